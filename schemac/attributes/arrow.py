@@ -1,0 +1,162 @@
+"""`arrow.apache.org`: how a logical type is laid out in memory.
+
+Floor: 2 (attributes).
+Units: bit widths in bits.
+Source: RFC-016, "Encoding Hints"; dictionary and extension types are our own additions.
+"""
+
+import json
+from dataclasses import dataclass
+from math import prod
+from typing import Annotated, Literal, Self
+
+from pydantic import Field, model_validator
+
+from schemac.attributes.attribute import NUMBERS, Attribute, AttributeValue, Extra, kinds, spelled
+
+DOMAIN = "arrow.apache.org"
+INTEGERS = ("Int8", "Int16", "Int32", "Int64", "UInt8", "UInt16", "UInt32", "UInt64")
+
+
+class BufferEncoding(AttributeValue):
+    """Offsets into one buffer, views of prefix and position, or runs of equal values."""
+
+    kind: Annotated[Literal["Contiguous", "View", "RunEnd"], spelled("Contiguous", "View", "RunEnd")]
+    offset_bit_width: Literal[32, 64] | None = None
+    run_ends_bit_width: Literal[16, 32, 64] | None = None
+
+    @model_validator(mode="after")
+    def _width_fits_kind(self) -> Self:
+        if self.kind == "RunEnd" and self.offset_bit_width is not None:
+            raise ValueError("offsetBitWidth belongs to Contiguous and View; RunEnd takes runEndsBitWidth")
+        if self.kind != "RunEnd" and self.run_ends_bit_width is not None:
+            raise ValueError(f"runEndsBitWidth belongs to RunEnd; {self.kind} takes offsetBitWidth")
+        return self
+
+
+class DateEncoding(AttributeValue):
+    """Days in 32 bits, or milliseconds in 64."""
+
+    unit: Annotated[Literal["Day", "Millisecond"], spelled("Day", "Millisecond")]
+
+
+class DecimalEncoding(AttributeValue):
+    """Width of the stored integer."""
+
+    bit_width: Literal[32, 64, 128, 256]
+
+
+class DictionaryEncoding(AttributeValue):
+    """Distinct values once, and indices to them."""
+
+    index_type: Annotated[Literal[INTEGERS], spelled(*INTEGERS)] = "Int32"  # type: ignore[valid-type]
+    ordered: bool = False
+
+
+class ExtensionType(AttributeValue):
+    """An Arrow extension type; the field's own type is its storage."""
+
+    name: str = Field(min_length=1)
+    metadata: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TensorShape:
+    """What the metadata of `arrow.fixed_shape_tensor` says.
+
+    Source: Arrow's canonical extension types: a JSON object with `shape` and, if wanted, `dim_names` and
+    `permutation`, each with one entry a dimension.
+    """
+
+    shape: tuple[int, ...]
+    dim_names: tuple[str, ...] | None = None
+    permutation: tuple[int, ...] | None = None
+
+    @property
+    def size(self) -> int:
+        """Number of items."""
+        return prod(self.shape)
+
+    @classmethod
+    def parse(cls, metadata: str) -> "TensorShape | None":
+        """The shape in a metadata text, or None where the text is no such object."""
+        try:
+            value = json.loads(metadata)
+        except ValueError:
+            return None
+        if not isinstance(value, dict) or not set(value) <= {"shape", "dim_names", "permutation"}:
+            return None
+        shape, names, permutation = value.get("shape"), value.get("dim_names"), value.get("permutation")
+        if not isinstance(shape, list) or not all(type(n) is int and n > 0 for n in shape):
+            return None
+        if names is not None and not (isinstance(names, list) and len(names) == len(shape)):
+            return None
+        if permutation is not None and not (
+            isinstance(permutation, list) and sorted(map(str, permutation)) == sorted(map(str, range(len(shape))))
+        ):
+            return None
+        return cls(tuple(shape), tuple(map(str, names)) if names else None, tuple(permutation) if permutation else None)
+
+
+BUFFER_ENCODING = Attribute[BufferEncoding](
+    f"{DOMAIN}/bufferEncoding",
+    BufferEncoding,
+    "offsets of 32 or 64 bits, or views, for values of variable length",
+    fits=kinds("String", "Binary", "List"),
+)
+DATE_ENCODING = Attribute[DateEncoding](
+    f"{DOMAIN}/dateEncoding", DateEncoding, "days in 32 bits or milliseconds in 64", fits=kinds("Date")
+)
+DECIMAL_ENCODING = Attribute[DecimalEncoding](
+    f"{DOMAIN}/decimalEncoding", DecimalEncoding, "width of a decimal in bits", fits=kinds("Decimal")
+)
+DICTIONARY_ENCODING = Attribute[DictionaryEncoding](
+    f"{DOMAIN}/dictionaryEncoding",
+    DictionaryEncoding,
+    "distinct values once, and indices to them",
+    fits=NUMBERS | kinds("String", "Binary", "Date", "Time", "Timestamp", "Duration", "Decimal"),
+)
+EXTENSION_TYPE = Attribute[ExtensionType](
+    f"{DOMAIN}/extensionType", ExtensionType, "an Arrow extension type over this storage"
+)
+ATTRIBUTES = (BUFFER_ENCODING, DATE_ENCODING, DECIMAL_ENCODING, DICTIONARY_ENCODING, EXTENSION_TYPE)
+
+
+@dataclass(frozen=True, slots=True)
+class Hints:
+    """The encoding hints of one slot; None where the author gave none."""
+
+    buffer: BufferEncoding | None = None
+    date: DateEncoding | None = None
+    decimal: DecimalEncoding | None = None
+    dictionary: DictionaryEncoding | None = None
+    extension: ExtensionType | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ArrowDefaults:
+    """Encodings for slots without a hint, at every depth; for engines that want views or large types everywhere.
+
+    Source: the reference implementation has the same four settings, and none for decimals.
+    """
+
+    string: Literal["string", "large_string", "string_view"] = "string"
+    binary: Literal["binary", "large_binary", "binary_view"] = "binary"
+    list: Literal["list", "large_list", "list_view", "large_list_view"] = "list"
+    date: Literal["date32", "date64"] = "date32"
+
+
+NO_HINTS = Hints()
+
+
+def read_hints(extra: Extra) -> Hints:
+    """The encoding hints among attributes that have passed the checks."""
+    if not any(key.startswith(DOMAIN) for key in extra):
+        return NO_HINTS
+    return Hints(
+        BUFFER_ENCODING.read(extra),
+        DATE_ENCODING.read(extra),
+        DECIMAL_ENCODING.read(extra),
+        DICTIONARY_ENCODING.read(extra),
+        EXTENSION_TYPE.read(extra),
+    )

@@ -1,0 +1,52 @@
+"""`opendatafabric.org`: words of the standard itself, and of the product that grew it.
+
+Floor: 2 (attributes).
+Source: the standard's attribute list and RFC-016, RFC-017.
+"""
+
+from typing import Annotated, Any, Literal
+
+from pydantic import ConfigDict, Field
+
+from schemac.attributes.attribute import Attribute, AttributeValue, kinds, spelled
+
+DOMAIN = "opendatafabric.org"
+
+
+class LogicalTypeWord(AttributeValue):
+    """A richer logical type than the kind tells; `linkType` belongs to ObjectLink.
+
+    The standard also allows any core type here in its long form; those carry properties of their own.
+    """
+
+    model_config = ConfigDict(extra="allow")
+
+    kind: Annotated[str, spelled("Did", "Multihash", "ObjectLink")]
+    link_type: dict[str, Any] | None = None
+
+
+class LinkedObjects(AttributeValue):
+    """Size of what a block of data links to."""
+
+    num_objects_naive: Annotated[int, Field(ge=0)]
+    size_naive: Annotated[int, Field(ge=0)]
+
+
+DESCRIPTION = Attribute[str](
+    f"{DOMAIN}/description", str, "what a reader should know of it", on_schema=True
+)
+TYPE = Attribute[LogicalTypeWord](f"{DOMAIN}/type", LogicalTypeWord, "a richer logical type: Did, Multihash, ObjectLink")
+LINKED_OBJECTS = Attribute[LinkedObjects](
+    f"{DOMAIN}/linkedObjects", LinkedObjects, "size of linked objects; of data blocks, not of schemas", on_field=False
+)
+ARCHETYPE = Attribute[str](
+    "kamu.dev/archetype",
+    Annotated[Literal["Collection", "VersionedFile"], spelled("Collection", "VersionedFile")],
+    "what the dataset as a whole is",
+    on_field=False,
+    on_schema=True,
+)
+WORDS = frozenset({"Did", "Multihash", "ObjectLink"})
+"""Logical types that have String as their kind."""
+WORD_KINDS = kinds("String")
+ATTRIBUTES = (DESCRIPTION, TYPE, LINKED_OBJECTS)

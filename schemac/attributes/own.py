@@ -1,0 +1,38 @@
+"""`schemac.dev`: the compiler's own words.
+
+Floor: 2 (attributes).
+"""
+
+from typing import Annotated, Literal
+
+from pydantic import AfterValidator, Field
+
+from schemac.attributes.attribute import NUMBERS, Attribute, kinds
+
+DOMAIN = "schemac.dev"
+TARGETS = ("arrow", "lance", "spark")
+
+
+def _distinct(names: list[str]) -> list[str]:
+    if len(set(names)) < len(names):
+        raise ValueError("a target stands here twice")
+    return names
+
+
+RENAMED_FROM = Attribute[str](
+    f"{DOMAIN}/renamedFrom", Annotated[str, Field(min_length=1)], "the field's name before; keeps its identity"
+)
+UNIT = Attribute[str](
+    f"{DOMAIN}/unit",
+    Annotated[str, Field(min_length=1)],
+    "unit of measure of the number, such as `m/s`",
+    fits=NUMBERS | kinds("Decimal", "List"),
+)
+TARGETS_OF = Attribute[list[str]](
+    f"{DOMAIN}/targets",
+    Annotated[list[Literal[TARGETS]], Field(min_length=1), AfterValidator(_distinct)],
+    "the targets that this dataset is built for, where not all",
+    on_field=False,
+    on_schema=True,
+)
+ATTRIBUTES = (RENAMED_FROM, UNIT, TARGETS_OF)

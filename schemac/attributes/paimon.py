@@ -1,0 +1,42 @@
+"""`paimon.apache.org`: keys, options and richer types of Paimon tables.
+
+Floor: 2 (attributes).
+Source: Paimon's schema specification.
+"""
+
+from typing import Annotated
+
+from pydantic import AfterValidator, Field
+
+from schemac.attributes.attribute import Attribute
+
+DOMAIN = "paimon.apache.org"
+
+
+def _distinct(names: list[str]) -> list[str]:
+    if len(set(names)) < len(names):
+        raise ValueError("a column stands here twice")
+    return names
+
+
+Columns = Annotated[list[str], Field(min_length=1), AfterValidator(_distinct)]
+_TYPE = (
+    r"^(VARCHAR\([1-9][0-9]*\)|CHAR\([1-9][0-9]*\)|VARBINARY\([1-9][0-9]*\)|BINARY\([1-9][0-9]*\)"
+    r"|VARIANT|MULTISET|BLOB|VECTOR)$"
+)
+
+PRIMARY_KEYS = Attribute[list[str]](
+    f"{DOMAIN}/primaryKeys", Columns, "columns of the primary key, in order", on_field=False, on_schema=True
+)
+PARTITION_KEYS = Attribute[list[str]](
+    f"{DOMAIN}/partitionKeys", Columns, "columns that the table is partitioned by", on_field=False, on_schema=True
+)
+OPTIONS = Attribute[dict[str, str]](
+    f"{DOMAIN}/options", dict[str, str], "options of the table, as text", on_field=False, on_schema=True
+)
+COMMENT = Attribute[str](f"{DOMAIN}/comment", str, "comment of the table", on_field=False, on_schema=True)
+DEFAULT_VALUE = Attribute[str](f"{DOMAIN}/defaultValue", str, "value of the column where a row has none, as text")
+TYPE = Attribute[str](
+    f"{DOMAIN}/type", Annotated[str, Field(pattern=_TYPE)], "Paimon's type where it is richer, such as VARCHAR(20)"
+)
+ATTRIBUTES = (PRIMARY_KEYS, PARTITION_KEYS, OPTIONS, COMMENT, DEFAULT_VALUE, TYPE)

@@ -1,0 +1,30 @@
+"""Every known attribute.
+
+Floor: 2 (attributes).
+"""
+
+from schemac.attributes import arrow, lance, odf, own, paimon, spark
+from schemac.attributes.attribute import Attribute
+
+ATTRIBUTES: dict[str, Attribute[object]] = {
+    attribute.key: attribute  # type: ignore[misc]
+    for domain in (arrow, odf, lance, spark, paimon, own)
+    for attribute in domain.ATTRIBUTES  # type: ignore[attr-defined]
+}
+"""All attributes of the closed domains by key."""
+
+OPEN: dict[str, Attribute[object]] = {odf.ARCHETYPE.key: odf.ARCHETYPE}  # type: ignore[dict-item]
+"""Known attributes of domains that stay open: checked where they occur, but others may stand beside them."""
+
+DOMAINS = (arrow.DOMAIN, odf.DOMAIN, lance.DOMAIN, spark.DOMAIN, paimon.DOMAIN, own.DOMAIN)
+"""Domains in which an unknown name is an error."""
+
+
+def known(key: str) -> Attribute[object] | None:
+    """The attribute of a key, or None where the key is foreign or unknown."""
+    return ATTRIBUTES.get(key) or OPEN.get(key)
+
+
+def domain_of(key: str) -> str:
+    """The part of a key before the slash."""
+    return key.partition("/")[0]

@@ -1,0 +1,96 @@
+"""Keys: columns that identify a row, and columns that another attribute names.
+
+Floor: 6 (checks).
+Errors: SC317 to SC319.
+Source: Lance's table format, "Unenforced Primary Key": no field of the key, and nothing above it, may be
+nullable, nested in a list or map, or have members. Paimon takes top-level columns.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from schemac.attributes import lance, odf, paimon
+from schemac.attributes.attribute import Attribute
+from schemac.logical.findings import Findings
+from schemac.logical.slots import Slot
+from schemac.source.catalogue import (
+    DUPLICATE_KEY_POSITION,
+    INVALID_PRIMARY_KEY,
+    MISPLACED_ATTRIBUTE,
+    UNKNOWN_COLUMN,
+)
+from schemac.source.suggest import closest
+
+
+def check_primary_key(slot: Slot, findings: Findings) -> None:
+    """A field that is marked as part of the primary key can be one."""
+    key = lance.PRIMARY_KEY.key
+    if key not in slot.extra:
+        return
+    above: Slot | None = slot
+    while above is not None:
+        if above.type.kind in ("List", "Map") and above is not slot:
+            findings.at_extra(slot, key, INVALID_PRIMARY_KEY, f"{slot.title} lies inside the {above.type.kind} {above.title}", on_key=True)
+            return
+        if above.is_nullable:
+            help = f"make {above.title} required: write its type without Option"
+            findings.at_extra(slot, key, INVALID_PRIMARY_KEY, f"a primary key may not be null, but {above.title} may", on_key=True, help=help)
+            return
+        above = above.parent
+    is_vector = slot.type.kind == "List" and getattr(slot.type, "fixed_length", None) is not None
+    if slot.children and not is_vector:
+        message = f"{slot.title} is a {slot.type.kind}; a primary key is made of plain values"
+        findings.at_extra(slot, key, INVALID_PRIMARY_KEY, message, on_key=True, help="mark its members instead")
+
+
+def check_positions(slots: Sequence[Slot], findings: Findings) -> None:
+    """No two fields of a key stand at the same position."""
+    positions: tuple[Attribute[Any], ...] = (lance.PRIMARY_KEY, lance.CLUSTERING_KEY)
+    for attribute in positions:
+        taken: dict[int, Slot] = {}
+        for slot in slots:
+            value = attribute.read(slot.extra) if attribute.key in slot.extra else None
+            if value is None or value.position is None:
+                continue
+            first = taken.setdefault(value.position, slot)
+            if first is not slot:
+                findings.at_extra(
+                    slot,
+                    attribute.key,
+                    DUPLICATE_KEY_POSITION,
+                    f"position {value.position} of the key is taken by {first.title}",
+                    "position",
+                    help=f"write `position: {max(taken) + 1}`",
+                )
+
+
+def check_named_columns(extra: Mapping[str, Any], columns: Sequence[Slot], findings: Findings) -> None:
+    """Columns that attributes of the schema name do exist."""
+    names = [str(slot.segment) for slot in columns]
+    for attribute in (paimon.PRIMARY_KEYS, paimon.PARTITION_KEYS):
+        for i, name in enumerate(attribute.read(extra) or ()):
+            if name not in names:
+                near = closest(name, names)
+                help = f"did you mean '{near}'?" if near else ""
+                message = f"there is no column '{name}'"
+                findings.at_schema(UNKNOWN_COLUMN, message, "extra", attribute.key, i, help=help)
+
+
+def check_object_link(slot: Slot, findings: Findings) -> None:
+    """Did, Multihash and ObjectLink are texts; a link stands at the top level only."""
+    word = odf.TYPE.read(slot.extra)
+    if word is None or word.kind not in odf.WORDS:
+        return
+    if slot.type.kind not in odf.WORD_KINDS:
+        findings.at_extra(
+            slot,
+            odf.TYPE.key,
+            MISPLACED_ATTRIBUTE,
+            f"a {word.kind} is written as a String, but {slot.title} is a {slot.type.kind}",
+            "kind",
+            help="write `type: String`",
+        )
+    elif word.kind == "ObjectLink" and slot.parent is not None:
+        findings.at_extra(
+            slot, odf.TYPE.key, MISPLACED_ATTRIBUTE, "an ObjectLink has to be a column", "kind", help="move the field to the top level"
+        )

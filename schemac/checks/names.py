@@ -1,0 +1,41 @@
+"""Names of fields.
+
+Floor: 6 (checks).
+Errors: SC301 duplicate-field-name, SC302 empty-field-name, SC303 case-collision.
+"""
+
+from collections.abc import Sequence
+
+from schemac.logical.findings import Findings, Other
+from schemac.logical.slots import Slot
+from schemac.source.catalogue import CASE_COLLISION, DUPLICATE_FIELD_NAME, EMPTY_FIELD_NAME
+
+
+def check_names(siblings: Sequence[Slot], findings: Findings) -> None:
+    """Members of one struct, or the columns, have distinct names that are not blank."""
+    by_name: dict[str, Slot] = {}
+    by_folded: dict[str, Slot] = {}
+    for slot in siblings:
+        name = str(slot.segment)
+        if not name.strip():
+            findings.at_name(slot, EMPTY_FIELD_NAME, "a field needs a name", help="give it one")
+            continue
+        first = by_name.setdefault(name, slot)
+        if first is not slot:
+            findings.at_name(
+                slot,
+                DUPLICATE_FIELD_NAME,
+                f"the name '{name}' is taken",
+                other=Other(first, "first used here"),
+                help="rename one of the two",
+            )
+            continue
+        twin = by_folded.setdefault(name.casefold(), slot)
+        if twin is not slot:
+            findings.at_name(
+                slot,
+                CASE_COLLISION,
+                f"'{name}' and '{twin.segment}' differ only in case, which Spark and SQL do not see",
+                other=Other(twin, "the other one"),
+                help="rename one of the two",
+            )

@@ -1,0 +1,21 @@
+"""Options and types as a whole.
+
+Floor: 6 (checks).
+Errors: SC304 nested-option, and what each kind says of itself.
+"""
+
+from schemac.logical.findings import Findings
+from schemac.logical.slots import Slot
+from schemac.source.catalogue import NESTED_OPTION
+
+
+def check_type(slot: Slot, findings: Findings) -> None:
+    """One Option at most, and the kind's own rules."""
+    if len(slot.options) > 1:
+        findings.at_type(
+            slot,
+            NESTED_OPTION,
+            f"{slot.title} is optional twice",
+            help=f"write `{{kind: Option, inner: {slot.type.kind}}}` once",
+        )
+    slot.type.check(slot, findings)

@@ -1,0 +1,35 @@
+"""The checks, in their order.
+
+Floor: 6 (checks).
+"""
+
+from schemac.checks.attributes import check_schema_attributes, check_slot_attributes
+from schemac.checks.hints import check_hints
+from schemac.checks.keys import check_named_columns, check_object_link, check_positions, check_primary_key
+from schemac.checks.names import check_names
+from schemac.checks.nesting import check_type
+from schemac.logical.dataset import LogicalDataset
+from schemac.logical.findings import Findings
+from schemac.logical.slots import preorder
+from schemac.source.report import Report
+
+
+def check(dataset: LogicalDataset, report: Report) -> None:
+    """Everything that can be said about one schema without an engine in mind."""
+    findings = Findings(report, dataset.origins)
+    sound = check_schema_attributes(dataset.schema.extra, findings) if dataset.schema.extra else {}
+    check_named_columns(sound, dataset.columns, findings)
+    check_names(dataset.columns, findings)
+    slots = preorder(dataset.columns)
+    for slot in slots:
+        if slot.extra:
+            check_slot_attributes(slot, findings)
+        check_type(slot, findings)
+        if slot.children:
+            if slot.children[0].is_member:
+                check_names(slot.children, findings)
+        if slot.extra:
+            check_hints(slot, findings)
+            check_primary_key(slot, findings)
+            check_object_link(slot, findings)
+    check_positions(slots, findings)

@@ -1,0 +1,54 @@
+"""Map: keys and values.
+
+Floor: 4 (kinds).
+Errors: SC305 optional-map-key.
+Source: RFC-016; Arrow names the children `key` and `value` inside a struct `entries`.
+"""
+
+from collections.abc import Sequence
+from typing import Any, ClassVar, Literal
+
+from schemac.attributes.arrow import ArrowDefaults, Hints
+from schemac.logical.findings import Findings
+from schemac.logical.model import LogicalType, Member
+from schemac.logical.path import Part
+from schemac.logical.slots import Slot
+from schemac.physical.arrow import ArrowField, ArrowType, pa
+from schemac.source.catalogue import OPTIONAL_MAP_KEY
+
+
+class Map(LogicalType):
+    """Values by key; a key is never null."""
+
+    kind: Literal["Map"] = "Map"
+    key_type: LogicalType
+    value_type: LogicalType
+    keys_sorted: bool = False
+    example: ClassVar[str] = "{kind: Map, keyType: String, valueType: Int64}"
+
+    def parts(self) -> tuple[Member, ...]:
+        """The key, then the value."""
+        return (
+            Member(Part.KEY, ("keyType",), self.key_type),
+            Member(Part.VALUE, ("valueType",), self.value_type),
+        )
+
+    def check(self, slot: Slot, findings: Findings) -> None:
+        """A key may not be an Option."""
+        key = slot.children[0]
+        if key.is_nullable:
+            findings.at_name(
+                key,
+                OPTIONAL_MAP_KEY,
+                f"the key of {slot.title} may not be null",
+                help=f"write `keyType: {key.type.kind}` without Option",
+            )
+
+    def title(self) -> str:
+        """`Map<String, Int64>`."""
+        return f"Map<{self.key_type.title()}, {self.value_type.title()}>"
+
+    def to_arrow(self, children: Sequence[ArrowField], hints: Hints, defaults: ArrowDefaults) -> ArrowType:
+        """Arrow's map of the two children."""
+        key, value = children
+        return pa.map_(key, value, keys_sorted=self.keys_sorted)

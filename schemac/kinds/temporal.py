@@ -1,0 +1,102 @@
+"""Date, Time, Timestamp and Duration.
+
+Floor: 4 (kinds).
+Errors: SC316 unknown-timezone.
+Source: RFC-016: units default to Millisecond, a timestamp's zone to UTC. No zone at all is our `timezone: null`.
+"""
+
+import re
+from collections.abc import Sequence
+from typing import Any, ClassVar, Literal
+
+from schemac.attributes.arrow import ArrowDefaults, Hints
+from schemac.kinds.units import ARROW_UNITS, TimeUnit
+from schemac.logical.findings import Findings
+from schemac.logical.model import LogicalType
+from schemac.logical.slots import Slot
+from schemac.physical.arrow import ArrowField, ArrowType, pa
+from schemac.source.catalogue import UNKNOWN_TIMEZONE
+from schemac.source.suggest import closest
+
+_OFFSET = re.compile(r"[+-](0[0-9]|1[0-4]):[0-5][0-9]")
+
+
+class Date(LogicalType):
+    """A day of the calendar."""
+
+    kind: Literal["Date"] = "Date"
+    example: ClassVar[str] = "Date"
+
+    def to_arrow(self, children: Sequence[ArrowField], hints: Hints, defaults: ArrowDefaults) -> ArrowType:
+        """date32 or date64."""
+        in_milliseconds = hints.date.unit == "Millisecond" if hints.date is not None else defaults.date == "date64"
+        return pa.date64() if in_milliseconds else pa.date32()
+
+
+class Time(LogicalType):
+    """A time of day."""
+
+    kind: Literal["Time"] = "Time"
+    unit: TimeUnit = "Millisecond"
+    example: ClassVar[str] = "{kind: Time, unit: Microsecond}"
+
+    def title(self) -> str:
+        """`Time(Microsecond)`."""
+        return f"Time({self.unit})"
+
+    def to_arrow(self, children: Sequence[ArrowField], hints: Hints, defaults: ArrowDefaults) -> ArrowType:
+        """time32 for seconds and milliseconds, else time64."""
+        unit = ARROW_UNITS[self.unit]
+        return pa.time32(unit) if unit in ("s", "ms") else pa.time64(unit)  # type: ignore[arg-type]
+
+
+class Timestamp(LogicalType):
+    """A point in time; with no zone, a reading of a wall clock."""
+
+    kind: Literal["Timestamp"] = "Timestamp"
+    unit: TimeUnit = "Millisecond"
+    timezone: str | None = "UTC"
+    example: ClassVar[str] = "{kind: Timestamp, unit: Microsecond}"
+
+    def check(self, slot: Slot, findings: Findings) -> None:
+        """A zone is an offset, or a name of the zone database."""
+        zone = self.timezone
+        if zone is None or zone == "UTC" or _OFFSET.fullmatch(zone):
+            return
+        # Imported here for start-up time: hardly any manifest names a zone other than UTC.
+        from zoneinfo import available_timezones
+
+        names = available_timezones()
+        if names and zone not in names:
+            nearest = closest(zone, names)
+            findings.at_type(
+                slot,
+                UNKNOWN_TIMEZONE,
+                f"no time zone is called '{zone}'",
+                "timezone",
+                help=f"did you mean '{nearest}'?" if nearest else "write a name such as UTC, or an offset such as +05:30",
+            )
+
+    def title(self) -> str:
+        """`Timestamp(Millisecond, UTC)`."""
+        return f"Timestamp({self.unit}, {self.timezone or 'no zone'})"
+
+    def to_arrow(self, children: Sequence[ArrowField], hints: Hints, defaults: ArrowDefaults) -> ArrowType:
+        """timestamp of the unit and zone."""
+        return pa.timestamp(ARROW_UNITS[self.unit], tz=self.timezone)  # type: ignore[arg-type]
+
+
+class Duration(LogicalType):
+    """A length of time."""
+
+    kind: Literal["Duration"] = "Duration"
+    unit: TimeUnit = "Millisecond"
+    example: ClassVar[str] = "{kind: Duration, unit: Second}"
+
+    def title(self) -> str:
+        """`Duration(Second)`."""
+        return f"Duration({self.unit})"
+
+    def to_arrow(self, children: Sequence[ArrowField], hints: Hints, defaults: ArrowDefaults) -> ArrowType:
+        """duration of the unit."""
+        return pa.duration(ARROW_UNITS[self.unit])  # type: ignore[arg-type]

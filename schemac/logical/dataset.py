@@ -1,0 +1,20 @@
+"""A dataset as it was declared.
+
+Floor: 3 (logical).
+"""
+
+from dataclasses import dataclass, field
+
+from schemac.logical.model import Schema
+from schemac.logical.origins import Origins
+from schemac.logical.slots import Slot
+
+
+@dataclass(frozen=True)
+class LogicalDataset:
+    """A named schema, its slots, and where it was written. Equal means: same name, same meaning."""
+
+    name: str
+    schema: Schema
+    columns: tuple[Slot, ...] = field(compare=False, repr=False)
+    origins: Origins = field(compare=False, repr=False)

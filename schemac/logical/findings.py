@@ -1,0 +1,76 @@
+"""Findings about the slots of one schema.
+
+Floor: 3 (logical).
+"""
+
+from typing import NamedTuple
+
+from schemac.logical.origins import Origins
+from schemac.logical.slots import Slot, TreePath
+from schemac.source.diagnostic import Code, Label
+from schemac.source.report import Report, label
+
+
+class Other(NamedTuple):
+    """A second slot that a finding points at."""
+
+    slot: Slot
+    message: str
+
+
+class Findings:
+    """Adds to a report what is found at slots, with the place in the manifest that each has."""
+
+    def __init__(self, report: Report, origins: Origins) -> None:
+        self.report = report
+        self.origins = origins
+
+    def at_name(self, slot: Slot, code: Code, message: str, *, help: str = "", other: Other | None = None) -> None:
+        """A finding about a slot's name, or about a nameless slot as a whole."""
+        place = (*slot.declared_at, "name") if slot.is_member else slot.declared_at
+        labels: tuple[Label, ...] = ()
+        if other is not None and self.origins.source is not None:
+            span = self.origins.span((*other.slot.declared_at, "name"))
+            if span is not None:
+                labels = (label(other.message, self.origins.source, span),)
+        self._add(slot, place, code, message, help, labels)
+
+    def at_type(self, slot: Slot, code: Code, message: str, *steps: str | int, help: str = "") -> None:
+        """A finding about a slot's type, or about the property of it that `steps` lead to."""
+        place = (*slot.type_at, *steps) if steps else (*slot.type_at, "kind")
+        self._add(slot, place, code, message, help)
+
+    def at_extra(
+        self, slot: Slot, key: str, code: Code, message: str, *steps: str | int, help: str = "", on_key: bool = False
+    ) -> None:
+        """A finding about an attribute of a slot, or about the part of its value that `steps` lead to."""
+        places = slot.extra_places(key)
+        place = next((p for p in places if self.origins.has(p)), places[0])
+        self._add(slot, (*place, *steps), code, message, help, on_key=on_key)
+
+    def at_schema(
+        self, code: Code, message: str, *steps: str | int, help: str = "", on_key: bool = False
+    ) -> None:
+        """A finding about the schema as a whole, or about the part that `steps` lead to."""
+        self._add(None, steps, code, message, help, on_key=on_key)
+
+    def _add(
+        self,
+        slot: Slot | None,
+        place: TreePath,
+        code: Code,
+        message: str,
+        help: str,
+        labels: tuple[Label, ...] = (),
+        on_key: bool = False,
+    ) -> None:
+        self.report.add(
+            code,
+            message,
+            source=self.origins.source,
+            span=self.origins.key_span(place) if on_key else self.origins.span(place),
+            file=self.origins.file,
+            path=slot.title if slot is not None else "",
+            help=help,
+            labels=labels,
+        )

@@ -1,0 +1,36 @@
+"""Where a schema was written, carried beside it.
+
+Floor: 3 (logical).
+"""
+
+from dataclasses import dataclass
+
+from schemac.source.span import Span
+from schemac.source.text import SourceText
+from schemac.syntax.document import Document, TreePath
+
+
+@dataclass(frozen=True)
+class Origins:
+    """The document and the place in it of one schema's mapping; without a document, a file name alone."""
+
+    file: str
+    document: Document | None = None
+    base: TreePath = ()
+
+    @property
+    def source(self) -> SourceText | None:
+        """The text, where there is one."""
+        return self.document.source if self.document is not None else None
+
+    def span(self, path: TreePath) -> Span | None:
+        """The place of a value; `path` starts at the schema's mapping."""
+        return self.document.span((*self.base, *path)) if self.document is not None else None
+
+    def key_span(self, path: TreePath) -> Span | None:
+        """The place of a value's key."""
+        return self.document.key_span((*self.base, *path)) if self.document is not None else None
+
+    def has(self, path: TreePath) -> bool:
+        """Whether the text has a value at exactly this path."""
+        return self.document is not None and self.document.has((*self.base, *path))

@@ -1,0 +1,122 @@
+"""Every place of a schema where a type stands.
+
+Floor: 3 (logical).
+Shape: a tree, in pre-order of the manifest. A slot is a column, a struct's member, a list's item, a map's key or
+value; `Option` makes no slot of its own but makes its slot nullable. These are the nodes that Arrow calls fields.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from schemac.logical.model import Field, LogicalType, Member, Schema
+from schemac.logical.path import FieldPath, Segment, dotted
+
+TreePath = tuple[str | int, ...]
+_NO_EXTRA: Mapping[str, Any] = {}
+
+
+class Slot:
+    """One place in a schema, with everything that is declared there."""
+
+    __slots__ = ("_steps", "children", "extra", "options", "parent", "segment", "type")
+
+    parent: "Slot | None"
+    segment: Segment
+    type: LogicalType
+    """The type without its Option."""
+    options: tuple[LogicalType, ...]
+    """The Options around it, outermost first; a sound schema has one at most."""
+    extra: Mapping[str, Any]
+    """The attributes of this slot, from beside `name` and from beside `kind`."""
+    children: "tuple[Slot, ...]"
+
+    def __init__(self, parent: "Slot | None", member: Member) -> None:
+        declared = member.declared
+        self.parent = parent
+        self.segment = member.segment
+        self._steps = member.steps
+        if isinstance(declared, Field):
+            type_, extra = declared.type, declared.extra
+        else:
+            type_, extra = declared, _NO_EXTRA
+        options: tuple[LogicalType, ...] = ()
+        while True:
+            if type_.extra:
+                extra = {**type_.extra, **extra}
+            inner = type_.inner_type()
+            if inner is None:
+                break
+            options = (*options, type_)
+            type_ = inner
+        self.type = type_
+        self.options = options
+        self.extra = extra
+        parts = type_.parts()
+        self.children = tuple([Slot(self, part) for part in parts]) if parts else ()
+
+    @property
+    def is_nullable(self) -> bool:
+        """Whether a value may be null here."""
+        return bool(self.options)
+
+    @property
+    def path(self) -> FieldPath:
+        """The segments from the column down to this slot."""
+        return (*self.parent.path, self.segment) if self.parent is not None else (self.segment,)
+
+    @property
+    def title(self) -> str:
+        """The path for people."""
+        return dotted(self.path)
+
+    @property
+    def declared_at(self) -> TreePath:
+        """Where the field or the nested type stands, from the schema's mapping."""
+        return (*self.parent.type_at, *self._steps) if self.parent is not None else self._steps
+
+    @property
+    def is_member(self) -> bool:
+        """Whether this slot is a field with a name, not a part of a list or map."""
+        return isinstance(self.segment, str)
+
+    @property
+    def type_at(self) -> TreePath:
+        """Where the type stands, inside its Options."""
+        type_step = ("type",) if self.is_member else ()
+        return (*self.declared_at, *type_step, *("inner",) * len(self.options))
+
+    def extra_places(self, key: str) -> list[TreePath]:
+        """Every place at which an attribute of this slot is written."""
+        base = (*self.declared_at, "type") if self.is_member else self.declared_at
+        places = [(*self.declared_at, "extra", key)] if self.is_member else []
+        places += [(*base, *("inner",) * depth, "extra", key) for depth in range(len(self.options) + 1)]
+        return places
+
+    def preorder(self) -> "Iterator[Slot]":
+        """This slot and all below it."""
+        yield self
+        for child in self.children:
+            yield from child.preorder()
+
+
+def columns(schema: Schema, indices: Sequence[int] | None = None) -> tuple[Slot, ...]:
+    """The slots of a schema's columns, each with its tree below.
+
+    `indices` are the columns' places in the manifest where some that could not be read are left out.
+    """
+    places = range(len(schema.fields)) if indices is None else indices
+    return tuple(
+        [Slot(None, Member(f.name, ("fields", i), f)) for i, f in zip(places, schema.fields, strict=True)]
+    )
+
+
+def preorder(slots: Sequence[Slot]) -> list[Slot]:
+    """All slots of these trees in one list."""
+    found: list[Slot] = []
+    stack = list(reversed(slots))
+    while stack:
+        slot = stack.pop()
+        found.append(slot)
+        if slot.children:
+            stack.extend(reversed(slot.children))
+    return found

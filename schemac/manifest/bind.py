@@ -1,0 +1,151 @@
+"""Text into logical datasets.
+
+Floor: 5 (manifest).
+Shape: one dataset a schema body, in the order of the text.
+Errors: SC1xx of the text, SC2xx of the grammar. A field that cannot be read is left out, so that the others are
+still looked at; the report then has errors, and nothing is built from such a dataset.
+"""
+
+from pathlib import PurePath
+from typing import Any
+
+from pydantic import ValidationError
+
+from schemac.kinds.registry import FOREIGN_NAMES
+from schemac.logical.dataset import LogicalDataset
+from schemac.logical.model import Field, Schema
+from schemac.logical.origins import Origins
+from schemac.logical.path import Part, dotted
+from schemac.logical.slots import columns
+from schemac.manifest.documents import Body, Documents
+from schemac.manifest.standard import Standardizer
+from schemac.source.catalogue import DUPLICATE_DATASET, EMPTY_DOCUMENT, NO_SCHEMA
+from schemac.source.diagnostic import Code
+from schemac.source.report import Report
+from schemac.source.text import SourceText
+from schemac.syntax.complaints import Vocabulary, complaints
+from schemac.syntax.document import Document, TreePath, parse
+
+_OPTION_ADVICE = "nullability is a type: write `type: {kind: Option, inner: …}`"
+_WORDS = Vocabulary(
+    kinds=FOREIGN_NAMES,
+    keys={
+        **dict.fromkeys(("metadata", "tags", "attributes", "properties", "annotations"), "extra"),
+        **dict.fromkeys(("items", "item", "element", "elementtype", "of", "elements"), "itemType"),
+        **dict.fromkeys(("length", "size", "dimension", "listsize", "bytewidth", "dim"), "fixedLength"),
+        **dict.fromkeys(("tz", "zone"), "timezone"),
+        **dict.fromkeys(("columns", "members", "children", "properties"), "fields"),
+        **dict.fromkeys(("datatype", "kind"), "type"),
+        **dict.fromkeys(("key", "keys"), "keyType"),
+        **dict.fromkeys(("value", "values"), "valueType"),
+        **dict.fromkeys(("doc", "comment", "desc"), "description"),
+    },
+    advice={
+        **dict.fromkeys(("nullable", "optional", "null", "required", "notnull", "mode"), _OPTION_ADVICE),
+        **dict.fromkeys(("doc", "comment", "desc"), "write it as `description:` beside `name`"),
+        "id": "ids are kept beside the manifest, never in it",
+        "default": "Paimon's default values are the attribute `paimon.apache.org/defaultValue`",
+    },
+)
+_PARTS = {"itemType": Part.ITEM, "keyType": Part.KEY, "valueType": Part.VALUE}
+
+
+def bind(source: SourceText, report: Report, *, strict: bool = False) -> list[LogicalDataset]:
+    """The datasets of a manifest; what is wrong with it is in the report."""
+    documents = parse(source, report)
+    stem = PurePath(source.name).stem.removesuffix(".schema") or "dataset"
+    found: list[LogicalDataset] = []
+    for document in documents:
+        found += _DocumentBinder(document, stem, strict, report).datasets()
+    if not documents and not report.has_errors:
+        report.add(EMPTY_DOCUMENT, f"{source.name} is empty", file=source.name, help="write `fields:` with the columns of the dataset")
+    elif not found and not report.has_errors:
+        report.add(NO_SCHEMA, f"no schema stands in {source.name}", file=source.name, help="add a SetDataSchema event, or `fields:`")
+    return found
+
+
+def unique_by_name(datasets: list[LogicalDataset], report: Report) -> list[LogicalDataset]:
+    """The datasets without those whose name is taken already; each of these is an error."""
+    by_name: dict[str, LogicalDataset] = {}
+    for dataset in datasets:
+        first = by_name.setdefault(dataset.name, dataset)
+        if first is not dataset:
+            origins = dataset.origins
+            report.add(
+                DUPLICATE_DATASET,
+                f"the dataset '{dataset.name}' is declared in {first.origins.file} already",
+                source=origins.source,
+                span=origins.span(()),
+                file=origins.file,
+                help="give it a `name:` of its own",
+            )
+    return list(by_name.values())
+
+
+class _DocumentBinder:
+    def __init__(self, document: Document, stem: str, strict: bool, report: Report) -> None:
+        self._document = document
+        self._report = report
+        self._documents = Documents(document, stem, strict, self._say)
+        self._standardizer = Standardizer(document, strict, self._say)
+
+    def datasets(self) -> list[LogicalDataset]:
+        return [dataset for body in self._documents.bodies() if (dataset := self._dataset(body)) is not None]
+
+    def _dataset(self, body: Body) -> LogicalDataset | None:
+        value: Any = self._document.value
+        for segment in body.path:
+            value = value[segment]
+        if not body.path and isinstance(value, dict):
+            value = {key: item for key, item in value.items() if key != "name"}
+        standard = self._standardizer.schema(value, body.path)
+        origins = Origins(self._document.source.name, self._document, body.path)
+        try:
+            schema = Schema.model_validate(standard)
+        except ValidationError as error:
+            for found in complaints(error, Schema, standard, _WORDS):
+                self._say(found.code, (*body.path, *found.path), found.message, help=found.help, on_key=found.on_key)
+            return self._readable_part(body.name, standard, origins)
+        return LogicalDataset(body.name, schema, columns(schema), origins)
+
+    def _readable_part(self, name: str, standard: Any, origins: Origins) -> LogicalDataset | None:
+        written = standard.get("fields") if isinstance(standard, dict) else None
+        if not isinstance(written, list):
+            return None
+        fields: list[Field] = []
+        indices: list[int] = []
+        for i, value in enumerate(written):
+            try:
+                fields.append(Field.model_validate(value))
+                indices.append(i)
+            except ValidationError:
+                continue
+        extra = standard.get("extra", {})
+        schema = Schema(fields=tuple(fields), extra=extra if isinstance(extra, dict) else {})
+        return LogicalDataset(name, schema, columns(schema, indices), origins)
+
+    def _say(self, code: Code, path: TreePath, message: str, *, help: str = "", on_key: bool = False) -> None:
+        span = self._document.key_span(path) if on_key else self._document.span(path)
+        self._report.add(code, message, source=self._document.source, span=span, path=self._title(path), help=help)
+
+    def _title(self, path: TreePath) -> str:
+        """The field that a tree path leads into."""
+        value: Any = self._document.value
+        segments: list[str | Part] = []
+        before: str | int = ""
+        for segment in path:
+            if isinstance(value, dict):
+                value = value.get(str(segment))
+            elif isinstance(value, list) and isinstance(segment, int) and segment < len(value):
+                value = value[segment]
+            else:
+                break
+            if before == "fields" and isinstance(segment, int):
+                name = value.get("name") if isinstance(value, dict) else None
+                segments.append(str(name) if name is not None else f"[{segment}]")
+            elif isinstance(segment, str) and segment in _PARTS and before != "extra":
+                segments.append(_PARTS[segment])
+            elif segment == "extra" and segments:
+                break
+            before = segment
+        return dotted(tuple(segments))

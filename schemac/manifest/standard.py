@@ -1,0 +1,183 @@
+"""Friendly forms into the standard ones.
+
+Floor: 5 (manifest).
+Shape: plain values in, plain values out; what is standard already comes back as it is. Paths are those of the
+document. In strict mode nothing is rewritten but the short form, and each friendly form is an error.
+Errors: SC204, SC210 to SC214, SC218.
+Source: RFC-016 and its sample; the three spellings are those of the reference implementation.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+from schemac.attributes.attribute import spellings
+from schemac.attributes.odf import DESCRIPTION
+from schemac.kinds.registry import BY_NAME, SPELLINGS
+from schemac.kinds.units import ARROW_UNITS
+from schemac.logical.model import LogicalType
+from schemac.source.catalogue import (
+    FRIENDLY_FORM,
+    LOOSE_SPELLING,
+    PLURAL_UNIT,
+    SECOND_DESCRIPTION,
+    UNQUOTED_NAME,
+    UNQUOTED_NULL,
+    WRONG_TYPE,
+)
+from schemac.syntax.complaints import sort_of
+from schemac.syntax.document import Document, TreePath
+
+Say = Callable[..., None]
+
+def _written_keys(kind: type[LogicalType]) -> set[str]:
+    return {field.alias or name for name, field in kind.model_fields.items()}
+
+
+_TYPE_PARAMETERS = {
+    name: tuple(key for key in ("inner", "itemType", "keyType", "valueType") if key in _written_keys(kind))
+    for name, kind in BY_NAME.items()
+}
+_HAS_UNIT = frozenset(name for name, kind in BY_NAME.items() if "unit" in _written_keys(kind))
+_UNITS = {spelling: unit for unit in ARROW_UNITS for spelling in spellings(unit)}
+_PLURALS = {spelling + "s": unit for spelling, unit in _UNITS.items()}
+
+
+class Standardizer:
+    """Rewrites schema bodies of one document."""
+
+    def __init__(self, document: Document, is_strict: bool, say: Say) -> None:
+        self._document = document
+        self._is_strict = is_strict
+        self._say = say
+
+    def schema(self, value: Any, at: TreePath) -> Any:
+        """A DataSchema mapping: fields, extra, and our description beside them."""
+        if not isinstance(value, dict):
+            return value
+        body = self._with_description(value, at) if "description" in value else value
+        fields = body.get("fields")
+        if not isinstance(fields, list):
+            return body
+        return {**body, "fields": self._fields(fields, (*at, "fields"))}
+
+    def _fields(self, fields: list[Any], at: TreePath) -> list[Any]:
+        return [self._field(field, (*at, i)) if isinstance(field, dict) else field for i, field in enumerate(fields)]
+
+    def _field(self, field: dict[str, Any], at: TreePath) -> dict[str, Any]:
+        if "description" in field:
+            field = self._with_description(field, at)
+        name = field.get("name")
+        if name.__class__ is not str and "name" in field and not isinstance(name, list | dict):
+            field = {**field, "name": self._quoted_name((*at, "name"))}
+        if "type" not in field:
+            return field
+        type_ = field["type"]
+        standard = self._type(type_, (*at, "type"), is_nested=False)
+        return field if standard is type_ else {**field, "type": standard}
+
+    def _quoted_name(self, at: TreePath) -> str:
+        written = self._document.source.excerpt(self._document.span(at))
+        self._say(
+            UNQUOTED_NAME, at, f"YAML reads the name {written or 'here'} as {sort_of(self._value(at))}", help=f'write it in quotes: "{written}"'
+        )
+        return written or "?"
+
+    def _value(self, at: TreePath) -> Any:
+        value: Any = self._document.value
+        for segment in at:
+            value = value[segment]
+        return value
+
+    def _with_description(self, holder: dict[str, Any], at: TreePath) -> dict[str, Any]:
+        """`description:` beside the name is the attribute of that name."""
+        place = (*at, "description")
+        text, extra = holder["description"], holder.get("extra", {})
+        rest = {key: value for key, value in holder.items() if key != "description"}
+        if self._is_strict:
+            self._say(
+                FRIENDLY_FORM,
+                place,
+                "the standard has no `description` here",
+                help=f"move it under `extra:` as `{DESCRIPTION.key}`",
+                on_key=True,
+            )
+        elif not isinstance(text, str):
+            self._say(WRONG_TYPE, place, f"a description has to be a text, not {sort_of(text)}", help="write it in quotes")
+        elif isinstance(extra, dict) and DESCRIPTION.key in extra:
+            self._say(
+                SECOND_DESCRIPTION, place, "this has two descriptions", help=f"keep this one, or `{DESCRIPTION.key}`", on_key=True
+            )
+        elif isinstance(extra, dict):
+            return {**rest, "extra": {DESCRIPTION.key: text, **extra}}
+        return rest
+
+    def _type(self, value: Any, at: TreePath, *, is_nested: bool) -> Any:
+        if value.__class__ is str:
+            return {"kind": self._kind(value, at)}
+        if value is None:
+            return self._null(at, is_nested)
+        if not isinstance(value, dict):
+            return {"kind": value}
+        written = value.get("kind")
+        if written.__class__ is not str:
+            return self._null((*at, "kind"), is_nested) if written is None and "kind" in value else value
+        kind = self._kind(written, (*at, "kind"))
+        changed: dict[str, Any] = {} if kind is written else {"kind": kind}
+        if len(value) == 1:
+            return value if kind is written else changed
+        for key in _TYPE_PARAMETERS.get(kind, ()):
+            if key in value:
+                inner = value[key]
+                standard = self._type(inner, (*at, key), is_nested=True)
+                if standard is not inner:
+                    changed[key] = standard
+        if kind in _HAS_UNIT and value.get("unit").__class__ is str:
+            unit = self._unit(value["unit"], (*at, "unit"))
+            if unit is not value["unit"]:
+                changed["unit"] = unit
+        if kind == "Struct" and isinstance(value.get("fields"), list):
+            changed["fields"] = self._fields(value["fields"], (*at, "fields"))
+        if self._is_strict and kind == "Timestamp" and value.get("timezone", "") is None:
+            self._say(FRIENDLY_FORM, (*at, "timezone"), "the standard has no timestamp without a zone", help="write `timezone: UTC`")
+        if "extra" in value:
+            return self._without_misplaced_extra({**value, **changed}, at, is_nested)
+        return {**value, **changed} if changed else value
+
+    def _without_misplaced_extra(self, value: dict[str, Any], at: TreePath, is_nested: bool) -> dict[str, Any]:
+        if is_nested and not self._is_strict:
+            return value
+        message = "the standard has attributes on fields only" if is_nested else "`extra` of a field stands beside its `name`"
+        help = "remove it, or compile without --strict" if is_nested else "move it one level out, beside `name` and `type`"
+        self._say(FRIENDLY_FORM, (*at, "extra"), message, help=help, on_key=True)
+        return {key: item for key, item in value.items() if key != "extra"}
+
+    def _kind(self, written: str, at: TreePath) -> str:
+        return self._word(written, BY_NAME, SPELLINGS, at)
+
+    def _unit(self, written: str, at: TreePath) -> str:
+        singular = _PLURALS.get(written)
+        if singular is not None and not self._is_strict:
+            self._say(PLURAL_UNIT, at, f"units are written in the singular, not '{written}'", help=f"write `{singular}`")
+            return singular
+        return self._word(written, ARROW_UNITS, _UNITS, at)
+
+    def _word(self, written: str, words: dict[str, Any], known: dict[str, str], at: TreePath) -> str:
+        if written in words:
+            return written
+        word = known.get(written)
+        if word is None:
+            return written
+        if self._is_strict:
+            self._say(LOOSE_SPELLING, at, f"the standard spells '{written}' as {word}", help=f"write `{word}`")
+        return word
+
+    def _null(self, at: TreePath, is_nested: bool) -> dict[str, Any]:
+        written = self._document.source.excerpt(self._document.span(at))
+        if not written:
+            return {}
+        inner = {"kind": "Null"}
+        inside_option = is_nested and "inner" in at[-2:]
+        help = 'write "Null" in quotes' if inside_option else 'write `type: {kind: Option, inner: "Null"}`'
+        self._say(UNQUOTED_NULL, at, f"YAML reads {written} as no value at all", help=help)
+        return inner if inside_option else {"kind": "Option", "inner": inner}
+

@@ -1,0 +1,144 @@
+"""The pipeline file: where records come from, which schema they must fit, where they go.
+
+Shape: frozen models with the names of the file in camelCase; the master of the file's grammar.
+Units: `maxQuarantined` is a share of all records when it is a fraction (0 <= x < 1 with a decimal point), else records.
+"""
+
+from enum import StrEnum
+from typing import Annotated, Any, Literal
+
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, StrictFloat, StrictInt
+from pydantic.alias_generators import to_camel
+
+
+class _Model(BaseModel):
+    model_config = ConfigDict(
+        frozen=True, extra="forbid", alias_generator=to_camel, validate_by_name=True, validate_by_alias=True
+    )
+
+
+class TimeUnit(StrEnum):
+    """What a number that means a moment counts."""
+
+    DAY = "Day"
+    SECOND = "Second"
+    MILLISECOND = "Millisecond"
+    MICROSECOND = "Microsecond"
+    NANOSECOND = "Nanosecond"
+
+
+class Coerce(StrEnum):
+    """What may be converted without being told: nothing, or text and numbers into each other when exact."""
+
+    NONE = "none"
+    TEXT = "text"
+
+
+class Unexpected(StrEnum):
+    """What a key of a record that no field takes does to the record."""
+
+    IGNORE = "ignore"
+    REJECT = "reject"
+
+
+class Keys(StrEnum):
+    """Whether two records with one primary key are found out, at the price of a shuffle."""
+
+    TRUST = "trust"
+    CHECK = "check"
+
+
+class Mode(StrEnum):
+    """What happens to a table that is already there."""
+
+    CREATE = "create"
+    APPEND = "append"
+    OVERWRITE = "overwrite"
+
+
+def _option_text(options: Any) -> Any:
+    if not isinstance(options, dict):
+        return options
+    return {name: str(value).lower() if isinstance(value, bool) else str(value) for name, value in options.items()}
+
+
+def _one_path_or_many(path: Any) -> Any:
+    return (path,) if isinstance(path, str) else path
+
+
+Paths = Annotated[tuple[str, ...], BeforeValidator(_one_path_or_many)]
+Options = Annotated[dict[str, str], BeforeValidator(_option_text)]
+
+
+class Source(_Model):
+    """Where records come from. Options go to Spark's reader."""
+
+    path: Paths = Field(default=(), description="File, folder or glob; or a list of them.")
+    format: str = Field(default="json", description="csv, json, geojson, parquet, lance, or any Spark format.")
+    options: Options = Field(default_factory=dict, description="Options of Spark's reader.")
+
+
+class FieldSource(_Model):
+    """Where one field comes from, when not from the column of its own name."""
+
+    from_: str | None = Field(default=None, alias="from", description="Path such as `properties.mag` or `xyz[2]`.")
+    format: str | None = Field(default=None, description="Date or time pattern, such as `MMM dd yyyy`.")
+    epoch: TimeUnit | None = Field(default=None, description="The number counts this unit since 1970-01-01.")
+
+
+def _field_source(value: Any) -> Any:
+    return {"from": value} if isinstance(value, str) else value
+
+
+class Target(_Model):
+    """The table that takes the good rows."""
+
+    path: str
+    mode: Mode = Mode.CREATE
+    storage_options: Options = Field(default_factory=dict, description="Object store options of Lance.")
+    max_rows_per_file: int = Field(default=1 << 20, gt=0)
+
+
+class Quarantine(_Model):
+    """The dataset that takes the other rows, each with its raw record and every reason."""
+
+    path: str
+
+
+def _share_below_one(limit: int | float | None) -> int | float | None:
+    if limit is not None and (limit < 0 or (isinstance(limit, float) and limit > 1)):
+        raise ValueError("expected a count of records, or a share between 0.0 and 1.0")
+    return limit
+
+
+class Spark(_Model):
+    """How Spark is started."""
+
+    master: str = "local[*]"
+    settings: Options = Field(default_factory=dict, description="Extra `spark.*` settings.")
+
+
+class Job(_Model):
+    """One pipeline: read, conform, keep what does not fit beside its reason, write."""
+
+    source: Source
+    schema_: str | None = Field(default=None, alias="schema", description="Manifest, relative to this file.")
+    dataset: str | None = Field(default=None, description="Name of the dataset, if the manifest holds several.")
+    fields: dict[str, Annotated[FieldSource, BeforeValidator(_field_source)]] = Field(default_factory=dict)
+    target: Target
+    quarantine: Quarantine | None = None
+    unexpected: Unexpected = Unexpected.IGNORE
+    coerce: Coerce = Coerce.NONE
+    keys: Keys = Keys.TRUST
+    null_values: tuple[str, ...] = Field(default=(), description="Texts that mean null, as whole values.")
+    max_quarantined: Annotated[StrictInt | StrictFloat | None, AfterValidator(_share_below_one)] = None
+    spark: Spark = Field(default_factory=Spark)
+    version: Literal[1] = 1
+
+    @property
+    def quarantine_path(self) -> str:
+        """Where bad rows go: as told, or beside the target."""
+        if self.quarantine is not None:
+            return self.quarantine.path
+        path = self.target.path.rstrip("/")
+        return f"{path.removesuffix('.lance')}.quarantine.lance"

@@ -1,0 +1,296 @@
+"""Converts a value with parts (list, map, struct), to any depth, in one SQL expression.
+
+Shape: an expression of type struct<v, e>: the value, and the reasons why it does not fit (null or empty when it does).
+       Paths hold positions: `items[3].k`, `prices["EUR"]`.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import pyarrow as pa
+from pyspark.sql.types import ArrayType, MapType
+
+from . import inputs
+from .errors import PipelineError
+from .inputs import Input, Json, Text, Typed, typed_input
+from .job import Coerce, FieldSource, Unexpected
+from .scalars import Scalar, extension_name, scalar_of
+from .sqltext import concat, first_of, fresh, let, literal, name, struct, when
+
+REASON_TYPE = "struct<path:string,rule:string,value:string>"
+NO_REASONS = f"cast(null as array<{REASON_TYPE}>)"
+LONGEST_VALUE = 1000
+
+Path = tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Rules:
+    """What a job decides for every field."""
+
+    coerce: Coerce = Coerce.NONE
+    unexpected: Unexpected = Unexpected.IGNORE
+    null_texts: tuple[str, ...] = ()
+
+
+def reason(path: Path, rule: str, value: str) -> str:
+    """One reason; rule and value are SQL text."""
+    shown = f"substr(cast({value} as string), 1, {LONGEST_VALUE})"
+    return struct([("path", concat(path)), ("rule", rule), ("value", shown)])
+
+
+def required(path: Path) -> str:
+    """The reason of a value that must be there and is not."""
+    return reason(path, literal("required"), "null")
+
+
+def is_list(data_type: pa.DataType) -> bool:
+    """Whether values of the type are lists."""
+    is_ = pa.types
+    return bool(is_.is_list(data_type) or is_.is_large_list(data_type) or is_.is_fixed_size_list(data_type))
+
+
+def is_scalar(field: pa.Field) -> bool:
+    """Whether the field is read from one token."""
+    if extension_name(field) == "lance.blob.v2":
+        return True
+    data_type = field.type
+    return not (is_list(data_type) or pa.types.is_map(data_type) or pa.types.is_struct(data_type))
+
+
+def spark_type(field: pa.Field) -> str:
+    """The Spark type that holds the field's values on their way to the writer."""
+    if is_scalar(field):
+        return scalar_of(field).spark_type
+    data_type = field.type
+    if is_list(data_type):
+        return f"array<{spark_type(data_type.value_field)}>"
+    if pa.types.is_map(data_type):
+        return f"map<{spark_type(data_type.key_field)},{spark_type(data_type.item_field)}>"
+    inner = ",".join(f"{name(member.name)}:{spark_type(member)}" for member in data_type)
+    return f"struct<{inner}>"
+
+
+def scalar_reason(source: Input, j: str, t: str, scalar: Scalar, path: Path, rules: Rules) -> str:
+    """Why a token that is there has no value."""
+    other = inputs.is_other_token(source, j, scalar.token, rules.coerce)
+    if other is None:
+        return reason(path, scalar.rule(t), j)
+    rule = first_of([(other, literal("type"))], scalar.rule(t))
+    return reason(path, rule, when(other, j, t))
+
+
+def direct_column(source: Input, scalar: Scalar) -> str | None:
+    """The column itself, where the source has typed it as we need it and no rule is left to check."""
+    if isinstance(source, Typed) and source.type.simpleString() == scalar.spark_type:
+        text = "t"
+        is_checked_by_type = scalar.spark_type in scalar.value(text) and "between" not in scalar.rule(text)
+        return source.column if is_checked_by_type and not _has_residual_rule(scalar) else None
+    return None
+
+
+def _has_residual_rule(scalar: Scalar) -> bool:
+    return scalar.spark_type == "binary" or "<=" in scalar.value("t").replace("<= 9007199254740992", "")
+
+
+def convert(field: pa.Field, source: Input, path: Path, rules: Rules) -> str:
+    """Value and reasons of one field, whatever its type."""
+    if is_scalar(field):
+        return _convert_scalar(field, source, path, rules)
+    if isinstance(source, Text):
+        return _convert_cell(field, source, path, rules)
+    if is_list(field.type):
+        return _convert_list(field, source, path, rules)
+    if pa.types.is_map(field.type):
+        return _convert_map(field, source, path, rules)
+    return _convert_struct(field, source, path, rules)
+
+
+def outcome(value: str, reasons: str) -> str:
+    """A value with its reasons."""
+    return struct([("v", value), ("e", reasons)])
+
+
+def _convert_scalar(field: pa.Field, source: Input, path: Path, rules: Rules) -> str:
+    scalar = scalar_of(field)
+    missing = NO_REASONS if field.nullable else f"array({required(path)})"
+
+    def with_value(j: str, t: str, v: str) -> str:
+        wrong = f"array({scalar_reason(source, j, t, scalar, path, rules)})"
+        return outcome(v, first_of([(f"{j} is null", missing), (f"{v} is null", wrong)], NO_REASONS))
+
+    def with_text(j: str, t: str) -> str:
+        if scalar.is_identity:
+            return with_value(j, t, t)
+        return let(scalar.value(t), lambda v: with_value(j, t, v))
+
+    def with_token(j: str) -> str:
+        text = inputs.exact_text(source, j, scalar.token, rules.coerce)
+        return with_text(j, j) if text == j else let(text, lambda t: with_text(j, t))
+
+    if isinstance(source, Typed):
+        if inputs.is_container(source.type):
+            raise PipelineError(
+                "source-type-mismatch", f"`{field.name}` is {field.type}, the source has {source.type.simpleString()}"
+            )
+        if source.type.simpleString() == scalar.spark_type == "binary":
+            return _binary_outcome(field, source.column, path, missing)
+    return let(inputs.token_text(source, rules.null_texts), with_token)
+
+
+def binary_width(field: pa.Field) -> int | None:
+    """Bytes that every value of the field must have."""
+    if extension_name(field) == "arrow.uuid":
+        return 16
+    return int(field.type.byte_width) if pa.types.is_fixed_size_binary(field.type) else None
+
+
+def _binary_outcome(field: pa.Field, column: str, path: Path, missing: str) -> str:
+    width_bytes = binary_width(field)
+    branches = [(f"{column} is null", missing)]
+    if width_bytes is not None:
+        wrong = reason(path, literal("length"), f"octet_length({column})")
+        branches.append((f"octet_length({column}) <> {width_bytes}", f"array({wrong})"))
+    return outcome(column, first_of(branches, NO_REASONS))
+
+
+def _convert_cell(field: pa.Field, source: Text, path: Path, rules: Rules) -> str:
+    """A list, map or struct written as JSON inside a text."""
+    value = f"cast(null as {spark_type(field)})"
+
+    def with_variant(variant: str) -> str:
+        wrong = outcome(value, f"array({reason(path, literal('cast'), source.text)})")
+        is_broken = f"{source.text} is not null and {variant} is null"
+        return when(is_broken, wrong, convert(field, Json(variant), path, rules))
+
+    blank = inputs.token_text(source, tuple({"", *rules.null_texts}))
+    return let(f"try_parse_json({blank})", with_variant)
+
+
+def _absent_or(field: pa.Field, source: Input, is_wrong: str, path: Path, body: str) -> str:
+    """The body, where the value is there and of the right shape."""
+    value = f"cast(null as {spark_type(field)})"
+    missing = outcome(value, NO_REASONS if field.nullable else f"array({required(path)})")
+    if isinstance(source, Json):
+        shown = f"to_json({source.variant})"
+        is_absent = f"coalesce(is_variant_null({source.variant}), true)"
+    else:
+        assert isinstance(source, Typed)
+        shown, is_absent = f"to_json({source.column})", f"{source.column} is null"
+    mistyped = outcome(value, f"array({reason(path, literal('type'), shown)})")
+    return first_of([(is_absent, missing), (is_wrong, mistyped)], body)
+
+
+def _joined(reasons: str) -> str:
+    return f"flatten(array_compact({reasons}))"
+
+
+def _convert_list(field: pa.Field, source: Input, path: Path, rules: Rules) -> str:
+    item_field = field.type.value_field
+    x, i = fresh(), fresh()
+    if isinstance(source, Json):
+        items, item = f"try_variant_get({source.variant}, '$', 'array<variant>')", typed_variant(x)
+    elif isinstance(source, Typed) and isinstance(source.type, ArrayType):
+        items, item = source.column, typed_input(x, source.type.elementType)
+    else:
+        raise _mismatch(field, source)
+    inner = convert(item_field, item, (*path, "'['", f"cast({i} as string)", "']'"), rules)
+
+    def finish(results: str) -> str:
+        y = fresh()
+        reasons = f"transform({results}, {y} -> {y}.e)"
+        if pa.types.is_fixed_size_list(field.type):
+            is_short = f"size({results}) <> {field.type.list_size}"
+            wrong = f"array({reason(path, literal('length'), f'size({results})')})"
+            reasons = f"array_append({reasons}, {when(is_short, wrong, NO_REASONS)})"
+        return outcome(f"transform({results}, {y} -> {y}.v)", _joined(reasons))
+
+    def with_items(a: str) -> str:
+        body = let(f"transform({a}, ({x}, {i}) -> {inner})", finish)
+        return _absent_or(field, source, f"{a} is null", path, body)
+
+    return let(items, with_items)
+
+
+def typed_variant(column: str) -> Input:
+    """A variant that stands by itself."""
+    return Json(column)
+
+
+def _mismatch(field: pa.Field, source: Input) -> PipelineError:
+    held = source.type.simpleString() if isinstance(source, Typed) else "text"
+    return PipelineError("source-type-mismatch", f"`{field.name}` is {field.type}, the source has {held}")
+
+
+def _convert_map(field: pa.Field, source: Input, path: Path, rules: Rules) -> str:
+    x = fresh()
+    key_source: Input = Text(f"{x}.key")
+    if isinstance(source, Json):
+        entries = f"map_entries(try_variant_get({source.variant}, '$', 'map<string,variant>'))"
+        value_source = typed_variant(f"{x}.value")
+    elif isinstance(source, Typed) and isinstance(source.type, MapType):
+        entries = f"map_entries({source.column})"
+        key_source = typed_input(f"{x}.key", source.type.keyType)
+        value_source = typed_input(f"{x}.value", source.type.valueType)
+    else:
+        raise _mismatch(field, source)
+    at = (*path, "'[\"'", f"cast({x}.key as string)", "'\"]'")
+    pair = struct(
+        [
+            ("k", convert(field.type.key_field, key_source, at, rules)),
+            ("w", convert(field.type.item_field, value_source, at, rules)),
+        ]
+    )
+
+    def finish(results: str) -> str:
+        y = fresh()
+        keys = f"transform({results}, {y} -> {y}.k.v)"
+        pairs = f"transform({results}, {y} -> {struct([('key', f'{y}.k.v'), ('value', f'{y}.w.v')])})"
+        is_unique = f"(size(array_distinct({keys})) = size({keys}) and not exists({keys}, {y} -> {y} is null))"
+        reasons = f"flatten(transform({results}, {y} -> array({y}.k.e, {y}.w.e)))"
+        has_twin = f"size(array_distinct(array_compact({keys}))) <> size(array_compact({keys}))"
+        twin = reason(path, literal("key"), f"to_json({keys})")
+        reasons = f"array_append({reasons}, {when(has_twin, f'array({twin})', NO_REASONS)})"
+        return outcome(when(is_unique, f"map_from_entries({pairs})"), _joined(reasons))
+
+    def with_entries(a: str) -> str:
+        return _absent_or(field, source, f"{a} is null", path, let(f"transform({a}, {x} -> {pair})", finish))
+
+    return let(entries, with_entries)
+
+
+def _convert_struct(field: pa.Field, source: Input, path: Path, rules: Rules) -> str:
+    members: list[pa.Field] = list(field.type)
+    parts = [
+        (f"m{i}", convert(member, inputs.child(source, member.name), (*path, literal("." + member.name)), rules))
+        for i, member in enumerate(members)
+    ]
+    is_wrong = "false" if isinstance(source, Typed) else f"not {is_object(source)}"
+    extra = unexpected_keys(source, [m.name for m in members], path) if rules.unexpected == "reject" else None
+
+    def finish(p: str) -> str:
+        value = struct((member.name, f"{p}.m{i}.v") for i, member in enumerate(members))
+        reasons = [f"{p}.m{i}.e" for i in range(len(members))] + ([extra] if extra else [])
+        return outcome(value, _joined(f"array({', '.join(reasons)})"))
+
+    return _absent_or(field, source, is_wrong, path, let(struct(parts), finish))
+
+
+def is_object(source: Input) -> str:
+    """Whether a variant holds a JSON object."""
+    assert isinstance(source, Json)
+    return f"startswith(schema_of_variant({source.variant}), 'OBJECT')"
+
+
+def unexpected_keys(source: Input, known: list[str], path: Path) -> str | None:
+    """A reason for each key of a JSON object that no field takes."""
+    if not isinstance(source, Json):
+        return None
+    k = fresh()
+    keys = f"map_keys(try_variant_get({source.variant}, '$', 'map<string,variant>'))"
+    others = f"array_except({keys}, array({', '.join(map(literal, known))}))"
+    at = (*path, "'.'", k) if path and path != ("''",) else (k,)
+    return f"transform({others}, {k} -> {reason(at, literal('unexpected'), k)})"
+
+
+Converter = Callable[[pa.Field, FieldSource], str]

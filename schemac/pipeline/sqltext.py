@@ -1,0 +1,74 @@
+"""Small pieces of Spark SQL text, quoted right.
+
+Shape: expressions are text until the projection is handed to Spark: one parse for each column, where a chain of calls
+       into the JVM for every operator would take seconds on a wide schema.
+"""
+
+import itertools
+from collections.abc import Callable, Iterable
+
+_lambda_numbers = itertools.count()
+
+
+def literal(text: str) -> str:
+    """A string literal."""
+    return "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"
+
+
+def name(identifier: str) -> str:
+    """A quoted identifier."""
+    return "`" + identifier.replace("`", "``") + "`"
+
+
+def matches(text: str, pattern: str) -> str:
+    """Whether the whole text matches; `$` would let a last line break pass."""
+    return f"({text} rlike {literal('^(?:' + pattern + ')' + chr(92) + 'z')})"
+
+
+def when(condition: str, value: str, otherwise: str = "null") -> str:
+    """A conditional value."""
+    return f"if({condition}, {value}, {otherwise})"
+
+
+def first_of(branches: Iterable[tuple[str, str]], otherwise: str = "null") -> str:
+    """The value of the first branch whose condition holds."""
+    text = " ".join(f"when {condition} then {value}" for condition, value in branches)
+    return f"case {text} else {otherwise} end" if text else otherwise
+
+
+def let(value: str, body: Callable[[str], str]) -> str:
+    """The body with the value computed once: inside a lambda there are no columns to keep it in."""
+    variable = fresh()
+    return f"transform(array({value}), {variable} -> {body(variable)})[0]"
+
+
+def fresh() -> str:
+    """A lambda variable that no other lambda uses."""
+    return f"x{next(_lambda_numbers)}"
+
+
+def struct(members: Iterable[tuple[str, str]]) -> str:
+    """A struct built of named members; never null."""
+    inner = ", ".join(f"{literal(label)}, {value}" for label, value in members)
+    return f"named_struct({inner})"
+
+
+def concat(parts: Iterable[str]) -> str:
+    """Texts joined; literals beside each other are joined here."""
+    joined: list[str] = []
+    for part in parts:
+        if joined and joined[-1].endswith("'") and part.startswith("'") and joined[-1].startswith("'"):
+            joined[-1] = joined[-1][:-1] + part[1:]
+        else:
+            joined.append(part)
+    return joined[0] if len(joined) == 1 else f"concat({', '.join(joined)})"
+
+
+def any_of(conditions: list[str]) -> str:
+    """Whether one of many conditions holds, without a tree as deep as the list is long."""
+    if not conditions:
+        return "false"
+    if len(conditions) == 1:
+        return conditions[0]
+    half = len(conditions) // 2
+    return f"({any_of(conditions[:half])} or {any_of(conditions[half:])})"

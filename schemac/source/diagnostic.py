@@ -1,0 +1,77 @@
+"""What is said to the author about one place.
+
+Floor: 0 (source).
+"""
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+
+class Severity(StrEnum):
+    """How bad a finding is. Errors stop artifacts; warnings and notes do not."""
+
+    ERROR = "error"
+    WARNING = "warning"
+    NOTE = "note"
+
+    @property
+    def rank(self) -> int:
+        """Zero for the gravest."""
+        return list(Severity).index(self)
+
+
+@dataclass(frozen=True, slots=True)
+class Code:
+    """One kind of finding: a number for ever, and a slug that completes "this schema has a …"."""
+
+    id: str
+    slug: str
+    severity: Severity
+    title: str
+
+
+@dataclass(frozen=True, slots=True)
+class Label:
+    """A second place that explains the first, such as the earlier of two equal names."""
+
+    message: str
+    file: str
+    line: int
+    column: int
+    end_line: int
+    end_column: int
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnostic:
+    """A finding. Lines and columns are one-based, the end is exclusive; line 0 means "the file as a whole"."""
+
+    code: str
+    slug: str
+    severity: Severity
+    message: str
+    file: str = ""
+    line: int = 0
+    column: int = 0
+    end_line: int = 0
+    end_column: int = 0
+    path: str = ""
+    """The field's path, such as `trips.stops.item.name`; empty where no field is meant."""
+    help: str = ""
+    labels: tuple[Label, ...] = ()
+    excerpt: tuple[str, ...] = field(default=(), repr=False, compare=False)
+    """The source line that the finding starts in; empty where there is none."""
+
+    def __str__(self) -> str:
+        place = f"{self.file}:{self.line}:{self.column}: " if self.line else f"{self.file}: " if self.file else ""
+        return f"{place}{self.severity}[{self.code}]: {self.message}"
+
+
+class SchemaError(Exception):
+    """Raised by the Python surface when a manifest or schema has errors; carries all findings."""
+
+    def __init__(self, diagnostics: tuple[Diagnostic, ...]) -> None:
+        self.diagnostics = diagnostics
+        errors = [d for d in diagnostics if d.severity is Severity.ERROR]
+        more = f" (and {len(errors) - 1} more)" if len(errors) > 1 else ""
+        super().__init__(f"{errors[0]}{more}" if errors else "no diagnostics")

@@ -1,0 +1,120 @@
+"""The text of one input file, as the rest of the compiler sees it.
+
+Floor: 0 (source).
+Errors: SC101 unreadable-file, SC102 not-text, SC103 wrong-encoding, SC104 file-too-large.
+"""
+
+import re
+from bisect import bisect_right
+from functools import cached_property
+from pathlib import Path
+
+from schemac.source.catalogue import FILE_TOO_LARGE, NOT_TEXT, UNREADABLE_FILE, WRONG_ENCODING
+from schemac.source.report import Report
+from schemac.source.span import Position, Span
+
+MAX_BYTES = 32 * 1024 * 1024
+"""Largest manifest that is read; a hundred thousand fields fit several times over."""
+
+# What YAML 1.2 (section 5.1) does not allow in a stream, apart from the byte order mark at its start.
+_UNPRINTABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\x80-\x84\x86-\x9f\ud800-\udfff\ufffe\uffff]")
+_LINE_END = re.compile("\r\n|\n|\r")
+_ENCODINGS_BY_MARK = {
+    b"\xff\xfe\x00\x00": "UTF-32",
+    b"\x00\x00\xfe\xff": "UTF-32",
+    b"\xff\xfe": "UTF-16",
+    b"\xfe\xff": "UTF-16",
+}
+
+
+class SourceText:
+    """Decoded content with the name it is spoken of; lines are counted only when someone asks."""
+
+    def __init__(self, content: str, name: str = "<text>") -> None:
+        self.content = content[1:] if content.startswith("\ufeff") else content
+        self.name = name
+
+    @cached_property
+    def _line_starts(self) -> list[int]:
+        return [0, *(match.end() for match in _LINE_END.finditer(self.content))]
+
+    def position(self, offset: int) -> Position:
+        """Line and column of a code point offset; an offset past the end is the end."""
+        offset = max(0, min(offset, len(self.content)))
+        line = bisect_right(self._line_starts, offset) - 1
+        return Position(line + 1, offset - self._line_starts[line] + 1)
+
+    def line(self, number: int) -> str:
+        """The text of a one-based line without its line end; empty past the last line."""
+        if not 1 <= number <= len(self._line_starts):
+            return ""
+        start = self._line_starts[number - 1]
+        end = self._line_starts[number] if number < len(self._line_starts) else len(self.content)
+        return self.content[start:end].rstrip("\r\n")
+
+    def excerpt(self, span: Span) -> str:
+        """The author's own words at a span."""
+        return self.content[span.start : span.end]
+
+    def __repr__(self) -> str:
+        return f"SourceText({self.name!r}, {len(self.content)} code points)"
+
+
+def read_text(path: Path, name: str, report: Report) -> SourceText | None:
+    """The text of a file, or None after saying why it cannot be read."""
+    try:
+        with path.open("rb") as stream:
+            content = stream.read(MAX_BYTES + 1)
+    except OSError as error:
+        reason = (error.strerror or str(error)).lower()
+        report.add(UNREADABLE_FILE, f"cannot read {name}: {reason}", file=name)
+        return None
+    return decode_text(content, name, report)
+
+
+def decode_text(content: bytes, name: str, report: Report) -> SourceText | None:
+    """UTF-8 bytes as text, or None after saying what is wrong with them."""
+    if len(content) > MAX_BYTES:
+        report.add(
+            FILE_TOO_LARGE,
+            f"{name} is larger than {MAX_BYTES // 1024 // 1024} MiB",
+            file=name,
+            help="a manifest holds schemas, not data; split it into one file a dataset",
+        )
+        return None
+    try:
+        source = SourceText(content.decode("utf-8"), name)
+    except UnicodeDecodeError as error:
+        encoding = next((e for mark, e in _ENCODINGS_BY_MARK.items() if content.startswith(mark)), None)
+        if encoding is None and b"\x00" in content[:4096]:
+            return _refuse_binary(name, report)
+        line = content.count(b"\n", 0, error.start) + 1
+        column = error.start - content.rfind(b"\n", 0, error.start)
+        report.add(
+            WRONG_ENCODING,
+            f"{name} is not UTF-8"
+            + (f" but {encoding}" if encoding else f": byte 0x{content[error.start]:02x} cannot be read"),
+            file=name,
+            at=(line, column, line, column + 1),
+            help="save the file as UTF-8",
+        )
+        return None
+    found = _UNPRINTABLE.search(source.content)
+    if found is None:
+        return source
+    if found.group() == "\x00":
+        return _refuse_binary(name, report)
+    report.add(
+        NOT_TEXT,
+        f"the control character U+{ord(found.group()):04X} is not allowed in YAML",
+        source=source,
+        span=Span(found.start(), found.end()),
+        help=f'write it inside a double-quoted string, as "\\x{ord(found.group()):02x}"',
+    )
+    return None
+
+
+def _refuse_binary(name: str, report: Report) -> None:
+    report.add(
+        NOT_TEXT, f"{name} is a binary file", file=name, help="give the path of a YAML manifest"
+    )

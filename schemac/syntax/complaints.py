@@ -1,0 +1,214 @@
+"""What a pydantic model finds wrong with a value, in words for the author.
+
+Floor: 1 (syntax).
+Shape: one complaint an error, each with the tree path of the culprit; the tags that pydantic puts into its
+locations for tagged unions are taken out.
+Errors: SC201 to SC206; a model's own `ValueError` becomes SC312.
+"""
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple, get_args
+
+from pydantic import BaseModel, ValidationError
+
+from schemac.source.catalogue import (
+    INVALID_ATTRIBUTE,
+    MISSING_PROPERTY,
+    OUT_OF_RANGE,
+    UNKNOWN_KEY,
+    UNKNOWN_KIND,
+    UNKNOWN_VALUE,
+    WRONG_TYPE,
+)
+from schemac.source.diagnostic import Code
+from schemac.source.suggest import closest, fold, one_of
+
+TreePath = tuple[str | int, ...]
+
+_SORTS: dict[str, str] = {
+    "int_type": "a whole number",
+    "int_from_float": "a whole number",
+    "float_type": "a number",
+    "string_type": "a text",
+    "bool_type": "true or false",
+    "list_type": "a list",
+    "tuple_type": "a list",
+    "dict_type": "a mapping",
+    "mapping_type": "a mapping",
+    "model_type": "a mapping",
+    "model_attributes_type": "a mapping",
+    "dataclass_type": "a mapping",
+}
+_BOUNDS: dict[str, tuple[str, str]] = {
+    "greater_than_equal": ("at least", "ge"),
+    "greater_than": ("more than", "gt"),
+    "less_than_equal": ("at most", "le"),
+    "less_than": ("less than", "lt"),
+}
+
+
+class Complaint(NamedTuple):
+    """One thing that is wrong with a value."""
+
+    code: Code
+    path: TreePath
+    message: str
+    help: str = ""
+    on_key: bool = False
+    of: TreePath = ()
+    """The mapping that a missing property is missing from."""
+    suggestion: str = ""
+    """The key that is missing, or that was probably meant."""
+
+
+class Vocabulary(NamedTuple):
+    """Words that authors bring from elsewhere, by the word they meant here, and what to say about some of them."""
+
+    kinds: Mapping[str, str] = {}
+    keys: Mapping[str, str] = {}
+    advice: Mapping[str, str] = {}
+
+
+def complaints(
+    error: ValidationError, model: Any, value: Any, words: Vocabulary = Vocabulary()  # noqa: B008 — an immutable value
+) -> list[Complaint]:
+    """Everything a failed validation of `value` by `model` has to say, in the order of the value."""
+    found = [_complaint(e, model, value, words) for e in error.errors(include_url=False, include_input=True)]
+    # A misspelled key is one mistake: the property it was meant to be is not also said to be missing.
+    meant = {(c.path[:-1], c.suggestion) for c in found if c.code is UNKNOWN_KEY}
+    return [c for c in found if c.code is not MISSING_PROPERTY or (c.of, c.suggestion) not in meant]
+
+
+def sort_of(value: Any) -> str:
+    """What a value is, in an author's words."""
+    if value is None:
+        return "nothing"
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, str):
+        return f"the text '{value if len(value) <= 40 else value[:39] + '…'}'"
+    if isinstance(value, int | float):
+        return f"the number {value}"
+    return "a list" if isinstance(value, list | tuple) else "a mapping"
+
+
+def _complaint(error: Any, model: Any, value: Any, words: Vocabulary) -> Complaint:
+    kind, context, given = error["type"], error.get("ctx", {}), error["input"]
+    path = _without_tags(error["loc"], value)
+    name = f"`{path[-1]}`" if path and isinstance(path[-1], str) else "this"
+    if kind == "missing":
+        return _missing(error, path, value)
+    if kind == "extra_forbidden":
+        return _unknown_key(error, path, model, value, words)
+    if kind in ("union_tag_invalid", "union_tag_not_found"):
+        return _bad_kind(kind, path, given, context, words)
+    if kind in ("literal_error", "enum"):
+        choices = _choices(error, model) or [c.strip(" '") for c in str(context["expected"]).replace(" or ", ",").split(",")]
+        near = closest(given, choices) if isinstance(given, str) else None
+        help = f"did you mean `{near}`?" if near else f"write {one_of(choices)}"
+        return Complaint(UNKNOWN_VALUE, path, f"{name} has to be {one_of(choices)}, not {sort_of(given)}", help)
+    if kind in _BOUNDS:
+        words_, key = _BOUNDS[kind]
+        return Complaint(OUT_OF_RANGE, path, f"{name} has to be {words_} {context[key]}, not {given}")
+    if kind in _SORTS:
+        help = "write it in quotes" if kind == "string_type" and isinstance(given, int | float) else ""
+        return Complaint(WRONG_TYPE, path, f"{name} has to be {_SORTS[kind]}, not {sort_of(given)}", help)
+    if kind == "value_error":
+        return Complaint(INVALID_ATTRIBUTE, path, str(context["error"]))
+    if kind == "string_pattern_mismatch":
+        return Complaint(INVALID_ATTRIBUTE, path, f"{name} cannot be {sort_of(given)}")
+    if kind in ("string_too_short", "too_short"):
+        return Complaint(OUT_OF_RANGE, path, f"{name} may not be empty")
+    return Complaint(WRONG_TYPE, path, f"{name}: {str(error['msg']).lower()}")
+
+
+def _missing(error: Any, path: TreePath, value: Any) -> Complaint:
+    parent = _at(value, path[:-1])
+    kind = parent.get("kind") if isinstance(parent, dict) else None
+    of = f"the kind {kind}" if isinstance(kind, str) else "this"
+    place = (*path[:-1], "kind") if isinstance(kind, str) else path[:-1]
+    key = str(path[-1])
+    return Complaint(MISSING_PROPERTY, place, f"{of} needs `{key}`", f"add `{key}:`", of=path[:-1], suggestion=key)
+
+
+def _unknown_key(error: Any, path: TreePath, model: Any, value: Any, words: Vocabulary) -> Complaint:
+    key = str(path[-1])
+    parent = _at(value, path[:-1])
+    owner = _model_at(model, error["loc"][:-1])
+    known = [f.alias or n for n, f in owner.model_fields.items()] if owner is not None else []
+    free = [word for word in known if word not in parent]
+    message = f"the key `{key}` does not belong here"
+    advice = words.advice.get(fold(key), "")
+    if advice:
+        return Complaint(UNKNOWN_KEY, path, message, advice, on_key=True)
+    synonyms = {k: v for k, v in words.keys.items() if v in free}
+    near = closest(key, free, synonyms)
+    help = f"did you mean `{near}`?" if near else f"known here: {', '.join(known)}" if known else ""
+    return Complaint(UNKNOWN_KEY, path, message, help, on_key=True, suggestion=near or "")
+
+
+def _bad_kind(kind: str, path: TreePath, given: Any, context: Any, words: Vocabulary) -> Complaint:
+    if kind == "union_tag_not_found":
+        return Complaint(MISSING_PROPERTY, path, "a type needs a `kind`", "write `kind: String`, or the name of a kind alone")
+    tag = str(context["tag"])
+    candidates = [c.strip(" '") for c in str(context["expected_tags"]).split(",")]
+    near = closest(tag, candidates, words.kinds)
+    help = f"did you mean `{near}`?" if near else f"the kinds are {', '.join(candidates)}"
+    return Complaint(UNKNOWN_KIND, (*path, "kind"), f"there is no kind '{tag}'", help)
+
+
+def _without_tags(loc: tuple[int | str, ...], value: Any) -> TreePath:
+    """A location as a path in the value: a segment that is no key there was the tag of a union."""
+    path: list[str | int] = []
+    for position, segment in enumerate(loc):
+        is_last = position == len(loc) - 1
+        if isinstance(value, dict) and (segment in value or (is_last and segment != value.get("kind"))):
+            path.append(segment)
+            value = value.get(str(segment))
+        elif isinstance(value, list | tuple) and isinstance(segment, int) and segment < len(value):
+            path.append(segment)
+            value = value[segment]
+    return tuple(path)
+
+
+def _at(value: Any, path: TreePath) -> Any:
+    for segment in path:
+        value = value[segment]
+    return value
+
+
+def _model_at(model: Any, loc: tuple[int | str, ...]) -> type[BaseModel] | None:
+    """The model that a location leads to, through lists and unions."""
+    candidates = _models_in(model)
+    for segment in loc:
+        if isinstance(segment, int):
+            continue
+        tagged = [c for c in candidates if c.__name__ == segment]
+        if tagged:
+            candidates = tagged
+            continue
+        fields = [f for c in candidates for n, f in c.model_fields.items() if segment in (n, f.alias)]
+        candidates = [m for f in fields for m in _models_in(f.annotation)]
+    return candidates[0] if len(candidates) == 1 else None
+
+
+def _models_in(annotation: Any) -> list[type[BaseModel]]:
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        union = getattr(annotation, "union", None) if "union" in vars(annotation) else None
+        return _models_in(union) if union is not None else [annotation]
+    return [model for argument in get_args(annotation) for model in _models_in(argument)]
+
+
+def _choices(error: Any, model: Any) -> list[str]:
+    """The words of a Literal, from the model itself: pydantic's message joins them into one text."""
+    owner = _model_at(model, error["loc"][:-1])
+    if owner is None:
+        return []
+    for name, field in owner.model_fields.items():
+        if error["loc"][-1] in (name, field.alias):
+            return [str(word) for argument in (field.annotation, *get_args(field.annotation)) for word in _words(argument)]
+    return []
+
+
+def _words(annotation: Any) -> list[Any]:
+    return [word for word in get_args(annotation) if isinstance(word, str | int)]

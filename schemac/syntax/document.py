@@ -1,0 +1,111 @@
+"""Documents of a text, and where in it each of their values stands.
+
+Floor: 1 (syntax).
+Shape: a tree path is a tuple of mapping keys and sequence indices from the document's root.
+Units: spans as in `schemac.source.span`.
+Positions are found by a second reading, and only if one is asked for: a text without findings, the common
+case, is read once and keeps none.
+"""
+
+from functools import cached_property
+from typing import Any
+
+from ruamel.yaml.events import (
+    AliasEvent,
+    DocumentStartEvent,
+    MappingEndEvent,
+    MappingStartEvent,
+    ScalarEvent,
+    SequenceEndEvent,
+    SequenceStartEvent,
+)
+
+from schemac.source.report import Report
+from schemac.source.span import Span
+from schemac.source.text import SourceText
+from schemac.syntax.compose import compose
+from schemac.syntax.events import events
+from schemac.syntax.scalars import YamlValue
+
+TreePath = tuple[str | int, ...]
+
+
+class Document:
+    """One document of a text: its value, and the places of what is in it."""
+
+    def __init__(self, source: SourceText, value: YamlValue, index: int) -> None:
+        self.source = source
+        self.value = value
+        self._index = index
+
+    def span(self, path: TreePath) -> Span:
+        """Where a value stands; for a path that the text does not have, where its nearest parent stands."""
+        return self._find(path)[0].span
+
+    def key_span(self, path: TreePath) -> Span:
+        """Where the key of a value stands; like `span` for the items of a sequence."""
+        mark, depth = self._find(path)
+        return mark.key if mark.key is not None and depth == len(path) else mark.span
+
+    def has(self, path: TreePath) -> bool:
+        """Whether a value stands at exactly this path."""
+        return self._find(path)[1] == len(path)
+
+    def _find(self, path: TreePath) -> tuple["_Mark", int]:
+        mark = self._marks
+        for depth, segment in enumerate(path):
+            child = mark.children.get(segment)
+            if child is None:
+                return mark, depth
+            mark = child
+        return mark, len(path)
+
+    @cached_property
+    def _marks(self) -> "_Mark":
+        iterator = events(self.source.content)
+        seen = -1
+        for event in iterator:
+            if event.__class__ is DocumentStartEvent:
+                seen += 1
+                if seen == self._index:
+                    return _mark(next(iterator), iterator, {})
+        raise AssertionError("a document that was composed is found again")
+
+
+def parse(source: SourceText, report: Report) -> list[Document]:
+    """All documents of a text that could be read; what could not is in the report."""
+    return [Document(source, value, index) for index, value in enumerate(compose(source, report))]
+
+
+class _Mark:
+    __slots__ = ("children", "key", "span")
+
+    def __init__(self, span: Span, children: dict[str | int, "_Mark"], key: Span | None = None) -> None:
+        self.span = span
+        self.children = children
+        self.key = key
+
+
+def _mark(event: Any, rest: Any, anchors: dict[str, _Mark]) -> _Mark:
+    start = event.start_mark.index
+    kind = event.__class__
+    if kind is AliasEvent:
+        return _Mark(Span(start, event.end_mark.index), anchors[event.anchor].children)
+    mark = _Mark(Span(start, event.end_mark.index), {})
+    if kind is MappingStartEvent:
+        while (key := next(rest)).__class__ is not MappingEndEvent:
+            key_mark = _mark(key, rest, anchors)
+            value = _mark(next(rest), rest, anchors)
+            name = key.value if key.__class__ is ScalarEvent else ""
+            if name not in mark.children:
+                # A copy of the mark, for an alias may give one value several keys.
+                mark.children[name] = _Mark(value.span, value.children, key_mark.span)
+            mark.span = Span(start, max(mark.span.end, value.span.end, key_mark.span.end))
+    elif kind is SequenceStartEvent:
+        while (item := next(rest)).__class__ is not SequenceEndEvent:
+            child = _mark(item, rest, anchors)
+            mark.children[len(mark.children)] = child
+            mark.span = Span(start, max(mark.span.end, child.span.end))
+    if event.anchor is not None:
+        anchors[event.anchor] = mark
+    return mark
