@@ -1,1 +1,3 @@
+"""The version of this compiler, which is part of every artifact's provenance."""
+
 __version__ = "0.1.0"

@@ -98,6 +98,26 @@ class TensorShape:
         return cls(tuple(shape), tuple(map(str, names)) if names else None, tuple(permutation) if permutation else None)
 
 
+@dataclass(frozen=True, slots=True)
+class OpaqueName:
+    """What the metadata of `arrow.opaque` says: whose type it stands for.
+
+    Source: Arrow's canonical extension types: a JSON object with `type_name` and `vendor_name`.
+    """
+
+    type_name: str
+    vendor_name: str
+
+    @classmethod
+    def parse(cls, metadata: str) -> "OpaqueName | None":
+        """The two names in a metadata text, or None where the text is no such object."""
+        try:
+            value = json.loads(metadata)
+            return cls(str(value["type_name"]), str(value["vendor_name"])) if len(value) == 2 else None
+        except (ValueError, KeyError, TypeError):
+            return None
+
+
 BUFFER_ENCODING = Attribute[BufferEncoding](
     f"{DOMAIN}/bufferEncoding",
     BufferEncoding,

@@ -43,9 +43,8 @@ def check_slot_attributes(slot: Slot, findings: Findings) -> None:
 
         return about
 
-    for key in slot.extra:
-        if slot.options and sum(findings.origins.has(place) for place in slot.extra_places(key)) > 1:
-            say(key)(CONFLICTING_HINTS, f"`{key}` stands here twice", on_key=True, help="keep it beside `name`")
+    for key in slot.doubled:
+        say(key)(CONFLICTING_HINTS, f"`{key}` stands here twice", on_key=True, help="keep one of the two")
     slot.extra = {key: value for key, value in slot.extra.items() if _is_sound(key, value, slot, say(key))}
 
 

@@ -68,6 +68,9 @@ def _check_extension(slot: Slot, extension: arrow.ExtensionType, findings: Findi
         findings.at_extra(slot, key, UNSUPPORTED_HINT, message, "name", help="write `type: {kind: Binary, fixedLength: 16}`")
     elif extension.name == "arrow.fixed_shape_tensor":
         _check_tensor(slot, extension, length, findings)
+    elif extension.name == "arrow.opaque" and arrow.OpaqueName.parse(extension.metadata or "") is None:
+        help = 'write `metadata: \'{"type_name":"point","vendor_name":"PostGIS"}\'`'
+        findings.at_extra(slot, key, UNSUPPORTED_HINT, "the metadata of arrow.opaque names a type and its vendor", "metadata", help=help)
     elif extension.metadata and extension.name in _STORAGE:
         findings.at_extra(slot, key, UNSUPPORTED_HINT, f"{extension.name} takes no metadata", "metadata", help="remove it")
 

@@ -3,6 +3,9 @@
 Floor: 6 (checks).
 """
 
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
 from schemac.checks.attributes import check_schema_attributes, check_slot_attributes
 from schemac.checks.hints import check_hints
 from schemac.checks.keys import check_named_columns, check_object_link, check_positions, check_primary_key
@@ -14,7 +17,11 @@ from schemac.logical.slots import preorder
 from schemac.source.report import Report
 
 
-def check(dataset: LogicalDataset, report: Report) -> None:
+if TYPE_CHECKING:
+    from schemac.checks.vocabulary import Vocabulary
+
+
+def check(dataset: LogicalDataset, report: Report, vocabularies: "Sequence[Vocabulary]" = ()) -> None:
     """Everything that can be said about one schema without an engine in mind."""
     findings = Findings(report, dataset.origins)
     sound = check_schema_attributes(dataset.schema.extra, findings) if dataset.schema.extra else {}
@@ -25,11 +32,15 @@ def check(dataset: LogicalDataset, report: Report) -> None:
         if slot.extra:
             check_slot_attributes(slot, findings)
         check_type(slot, findings)
-        if slot.children:
-            if slot.children[0].is_member:
-                check_names(slot.children, findings)
+        if slot.children and slot.children[0].is_member:
+            check_names(slot.children, findings)
         if slot.extra:
             check_hints(slot, findings)
             check_primary_key(slot, findings)
             check_object_link(slot, findings)
     check_positions(slots, findings)
+    if vocabularies:
+        # Imported here for start-up time: jsonschema takes longer to load than a file to check.
+        from schemac.checks.vocabulary import check_vocabularies
+
+        check_vocabularies(sound, slots, vocabularies, findings)

@@ -15,7 +15,7 @@ from schemac.attributes.arrow import DECIMAL_ENCODING, ArrowDefaults, Hints, rea
 from schemac.logical.findings import Findings
 from schemac.logical.model import LogicalType
 from schemac.logical.slots import Slot
-from schemac.physical.arrow import ArrowField, ArrowType
+from schemac.physical.arrow import ArrowField, ArrowType, pa
 from schemac.source.catalogue import DECIMAL_WIDTH, SCALE_ABOVE_PRECISION
 
 MOST_DIGITS = {32: 9, 64: 18, 128: 38, 256: 76}

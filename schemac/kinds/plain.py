@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Literal
 
 from schemac.attributes.arrow import ArrowDefaults, Hints
 from schemac.logical.model import LogicalType
-from schemac.physical.arrow import ArrowField, ArrowType
+from schemac.physical.arrow import ArrowField, ArrowType, pa
 
 
 class PlainType(LogicalType):

@@ -18,7 +18,7 @@ _NO_EXTRA: Mapping[str, Any] = {}
 class Slot:
     """One place in a schema, with everything that is declared there."""
 
-    __slots__ = ("_steps", "children", "extra", "options", "parent", "segment", "type")
+    __slots__ = ("_steps", "children", "doubled", "extra", "options", "parent", "segment", "type")
 
     parent: "Slot | None"
     segment: Segment
@@ -28,6 +28,8 @@ class Slot:
     """The Options around it, outermost first; a sound schema has one at most."""
     extra: Mapping[str, Any]
     """The attributes of this slot, from beside `name` and from beside `kind`."""
+    doubled: tuple[str, ...]
+    """Attributes that stand at more than one of those places."""
     children: "tuple[Slot, ...]"
 
     def __init__(self, parent: "Slot | None", member: Member) -> None:
@@ -40,8 +42,10 @@ class Slot:
         else:
             type_, extra = declared, _NO_EXTRA
         options: tuple[LogicalType, ...] = ()
+        doubled: tuple[str, ...] = ()
         while True:
             if type_.extra:
+                doubled = (*doubled, *(key for key in type_.extra if key in extra))
                 extra = {**type_.extra, **extra}
             inner = type_.inner_type()
             if inner is None:
@@ -51,6 +55,7 @@ class Slot:
         self.type = type_
         self.options = options
         self.extra = extra
+        self.doubled = doubled
         parts = type_.parts()
         self.children = tuple([Slot(self, part) for part in parts]) if parts else ()
 

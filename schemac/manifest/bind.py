@@ -19,8 +19,8 @@ from schemac.logical.path import Part, dotted
 from schemac.logical.slots import columns
 from schemac.manifest.documents import Body, Documents
 from schemac.manifest.standard import Standardizer
-from schemac.source.catalogue import DUPLICATE_DATASET, EMPTY_DOCUMENT, NO_SCHEMA
-from schemac.source.diagnostic import Code
+from schemac.source.catalogue import DUPLICATE_DATASET, EMPTY_DOCUMENT, NO_SCHEMA, UNKNOWN_DOCUMENT
+from schemac.source.diagnostic import Code, Severity
 from schemac.source.report import Report
 from schemac.source.text import SourceText
 from schemac.syntax.complaints import Vocabulary, complaints
@@ -50,16 +50,21 @@ _WORDS = Vocabulary(
 _PARTS = {"itemType": Part.ITEM, "keyType": Part.KEY, "valueType": Part.VALUE}
 
 
-def bind(source: SourceText, report: Report, *, strict: bool = False) -> list[LogicalDataset]:
-    """The datasets of a manifest; what is wrong with it is in the report."""
+def bind(
+    source: SourceText, report: Report, *, strict: bool = False, is_named: bool = True
+) -> list[LogicalDataset]:
+    """The datasets of a manifest; what is wrong with it is in the report.
+
+    A file that nobody named, but that lay in a folder, may well be something else than a manifest.
+    """
     documents = parse(source, report)
     stem = PurePath(source.name).stem.removesuffix(".schema") or "dataset"
     found: list[LogicalDataset] = []
     for document in documents:
-        found += _DocumentBinder(document, stem, strict, report).datasets()
+        found += _DocumentBinder(document, stem, strict, report, is_named).datasets()
     if not documents and not report.has_errors:
         report.add(EMPTY_DOCUMENT, f"{source.name} is empty", file=source.name, help="write `fields:` with the columns of the dataset")
-    elif not found and not report.has_errors:
+    elif not found and is_named and not report.has_errors:
         report.add(NO_SCHEMA, f"no schema stands in {source.name}", file=source.name, help="add a SetDataSchema event, or `fields:`")
     return found
 
@@ -83,9 +88,10 @@ def unique_by_name(datasets: list[LogicalDataset], report: Report) -> list[Logic
 
 
 class _DocumentBinder:
-    def __init__(self, document: Document, stem: str, strict: bool, report: Report) -> None:
+    def __init__(self, document: Document, stem: str, strict: bool, report: Report, is_named: bool) -> None:
         self._document = document
         self._report = report
+        self._is_named = is_named
         self._documents = Documents(document, stem, strict, self._say)
         self._standardizer = Standardizer(document, strict, self._say)
 
@@ -126,7 +132,10 @@ class _DocumentBinder:
 
     def _say(self, code: Code, path: TreePath, message: str, *, help: str = "", on_key: bool = False) -> None:
         span = self._document.key_span(path) if on_key else self._document.span(path)
-        self._report.add(code, message, source=self._document.source, span=span, path=self._title(path), help=help)
+        severity = Severity.NOTE if code is UNKNOWN_DOCUMENT and not self._is_named else None
+        self._report.add(
+            code, message, source=self._document.source, span=span, path=self._title(path), help=help, severity=severity
+        )
 
     def _title(self, path: TreePath) -> str:
         """The field that a tree path leads into."""

@@ -5,28 +5,29 @@ Shape: a tree, parents before children, in the order of the manifest.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from schemac.physical.arrow import ArrowField, ArrowSchema, pa
 
 
-@dataclass(frozen=True, slots=True)
 class LoweredField:
-    """An Arrow field with its identity.
+    """An Arrow field, and the logical slot that it was lowered from."""
 
-    `ids` are those of this node and of the nodes that only some engines number: a map's `entries` struct comes
-    right after the map itself. Non-negative 32-bit integers, unique in a schema.
-    """
+    __slots__ = ("arrow", "children", "slot")
 
-    id: int
-    path: str
     arrow: ArrowField
-    children: tuple["LoweredField", ...] = ()
-    slot: Any = field(default=None, repr=False, compare=False)
-    """The logical slot this came from, for findings; None where there is no manifest."""
+    children: "tuple[LoweredField, ...]"
+    """One a logical child. A type that unfolds into more than its kind says, as a blob does, has none here."""
+    slot: Any
+    """The logical slot, opaque on this floor; targets place their findings by it."""
 
-    def preorder(self) -> Iterator["LoweredField"]:
+    def __init__(self, arrow: ArrowField, children: "tuple[LoweredField, ...]", slot: Any) -> None:
+        self.arrow = arrow
+        self.children = children
+        self.slot = slot
+
+    def preorder(self) -> "Iterator[LoweredField]":
         """This field and all below it, parents first."""
         yield self
         for child in self.children:

@@ -40,6 +40,8 @@ class Label:
     column: int
     end_line: int
     end_column: int
+    excerpt: str = field(default="", repr=False, compare=False)
+    """The source line that the place starts in."""
 
 
 @dataclass(frozen=True, slots=True)

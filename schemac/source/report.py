@@ -61,7 +61,8 @@ class Report:
 
 def label(message: str, source: "SourceText", span: Span) -> Label:
     """A secondary place in a source text."""
-    return Label(message, source.name, *_place(source, span))
+    at = _place(source, span)
+    return Label(message, source.name, *at, excerpt=source.line(at[0]))
 
 
 def _place(source: "SourceText", span: Span) -> tuple[int, int, int, int]:

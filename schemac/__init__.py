@@ -1,0 +1,50 @@
+"""A schema compiler for data tables.
+
+    >>> import schemac
+    >>> (trips,) = schemac.compile_text("name: trips\\nfields:\\n  - name: fare\\n    type: Float64\\n")
+    >>> trips.to_arrow()
+    fare: double not null
+
+Names are loaded when they are first used, so that `import schemac` costs nothing by itself.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from schemac.version import __version__
+
+if TYPE_CHECKING:
+    from schemac.api import Dataset, check_text, compile_file, compile_text
+    from schemac.attributes.arrow import ArrowDefaults
+    from schemac.source.diagnostic import Diagnostic, SchemaError, Severity
+    from schemac.targets.target import Loss
+
+__all__ = [
+    "ArrowDefaults",
+    "Dataset",
+    "Diagnostic",
+    "Loss",
+    "SchemaError",
+    "Severity",
+    "__version__",
+    "check_text",
+    "compile_file",
+    "compile_text",
+]
+
+_HOMES = {
+    **dict.fromkeys(("Dataset", "check_text", "compile_file", "compile_text"), "schemac.api"),
+    **dict.fromkeys(("Diagnostic", "SchemaError", "Severity"), "schemac.source.diagnostic"),
+    "ArrowDefaults": "schemac.attributes.arrow",
+    "Loss": "schemac.targets.target",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'schemac' has no attribute '{name}'")
+    return getattr(import_module(_HOMES[name]), name)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

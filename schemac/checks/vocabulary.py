@@ -1,0 +1,69 @@
+"""Attributes of a user's own domain against the JSON Schema that is registered for it.
+
+Floor: 6 (checks).
+Shape: the schema describes one object: the attributes of its domain at one place, by name without the domain.
+Errors: SC315 vocabulary-violation.
+Source: JSON Schema 2020-12, through the jsonschema library.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from schemac.attributes.registry import domain_of
+from schemac.logical.findings import Findings
+from schemac.logical.slots import Slot
+from schemac.source.catalogue import VOCABULARY_VIOLATION
+from schemac.source.suggest import closest
+
+if TYPE_CHECKING:
+    from jsonschema.exceptions import ValidationError
+    from jsonschema.protocols import Validator
+
+
+class Vocabulary(NamedTuple):
+    """A domain and the validator of its attributes."""
+
+    domain: str
+    validator: "Validator"
+
+
+def check_vocabularies(
+    extra: Mapping[str, Any], slots: Sequence[Slot], vocabularies: Sequence[Vocabulary], findings: Findings
+) -> None:
+    """Every place that uses a domain with a vocabulary."""
+    for vocabulary in vocabularies:
+        _check(vocabulary, extra, None, findings)
+        for slot in slots:
+            if slot.extra:
+                _check(vocabulary, slot.extra, slot, findings)
+
+
+def _check(vocabulary: Vocabulary, extra: Mapping[str, Any], slot: Slot | None, findings: Findings) -> None:
+    domain = vocabulary.domain
+    values = {key.partition("/")[2]: value for key, value in extra.items() if domain_of(key) == domain}
+    if not values:
+        return
+    for error in sorted(vocabulary.validator.iter_errors(values), key=lambda e: list(map(str, e.absolute_path))):
+        for name in _unexpected(error) or ("",):
+            steps = [*error.absolute_path, *([name] if name else [])]
+            # What is missing as a whole is shown at the attributes that are there.
+            first = str(steps[0]) if steps else next(iter(values))
+            key, rest = f"{domain}/{first}", steps[1:]
+            known = (error.schema.get("properties") or {}) if isinstance(error.schema, dict) else {}
+            near = closest(name, known) if name else None
+            message = f"the vocabulary of {domain} has no `{name}`" if name else f"`{key}`: {_words(error)}"
+            help = f"did you mean `{near}`?" if near else ""
+            if slot is None:
+                findings.at_schema(VOCABULARY_VIOLATION, message, "extra", key, *rest, help=help, on_key=bool(name))
+            else:
+                findings.at_extra(slot, key, VOCABULARY_VIOLATION, message, *rest, help=help, on_key=bool(name))
+
+
+def _unexpected(error: "ValidationError") -> list[str]:
+    if error.validator != "additionalProperties" or not isinstance(error.schema, dict):
+        return []
+    return [name for name in error.instance if name not in (error.schema.get("properties") or {})]
+
+
+def _words(error: "ValidationError") -> str:
+    return error.message[0].lower() + error.message[1:] if error.message[:1].isupper() else error.message

@@ -1,0 +1,71 @@
+"""`schemac build`: artifacts, or with `--check` the proof that they are there.
+
+Floor: 12 (cli).
+"""
+
+import argparse
+
+from schemac.artifacts.store import Store
+from schemac.cli.output import add_compile_arguments, exit_code, say, show
+from schemac.cli.project import open_project, out_folder
+from schemac.lowering.lower import LoweringOptions
+from schemac.project.compile import Options, Output, check_files, emit_files
+from schemac.project.configuration import Project
+from schemac.source.render.text import count_summary
+from schemac.source.report import Report
+from schemac.targets.target import TARGETS
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Arguments of the command."""
+    add_compile_arguments(parser)
+    parser.add_argument("--out", metavar="FOLDER", help="folder of the artifacts (default: build)")
+    parser.add_argument(
+        "--target", action="append", choices=TARGETS, metavar="NAME", help=f"build for this engine only; may be repeated ({', '.join(TARGETS)})"
+    )
+    parser.add_argument("--check", action="store_true", help="write nothing; exit with 4 where an artifact is not up to date")
+    parser.add_argument("--no-metadata", action="store_true", help="leave attributes out of the Arrow metadata")
+    parser.add_argument("--losses", action="store_true", help="show each loss at its field; they are in losses.json in any case")
+
+
+def run(options: argparse.Namespace) -> int:
+    """Build; the exit code tells the result."""
+    report = Report()
+    project, files = open_project(options, report)
+    compiled = check_files(files, project, report, strict=options.strict or project.configuration.strict)
+    output = Output() if report.has_errors else emit_files(compiled, _options(options, project), report)
+    changed = 0
+    if not report.has_errors:
+        out = out_folder(options, project)
+        store = Store(out, options.out or project.configuration.out)
+        if options.check:
+            store.compare(output.built, output.contents, report)
+        else:
+            changed = store.write(output.built, output.contents, report)
+    diagnostics = report.diagnostics
+    show(diagnostics, options)
+    say(_summary(options, project, output, changed, count_summary(diagnostics), report.has_errors), options)
+    return exit_code(diagnostics, options)
+
+
+def _options(options: argparse.Namespace, project: Project) -> Options:
+    configuration = project.configuration
+    wanted = options.target or configuration.targets
+    return Options(
+        targets=tuple(name for name in TARGETS if name in wanted),
+        lowering=LoweringOptions(project.defaults, configuration.metadata and not options.no_metadata),
+        show_losses=options.losses,
+    )
+
+
+def _summary(
+    options: argparse.Namespace, project: Project, output: Output, changed: int, found: str, has_errors: bool
+) -> str:
+    if has_errors:
+        return f"nothing was written: {found}"
+    out = options.out or project.configuration.out
+    datasets, files = len(output.built), len(output.contents)
+    done = f"{files} files are up to date" if options.check else f"{files} files in {out}, {changed} of them new or changed"
+    losses = sum(map(len, output.losses.values()))
+    lost = f"; {losses} losses are named in {out}/*/losses.json" if losses else ""
+    return f"{datasets} dataset{'s' if datasets != 1 else ''}: {done}{lost}{'; ' if found else ''}{found}"

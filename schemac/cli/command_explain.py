@@ -1,0 +1,34 @@
+"""`schemac explain`: what a code means.
+
+Floor: 12 (cli).
+"""
+
+import argparse
+import sys
+
+from schemac.cli.exit_code import ExitCode
+from schemac.source.catalogue import CATALOGUE
+from schemac.source.pages import read_page
+from schemac.source.suggest import closest
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Arguments of the command."""
+    parser.add_argument("code", nargs="?", metavar="CODE", help="a code such as SC201, or its slug; without one, all are listed")
+
+
+def run(options: argparse.Namespace) -> int:
+    """Print the page of a code."""
+    if options.code is None:
+        for code in CATALOGUE.values():
+            print(f"{code.id}  {code.severity:<7}  {code.slug:<24}  {code.title}")
+        return ExitCode.CLEAN
+    wanted = options.code.strip().upper()
+    code = CATALOGUE.get(wanted) or next((c for c in CATALOGUE.values() if c.slug.upper() == wanted), None)
+    if code is None:
+        near = closest(options.code, [*CATALOGUE, *(c.slug for c in CATALOGUE.values())])
+        hint = f"; did you mean {near}?" if near else "; `schemac explain` lists all"
+        print(f"schemac: there is no diagnostic '{options.code}'{hint}", file=sys.stderr)
+        return ExitCode.USAGE
+    print(read_page(code).text, end="")
+    return ExitCode.CLEAN

@@ -1,0 +1,16 @@
+"""What a run tells its caller.
+
+Floor: 12 (cli).
+"""
+
+from enum import IntEnum
+
+
+class ExitCode(IntEnum):
+    """0 clean, 1 findings, 2 usage or configuration, 3 internal error, 4 stale artifacts."""
+
+    CLEAN = 0
+    FINDINGS = 1
+    USAGE = 2
+    INTERNAL = 3
+    STALE = 4

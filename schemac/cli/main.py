@@ -1,0 +1,74 @@
+"""`schemac`: picks the command, and loads no more than it needs.
+
+Floor: 12 (cli).
+"""
+
+import argparse
+import os
+import sys
+from collections.abc import Sequence
+from importlib import import_module
+
+from schemac.cli.exit_code import ExitCode
+from schemac.version import __version__
+
+COMMANDS = {
+    "init": "start a project in this folder",
+    "check": "find mistakes in manifests",
+    "build": "compile manifests into artifacts",
+    "run": "run a pipeline on Spark: read, conform, write a Lance table, verify",
+    "explain": "tell what a diagnostic code means, with examples",
+}
+"""Commands with what they do; each is the module `schemac.cli.command_<name>`."""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line; returns the exit code."""
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    try:
+        return _run(given)
+    except KeyboardInterrupt:
+        print("interrupted; nothing is half written", file=sys.stderr)
+        return 130
+    except BrokenPipeError:
+        # The reader of our output left, as `head` does; Python would complain once more at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return ExitCode.FINDINGS
+    except Exception as error:
+        if os.environ.get("SCHEMAC_TRACEBACK"):
+            raise
+        print(f"schemac: internal error: {type(error).__name__}: {error}", file=sys.stderr)
+        print(
+            "this is a mistake of schemac, not yours; please report it with the input and the output of the same run\n"
+            "with SCHEMAC_TRACEBACK=1 in the environment",
+            file=sys.stderr,
+        )
+        return ExitCode.INTERNAL
+
+
+def _run(given: list[str]) -> int:
+    command = next((word for word in given if not word.startswith("-")), None)
+    parser = _parser(command)
+    options = parser.parse_args(given)
+    if options.command is None:
+        parser.print_help()
+        return ExitCode.USAGE
+    result: int = import_module(f"schemac.cli.command_{options.command}").run(options)
+    return result
+
+
+def _parser(command: str | None) -> argparse.ArgumentParser:
+    """The parser with the arguments of one command; the others are known by name alone."""
+    parser = argparse.ArgumentParser(
+        prog="schemac",
+        description="Compiles schemas of data tables, written in YAML, for Lance, Arrow and Spark.",
+        epilog="exit codes: 0 clean, 1 findings, 2 usage or configuration, 3 internal error, 4 stale artifacts",
+        allow_abbrev=False,
+    )
+    parser.add_argument("--version", action="version", version=f"schemac {__version__}")
+    subparsers = parser.add_subparsers(dest="command", metavar="COMMAND", title="commands")
+    for name, summary in COMMANDS.items():
+        subparser = subparsers.add_parser(name, help=summary, description=f"{summary[0].upper()}{summary[1:]}.", allow_abbrev=False)
+        if name == command:
+            import_module(f"schemac.cli.command_{name}").add_arguments(subparser)
+    return parser

@@ -1,0 +1,83 @@
+"""Printing findings, and the arguments that all commands share.
+
+Floor: 12 (cli).
+"""
+
+import argparse
+import os
+import sys
+from collections.abc import Sequence
+
+from schemac.cli.exit_code import ExitCode
+from schemac.source.catalogue import INVALID_CONFIGURATION, NOTHING_TO_COMPILE, STALE_ARTIFACT
+from schemac.source.diagnostic import Diagnostic, Severity
+from schemac.source.render.github import render_github
+from schemac.source.render.json import render_json
+from schemac.source.render.text import count_summary, render_text
+
+FORMATS = ("text", "json", "github")
+
+
+def add_output_arguments(parser: argparse.ArgumentParser) -> None:
+    """`--format`, `--max-findings`, `--fail-on`."""
+    parser.add_argument("--format", choices=FORMATS, default="text", help="form of the findings (default: text)")
+    parser.add_argument(
+        "--max-findings", type=_count, default=100, metavar="N", help="print at most N findings as text (default: 100)"
+    )
+    parser.add_argument(
+        "--fail-on", choices=("error", "warning"), default="error", help="lowest severity that makes the exit code 1"
+    )
+
+
+def add_compile_arguments(parser: argparse.ArgumentParser) -> None:
+    """What `check` and `build` have in common."""
+    parser.add_argument("paths", nargs="*", metavar="PATH", help="manifests, or folders of them (default: the project's)")
+    parser.add_argument("--strict", action="store_true", help="accept the ODF standard and nothing else")
+    parser.add_argument("--config", metavar="FILE", help="configuration file (default: schemac.toml or pyproject.toml)")
+    add_output_arguments(parser)
+
+
+def show(diagnostics: Sequence[Diagnostic], options: argparse.Namespace) -> None:
+    """Print findings in the form that was asked for."""
+    if options.format == "json":
+        sys.stdout.write(render_json(diagnostics))
+        return
+    if options.format == "github":
+        sys.stdout.write(render_github(diagnostics))
+        return
+    shown = sorted(diagnostics, key=lambda d: d.severity.rank)[: options.max_findings]
+    kept = set(map(id, shown))
+    sys.stdout.write(render_text((d for d in diagnostics if id(d) in kept), colour=_is_colourful()))
+    hidden = [d for d in diagnostics if id(d) not in kept]
+    if hidden:
+        print(f"… and {count_summary(hidden)} more; see them with --max-findings {len(diagnostics)}")
+
+
+def exit_code(diagnostics: Sequence[Diagnostic], options: argparse.Namespace) -> ExitCode:
+    """The exit code that these findings call for."""
+    lowest = Severity(options.fail_on).rank
+    failing = {d.code for d in diagnostics if d.severity.rank <= lowest}
+    if not failing:
+        return ExitCode.CLEAN
+    if failing <= {STALE_ARTIFACT.id}:
+        return ExitCode.STALE
+    return ExitCode.USAGE if failing & {INVALID_CONFIGURATION.id, NOTHING_TO_COMPILE.id} else ExitCode.FINDINGS
+
+
+def say(message: str, options: argparse.Namespace) -> None:
+    """A sentence for the person at the terminal, beside what is printed for programs."""
+    if options.format == "text":
+        print(message, file=sys.stderr)
+
+
+def _is_colourful() -> bool:
+    if os.environ.get("NO_COLOR"):
+        return False
+    return bool(os.environ.get("FORCE_COLOR")) or sys.stdout.isatty()
+
+
+def _count(text: str) -> int:
+    number = int(text)
+    if number < 0:
+        raise argparse.ArgumentTypeError("has to be zero or more")
+    return number

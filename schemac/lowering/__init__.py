@@ -1,0 +1,4 @@
+"""From meaning to layout: attributes become encodings, logical slots become Arrow fields.
+
+Floor: 6 (lowering).
+"""

@@ -1,0 +1,62 @@
+"""Which files a run is about.
+
+Floor: 9 (project).
+Errors: SC101 unreadable-file, SC602 nothing-to-compile.
+A named file is a manifest; in a named folder every .yaml and .yml below it may be one. Hidden folders, installed
+packages and the output folder are not entered.
+"""
+
+import os
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from schemac.source.catalogue import NOTHING_TO_COMPILE, UNREADABLE_FILE
+from schemac.source.report import Report
+
+_SUFFIXES = (".yaml", ".yml")
+_FOREIGN_FOLDERS = frozenset({"node_modules", "__pycache__", "venv", "site-packages", "target", "dist"})
+
+
+class ManifestFile(NamedTuple):
+    """A file to read, and how it is spoken of."""
+
+    path: Path
+    name: str
+    is_named: bool
+    """Whether the user named this file; of others, those that are no manifest are passed over."""
+
+
+def find_manifests(paths: Sequence[str], base: Path, out: Path, report: Report) -> list[ManifestFile]:
+    """The manifests at these paths, each once, in the order of the paths and of the names below them."""
+    found: dict[Path, ManifestFile] = {}
+    for given in paths:
+        path = Path(given) if os.path.isabs(given) else base / given
+        if path.is_dir():
+            for file in _walk(path, out):
+                found.setdefault(file, ManifestFile(file, _name(file), is_named=False))
+        elif path.exists():
+            found.setdefault(path, ManifestFile(path, _name(path), is_named=True))
+        else:
+            report.add(UNREADABLE_FILE, f"there is no file or folder {given}", file=given, help="check the path")
+    if not found and not report.has_errors:
+        where = ", ".join(paths)
+        report.add(NOTHING_TO_COMPILE, f"no YAML file is in {where}", help="name a manifest, or start one with `schemac init`")
+    return list(found.values())
+
+
+def _walk(folder: Path, out: Path) -> Iterator[Path]:
+    for root, folders, files in os.walk(folder):
+        here = Path(root)
+        folders[:] = sorted(
+            name for name in folders if not name.startswith(".") and name not in _FOREIGN_FOLDERS and here / name != out
+        )
+        yield from (here / name for name in sorted(files) if name.endswith(_SUFFIXES))
+
+
+def _name(path: Path) -> str:
+    """The path from the working folder where it lies below it, with `/`."""
+    try:
+        return path.resolve().relative_to(Path.cwd()).as_posix()
+    except ValueError:
+        return path.as_posix()

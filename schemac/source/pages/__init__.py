@@ -1,0 +1,41 @@
+"""The long text of each diagnostic code.
+
+Floor: 0 (source).
+Shape: one Markdown file a code: a title with code and slug, what it means and why, then fenced examples. The
+fence of an example says what it is: `yaml wrong` and `yaml right` for manifests, `toml`, `pipeline` and `shell`
+likewise. In an example of bytes that no text has, `\\xNN` stands for a byte (`bytes wrong`).
+"""
+
+import re
+from dataclasses import dataclass
+from importlib.resources import files
+
+from schemac.source.diagnostic import Code
+
+_FENCE = re.compile(r"^```(\w+) (wrong|right)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """One example of a page."""
+
+    language: str
+    is_right: bool
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """The text of a code and the examples in it."""
+
+    text: str
+
+    @property
+    def examples(self) -> tuple[Example, ...]:
+        """All examples, in their order."""
+        return tuple(Example(m[1], m[2] == "right", m[3]) for m in _FENCE.finditer(self.text))
+
+
+def read_page(code: Code) -> Page:
+    """The page of a code."""
+    return Page(files(__name__).joinpath(f"{code.id}.md").read_text(encoding="utf-8"))

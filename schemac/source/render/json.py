@@ -1,0 +1,29 @@
+"""Findings as one JSON document.
+
+Floor: 0 (source).
+Shape: `{"diagnostics": [...], "summary": {"error": n, "warning": n, "note": n}}`; lines and columns one-based,
+0 where a finding is about a file as a whole.
+"""
+
+import json
+from collections.abc import Sequence
+
+from schemac.source.diagnostic import Diagnostic, Severity
+
+_MEMBERS = ("code", "slug", "severity", "message", "file", "line", "column", "end_line", "end_column", "path", "help")
+_LABEL_MEMBERS = ("message", "file", "line", "column", "end_line", "end_column")
+
+
+def render_json(diagnostics: Sequence[Diagnostic]) -> str:
+    """The document, with a line end."""
+    document = {
+        "diagnostics": [
+            {
+                **{name: getattr(d, name) for name in _MEMBERS},
+                "labels": [{name: getattr(label, name) for name in _LABEL_MEMBERS} for label in d.labels],
+            }
+            for d in diagnostics
+        ],
+        "summary": {severity: sum(d.severity is severity for d in diagnostics) for severity in Severity},
+    }
+    return json.dumps(document, indent=2, ensure_ascii=False) + "\n"

@@ -1,0 +1,92 @@
+"""Findings for people: a headline, the place, the author's line with the culprit underlined, and a way out.
+
+Floor: 0 (source).
+"""
+
+import unicodedata
+from collections.abc import Callable, Iterable
+
+from schemac.source.diagnostic import Diagnostic, Severity
+
+_WIDEST = 120
+"""Columns of an excerpt; of a longer line the part around the culprit is shown."""
+Paint = Callable[[str, str], str]
+"""Puts an SGR code around a text, or leaves it."""
+_RED, _YELLOW, _CYAN, _BLUE = "31", "33", "36", "34"
+_COLOURS = {Severity.ERROR: _RED, Severity.WARNING: _YELLOW, Severity.NOTE: _CYAN}
+
+
+def render_text(diagnostics: Iterable[Diagnostic], *, colour: bool = False) -> str:
+    """All findings, each followed by an empty line."""
+    paint = _paint if colour else _leave
+    return "".join(f"{_finding(d, paint)}\n" for d in diagnostics)
+
+
+def count_summary(diagnostics: Iterable[Diagnostic]) -> str:
+    """`2 errors, 1 warning`; empty where there is nothing."""
+    counts = dict.fromkeys(Severity, 0)
+    for diagnostic in diagnostics:
+        counts[diagnostic.severity] += 1
+    return ", ".join(f"{n} {severity}{'s' if n > 1 else ''}" for severity, n in counts.items() if n)
+
+
+def _finding(d: Diagnostic, paint: Paint) -> str:
+    tint = _COLOURS[d.severity]
+    lines = [f"{paint(f'1;{tint}', f'{d.severity}[{d.code}]')}{paint('1', f': {d.message}')}\n"]
+    margin = len(str(max([d.line, *(label.line for label in d.labels)], default=0)))
+    if d.file:
+        place = f"{d.file}:{d.line}:{d.column}" if d.line else d.file
+        field = f" ({d.path})" if d.path else ""
+        lines.append(f"{' ' * margin}{paint(_BLUE, '-->')} {place}{field}\n")
+    elif d.path:
+        lines.append(f"{' ' * margin}{paint(_BLUE, '-->')} {d.path}\n")
+    if d.line and d.excerpt:
+        end = d.end_column if d.end_line == d.line else len(d.excerpt[0]) + 1
+        lines.append(_excerpt(d.line, d.column, end, d.excerpt[0], "", margin, tint, "^", paint))
+    for label in d.labels:
+        end = label.end_column if label.end_line == label.line else len(label.excerpt) + 1
+        lines.append(_excerpt(label.line, label.column, end, label.excerpt, label.message, margin, _BLUE, "-", paint))
+    if d.help:
+        lines.append(f"{' ' * margin} {paint(_BLUE, '=')} help: {d.help}\n")
+    return "".join(lines)
+
+
+def _excerpt(
+    line: int, column: int, end: int, text: str, message: str, margin: int, tint: str, mark: str, paint: Paint
+) -> str:
+    text, column, end = _window(text, column, end)
+    before, culprit = text[: column - 1].expandtabs(4), text[column - 1 : end - 1]
+    gutter = paint(_BLUE, f"{line:>{margin}} |")
+    empty = paint(_BLUE, f"{'':>{margin}} |")
+    underline = mark * max(1, _width(culprit))
+    note = f" {message}" if message else ""
+    shown = before + text[column - 1 :].expandtabs(4)
+    return f"{gutter} {shown}\n{empty} {' ' * _width(before)}{paint(f'1;{tint}', underline + note)}\n"
+
+
+def _window(text: str, column: int, end: int) -> tuple[str, int, int]:
+    """The part of a long line around the culprit, with the columns moved."""
+    if len(text) <= _WIDEST:
+        return text, column, max(end, column)
+    start = max(0, min(column - 1 - _WIDEST // 3, len(text) - _WIDEST))
+    shown = text[start : start + _WIDEST]
+    if start:
+        shown = "…" + shown[1:]
+    if start + _WIDEST < len(text):
+        shown = shown[:-1] + "…"
+    return shown, column - start, max(min(end - start, _WIDEST + 1), column - start)
+
+
+def _width(text: str) -> int:
+    """Columns that a text takes on a terminal."""
+    if text.isascii():
+        return len(text)
+    return sum(0 if unicodedata.combining(c) else 2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in text)
+
+
+def _paint(code: str, text: str) -> str:
+    return f"\x1b[{code}m{text}\x1b[0m"
+
+
+def _leave(code: str, text: str) -> str:
+    return text

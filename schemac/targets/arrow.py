@@ -1,0 +1,19 @@
+"""Arrow: the IPC schema message.
+
+Floor: 7 (targets).
+Shape: `arrow/schema.arrow`, one encapsulated IPC message without a body, as `pyarrow.ipc.read_schema` reads it.
+Errors: none: whatever passes the checks has an Arrow type.
+Source: Arrow's columnar format, "Encapsulated message format".
+"""
+
+from schemac.source.catalogue import ARROW_LOSS
+from schemac.targets.target import Artifact, Compilation, Emission, Target
+
+
+def emit(compilation: Compilation, emission: Emission) -> list[Artifact]:
+    """The schema's IPC message."""
+    schema = compilation.lowered.to_arrow()
+    return [Artifact("arrow/schema.arrow", schema.serialize().to_pybytes())]
+
+
+TARGET = Target("arrow", ARROW_LOSS, emit)

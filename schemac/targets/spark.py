@@ -1,0 +1,333 @@
+"""Spark: StructType as JSON, and the CREATE TABLE of the lance-spark catalog.
+
+Floor: 7 (targets). Text only; pyspark is not imported.
+Shape: `spark/schema.json`, what `StructType.fromJson` reads, one column a line; `spark/create_table.sql`.
+Column metadata uses lance-spark's keys, so that its writer restores vectors, large offsets and encodings.
+Errors: SC521; losses SC522.
+Source: Spark 4.3's `pyspark.sql.types` and Arrow conversion; the metadata keys and table properties that
+github.com/lance-format/lance-spark reads. DDL can say less than JSON: nothing of the nullability of list items
+and map values, and of metadata the comment alone. The JSON is the artifact of record.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from schemac.attributes import lance, spark
+from schemac.attributes.odf import DESCRIPTION
+from schemac.logical.slots import Slot
+from schemac.lowering.metadata import BLOB, BLOB_EXTENSION, EXTENSION_METADATA, EXTENSION_NAME, compact
+from schemac.physical.arrow import ArrowField, pa
+from schemac.physical.field import LoweredField, LoweredSchema
+from schemac.source.catalogue import SPARK_LOSS, SPARK_TYPE
+from schemac.targets.target import Artifact, Compilation, Emission, Target
+
+SparkJson = dict[str, Any]
+
+MOST_DIGITS = 38
+VECTOR_SIZE = "arrow.fixed-size-list.size"
+BYTE_WIDTH = "arrow.fixed-size-binary.byte-width"
+FLOAT16 = "arrow.float16"
+LARGE_STRING = "arrow:large-var-char"
+LARGE_BINARY = "arrow:large-var-binary"
+LARGE_LIST = "arrow.large_list"
+CHILD_KEYS = {"List": ("_lance.element",), "Map": ("_lance.key", "_lance.value")}
+_PROPERTY_ENCODINGS = ("compression", "compression-level", "structural-encoding", "rle-threshold", "bss")
+
+
+@dataclass(slots=True)
+class SparkType:
+    """A type in both of Spark's spellings, with what its field's metadata has to say about it."""
+
+    json: Any
+    ddl: str
+    metadata: SparkJson = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class SparkField:
+    """A column, or a member of a struct."""
+
+    name: str
+    type: SparkType
+    is_nullable: bool
+    metadata: SparkJson
+    comment: str | None
+
+    def json(self) -> SparkJson:
+        """The StructField."""
+        return {"metadata": self.metadata, "name": self.name, "nullable": self.is_nullable, "type": self.type.json}
+
+    def ddl(self, separator: str) -> str:
+        """The column as Spark SQL defines it."""
+        null = "" if self.is_nullable else " NOT NULL"
+        comment = "" if self.comment is None else f" COMMENT {_literal(self.comment)}"
+        return f"{_name(self.name)}{separator}{self.type.ddl}{null}{comment}"
+
+
+def to_fields(lowered: LoweredSchema, emission: Emission) -> list[SparkField]:
+    """The columns as Spark has them; what it cannot keep is entered in the emission."""
+    writer = _Writer(emission)
+    return [writer.field(top) for top in lowered.fields]
+
+
+def emit(compilation: Compilation, emission: Emission) -> list[Artifact]:
+    """Schema and DDL."""
+    fields = to_fields(compilation.lowered, emission)
+    lines = ",\n  ".join([compact(f.json()) for f in fields])
+    document = f'{{"fields":[\n  {lines}\n],"type":"struct"}}\n'
+    return [
+        Artifact("spark/schema.json", document.encode()),
+        Artifact("spark/create_table.sql", create_table(compilation, fields).encode()),
+    ]
+
+
+def struct_type(fields: list[SparkField]) -> SparkJson:
+    """The whole StructType."""
+    return {"fields": [f.json() for f in fields], "type": "struct"}
+
+
+def create_table(compilation: Compilation, fields: list[SparkField]) -> str:
+    """The statement that makes the table in a catalog of lance-spark."""
+    schema = compilation.dataset.schema
+    columns = ",\n  ".join(f.ddl(" ") for f in fields)
+    table = ".".join(_name(part) for part in compilation.dataset.name.split("/"))
+    comment = DESCRIPTION.read(schema.extra)
+    properties: dict[str, str] = {}
+    for top, column in zip(compilation.lowered.fields, fields, strict=True):
+        properties.update(_properties(top, column))
+    properties.update(spark.TABLE_PROPERTIES.read(schema.extra) or {})
+    lines = [f"CREATE TABLE {table} (\n  {columns}\n)\nUSING lance"]
+    if comment is not None:
+        lines.append(f"COMMENT {_literal(comment)}")
+    if properties:
+        items = ",\n  ".join(f"{_literal(key)} = {_literal(properties[key])}" for key in sorted(properties))
+        lines.append(f"TBLPROPERTIES (\n  {items}\n)")
+    return "\n".join(lines) + ";\n"
+
+
+def _properties(top: LoweredField, column: SparkField) -> dict[str, str]:
+    """Table properties of one column; they reach top-level columns only."""
+    metadata, name = column.metadata, column.name
+    found = {f"{name}.{key}": str(metadata[key]) for key in (VECTOR_SIZE, FLOAT16) if key in metadata}
+    if LARGE_STRING in metadata:
+        found[f"{name}.arrow.large_var_char"] = "true"
+    if lance.BLOB.key in top.slot.extra:
+        found[f"{name}.lance.encoding"] = "blob"
+    for key in _PROPERTY_ENCODINGS:
+        if f"lance-encoding:{key}" in metadata:
+            found[f"{name}.lance.{key}"] = str(metadata[f"lance-encoding:{key}"])
+    return found
+
+
+class _Writer:
+    """Finds Spark's type for each lowered field."""
+
+    def __init__(self, emission: Emission) -> None:
+        self.emission = emission
+        types = pa.lib
+        self.plain: dict[int, tuple[str, str]] = {
+            types.Type_NA: ("void", "VOID"),
+            types.Type_BOOL: ("boolean", "BOOLEAN"),
+            types.Type_INT8: ("byte", "TINYINT"),
+            types.Type_INT16: ("short", "SMALLINT"),
+            types.Type_INT32: ("integer", "INT"),
+            types.Type_INT64: ("long", "BIGINT"),
+            types.Type_FLOAT: ("float", "FLOAT"),
+            types.Type_DOUBLE: ("double", "DOUBLE"),
+            types.Type_DATE32: ("date", "DATE"),
+            types.Type_STRING: ("string", "STRING"),
+            types.Type_BINARY: ("binary", "BINARY"),
+        }
+        self.widened: dict[int, tuple[str, str, str]] = {
+            types.Type_UINT8: ("short", "SMALLINT", "uint8"),
+            types.Type_UINT16: ("integer", "INT", "uint16"),
+            types.Type_UINT32: ("long", "BIGINT", "uint32"),
+            types.Type_UINT64: ("decimal(20,0)", "DECIMAL(20,0)", "uint64"),
+            types.Type_HALF_FLOAT: ("float", "FLOAT", "float16"),
+            types.Type_DATE64: ("date", "DATE", "date64"),
+            types.Type_STRING_VIEW: ("string", "STRING", "string_view"),
+            types.Type_BINARY_VIEW: ("binary", "BINARY", "binary_view"),
+        }
+        self.marked: dict[int, tuple[str, str, str]] = {
+            types.Type_LARGE_STRING: ("string", "STRING", LARGE_STRING),
+            types.Type_LARGE_BINARY: ("binary", "BINARY", LARGE_BINARY),
+        }
+        self.with_parameters: dict[int, Callable[[LoweredField, Any], SparkType]] = {
+            **dict.fromkeys(
+                (types.Type_DECIMAL32, types.Type_DECIMAL64, types.Type_DECIMAL128, types.Type_DECIMAL256), self.decimal
+            ),
+            types.Type_TIMESTAMP: self.timestamp,
+            types.Type_TIME32: self.time,
+            types.Type_TIME64: self.time,
+            types.Type_DURATION: self.duration,
+            types.Type_FIXED_SIZE_BINARY: self.fixed_size_binary,
+            types.Type_STRUCT: self.struct,
+            types.Type_LIST: self.list,
+            types.Type_LARGE_LIST: self.list,
+            types.Type_LIST_VIEW: self.list,
+            types.Type_LARGE_LIST_VIEW: self.list,
+            types.Type_FIXED_SIZE_LIST: self.list,
+            types.Type_MAP: self.map,
+            types.Type_DICTIONARY: self.dictionary,
+        }
+
+    def field(self, lowered: LoweredField) -> SparkField:
+        arrow = lowered.arrow
+        type_ = self.type(lowered, arrow.type)
+        extra = lowered.slot.extra
+        metadata = dict(type_.metadata)
+        comment: str | None = None
+        if extra:
+            metadata.update(_metadata_of(arrow))
+            comment = extra.get(DESCRIPTION.key)
+            if comment is not None:
+                metadata["comment"] = comment
+        return SparkField(arrow.name, type_, arrow.nullable, metadata, comment)
+
+    def type(self, lowered: LoweredField, arrow_type: Any) -> SparkType:
+        slot: Slot = lowered.slot
+        if slot.extra and (special := self.special(lowered, arrow_type)) is not None:
+            return special
+        id = arrow_type.id
+        plain = self.plain.get(id)
+        if plain is not None:
+            return SparkType(*plain)
+        widened = self.widened.get(id)
+        if widened is not None:
+            json, ddl, name = widened
+            self.emission.lose(slot, name, json)
+            return SparkType(json, ddl)
+        marked = self.marked.get(id)
+        if marked is not None:
+            return SparkType(marked[0], marked[1], {marked[2]: "true"})
+        return self.with_parameters[id](lowered, arrow_type)
+
+    def special(self, lowered: LoweredField, arrow_type: Any) -> SparkType | None:
+        """Types that an attribute decides; None where the Arrow type does."""
+        slot: Slot = lowered.slot
+        word = spark.TYPE.read(slot.extra)
+        if word is not None:
+            return SparkType(word, word.upper())
+        if lance.BLOB.key in slot.extra:
+            is_typed = arrow_type.id == pa.lib.Type_STRUCT
+            return SparkType("binary", "BINARY", {EXTENSION_NAME: BLOB_EXTENSION} if is_typed else {BLOB: "true"})
+        if isinstance(arrow_type, pa.BaseExtensionType):
+            storage = self.type(LoweredField(lowered.arrow, lowered.children, _Plain(slot)), arrow_type.storage_type)
+            return SparkType(storage.json, storage.ddl, {**storage.metadata, EXTENSION_NAME: arrow_type.extension_name})
+        return None
+
+    def decimal(self, lowered: LoweredField, arrow_type: Any) -> SparkType:
+        slot, precision, scale = lowered.slot, arrow_type.precision, arrow_type.scale
+        if not 0 <= scale <= precision:
+            rule = "at most the precision" if scale > precision else "zero or more"
+            self.emission.findings.at_type(slot, SPARK_TYPE, f"Spark wants the scale of {slot.title} to be {rule}, not {scale}", "scale", help="change the scale, or leave Spark out with `schemac.dev/targets`")
+        if precision > MOST_DIGITS:
+            self.emission.lose(slot, f"decimal({precision}, {scale})", "string")
+            return SparkType("string", "STRING")
+        if arrow_type.bit_width != 128:
+            self.emission.lose(slot, f"decimal of {arrow_type.bit_width} bits", "decimal of 128 bits")
+        return SparkType(f"decimal({precision},{scale})", f"DECIMAL({precision},{scale})")
+
+    def timestamp(self, lowered: LoweredField, arrow_type: Any) -> SparkType:
+        if arrow_type.unit != "us":
+            self.emission.lose(lowered.slot, f"timestamp in {arrow_type.unit}", "timestamp in us")
+        if arrow_type.tz is None:
+            return SparkType("timestamp_ntz", "TIMESTAMP_NTZ")
+        if arrow_type.tz != "UTC":
+            self.emission.lose(lowered.slot, f"the zone {arrow_type.tz}", "the zone of the session")
+        return SparkType("timestamp", "TIMESTAMP")
+
+    def time(self, lowered: LoweredField, arrow_type: Any) -> SparkType:
+        precision = {"s": 0, "ms": 3, "us": 6, "ns": 6}[arrow_type.unit]
+        if arrow_type.unit == "ns":
+            self.emission.lose(lowered.slot, "time in ns", "time(6)")
+        return SparkType(f"time({precision})", f"TIME({precision})")
+
+    def duration(self, lowered: LoweredField, arrow_type: Any) -> SparkType:
+        if arrow_type.unit != "us":
+            self.emission.lose(lowered.slot, f"duration in {arrow_type.unit}", "interval in us")
+        return SparkType("interval day to second", "INTERVAL DAY TO SECOND")
+
+    def fixed_size_binary(self, lowered: LoweredField, arrow_type: Any) -> SparkType:
+        return SparkType("binary", "BINARY", {BYTE_WIDTH: arrow_type.byte_width})
+
+    def dictionary(self, lowered: LoweredField, arrow_type: Any) -> SparkType:
+        self.emission.lose(lowered.slot, f"a dictionary with {arrow_type.index_type} indices", str(arrow_type.value_type))
+        return self.type(lowered, arrow_type.value_type)
+
+    def struct(self, lowered: LoweredField, arrow_type: Any) -> SparkType:
+        members = [self.field(child) for child in lowered.children]
+        inner = ", ".join(member.ddl(": ") for member in members)
+        return SparkType(struct_type(members), f"STRUCT<{inner}>")
+
+    def list(self, lowered: LoweredField, arrow_type: Any) -> SparkType:
+        slot: Slot = lowered.slot
+        (child,) = lowered.children
+        metadata: SparkJson = {}
+        if arrow_type.id == pa.lib.Type_FIXED_SIZE_LIST:
+            metadata[VECTOR_SIZE] = arrow_type.list_size
+        elif arrow_type.id == pa.lib.Type_LARGE_LIST:
+            metadata[LARGE_LIST] = "true"
+        elif arrow_type.id != pa.lib.Type_LIST:
+            self.emission.lose(slot, "a list of views", "a list")
+        if lance.FLOAT_ENCODING.key in slot.extra:
+            self.emission.lose(slot, "brain floats", "float")
+            item = SparkField("element", SparkType("float", "FLOAT"), child.arrow.nullable, {}, None)
+        elif VECTOR_SIZE in metadata and arrow_type.value_type.id == pa.lib.Type_HALF_FLOAT:
+            metadata[FLOAT16] = "true"
+            item = SparkField("element", SparkType("float", "FLOAT"), child.arrow.nullable, {}, None)
+        else:
+            item = self.field(child)
+        json = {"containsNull": item.is_nullable, "elementType": item.type.json, "type": "array"}
+        return SparkType(json, f"ARRAY<{item.type.ddl}>", {**metadata, **_child_metadata("List", [item])})
+
+    def map(self, lowered: LoweredField, arrow_type: Any) -> SparkType:
+        if arrow_type.keys_sorted:
+            self.emission.lose(lowered.slot, "a map with sorted keys", "a map")
+        key, value = (self.field(child) for child in lowered.children)
+        json = {
+            "keyType": key.type.json,
+            "type": "map",
+            "valueContainsNull": value.is_nullable,
+            "valueType": value.type.json,
+        }
+        return SparkType(json, f"MAP<{key.type.ddl}, {value.type.ddl}>", _child_metadata("Map", [key, value]))
+
+
+class _Plain:
+    """A slot without attributes: an extension type's storage is not decided by them a second time."""
+
+    def __init__(self, slot: Slot) -> None:
+        self._slot = slot
+        self.extra: dict[str, Any] = {}
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._slot, name)
+
+
+def _child_metadata(kind: str, children: list[SparkField]) -> SparkJson:
+    """Parts of lists and maps have no metadata in Spark; lance-spark looks for theirs in the field's own."""
+    return {key: compact(child.metadata) for key, child in zip(CHILD_KEYS[kind], children, strict=True) if child.metadata}
+
+
+def _metadata_of(arrow: ArrowField) -> SparkJson:
+    metadata = arrow.metadata
+    if not metadata:
+        return {}
+    texts = {key.decode(): value.decode() for key, value in metadata.items()}
+    if texts.get(EXTENSION_METADATA) == "":
+        del texts[EXTENSION_METADATA]
+    return dict(texts)
+
+
+def _name(name: str) -> str:
+    return f"`{name.replace('`', '``')}`"
+
+
+def _literal(text: str) -> str:
+    escaped = text.replace("\\", "\\\\").replace("'", "\\'").replace("\n", "\\n").replace("\r", "\\r").replace("\t", "\\t")
+    return f"'{escaped}'"
+
+
+TARGET = Target("spark", SPARK_LOSS, emit)

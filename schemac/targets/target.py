@@ -1,0 +1,91 @@
+"""What a target is.
+
+Floor: 7 (targets).
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib import import_module
+from typing import NamedTuple
+
+from schemac.logical.dataset import LogicalDataset
+from schemac.logical.findings import Findings
+from schemac.logical.slots import Slot
+from schemac.physical.field import LoweredSchema
+from schemac.source.diagnostic import Code
+from schemac.source.report import Report
+
+
+class Artifact(NamedTuple):
+    """One file of a dataset: its path below the dataset's folder, with `/`, and all its bytes."""
+
+    path: str
+    content: bytes
+
+
+class Loss(NamedTuple):
+    """Something that a target does not keep."""
+
+    target: str
+    path: str
+    """The field; empty for the schema as a whole."""
+    lost: str
+    """What the manifest says."""
+    becomes: str
+    """What the target has instead."""
+
+
+class Emission:
+    """What a target has to say while it emits: findings in the manifest, and losses."""
+
+    def __init__(self, dataset: LogicalDataset, target: str, loss_code: Code, report: Report) -> None:
+        self.findings = Findings(report, dataset.origins)
+        self._target = target
+        self._loss_code = loss_code
+        self._losses: list[tuple[Loss, Slot | None]] = []
+
+    def lose(self, slot: Slot | None, lost: str, becomes: str) -> None:
+        """Enter a loss at a slot, or of the schema as a whole."""
+        self._losses.append((Loss(self._target, slot.title if slot is not None else "", lost, becomes), slot))
+
+    @property
+    def losses(self) -> tuple[Loss, ...]:
+        """All losses, in the order of the fields."""
+        return tuple(loss for loss, _ in self._losses)
+
+    def report_losses(self) -> None:
+        """A note at the place of each loss."""
+        for loss, slot in self._losses:
+            message = f"{loss.lost} becomes {loss.becomes}"
+            if slot is None:
+                self.findings.at_schema(self._loss_code, message)
+            else:
+                self.findings.at_type(slot, self._loss_code, f"{loss.path}: {message}")
+
+
+@dataclass(frozen=True, slots=True)
+class Compilation:
+    """All that a target may see: what was meant, and what it was lowered to."""
+
+    dataset: LogicalDataset
+    lowered: LoweredSchema
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """An engine: checks what it cannot hold, and writes its files."""
+
+    name: str
+    loss_code: Code
+    emit: Callable[[Compilation, Emission], list[Artifact]]
+    """The artifacts; after an error finding they are not used."""
+
+
+TARGETS = ("arrow", "lance", "spark")
+"""Names of all targets, in the order in which they are built."""
+
+
+def load_target(name: str) -> Target:
+    """The target of a name; its module, and with it its libraries, is loaded only now."""
+    target: Target = import_module(f"schemac.targets.{name}").TARGET
+    return target
