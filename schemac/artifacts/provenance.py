@@ -39,7 +39,11 @@ class Provenance:
         document = {
             "compiler": self.compiler,
             "datasets": {
-                name: {"files": built.files, "manifest": built.manifest, "manifestDigest": built.manifest_digest}
+                name: {
+                    "files": built.files,
+                    "manifest": built.manifest,
+                    "manifestDigest": built.manifest_digest,
+                }
                 for name, built in self.datasets.items()
             },
         }

@@ -64,13 +64,19 @@ class Store:
                 report.add(STALE_ARTIFACT, f"{shown} cannot be read: {error.strerror}", file=shown, help=help)
                 continue
             if is_stale:
-                report.add(STALE_ARTIFACT, f"{shown} is not what its manifest compiles to", file=shown, help=help)
+                report.add(
+                    STALE_ARTIFACT, f"{shown} is not what its manifest compiles to", file=shown, help=help
+                )
         read = {dataset.manifest for dataset in built.values()}
         for name, dataset in self._before.datasets.items():
             if dataset.manifest in read and name not in built:
                 shown = f"{self._name}/{name}"
                 report.add(STALE_ARTIFACT, f"{shown} is of a dataset that is gone", file=shown, help=help)
-        if not report.has_errors and (self._out / NAME).is_file() and self._read() != self._merged(built).to_json():
+        if (
+            not report.has_errors
+            and (self._out / NAME).is_file()
+            and self._read() != self._merged(built).to_json()
+        ):
             shown = f"{self._name}/{NAME}"
             report.add(STALE_ARTIFACT, f"{shown} is not what this build would write", file=shown, help=help)
 
@@ -110,4 +116,6 @@ class Store:
 
 def built(manifest: str, manifest_content: bytes, contents: Mapping[str, bytes]) -> Built:
     """The provenance of one dataset."""
-    return Built(manifest, digest(manifest_content), {path: digest(content) for path, content in contents.items()})
+    return Built(
+        manifest, digest(manifest_content), {path: digest(content) for path, content in contents.items()}
+    )

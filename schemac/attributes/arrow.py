@@ -92,10 +92,15 @@ class TensorShape:
         if names is not None and not (isinstance(names, list) and len(names) == len(shape)):
             return None
         if permutation is not None and not (
-            isinstance(permutation, list) and sorted(map(str, permutation)) == sorted(map(str, range(len(shape))))
+            isinstance(permutation, list)
+            and sorted(map(str, permutation)) == sorted(map(str, range(len(shape))))
         ):
             return None
-        return cls(tuple(shape), tuple(map(str, names)) if names else None, tuple(permutation) if permutation else None)
+        return cls(
+            tuple(shape),
+            tuple(map(str, names)) if names else None,
+            tuple(permutation) if permutation else None,
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,6 @@ from typing import Any, Generic, TypeVar
 from pydantic import BaseModel, BeforeValidator, ConfigDict, TypeAdapter
 from pydantic.alias_generators import to_camel
 
-
 T = TypeVar("T")
 
 Extra = Mapping[str, Any]
@@ -22,7 +21,9 @@ KEY_PATTERN = r"[a-zA-Z0-9.-]+/[a-zA-Z0-9_-]+"
 """Form of a key. Source: the standard's JSON Schema of ExtraAttributes."""
 
 NUMBERS = frozenset(
-    f"{sign}{width}" for sign, widths in (("Int", (8, 16, 32, 64)), ("UInt", (8, 16, 32, 64)), ("Float", (16, 32, 64))) for width in widths
+    f"{sign}{width}"
+    for sign, widths in (("Int", (8, 16, 32, 64)), ("UInt", (8, 16, 32, 64)), ("Float", (16, 32, 64)))
+    for width in widths
 )
 NESTED = frozenset({"List", "Map", "Struct"})
 
@@ -31,7 +32,12 @@ class AttributeValue(BaseModel):
     """Base of the objects that attributes take as value; closed, and written in camelCase."""
 
     model_config = ConfigDict(
-        frozen=True, extra="forbid", strict=True, alias_generator=to_camel, validate_by_name=True, defer_build=True
+        frozen=True,
+        extra="forbid",
+        strict=True,
+        alias_generator=to_camel,
+        validate_by_name=True,
+        defer_build=True,
     )
 
 
@@ -80,5 +86,3 @@ class Attribute(Generic[T]):
 def kinds(*names: str) -> frozenset[str]:
     """A set of kind names, for `fits`."""
     return frozenset(names)
-
-

@@ -88,7 +88,9 @@ BLOB = Attribute[Blob](f"{DOMAIN}/blob", Blob, "large values kept outside the pa
 FLOAT_ENCODING = Attribute[FloatEncoding](
     f"{DOMAIN}/floatEncoding", FloatEncoding, "brain floats in a vector", fits=kinds("List")
 )
-JSON = Attribute[bool](f"{DOMAIN}/json", Literal[True], "the text is JSON, stored as such", fits=kinds("String"))
+JSON = Attribute[bool](
+    f"{DOMAIN}/json", Literal[True], "the text is JSON, stored as such", fits=kinds("String")
+)
 STORAGE_VERSION = Attribute[str](
     f"{DOMAIN}/storageVersion",
     Literal[STORAGE_VERSIONS],

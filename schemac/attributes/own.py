@@ -10,7 +10,10 @@ from pydantic import AfterValidator, Field
 from schemac.attributes.attribute import NUMBERS, Attribute, kinds
 
 DOMAIN = "schemac.dev"
-TARGETS = ("arrow", "lance", "spark")
+
+TargetName = Literal["arrow", "lance", "spark"]
+"""Every engine that there is an artifact for, in the order in which they are built."""
+
 
 
 def _distinct(names: list[str]) -> list[str]:
@@ -20,7 +23,9 @@ def _distinct(names: list[str]) -> list[str]:
 
 
 RENAMED_FROM = Attribute[str](
-    f"{DOMAIN}/renamedFrom", Annotated[str, Field(min_length=1)], "the field's name before; keeps its identity"
+    f"{DOMAIN}/renamedFrom",
+    Annotated[str, Field(min_length=1)],
+    "the field's name before; keeps its identity",
 )
 UNIT = Attribute[str](
     f"{DOMAIN}/unit",
@@ -30,7 +35,7 @@ UNIT = Attribute[str](
 )
 TARGETS_OF = Attribute[list[str]](
     f"{DOMAIN}/targets",
-    Annotated[list[Literal[TARGETS]], Field(min_length=1), AfterValidator(_distinct)],
+    Annotated[list[TargetName], Field(min_length=1), AfterValidator(_distinct)],
     "the targets that this dataset is built for, where not all",
     on_field=False,
     on_schema=True,

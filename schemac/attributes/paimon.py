@@ -29,14 +29,22 @@ PRIMARY_KEYS = Attribute[list[str]](
     f"{DOMAIN}/primaryKeys", Columns, "columns of the primary key, in order", on_field=False, on_schema=True
 )
 PARTITION_KEYS = Attribute[list[str]](
-    f"{DOMAIN}/partitionKeys", Columns, "columns that the table is partitioned by", on_field=False, on_schema=True
+    f"{DOMAIN}/partitionKeys",
+    Columns,
+    "columns that the table is partitioned by",
+    on_field=False,
+    on_schema=True,
 )
 OPTIONS = Attribute[dict[str, str]](
     f"{DOMAIN}/options", dict[str, str], "options of the table, as text", on_field=False, on_schema=True
 )
 COMMENT = Attribute[str](f"{DOMAIN}/comment", str, "comment of the table", on_field=False, on_schema=True)
-DEFAULT_VALUE = Attribute[str](f"{DOMAIN}/defaultValue", str, "value of the column where a row has none, as text")
+DEFAULT_VALUE = Attribute[str](
+    f"{DOMAIN}/defaultValue", str, "value of the column where a row has none, as text"
+)
 TYPE = Attribute[str](
-    f"{DOMAIN}/type", Annotated[str, Field(pattern=_TYPE)], "Paimon's type where it is richer, such as VARCHAR(20)"
+    f"{DOMAIN}/type",
+    Annotated[str, Field(pattern=_TYPE)],
+    "Paimon's type where it is richer, such as VARCHAR(20)",
 )
 ATTRIBUTES = (PRIMARY_KEYS, PARTITION_KEYS, OPTIONS, COMMENT, DEFAULT_VALUE, TYPE)

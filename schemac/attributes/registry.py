@@ -3,24 +3,26 @@
 Floor: 2 (attributes).
 """
 
+from typing import Any
+
 from schemac.attributes import arrow, lance, odf, own, paimon, spark
 from schemac.attributes.attribute import Attribute
 
-ATTRIBUTES: dict[str, Attribute[object]] = {
-    attribute.key: attribute  # type: ignore[misc]
+ATTRIBUTES: dict[str, Attribute[Any]] = {
+    attribute.key: attribute
     for domain in (arrow, odf, lance, spark, paimon, own)
-    for attribute in domain.ATTRIBUTES  # type: ignore[attr-defined]
+    for attribute in domain.ATTRIBUTES
 }
 """All attributes of the closed domains by key."""
 
-OPEN: dict[str, Attribute[object]] = {odf.ARCHETYPE.key: odf.ARCHETYPE}  # type: ignore[dict-item]
+OPEN: dict[str, Attribute[Any]] = {odf.ARCHETYPE.key: odf.ARCHETYPE}
 """Known attributes of domains that stay open: checked where they occur, but others may stand beside them."""
 
 DOMAINS = (arrow.DOMAIN, odf.DOMAIN, lance.DOMAIN, spark.DOMAIN, paimon.DOMAIN, own.DOMAIN)
 """Domains in which an unknown name is an error."""
 
 
-def known(key: str) -> Attribute[object] | None:
+def known(key: str) -> Attribute[Any] | None:
     """The attribute of a key, or None where the key is foreign or unknown."""
     return ATTRIBUTES.get(key) or OPEN.get(key)
 

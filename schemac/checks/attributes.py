@@ -100,17 +100,24 @@ def _is_foreign(key: str, value: Any, say: Say) -> bool:
 def _is_json(value: Any, say: Say) -> bool:
     """YAML has numbers that JSON has not; attributes travel as JSON."""
     if isinstance(value, float) and (value != value or value in (float("inf"), float("-inf"))):
-        say(INVALID_ATTRIBUTE, f"the number {value} has no form in JSON", help="write it as a text, in quotes")
+        say(
+            INVALID_ATTRIBUTE, f"the number {value} has no form in JSON", help="write it as a text, in quotes"
+        )
         return False
     items = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
     return all(_is_json(item, say) for item in items)
 
 
-def _is_in_place(attribute: Attribute[object], slot: Slot | None, say: Say) -> bool:
+def _is_in_place(attribute: Attribute[Any], slot: Slot | None, say: Say) -> bool:
     key = attribute.key
     if slot is None:
         if not attribute.on_schema:
-            say(MISPLACED_ATTRIBUTE, f"`{key}` belongs to a field, not to the schema", on_key=True, help="move it under a field's `extra:`")
+            say(
+                MISPLACED_ATTRIBUTE,
+                f"`{key}` belongs to a field, not to the schema",
+                on_key=True,
+                help="move it under a field's `extra:`",
+            )
         return attribute.on_schema
     if not attribute.on_field:
         say(
@@ -132,7 +139,7 @@ def _is_in_place(attribute: Attribute[object], slot: Slot | None, say: Say) -> b
     return True
 
 
-def _is_valid(attribute: Attribute[object], value: Any, say: Say) -> bool:
+def _is_valid(attribute: Attribute[Any], value: Any, say: Say) -> bool:
     try:
         typed = attribute.adapter.validate_python(value)
     except ValidationError as error:
@@ -154,7 +161,12 @@ def _is_logical_type(word: odf.LogicalTypeWord, value: dict[str, Any], say: Say)
         if unknown:
             say(INVALID_ATTRIBUTE, f"{word.kind} has no property `{unknown[0]}`", unknown[0], on_key=True)
         elif (word.kind == "ObjectLink") != ("linkType" in value):
-            say(INVALID_ATTRIBUTE, "`linkType` belongs to ObjectLink, which needs it", "kind", help="write `linkType: {kind: Multihash}`")
+            say(
+                INVALID_ATTRIBUTE,
+                "`linkType` belongs to ObjectLink, which needs it",
+                "kind",
+                help="write `linkType: {kind: Multihash}`",
+            )
         elif isinstance(word.link_type, dict):
             return _is_logical_type(odf.LogicalTypeWord.model_validate(word.link_type), word.link_type, say)
         else:
@@ -162,7 +174,12 @@ def _is_logical_type(word: odf.LogicalTypeWord, value: dict[str, Any], say: Say)
         return False
     if word.kind not in BY_NAME:
         near = closest(word.kind, [*odf.WORDS, *BY_NAME])
-        say(INVALID_ATTRIBUTE, f"there is no logical type '{word.kind}'", "kind", help=f"did you mean `{near}`?" if near else "")
+        say(
+            INVALID_ATTRIBUTE,
+            f"there is no logical type '{word.kind}'",
+            "kind",
+            help=f"did you mean `{near}`?" if near else "",
+        )
         return False
     try:
         BY_NAME[word.kind].model_validate(value)

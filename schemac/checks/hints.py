@@ -10,7 +10,12 @@ from schemac.logical.findings import Findings
 from schemac.logical.slots import Slot
 from schemac.source.catalogue import CONFLICTING_HINTS, UNSUPPORTED_HINT, USELESS_HINT
 
-_STORAGE = {"arrow.uuid": "Binary", "arrow.json": "String", "arrow.bool8": "Int8", "arrow.fixed_shape_tensor": "List"}
+_STORAGE = {
+    "arrow.uuid": "Binary",
+    "arrow.json": "String",
+    "arrow.bool8": "Int8",
+    "arrow.fixed_shape_tensor": "List",
+}
 _OWN_WORDS = {
     "lance.json": "`lance.org/json: true` on a String",
     "lance.bfloat16": "`lance.org/floatEncoding: {format: bfloat16}` on a fixed-length List of floats",
@@ -36,7 +41,13 @@ def _check_pairs(slot: Slot, findings: Findings) -> None:
     """Attributes that each decide the whole layout."""
     whole = [
         key
-        for key in (lance.BLOB.key, lance.JSON.key, lance.FLOAT_ENCODING.key, arrow.EXTENSION_TYPE.key, arrow.DICTIONARY_ENCODING.key)
+        for key in (
+            lance.BLOB.key,
+            lance.JSON.key,
+            lance.FLOAT_ENCODING.key,
+            arrow.EXTENSION_TYPE.key,
+            arrow.DICTIONARY_ENCODING.key,
+        )
         if key in slot.extra
     ]
     if len(whole) > 1:
@@ -53,10 +64,24 @@ def _check_extension(slot: Slot, extension: arrow.ExtensionType, findings: Findi
     key = arrow.EXTENSION_TYPE.key
     own = _OWN_WORDS.get(extension.name)
     if own is not None:
-        findings.at_extra(slot, key, UNSUPPORTED_HINT, f"{extension.name} has a word of its own", "name", help=f"write {own}")
+        findings.at_extra(
+            slot,
+            key,
+            UNSUPPORTED_HINT,
+            f"{extension.name} has a word of its own",
+            "name",
+            help=f"write {own}",
+        )
         return
     if extension.name.startswith("lance."):
-        findings.at_extra(slot, key, UNSUPPORTED_HINT, "names that start with 'lance.' are reserved", "name", help="choose a name of your own domain")
+        findings.at_extra(
+            slot,
+            key,
+            UNSUPPORTED_HINT,
+            "names that start with 'lance.' are reserved",
+            "name",
+            help="choose a name of your own domain",
+        )
         return
     storage = _STORAGE.get(extension.name)
     length = getattr(slot.type, "fixed_length", None)
@@ -65,27 +90,53 @@ def _check_extension(slot: Slot, extension: arrow.ExtensionType, findings: Findi
         findings.at_extra(slot, key, UNSUPPORTED_HINT, message, "name", help=f"write `kind: {storage}`")
     elif extension.name == "arrow.uuid" and length != 16:
         message = "arrow.uuid is stored in 16 bytes"
-        findings.at_extra(slot, key, UNSUPPORTED_HINT, message, "name", help="write `type: {kind: Binary, fixedLength: 16}`")
+        findings.at_extra(
+            slot, key, UNSUPPORTED_HINT, message, "name", help="write `type: {kind: Binary, fixedLength: 16}`"
+        )
     elif extension.name == "arrow.fixed_shape_tensor":
         _check_tensor(slot, extension, length, findings)
     elif extension.name == "arrow.opaque" and arrow.OpaqueName.parse(extension.metadata or "") is None:
         help = 'write `metadata: \'{"type_name":"point","vendor_name":"PostGIS"}\'`'
-        findings.at_extra(slot, key, UNSUPPORTED_HINT, "the metadata of arrow.opaque names a type and its vendor", "metadata", help=help)
+        findings.at_extra(
+            slot,
+            key,
+            UNSUPPORTED_HINT,
+            "the metadata of arrow.opaque names a type and its vendor",
+            "metadata",
+            help=help,
+        )
     elif extension.metadata and extension.name in _STORAGE:
-        findings.at_extra(slot, key, UNSUPPORTED_HINT, f"{extension.name} takes no metadata", "metadata", help="remove it")
+        findings.at_extra(
+            slot, key, UNSUPPORTED_HINT, f"{extension.name} takes no metadata", "metadata", help="remove it"
+        )
 
 
 def _check_tensor(slot: Slot, extension: arrow.ExtensionType, length: int | None, findings: Findings) -> None:
     key = arrow.EXTENSION_TYPE.key
-    example = 'write `metadata: \'{"shape":[2,3]}\'`'
+    example = "write `metadata: '{\"shape\":[2,3]}'`"
     tensor = arrow.TensorShape.parse(extension.metadata or "")
     if tensor is None:
-        findings.at_extra(slot, key, UNSUPPORTED_HINT, "the metadata of a tensor is a JSON object with its shape", "metadata", help=example)
+        findings.at_extra(
+            slot,
+            key,
+            UNSUPPORTED_HINT,
+            "the metadata of a tensor is a JSON object with its shape",
+            "metadata",
+            help=example,
+        )
     elif tensor.size != length:
         message = f"a tensor of shape {list(tensor.shape)} has {tensor.size} items, but the list has {length or 'any number'}"
-        findings.at_extra(slot, key, UNSUPPORTED_HINT, message, "metadata", help=f"write `fixedLength: {tensor.size}`")
+        findings.at_extra(
+            slot, key, UNSUPPORTED_HINT, message, "metadata", help=f"write `fixedLength: {tensor.size}`"
+        )
     elif slot.children[0].is_nullable:
-        findings.at_type(slot, UNSUPPORTED_HINT, "the items of a tensor may not be null", "itemType", help="write the item type without Option")
+        findings.at_type(
+            slot,
+            UNSUPPORTED_HINT,
+            "the items of a tensor may not be null",
+            "itemType",
+            help="write the item type without Option",
+        )
 
 
 def _check_brain_floats(slot: Slot, findings: Findings) -> None:
@@ -108,17 +159,50 @@ def _check_lance_encoding(slot: Slot, findings: Findings) -> None:
     given = [name for name, value in encoding if value is not None]
     words = {name: encoding.__class__.model_fields[name].alias or name for name in given}
     if not given:
-        findings.at_extra(slot, key, USELESS_HINT, "this encoding says nothing", on_key=True, help="remove it, or write `compression: zstd`")
+        findings.at_extra(
+            slot,
+            key,
+            USELESS_HINT,
+            "this encoding says nothing",
+            on_key=True,
+            help="remove it, or write `compression: zstd`",
+        )
     if slot.type.kind == "Struct":
         for name in given:
             if name != "packed":
                 message = f"a Struct has no pages of its own for `{words[name]}`"
-                findings.at_extra(slot, key, UNSUPPORTED_HINT, message, words[name], on_key=True, help="put it on the members")
+                findings.at_extra(
+                    slot,
+                    key,
+                    UNSUPPORTED_HINT,
+                    message,
+                    words[name],
+                    on_key=True,
+                    help="put it on the members",
+                )
     elif encoding.packed is not None:
-        findings.at_extra(slot, key, UNSUPPORTED_HINT, f"only a Struct can be packed, not a {slot.type.kind}", "packed", on_key=True, help="remove it")
-    elif encoding.bss == "on" and slot.type.kind not in ("Int32", "Int64", "UInt32", "UInt64", "Float32", "Float64", "List"):
+        findings.at_extra(
+            slot,
+            key,
+            UNSUPPORTED_HINT,
+            f"only a Struct can be packed, not a {slot.type.kind}",
+            "packed",
+            on_key=True,
+            help="remove it",
+        )
+    elif encoding.bss == "on" and slot.type.kind not in (
+        "Int32",
+        "Int64",
+        "UInt32",
+        "UInt64",
+        "Float32",
+        "Float64",
+        "List",
+    ):
         message = f"byte stream split works on numbers of 32 and 64 bits, not on a {slot.type.kind}"
         findings.at_extra(slot, key, UNSUPPORTED_HINT, message, "bss", on_key=True, help="remove it")
     elif encoding.compression == "fsst" and slot.type.kind not in ("String", "Binary"):
         message = f"fsst compresses texts and bytes, not a {slot.type.kind}"
-        findings.at_extra(slot, key, UNSUPPORTED_HINT, message, "compression", help="write `compression: zstd`")
+        findings.at_extra(
+            slot, key, UNSUPPORTED_HINT, message, "compression", help="write `compression: zstd`"
+        )

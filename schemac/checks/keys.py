@@ -30,17 +30,32 @@ def check_primary_key(slot: Slot, findings: Findings) -> None:
     above: Slot | None = slot
     while above is not None:
         if above.type.kind in ("List", "Map") and above is not slot:
-            findings.at_extra(slot, key, INVALID_PRIMARY_KEY, f"{slot.title} lies inside the {above.type.kind} {above.title}", on_key=True)
+            findings.at_extra(
+                slot,
+                key,
+                INVALID_PRIMARY_KEY,
+                f"{slot.title} lies inside the {above.type.kind} {above.title}",
+                on_key=True,
+            )
             return
         if above.is_nullable:
             help = f"make {above.title} required: write its type without Option"
-            findings.at_extra(slot, key, INVALID_PRIMARY_KEY, f"a primary key may not be null, but {above.title} may", on_key=True, help=help)
+            findings.at_extra(
+                slot,
+                key,
+                INVALID_PRIMARY_KEY,
+                f"a primary key may not be null, but {above.title} may",
+                on_key=True,
+                help=help,
+            )
             return
         above = above.parent
     is_vector = slot.type.kind == "List" and getattr(slot.type, "fixed_length", None) is not None
     if slot.children and not is_vector:
         message = f"{slot.title} is a {slot.type.kind}; a primary key is made of plain values"
-        findings.at_extra(slot, key, INVALID_PRIMARY_KEY, message, on_key=True, help="mark its members instead")
+        findings.at_extra(
+            slot, key, INVALID_PRIMARY_KEY, message, on_key=True, help="mark its members instead"
+        )
 
 
 def check_positions(slots: Sequence[Slot], findings: Findings) -> None:
@@ -92,5 +107,10 @@ def check_object_link(slot: Slot, findings: Findings) -> None:
         )
     elif word.kind == "ObjectLink" and slot.parent is not None:
         findings.at_extra(
-            slot, odf.TYPE.key, MISPLACED_ATTRIBUTE, "an ObjectLink has to be a column", "kind", help="move the field to the top level"
+            slot,
+            odf.TYPE.key,
+            MISPLACED_ATTRIBUTE,
+            "an ObjectLink has to be a column",
+            "kind",
+            help="move the field to the top level",
         )

@@ -16,7 +16,6 @@ from schemac.logical.findings import Findings
 from schemac.logical.slots import preorder
 from schemac.source.report import Report
 
-
 if TYPE_CHECKING:
     from schemac.checks.vocabulary import Vocabulary
 

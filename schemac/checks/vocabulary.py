@@ -43,7 +43,9 @@ def _check(vocabulary: Vocabulary, extra: Mapping[str, Any], slot: Slot | None, 
     values = {key.partition("/")[2]: value for key, value in extra.items() if domain_of(key) == domain}
     if not values:
         return
-    for error in sorted(vocabulary.validator.iter_errors(values), key=lambda e: list(map(str, e.absolute_path))):
+    for error in sorted(
+        vocabulary.validator.iter_errors(values), key=lambda e: list(map(str, e.absolute_path))
+    ):
         for name in _unexpected(error) or ("",):
             steps = [*error.absolute_path, *([name] if name else [])]
             # What is missing as a whole is shown at the attributes that are there.
@@ -54,15 +56,20 @@ def _check(vocabulary: Vocabulary, extra: Mapping[str, Any], slot: Slot | None, 
             message = f"the vocabulary of {domain} has no `{name}`" if name else f"`{key}`: {_words(error)}"
             help = f"did you mean `{near}`?" if near else ""
             if slot is None:
-                findings.at_schema(VOCABULARY_VIOLATION, message, "extra", key, *rest, help=help, on_key=bool(name))
+                findings.at_schema(
+                    VOCABULARY_VIOLATION, message, "extra", key, *rest, help=help, on_key=bool(name)
+                )
             else:
-                findings.at_extra(slot, key, VOCABULARY_VIOLATION, message, *rest, help=help, on_key=bool(name))
+                findings.at_extra(
+                    slot, key, VOCABULARY_VIOLATION, message, *rest, help=help, on_key=bool(name)
+                )
 
 
 def _unexpected(error: "ValidationError") -> list[str]:
     if error.validator != "additionalProperties" or not isinstance(error.schema, dict):
         return []
-    return [name for name in error.instance if name not in (error.schema.get("properties") or {})]
+    instance: Any = error.instance
+    return [name for name in instance if name not in (error.schema.get("properties") or {})]
 
 
 def _words(error: "ValidationError") -> str:

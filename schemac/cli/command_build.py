@@ -21,11 +21,23 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_compile_arguments(parser)
     parser.add_argument("--out", metavar="FOLDER", help="folder of the artifacts (default: build)")
     parser.add_argument(
-        "--target", action="append", choices=TARGETS, metavar="NAME", help=f"build for this engine only; may be repeated ({', '.join(TARGETS)})"
+        "--target",
+        action="append",
+        choices=TARGETS,
+        metavar="NAME",
+        help=f"build for this engine only; may be repeated ({', '.join(TARGETS)})",
     )
-    parser.add_argument("--check", action="store_true", help="write nothing; exit with 4 where an artifact is not up to date")
-    parser.add_argument("--no-metadata", action="store_true", help="leave attributes out of the Arrow metadata")
-    parser.add_argument("--losses", action="store_true", help="show each loss at its field; they are in losses.json in any case")
+    parser.add_argument(
+        "--check", action="store_true", help="write nothing; exit with 4 where an artifact is not up to date"
+    )
+    parser.add_argument(
+        "--no-metadata", action="store_true", help="leave attributes out of the Arrow metadata"
+    )
+    parser.add_argument(
+        "--losses",
+        action="store_true",
+        help="show each loss at its field; they are in losses.json in any case",
+    )
 
 
 def run(options: argparse.Namespace) -> int:
@@ -65,7 +77,11 @@ def _summary(
         return f"nothing was written: {found}"
     out = options.out or project.configuration.out
     datasets, files = len(output.built), len(output.contents)
-    done = f"{files} files are up to date" if options.check else f"{files} files in {out}, {changed} of them new or changed"
+    done = (
+        f"{files} files are up to date"
+        if options.check
+        else f"{files} files in {out}, {changed} of them new or changed"
+    )
     losses = sum(map(len, output.losses.values()))
     lost = f"; {losses} losses are named in {out}/*/losses.json" if losses else ""
     return f"{datasets} dataset{'s' if datasets != 1 else ''}: {done}{lost}{'; ' if found else ''}{found}"

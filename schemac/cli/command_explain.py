@@ -8,23 +8,29 @@ import sys
 
 from schemac.cli.exit_code import ExitCode
 from schemac.source.catalogue import CATALOGUE
+from schemac.source.diagnostic import Code
 from schemac.source.pages import read_page
 from schemac.source.suggest import closest
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Arguments of the command."""
-    parser.add_argument("code", nargs="?", metavar="CODE", help="a code such as SC201, or its slug; without one, all are listed")
+    parser.add_argument(
+        "code",
+        nargs="?",
+        metavar="CODE",
+        help="a code such as SC201, or its slug; without one, all are listed",
+    )
 
 
 def run(options: argparse.Namespace) -> int:
     """Print the page of a code."""
     if options.code is None:
-        for code in CATALOGUE.values():
-            print(f"{code.id}  {code.severity:<7}  {code.slug:<24}  {code.title}")
+        for known in CATALOGUE.values():
+            print(f"{known.id}  {known.severity:<7}  {known.slug:<24}  {known.title}")
         return ExitCode.CLEAN
     wanted = options.code.strip().upper()
-    code = CATALOGUE.get(wanted) or next((c for c in CATALOGUE.values() if c.slug.upper() == wanted), None)
+    code: Code | None = CATALOGUE.get(wanted) or next((c for c in CATALOGUE.values() if c.slug.upper() == wanted), None)
     if code is None:
         near = closest(options.code, [*CATALOGUE, *(c.slug for c in CATALOGUE.values())])
         hint = f"; did you mean {near}?" if near else "; `schemac explain` lists all"

@@ -68,7 +68,9 @@ def _parser(command: str | None) -> argparse.ArgumentParser:
     parser.add_argument("--version", action="version", version=f"schemac {__version__}")
     subparsers = parser.add_subparsers(dest="command", metavar="COMMAND", title="commands")
     for name, summary in COMMANDS.items():
-        subparser = subparsers.add_parser(name, help=summary, description=f"{summary[0].upper()}{summary[1:]}.", allow_abbrev=False)
+        subparser = subparsers.add_parser(
+            name, help=summary, description=f"{summary[0].upper()}{summary[1:]}.", allow_abbrev=False
+        )
         if name == command:
             import_module(f"schemac.cli.command_{name}").add_arguments(subparser)
     return parser

@@ -20,20 +20,33 @@ FORMATS = ("text", "json", "github")
 
 def add_output_arguments(parser: argparse.ArgumentParser) -> None:
     """`--format`, `--max-findings`, `--fail-on`."""
-    parser.add_argument("--format", choices=FORMATS, default="text", help="form of the findings (default: text)")
     parser.add_argument(
-        "--max-findings", type=_count, default=100, metavar="N", help="print at most N findings as text (default: 100)"
+        "--format", choices=FORMATS, default="text", help="form of the findings (default: text)"
     )
     parser.add_argument(
-        "--fail-on", choices=("error", "warning"), default="error", help="lowest severity that makes the exit code 1"
+        "--max-findings",
+        type=_count,
+        default=100,
+        metavar="N",
+        help="print at most N findings as text (default: 100)",
+    )
+    parser.add_argument(
+        "--fail-on",
+        choices=("error", "warning"),
+        default="error",
+        help="lowest severity that makes the exit code 1",
     )
 
 
 def add_compile_arguments(parser: argparse.ArgumentParser) -> None:
     """What `check` and `build` have in common."""
-    parser.add_argument("paths", nargs="*", metavar="PATH", help="manifests, or folders of them (default: the project's)")
+    parser.add_argument(
+        "paths", nargs="*", metavar="PATH", help="manifests, or folders of them (default: the project's)"
+    )
     parser.add_argument("--strict", action="store_true", help="accept the ODF standard and nothing else")
-    parser.add_argument("--config", metavar="FILE", help="configuration file (default: schemac.toml or pyproject.toml)")
+    parser.add_argument(
+        "--config", metavar="FILE", help="configuration file (default: schemac.toml or pyproject.toml)"
+    )
     add_output_arguments(parser)
 
 
@@ -61,7 +74,9 @@ def exit_code(diagnostics: Sequence[Diagnostic], options: argparse.Namespace) ->
         return ExitCode.CLEAN
     if failing <= {STALE_ARTIFACT.id}:
         return ExitCode.STALE
-    return ExitCode.USAGE if failing & {INVALID_CONFIGURATION.id, NOTHING_TO_COMPILE.id} else ExitCode.FINDINGS
+    return (
+        ExitCode.USAGE if failing & {INVALID_CONFIGURATION.id, NOTHING_TO_COMPILE.id} else ExitCode.FINDINGS
+    )
 
 
 def say(message: str, options: argparse.Namespace) -> None:

@@ -7,7 +7,7 @@ Source: RFC-016; the limits are Arrow's (9, 18, 38 and 76 digits in 32, 64, 128 
 """
 
 from collections.abc import Sequence
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field as Bounds
 

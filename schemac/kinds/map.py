@@ -6,7 +6,7 @@ Source: RFC-016; Arrow names the children `key` and `value` inside a struct `ent
 """
 
 from collections.abc import Sequence
-from typing import Any, ClassVar, Literal
+from typing import ClassVar, Literal
 
 from schemac.attributes.arrow import ArrowDefaults, Hints
 from schemac.logical.findings import Findings

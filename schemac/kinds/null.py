@@ -5,7 +5,7 @@ Errors: SC306 bare-null.
 """
 
 from collections.abc import Sequence
-from typing import Any, ClassVar, Literal
+from typing import ClassVar, Literal
 
 from schemac.attributes.arrow import ArrowDefaults, Hints
 from schemac.logical.findings import Findings

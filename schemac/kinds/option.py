@@ -5,7 +5,7 @@ Source: RFC-016: nullability is this type, never a flag of a field.
 """
 
 from collections.abc import Sequence
-from typing import Any, ClassVar, Literal
+from typing import ClassVar, Literal
 
 from schemac.attributes.arrow import ArrowDefaults, Hints
 from schemac.logical.model import LogicalType

@@ -78,7 +78,9 @@ FOREIGN_NAMES: dict[str, str] = {
     **dict.fromkeys(("double", "float8", "number", "f64", "doubleprecision"), "Float64"),
     **dict.fromkeys(("float", "real", "f32", "single"), "Float32"),
     **dict.fromkeys(("half", "halffloat", "f16", "bfloat16"), "Float16"),
-    **dict.fromkeys(("varchar", "char", "text", "str", "utf8", "largestring", "largeutf8", "stringview", "uuid"), "String"),
+    **dict.fromkeys(
+        ("varchar", "char", "text", "str", "utf8", "largestring", "largeutf8", "stringview", "uuid"), "String"
+    ),
     **dict.fromkeys(("bytes", "bytea", "blob", "varbinary", "largebinary"), "Binary"),
     **dict.fromkeys(("boolean", "bit"), "Bool"),
     **dict.fromkeys(("datetime", "timestamptz", "timestampltz", "timestampntz", "instant"), "Timestamp"),

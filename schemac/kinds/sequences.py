@@ -7,7 +7,7 @@ Source: RFC-016; layouts as in the reference conversion (`fixedLength` and a buf
 """
 
 from collections.abc import Sequence
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field as Bounds
 

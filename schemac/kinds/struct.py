@@ -4,7 +4,7 @@ Floor: 4 (kinds).
 """
 
 from collections.abc import Sequence
-from typing import Any, ClassVar, Literal
+from typing import ClassVar, Literal
 
 from schemac.attributes.arrow import ArrowDefaults, Hints
 from schemac.logical.model import Fields, LogicalType, Member

@@ -7,7 +7,7 @@ Source: RFC-016: units default to Millisecond, a timestamp's zone to UTC. No zon
 
 import re
 from collections.abc import Sequence
-from typing import Any, ClassVar, Literal
+from typing import ClassVar, Literal
 
 from schemac.attributes.arrow import ArrowDefaults, Hints
 from schemac.kinds.units import ARROW_UNITS, TimeUnit
@@ -29,7 +29,9 @@ class Date(LogicalType):
 
     def to_arrow(self, children: Sequence[ArrowField], hints: Hints, defaults: ArrowDefaults) -> ArrowType:
         """date32 or date64."""
-        in_milliseconds = hints.date.unit == "Millisecond" if hints.date is not None else defaults.date == "date64"
+        in_milliseconds = (
+            hints.date.unit == "Millisecond" if hints.date is not None else defaults.date == "date64"
+        )
         return pa.date64() if in_milliseconds else pa.date32()
 
 
@@ -47,7 +49,7 @@ class Time(LogicalType):
     def to_arrow(self, children: Sequence[ArrowField], hints: Hints, defaults: ArrowDefaults) -> ArrowType:
         """time32 for seconds and milliseconds, else time64."""
         unit = ARROW_UNITS[self.unit]
-        return pa.time32(unit) if unit in ("s", "ms") else pa.time64(unit)  # type: ignore[arg-type]
+        return pa.time32(unit) if unit in ("s", "ms") else pa.time64(unit)
 
 
 class Timestamp(LogicalType):
@@ -74,7 +76,9 @@ class Timestamp(LogicalType):
                 UNKNOWN_TIMEZONE,
                 f"no time zone is called '{zone}'",
                 "timezone",
-                help=f"did you mean '{nearest}'?" if nearest else "write a name such as UTC, or an offset such as +05:30",
+                help=f"did you mean '{nearest}'?"
+                if nearest
+                else "write a name such as UTC, or an offset such as +05:30",
             )
 
     def title(self) -> str:
@@ -82,8 +86,8 @@ class Timestamp(LogicalType):
         return f"Timestamp({self.unit}, {self.timezone or 'no zone'})"
 
     def to_arrow(self, children: Sequence[ArrowField], hints: Hints, defaults: ArrowDefaults) -> ArrowType:
-        """timestamp of the unit and zone."""
-        return pa.timestamp(ARROW_UNITS[self.unit], tz=self.timezone)  # type: ignore[arg-type]
+        """Timestamp of the unit and zone."""
+        return pa.timestamp(ARROW_UNITS[self.unit], tz=self.timezone)
 
 
 class Duration(LogicalType):
@@ -98,5 +102,5 @@ class Duration(LogicalType):
         return f"Duration({self.unit})"
 
     def to_arrow(self, children: Sequence[ArrowField], hints: Hints, defaults: ArrowDefaults) -> ArrowType:
-        """duration of the unit."""
-        return pa.duration(ARROW_UNITS[self.unit])  # type: ignore[arg-type]
+        """Duration of the unit."""
+        return pa.duration(ARROW_UNITS[self.unit])

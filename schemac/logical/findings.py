@@ -25,7 +25,9 @@ class Findings:
         self.report = report
         self.origins = origins
 
-    def at_name(self, slot: Slot, code: Code, message: str, *, help: str = "", other: Other | None = None) -> None:
+    def at_name(
+        self, slot: Slot, code: Code, message: str, *, help: str = "", other: Other | None = None
+    ) -> None:
         """A finding about a slot's name, or about a nameless slot as a whole."""
         place = (*slot.declared_at, "name") if slot.is_member else slot.declared_at
         labels: tuple[Label, ...] = ()
@@ -41,7 +43,14 @@ class Findings:
         self._add(slot, place, code, message, help)
 
     def at_extra(
-        self, slot: Slot, key: str, code: Code, message: str, *steps: str | int, help: str = "", on_key: bool = False
+        self,
+        slot: Slot,
+        key: str,
+        code: Code,
+        message: str,
+        *steps: str | int,
+        help: str = "",
+        on_key: bool = False,
     ) -> None:
         """A finding about an attribute of a slot, or about the part of its value that `steps` lead to."""
         places = slot.extra_places(key)

@@ -68,15 +68,12 @@ class LogicalType(Model):
         """Report what no grammar can: combinations of properties that mean nothing."""
 
     @abstractmethod
-    def to_arrow(
-        self, children: Sequence[ArrowField], hints: Hints, defaults: ArrowDefaults
-    ) -> ArrowType:
+    def to_arrow(self, children: Sequence[ArrowField], hints: Hints, defaults: ArrowDefaults) -> ArrowType:
         """The Arrow type of a checked type, given its children as Arrow fields in the order of `parts`."""
 
     def title(self) -> str:
         """The kind with its properties, for messages: `Decimal(12, 2)`."""
         return str(self.kind)
-
 
 
 class Field(Model):

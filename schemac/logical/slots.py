@@ -38,7 +38,8 @@ class Slot:
         self.segment = member.segment
         self._steps = member.steps
         if isinstance(declared, Field):
-            type_, extra = declared.type, declared.extra
+            type_: LogicalType = declared.type
+            extra: Mapping[str, Any] = declared.extra
         else:
             type_, extra = declared, _NO_EXTRA
         options: tuple[LogicalType, ...] = ()

@@ -34,7 +34,7 @@ class LoweringOptions:
     with_metadata: bool = True
 
 
-def lower(dataset: LogicalDataset, options: LoweringOptions = LoweringOptions()) -> LoweredSchema:  # noqa: B008 — frozen
+def lower(dataset: LogicalDataset, options: LoweringOptions = LoweringOptions()) -> LoweredSchema:
     """The Arrow fields of a dataset that has passed the checks."""
     extra = dataset.schema.extra
     lowering = _Lowering(options, storage_version(extra))
@@ -74,12 +74,14 @@ class _Lowering:
         arrow_type = self.special_type(slot, arrow_type, hints, metadata)
         return LoweredField(pa.field(name, arrow_type, slot.is_nullable, metadata or None), children, slot)
 
-    def special_type(self, slot: Slot, storage: ArrowType, hints: Hints, metadata: dict[str, str]) -> ArrowType:
+    def special_type(
+        self, slot: Slot, storage: ArrowType, hints: Hints, metadata: dict[str, str]
+    ) -> ArrowType:
         """The storage type inside what the attributes ask for."""
         extra = slot.extra
         if hints.dictionary is not None:
             index: ArrowType = getattr(pa, hints.dictionary.index_type.lower())()
-            return pa.dictionary(index, storage, ordered=hints.dictionary.ordered)  # type: ignore[arg-type]
+            return pa.dictionary(index, storage, ordered=hints.dictionary.ordered)
         if lance.JSON.key in extra:
             return pa.json_(storage)
         if lance.BLOB.key in extra:
@@ -125,7 +127,7 @@ def _brain_floats(storage: Any) -> ArrowType:
 
 
 def _registered_extension(extension: arrow.ExtensionType, storage: Any) -> ArrowType | None:
-    """pyarrow's own type for the names it knows: its reader would make one of them in any case."""
+    """Pyarrow's own type for the names it knows: its reader would make one of them in any case."""
     name = extension.name
     if name == "arrow.uuid":
         return pa.uuid()

@@ -23,7 +23,9 @@ CLUSTERING_KEY_POSITION = "lance-schema:unenforced-clustering-key:position"
 BLOB = "lance-encoding:blob"
 BLOB_EXTENSION = "lance.blob.v2"
 
-compact: Callable[[Any], str] = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), sort_keys=True).encode
+compact: Callable[[Any], str] = json.JSONEncoder(
+    ensure_ascii=False, separators=(",", ":"), sort_keys=True
+).encode
 """JSON without blanks, keys sorted."""
 
 

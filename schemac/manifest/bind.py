@@ -63,9 +63,19 @@ def bind(
     for document in documents:
         found += _DocumentBinder(document, stem, strict, report, is_named).datasets()
     if not documents and not report.has_errors:
-        report.add(EMPTY_DOCUMENT, f"{source.name} is empty", file=source.name, help="write `fields:` with the columns of the dataset")
+        report.add(
+            EMPTY_DOCUMENT,
+            f"{source.name} is empty",
+            file=source.name,
+            help="write `fields:` with the columns of the dataset",
+        )
     elif not found and is_named and not report.has_errors:
-        report.add(NO_SCHEMA, f"no schema stands in {source.name}", file=source.name, help="add a SetDataSchema event, or `fields:`")
+        report.add(
+            NO_SCHEMA,
+            f"no schema stands in {source.name}",
+            file=source.name,
+            help="add a SetDataSchema event, or `fields:`",
+        )
     return found
 
 
@@ -110,7 +120,9 @@ class _DocumentBinder:
             schema = Schema.model_validate(standard)
         except ValidationError as error:
             for found in complaints(error, Schema, standard, _WORDS):
-                self._say(found.code, (*body.path, *found.path), found.message, help=found.help, on_key=found.on_key)
+                self._say(
+                    found.code, (*body.path, *found.path), found.message, help=found.help, on_key=found.on_key
+                )
             return self._readable_part(body.name, standard, origins)
         return LogicalDataset(body.name, schema, columns(schema), origins)
 
@@ -134,7 +146,13 @@ class _DocumentBinder:
         span = self._document.key_span(path) if on_key else self._document.span(path)
         severity = Severity.NOTE if code is UNKNOWN_DOCUMENT and not self._is_named else None
         self._report.add(
-            code, message, source=self._document.source, span=span, path=self._title(path), help=help, severity=severity
+            code,
+            message,
+            source=self._document.source,
+            span=span,
+            path=self._title(path),
+            help=help,
+            severity=severity,
         )
 
     def _title(self, path: TreePath) -> str:

@@ -115,12 +115,19 @@ class Documents:
         """All bodies, in the order of the text."""
         value = self._value
         if value is None:
-            self._say(EMPTY_DOCUMENT, (), "the document is empty", help="write `fields:` with the columns of the dataset")
+            self._say(
+                EMPTY_DOCUMENT,
+                (),
+                "the document is empty",
+                help="write `fields:` with the columns of the dataset",
+            )
             return []
         if isinstance(value, list):
             return self._events(value, (), self._stem)
         if not isinstance(value, dict):
-            self._say(UNKNOWN_DOCUMENT, (), f"a manifest is a mapping, not {sort_of(value)}", help="write `fields:`")
+            self._say(
+                UNKNOWN_DOCUMENT, (), f"a manifest is a mapping, not {sort_of(value)}", help="write `fields:`"
+            )
             return []
         if "$schema" in value:
             return self._resource(value)
@@ -140,15 +147,25 @@ class Documents:
         self._say(
             UNKNOWN_DOCUMENT,
             ("kind",) if isinstance(kind, str) else (),
-            f"there is no document kind '{kind}'" if isinstance(kind, str) else "this is none of the documents that hold a schema",
-            help=f"did you mean `{near}`?" if near else "start with `fields:`, `kind: SetDataSchema` or `kind: DatasetSnapshot`",
+            f"there is no document kind '{kind}'"
+            if isinstance(kind, str)
+            else "this is none of the documents that hold a schema",
+            help=f"did you mean `{near}`?"
+            if near
+            else "start with `fields:`, `kind: SetDataSchema` or `kind: DatasetSnapshot`",
         )
         return []
 
     def _bare(self, value: dict[str, Any]) -> list[Body]:
         name = value.get("name")
         if self._is_strict and "name" in value:
-            self._say(FRIENDLY_FORM, ("name",), "the standard has no `name` beside `fields`", on_key=True, help="use a DatasetSnapshot")
+            self._say(
+                FRIENDLY_FORM,
+                ("name",),
+                "the standard has no `name` beside `fields`",
+                on_key=True,
+                help="use a DatasetSnapshot",
+            )
         return [Body(self._name(name, ("name",)), ())]
 
     def _snapshot(self, value: dict[str, Any]) -> list[Body]:
@@ -162,7 +179,12 @@ class Documents:
         self._only(content, ("content",), ("name", "kind", "metadata"))
         for key in ("name", "kind", "metadata"):
             if key not in content:
-                self._say(MISSING_PROPERTY, ("content",), f"the content of a DatasetSnapshot needs `{key}`", help=f"add `{key}:`")
+                self._say(
+                    MISSING_PROPERTY,
+                    ("content",),
+                    f"the content of a DatasetSnapshot needs `{key}`",
+                    help=f"add `{key}:`",
+                )
         self._dataset_kind(content.get("kind", "Root"), ("content", "kind"))
         name = self._name(content.get("name"), ("content", "name"))
         return self._metadata(content.get("metadata", []), ("content", "metadata"), name)
@@ -175,7 +197,9 @@ class Documents:
                 UNKNOWN_DOCUMENT,
                 ("$schema",),
                 f"the resource '{resource}' holds no schema",
-                help=f"did you mean `{near}`?" if near else "the resources with a schema are Dataset and Source",
+                help=f"did you mean `{near}`?"
+                if near
+                else "the resources with a schema are Dataset and Source",
             )
             return []
         self._only(value, (), ("$schema", "headers", "spec"))
@@ -215,7 +239,12 @@ class Documents:
 
     def _event_kind(self, event: Any, at: TreePath) -> str | None:
         if not isinstance(event, dict):
-            self._say(WRONG_TYPE, at, f"an event is a mapping, not {sort_of(event)}", help="write `- kind: SetDataSchema`")
+            self._say(
+                WRONG_TYPE,
+                at,
+                f"an event is a mapping, not {sort_of(event)}",
+                help="write `- kind: SetDataSchema`",
+            )
             return None
         written = event.get("kind")
         if not isinstance(written, str):
@@ -227,7 +256,12 @@ class Documents:
             help = f"did you mean `{near}`?" if near else f"the events are {', '.join(EVENTS)}"
             self._say(UNKNOWN_EVENT, (*at, "kind"), f"there is no event '{written}'", help=help)
         elif kind != written and self._is_strict:
-            self._say(LOOSE_SPELLING, (*at, "kind"), f"the standard spells '{written}' as {kind}", help=f"write `{kind}`")
+            self._say(
+                LOOSE_SPELLING,
+                (*at, "kind"),
+                f"the standard spells '{written}' as {kind}",
+                help=f"write `{kind}`",
+            )
         return kind
 
     def _set_data_schema(self, event: dict[str, Any], at: TreePath, name: str) -> list[Body]:
@@ -242,7 +276,12 @@ class Documents:
             return []
         self._only(event, at, ("kind", "schema", "rawArrowSchema"))
         if "schema" not in event:
-            self._say(MISSING_PROPERTY, (*at, "kind"), "SetDataSchema needs `schema`", help="add `schema:` with `fields:`")
+            self._say(
+                MISSING_PROPERTY,
+                (*at, "kind"),
+                "SetDataSchema needs `schema`",
+                help="add `schema:` with `fields:`",
+            )
             return []
         return [Body(name, (*at, "schema"))]
 
@@ -252,24 +291,46 @@ class Documents:
             return []
         place = (*at, "read", "schema")
         if isinstance(read["schema"], list):
-            self._say(WRONG_TYPE, place, "`schema` of a read step is a mapping with `fields`", help="DDL lines go under `ddlSchema:`")
+            self._say(
+                WRONG_TYPE,
+                place,
+                "`schema` of a read step is a mapping with `fields`",
+                help="DDL lines go under `ddlSchema:`",
+            )
             return []
         return [Body(name, place)]
 
     def _dataset_kind(self, kind: Any, at: TreePath) -> None:
         words = {spelling: word for word in ("Root", "Derivative") for spelling in spellings(word)}
         if words.get(kind) is None if isinstance(kind, str) else True:
-            self._say(WRONG_TYPE, at, f"a dataset is Root or Derivative, not {sort_of(kind)}", help="write `kind: Root`")
+            self._say(
+                WRONG_TYPE,
+                at,
+                f"a dataset is Root or Derivative, not {sort_of(kind)}",
+                help="write `kind: Root`",
+            )
         elif self._is_strict and kind not in words.values():
-            self._say(LOOSE_SPELLING, at, f"the standard spells '{kind}' as {words[kind]}", help=f"write `{words[kind]}`")
+            self._say(
+                LOOSE_SPELLING,
+                at,
+                f"the standard spells '{kind}' as {words[kind]}",
+                help=f"write `{words[kind]}`",
+            )
 
     def _version_is_known(self, value: dict[str, Any]) -> bool:
         if "version" in value and value["version"] == 1 and value["version"] is not True:
             return True
         if "version" not in value:
-            self._say(MISSING_PROPERTY, ("kind",), f"a {value['kind']} needs `version`", help="add `version: 1`")
+            self._say(
+                MISSING_PROPERTY, ("kind",), f"a {value['kind']} needs `version`", help="add `version: 1`"
+            )
         else:
-            self._say(UNSUPPORTED_VERSION, ("version",), f"version {value['version']} is not known", help="write `version: 1`")
+            self._say(
+                UNSUPPORTED_VERSION,
+                ("version",),
+                f"version {value['version']} is not known",
+                help="write `version: 1`",
+            )
         return False
 
     def _only(self, value: dict[str, Any], at: TreePath, known: tuple[str, ...]) -> None:
@@ -277,7 +338,9 @@ class Documents:
             if key not in known:
                 near = closest(key, [word for word in known if word not in value])
                 help = f"did you mean `{near}`?" if near else f"known here: {', '.join(known)}"
-                self._say(UNKNOWN_KEY, (*at, key), f"the key `{key}` does not belong here", help=help, on_key=True)
+                self._say(
+                    UNKNOWN_KEY, (*at, key), f"the key `{key}` does not belong here", help=help, on_key=True
+                )
 
     def _name(self, written: Any, at: TreePath) -> str:
         if written is None:

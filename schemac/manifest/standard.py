@@ -29,6 +29,7 @@ from schemac.syntax.document import Document, TreePath
 
 Say = Callable[..., None]
 
+
 def _written_keys(kind: type[LogicalType]) -> set[str]:
     return {field.alias or name for name, field in kind.model_fields.items()}
 
@@ -61,7 +62,10 @@ class Standardizer:
         return {**body, "fields": self._fields(fields, (*at, "fields"))}
 
     def _fields(self, fields: list[Any], at: TreePath) -> list[Any]:
-        return [self._field(field, (*at, i)) if isinstance(field, dict) else field for i, field in enumerate(fields)]
+        return [
+            self._field(field, (*at, i)) if isinstance(field, dict) else field
+            for i, field in enumerate(fields)
+        ]
 
     def _field(self, field: dict[str, Any], at: TreePath) -> dict[str, Any]:
         if "description" in field:
@@ -78,7 +82,10 @@ class Standardizer:
     def _quoted_name(self, at: TreePath) -> str:
         written = self._document.source.excerpt(self._document.span(at))
         self._say(
-            UNQUOTED_NAME, at, f"YAML reads the name {written or 'here'} as {sort_of(self._value(at))}", help=f'write it in quotes: "{written}"'
+            UNQUOTED_NAME,
+            at,
+            f"YAML reads the name {written or 'here'} as {sort_of(self._value(at))}",
+            help=f'write it in quotes: "{written}"',
         )
         return written or "?"
 
@@ -102,10 +109,19 @@ class Standardizer:
                 on_key=True,
             )
         elif not isinstance(text, str):
-            self._say(WRONG_TYPE, place, f"a description has to be a text, not {sort_of(text)}", help="write it in quotes")
+            self._say(
+                WRONG_TYPE,
+                place,
+                f"a description has to be a text, not {sort_of(text)}",
+                help="write it in quotes",
+            )
         elif isinstance(extra, dict) and DESCRIPTION.key in extra:
             self._say(
-                SECOND_DESCRIPTION, place, "this has two descriptions", help=f"keep this one, or `{DESCRIPTION.key}`", on_key=True
+                SECOND_DESCRIPTION,
+                place,
+                "this has two descriptions",
+                help=f"keep this one, or `{DESCRIPTION.key}`",
+                on_key=True,
             )
         elif isinstance(extra, dict):
             return {**rest, "extra": {DESCRIPTION.key: text, **extra}}
@@ -138,16 +154,31 @@ class Standardizer:
         if kind == "Struct" and isinstance(value.get("fields"), list):
             changed["fields"] = self._fields(value["fields"], (*at, "fields"))
         if self._is_strict and kind == "Timestamp" and value.get("timezone", "") is None:
-            self._say(FRIENDLY_FORM, (*at, "timezone"), "the standard has no timestamp without a zone", help="write `timezone: UTC`")
+            self._say(
+                FRIENDLY_FORM,
+                (*at, "timezone"),
+                "the standard has no timestamp without a zone",
+                help="write `timezone: UTC`",
+            )
         if "extra" in value:
             return self._without_misplaced_extra({**value, **changed}, at, is_nested)
         return {**value, **changed} if changed else value
 
-    def _without_misplaced_extra(self, value: dict[str, Any], at: TreePath, is_nested: bool) -> dict[str, Any]:
+    def _without_misplaced_extra(
+        self, value: dict[str, Any], at: TreePath, is_nested: bool
+    ) -> dict[str, Any]:
         if is_nested and not self._is_strict:
             return value
-        message = "the standard has attributes on fields only" if is_nested else "`extra` of a field stands beside its `name`"
-        help = "remove it, or compile without --strict" if is_nested else "move it one level out, beside `name` and `type`"
+        message = (
+            "the standard has attributes on fields only"
+            if is_nested
+            else "`extra` of a field stands beside its `name`"
+        )
+        help = (
+            "remove it, or compile without --strict"
+            if is_nested
+            else "move it one level out, beside `name` and `type`"
+        )
         self._say(FRIENDLY_FORM, (*at, "extra"), message, help=help, on_key=True)
         return {key: item for key, item in value.items() if key != "extra"}
 
@@ -157,7 +188,12 @@ class Standardizer:
     def _unit(self, written: str, at: TreePath) -> str:
         singular = _PLURALS.get(written)
         if singular is not None and not self._is_strict:
-            self._say(PLURAL_UNIT, at, f"units are written in the singular, not '{written}'", help=f"write `{singular}`")
+            self._say(
+                PLURAL_UNIT,
+                at,
+                f"units are written in the singular, not '{written}'",
+                help=f"write `{singular}`",
+            )
             return singular
         return self._word(written, ARROW_UNITS, _UNITS, at)
 
@@ -168,7 +204,9 @@ class Standardizer:
         if word is None:
             return written
         if self._is_strict:
-            self._say(LOOSE_SPELLING, at, f"the standard spells '{written}' as {word}", help=f"write `{word}`")
+            self._say(
+                LOOSE_SPELLING, at, f"the standard spells '{written}' as {word}", help=f"write `{word}`"
+            )
         return word
 
     def _null(self, at: TreePath, is_nested: bool) -> dict[str, Any]:
@@ -180,4 +218,3 @@ class Standardizer:
         help = 'write "Null" in quotes' if inside_option else 'write `type: {kind: Option, inner: "Null"}`'
         self._say(UNQUOTED_NULL, at, f"YAML reads {written} as no value at all", help=help)
         return inner if inside_option else {"kind": "Option", "inner": inner}
-

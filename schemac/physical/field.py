@@ -43,7 +43,7 @@ class LoweredSchema:
 
     def to_arrow(self) -> ArrowSchema:
         """The pyarrow schema of these fields."""
-        return pa.schema([f.arrow for f in self.fields], metadata=self.metadata or None)  # type: ignore[arg-type]
+        return pa.schema([f.arrow for f in self.fields], metadata=self.metadata or None)
 
     def preorder(self) -> Iterator[LoweredField]:
         """Every field, parents before children."""

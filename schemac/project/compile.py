@@ -61,7 +61,9 @@ def check_source(
     return datasets
 
 
-def check_files(files: Sequence[ManifestFile], project: Project, report: Report, *, strict: bool) -> list[CompiledFile]:
+def check_files(
+    files: Sequence[ManifestFile], project: Project, report: Report, *, strict: bool
+) -> list[CompiledFile]:
     """All manifests of a run, checked, with every dataset's name used once."""
     compiled: list[CompiledFile] = []
     with collector_paused():
@@ -88,7 +90,9 @@ def emit_files(files: Sequence[CompiledFile], options: Options, report: Report) 
     return output
 
 
-def emit(dataset: LogicalDataset, options: Options, report: Report) -> tuple[list[Artifact], tuple[Loss, ...]]:
+def emit(
+    dataset: LogicalDataset, options: Options, report: Report
+) -> tuple[list[Artifact], tuple[Loss, ...]]:
     """The artifacts of one dataset for all its targets, and what they could not express."""
     compilation = Compilation(dataset, lower(dataset, options.lowering))
     wanted = TARGETS_OF.read(dataset.schema.extra) or options.targets
@@ -110,7 +114,8 @@ def emit(dataset: LogicalDataset, options: Options, report: Report) -> tuple[lis
 def _losses_json(losses: Sequence[Loss]) -> bytes:
     lines = [
         json.dumps(
-            {"becomes": loss.becomes, "field": loss.path, "lost": loss.lost, "target": loss.target}, ensure_ascii=False
+            {"becomes": loss.becomes, "field": loss.path, "lost": loss.lost, "target": loss.target},
+            ensure_ascii=False,
         )
         for loss in losses
     ]

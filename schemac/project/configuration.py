@@ -10,18 +10,18 @@ import re
 import tomllib
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, get_args
 
 from pydantic import Field, Strict, ValidationError
 
 from schemac.attributes.arrow import ArrowDefaults
+from schemac.attributes.own import TargetName
 from schemac.attributes.registry import DOMAINS
 from schemac.checks.vocabulary import Vocabulary
 from schemac.logical.model import Model
 from schemac.source.catalogue import INVALID_CONFIGURATION
 from schemac.source.report import Report
 from schemac.syntax.complaints import complaints
-from schemac.targets.target import TARGETS
 
 
 class Encodings(Model):
@@ -40,7 +40,7 @@ class Configuration(Model):
     """Files and folders to compile when the command line names none; the project's folder by default."""
     out: str = "build"
     """Folder of the artifacts."""
-    targets: Annotated[tuple[Literal[TARGETS], ...], Strict(False), Field(min_length=1)] = TARGETS  # type: ignore[valid-type]
+    targets: Annotated[tuple[TargetName, ...], Strict(False), Field(min_length=1)] = get_args(TargetName)
     strict: bool = False
     """Accept the standard and nothing else."""
     metadata: bool = True
@@ -111,7 +111,9 @@ def _project(path: Path, table: dict[str, Any], report: Report) -> Project:
             at = _place(path, [str(step) for step in found.path])
             report.add(INVALID_CONFIGURATION, found.message, file=path.name, at=at, help=found.help)
         return Project(path.parent)
-    vocabularies = [_vocabulary(path, domain, file, report) for domain, file in configuration.vocabularies.items()]
+    vocabularies = [
+        _vocabulary(path, domain, file, report) for domain, file in configuration.vocabularies.items()
+    ]
     return Project(path.parent, configuration, tuple(v for v in vocabularies if v is not None))
 
 
@@ -123,13 +125,21 @@ def _vocabulary(path: Path, domain: str, file: str, report: Report) -> Vocabular
     at = _place(path, ["vocabularies", domain])
     if domain in DOMAINS:
         message = f"the domain {domain} is closed and has its own checks"
-        report.add(INVALID_CONFIGURATION, message, file=path.name, at=at, help="register vocabularies for your own domains")
+        report.add(
+            INVALID_CONFIGURATION,
+            message,
+            file=path.name,
+            at=at,
+            help="register vocabularies for your own domains",
+        )
         return None
     try:
         schema = json.loads((path.parent / file).read_bytes())
         Draft202012Validator.check_schema(schema)
     except (OSError, ValueError) as error:
-        report.add(INVALID_CONFIGURATION, f"the vocabulary {file} cannot be read: {error}", file=path.name, at=at)
+        report.add(
+            INVALID_CONFIGURATION, f"the vocabulary {file} cannot be read: {error}", file=path.name, at=at
+        )
         return None
     except InvalidSchema as error:
         message = f"the vocabulary {file} is no JSON Schema: {error.message}"

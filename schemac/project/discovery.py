@@ -38,10 +38,16 @@ def find_manifests(paths: Sequence[str], base: Path, out: Path, report: Report) 
         elif path.exists():
             found.setdefault(path, ManifestFile(path, _name(path), is_named=True))
         else:
-            report.add(UNREADABLE_FILE, f"there is no file or folder {given}", file=given, help="check the path")
+            report.add(
+                UNREADABLE_FILE, f"there is no file or folder {given}", file=given, help="check the path"
+            )
     if not found and not report.has_errors:
         where = ", ".join(paths)
-        report.add(NOTHING_TO_COMPILE, f"no YAML file is in {where}", help="name a manifest, or start one with `schemac init`")
+        report.add(
+            NOTHING_TO_COMPILE,
+            f"no YAML file is in {where}",
+            help="name a manifest, or start one with `schemac init`",
+        )
     return list(found.values())
 
 
@@ -49,7 +55,9 @@ def _walk(folder: Path, out: Path) -> Iterator[Path]:
     for root, folders, files in os.walk(folder):
         here = Path(root)
         folders[:] = sorted(
-            name for name in folders if not name.startswith(".") and name not in _FOREIGN_FOLDERS and here / name != out
+            name
+            for name in folders
+            if not name.startswith(".") and name not in _FOREIGN_FOLDERS and here / name != out
         )
         yield from (here / name for name in sorted(files) if name.endswith(_SUFFIXES))
 

@@ -41,7 +41,9 @@ LOOSE_SPELLING = Code("SC213", "loose-spelling", _ERROR, "a spelling that the st
 FRIENDLY_FORM = Code("SC214", "friendly-form", _ERROR, "a form that is not in the standard")
 UNSUPPORTED_VERSION = Code("SC215", "unsupported-version", _ERROR, "a document of an unknown version")
 DUPLICATE_DATASET = Code("SC216", "duplicate-dataset", _ERROR, "two datasets have the same name")
-INVALID_DATASET_NAME = Code("SC217", "invalid-dataset-name", _ERROR, "a dataset name that cannot name a folder")
+INVALID_DATASET_NAME = Code(
+    "SC217", "invalid-dataset-name", _ERROR, "a dataset name that cannot name a folder"
+)
 SECOND_DESCRIPTION = Code("SC218", "second-description", _ERROR, "a field has two descriptions")
 
 DUPLICATE_FIELD_NAME = Code("SC301", "duplicate-field-name", _ERROR, "two fields of one struct share a name")
@@ -51,7 +53,9 @@ NESTED_OPTION = Code("SC304", "nested-option", _ERROR, "an Option directly in an
 OPTIONAL_MAP_KEY = Code("SC305", "optional-map-key", _ERROR, "a map key that may be null")
 BARE_NULL = Code("SC306", "bare-null", _ERROR, "a Null that may not be null")
 DECIMAL_WIDTH = Code("SC307", "decimal-width", _ERROR, "a decimal wider than its encoding")
-SCALE_ABOVE_PRECISION = Code("SC308", "scale-above-precision", _WARNING, "a decimal scale above its precision")
+SCALE_ABOVE_PRECISION = Code(
+    "SC308", "scale-above-precision", _WARNING, "a decimal scale above its precision"
+)
 INVALID_ATTRIBUTE_KEY = Code("SC309", "invalid-attribute-key", _ERROR, "an attribute key of the wrong form")
 UNKNOWN_ATTRIBUTE = Code("SC310", "unknown-attribute", _ERROR, "an unknown attribute of a known domain")
 MISPLACED_ATTRIBUTE = Code("SC311", "misplaced-attribute", _ERROR, "an attribute where it cannot apply")
@@ -61,7 +65,9 @@ UNSUPPORTED_HINT = Code("SC314", "unsupported-hint", _ERROR, "a hint that no eng
 VOCABULARY_VIOLATION = Code("SC315", "vocabulary-violation", _ERROR, "a value that its vocabulary refuses")
 UNKNOWN_TIMEZONE = Code("SC316", "unknown-timezone", _WARNING, "a time zone that no database lists")
 INVALID_PRIMARY_KEY = Code("SC317", "invalid-primary-key", _ERROR, "a primary key that cannot be one")
-DUPLICATE_KEY_POSITION = Code("SC318", "duplicate-key-position", _ERROR, "two fields at one position of a key")
+DUPLICATE_KEY_POSITION = Code(
+    "SC318", "duplicate-key-position", _ERROR, "two fields at one position of a key"
+)
 UNKNOWN_COLUMN = Code("SC319", "unknown-column", _ERROR, "an attribute names a column that does not exist")
 USELESS_HINT = Code("SC320", "useless-hint", _WARNING, "a hint without effect")
 LIKELY_TYPO = Code("SC321", "likely-typo", _WARNING, "an attribute domain that is almost a known one")
@@ -69,13 +75,19 @@ LIKELY_TYPO = Code("SC321", "likely-typo", _WARNING, "an attribute domain that i
 LANCE_TYPE = Code("SC501", "lance-type", _ERROR, "a type that Lance cannot store")
 LANCE_NAME = Code("SC502", "lance-name", _ERROR, "a field name that Lance cannot hold")
 LANCE_NAME_RISK = Code("SC503", "lance-name-risk", _WARNING, "a field name that Lance accepts but trips over")
-LANCE_STORAGE_VERSION = Code("SC504", "lance-storage-version", _ERROR, "a type that needs a newer storage version")
-LANCE_STRUCTURE = Code("SC505", "lance-structure", _ERROR, "a structure that Lance accepts and then cannot read")
+LANCE_STORAGE_VERSION = Code(
+    "SC504", "lance-storage-version", _ERROR, "a type that needs a newer storage version"
+)
+LANCE_STRUCTURE = Code(
+    "SC505", "lance-structure", _ERROR, "a structure that Lance accepts and then cannot read"
+)
 LANCE_LOSS = Code("SC511", "lance-loss", _NOTE, "something that Lance does not keep")
 SPARK_TYPE = Code("SC521", "spark-type", _ERROR, "a type that Spark cannot hold")
 SPARK_LOSS = Code("SC522", "spark-loss", _NOTE, "something that Spark does not keep")
 ARROW_LOSS = Code("SC531", "arrow-loss", _NOTE, "something that the Arrow artifact does not keep")
-STALE_ARTIFACT = Code("SC541", "stale-artifact", _ERROR, "an artifact that is not what the manifest compiles to")
+STALE_ARTIFACT = Code(
+    "SC541", "stale-artifact", _ERROR, "an artifact that is not what the manifest compiles to"
+)
 WRITE_FAILED = Code("SC542", "write-failed", _ERROR, "an artifact that cannot be written")
 
 INVALID_CONFIGURATION = Code("SC601", "invalid-configuration", _ERROR, "a configuration that cannot be read")

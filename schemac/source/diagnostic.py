@@ -65,7 +65,9 @@ class Diagnostic:
     """The source line that the finding starts in; empty where there is none."""
 
     def __str__(self) -> str:
-        place = f"{self.file}:{self.line}:{self.column}: " if self.line else f"{self.file}: " if self.file else ""
+        place = (
+            f"{self.file}:{self.line}:{self.column}: " if self.line else f"{self.file}: " if self.file else ""
+        )
         return f"{place}{self.severity}[{self.code}]: {self.message}"
 
 

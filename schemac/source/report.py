@@ -56,7 +56,9 @@ class Report:
     @property
     def diagnostics(self) -> tuple[Diagnostic, ...]:
         """All findings by file, place and code; equal places keep the order in which they were found."""
-        return tuple(sorted(self._diagnostics, key=lambda d: (d.file, d.line, d.column, d.severity.rank, d.code)))
+        return tuple(
+            sorted(self._diagnostics, key=lambda d: (d.file, d.line, d.column, d.severity.rank, d.code))
+        )
 
 
 def label(message: str, source: "SourceText", span: Span) -> Label:

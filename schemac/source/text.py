@@ -31,7 +31,7 @@ class SourceText:
     """Decoded content with the name it is spoken of; lines are counted only when someone asks."""
 
     def __init__(self, content: str, name: str = "<text>") -> None:
-        self.content = content[1:] if content.startswith("\ufeff") else content
+        self.content = content.removeprefix("\ufeff")
         self.name = name
 
     @cached_property
@@ -87,7 +87,8 @@ def decode_text(content: bytes, name: str, report: Report) -> SourceText | None:
     except UnicodeDecodeError as error:
         encoding = next((e for mark, e in _ENCODINGS_BY_MARK.items() if content.startswith(mark)), None)
         if encoding is None and b"\x00" in content[:4096]:
-            return _refuse_binary(name, report)
+            _refuse_binary(name, report)
+            return None
         line = content.count(b"\n", 0, error.start) + 1
         column = error.start - content.rfind(b"\n", 0, error.start)
         report.add(
@@ -103,7 +104,8 @@ def decode_text(content: bytes, name: str, report: Report) -> SourceText | None:
     if found is None:
         return source
     if found.group() == "\x00":
-        return _refuse_binary(name, report)
+        _refuse_binary(name, report)
+        return None
     report.add(
         NOT_TEXT,
         f"the control character U+{ord(found.group()):04X} is not allowed in YAML",
@@ -115,6 +117,4 @@ def decode_text(content: bytes, name: str, report: Report) -> SourceText | None:
 
 
 def _refuse_binary(name: str, report: Report) -> None:
-    report.add(
-        NOT_TEXT, f"{name} is a binary file", file=name, help="give the path of a YAML manifest"
-    )
+    report.add(NOT_TEXT, f"{name} is a binary file", file=name, help="give the path of a YAML manifest")

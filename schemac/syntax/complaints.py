@@ -70,7 +70,10 @@ class Vocabulary(NamedTuple):
 
 
 def complaints(
-    error: ValidationError, model: Any, value: Any, words: Vocabulary = Vocabulary()  # noqa: B008 — an immutable value
+    error: ValidationError,
+    model: Any,
+    value: Any,
+    words: Vocabulary = Vocabulary(),  # noqa: B008 — an immutable value
 ) -> list[Complaint]:
     """Everything a failed validation of `value` by `model` has to say, in the order of the value."""
     found = [_complaint(e, model, value, words) for e in error.errors(include_url=False, include_input=True)]
@@ -103,10 +106,14 @@ def _complaint(error: Any, model: Any, value: Any, words: Vocabulary) -> Complai
     if kind in ("union_tag_invalid", "union_tag_not_found"):
         return _bad_kind(kind, path, given, context, words)
     if kind in ("literal_error", "enum"):
-        choices = _choices(error, model) or [c.strip(" '") for c in str(context["expected"]).replace(" or ", ",").split(",")]
+        choices = _choices(error, model) or [
+            c.strip(" '") for c in str(context["expected"]).replace(" or ", ",").split(",")
+        ]
         near = closest(given, choices) if isinstance(given, str) else None
         help = f"did you mean `{near}`?" if near else f"write {one_of(choices)}"
-        return Complaint(UNKNOWN_VALUE, path, f"{name} has to be {one_of(choices)}, not {sort_of(given)}", help)
+        return Complaint(
+            UNKNOWN_VALUE, path, f"{name} has to be {one_of(choices)}, not {sort_of(given)}", help
+        )
     if kind in _BOUNDS:
         words_, key = _BOUNDS[kind]
         return Complaint(OUT_OF_RANGE, path, f"{name} has to be {words_} {context[key]}, not {given}")
@@ -128,7 +135,9 @@ def _missing(error: Any, path: TreePath, value: Any) -> Complaint:
     of = f"the kind {kind}" if isinstance(kind, str) else "this"
     place = (*path[:-1], "kind") if isinstance(kind, str) else path[:-1]
     key = str(path[-1])
-    return Complaint(MISSING_PROPERTY, place, f"{of} needs `{key}`", f"add `{key}:`", of=path[:-1], suggestion=key)
+    return Complaint(
+        MISSING_PROPERTY, place, f"{of} needs `{key}`", f"add `{key}:`", of=path[:-1], suggestion=key
+    )
 
 
 def _unknown_key(error: Any, path: TreePath, model: Any, value: Any, words: Vocabulary) -> Complaint:
@@ -149,7 +158,12 @@ def _unknown_key(error: Any, path: TreePath, model: Any, value: Any, words: Voca
 
 def _bad_kind(kind: str, path: TreePath, given: Any, context: Any, words: Vocabulary) -> Complaint:
     if kind == "union_tag_not_found":
-        return Complaint(MISSING_PROPERTY, path, "a type needs a `kind`", "write `kind: String`, or the name of a kind alone")
+        return Complaint(
+            MISSING_PROPERTY,
+            path,
+            "a type needs a `kind`",
+            "write `kind: String`, or the name of a kind alone",
+        )
     tag = str(context["tag"])
     candidates = [c.strip(" '") for c in str(context["expected_tags"]).split(",")]
     near = closest(tag, candidates, words.kinds)
@@ -206,7 +220,11 @@ def _choices(error: Any, model: Any) -> list[str]:
         return []
     for name, field in owner.model_fields.items():
         if error["loc"][-1] in (name, field.alias):
-            return [str(word) for argument in (field.annotation, *get_args(field.annotation)) for word in _words(argument)]
+            return [
+                str(word)
+                for argument in (field.annotation, *get_args(field.annotation))
+                for word in _words(argument)
+            ]
     return []
 
 

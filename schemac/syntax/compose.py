@@ -8,7 +8,7 @@ Source: YAML 1.2.2; scalars by its core schema.
 """
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NoReturn
 
 from ruamel.yaml.events import (
     AliasEvent,
@@ -164,13 +164,17 @@ class _Composer:
             return resolved
         if tag == _CORE_TAG + "float" and isinstance(resolved, int):
             return float(resolved)
-        self.report_at(event, UNKNOWN_TAG, f"the tag {_readable(tag)} does not fit {event.value!r} or is not known")
+        self.report_at(
+            event, UNKNOWN_TAG, f"the tag {_readable(tag)} does not fit {event.value!r} or is not known"
+        )
         return str(event.value)
 
     def alias(self, event: Any) -> YamlValue:
         found = self.anchors.get(event.anchor)
         if found is None:
-            reason = "stands inside its own anchor" if event.anchor in self.anchors else "has no anchor before it"
+            reason = (
+                "stands inside its own anchor" if event.anchor in self.anchors else "has no anchor before it"
+            )
             self.refuse(event, UNDEFINED_ALIAS, f"the alias *{event.anchor} {reason}")
         value, size = found
         self.nodes += size
@@ -180,7 +184,9 @@ class _Composer:
 
     def check_tag(self, event: Any, name: str) -> None:
         if event.tag not in (None, "!", _CORE_TAG + name):
-            self.report_at(event, UNKNOWN_TAG, f"the tag {_readable(event.tag)} is not known", help="remove the tag")
+            self.report_at(
+                event, UNKNOWN_TAG, f"the tag {_readable(event.tag)} is not known", help="remove the tag"
+            )
 
     def duplicate(self, key: str, second: Any, first: Any) -> None:
         self.report.add(
@@ -195,7 +201,7 @@ class _Composer:
     def report_at(self, event: Any, code: Code, message: str, help: str = "") -> None:
         self.report.add(code, message, source=self.source, span=_span(event), help=help)
 
-    def refuse(self, event: Any, code: Code, message: str, help: str = "") -> "Any":
+    def refuse(self, event: Any, code: Code, message: str, help: str = "") -> NoReturn:
         self.report_at(event, code, message, help)
         raise _Abandoned
 
@@ -235,7 +241,13 @@ def _report_syntax_error(error: YAMLError, source: SourceText, report: Report) -
         )
         return
     end = min(offset + 1, len(source.content))
-    report.add(INVALID_YAML, f"this is not YAML: {problem}", source=source, span=Span(offset, end), help=_hint(problem))
+    report.add(
+        INVALID_YAML,
+        f"this is not YAML: {problem}",
+        source=source,
+        span=Span(offset, end),
+        help=_hint(problem),
+    )
 
 
 def _hint(problem: str) -> str:

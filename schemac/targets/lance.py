@@ -38,7 +38,13 @@ from schemac.targets.target import Artifact, Compilation, Emission, Target
 
 MAX_DEPTH = 32
 """Levels of nesting that Lance's way in, Arrow's C interface, takes with room to spare."""
-RESERVED_NAMES = ("_rowid", "_rowaddr", "_rowoffset", "_row_created_at_version", "_row_last_updated_at_version")
+RESERVED_NAMES = (
+    "_rowid",
+    "_rowaddr",
+    "_rowoffset",
+    "_row_created_at_version",
+    "_row_last_updated_at_version",
+)
 RISKY_NAMES = ("_distance", "_score")
 
 
@@ -145,9 +151,7 @@ class _Writer:
         if type_.id == self.tables.struct:
             for child in type_:
                 self.field(child, node)
-        elif type_.id in self.tables.lists:
-            self.field(type_.value_field, node)
-        elif type_.id == self.tables.fixed_list and type_.value_type.id == self.tables.struct:
+        elif type_.id in self.tables.lists or (type_.id == self.tables.fixed_list and type_.value_type.id == self.tables.struct):
             self.field(type_.value_field, node)
         elif type_.id == self.tables.map:
             entries = len(self.fields)
@@ -205,7 +209,9 @@ def _extension_metadata(type_: Any) -> dict[str, str]:
             serialized["dim_names"] = type_.dim_names
         text = json.dumps(serialized, separators=(",", ":"))
     elif name == "arrow.opaque":
-        text = json.dumps({"type_name": type_.type_name, "vendor_name": type_.vendor_name}, separators=(",", ":"))
+        text = json.dumps(
+            {"type_name": type_.type_name, "vendor_name": type_.vendor_name}, separators=(",", ":")
+        )
     else:
         text = ""
     return {EXTENSION_NAME: "lance.json" if name == "arrow.json" else name, EXTENSION_METADATA: text}
@@ -260,7 +266,14 @@ def to_text(message: pb.Schema) -> str:
 
 _ENCODING_NAMES = {number: name for name, number in pb.Field.Encoding.items()}
 _ESCAPES = str.maketrans(
-    {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\r": "\\r", "\t": "\\t", **{chr(i): f"\\{i:03o}" for i in (*range(9), 11, 12, *range(14, 32), 127)}}
+    {
+        "\\": "\\\\",
+        '"': '\\"',
+        "\n": "\\n",
+        "\r": "\\r",
+        "\t": "\\t",
+        **{chr(i): f"\\{i:03o}" for i in (*range(9), 11, 12, *range(14, 32), 127)},
+    }
 )
 
 
@@ -300,21 +313,43 @@ class _Judge:
         name = str(slot.segment)
         if is_top and "." in name:
             self.is_ok = False
-            self.findings.at_name(slot, LANCE_NAME, f"Lance takes no dot in the column name '{name}'", help=f"rename it to '{name.replace('.', '_')}'")
+            self.findings.at_name(
+                slot,
+                LANCE_NAME,
+                f"Lance takes no dot in the column name '{name}'",
+                help=f"rename it to '{name.replace('.', '_')}'",
+            )
         elif "`" in name:
             self.is_ok = False
-            self.findings.at_name(slot, LANCE_NAME, f"Lance writes the name '{name}' but cannot read it: it holds a backtick", help="rename it")
+            self.findings.at_name(
+                slot,
+                LANCE_NAME,
+                f"Lance writes the name '{name}' but cannot read it: it holds a backtick",
+                help="rename it",
+            )
         elif is_top and name in RESERVED_NAMES:
             self.is_ok = False
-            self.findings.at_name(slot, LANCE_NAME, f"Lance keeps the name '{name}' for itself", help="rename it")
+            self.findings.at_name(
+                slot, LANCE_NAME, f"Lance keeps the name '{name}' for itself", help="rename it"
+            )
         elif is_top and name in RISKY_NAMES:
-            self.findings.at_name(slot, LANCE_NAME_RISK, f"searches of Lance return a column '{name}' of their own", help="rename it")
+            self.findings.at_name(
+                slot,
+                LANCE_NAME_RISK,
+                f"searches of Lance return a column '{name}' of their own",
+                help="rename it",
+            )
 
     def field(self, field: LoweredField, depth: int, holder: Slot | None) -> None:
         """One field and all below it; `holder` is the list or map around it, if any."""
         slot, type_ = field.slot, field.arrow.type
         if depth > MAX_DEPTH:
-            self.refuse(slot, LANCE_STRUCTURE, f"{slot.title} lies more than {MAX_DEPTH} levels deep", help="flatten the schema")
+            self.refuse(
+                slot,
+                LANCE_STRUCTURE,
+                f"{slot.title} lies more than {MAX_DEPTH} levels deep",
+                help="flatten the schema",
+            )
             return
         self.type(slot, type_, field)
         if slot.extra:
@@ -342,7 +377,11 @@ class _Judge:
             self.map(slot, type_)
         elif id == tables.dictionary:
             self.dictionary(slot, type_)
-        elif id not in tables.variable and id not in tables.lists and not isinstance(type_, pa.BaseExtensionType):
+        elif (
+            id not in tables.variable
+            and id not in tables.lists
+            and not isinstance(type_, pa.BaseExtensionType)
+        ):
             bits = getattr(slot.type, "precision", None)
             help = "remove the decimal hint: 128 bits hold it" if bits else "remove the `View` hint"
             self.refuse(slot, LANCE_TYPE, f"Lance has no {type_}", help=help)
@@ -355,8 +394,11 @@ class _Judge:
             above = above.parent
         if type_.num_fields == 0 and above is not None:
             self.refuse(
-                slot, LANCE_STRUCTURE, f"{slot.title} has no members, and Lance cannot write nulls or lists of such structs",
-                "fields", help="give it a member, or make it a required column",
+                slot,
+                LANCE_STRUCTURE,
+                f"{slot.title} has no members, and Lance cannot write nulls or lists of such structs",
+                "fields",
+                help="give it a member, or make it a required column",
             )
         if slot.is_nullable and self.version == "2.0":
             self.needs("2.1", slot, f"a struct that may be null ({slot.title})")
@@ -366,9 +408,21 @@ class _Judge:
         kind = slot.children[0].type.kind if slot.children else ""
         is_extension = isinstance(item, pa.BaseExtensionType)
         is_bad_list = item.id == self.tables.fixed_list and item.value_type.id == self.tables.struct
-        if kind in ("String", "Map") or (kind in ("Binary", "List") and item.id not in (self.tables.fixed_list, pa.lib.Type_FIXED_SIZE_BINARY)) or is_bad_list or is_extension or item.id == self.tables.dictionary:
+        if (
+            kind in ("String", "Map")
+            or (
+                kind in ("Binary", "List")
+                and item.id not in (self.tables.fixed_list, pa.lib.Type_FIXED_SIZE_BINARY)
+            )
+            or is_bad_list
+            or is_extension
+            or item.id == self.tables.dictionary
+        ):
             self.refuse(
-                slot, LANCE_TYPE, f"Lance has no fixed-size list of {item}", "itemType",
+                slot,
+                LANCE_TYPE,
+                f"Lance has no fixed-size list of {item}",
+                "itemType",
                 help="remove `fixedLength`, or make the items numbers",
             )
             return
@@ -379,11 +433,19 @@ class _Judge:
         if not type_.value_field.nullable:
             self.emission.lose(slot, "items that may not be null", "items that may be null")
         if slot.children and slot.children[0].extra:
-            self.emission.lose(slot, "attributes of the items", "nothing: items of a fixed-size list have no metadata")
+            self.emission.lose(
+                slot, "attributes of the items", "nothing: items of a fixed-size list have no metadata"
+            )
 
     def map(self, slot: Slot, type_: Any) -> None:
         if type_.keys_sorted:
-            self.refuse(slot, LANCE_TYPE, "Lance has no map with sorted keys", "keysSorted", help="remove `keysSorted`")
+            self.refuse(
+                slot,
+                LANCE_TYPE,
+                "Lance has no map with sorted keys",
+                "keysSorted",
+                help="remove `keysSorted`",
+            )
         if self.version < "2.2":
             self.needs("2.2", slot, f"a map ({slot.title})")
 
@@ -391,9 +453,16 @@ class _Judge:
         value = type_.value_type
         if value.id in self.tables.with_parameters or value.id in (pa.lib.Type_DATE32, pa.lib.Type_DATE64):
             self.is_ok = False
-            self.findings.at_type(slot, LANCE_TYPE, f"Lance has no dictionary of {value}", help="remove the dictionary hint: Lance finds repeated values by itself")
+            self.findings.at_type(
+                slot,
+                LANCE_TYPE,
+                f"Lance has no dictionary of {value}",
+                help="remove the dictionary hint: Lance finds repeated values by itself",
+            )
         elif value.id in self.tables.views:
-            self.emission.lose(slot, f"a dictionary of {value}", f"a dictionary of {self.tables.variable[value.id]}")
+            self.emission.lose(
+                slot, f"a dictionary of {value}", f"a dictionary of {self.tables.variable[value.id]}"
+            )
         if type_.ordered:
             self.emission.lose(slot, "an ordered dictionary", "a dictionary without order")
 
@@ -405,16 +474,34 @@ class _Judge:
             self.packed(slot)
         if lance.BLOB.key in slot.extra:
             parent = slot.parent
-            while parent is not None and parent.type.kind in ("Struct", "List") and getattr(parent.type, "fixed_length", None) is None:
+            while (
+                parent is not None
+                and parent.type.kind in ("Struct", "List")
+                and getattr(parent.type, "fixed_length", None) is None
+            ):
                 parent = parent.parent
             if parent is not None:
-                self.refuse(slot, LANCE_TYPE, f"Lance takes no blob inside {parent.type.title()}", help="move it into a struct or a list of variable length")
+                self.refuse(
+                    slot,
+                    LANCE_TYPE,
+                    f"Lance takes no blob inside {parent.type.title()}",
+                    help="move it into a struct or a list of variable length",
+                )
 
     def packed(self, slot: Slot) -> None:
         for child in slot.children:
             if child.children and getattr(child.type, "fixed_length", None) is None:
-                self.refuse(child, LANCE_TYPE, f"Lance cannot pack a struct with the nested {child.type.kind} {child.title}", help="remove `packed`")
-            elif child.type.kind in ("String", "Binary") and getattr(child.type, "fixed_length", None) is None and self.version < "2.2":
+                self.refuse(
+                    child,
+                    LANCE_TYPE,
+                    f"Lance cannot pack a struct with the nested {child.type.kind} {child.title}",
+                    help="remove `packed`",
+                )
+            elif (
+                child.type.kind in ("String", "Binary")
+                and getattr(child.type, "fixed_length", None) is None
+                and self.version < "2.2"
+            ):
                 self.needs("2.2", slot, f"a packed struct with values of variable length ({child.title})")
 
     def needs(self, version: str, slot: Slot, what: str) -> None:

@@ -56,7 +56,12 @@ class SparkField:
 
     def json(self) -> SparkJson:
         """The StructField."""
-        return {"metadata": self.metadata, "name": self.name, "nullable": self.is_nullable, "type": self.type.json}
+        return {
+            "metadata": self.metadata,
+            "name": self.name,
+            "nullable": self.is_nullable,
+            "type": self.type.json,
+        }
 
     def ddl(self, separator: str) -> str:
         """The column as Spark SQL defines it."""
@@ -155,7 +160,8 @@ class _Writer:
         }
         self.with_parameters: dict[int, Callable[[LoweredField, Any], SparkType]] = {
             **dict.fromkeys(
-                (types.Type_DECIMAL32, types.Type_DECIMAL64, types.Type_DECIMAL128, types.Type_DECIMAL256), self.decimal
+                (types.Type_DECIMAL32, types.Type_DECIMAL64, types.Type_DECIMAL128, types.Type_DECIMAL256),
+                self.decimal,
             ),
             types.Type_TIMESTAMP: self.timestamp,
             types.Type_TIME32: self.time,
@@ -211,17 +217,29 @@ class _Writer:
             return SparkType(word, word.upper())
         if lance.BLOB.key in slot.extra:
             is_typed = arrow_type.id == pa.lib.Type_STRUCT
-            return SparkType("binary", "BINARY", {EXTENSION_NAME: BLOB_EXTENSION} if is_typed else {BLOB: "true"})
+            return SparkType(
+                "binary", "BINARY", {EXTENSION_NAME: BLOB_EXTENSION} if is_typed else {BLOB: "true"}
+            )
         if isinstance(arrow_type, pa.BaseExtensionType):
-            storage = self.type(LoweredField(lowered.arrow, lowered.children, _Plain(slot)), arrow_type.storage_type)
-            return SparkType(storage.json, storage.ddl, {**storage.metadata, EXTENSION_NAME: arrow_type.extension_name})
+            storage = self.type(
+                LoweredField(lowered.arrow, lowered.children, _Plain(slot)), arrow_type.storage_type
+            )
+            return SparkType(
+                storage.json, storage.ddl, {**storage.metadata, EXTENSION_NAME: arrow_type.extension_name}
+            )
         return None
 
     def decimal(self, lowered: LoweredField, arrow_type: Any) -> SparkType:
         slot, precision, scale = lowered.slot, arrow_type.precision, arrow_type.scale
         if not 0 <= scale <= precision:
             rule = "at most the precision" if scale > precision else "zero or more"
-            self.emission.findings.at_type(slot, SPARK_TYPE, f"Spark wants the scale of {slot.title} to be {rule}, not {scale}", "scale", help="change the scale, or leave Spark out with `schemac.dev/targets`")
+            self.emission.findings.at_type(
+                slot,
+                SPARK_TYPE,
+                f"Spark wants the scale of {slot.title} to be {rule}, not {scale}",
+                "scale",
+                help="change the scale, or leave Spark out with `schemac.dev/targets`",
+            )
         if precision > MOST_DIGITS:
             self.emission.lose(slot, f"decimal({precision}, {scale})", "string")
             return SparkType("string", "STRING")
@@ -253,7 +271,9 @@ class _Writer:
         return SparkType("binary", "BINARY", {BYTE_WIDTH: arrow_type.byte_width})
 
     def dictionary(self, lowered: LoweredField, arrow_type: Any) -> SparkType:
-        self.emission.lose(lowered.slot, f"a dictionary with {arrow_type.index_type} indices", str(arrow_type.value_type))
+        self.emission.lose(
+            lowered.slot, f"a dictionary with {arrow_type.index_type} indices", str(arrow_type.value_type)
+        )
         return self.type(lowered, arrow_type.value_type)
 
     def struct(self, lowered: LoweredField, arrow_type: Any) -> SparkType:
@@ -308,7 +328,11 @@ class _Plain:
 
 def _child_metadata(kind: str, children: list[SparkField]) -> SparkJson:
     """Parts of lists and maps have no metadata in Spark; lance-spark looks for theirs in the field's own."""
-    return {key: compact(child.metadata) for key, child in zip(CHILD_KEYS[kind], children, strict=True) if child.metadata}
+    return {
+        key: compact(child.metadata)
+        for key, child in zip(CHILD_KEYS[kind], children, strict=True)
+        if child.metadata
+    }
 
 
 def _metadata_of(arrow: ArrowField) -> SparkJson:
@@ -326,7 +350,13 @@ def _name(name: str) -> str:
 
 
 def _literal(text: str) -> str:
-    escaped = text.replace("\\", "\\\\").replace("'", "\\'").replace("\n", "\\n").replace("\r", "\\r").replace("\t", "\\t")
+    escaped = (
+        text.replace("\\", "\\\\")
+        .replace("'", "\\'")
+        .replace("\n", "\\n")
+        .replace("\r", "\\r")
+        .replace("\t", "\\t")
+    )
     return f"'{escaped}'"
 
 

@@ -6,8 +6,9 @@ Floor: 7 (targets).
 from collections.abc import Callable
 from dataclasses import dataclass
 from importlib import import_module
-from typing import NamedTuple
+from typing import NamedTuple, get_args
 
+from schemac.attributes.own import TargetName
 from schemac.logical.dataset import LogicalDataset
 from schemac.logical.findings import Findings
 from schemac.logical.slots import Slot
@@ -81,7 +82,7 @@ class Target:
     """The artifacts; after an error finding they are not used."""
 
 
-TARGETS = ("arrow", "lance", "spark")
+TARGETS: tuple[str, ...] = get_args(TargetName)
 """Names of all targets, in the order in which they are built."""
 
 

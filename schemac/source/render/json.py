@@ -10,7 +10,19 @@ from collections.abc import Sequence
 
 from schemac.source.diagnostic import Diagnostic, Severity
 
-_MEMBERS = ("code", "slug", "severity", "message", "file", "line", "column", "end_line", "end_column", "path", "help")
+_MEMBERS = (
+    "code",
+    "slug",
+    "severity",
+    "message",
+    "file",
+    "line",
+    "column",
+    "end_line",
+    "end_column",
+    "path",
+    "help",
+)
 _LABEL_MEMBERS = ("message", "file", "line", "column", "end_line", "end_column")
 
 

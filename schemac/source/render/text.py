@@ -45,7 +45,9 @@ def _finding(d: Diagnostic, paint: Paint) -> str:
         lines.append(_excerpt(d.line, d.column, end, d.excerpt[0], "", margin, tint, "^", paint))
     for label in d.labels:
         end = label.end_column if label.end_line == label.line else len(label.excerpt) + 1
-        lines.append(_excerpt(label.line, label.column, end, label.excerpt, label.message, margin, _BLUE, "-", paint))
+        lines.append(
+            _excerpt(label.line, label.column, end, label.excerpt, label.message, margin, _BLUE, "-", paint)
+        )
     if d.help:
         lines.append(f"{' ' * margin} {paint(_BLUE, '=')} help: {d.help}\n")
     return "".join(lines)
@@ -81,7 +83,9 @@ def _width(text: str) -> int:
     """Columns that a text takes on a terminal."""
     if text.isascii():
         return len(text)
-    return sum(0 if unicodedata.combining(c) else 2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in text)
+    return sum(
+        0 if unicodedata.combining(c) else 2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in text
+    )
 
 
 def _paint(code: str, text: str) -> str:

@@ -1,0 +1,112 @@
+"""The manifest language as JSON Schema, for editors and for others' tools.
+
+Floor: 5 (manifest).
+Shape: JSON Schema 2020-12. The pydantic models are the master; the files in `schemas/` are written from here
+(`python -m schemac.manifest.json_schema FOLDER`), and a test fails when they differ.
+The friendly schema knows the three spellings, short forms and the additions of the default mode; the strict one
+the standard alone. Neither can tell everything that `schemac check` tells.
+"""
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+from pydantic import TypeAdapter
+
+from schemac.attributes.attribute import KEY_PATTERN, spellings
+from schemac.attributes.registry import ATTRIBUTES, OPEN
+from schemac.kinds.registry import BY_NAME
+from schemac.kinds.units import ARROW_UNITS
+from schemac.manifest.documents import BareSchema, DatasetSnapshot, MetadataEvent, OtherEvent, SetDataSchema
+
+Json = dict[str, Any]
+_DIALECT = "https://json-schema.org/draft/2020-12/schema"
+_FIELD_ATTRIBUTES: Json = {"$ref": "#/$defs/FieldAttributes"}
+_SCHEMA_ATTRIBUTES: Json = {"$ref": "#/$defs/SchemaAttributes"}
+_HOLDERS = ("Field", "Schema", "BareSchema")
+
+
+def manifest_schema(*, strict: bool) -> Json:
+    """The schema of one manifest document."""
+    event = SetDataSchema | OtherEvent
+    shapes: Any = DatasetSnapshot | MetadataEvent | event | list[event]  # type: ignore[valid-type]
+    document = TypeAdapter(shapes if strict else BareSchema | shapes).json_schema(by_alias=True)
+    definitions: Json = document.pop("$defs")
+    definitions = {name: _with_type_references(body) for name, body in definitions.items()}
+    for name in BY_NAME:
+        _spell_kind(definitions[name], name, strict=strict)
+    for name in _HOLDERS:
+        if name in definitions:
+            _describe_extra(definitions[name], on_schema=name != "Field", strict=strict)
+    definitions["Type"] = _type(strict=strict)
+    definitions["FieldAttributes"] = _extra(on_schema=False)
+    definitions["SchemaAttributes"] = _extra(on_schema=True)
+    title = "ODF manifest" if strict else "schemac manifest"
+    return {"$schema": _DIALECT, "title": title, **_with_type_references(document), "$defs": dict(sorted(definitions.items()))}
+
+
+def _type(*, strict: bool) -> Json:
+    """A type: a kind's name alone where the kind needs no property, or the kind with its properties."""
+    bare = [name for name, kind in BY_NAME.items() if not any(f.is_required() for f in kind.model_fields.values())]
+    names = list(dict.fromkeys(word for name in bare for word in ((name,) if strict else spellings(name))))
+    return {"anyOf": [{"enum": names}, *({"$ref": f"#/$defs/{name}"} for name in BY_NAME)]}
+
+
+def _with_type_references(value: Any) -> Any:
+    """The union of all kinds, wherever pydantic wrote it out, as a reference to one definition."""
+    if isinstance(value, list):
+        return [_with_type_references(item) for item in value]
+    if not isinstance(value, dict):
+        return value
+    if "oneOf" in value and len(value.get("discriminator", {}).get("mapping", {})) == len(BY_NAME):
+        return {"$ref": "#/$defs/Type"}
+    return {key: _with_type_references(item) for key, item in value.items()}
+
+
+def _spell_kind(definition: Json, name: str, *, strict: bool) -> None:
+    properties: Json = definition["properties"]
+    words = [name] if strict else list(dict.fromkeys(spellings(name)))
+    properties["kind"] = {"enum": words}
+    definition["required"] = ["kind", *(key for key in definition.get("required", []) if key != "kind")]
+    if strict:
+        properties.pop("extra")
+        if "timezone" in properties:
+            properties["timezone"] = {"default": "UTC", "title": "Timezone", "type": "string"}
+        return
+    properties["extra"] = _FIELD_ATTRIBUTES
+    if "unit" in properties:
+        units = [word for unit in ARROW_UNITS for spelling in spellings(unit) for word in (spelling, spelling + "s")]
+        properties["unit"] = {"default": "Millisecond", "enum": list(dict.fromkeys(units)), "title": "Unit"}
+
+
+def _describe_extra(definition: Json, *, on_schema: bool, strict: bool) -> None:
+    definition["properties"]["extra"] = _SCHEMA_ATTRIBUTES if on_schema else _FIELD_ATTRIBUTES
+    if not strict:
+        definition["properties"]["description"] = {"description": "What a reader should know of it.", "type": "string"}
+
+
+def _extra(*, on_schema: bool) -> Json:
+    """Attributes: the known ones with their values, others by the form of their key."""
+    known = {
+        key: {**_inlined(attribute.adapter.json_schema(by_alias=True)), "description": attribute.summary}
+        for key, attribute in sorted({**ATTRIBUTES, **OPEN}.items())
+        if (attribute.on_schema if on_schema else attribute.on_field)
+    }
+    return {"type": "object", "properties": known, "propertyNames": {"pattern": f"^{KEY_PATTERN}$"}}
+
+
+def _inlined(schema: Json) -> Json:
+    assert "$defs" not in schema, "values of attributes are flat enough to need no definitions"
+    return schema
+
+
+def write_schemas(folder: Path) -> None:
+    """Write the files of `schemas/`."""
+    for name, strict in (("manifest", False), ("manifest.strict", True)):
+        content = json.dumps(manifest_schema(strict=strict), indent=2, ensure_ascii=False) + "\n"
+        (folder / f"{name}.schema.json").write_text(content, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    write_schemas(Path(sys.argv[1]))
