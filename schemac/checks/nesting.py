@@ -12,10 +12,11 @@ from schemac.source.catalogue import NESTED_OPTION
 def check_type(slot: Slot, findings: Findings) -> None:
     """One Option at most, and the kind's own rules."""
     if len(slot.options) > 1:
-        findings.at_type(
+        findings.at_option(
             slot,
+            1,
             NESTED_OPTION,
             f"{slot.title} is optional twice",
-            help=f"write `{{kind: Option, inner: {slot.type.kind}}}` once",
+            help="keep the outer Option only",
         )
     slot.type.check(slot, findings)

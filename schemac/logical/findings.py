@@ -42,6 +42,11 @@ class Findings:
         place = (*slot.type_at, *steps) if steps else (*slot.type_at, "kind")
         self._add(slot, place, code, message, help)
 
+    def at_option(self, slot: Slot, index: int, code: Code, message: str, *, help: str = "") -> None:
+        """A finding about one of the Options around a slot's type, counted from the outermost."""
+        place = (*slot.type_at[: len(slot.type_at) - len(slot.options) + index], "kind")
+        self._add(slot, place, code, message, help)
+
     def at_extra(
         self,
         slot: Slot,

@@ -62,6 +62,7 @@ def bind(
     found: list[LogicalDataset] = []
     for document in documents:
         found += _DocumentBinder(document, stem, strict, report, is_named).datasets()
+    unique_by_name(found, report)
     if not documents and not report.has_errors:
         report.add(
             EMPTY_DOCUMENT,
@@ -102,7 +103,7 @@ class _DocumentBinder:
         self._document = document
         self._report = report
         self._is_named = is_named
-        self._documents = Documents(document, stem, strict, self._say)
+        self._documents = Documents(document, stem, strict, is_named, self._say)
         self._standardizer = Standardizer(document, strict, self._say)
 
     def datasets(self) -> list[LogicalDataset]:

@@ -105,10 +105,11 @@ class Body(NamedTuple):
 class Documents:
     """Finds the schema bodies of one document."""
 
-    def __init__(self, document: Document, stem: str, is_strict: bool, say: Any) -> None:
+    def __init__(self, document: Document, stem: str, is_strict: bool, is_named: bool, say: Any) -> None:
         self._value = document.value
         self._stem = stem
         self._is_strict = is_strict
+        self._is_named = is_named
         self._say = say
 
     def bodies(self) -> list[Body]:
@@ -128,6 +129,15 @@ class Documents:
             self._say(
                 UNKNOWN_DOCUMENT, (), f"a manifest is a mapping, not {sort_of(value)}", help="write `fields:`"
             )
+            return []
+        if {"source", "target"} <= value.keys():
+            if self._is_named:
+                self._say(
+                    UNKNOWN_DOCUMENT,
+                    (),
+                    "this is a pipeline, not a manifest",
+                    help="check it with `schemac run --dry-run`",
+                )
             return []
         if "$schema" in value:
             return self._resource(value)

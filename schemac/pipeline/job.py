@@ -124,7 +124,9 @@ class Job(_Model):
     source: Source
     schema_: str | None = Field(default=None, alias="schema", description="Manifest, relative to this file.")
     dataset: str | None = Field(default=None, description="Name of the dataset, if the manifest holds several.")
-    fields: dict[str, Annotated[FieldSource, BeforeValidator(_field_source)]] = Field(default_factory=dict)
+    fields: dict[str, Annotated[FieldSource | None, BeforeValidator(_field_source)]] = Field(
+        default_factory=dict, description="Where a field comes from; null: from nowhere, it is always null."
+    )
     target: Target
     quarantine: Quarantine | None = None
     unexpected: Unexpected = Unexpected.IGNORE

@@ -48,14 +48,14 @@ def moment(data_type: pa.DataType, *, pattern: str | None, epoch: str | None) ->
 def _date(pattern: str | None, epoch: str | None) -> tuple[Text, Text]:
     if epoch is not None:
         nanoseconds_per_unit = NANOSECONDS_PER[epoch]
-        days = f"try_cast({{t}} as decimal(38,9)) * {nanoseconds_per_unit} / {NANOSECONDS_PER['Day']}"
+        per_day = NANOSECONDS_PER["Day"]
 
         def of_count(t: str) -> str:
-            exact = days.format(t=t)
-            return when(
-                f"{matches(t, NUMBER)} and {exact} = floor({exact})",
-                f"date_add(date'1970-01-01', try_cast({exact} as int))",
-            )
+            nanoseconds = _nanoseconds_of_count(t, nanoseconds_per_unit)
+            days = f"try_cast({nanoseconds} / {per_day}L as int)"
+            is_inside = f"{days} between -719162 and 2932896"
+            is_exact = f"{matches(t, NUMBER)} and {nanoseconds} % {per_day}L = 0"
+            return when(f"{is_exact} and {is_inside}", f"date_add(date'1970-01-01', {days})")
 
         return of_count, lambda t: when(matches(t, NUMBER), literal("precision"), literal("cast"))
     if pattern is not None:
@@ -64,6 +64,11 @@ def _date(pattern: str | None, epoch: str | None) -> tuple[Text, Text]:
             lambda t: literal("cast"),
         )
     return lambda t: when(matches(t, DATE), f"try_cast({t} as date)"), lambda t: literal("cast")
+
+
+def _nanoseconds_of_count(t: str, per_unit: int) -> str:
+    whole = f"try_multiply(try_cast({t} as decimal(38,9)), cast({per_unit}L as decimal(15,0)))"
+    return f"try_cast({whole} as decimal(38,6))"
 
 
 def _clock(unit: str) -> str:
@@ -124,7 +129,7 @@ def _timestamp_of_count(unit: str, held: str, epoch: str) -> tuple[Text, Text]:
     per_unit = NANOSECONDS_PER[epoch]
 
     def nanoseconds(t: str) -> str:
-        return f"(try_cast({t} as decimal(28,9)) * {per_unit})"
+        return _nanoseconds_of_count(t, per_unit)
 
     def value(t: str) -> str:
         step = 10**9 // UNITS_PER_SECOND[unit]

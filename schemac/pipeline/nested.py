@@ -4,7 +4,6 @@ Shape: an expression of type struct<v, e>: the value, and the reasons why it doe
        Paths hold positions: `items[3].k`, `prices["EUR"]`.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import pyarrow as pa
@@ -13,8 +12,8 @@ from pyspark.sql.types import ArrayType, MapType
 from . import inputs
 from .errors import PipelineError
 from .inputs import Input, Json, Text, Typed, typed_input
-from .job import Coerce, FieldSource, Unexpected
-from .scalars import Scalar, extension_name, scalar_of
+from .job import Coerce, Unexpected
+from .scalars import Scalar, extension_name, scalar_of, storage_type
 from .sqltext import concat, first_of, fresh, let, literal, name, struct, when
 
 REASON_TYPE = "struct<path:string,rule:string,value:string>"
@@ -80,17 +79,20 @@ def scalar_reason(source: Input, j: str, t: str, scalar: Scalar, path: Path, rul
     return reason(path, rule, when(other, j, t))
 
 
-def direct_column(source: Input, scalar: Scalar) -> str | None:
-    """The column itself, where the source has typed it as we need it and no rule is left to check."""
-    if isinstance(source, Typed) and source.type.simpleString() == scalar.spark_type:
-        text = "t"
-        is_checked_by_type = scalar.spark_type in scalar.value(text) and "between" not in scalar.rule(text)
-        return source.column if is_checked_by_type and not _has_residual_rule(scalar) else None
-    return None
-
-
-def _has_residual_rule(scalar: Scalar) -> bool:
-    return scalar.spark_type == "binary" or "<=" in scalar.value("t").replace("<= 9007199254740992", "")
+def is_typed_alike(field: pa.Field, source: Input) -> bool:
+    """Whether the source has typed the column as we need it, with no rule left to check."""
+    if not isinstance(source, Typed) or extension_name(field) is not None:
+        return False
+    data_type, is_ = storage_type(field.type), pa.types
+    has_more_rules = (
+        is_.is_unsigned_integer(data_type)
+        or is_.is_float16(data_type)
+        or is_.is_fixed_size_binary(data_type)
+        or is_.is_time(data_type)
+        or is_.is_duration(data_type)
+        or (is_.is_timestamp(data_type) and data_type.unit != "us")
+    )
+    return not has_more_rules and source.type.simpleString() == scalar_of(field).spark_type
 
 
 def convert(field: pa.Field, source: Input, path: Path, rules: Rules) -> str:
@@ -133,6 +135,8 @@ def _convert_scalar(field: pa.Field, source: Input, path: Path, rules: Rules) ->
             raise PipelineError(
                 "source-type-mismatch", f"`{field.name}` is {field.type}, the source has {source.type.simpleString()}"
             )
+        if is_typed_alike(field, source):
+            return outcome(source.column, when(f"{source.column} is null", missing, NO_REASONS))
         if source.type.simpleString() == scalar.spark_type == "binary":
             return _binary_outcome(field, source.column, path, missing)
     return let(inputs.token_text(source, rules.null_texts), with_token)
@@ -173,7 +177,7 @@ def _absent_or(field: pa.Field, source: Input, is_wrong: str, path: Path, body: 
     missing = outcome(value, NO_REASONS if field.nullable else f"array({required(path)})")
     if isinstance(source, Json):
         shown = f"to_json({source.variant})"
-        is_absent = f"coalesce(is_variant_null({source.variant}), true)"
+        is_absent = is_nothing(source)
     else:
         assert isinstance(source, Typed)
         shown, is_absent = f"to_json({source.column})", f"{source.column} is null"
@@ -189,7 +193,7 @@ def _convert_list(field: pa.Field, source: Input, path: Path, rules: Rules) -> s
     item_field = field.type.value_field
     x, i = fresh(), fresh()
     if isinstance(source, Json):
-        items, item = f"try_variant_get({source.variant}, '$', 'array<variant>')", typed_variant(x)
+        items, item = f"try_variant_get({source.variant}, '$', 'array<variant>')", _alone(x)
     elif isinstance(source, Typed) and isinstance(source.type, ArrayType):
         items, item = source.column, typed_input(x, source.type.elementType)
     else:
@@ -212,7 +216,7 @@ def _convert_list(field: pa.Field, source: Input, path: Path, rules: Rules) -> s
     return let(items, with_items)
 
 
-def typed_variant(column: str) -> Input:
+def _alone(column: str) -> Input:
     """A variant that stands by itself."""
     return Json(column)
 
@@ -227,7 +231,7 @@ def _convert_map(field: pa.Field, source: Input, path: Path, rules: Rules) -> st
     key_source: Input = Text(f"{x}.key")
     if isinstance(source, Json):
         entries = f"map_entries(try_variant_get({source.variant}, '$', 'map<string,variant>'))"
-        value_source = typed_variant(f"{x}.value")
+        value_source = _alone(f"{x}.value")
     elif isinstance(source, Typed) and isinstance(source.type, MapType):
         entries = f"map_entries({source.column})"
         key_source = typed_input(f"{x}.key", source.type.keyType)
@@ -282,6 +286,11 @@ def is_object(source: Input) -> str:
     return f"startswith(schema_of_variant({source.variant}), 'OBJECT')"
 
 
+def is_nothing(source: Json) -> str:
+    """Whether a variant is missing, or a JSON null; Spark's own test says false for the former."""
+    return f"({source.variant} is null or is_variant_null({source.variant}))"
+
+
 def unexpected_keys(source: Input, known: list[str], path: Path) -> str | None:
     """A reason for each key of a JSON object that no field takes."""
     if not isinstance(source, Json):
@@ -291,6 +300,3 @@ def unexpected_keys(source: Input, known: list[str], path: Path) -> str | None:
     others = f"array_except({keys}, array({', '.join(map(literal, known))}))"
     at = (*path, "'.'", k) if path and path != ("''",) else (k,)
     return f"transform({others}, {k} -> {reason(at, literal('unexpected'), k)})"
-
-
-Converter = Callable[[pa.Field, FieldSource], str]

@@ -128,7 +128,7 @@ def _integer(data_type: pa.DataType) -> Scalar:
         double = f"try_cast({t} as double)"
         # JSON writes the whole number 5000 as 5e3 too; a double tells whole numbers apart up to 2^53.
         lower = -LARGEST_WHOLE_DOUBLE if held in SIGNED.values() and form == INTEGER else 0
-        is_whole = f"{double} = floor({double}) and {double} between {lower} and {LARGEST_WHOLE_DOUBLE}"
+        is_whole = f"{double} = rint({double}) and {double} between {lower} and {LARGEST_WHOLE_DOUBLE}"
         other = f"try_cast({double} as {held})"
         return first_of(
             [
@@ -142,7 +142,7 @@ def _integer(data_type: pa.DataType) -> Scalar:
 
     def rule(t: str) -> str:
         double = f"try_cast({t} as double)"
-        is_whole = f"({double} = floor({double}))"
+        is_whole = f"({double} = rint({double}))"
         return when(f"{matches(t, NUMBER)} and {is_whole}", literal("range"), literal("cast"))
 
     return Scalar(held, Token.NUMBER, value, rule)

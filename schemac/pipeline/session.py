@@ -4,13 +4,19 @@ Shape: a `SparkSession` with our sink registered; an active session is used as i
        about values (time zone, ANSI, parsing) put in place.
 """
 
+import atexit
+import logging
 import os
 import sys
-from collections.abc import Mapping
+import tempfile
+import warnings
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 
 from pyspark.sql import SparkSession
 
+from .errors import PipelineError
 from .java import java_home
 
 STATIC_SETTINGS = {
@@ -18,7 +24,6 @@ STATIC_SETTINGS = {
     "spark.ui.showConsoleProgress": "false",
     "spark.driver.bindAddress": "127.0.0.1",
     "spark.driver.host": "127.0.0.1",
-    "spark.log.level": "ERROR",
     "spark.sql.shuffle.partitions": "8",
 }
 
@@ -33,19 +38,6 @@ RUN_SETTINGS = {
     "spark.sql.execution.arrow.maxRecordsPerBatch": "10000",
 }
 
-LOG_SETTINGS = """rootLogger.level = error
-rootLogger.appenderRef.stderr.ref = stderr
-appender.stderr.type = Console
-appender.stderr.name = stderr
-appender.stderr.target = SYSTEM_ERR
-appender.stderr.layout.type = PatternLayout
-appender.stderr.layout.pattern = %d{HH:mm:ss} %p %c{1}: %m%n%ex
-# A failed task or write is raised in Python with its cause; its Java stack traces would only bury the message.
-logger.spark.name = org.apache.spark
-logger.spark.level = off
-"""
-
-
 def start_session(
     *, master: str = "local[*]", settings: Mapping[str, str] | None = None, app_name: str = "schemac"
 ) -> SparkSession:
@@ -55,6 +47,7 @@ def start_session(
         active = _create(master, dict(settings or {}), app_name)
     for name, text in RUN_SETTINGS.items():
         active.conf.set(name, text)
+    logging.getLogger("SQLQueryContextLogger").setLevel(logging.CRITICAL)
     from .lance_sink import LanceSink
 
     active.dataSource.register(LanceSink)
@@ -68,28 +61,33 @@ def _create(master: str, settings: dict[str, str], app_name: str) -> SparkSessio
     os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
     _make_importable_on_workers()
     builder = SparkSession.builder.master(master).appName(app_name)
-    logging = f"-Dlog4j2.configurationFile={_log_settings_file().as_uri()} -Dlog4j2.disable.jmx=true"
-    own = settings.pop("spark.driver.extraJavaOptions", "")
-    options = {
-        **STATIC_SETTINGS,
-        **RUN_SETTINGS,
-        **settings,
-        "spark.driver.extraJavaOptions": f"{logging} {own}".strip(),
-    }
-    for name, text in options.items():
+    for name, text in {**STATIC_SETTINGS, **RUN_SETTINGS, **settings}.items():
         builder = builder.config(name, text)
-    return builder.getOrCreate()
+    with _console_kept_clean() as log:
+        try:
+            return builder.getOrCreate()
+        except Exception as error:
+            said = log.read_text(errors="replace").strip().splitlines()[-5:]
+            raise PipelineError("spark-not-started", f"Spark did not start: {error}", "; ".join(said)) from error
 
 
-def _log_settings_file() -> Path:
-    import tempfile
-
-    path = Path(tempfile.gettempdir()) / f"schemac-log4j2-{os.getuid()}-{os.getpid()}.properties"
-    path.write_text(LOG_SETTINGS)
-    import atexit
-
-    atexit.register(path.unlink, missing_ok=True)
-    return path
+@contextmanager
+def _console_kept_clean() -> Iterator[Path]:
+    """Sends what Java writes to the console, from here to its end, to a file: errors arrive as exceptions."""
+    handle, name = tempfile.mkstemp(prefix="schemac-spark-", suffix=".log")
+    atexit.register(Path(name).unlink, missing_ok=True)
+    sys.stderr.flush()
+    console = os.dup(2)
+    os.dup2(handle, 2)
+    os.close(handle)
+    try:
+        with warnings.catch_warnings():
+            # Said at every fork once Lance is imported; the process that is started here is Java's.
+            warnings.filterwarnings("ignore", message="lance is not fork-safe")
+            yield Path(name)
+    finally:
+        os.dup2(console, 2)
+        os.close(console)
 
 
 def _make_importable_on_workers() -> None:

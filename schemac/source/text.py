@@ -33,6 +33,7 @@ class SourceText:
     def __init__(self, content: str, name: str = "<text>") -> None:
         self.content = content.removeprefix("\ufeff")
         self.name = name
+        self._lines: dict[int, str] = {}
 
     @cached_property
     def _line_starts(self) -> list[int]:
@@ -48,9 +49,13 @@ class SourceText:
         """The text of a one-based line without its line end; empty past the last line."""
         if not 1 <= number <= len(self._line_starts):
             return ""
-        start = self._line_starts[number - 1]
-        end = self._line_starts[number] if number < len(self._line_starts) else len(self.content)
-        return self.content[start:end].rstrip("\r\n")
+        line = self._lines.get(number)
+        if line is None:
+            start = self._line_starts[number - 1]
+            end = self._line_starts[number] if number < len(self._line_starts) else len(self.content)
+            # Kept, for a single long line may have many findings, and each of them shows it.
+            line = self._lines[number] = self.content[start:end].rstrip("\r\n")
+        return line
 
     def excerpt(self, span: Span) -> str:
         """The author's own words at a span."""
@@ -83,14 +88,15 @@ def decode_text(content: bytes, name: str, report: Report) -> SourceText | None:
         )
         return None
     try:
-        source = SourceText(content.decode("utf-8"), name)
+        return SourceText(content.decode("utf-8"), name)
     except UnicodeDecodeError as error:
         encoding = next((e for mark, e in _ENCODINGS_BY_MARK.items() if content.startswith(mark)), None)
         if encoding is None and b"\x00" in content[:4096]:
             _refuse_binary(name, report)
             return None
         line = content.count(b"\n", 0, error.start) + 1
-        column = error.start - content.rfind(b"\n", 0, error.start)
+        before = content[content.rfind(b"\n", 0, error.start) + 1 : error.start]
+        column = len(before.decode("utf-8", "replace")) + 1
         report.add(
             WRONG_ENCODING,
             f"{name} is not UTF-8"
@@ -100,20 +106,30 @@ def decode_text(content: bytes, name: str, report: Report) -> SourceText | None:
             help="save the file as UTF-8",
         )
         return None
+
+
+def is_printable(source: SourceText, report: Report) -> bool:
+    """Whether YAML allows every character of a text; of those it does not, the first is in the report."""
     found = _UNPRINTABLE.search(source.content)
     if found is None:
-        return source
-    if found.group() == "\x00":
-        _refuse_binary(name, report)
-        return None
+        return True
+    character = found.group()
+    if character == "\x00":
+        _refuse_binary(source.name, report)
+        return False
+    is_surrogate = "\ud800" <= character <= "\udfff"
     report.add(
         NOT_TEXT,
-        f"the control character U+{ord(found.group()):04X} is not allowed in YAML",
+        f"the {'lone surrogate' if is_surrogate else 'control character'} U+{ord(character):04X} is not allowed in YAML",
         source=source,
         span=Span(found.start(), found.end()),
-        help=f'write it inside a double-quoted string, as "\\x{ord(found.group()):02x}"',
+        help="remove it" if is_surrogate else f'write it inside a double-quoted text, as "{_escape(character)}"',
     )
-    return None
+    return False
+
+
+def _escape(character: str) -> str:
+    return f"\\x{ord(character):02x}" if ord(character) < 256 else f"\\u{ord(character):04x}"
 
 
 def _refuse_binary(name: str, report: Report) -> None:

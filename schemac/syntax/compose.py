@@ -2,7 +2,7 @@
 
 Floor: 1 (syntax).
 Shape: one value a document: dict, list and scalars. Aliases become the very value of their anchor.
-Errors: SC106 to SC113. After an error inside a document that document is dropped and the next is read, as
+Errors: SC102 and SC106 to SC113. After an error inside a document that document is dropped and the next is read, as
 far as the parser still can.
 Source: YAML 1.2.2; scalars by its core schema.
 """
@@ -35,7 +35,7 @@ from schemac.source.catalogue import (
 from schemac.source.diagnostic import Code
 from schemac.source.report import Report, label
 from schemac.source.span import Span
-from schemac.source.text import SourceText
+from schemac.source.text import SourceText, is_printable
 from schemac.syntax.events import MarkedYAMLError, ReaderError, YAMLError, event_source
 from schemac.syntax.scalars import Scalar, YamlValue, resolve
 
@@ -54,6 +54,8 @@ class _Abandoned(Exception):
 def compose(source: SourceText, report: Report, first: Callable[[], Any] | None = None) -> list[YamlValue]:
     """The values of all documents in a text. `first` replaces the event source, in tests."""
     documents: list[YamlValue] = []
+    if not is_printable(source, report):
+        return documents
     try:
         composer = _Composer(source, report, first or event_source(source.content))
         while (event := composer.next_event()).__class__ is not StreamEndEvent:

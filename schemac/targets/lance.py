@@ -10,8 +10,9 @@ held against what pylance 14.0.2 makes of the same Arrow schema. Storage limits 
 """
 
 import json
-from collections.abc import Callable
-from typing import Any
+import re
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
 
 from schemac.attributes import lance
 from schemac.logical.slots import Slot
@@ -88,6 +89,7 @@ class _Tables:
             types.Type_FIXED_SIZE_BINARY: lambda t: f"fixed_size_binary:{t.byte_width}",
         }
         self.views = (types.Type_STRING_VIEW, types.Type_BINARY_VIEW)
+        self.null = types.Type_NA
         self.struct = types.Type_STRUCT
         self.lists = {types.Type_LIST: "list", types.Type_LARGE_LIST: "large_list"}
         self.fixed_list = types.Type_FIXED_SIZE_LIST
@@ -95,81 +97,107 @@ class _Tables:
         self.dictionary = types.Type_DICTIONARY
 
 
+class _KeyMarks(NamedTuple):
+    """What metadata says about a field's place in the table's keys."""
+
+    is_primary: bool = False
+    primary_position: int = 0
+    clustering_position: int = 0
+
+
+class _Node(NamedTuple):
+    """One field as Lance numbers them; its id is its index."""
+
+    name: str
+    parent_id: int
+    logical_type: str
+    is_nullable: bool
+    encoding: "pb.Field.Encoding"
+    metadata: dict[bytes, bytes]
+    """Keys in order."""
+    marks: _KeyMarks
+
+
+_NO_METADATA: dict[bytes, bytes] = {}
+_NO_MARKS = _KeyMarks()
+
+
 def to_message(lowered: LoweredSchema) -> pb.Schema:
-    """The schema as Lance writes it. The schema has passed `emit`'s checks; anything else raises ValueError."""
-    writer = _Writer()
-    for top in lowered.fields:
-        writer.field(top.arrow, -1)
-    message = pb.Schema(fields=writer.fields)
-    for key, value in lowered.metadata.items():
-        message.metadata[key] = value.encode()
-    return message
+    """The schema as Lance writes it. Raises ValueError for a type that Lance has no word for."""
+    return _message(_nodes(lowered), lowered.metadata)
 
 
 def emit(compilation: Compilation, emission: Emission) -> list[Artifact]:
     """The message in binary and as text, unless Lance could not hold the schema."""
     if not _Judge(compilation, emission).is_sound():
         return []
-    message = to_message(compilation.lowered)
+    metadata = compilation.lowered.metadata
+    nodes = _nodes(compilation.lowered)
     return [
-        Artifact("lance/schema.binpb", message.SerializeToString(deterministic=True)),
-        Artifact("lance/schema.txtpb", to_text(message).encode()),
+        Artifact("lance/schema.binpb", _bytes(nodes, metadata)),
+        Artifact("lance/schema.txtpb", _text(nodes, metadata).encode()),
     ]
 
 
+def _nodes(lowered: LoweredSchema) -> list[_Node]:
+    """All fields in pre-order."""
+    writer = _Writer()
+    for top in lowered.fields:
+        writer.field(top.arrow, -1)
+    return writer.nodes
+
+
 class _Writer:
-    """Numbers nodes and turns each into a message."""
+    """Numbers fields and finds Lance's words for each. Needs nothing but Arrow fields, wherever they are from."""
 
     def __init__(self) -> None:
-        self.fields: list[pb.Field] = []
+        self.nodes: list[_Node] = []
         self.tables = _Tables()
 
     def field(self, arrow: ArrowField, parent_id: int) -> None:
-        node = len(self.fields)
-        metadata = _metadata_of(arrow)
+        nodes, tables = self.nodes, self.tables
+        id = len(nodes)
         type_: Any = arrow.type
+        metadata: dict[bytes, bytes] = arrow.metadata or _NO_METADATA
         if isinstance(type_, pa.BaseExtensionType):
             metadata = {**_extension_metadata(type_), **metadata}
-            storage = type_.storage_type
-        else:
-            storage = type_
-        logical_type, encoding = self.words(storage, metadata)
-        message = pb.Field(
-            name=arrow.name,
-            id=node,
-            parent_id=parent_id,
-            logical_type=logical_type,
-            nullable=arrow.nullable,
-            encoding=encoding,
-        )
+            type_ = type_.storage_type
+        marks = _NO_MARKS
         if metadata:
-            _add_metadata(message, metadata)
-        self.fields.append(message)
-        self.children(storage, node)
+            metadata = _canonical(metadata)
+            marks = _key_marks(metadata)
+        logical_type, encoding = self.words(type_, metadata)
+        nodes.append(_Node(arrow.name, parent_id, logical_type, arrow.nullable, encoding, metadata, marks))
+        if logical_type in _PARENTS:
+            self.children(type_, id)
+        elif type_.id == tables.fixed_list and type_.value_type.id == tables.struct:
+            self.field(type_.value_field, id)
 
-    def children(self, type_: Any, node: int) -> None:
+    def children(self, type_: Any, id: int) -> None:
         if type_.id == self.tables.struct:
-            for child in type_:
-                self.field(child, node)
-        elif type_.id in self.tables.lists or (type_.id == self.tables.fixed_list and type_.value_type.id == self.tables.struct):
-            self.field(type_.value_field, node)
+            for child in type_.fields:
+                self.field(child, id)
         elif type_.id == self.tables.map:
-            entries = len(self.fields)
-            self.fields.append(pb.Field(name="entries", id=entries, parent_id=node, logical_type="struct"))
+            entries = len(self.nodes)
+            self.nodes.append(
+                _Node("entries", id, "struct", False, pb.Field.NONE, _NO_METADATA, _NO_MARKS)
+            )
             self.field(type_.key_field, entries)
             self.field(type_.item_field, entries)
+        else:
+            self.field(type_.value_field, id)
 
-    def words(self, type_: Any, metadata: dict[str, str]) -> tuple[str, "pb.Field.Encoding"]:
+    def words(self, type_: Any, metadata: Mapping[bytes, bytes]) -> tuple[str, "pb.Field.Encoding"]:
         """Logical type and (deprecated, still compared) encoding of a storage type."""
         tables, id = self.tables, type_.id
-        if id in tables.plain:
-            return tables.plain[id], pb.Field.PLAIN if id != pa.lib.Type_NA else pb.Field.NONE
-        if metadata.get(EXTENSION_NAME) == "lance.json":
+        if (plain := tables.plain.get(id)) is not None:
+            return plain, pb.Field.NONE if id == tables.null else pb.Field.PLAIN
+        if metadata and metadata.get(_NAME) == b"lance.json":
             return "json", pb.Field.VAR_BINARY
-        if id in tables.variable:
-            return tables.variable[id], pb.Field.VAR_BINARY
-        if id in tables.with_parameters:
-            return tables.with_parameters[id](type_), pb.Field.PLAIN
+        if (variable := tables.variable.get(id)) is not None:
+            return variable, pb.Field.VAR_BINARY
+        if (spelled := tables.with_parameters.get(id)) is not None:
+            return spelled(type_), pb.Field.PLAIN
         if id == tables.struct:
             return "struct", pb.Field.NONE
         if id in tables.lists:
@@ -187,18 +215,24 @@ class _Writer:
 
     def item_words(self, item: ArrowField) -> str:
         """The item of a fixed-size list, which has no message of its own unless it is a struct."""
-        if _metadata_of(item).get(EXTENSION_NAME) == "lance.bfloat16":
+        if (item.metadata or _NO_METADATA).get(_NAME) == b"lance.bfloat16":
             return "lance.bfloat16"
         type_: Any = item.type
         return self.words(type_.storage_type if isinstance(type_, pa.BaseExtensionType) else type_, {})[0]
 
 
-def _metadata_of(arrow: ArrowField) -> dict[str, str]:
-    metadata = arrow.metadata
-    return {key.decode(): value.decode() for key, value in metadata.items()} if metadata else {}
+_PARENTS = frozenset({"struct", "map", "list", "list.struct", "large_list", "large_list.struct"})
+"""Logical types with messages below them; so is a fixed-size list of structs."""
 
 
-def _extension_metadata(type_: Any) -> dict[str, str]:
+def _canonical(metadata: dict[bytes, bytes]) -> dict[bytes, bytes]:
+    """Metadata as Lance keeps it, keys in order."""
+    if metadata.get(_NAME) == b"arrow.json":
+        metadata = {**metadata, _NAME: b"lance.json"}
+    return dict(sorted(metadata.items())) if len(metadata) > 1 else metadata
+
+
+def _extension_metadata(type_: Any) -> dict[bytes, bytes]:
     """What Arrow's C interface says of a registered extension type."""
     name = type_.extension_name
     if name == "arrow.fixed_shape_tensor":
@@ -207,63 +241,150 @@ def _extension_metadata(type_: Any) -> dict[str, str]:
             serialized["permutation"] = type_.permutation
         if type_.dim_names is not None:
             serialized["dim_names"] = type_.dim_names
-        text = json.dumps(serialized, separators=(",", ":"))
+        text = json.dumps(serialized, separators=(",", ":"), ensure_ascii=False)
     elif name == "arrow.opaque":
-        text = json.dumps(
-            {"type_name": type_.type_name, "vendor_name": type_.vendor_name}, separators=(",", ":")
-        )
+        names = {"type_name": type_.type_name, "vendor_name": type_.vendor_name}
+        text = json.dumps(names, separators=(",", ":"), ensure_ascii=False)
     else:
         text = ""
-    return {EXTENSION_NAME: "lance.json" if name == "arrow.json" else name, EXTENSION_METADATA: text}
+    return {_NAME: name.encode(), EXTENSION_METADATA.encode(): text.encode()}
 
 
-def _add_metadata(message: pb.Field, metadata: dict[str, str]) -> None:
-    entries = message.metadata
-    for key, value in metadata.items():
-        entries[key] = value.encode()
-    if EXTENSION_NAME in metadata:
-        message.extension_name = metadata[EXTENSION_NAME]
-    if PRIMARY_KEY in metadata:
-        message.unenforced_primary_key = True
-        message.unenforced_primary_key_position = int(metadata.get(PRIMARY_KEY_POSITION, "0"))
-    if CLUSTERING_KEY_POSITION in metadata:
-        message.unenforced_clustering_key_position = int(metadata[CLUSTERING_KEY_POSITION])
+def _key_marks(metadata: Mapping[bytes, bytes]) -> _KeyMarks:
+    """A position alone makes a primary key, whatever the flag says; one that is no number counts for nothing."""
+    if _MARKS.isdisjoint(metadata):
+        return _NO_MARKS
+    flag, primary, clustering = (metadata.get(key.encode()) for key in _MARK_KEYS)
+    position = _position(primary)
+    is_primary = position is not None or (flag or b"").lower() in _TRUE
+    return _KeyMarks(is_primary, position or 0, _position(clustering) or 0)
 
 
-def to_text(message: pb.Schema) -> str:
+_MARK_KEYS = (PRIMARY_KEY, PRIMARY_KEY_POSITION, CLUSTERING_KEY_POSITION)
+_MARKS = frozenset(key.encode() for key in _MARK_KEYS)
+
+
+_TRUE = (b"true", b"1", b"yes", b"y", b"on")
+_NUMBER = re.compile(rb"\+?[0-9]+")
+
+
+def _position(text: bytes | None) -> int | None:
+    if text is None or not _NUMBER.fullmatch(text):
+        return None
+    position = int(text)
+    return position if position < 2**32 else None
+
+
+def _message(nodes: Sequence[_Node], metadata: Mapping[str, str]) -> pb.Schema:
+    message = pb.Schema()
+    add = message.fields.add
+    for id, node in enumerate(nodes):
+        # Set one by one: the constructor with all values as arguments takes three times as long.
+        field = add()
+        field.name, field.parent_id, field.logical_type, field.nullable, field.encoding, entries, marks = node
+        field.id = id
+        if entries:
+            target: Any = field.metadata
+            for key, value in entries.items():
+                target[key] = value
+            field.extension_name = entries.get(_NAME, b"").decode()
+            field.unenforced_primary_key = marks.is_primary
+            field.unenforced_primary_key_position = marks.primary_position
+            field.unenforced_clustering_key_position = marks.clustering_position
+    for text_key, text in metadata.items():
+        message.metadata[text_key] = text.encode()
+    return message
+
+
+def _bytes(nodes: Sequence[_Node], metadata: Mapping[str, str]) -> bytes:
+    """The message as Lance writes it, maps in key order.
+
+    Lance leaves an empty value out of a map's entry, where this library writes its length of zero.
+    """
+    message = _message(nodes, metadata)
+    if all(map(all, [node.metadata.values() for node in nodes])) and all(metadata.values()):
+        return message.SerializeToString(deterministic=True)
+    fields = (_record(1, _field_bytes(field)) for field in message.fields)
+    return b"".join(fields) + _map_bytes(5, message.metadata)
+
+
+def _field_bytes(field: pb.Field) -> bytes:
+    before, after = pb.Field(), pb.Field()
+    before.CopyFrom(field)
+    before.ClearField("metadata")
+    after.unenforced_primary_key = field.unenforced_primary_key
+    after.unenforced_primary_key_position = field.unenforced_primary_key_position
+    after.unenforced_clustering_key_position = field.unenforced_clustering_key_position
+    for name, _ in after.ListFields():
+        before.ClearField(name.name)
+    return before.SerializeToString() + _map_bytes(10, field.metadata) + after.SerializeToString()
+
+
+def _map_bytes(number: int, entries: Mapping[str, bytes]) -> bytes:
+    return b"".join(
+        _record(number, _record(1, key.encode()) + (_record(2, entries[key]) if entries[key] else b""))
+        for key in sorted(entries)
+    )
+
+
+def _record(number: int, content: bytes) -> bytes:
+    """A length-delimited field of protobuf's wire format."""
+    length = len(content)
+    head = bytearray([number << 3 | 2])
+    while length > 127:
+        head.append(length & 127 | 128)
+        length >>= 7
+    head.append(length)
+    return bytes(head) + content
+
+
+def _text(nodes: Sequence[_Node], metadata: Mapping[str, str]) -> str:
     """The message in protobuf's text format, maps in key order.
 
     Written here because the library's own printer takes longer than all the rest of a build; the tests hold the
     two against each other.
     """
-    lines: list[str] = []
-    for field in message.fields:
-        lines.append("fields {")
-        lines.append(f"  name: {_quoted(field.name)}")
-        if field.id:
-            lines.append(f"  id: {field.id}")
-        if field.parent_id:
-            lines.append(f"  parent_id: {field.parent_id}")
-        lines.append(f"  logical_type: {_quoted(field.logical_type)}")
-        if field.nullable:
-            lines.append("  nullable: true")
-        if field.encoding:
-            lines.append(f"  encoding: {_ENCODING_NAMES[field.encoding]}")
-        if field.extension_name:
-            lines.append(f"  extension_name: {_quoted(field.extension_name)}")
-        metadata = field.metadata
-        lines += _entries(metadata, "  ") if metadata else ()
-        if field.unenforced_primary_key:
-            lines.append("  unenforced_primary_key: true")
-        if field.unenforced_primary_key_position:
-            lines.append(f"  unenforced_primary_key_position: {field.unenforced_primary_key_position}")
-        if field.unenforced_clustering_key_position:
-            lines.append(f"  unenforced_clustering_key_position: {field.unenforced_clustering_key_position}")
-        lines.append("}")
-    lines += _entries(message.metadata, "")
-    return "\n".join([*lines, ""])
+    texts: list[str] = []
+    types: dict[tuple[str, bool, int], str] = {}
+    keys: dict[bytes, str] = {}
+    for id, (name, parent_id, logical_type, is_nullable, encoding, entries, marks) in enumerate(nodes):
+        type_ = types.get((logical_type, is_nullable, encoding))
+        if type_ is None:
+            type_ = types[logical_type, is_nullable, encoding] = (
+                f"  logical_type: {_quoted(logical_type)}\n"
+                f"{'  nullable: true' + _LINE if is_nullable else ''}"
+                f"{'  encoding: ' + _ENCODING_NAMES[encoding] + _LINE if encoding else ''}"
+            )
+        place = f"{f'  id: {id}{_LINE}' if id else ''}{f'  parent_id: {parent_id}{_LINE}' if parent_id else ''}"
+        texts.append(f"fields {{\n  name: {_quoted(name)}\n{place}{type_}")
+        if entries:
+            if extension := entries.get(_NAME):
+                texts.append(f"  extension_name: {_quoted(extension.decode())}\n")
+            for key, value in entries.items():
+                quoted = keys.get(key)
+                if quoted is None:
+                    quoted = keys[key] = _quoted(key.decode())
+                texts.append(f"  metadata {{\n    key: {quoted}\n    value: {_quoted(value.decode())}\n  }}\n")
+            if marks is not _NO_MARKS:
+                texts.append(_marks_text(marks))
+        texts.append("}\n")
+    texts += [
+        f"metadata {{\n  key: {_quoted(key)}\n  value: {_quoted(metadata[key])}\n}}\n" for key in sorted(metadata)
+    ]
+    return "".join(texts)
 
 
+def _marks_text(marks: _KeyMarks) -> str:
+    is_primary, primary, clustering = marks
+    return (
+        f"{'  unenforced_primary_key: true' + _LINE if is_primary else ''}"
+        f"{f'  unenforced_primary_key_position: {primary}{_LINE}' if primary else ''}"
+        f"{f'  unenforced_clustering_key_position: {clustering}{_LINE}' if clustering else ''}"
+    )
+
+
+_NAME = EXTENSION_NAME.encode()
+_LINE = "\n"
 _ENCODING_NAMES = {number: name for name, number in pb.Field.Encoding.items()}
 _ESCAPES = str.maketrans(
     {
@@ -275,17 +396,11 @@ _ESCAPES = str.maketrans(
         **{chr(i): f"\\{i:03o}" for i in (*range(9), 11, 12, *range(14, 32), 127)},
     }
 )
+_SPECIAL = re.compile(r'[\x00-\x1f\x7f"\\]')
 
 
 def _quoted(text: str) -> str:
-    return f'"{text.translate(_ESCAPES)}"'
-
-
-def _entries(metadata: Any, indent: str) -> list[str]:
-    return [
-        f"{indent}metadata {{\n{indent}  key: {_quoted(key)}\n{indent}  value: {_quoted(metadata[key].decode())}\n{indent}}}"
-        for key in sorted(metadata)
-    ]
+    return f'"{text.translate(_ESCAPES) if _SPECIAL.search(text) else text}"'
 
 
 class _Judge:

@@ -1,0 +1,60 @@
+# Everything a new machine needs is Python 3.11 or newer. The first run of any target makes .venv from
+# requirements.lock; later runs find it there.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+JOBS ?= 2
+
+.PHONY: help demo test test-long bench bench-pipeline lint format lock protos schemas clean
+
+help:  ## show the targets
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 18
+
+demo: $(READY)  ## see a schema become artifacts, and records go through Spark into a Lance table
+	@$(BIN)/python examples/demo/demo.py
+
+test: $(READY) lint  ## lint, types, floors and the tests
+	$(BIN)/python -m pytest -n $(JOBS) --dist loadgroup
+
+test-long: $(READY)  ## the same laws over many more examples
+	$(BIN)/python -m pytest -m long
+
+bench: $(READY)  ## the compiler beside buf (needs npm), and the pipeline beside df.write.parquet
+	$(BIN)/python -m tests.bench.compiler
+	$(BIN)/python -m tests.bench.pipeline
+
+lint: $(READY)
+	$(BIN)/ruff check -q .
+	$(BIN)/ruff format -q --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports --no-logo > $(VENV)/floors.txt || (cat $(VENV)/floors.txt; exit 1)
+
+format: $(READY)  ## let ruff lay out the code
+	$(BIN)/ruff check -q --fix . || true
+	$(BIN)/ruff format -q .
+
+lock: $(READY)  ## renew requirements.lock from pyproject.toml
+	$(BIN)/python -m pip install -q uv
+	$(BIN)/uv pip compile -q --universal --python-version 3.11 --upgrade --extra dev --generate-hashes \
+		--no-emit-index-url --no-header pyproject.toml -o requirements.lock
+
+protos: $(READY)  ## generate the message classes from protos/
+	$(BIN)/python -m grpc_tools.protoc -Iprotos --python_out=schemac/targets/_generated \
+		--pyi_out=schemac/targets/_generated protos/lance/file.proto
+
+schemas: $(READY)  ## generate schemas/ from the models
+	$(BIN)/python -m schemac.manifest.json_schema schemas
+
+clean:  ## remove what the targets made
+	rm -rf $(VENV) build demo dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+
+# The virtual environment is made anew when the lock or the project's metadata changes.
+$(READY): requirements.lock pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+		(echo "schemac needs Python 3.11 or newer; name one with: make PYTHON=/path/to/python3 ..."; exit 1)
+	@echo "setting up $(VENV) (some minutes the first time)"
+	@$(PYTHON) -m venv --clear $(VENV)
+	@$(BIN)/python -m pip install -q --disable-pip-version-check --require-hashes -r requirements.lock
+	@$(BIN)/python -m pip install -q --disable-pip-version-check --no-build-isolation --no-deps -e .
+	@touch $@

@@ -1,0 +1,96 @@
+"""Writes ride records, two in a hundred of them wrong in one of twelve known ways.
+
+The same arguments give the same bytes: `python generate.py FILE [ROWS]`.
+"""
+
+import json
+import random
+import sys
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+Record = dict[str, Any]
+
+ROWS = 201_600
+WRONG_EVERY = 50
+_START = datetime(2026, 1, 1, tzinfo=UTC)
+_ZONES = ("harbour", "old town", "station", "airport", "Österfeld", None)
+_STREETS = ("Mill Lane", "Kaiserstraße", "Rue des Lilas", "Strand", "5th Avenue")
+
+
+def ride(number: int, chance: random.Random) -> Record:
+    """A sound record."""
+    stops = [
+        {"name": chance.choice(_STREETS), "minutes": chance.randrange(2, 40)} for _ in range(chance.randrange(4))
+    ]
+    return {
+        "ride_id": f"R{number:08d}",
+        "started_at": (_START + timedelta(seconds=number * 7, microseconds=number % 1_000)).isoformat(),
+        "fare": round(chance.uniform(4, 90), 2),
+        "distance": chance.randrange(300, 40_000),
+        "passengers": chance.randrange(1, 6),
+        "rating": chance.choice((None, 3.5, 4.0, 4.5, 5.0)),
+        "pickup": {
+            "lon": round(chance.uniform(8.5, 8.9), 6),
+            "lat": round(chance.uniform(50.0, 50.3), 6),
+            "zone": chance.choice(_ZONES),
+        },
+        "stops": stops,
+        "tags": {"payment": chance.choice(("card", "cash")), "channel": chance.choice(("app", "street"))},
+        "comment": chance.choice((None, "friendly", "too fast", "clean car, on time")),
+        "embedding": [round(chance.uniform(-1, 1), 3) for _ in range(16)],
+    }
+
+
+def _set(**changes: Any) -> Callable[[Record], Record]:
+    return lambda record: {**record, **changes}
+
+
+def _without(name: str) -> Callable[[Record], Record]:
+    return lambda record: {key: value for key, value in record.items() if key != name}
+
+
+WRONG: dict[str, Callable[[Record], Record]] = {
+    "no key": _without("ride_id"),
+    "a fare that is null": _set(fare=None),
+    "a fare that is text": _set(fare="free"),
+    "a fare in tenths of a cent": _set(fare=12.345),
+    "a negative distance": _set(distance=-5),
+    "more passengers than a byte holds": _set(passengers=300),
+    "a day that does not exist": _set(started_at="2026-02-30T10:00:00+00:00"),
+    "a vector that is too short": lambda r: {**r, "embedding": r["embedding"][:15]},
+    "a text in a vector": lambda r: {**r, "embedding": [*r["embedding"][:15], "x"]},
+    "a list of stops that is no list": _set(stops="none"),
+    "a latitude in quotes": lambda r: {**r, "pickup": {**r["pickup"], "lat": "50.1"}},
+    "half a line": lambda r: r,
+}
+"""Each way to be wrong; the last one is done to the text."""
+
+
+def lines(rows: int) -> Any:
+    """The records as JSON, one a line."""
+    chance = random.Random(20260101)
+    ways = list(WRONG.items())
+    for number in range(rows):
+        record = ride(number, chance)
+        if number % WRONG_EVERY != WRONG_EVERY - 1:
+            yield json.dumps(record, ensure_ascii=False)
+            continue
+        name, spoil = ways[number // WRONG_EVERY % len(ways)]
+        text = json.dumps(spoil(record), ensure_ascii=False)
+        yield text[: len(text) // 2] if name == "half a line" else text
+
+
+def main() -> None:
+    """Write the file."""
+    path = Path(sys.argv[1])
+    rows = int(sys.argv[2]) if len(sys.argv) > 2 else ROWS
+    with path.open("w", encoding="utf-8", newline="\n") as stream:
+        stream.writelines(f"{line}\n" for line in lines(rows))
+    print(f"{rows:,} records, {rows // WRONG_EVERY:,} of them wrong, in {path}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,119 @@
+"""`schemac run`: a pipeline on Spark, with its progress and its report.
+
+Floor: 12 (cli).
+"""
+
+import argparse
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from schemac.cli.output import add_output_arguments, exit_code, say, show
+from schemac.source.catalogue import PIPELINE_DRIFT, PIPELINE_FAILED
+from schemac.source.report import Report
+
+if TYPE_CHECKING:
+    from schemac.pipeline.load import LoadedJob
+    from schemac.pipeline.run import RunReport
+
+Progress = Callable[[int, int], None]
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Arguments of the command."""
+    parser.add_argument("pipeline", metavar="PIPELINE", help="pipeline file, such as pipeline.yaml")
+    parser.add_argument("--dry-run", action="store_true", help="check the file, its manifest and its paths; start nothing")
+    add_output_arguments(parser)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Run the pipeline; the exit code tells the result."""
+    report = Report()
+    result = _run(options, report)
+    diagnostics = report.diagnostics
+    show(diagnostics, options)
+    if result is not None:
+        _show_result(result, options)
+    return exit_code(diagnostics, options)
+
+
+def _run(options: argparse.Namespace, report: Report) -> "RunReport | None":
+    try:
+        # Imported here for start-up time, and because Spark is an extra that may not be there.
+        from schemac.pipeline.errors import PipelineError
+        from schemac.pipeline.load import load_job
+        from schemac.pipeline.run import check
+    except ModuleNotFoundError as error:
+        help = "install it with: pip install 'schemac[lance,spark]'"
+        report.add(PIPELINE_FAILED, f"the pipeline needs {error.name}, which is not installed", help=help)
+        return None
+    loaded = load_job(Path(options.pipeline), report)
+    if loaded is None:
+        return None
+    try:
+        if options.dry_run:
+            check(loaded.job)
+            say(f"{options.pipeline} can run: {len(loaded.dataset.columns)} columns of {loaded.dataset.name}", options)
+            return None
+        return _write(loaded, options, report)
+    except PipelineError as error:
+        report.add(PIPELINE_FAILED, error.message, file=options.pipeline, help=error.help or "")
+        return None
+
+
+def _write(loaded: "LoadedJob", options: argparse.Namespace, report: Report) -> "RunReport":
+    from schemac.pipeline.run import run as run_job  # for start-up time, as above
+    from schemac.targets.lance import to_message
+
+    message = to_message(loaded.lowered)
+    with _progress(options) as progress:
+        result = run_job(
+            loaded.job,
+            loaded.arrow_schema,
+            [field.SerializeToString(deterministic=True) for field in message.fields],
+            lance_metadata=dict(message.metadata),
+            storage_version=loaded.storage_version,
+            progress=progress,
+        )
+    for difference in result.differences:
+        report.add(PIPELINE_DRIFT, difference, file=result.table_path, help="compare it with the Lance artifact of `schemac build`")
+    return result
+
+
+@contextmanager
+def _progress(options: argparse.Namespace) -> Iterator[Progress | None]:
+    """A bar of Spark's tasks where a person looks; nothing otherwise."""
+    if options.format != "text" or not sys.stderr.isatty():
+        yield None
+        return
+    try:
+        from rich.console import Console
+        from rich.progress import BarColumn, MofNCompleteColumn, Progress as Bar, SpinnerColumn, TextColumn, TimeElapsedColumn
+    except ModuleNotFoundError:
+        yield None
+        return
+    columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    with Bar(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("starting Spark", total=None)
+
+        def progress(done: int, total: int) -> None:
+            bar.update(task, description="reading, conforming, writing", completed=done, total=total)
+
+        yield progress
+
+
+def _show_result(result: "RunReport", options: argparse.Namespace) -> None:
+    if options.format != "text":
+        return
+    share = result.rows_quarantined / result.rows_in if result.rows_in else 0.0
+    print(f"{result.rows_in:>12,} rows in")
+    print(f"{result.rows_written:>12,} rows written      {result.table_path} (version {result.table_version})")
+    print(f"{result.rows_quarantined:>12,} rows quarantined  {result.quarantine_path or '-'} ({share:.2%})")
+    for reason in result.reasons:
+        print(f"{reason.count:>16,} × {reason.path or 'the record'}: {reason.rule}")
+    state = "the table's schema equals the artifact" if not result.differences else "THE TABLE'S SCHEMA DIFFERS"
+    print(f"{result.seconds:>11.1f}s; {state}")
+
+

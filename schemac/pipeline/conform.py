@@ -1,0 +1,237 @@
+"""Compiles a schema into one projection: typed columns, and the reasons why a record does not fit.
+
+Shape: records (see `source`) in; the fields of the schema out, in order, then `_errors`, `_raw`, `_source`. `_errors` is
+       null for a record that fits, else array<struct<path, rule, value>> with every reason. Steps: each step is one
+       projection that keeps what the next one uses twice, so that no conversion is written, or run, more than once.
+Errors: PipelineError for a mapping that names what the source does not have.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import pyarrow as pa
+from pyspark.sql import DataFrame
+
+from . import inputs, nested
+from .errors import PipelineError, did_you_mean
+from .inputs import Input, Json, Text, Typed, typed_input
+from .job import FieldSource, Job, Keys, Unexpected
+from .native import native_reading
+from .nested import NO_REASONS, Path, Rules, reason, required
+from .scalars import Scalar, scalar_of
+from .source import Records
+from .sqltext import any_of, first_of, literal, name, struct, when
+
+ERRORS, RAW, SOURCE = "_errors", "_raw", "_source"
+RESERVED = (ERRORS, RAW, SOURCE)
+
+
+@dataclass
+class Steps:
+    """The projections of one compilation, each a list of named expressions over the one before."""
+
+    levels: list[list[tuple[str, str]]] = field(default_factory=lambda: [[], [], [], [], []])
+    wrong: list[str] = field(default_factory=list)
+    reasons: list[str] = field(default_factory=list)
+    count: int = 0
+
+    def keep(self, level: int, expression: str) -> str:
+        """The name under which an expression is kept from its level on."""
+        label = f"__{self.count}"
+        self.count += 1
+        self.levels[level].append((label, expression))
+        return label
+
+    def object_to(self, is_wrong: str, reasons: str) -> None:
+        """Adds reasons (an array) that hold where the condition does."""
+        self.wrong.append(is_wrong)
+        self.reasons.append(reasons)
+
+
+def conform(records: Records, schema: pa.Schema, job: Job) -> DataFrame:
+    """The records as typed columns with their reasons."""
+    compiler = _Compiler(records, schema, job)
+    frame = records.frame
+    steps, final = compiler.compile()
+    kept: list[str] = [name(column) for column in frame.columns]
+    for level in steps.levels:
+        if level:
+            frame = frame.selectExpr(*kept, *(f"{text} as {label}" for label, text in level))
+            kept += [label for label, _ in level]
+    return frame.selectExpr(*final)
+
+
+class _Compiler:
+    def __init__(self, records: Records, schema: pa.Schema, job: Job) -> None:
+        self.records = records
+        self.schema = schema
+        self.job = job
+        self.steps = Steps()
+        self.rules = Rules(job.coerce, job.unexpected, job.null_values)
+        self._check_names()
+
+    def _check_names(self) -> None:
+        for label in self.job.fields:
+            if label not in self.schema.names:
+                raise PipelineError(
+                    "unknown-field", f"`fields` names `{label}`, the schema has no such field",
+                    did_you_mean(label, self.schema.names),
+                )
+        for label in RESERVED:
+            if label in self.schema.names:
+                raise PipelineError("reserved-name", f"a field cannot be called `{label}` in a pipeline")
+
+    def compile(self) -> tuple[Steps, list[str]]:
+        """The steps, and the last projection."""
+        finals = []
+        for member in self.schema:
+            origin = self.job.fields.get(member.name, FieldSource())
+            source = self.records.input_of(member.name, origin)
+            value = self._top(member, source, (literal(member.name),), None, origin or FieldSource())
+            finals.append(f"{value} as {name(member.name)}")
+        if self.job.unexpected is Unexpected.REJECT:
+            self._check_unexpected()
+        errors = self.steps.keep(4, self._errors())
+        # A record that fits needs no raw text: what is not asked for need not travel to the writer.
+        is_needed = "true" if self.job.keys is Keys.CHECK else f"{errors} is not null"
+        origin_columns = ((self.records.raw, RAW), (SOURCE, SOURCE))
+        kept = [f"{when(is_needed, text)} as {label}" for text, label in origin_columns]
+        return self.steps, [*finals, f"{errors} as {ERRORS}", *kept]
+
+    def _errors(self) -> str:
+        found = f"flatten(array_compact(array({', '.join(self.steps.reasons)})))"
+        regular = when(any_of(self.steps.wrong), found) if self.steps.wrong else NO_REASONS
+        if self.records.malformed is None:
+            return regular
+        broken = f"array({reason((literal(''),), literal('malformed'), self.records.raw)})"
+        return first_of([(self.records.malformed, broken)], regular)
+
+    def _check_unexpected(self) -> None:
+        for source, known, path in self.records.objects(self.schema, self.job):
+            extra = nested.unexpected_keys(source, known, path)
+            if extra is not None:
+                label = self.steps.keep(1, extra)
+                self.steps.object_to(f"size({label}) > 0", label)
+
+    def _top(self, member: pa.Field, source: Input | None, path: Path, guard: str | None, origin: FieldSource) -> str:
+        if source is None:
+            return self._nothing(member, path, guard)
+        if nested.is_scalar(member):
+            return self._scalar(member, source, path, guard, origin)
+        if origin.format is not None or origin.epoch is not None:
+            raise PipelineError("unfit-format", f"`{member.name}` is no date or time: `format` and `epoch` do not apply")
+        if isinstance(source, Text):
+            blank = inputs.token_text(source, tuple({"", *self.rules.null_texts}))
+            text = self.steps.keep(0, blank)
+            variant = self.steps.keep(1, f"try_parse_json({text})")
+            broken = f"{text} is not null and {variant} is null"
+            self.steps.object_to(broken, when(broken, f"array({reason(path, literal('cast'), text)})"))
+            guard = f"not ({broken})" if guard is None else f"({guard} and not ({broken}))"
+            return self._container(member, Json(variant), path, guard, first=2)
+        if pa.types.is_struct(member.type):
+            return self._struct(member, source, path, guard)
+        return self._container(member, source, path, guard, first=0)
+
+    def _nothing(self, member: pa.Field, path: Path, guard: str | None) -> str:
+        if not member.nullable:
+            is_wrong = guard or "true"
+            self.steps.object_to(is_wrong, when(is_wrong, f"array({required(path)})"))
+        return f"cast(null as {nested.spark_type(member)})"
+
+    def _scalar(self, member: pa.Field, source: Input, path: Path, guard: str | None, origin: FieldSource) -> str:
+        scalar = scalar_of(member, pattern=origin.format, epoch=None if origin.epoch is None else origin.epoch.value)
+        if isinstance(source, Typed):
+            if nested.is_typed_alike(member, source):
+                return self._typed(member, source, path, guard)
+            if inputs.is_container(source.type) or source.type.simpleString() == scalar.spark_type == "binary":
+                return self._container(member, source, path, guard, first=0)
+        j = self.steps.keep(0, inputs.token_text(source, self._null_texts(source, scalar)))
+        text = inputs.exact_text(source, j, scalar.token, self.rules.coerce)
+        t = j if text == j else self.steps.keep(1, text)
+        v = t if scalar.is_identity else self.steps.keep(2, scalar.value(t))
+        why = nested.scalar_reason(source, j, t, scalar, path, self.rules)
+        is_missing = f"{j} is null" if guard is None else f"({guard} and {j} is null)"
+        is_wrong = f"({j} is not null and {v} is null)" if v != j else "false"
+        if member.nullable:
+            self.steps.object_to(is_wrong, when(is_wrong, f"array({why})"))
+        else:
+            reasons = first_of([(is_missing, f"array({required(path)})"), (is_wrong, f"array({why})")])
+            self.steps.object_to(f"({is_missing} or {is_wrong})", reasons)
+        return v
+
+    def _null_texts(self, source: Input, scalar: Scalar) -> tuple[str, ...]:
+        texts = self.rules.null_texts
+        return tuple({"", *texts}) if isinstance(source, Text) and not scalar.is_identity else texts
+
+    def _typed(self, member: pa.Field, source: Typed, path: Path, guard: str | None) -> str:
+        if not member.nullable:
+            is_missing = f"{source.column} is null" if guard is None else f"({guard} and {source.column} is null)"
+            self.steps.object_to(is_missing, when(is_missing, f"array({required(path)})"))
+        return source.column
+
+    def _struct(self, member: pa.Field, source: Input, path: Path, guard: str | None) -> str:
+        if isinstance(source, Json):
+            shape = f"if({nested.is_object(source)}, 1, 2)"
+            state = self.steps.keep(0, when(nested.is_nothing(source), "0", shape))
+            shown = f"to_json({source.variant})"
+        else:
+            assert isinstance(source, Typed)
+            state, shown = self.steps.keep(0, f"if({source.column} is null, 0, 1)"), "null"
+        around = "" if guard is None else f"{guard} and "
+        branches = [(f"{around}{state} = 2", f"array({reason(path, literal('type'), shown)})")]
+        if not member.nullable:
+            branches.append((f"{around}{state} = 0", f"array({required(path)})"))
+        self.steps.object_to(any_of([f"({condition})" for condition, _ in branches]), first_of(branches))
+        inside = f"({around}{state} = 1)"
+        if self.rules.unexpected is Unexpected.REJECT:
+            extra = nested.unexpected_keys(source, [part.name for part in member.type], path)
+            if extra is not None:
+                label = self.steps.keep(1, when(inside, extra, NO_REASONS))
+                self.steps.object_to(f"size({label}) > 0", label)
+        parts = [
+            (part.name, self._top(part, inputs.child(source, part.name), (*path, literal("." + part.name)), inside,
+                                  FieldSource()))
+            for part in member.type
+        ]
+        return when(inside, struct(parts))
+
+    def _container(self, member: pa.Field, source: Input, path: Path, guard: str | None, *, first: int) -> str:
+        if isinstance(source, Json) and source.steps:
+            source = Json(self.steps.keep(first, source.variant))
+        slow = nested.convert(member, source, path, self.rules)
+        fast = native_reading(member, source.variant) if isinstance(source, Json) else None
+        if fast is not None:
+            label = self.steps.keep(min(first + 1, 2), fast.read)
+            value = nested.outcome(fast.value.replace("{}", label), NO_REASONS)
+            slow = when(fast.is_proven.replace("{}", label), value, slow)
+        if guard is not None:
+            slow = when(guard, slow)
+        result = self.steps.keep(3, slow)
+        self.steps.object_to(f"size({result}.e) > 0", f"{result}.e")
+        return f"{result}.v"
+
+
+def key_check(frame: DataFrame, keys: list[str]) -> DataFrame:
+    """The frame with a reason on every record whose key another good record has as well."""
+    from pyspark.sql import Window
+    from pyspark.sql import functions as F
+
+    is_good = F.col(ERRORS).isNull()
+    same = Window.partitionBy(is_good, *(F.col(name(key)) for key in keys))
+    shown = f"to_json({struct((key, name(key)) for key in keys)})"
+    path = ",".join(keys)
+    twin = f"array({reason((literal(path),), literal('duplicate'), shown)})"
+    counted = frame.withColumn("__twins", F.count(F.lit(1)).over(same))
+    checked = F.when(is_good & (F.col("__twins") > 1), F.expr(twin)).otherwise(F.col(ERRORS))
+    return counted.withColumn(ERRORS, checked).drop("__twins")
+
+
+def primary_key(schema: pa.Schema) -> list[str]:
+    """Names of the primary key's fields, in the order of the key."""
+    mark, position = b"lance-schema:unenforced-primary-key", b"lance-schema:unenforced-primary-key:position"
+    keys: Mapping[str, int] = {
+        part.name: int((part.metadata or {}).get(position, b"0"))
+        for part in schema
+        if mark in (part.metadata or {}) or position in (part.metadata or {})
+    }
+    return sorted(keys, key=lambda label: keys[label])

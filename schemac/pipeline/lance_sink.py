@@ -1,0 +1,313 @@
+"""A Spark data source that writes Lance tables: tasks write fragments, the driver commits them once.
+
+Shape: `df.write.format("schemac-lance").mode("append"|"overwrite")` with the options of `SinkOptions`. Where the frame has
+       a column `_errors`, rows in which it is not null go to the quarantine dataset instead, in the same pass.
+       A write that fails leaves table and quarantine as they were.
+Errors: what is raised in tasks and at the commit reaches the caller inside Spark's exception; `report` names a file for
+        the numbers of what was written, because Spark commits in another process.
+"""
+
+import base64
+import json
+import tempfile
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+from pyspark.sql.datasource import DataSource, DataSourceArrowWriter, WriterCommitMessage
+from pyspark.sql.types import StructType
+
+from . import lance_table
+from .batches import as_lance_reads, to_schema
+from .errors import PipelineError
+from .lance_table import Place
+from .verify import differences, lance_fields_of
+
+ERRORS, RAW, SOURCE = "_errors", "_raw", "_source"
+
+REASON = pa.struct([("path", pa.string()), ("rule", pa.string()), ("value", pa.string())])
+QUARANTINE_SCHEMA = pa.schema(
+    [
+        pa.field("run", pa.string(), nullable=False),
+        pa.field("source", pa.string()),
+        pa.field("raw", pa.string()),
+        pa.field("errors", pa.list_(pa.field("item", REASON)), nullable=False),
+    ]
+)
+POSITIONS = r'\[(?:\d+|"[^\]]*")\]'
+
+
+@dataclass
+class Written(WriterCommitMessage):
+    """What one task wrote."""
+
+    fragments: list[str] = field(default_factory=list)
+    rows: int = 0
+    bad_fragments: list[str] = field(default_factory=list)
+    bad_rows: int = 0
+    reasons: Counter[tuple[str, str]] = field(default_factory=Counter)
+
+
+@dataclass(frozen=True)
+class SinkOptions:
+    """Options of the sink: `path` and `schema` are needed, the schema as a path of IPC bytes, or these in base64."""
+
+    path: str
+    schema: str
+    quarantine: str | None = None
+    run: str = ""
+    report: str | None = None
+    must_create: bool = False
+    max_quarantined: str | None = None
+    storage_version: str | None = None
+    max_rows_per_file: int = 1 << 20
+    storage_options: str = "{}"
+
+    def read_schema(self) -> pa.Schema:
+        """The table's Arrow schema."""
+        try:
+            if len(self.schema) < 4096 and self.schema.endswith(".arrow"):
+                with open(self.schema, "rb") as file:
+                    return pa.ipc.read_schema(pa.BufferReader(file.read()))
+            return pa.ipc.read_schema(pa.BufferReader(base64.b64decode(self.schema, validate=True)))
+        except (OSError, ValueError) as error:
+            raise PipelineError(
+                "unreadable-schema", f"option `schema` cannot be read: {error}",
+                "give the path of build/<dataset>/arrow/schema.arrow, or its bytes in base64",
+            ) from error
+
+
+def encode_schema(schema: pa.Schema) -> str:
+    """The schema as the option `schema` takes it."""
+    return base64.b64encode(schema.serialize().to_pybytes()).decode()
+
+
+def sink_options(options: Any) -> SinkOptions:
+    """The options out of Spark's, whose keys ignore case."""
+    folded = {name.lower(): text for name, text in dict(options).items()}
+    found: dict[str, Any] = {}
+    for name in SinkOptions.__dataclass_fields__:
+        text = folded.get(name.replace("_", ""))
+        if text is not None:
+            found[name] = text
+    for name in ("path", "schema"):
+        if name not in found:
+            raise PipelineError("missing-option", f"the sink `{LanceSink.name()}` needs the option `{name}`")
+    if "must_create" in found:
+        found["must_create"] = found["must_create"].lower() == "true"
+    if "max_rows_per_file" in found:
+        found["max_rows_per_file"] = int(found["max_rows_per_file"])
+    return SinkOptions(**found)
+
+
+class LanceSink(DataSource):
+    """Spark's way in."""
+
+    @classmethod
+    def name(cls) -> str:
+        """The word for `format`."""
+        return "schemac-lance"
+
+    def writer(self, schema: StructType, overwrite: bool) -> "LanceWriter":
+        """A writer for one run."""
+        return LanceWriter(sink_options(self.options), overwrite, ERRORS in schema.names)
+
+
+class LanceWriter(DataSourceArrowWriter):
+    """Writes one frame; made on the driver, copied to the tasks."""
+
+    def __init__(self, options: SinkOptions, overwrite: bool, is_split: bool) -> None:
+        import lance  # noqa: F401  registers Lance's extension types before the schema is read
+
+        self.options = replace(options, schema=encode_schema(as_lance_reads(options.read_schema())))
+        self.is_split = is_split
+        self.table = self._place(options.path, "overwrite" if overwrite else "append")
+        if self.table.mode != "create" and options.must_create:
+            raise PipelineError("table-exists", f"there is a table at `{options.path}` already")
+        if self.table.mode == "append":
+            self._check_schema()
+        quarantine = options.quarantine if is_split else None
+        self.quarantine = None if quarantine is None else self._place(quarantine, "append")
+        for place in self._places():
+            lance_table.open_staging(place)
+
+    @property
+    def schema(self) -> pa.Schema:
+        """The table's schema: kept as text, because pickling a pyarrow type drops what its child fields say."""
+        return self.options.read_schema()
+
+    def _places(self) -> list[Place]:
+        return [place for place in (self.table, self.quarantine) if place is not None]
+
+    def _place(self, path: str, mode: str) -> Place:
+        return lance_table.prepare(
+            path,
+            mode,
+            storage_options=json.loads(self.options.storage_options),
+            storage_version=self.options.storage_version,
+            max_rows_per_file=self.options.max_rows_per_file,
+        )
+
+    def _check_schema(self) -> None:
+        table = lance_table.open_table(self.table.path, self.table.storage_options)
+        assert table is not None
+        found = differences(lance_fields_of(self.schema), table.lance_schema, ids=False)
+        if found:
+            raise PipelineError(
+                "schema-mismatch", f"the table `{self.table.path}` has another schema: {'; '.join(found[:5])}"
+            )
+
+    def write(self, iterator: Iterator[pa.RecordBatch]) -> Written:
+        """Writes the rows of one task."""
+        import lance  # noqa: F401
+
+        written, schema = Written(), self.schema
+        with tempfile.TemporaryFile() as spill:
+            bad = _Spill(spill, self.options.run)
+            good = self._good_batches(iterator, schema, bad, written)
+            failure: list[BaseException] = []
+            first = next(good, None)
+            if first is not None:
+                stream = _remembering(first, good, failure)
+                try:
+                    written.fragments = lance_table.write_fragments(self.table, schema, stream)
+                except Exception as error:
+                    raise failure[0] if failure else error from None
+            if bad.rows:
+                assert self.quarantine is not None
+                written.bad_fragments = lance_table.write_fragments(self.quarantine, QUARANTINE_SCHEMA, bad.read())
+                written.bad_rows, written.reasons = bad.rows, bad.reasons
+        return written
+
+    def _good_batches(
+        self, batches: Iterator[pa.RecordBatch], schema: pa.Schema, bad: "_Spill", written: Written
+    ) -> Iterator[pa.RecordBatch]:
+        for batch in batches:
+            if self.is_split:
+                batch = bad.take_from(batch)
+            if batch.num_rows:
+                written.rows += batch.num_rows
+                yield to_schema(batch, schema)
+
+    def commit(self, messages: list[WriterCommitMessage | None]) -> None:
+        """Makes the rows appear: quarantine first, so that the table never holds a run whose bad rows are lost."""
+        results = [message for message in messages if isinstance(message, Written)]
+        good = [text for result in results for text in result.fragments]
+        bad = [text for result in results for text in result.bad_fragments]
+        report = self._report(results)
+        self._check_limit(report)
+        quarantine_version = None
+        if self.quarantine is not None and bad:
+            quarantine_version = lance_table.commit(self.quarantine, QUARANTINE_SCHEMA, bad)
+        try:
+            version = lance_table.commit(self.table, self.schema, good)
+        except Exception:
+            if quarantine_version is not None and self.quarantine is not None:
+                lance_table.take_back(self.quarantine, quarantine_version)
+            raise
+        for place in self._places():
+            lance_table.close_staging(place)
+        if self.options.report is not None:
+            with open(self.options.report, "w") as file:
+                json.dump({**report, "version": version, "quarantine_version": quarantine_version}, file)
+
+    def _report(self, results: list[Written]) -> dict[str, Any]:
+        reasons: Counter[tuple[str, str]] = Counter()
+        for result in results:
+            reasons.update(result.reasons)
+        return {
+            "rows_written": sum(result.rows for result in results),
+            "rows_quarantined": sum(result.bad_rows for result in results),
+            "reasons": [[path, rule, count] for (path, rule), count in sorted(reasons.items())],
+        }
+
+    def _check_limit(self, report: dict[str, Any]) -> None:
+        if self.options.max_quarantined is None:
+            return
+        limit = json.loads(self.options.max_quarantined)
+        bad = report["rows_quarantined"]
+        allowed = limit if isinstance(limit, int) else limit * (bad + report["rows_written"])
+        if bad > allowed:
+            if self.options.report is not None:
+                with open(self.options.report, "w") as file:
+                    json.dump({**report, "over_limit": limit}, file)
+            raise PipelineError("too-many-quarantined", f"{bad} records do not fit, the limit is {limit}")
+
+    def abort(self, messages: list[WriterCommitMessage | None]) -> None:
+        """Removes what was written."""
+        results = [message for message in messages if isinstance(message, Written)]
+        lance_table.discard(self.table, [text for result in results for text in result.fragments])
+        if self.quarantine is not None:
+            lance_table.discard(self.quarantine, [text for result in results for text in result.bad_fragments])
+
+
+def _remembering(
+    first: pa.RecordBatch, rest: Iterator[pa.RecordBatch], failure: list[BaseException]
+) -> Iterator[pa.RecordBatch]:
+    """The batches; an error is kept, for Lance would wrap it beyond recognition."""
+    yield first
+    try:
+        yield from rest
+    except Exception as error:
+        failure.append(error)
+        raise
+
+
+class _Spill:
+    """Bad rows of one task, on disk until the good ones are written."""
+
+    def __init__(self, file: Any, run: str) -> None:
+        self.file = file
+        self.run = run
+        self.rows = 0
+        self.reasons: Counter[tuple[str, str]] = Counter()
+        self.writer: pa.RecordBatchStreamWriter | None = None
+
+    def take_from(self, batch: pa.RecordBatch) -> pa.RecordBatch:
+        """The rows that fit; the others are kept here."""
+        errors = batch.column(ERRORS)
+        if errors.null_count == len(errors):
+            return batch
+        self._keep(batch.filter(errors.is_valid()))
+        return batch.filter(errors.is_null())
+
+    def _keep(self, bad: pa.RecordBatch) -> None:
+        columns = {name: bad.column(name) if name in bad.schema.names else None for name in (SOURCE, RAW)}
+        run = pa.array([self.run], pa.string()).take(pa.array([0] * bad.num_rows))
+        blank = pa.nulls(bad.num_rows, pa.string())
+        errors = bad.column(ERRORS)
+        kept = pa.record_batch(
+            [run, columns[SOURCE] or blank, columns[RAW] or blank, errors.cast(QUARANTINE_SCHEMA.field("errors").type)],
+            schema=QUARANTINE_SCHEMA,
+        )
+        if self.writer is None:
+            self.writer = pa.ipc.new_stream(self.file, QUARANTINE_SCHEMA)
+        self.writer.write_batch(kept)
+        self.rows += kept.num_rows
+        self._count(errors.flatten())
+
+    def _count(self, reasons: pa.StructArray) -> None:
+        paths = pc.replace_substring_regex(reasons.field("path"), POSITIONS, "[]")
+        table = pa.table({"path": paths, "rule": reasons.field("rule")})
+        counts = table.group_by(["path", "rule"]).aggregate([([], "count_all")])
+        for row in counts.to_pylist():
+            self.reasons[row["path"], row["rule"]] += row["count_all"]
+
+    def read(self) -> Iterator[pa.RecordBatch]:
+        """The rows kept."""
+        assert self.writer is not None
+        self.writer.close()
+        self.file.seek(0)
+        yield from pa.ipc.open_stream(self.file)
+
+
+def encode_options(options: SinkOptions) -> dict[str, str]:
+    """The options as Spark takes them."""
+    texts = {}
+    for name, value in asdict(options).items():
+        if value is not None:
+            texts[name.replace("_", "")] = str(value).lower() if isinstance(value, bool) else str(value)
+    return texts

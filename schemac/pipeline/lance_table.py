@@ -1,0 +1,214 @@
+"""A Lance table as the writer meets it: is it there, where do tasks put files, how does it all appear at once.
+
+Shape: tasks write fragments beside the table, in a folder that no reader looks into; the commit moves their files in and
+       adds one version. What is not committed never was in the table, and leaves with its folder.
+Errors: PipelineError where the table is there, is not there, or has another schema than expected.
+Source: pylance 14: a fragment of an existing table takes its field ids from it, so the folder holds a shallow clone.
+"""
+
+import os
+import shutil
+import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import pyarrow as pa
+
+from .errors import PipelineError
+
+STAGING = "_staging-"
+
+
+@contextmanager
+def lance_errors() -> Iterator[None]:
+    """Lance's panics, which no `except Exception` sees, as ordinary errors."""
+    try:
+        yield
+    except BaseException as error:
+        if type(error).__name__ == "PanicException":
+            raise RuntimeError(f"Lance stopped: {error}") from error
+        raise
+
+
+def open_table(path: str, storage_options: dict[str, str] | None = None) -> Any | None:
+    """The table, or None where there is none. Anything else that keeps it from being opened is raised."""
+    import lance
+
+    try:
+        with lance_errors():
+            return lance.dataset(path, storage_options=storage_options or None)
+    except (ValueError, OSError) as error:
+        if "was not found" in str(error):
+            return None
+        raise PipelineError("unreadable-table", f"cannot open the table `{path}`: {str(error).splitlines()[0]}") from error
+
+
+def is_local(path: str) -> bool:
+    """Whether the table is in a file system of this machine."""
+    return "://" not in path or path.startswith("file://")
+
+
+def local_path(path: str) -> str:
+    """The path without its scheme."""
+    return path.removeprefix("file://")
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where the fragments of one run go, and the version that they are added to."""
+
+    path: str
+    staging: str
+    mode: str
+    read_version: int
+    storage_options: dict[str, str]
+    storage_version: str | None
+    max_rows_per_file: int
+
+    @property
+    def is_staged(self) -> bool:
+        """Whether fragments wait outside the table."""
+        return self.staging != self.path
+
+
+def prepare(
+    path: str, mode: str, *, storage_options: dict[str, str], storage_version: str | None, max_rows_per_file: int
+) -> Place:
+    """The place for a run that appends to a table, or replaces its rows; either makes the table where it is missing."""
+    table = open_table(path, storage_options)
+    staging = path
+    if is_local(path):
+        path = os.path.abspath(local_path(path))
+        staging = os.path.join(path, STAGING + uuid.uuid4().hex)
+    effective = mode if table is not None else "create"
+    version = 0 if table is None else table.version
+    return Place(path, staging, effective, version, storage_options, storage_version, max_rows_per_file)
+
+
+def open_staging(place: Place) -> None:
+    """Makes the folder that tasks write to."""
+    if place.is_staged and place.mode == "append":
+        table = open_table(place.path, place.storage_options)
+        assert table is not None
+        os.makedirs(os.path.dirname(place.staging), exist_ok=True)
+        table.shallow_clone(place.staging, place.read_version)
+
+
+def write_fragments(place: Place, schema: pa.Schema, batches: Iterator[pa.RecordBatch]) -> list[str]:
+    """Fragments of the batches, as JSON; the files are in the table's staging folder."""
+    import json
+
+    from lance.fragment import write_fragments as write
+
+    reader = pa.RecordBatchReader.from_batches(schema, batches)
+    mode = "create" if place.is_staged and place.mode == "overwrite" else place.mode
+    with lance_errors():
+        fragments = write(
+            reader,
+            place.staging,
+            schema=schema,
+            mode=mode,
+            max_rows_per_file=place.max_rows_per_file,
+            data_storage_version=None if mode == "append" else place.storage_version,
+            storage_options=place.storage_options or None,
+        )
+    assert isinstance(fragments, list)
+    return [json.dumps(fragment.to_json()) for fragment in fragments]
+
+
+def commit(place: Place, schema: pa.Schema, fragments: list[str]) -> int:
+    """Adds the fragments to the table, or makes it of them; the new version."""
+    import json
+
+    import lance
+
+    if place.is_staged:
+        _move_in(place, fragments)
+    options = place.storage_options or None
+    with lance_errors():
+        if place.mode == "append":
+            if not fragments:
+                return place.read_version
+            operation: Any = lance.LanceOperation.Append([lance.FragmentMetadata.from_json(f) for f in fragments])
+        elif not fragments:
+            mode = "overwrite" if place.mode == "overwrite" else "create"
+            table = lance.write_dataset(
+                schema.empty_table(), place.path, mode=mode,
+                data_storage_version=place.storage_version, storage_options=options,
+            )
+            return int(table.version)
+        else:
+            metadata = [lance.FragmentMetadata.from_json(json.dumps(json.loads(f))) for f in fragments]
+            operation = lance.LanceOperation.Overwrite(schema, metadata)
+        read_version = place.read_version or None
+        table = lance.LanceDataset.commit(
+            place.path, operation, read_version=read_version, storage_options=options
+        )
+    return int(table.version)
+
+
+def _move_in(place: Place, fragments: list[str]) -> None:
+    """Moves the files of finished tasks to where the table's files are; a file that is not moved leaves with staging."""
+    source, destination = os.path.join(place.staging, "data"), os.path.join(place.path, "data")
+    os.makedirs(destination, exist_ok=True)
+    for name in _file_names(fragments):
+        for entry in (name, name.removesuffix(".lance")):
+            if os.path.exists(os.path.join(source, entry)):
+                os.replace(os.path.join(source, entry), os.path.join(destination, entry))
+
+
+def _file_names(fragments: list[str]) -> Iterator[str]:
+    import json
+
+    for fragment in fragments:
+        for file in json.loads(fragment)["files"]:
+            yield file["path"]
+
+
+def discard(place: Place, fragments: list[str]) -> None:
+    """Removes what a run wrote and did not commit."""
+    if not place.is_staged:
+        _remove_remote(place, fragments)
+        return
+    data = os.path.join(place.path, "data")
+    for name in _file_names(fragments):
+        for entry in (os.path.join(data, name), os.path.join(data, name.removesuffix(".lance"))):
+            if os.path.isdir(entry):
+                shutil.rmtree(entry, ignore_errors=True)
+            elif os.path.exists(entry):
+                os.remove(entry)
+    close_staging(place)
+    if place.mode == "create":
+        for folder in (data, place.path):
+            if os.path.isdir(folder) and not os.listdir(folder):
+                os.rmdir(folder)
+
+
+def close_staging(place: Place) -> None:
+    """Removes the folder that tasks wrote to, with everything that is still in it."""
+    if place.is_staged:
+        shutil.rmtree(place.staging, ignore_errors=True)
+
+
+def _remove_remote(place: Place, fragments: list[str]) -> None:
+    from pyarrow import fs
+
+    try:
+        file_system, root = fs.FileSystem.from_uri(place.path)
+        for name in _file_names(fragments):
+            file_system.delete_file(f"{root}/data/{name}")
+    except (OSError, pa.ArrowException):
+        pass  # Lance's own clean-up takes files that no version names.
+
+
+def take_back(place: Place, version: int) -> None:
+    """Undoes a commit of this run: the dataset as it was before, by a new version, or gone where it was new."""
+    import lance
+
+    if place.read_version:
+        with lance_errors():
+            lance.dataset(place.path, version=place.read_version, storage_options=place.storage_options or None).restore()
+    elif place.is_staged and version == 1:
+        shutil.rmtree(place.path, ignore_errors=True)

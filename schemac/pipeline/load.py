@@ -1,0 +1,117 @@
+"""A pipeline file into a job and the dataset that its records have to fit.
+
+Floor: 11 (pipeline).
+Shape: paths in the file are relative to the file; those of object stores and absolute ones stay.
+Errors: SC611 pipeline-file, and whatever its manifest has.
+"""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from schemac.logical.dataset import LogicalDataset
+from schemac.lowering.lower import LoweringOptions, lower, storage_version
+from schemac.physical.arrow import ArrowSchema
+from schemac.physical.field import LoweredSchema
+from schemac.pipeline.job import Job
+from schemac.project.compile import Options, check_source, emit
+from schemac.project.configuration import Project, find_project
+from schemac.source.catalogue import PIPELINE_FILE
+from schemac.source.report import Report
+from schemac.source.suggest import closest
+from schemac.source.text import read_text
+from schemac.syntax.complaints import Complaint, complaints
+from schemac.syntax.document import Document, parse
+
+
+@dataclass(frozen=True)
+class LoadedJob:
+    """A job with its compiled schema."""
+
+    job: Job
+    dataset: LogicalDataset
+    lowered: LoweredSchema
+
+    @property
+    def arrow_schema(self) -> ArrowSchema:
+        """What the table's rows look like."""
+        return self.lowered.to_arrow()
+
+    @property
+    def storage_version(self) -> str:
+        """The version of the table's data files."""
+        return storage_version(self.dataset.schema.extra)
+
+
+def load_job(path: Path, report: Report) -> LoadedJob | None:
+    """The job of a pipeline file, or None after saying what is wrong with it."""
+    source = read_text(path, str(path), report)
+    documents = parse(source, report) if source is not None else []
+    if report.has_errors:
+        return None
+    value = documents[0].value if len(documents) == 1 else None
+    if not isinstance(value, dict):
+        message = f"{path} is no pipeline: it has to be one mapping with `source`, `schema` and `target`"
+        report.add(PIPELINE_FILE, message, file=str(path), help="see examples/demo/pipeline.yaml")
+        return None
+    document = documents[0]
+    try:
+        job = _with_paths(Job.model_validate(value), path.parent)
+    except ValidationError as error:
+        for found in complaints(error, Job, value):
+            _complain(document, found, report)
+        return None
+    if job.schema_ is None:
+        missing = Complaint(PIPELINE_FILE, (), "a pipeline needs `schema`", "add `schema:` with the path of a manifest")
+        _complain(document, missing, report)
+        return None
+    return _with_schema(job, path, document, report)
+
+
+def _complain(document: Document, found: Complaint, report: Report) -> None:
+    span = document.key_span(found.path) if found.on_key else document.span(found.path)
+    report.add(PIPELINE_FILE, found.message, source=document.source, span=span, help=found.help)
+
+
+def _with_schema(job: Job, path: Path, document: Document, report: Report) -> LoadedJob | None:
+    assert job.schema_ is not None
+    project = find_project(path.parent.resolve(), report)
+    manifest = path.parent / job.schema_
+    source = read_text(manifest, str(manifest), report)
+    datasets = check_source(source, project, report) if source is not None else []
+    if report.has_errors:
+        return None
+    wanted = [dataset for dataset in datasets if job.dataset in (None, dataset.name)]
+    if len(wanted) != 1:
+        names = [dataset.name for dataset in datasets]
+        near = closest(job.dataset, names) if job.dataset else None
+        message = f"{manifest} has no dataset '{job.dataset}'" if job.dataset else f"{manifest} has {len(names)} datasets"
+        help = f"did you mean '{near}'?" if near else f"write `dataset:` with one of: {', '.join(names)}"
+        _complain(document, Complaint(PIPELINE_FILE, ("dataset",) if job.dataset else ("schema",), message, help), report)
+        return None
+    (dataset,) = wanted
+    return _lowered(job, dataset, project, report)
+
+
+def _lowered(job: Job, dataset: LogicalDataset, project: Project, report: Report) -> LoadedJob | None:
+    """The job with its schema as Lance will have it, unless Lance refuses it."""
+    lowering = LoweringOptions(project.defaults)
+    emit(dataset, Options(targets=("lance",), lowering=lowering), report)
+    return None if report.has_errors else LoadedJob(job, dataset, lower(dataset, lowering))
+
+
+def _with_paths(job: Job, folder: Path) -> Job:
+    """The job with paths that hold from the working folder."""
+
+    def resolved(path: str) -> str:
+        return path if "://" in path else str(folder / path)
+
+    update: dict[str, Any] = {
+        "source": job.source.model_copy(update={"path": tuple(resolved(p) for p in job.source.path)}),
+        "target": job.target.model_copy(update={"path": resolved(job.target.path)}),
+    }
+    if job.quarantine is not None:
+        update["quarantine"] = job.quarantine.model_copy(update={"path": resolved(job.quarantine.path)})
+    return job.model_copy(update=update)

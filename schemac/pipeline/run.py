@@ -1,0 +1,202 @@
+"""Runs one job: read, conform, write good and bad rows in one pass, verify, report.
+
+Shape: a `Job`, an Arrow schema and the expected Lance messages in; a `RunReport` out, whose counts come from what the
+       tasks wrote. Nothing is committed when the run raises.
+Errors: PipelineError for what the author can mend; anything else is Spark's, Lance's or ours.
+"""
+
+import json
+import tempfile
+import threading
+import time
+import uuid
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+from pyspark.errors import PySparkException
+from pyspark.sql import DataFrame, Observation, SparkSession
+from pyspark.sql import functions as F
+
+from . import lance_table
+from .conform import conform, key_check, primary_key
+from .errors import PipelineError
+from .job import Job, Keys, Mode
+from .lance_sink import LanceSink, SinkOptions, encode_options, encode_schema
+from .source import check_source, open_records
+from .verify import lance_fields_of, table_differences
+
+Progress = Callable[[int, int], None]
+SHOWN_REASONS = 20
+
+
+@dataclass(frozen=True)
+class ReasonCount:
+    """How many times a field broke a rule; positions in the path are left out."""
+
+    path: str
+    rule: str
+    count: int
+
+
+@dataclass(frozen=True)
+class RunReport:
+    """What a run did."""
+
+    run: str
+    rows_in: int
+    rows_written: int
+    rows_quarantined: int
+    reasons: tuple[ReasonCount, ...]
+    seconds: float
+    table_path: str
+    table_version: int
+    quarantine_path: str | None
+    quarantine_version: int | None
+    differences: tuple[str, ...]
+
+
+def run(
+    job: Job,
+    arrow_schema: pa.Schema,
+    lance_fields: list[bytes] | None = None,
+    *,
+    lance_metadata: dict[str, bytes] | None = None,
+    storage_version: str | None = None,
+    progress: Progress | None = None,
+    spark: SparkSession | None = None,
+) -> RunReport:
+    """Runs the job; paths are taken as they stand."""
+    started = time.monotonic()
+    check(job)
+    if spark is None:
+        from .session import start_session
+
+        spark = start_session(master=job.spark.master, settings=job.spark.settings)
+    else:
+        spark.dataSource.register(LanceSink)
+    counted = Observation("records read")
+    records = open_records(spark, job)
+    records = replace(records, frame=records.frame.observe(counted, F.count(F.lit(1)).alias("rows")))
+    frame = conform(records, arrow_schema, job)
+    keys = primary_key(arrow_schema)
+    if job.keys is Keys.CHECK and keys:
+        frame = key_check(frame, keys)
+    run_id = uuid.uuid4().hex
+    with _watched(spark, run_id, progress):
+        numbers = _write(frame, job, arrow_schema, storage_version, run_id)
+    expected = lance_fields_of(arrow_schema) if lance_fields is None else lance_fields
+    found = table_differences(job.target.path, expected, lance_metadata, job.target.storage_options)
+    written, quarantined = numbers["rows_written"], numbers["rows_quarantined"]
+    rows_in = int(counted.get["rows"])
+    if rows_in != written + quarantined:
+        found = (*found, f"{rows_in} records were read, {written} written and {quarantined} quarantined")
+    return RunReport(
+        run=run_id,
+        rows_in=rows_in,
+        rows_written=written,
+        rows_quarantined=quarantined,
+        reasons=_top_reasons(numbers),
+        seconds=time.monotonic() - started,
+        table_path=job.target.path,
+        table_version=numbers["version"],
+        quarantine_path=job.quarantine_path if quarantined else None,
+        quarantine_version=numbers["quarantine_version"],
+        differences=found,
+    )
+
+
+def check(job: Job) -> None:
+    """Finds what can be found before Spark starts."""
+    check_source(job)
+    if Path(job.target.path) == Path(job.quarantine_path):
+        raise PipelineError("same-path", "`target` and `quarantine` are one path")
+    table = lance_table.open_table(job.target.path, job.target.storage_options)
+    if table is not None and job.target.mode is Mode.CREATE:
+        raise PipelineError(
+            "table-exists", f"there is a table at `{job.target.path}` already",
+            "set `mode: append` or `mode: overwrite` under `target`",
+        )
+    path = Path(lance_table.local_path(job.target.path))
+    if table is None and lance_table.is_local(job.target.path) and path.exists() and (path.is_file() or any(path.iterdir())):
+        raise PipelineError("not-a-table", f"`{job.target.path}` is there, and is no Lance table")
+
+
+def _top_reasons(numbers: dict[str, Any]) -> tuple[ReasonCount, ...]:
+    ordered = sorted(numbers["reasons"], key=lambda entry: (-entry[2], entry[0], entry[1]))
+    return tuple(ReasonCount(*entry) for entry in ordered[:SHOWN_REASONS])
+
+
+def _write(
+    frame: DataFrame, job: Job, schema: pa.Schema, storage_version: str | None, run_id: str
+) -> dict[str, Any]:
+    with tempfile.TemporaryDirectory(prefix="schemac-") as folder:
+        report = Path(folder) / "report.json"
+        options = SinkOptions(
+            path=job.target.path,
+            schema=encode_schema(schema),
+            quarantine=job.quarantine_path,
+            run=run_id,
+            report=str(report),
+            must_create=job.target.mode is Mode.CREATE,
+            max_quarantined=None if job.max_quarantined is None else json.dumps(job.max_quarantined),
+            storage_version=storage_version,
+            max_rows_per_file=job.target.max_rows_per_file,
+            storage_options=json.dumps(job.target.storage_options),
+        )
+        mode = "overwrite" if job.target.mode is Mode.OVERWRITE else "append"
+        try:
+            frame.write.format(LanceSink.name()).mode(mode).options(**encode_options(options)).save()
+        except PySparkException as error:
+            raise _explained(error, report) from error
+        numbers: dict[str, Any] = json.loads(report.read_text())
+        return numbers
+
+
+def _explained(error: PySparkException, report: Path) -> Exception:
+    """The error that the sink raised, out of Spark's; a limit that was passed comes with its reasons."""
+    numbers = json.loads(report.read_text()) if report.exists() else {}
+    if "over_limit" in numbers:
+        worst = ", ".join(f"`{entry.path}` {entry.rule} {entry.count}" for entry in _top_reasons(numbers)[:5])
+        return PipelineError(
+            "too-many-quarantined",
+            f"{numbers['rows_quarantined']} of {numbers['rows_quarantined'] + numbers['rows_written']} records do not"
+            f" fit, the limit is {numbers['over_limit']}; nothing was written",
+            f"most of them: {worst}",
+        )
+    for line in reversed(str(error).splitlines()):
+        if "PipelineError: (" in line:
+            return PipelineError("write-failed", line.split("PipelineError: ", 1)[1])
+    return error
+
+
+@contextmanager
+def _watched(spark: SparkSession, group: str, progress: Progress | None) -> Iterator[None]:
+    if progress is None:
+        yield
+        return
+    stopped = threading.Event()
+    tracker = spark.sparkContext.statusTracker()
+    spark.sparkContext.setJobGroup(group, "schemac run")
+
+    def poll() -> None:
+        while not stopped.wait(0.2):
+            stages = [
+                stage
+                for job in tracker.getJobIdsForGroup(group)
+                for stage_id in getattr(tracker.getJobInfo(job), "stageIds", ())
+                if (stage := tracker.getStageInfo(stage_id)) is not None
+            ]
+            if stages:
+                progress(sum(s.numCompletedTasks for s in stages), sum(s.numTasks for s in stages))
+
+    watcher = threading.Thread(target=poll, daemon=True)
+    watcher.start()
+    try:
+        yield
+    finally:
+        stopped.set()
+        watcher.join()

@@ -1,0 +1,63 @@
+"""Runs the compiler on one text, as `schemac build` would, and keeps everything."""
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from schemac.logical.dataset import LogicalDataset
+from schemac.lowering.lower import lower
+from schemac.project.compile import Options, check_source, emit
+from schemac.project.configuration import Project, find_project
+from schemac.source.diagnostic import Diagnostic, Severity
+from schemac.source.report import Report
+from schemac.source.text import decode_text
+from tests.printing import arrow_text, logical_text
+
+
+@dataclass
+class Compiled:
+    """What came out of one text."""
+
+    report: Report = field(default_factory=Report)
+    datasets: list[LogicalDataset] = field(default_factory=list)
+    files: dict[str, dict[str, str]] = field(default_factory=dict)
+    """Golden texts by dataset and file name."""
+
+    @property
+    def diagnostics(self) -> tuple[Diagnostic, ...]:
+        return self.report.diagnostics
+
+    @property
+    def codes(self) -> set[str]:
+        return {d.code for d in self.diagnostics}
+
+    @property
+    def errors(self) -> set[str]:
+        return {d.code for d in self.diagnostics if d.severity is Severity.ERROR}
+
+
+_ARTIFACTS = {"lance/schema.txtpb": "lance.txtpb", "spark/schema.json": "spark.json", "losses.json": "losses.json"}
+
+
+def compile_bytes(
+    content: bytes, name: str, *, strict: bool = False, show_losses: bool = False, folder: Path | None = None
+) -> Compiled:
+    """Check and, where there are no errors, emit for all targets."""
+    compiled = Compiled()
+    report = compiled.report
+    project = find_project(folder, report) if folder else Project(Path())
+    source = decode_text(content, name, report)
+    if source is None:
+        return compiled
+    compiled.datasets = check_source(source, project, report, strict=strict)
+    if report.has_errors:
+        return compiled
+    for dataset in compiled.datasets:
+        artifacts, losses = emit(dataset, Options(strict=strict, show_losses=show_losses), report)
+        written = {artifact.path: artifact.content for artifact in artifacts}
+        texts = {file: written[path].decode() for path, file in _ARTIFACTS.items() if path in written}
+        if not losses:
+            del texts["losses.json"]
+        texts["logical.txt"] = logical_text(dataset)
+        texts["arrow.txt"] = arrow_text(lower(dataset).to_arrow())
+        compiled.files[dataset.name] = texts
+    return compiled

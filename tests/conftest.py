@@ -1,0 +1,24 @@
+"""The refresh option of the golden files."""
+
+from fnmatch import fnmatch
+
+import pytest
+
+from tests.golden import Golden
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--refresh", metavar="GLOB", help="rewrite the golden files of the corpus cases whose path matches"
+    )
+
+
+@pytest.fixture
+def golden(request: pytest.FixtureRequest) -> Golden:
+    """Compares with the files of one case, or writes them where `--refresh` names the case."""
+    pattern = request.config.getoption("--refresh")
+
+    def is_refreshed(case: str) -> bool:
+        return pattern is not None and (fnmatch(case, pattern) or fnmatch(case, f"*/{pattern}"))
+
+    return Golden(is_refreshed)

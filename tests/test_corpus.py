@@ -1,0 +1,68 @@
+"""The corpus: manifests as authors write them, and what becomes of them.
+
+An accepted case is a folder with `manifest.yaml` and its outputs, in folders of their own where it declares
+several datasets. A rejected case is a manifest in the folder of the one code that it gives. A case whose name
+starts with `strict` is compiled with `--strict`.
+"""
+
+from pathlib import Path
+
+import pytest
+
+from schemac.source.catalogue import CATALOGUE
+from schemac.source.diagnostic import Severity
+from schemac.source.render.text import render_text
+from tests.compiling import compile_bytes
+from tests.golden import CORPUS, Golden
+
+ACCEPTED = sorted(path.parent for path in (CORPUS / "accepted").glob("*/manifest.yaml"))
+REJECTED = sorted((CORPUS / "rejected").glob("*/*.yaml"))
+OUTPUTS = ("logical.txt", "arrow.txt", "lance.txtpb", "spark.json", "losses.json")
+ELSEWHERE = frozenset({"SC101", "SC104", "SC541", "SC542", "SC601", "SC602", "SC611", "SC612", "SC613"})
+"""Codes that no text of a manifest can show: `test_pages.py` and `cli/` have their cases."""
+
+
+@pytest.mark.parametrize("case", ACCEPTED, ids=lambda case: case.name)
+def test_compile_accepted_manifest(case: Path, golden: Golden) -> None:
+    compiled = compile_bytes(
+        (case / "manifest.yaml").read_bytes(), "manifest.yaml", strict=case.name.startswith("strict")
+    )
+    findings = render_text(compiled.diagnostics)
+    assert compiled.errors == set(), findings
+    assert compiled.datasets, "an accepted manifest holds a dataset"
+    golden.check(case / "findings.txt", findings)
+    is_single = len(compiled.files) == 1
+    for dataset, texts in compiled.files.items():
+        folder = case if is_single else case / dataset
+        for output in OUTPUTS:
+            golden.check(folder / output, texts.get(output, ""))
+    leftovers = {path.parent.name for path in case.glob("*/logical.txt")} - set() if is_single else (
+        {path.parent.name for path in case.glob("*/logical.txt")} - set(compiled.files)
+    )
+    assert not leftovers
+
+
+@pytest.mark.parametrize("case", REJECTED, ids=lambda case: f"{case.parent.name}/{case.stem}")
+def test_report_rejected_manifest(case: Path, golden: Golden) -> None:
+    code = CATALOGUE[case.parent.name.partition("-")[0]]
+    compiled = compile_bytes(
+        case.read_bytes(),
+        case.name,
+        strict=case.stem.startswith("strict"),
+        show_losses=code.severity is Severity.NOTE,
+        folder=case.parent,
+    )
+    golden.check(case.with_suffix(".stderr.txt"), render_text(compiled.diagnostics))
+    assert compiled.codes == {code.id}
+    if code.severity is Severity.ERROR:
+        assert compiled.errors == {code.id}
+
+
+def test_find_case_of_every_code() -> None:
+    shown = {case.parent.name for case in REJECTED}
+    assert shown == {f"{code.id}-{code.slug}" for code in CATALOGUE.values() if code.id not in ELSEWHERE}
+
+
+def test_find_input_of_every_golden_file() -> None:
+    rejected = {case.with_suffix(".stderr.txt") for case in REJECTED}
+    assert set((CORPUS / "rejected").glob("*/*.stderr.txt")) <= rejected
