@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from importlib import import_module
 
 from schemac.cli.exit_code import ExitCode
+from schemac.source.suggest import closest
 from schemac.version import __version__
 
 COMMANDS = {
@@ -48,6 +49,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _run(given: list[str]) -> int:
     command = next((word for word in given if not word.startswith("-")), None)
+    if command is not None and command not in COMMANDS and given[0] == command:
+        near = closest(command, COMMANDS)
+        hint = f"did you mean `schemac {near}`?" if near else f"the commands are {', '.join(COMMANDS)}"
+        print(f"schemac: there is no command '{command}'; {hint}", file=sys.stderr)
+        return ExitCode.USAGE
     parser = _parser(command)
     options = parser.parse_args(given)
     if options.command is None:

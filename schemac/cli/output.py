@@ -6,22 +6,28 @@ Floor: 12 (cli).
 import argparse
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from schemac.cli.exit_code import ExitCode
 from schemac.source.catalogue import INVALID_CONFIGURATION, NOTHING_TO_COMPILE, STALE_ARTIFACT
 from schemac.source.diagnostic import Diagnostic, Severity
 from schemac.source.render.github import render_github
 from schemac.source.render.json import render_json
+from schemac.source.render.sarif import render_sarif
 from schemac.source.render.text import count_summary, render_text
 
-FORMATS = ("text", "json", "github")
+RENDERERS: dict[str, Callable[[Sequence[Diagnostic]], str]] = {
+    "json": render_json,
+    "github": render_github,
+    "sarif": render_sarif,
+}
+"""Forms of findings for programs; `text` is the one for people."""
 
 
 def add_output_arguments(parser: argparse.ArgumentParser) -> None:
     """`--format`, `--max-findings`, `--fail-on`."""
     parser.add_argument(
-        "--format", choices=FORMATS, default="text", help="form of the findings (default: text)"
+        "--format", choices=("text", *RENDERERS), default="text", help="form of the findings (default: text)"
     )
     parser.add_argument(
         "--max-findings",
@@ -52,11 +58,8 @@ def add_compile_arguments(parser: argparse.ArgumentParser) -> None:
 
 def show(diagnostics: Sequence[Diagnostic], options: argparse.Namespace) -> None:
     """Print findings in the form that was asked for."""
-    if options.format == "json":
-        sys.stdout.write(render_json(diagnostics))
-        return
-    if options.format == "github":
-        sys.stdout.write(render_github(diagnostics))
+    if options.format in RENDERERS:
+        sys.stdout.write(RENDERERS[options.format](diagnostics))
         return
     shown = sorted(diagnostics, key=lambda d: d.severity.rank)[: options.max_findings]
     kept = set(map(id, shown))

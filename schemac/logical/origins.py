@@ -17,6 +17,8 @@ class Origins:
     file: str
     document: Document | None = None
     base: TreePath = ()
+    named_at: TreePath | None = None
+    """Where the document gives the dataset its name; None where it does not."""
 
     @property
     def source(self) -> SourceText | None:
@@ -30,6 +32,13 @@ class Origins:
     def key_span(self, path: TreePath) -> Span | None:
         """The place of a value's key."""
         return self.document.key_span((*self.base, *path)) if self.document is not None else None
+
+    @property
+    def name_span(self) -> Span | None:
+        """The place of the dataset's name, or of what stands first in its schema."""
+        if self.named_at is not None:
+            return self.document.span(self.named_at) if self.document is not None else None
+        return self.key_span(("fields",))
 
     def has(self, path: TreePath) -> bool:
         """Whether the text has a value at exactly this path."""

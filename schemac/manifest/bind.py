@@ -21,7 +21,7 @@ from schemac.manifest.documents import Body, Documents
 from schemac.manifest.standard import Standardizer
 from schemac.source.catalogue import DUPLICATE_DATASET, EMPTY_DOCUMENT, NO_SCHEMA, UNKNOWN_DOCUMENT
 from schemac.source.diagnostic import Code, Severity
-from schemac.source.report import Report
+from schemac.source.report import Report, label
 from schemac.source.text import SourceText
 from schemac.syntax.complaints import Vocabulary, complaints
 from schemac.syntax.document import Document, TreePath, parse
@@ -58,7 +58,8 @@ def bind(
     A file that nobody named, but that lay in a folder, may well be something else than a manifest.
     """
     documents = parse(source, report)
-    stem = PurePath(source.name).stem.removesuffix(".schema") or "dataset"
+    # A text that is no file is called `<text>`.
+    stem = PurePath(source.name).stem.removesuffix(".schema").strip("<>") or "dataset"
     found: list[LogicalDataset] = []
     for document in documents:
         found += _DocumentBinder(document, stem, strict, report, is_named).datasets()
@@ -81,20 +82,30 @@ def bind(
 
 
 def unique_by_name(datasets: list[LogicalDataset], report: Report) -> list[LogicalDataset]:
-    """The datasets without those whose name is taken already; each of these is an error."""
+    """The datasets without those whose name is taken already; each of these is an error.
+
+    Names that differ only in case are the same, for they name folders.
+    """
     by_name: dict[str, LogicalDataset] = {}
     for dataset in datasets:
-        first = by_name.setdefault(dataset.name, dataset)
-        if first is not dataset:
-            origins = dataset.origins
-            report.add(
-                DUPLICATE_DATASET,
-                f"the dataset '{dataset.name}' is declared in {first.origins.file} already",
-                source=origins.source,
-                span=origins.span(()),
-                file=origins.file,
-                help="give it a `name:` of its own",
-            )
+        first = by_name.setdefault(dataset.name.casefold(), dataset)
+        if first is dataset:
+            continue
+        origins, other = dataset.origins, first.origins
+        span = other.name_span
+        labels = (label("first used here", other.source, span),) if other.source and span else ()
+        is_same = first.name == dataset.name
+        report.add(
+            DUPLICATE_DATASET,
+            f"the dataset name '{dataset.name}' is taken"
+            + ("" if is_same else f" by '{first.name}'")
+            + ("" if other.file == origins.file else f" in {other.file}"),
+            source=origins.source,
+            span=origins.name_span,
+            file=origins.file,
+            help="give it another `name:`" if origins.named_at else "give it a `name:` of its own",
+            labels=labels,
+        )
     return list(by_name.values())
 
 
@@ -116,7 +127,7 @@ class _DocumentBinder:
         if not body.path and isinstance(value, dict):
             value = {key: item for key, item in value.items() if key != "name"}
         standard = self._standardizer.schema(value, body.path)
-        origins = Origins(self._document.source.name, self._document, body.path)
+        origins = Origins(self._document.source.name, self._document, body.path, body.named_at or None)
         try:
             schema = Schema.model_validate(standard)
         except ValidationError as error:

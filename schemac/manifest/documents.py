@@ -3,7 +3,7 @@
 Floor: 5 (manifest).
 Shape: each body found is the tree path of one schema mapping, with the name of its dataset. The events of the
 standard that carry no schema pass through untouched.
-Errors: SC105, SC204, SC207, SC208, SC213 to SC215, SC217.
+Errors: SC105, SC202 to SC204, SC206 to SC208, SC213 to SC215, SC217.
 Source: the standard's DatasetSnapshot, MetadataEvent and SetDataSchema; RFC-018 for `$schema` / `headers` / `spec`.
 """
 
@@ -24,6 +24,7 @@ from schemac.source.catalogue import (
     UNKNOWN_DOCUMENT,
     UNKNOWN_EVENT,
     UNKNOWN_KEY,
+    UNKNOWN_VALUE,
     UNSUPPORTED_VERSION,
     WRONG_TYPE,
 )
@@ -48,7 +49,11 @@ OtherEventKind = Literal[
 EVENTS = ("SetDataSchema", *OtherEventKind.__args__)  # type: ignore[attr-defined]
 _EVENT_SPELLINGS = {spelling: event for event in EVENTS for spelling in spellings(event)}
 _RESOURCES = ("Dataset", "Source")
-_NAME = re.compile(r"(?:\w[\w.\- ]*/)?\w[\w.\- ]*")
+_DOCUMENT_KINDS = ("DatasetSnapshot", "MetadataEvent")
+_BEGINNINGS = "start with `fields:`, `kind: SetDataSchema` or `kind: DatasetSnapshot`"
+# A name is a folder: Windows takes no blank or dot at the end of one.
+_PART = r"\w(?:[\w.\- ]*[\w\-])?"
+_NAME = re.compile(rf"(?:{_PART}/)?{_PART}")
 
 
 class SetDataSchema(Model):
@@ -96,10 +101,11 @@ class BareSchema(Schema):
 
 
 class Body(NamedTuple):
-    """One schema mapping in a document, and the name of its dataset."""
+    """One schema mapping in a document, the name of its dataset, and where that name is written."""
 
     name: str
     path: TreePath
+    named_at: TreePath = ()
 
 
 class Documents:
@@ -113,7 +119,10 @@ class Documents:
         self._say = say
 
     def bodies(self) -> list[Body]:
-        """All bodies, in the order of the text."""
+        """All bodies, in the order of the text, each with a name that can be one."""
+        return [body for body in self._bodies() if self._is_name(body)]
+
+    def _bodies(self) -> list[Body]:
         value = self._value
         if value is None:
             self._say(
@@ -124,50 +133,52 @@ class Documents:
             )
             return []
         if isinstance(value, list):
-            return self._events(value, (), self._stem)
+            if not self._is_named and not any(isinstance(event, dict) and "kind" in event for event in value):
+                self._say(UNKNOWN_DOCUMENT, (), "this list holds no events")
+                return []
+            return self._events(value, (), Body(self._stem, ()))
         if not isinstance(value, dict):
             self._say(
                 UNKNOWN_DOCUMENT, (), f"a manifest is a mapping, not {sort_of(value)}", help="write `fields:`"
             )
             return []
-        if {"source", "target"} <= value.keys():
-            if self._is_named:
-                self._say(
-                    UNKNOWN_DOCUMENT,
-                    (),
-                    "this is a pipeline, not a manifest",
-                    help="check it with `schemac run --dry-run`",
-                )
-            return []
         if "$schema" in value:
             return self._resource(value)
+        kind = value.get("kind")
         if "fields" in value and "kind" not in value:
             return self._bare(value)
-        kind = value.get("kind")
         if kind == "DatasetSnapshot":
             return self._snapshot(value)
         if kind == "MetadataEvent":
-            if self._version_is_known(value) and "content" in value:
-                self._only(value, (), ("kind", "version", "content"))
-                return self._events([value["content"]], (), self._stem, steps=(("content",),))
+            return self._metadata_event(value)
+        if not isinstance(kind, str):
+            self._unknown(value)
             return []
-        if isinstance(kind, str) and (kind in _EVENT_SPELLINGS or closest(kind, EVENTS)):
-            return self._events([value], (), self._stem, steps=((),))
-        near = closest(kind, ("DatasetSnapshot", "MetadataEvent")) if isinstance(kind, str) else None
+        near = closest(kind, (*_DOCUMENT_KINDS, *EVENTS)) if "apiVersion" not in value else None
+        if kind in _EVENT_SPELLINGS or near in EVENTS:
+            return self._events([value], (), Body(self._stem, ()), steps=((),))
         self._say(
             UNKNOWN_DOCUMENT,
-            ("kind",) if isinstance(kind, str) else (),
-            f"there is no document kind '{kind}'"
-            if isinstance(kind, str)
-            else "this is none of the documents that hold a schema",
-            help=f"did you mean `{near}`?"
-            if near
-            else "start with `fields:`, `kind: SetDataSchema` or `kind: DatasetSnapshot`",
+            ("kind",),
+            f"there is no document kind '{kind}'",
+            help=f"did you mean `{near}`?" if near else _BEGINNINGS,
         )
         return []
 
+    def _unknown(self, value: dict[str, Any]) -> None:
+        """A mapping without `kind` and `fields`; one of its keys may be meant to be one of these."""
+        if "kind" not in value and "apiVersion" not in value:
+            for key in value:
+                near = closest(key, ("fields", "kind", "$schema"), {"columns": "fields"})
+                if near:
+                    self._unknown_key((key,), near)
+                    return
+        help = _BEGINNINGS
+        if isinstance(value.get("schema"), dict):
+            help = "write `kind: SetDataSchema` beside `schema:`"
+        self._say(UNKNOWN_DOCUMENT, (), "this is none of the documents that hold a schema", help=help)
+
     def _bare(self, value: dict[str, Any]) -> list[Body]:
-        name = value.get("name")
         if self._is_strict and "name" in value:
             self._say(
                 FRIENDLY_FORM,
@@ -176,28 +187,26 @@ class Documents:
                 on_key=True,
                 help="use a DatasetSnapshot",
             )
-        return [Body(self._name(name, ("name",)), ())]
+        return [self._named(value, ("name",))]
 
     def _snapshot(self, value: dict[str, Any]) -> list[Body]:
-        if not self._version_is_known(value):
+        is_whole = self._has_shape(value, (), ("kind", "version", "content"), "a DatasetSnapshot")
+        if not self._version_is_known(value) or not is_whole:
             return []
-        self._only(value, (), ("kind", "version", "content"))
-        content = value.get("content")
+        content = value["content"]
         if not isinstance(content, dict):
-            self._say(MISSING_PROPERTY, ("kind",), "a DatasetSnapshot needs `content`", help="add `content:`")
+            self._say(WRONG_TYPE, ("content",), f"`content` has to be a mapping, not {sort_of(content)}")
             return []
-        self._only(content, ("content",), ("name", "kind", "metadata"))
-        for key in ("name", "kind", "metadata"):
-            if key not in content:
-                self._say(
-                    MISSING_PROPERTY,
-                    ("content",),
-                    f"the content of a DatasetSnapshot needs `{key}`",
-                    help=f"add `{key}:`",
-                )
+        self._has_shape(content, ("content",), ("name", "kind", "metadata"), "the content of a DatasetSnapshot")
         self._dataset_kind(content.get("kind", "Root"), ("content", "kind"))
-        name = self._name(content.get("name"), ("content", "name"))
-        return self._metadata(content.get("metadata", []), ("content", "metadata"), name)
+        named = self._named(content, ("content", "name"))
+        return self._metadata(content.get("metadata", []), ("content", "metadata"), named)
+
+    def _metadata_event(self, value: dict[str, Any]) -> list[Body]:
+        is_whole = self._has_shape(value, (), ("kind", "version", "content"), "a MetadataEvent")
+        if not self._version_is_known(value) or not is_whole:
+            return []
+        return self._events([value["content"]], (), Body(self._stem, ()), steps=(("content",),))
 
     def _resource(self, value: dict[str, Any]) -> list[Body]:
         resource = str(value["$schema"]).rstrip("/").rpartition("/")[2]
@@ -212,25 +221,27 @@ class Documents:
                 else "the resources with a schema are Dataset and Source",
             )
             return []
-        self._only(value, (), ("$schema", "headers", "spec"))
+        is_whole = self._has_shape(value, (), ("$schema", "headers", "spec"), f"a {resource}")
         headers, spec = value.get("headers"), value.get("spec")
-        name = self._name(headers.get("name") if isinstance(headers, dict) else None, ("headers", "name"))
+        named = self._named(headers if isinstance(headers, dict) else {}, ("headers", "name"))
+        if not is_whole:
+            return []
         if not isinstance(spec, dict):
-            self._say(MISSING_PROPERTY, ("$schema",), f"a {resource} needs `spec`", help="add `spec:`")
+            self._say(WRONG_TYPE, ("spec",), f"`spec` has to be a mapping, not {sort_of(spec)}")
             return []
         if resource == "Source":
-            return self._read_schema(spec, ("spec",), name)
+            return self._read_schema(spec, ("spec",), named)
         self._dataset_kind(spec.get("kind", "Root"), ("spec", "kind"))
-        return self._metadata(spec.get("metadata", []), ("spec", "metadata"), name)
+        return self._metadata(spec.get("metadata", []), ("spec", "metadata"), named)
 
-    def _metadata(self, events: Any, at: TreePath, name: str) -> list[Body]:
+    def _metadata(self, events: Any, at: TreePath, named: Body) -> list[Body]:
         if not isinstance(events, list):
             self._say(WRONG_TYPE, at, f"`metadata` has to be a list of events, not {sort_of(events)}")
             return []
-        return self._events(events, at, name)
+        return self._events(events, at, named)
 
     def _events(
-        self, events: list[Any], at: TreePath, name: str, steps: tuple[TreePath, ...] | None = None
+        self, events: list[Any], at: TreePath, named: Body, steps: tuple[TreePath, ...] | None = None
     ) -> list[Body]:
         """Bodies of events; of several SetDataSchema the last one is the schema, as in a chain of blocks."""
         schemas: list[Body] = []
@@ -239,12 +250,13 @@ class Documents:
             place = (*at, *steps[i]) if steps else (*at, i)
             kind = self._event_kind(event, place)
             if kind == "SetDataSchema":
-                schemas += self._set_data_schema(event, place, name)
+                schemas += self._set_data_schema(event, place, named)
             elif kind in ("SetPollingSource", "AddPushSource"):
-                suffix = event.get("sourceName", "read")
-                sources += self._read_schema(event, place, f"{name}.{suffix}")
+                source = event.get("sourceName", "read")
+                at_name = (*place, "sourceName") if "sourceName" in event else named.named_at
+                sources += self._read_schema(event, place, Body(f"{named.name}.{source}", (), at_name))
         if not schemas and len(sources) == 1:
-            return [Body(name, sources[0].path)]
+            return [sources[0]._replace(name=named.name, named_at=named.named_at)]
         return [*schemas[-1:], *sources]
 
     def _event_kind(self, event: Any, at: TreePath) -> str | None:
@@ -257,8 +269,20 @@ class Documents:
             )
             return None
         written = event.get("kind")
+        if "kind" not in event:
+            near = next((key for key in event if closest(key, ("kind",))), None)
+            if near is not None:
+                self._unknown_key((*at, near), "kind")
+            else:
+                self._say(MISSING_PROPERTY, at, "an event needs a `kind`", help="write `kind: SetDataSchema`")
+            return None
         if not isinstance(written, str):
-            self._say(MISSING_PROPERTY, at, "an event needs a `kind`", help="write `kind: SetDataSchema`")
+            self._say(
+                WRONG_TYPE,
+                (*at, "kind"),
+                f"the `kind` of an event has to be a text, not {sort_of(written)}",
+                help="write `kind: SetDataSchema`",
+            )
             return None
         kind = _EVENT_SPELLINGS.get(written)
         if kind is None:
@@ -274,7 +298,7 @@ class Documents:
             )
         return kind
 
-    def _set_data_schema(self, event: dict[str, Any], at: TreePath, name: str) -> list[Body]:
+    def _set_data_schema(self, event: dict[str, Any], at: TreePath, named: Body) -> list[Body]:
         if "rawArrowSchema" in event and "schema" not in event:
             self._say(
                 UNKNOWN_DOCUMENT,
@@ -284,18 +308,12 @@ class Documents:
                 on_key=True,
             )
             return []
-        self._only(event, at, ("kind", "schema", "rawArrowSchema"))
-        if "schema" not in event:
-            self._say(
-                MISSING_PROPERTY,
-                (*at, "kind"),
-                "SetDataSchema needs `schema`",
-                help="add `schema:` with `fields:`",
-            )
+        known = ("kind", "schema", "rawArrowSchema")
+        if not self._has_shape(event, at, known, "SetDataSchema", optional=("rawArrowSchema",)):
             return []
-        return [Body(name, (*at, "schema"))]
+        return [named._replace(path=(*at, "schema"))]
 
-    def _read_schema(self, holder: dict[str, Any], at: TreePath, name: str) -> list[Body]:
+    def _read_schema(self, holder: dict[str, Any], at: TreePath, named: Body) -> list[Body]:
         read = holder.get("read")
         if not isinstance(read, dict) or "schema" not in read:
             return []
@@ -304,21 +322,18 @@ class Documents:
             self._say(
                 WRONG_TYPE,
                 place,
-                "`schema` of a read step is a mapping with `fields`",
-                help="DDL lines go under `ddlSchema:`",
+                "`schema` of a read step is a mapping with `fields`, not a list",
+                help="lines of DDL go under `ddlSchema:`",
             )
             return []
-        return [Body(name, place)]
+        return [named._replace(path=place)]
 
     def _dataset_kind(self, kind: Any, at: TreePath) -> None:
         words = {spelling: word for word in ("Root", "Derivative") for spelling in spellings(word)}
-        if words.get(kind) is None if isinstance(kind, str) else True:
-            self._say(
-                WRONG_TYPE,
-                at,
-                f"a dataset is Root or Derivative, not {sort_of(kind)}",
-                help="write `kind: Root`",
-            )
+        if not isinstance(kind, str) or kind not in words:
+            near = closest(kind, ("Root", "Derivative")) if isinstance(kind, str) else None
+            help = f"did you mean `{near}`?" if near else "write `kind: Root`"
+            self._say(UNKNOWN_VALUE, at, f"a dataset is Root or Derivative, not {sort_of(kind)}", help=help)
         elif self._is_strict and kind not in words.values():
             self._say(
                 LOOSE_SPELLING,
@@ -328,39 +343,63 @@ class Documents:
             )
 
     def _version_is_known(self, value: dict[str, Any]) -> bool:
-        if "version" in value and value["version"] == 1 and value["version"] is not True:
+        version = value.get("version", 1)
+        if version == 1 and version is not True:
             return True
-        if "version" not in value:
-            self._say(
-                MISSING_PROPERTY, ("kind",), f"a {value['kind']} needs `version`", help="add `version: 1`"
-            )
-        else:
-            self._say(
-                UNSUPPORTED_VERSION,
-                ("version",),
-                f"version {value['version']} is not known",
-                help="write `version: 1`",
-            )
+        self._say(
+            UNSUPPORTED_VERSION,
+            ("version",),
+            f"version {sort_of(version).removeprefix('the number ')} of {value['kind']} is not known",
+            help="write `version: 1`",
+        )
         return False
 
-    def _only(self, value: dict[str, Any], at: TreePath, known: tuple[str, ...]) -> None:
+    def _has_shape(
+        self,
+        value: dict[str, Any],
+        at: TreePath,
+        known: tuple[str, ...],
+        noun: str,
+        optional: tuple[str, ...] = ("headers",),
+    ) -> bool:
+        """Whether a mapping has the keys that it needs. A misspelled key is one finding, not two."""
+        is_whole = True
+        meant: set[str] = set()
         for key in value:
             if key not in known:
                 near = closest(key, [word for word in known if word not in value])
-                help = f"did you mean `{near}`?" if near else f"known here: {', '.join(known)}"
-                self._say(
-                    UNKNOWN_KEY, (*at, key), f"the key `{key}` does not belong here", help=help, on_key=True
-                )
+                meant |= {near} if near else set()
+                self._unknown_key((*at, key), near, known)
+        for key in known:
+            if key not in value and key not in optional:
+                is_whole = False
+                if key not in meant:
+                    place = next(((*at, first) for first in ("kind", "$schema") if first in value), at)
+                    self._say(MISSING_PROPERTY, place, f"{noun} needs `{key}`", help=f"add `{key}:`")
+        return is_whole
 
-    def _name(self, written: Any, at: TreePath) -> str:
+    def _unknown_key(self, at: TreePath, near: str | None, known: tuple[str, ...] = ()) -> None:
+        help = f"did you mean `{near}`?" if near else f"known here: {', '.join(known)}"
+        self._say(UNKNOWN_KEY, at, f"the key `{at[-1]}` does not belong here", help=help, on_key=True)
+
+    def _named(self, holder: dict[str, Any], at: TreePath) -> Body:
+        """A body with the name that a mapping gives it, else with the stem of the file's name."""
+        written = holder.get("name")
         if written is None:
-            return self._stem
-        if isinstance(written, str) and _NAME.fullmatch(written):
-            return written
+            return Body(self._stem, ())
+        if isinstance(written, str):
+            return Body(written, (), at)
         self._say(
-            INVALID_DATASET_NAME,
-            at,
-            f"{sort_of(written)} cannot name a dataset",
-            help="use letters, digits, dots, dashes and underscores; an account may stand before one slash",
+            INVALID_DATASET_NAME, at, f"{sort_of(written)} cannot name a dataset", help="write it in quotes"
         )
-        return self._stem
+        return Body(self._stem, (), at)
+
+    def _is_name(self, body: Body) -> bool:
+        if _NAME.fullmatch(body.name):
+            return True
+        help = "use letters, digits, dots, dashes and underscores; an account may stand before one slash"
+        if not body.named_at:
+            help = f"add a `name:`, or rename the file: {help}"
+        at = body.named_at or body.path
+        self._say(INVALID_DATASET_NAME, at, f"the text '{body.name}' cannot name a dataset", help=help)
+        return False

@@ -1,0 +1,48 @@
+"""`schemac init`: a small project that works as it is.
+
+Floor: 12 (cli).
+"""
+
+import argparse
+import sys
+from collections.abc import Iterator
+from importlib.resources import files
+from importlib.resources.abc import Traversable
+from pathlib import Path
+
+from schemac.cli.exit_code import ExitCode
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Arguments of the command."""
+    parser.add_argument("folder", nargs="?", default=".", metavar="FOLDER", help="where to start (default: here)")
+
+
+def run(options: argparse.Namespace) -> int:
+    """Write the files; none at all if one of them is there already."""
+    folder = Path(options.folder)
+    template = dict(_files(files("schemac.cli").joinpath("template"), ""))
+    taken = [name for name in template if (folder / name).exists()]
+    if taken:
+        print(f"schemac: {', '.join(taken)} would be overwritten; start in an empty folder", file=sys.stderr)
+        return ExitCode.USAGE
+    try:
+        for name, content in template.items():
+            path = folder / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(content)
+            print(f"wrote {path.as_posix()}")
+    except OSError as error:
+        print(f"schemac: cannot write to {folder}: {(error.strerror or str(error)).lower()}", file=sys.stderr)
+        return ExitCode.FINDINGS
+    enter = "" if folder == Path() else f"cd {folder.as_posix()} && "
+    print(f"\nnext:\n  {enter}schemac check\n  schemac build\n  schemac run pipeline.yaml")
+    return ExitCode.CLEAN
+
+
+def _files(folder: Traversable, prefix: str) -> Iterator[tuple[str, bytes]]:
+    for entry in sorted(folder.iterdir(), key=lambda e: e.name):
+        if entry.is_dir():
+            yield from _files(entry, f"{prefix}{entry.name}/")
+        else:
+            yield f"{prefix}{entry.name}", entry.read_bytes()

@@ -1,0 +1,54 @@
+"""Findings in SARIF 2.1.0, for code scanning.
+
+Floor: 0 (source).
+Source: OASIS SARIF 2.1.0: lines and columns are one-based, a column counts UTF-16 units unless told otherwise.
+"""
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from schemac.source.catalogue import CATALOGUE
+from schemac.source.diagnostic import Diagnostic, Label
+from schemac.version import __version__
+
+
+def render_sarif(diagnostics: Sequence[Diagnostic]) -> str:
+    """One log with one run, with a line end."""
+    used = [code for code in CATALOGUE.values() if any(d.code == code.id for d in diagnostics)]
+    rules = [
+        {"id": code.id, "name": code.slug, "shortDescription": {"text": code.title}, "defaultConfiguration": {"level": code.severity}}
+        for code in used
+    ]
+    run = {
+        "tool": {"driver": {"name": "schemac", "version": __version__, "rules": rules}},
+        "columnKind": "unicodeCodePoints",
+        "results": [_result(d, [code.id for code in used]) for d in diagnostics],
+    }
+    log = {"$schema": "https://json.schemastore.org/sarif-2.1.0.json", "version": "2.1.0", "runs": [run]}
+    return json.dumps(log, indent=2, ensure_ascii=False) + "\n"
+
+
+def _result(d: Diagnostic, rules: list[str]) -> dict[str, Any]:
+    message = d.message + (f"\nhelp: {d.help}" if d.help else "")
+    result: dict[str, Any] = {"ruleId": d.code, "ruleIndex": rules.index(d.code), "level": d.severity, "message": {"text": message}}
+    if d.file:
+        result["locations"] = [_location(d)]
+    if d.labels:
+        result["relatedLocations"] = [{**_location(label), "message": {"text": label.message}} for label in d.labels]
+    if d.path:
+        logical = {"fullyQualifiedName": d.path, "kind": "member"}
+        result.setdefault("locations", [{}])[0]["logicalLocations"] = [logical]
+    return result
+
+
+def _location(place: Diagnostic | Label) -> dict[str, Any]:
+    physical: dict[str, Any] = {"artifactLocation": {"uri": place.file}}
+    if place.line:
+        physical["region"] = {
+            "startLine": place.line,
+            "startColumn": place.column,
+            "endLine": place.end_line,
+            "endColumn": place.end_column,
+        }
+    return {"physicalLocation": physical}
