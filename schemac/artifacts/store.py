@@ -8,6 +8,7 @@ take the place of the old file in one step, the provenance last of all.
 
 import os
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from schemac.artifacts.provenance import NAME, Built, Provenance, digest, read_provenance
@@ -15,6 +16,20 @@ from schemac.source.catalogue import STALE_ARTIFACT, WRITE_FAILED
 from schemac.source.report import Report
 
 _SUFFIX = ".schemac-new"
+
+
+@dataclass(frozen=True, slots=True)
+class _Staged:
+    """A file whose new content lies beside it, with what it held before."""
+
+    path: str
+    before: bytes | None
+
+    def restore(self) -> None:
+        if self.before is None:
+            os.unlink(self.path)
+        else:
+            Path(self.path).write_bytes(self.before)
 
 
 class Store:
@@ -33,22 +48,25 @@ class Store:
         """
         merged = self._merged(built)
         folders: set[str] = set()
-        staged: list[tuple[str, str]] = []
+        staged: list[_Staged] = []
+        replaced = 0
         try:
             for path, content in {**contents, NAME: merged.to_json()}.items():
-                if self._make(path, content, folders):
-                    staged.append((f"{self._out}/{path}{_SUFFIX}", f"{self._out}/{path}"))
-            for new, final in staged:
-                os.replace(new, final)
+                self._stage(path, content, folders, staged)
+            for file in staged:
+                os.replace(file.path + _SUFFIX, file.path)
+                replaced += 1
             kept = {path for dataset in merged.datasets.values() for path in dataset.files}
             for path in {path for dataset in self._before.datasets.values() for path in dataset.files} - kept:
                 self._remove(path)
         except OSError as error:
-            for new, _ in staged:
-                Path(new).unlink(missing_ok=True)
+            for file in staged:
+                Path(file.path + _SUFFIX).unlink(missing_ok=True)
+            for file in staged[:replaced]:
+                file.restore()
             reason = (error.strerror or str(error)).lower()
             report.add(WRITE_FAILED, f"cannot write {self._name}: {reason}", file=self._name)
-        return len([final for _, final in staged if not final.endswith(f"/{NAME}")])
+        return len([file for file in staged if not file.path.endswith(f"/{NAME}")])
 
     def compare(self, built: Mapping[str, Built], contents: Mapping[str, bytes], report: Report) -> None:
         """Say which files of the folder are not what this build would write."""
@@ -85,22 +103,27 @@ class Store:
         others = {n: d for n, d in self._before.datasets.items() if n not in built and d.manifest not in read}
         return Provenance({**others, **built})
 
-    def _make(self, path: str, content: bytes, folders: set[str]) -> bool:
+    def _stage(self, path: str, content: bytes, folders: set[str], staged: list["_Staged"]) -> None:
         """Write a file's content beside it, unless it is there already."""
         final = f"{self._out}/{path}"
         folder = final.rpartition("/")[0]
         if folder not in folders:
             os.makedirs(folder, exist_ok=True)
             folders.add(folder)
+        before: bytes | None = None
         try:
             with open(final, "rb") as stream:
-                if stream.read() == content:
-                    return False
+                before = stream.read()
         except FileNotFoundError:
             pass
+        if before == content:
+            # What an interrupted build may have left here is of no use any more.
+            if os.path.lexists(final + _SUFFIX):
+                os.unlink(final + _SUFFIX)
+            return
+        staged.append(_Staged(final, before))
         with open(final + _SUFFIX, "wb") as stream:
             stream.write(content)
-        return True
 
     def _read(self) -> bytes:
         return (self._out / NAME).read_bytes()

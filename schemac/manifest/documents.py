@@ -142,6 +142,12 @@ class Documents:
                 UNKNOWN_DOCUMENT, (), f"a manifest is a mapping, not {sort_of(value)}", help="write `fields:`"
             )
             return []
+        if {"source", "target"} <= value.keys():
+            # A pipeline lies beside its manifest; whoever checks a folder need not hear of it.
+            if self._is_named:
+                help = "check it with `schemac run --dry-run`"
+                self._say(UNKNOWN_DOCUMENT, (), "this is a pipeline, not a manifest", help=help)
+            return []
         if "$schema" in value:
             return self._resource(value)
         kind = value.get("kind")
@@ -167,7 +173,7 @@ class Documents:
 
     def _unknown(self, value: dict[str, Any]) -> None:
         """A mapping without `kind` and `fields`; one of its keys may be meant to be one of these."""
-        if "kind" not in value and "apiVersion" not in value:
+        if not {"kind", "schema", "apiVersion"} & set(value):
             for key in value:
                 near = closest(key, ("fields", "kind", "$schema"), {"columns": "fields"})
                 if near:

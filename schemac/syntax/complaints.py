@@ -76,7 +76,10 @@ def complaints(
     words: Vocabulary = Vocabulary(),  # noqa: B008 — an immutable value
 ) -> list[Complaint]:
     """Everything a failed validation of `value` by `model` has to say, in the order of the value."""
-    found = [_complaint(e, model, value, words) for e in error.errors(include_url=False, include_input=True)]
+    errors = error.errors(include_url=False, include_input=True)
+    # A list that lost its only item to another error was not written empty.
+    errors = [e for e in errors if not (e["type"] == "too_short" and e["input"])]
+    found = [_complaint(e, model, value, words) for e in errors]
     # A misspelled key is one mistake: the property it was meant to be is not also said to be missing.
     meant = {(c.path[:-1], c.suggestion) for c in found if c.code is UNKNOWN_KEY}
     return [c for c in found if c.code is not MISSING_PROPERTY or (c.of, c.suggestion) not in meant]

@@ -1,0 +1,99 @@
+"""What the tree promises about itself."""
+
+import ast
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import schemac
+from schemac.attributes.own import TargetName
+from schemac.kinds.registry import KINDS
+from schemac.logical.model import LogicalType
+from schemac.manifest.json_schema import write_schemas
+from schemac.source.catalogue import CATALOGUE
+from schemac.targets.target import TARGETS, load_target
+
+ROOT = Path(__file__).parents[2]
+PACKAGE = ROOT / "schemac"
+MODULES = [p for p in PACKAGE.rglob("*.py") if "_generated" not in p.parts]
+MOST_LINES = 500
+
+
+def test_generate_the_committed_json_schemas(tmp_path: Path) -> None:
+    write_schemas(tmp_path)
+    made = {p.name: p.read_text(encoding="utf-8") for p in tmp_path.iterdir()}
+    assert made == {p.name: p.read_text(encoding="utf-8") for p in (ROOT / "schemas").iterdir() if p.name in made}
+    assert made
+
+
+def test_generate_the_committed_message_classes(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "grpc_tools.protoc", f"-I{ROOT / 'protos'}", f"--python_out={tmp_path}", f"--pyi_out={tmp_path}"]
+    subprocess.run([*command, str(ROOT / "protos/lance/file.proto")], check=True)
+    committed = PACKAGE / "targets" / "_generated" / "lance"
+    for name in ("file_pb2.py", "file_pb2.pyi"):
+        assert (tmp_path / "lance" / name).read_text() == (committed / name).read_text()
+
+
+def test_register_every_kind_that_is_declared() -> None:
+    def leaves(kind: type[LogicalType]) -> list[type[LogicalType]]:
+        below = kind.__subclasses__()
+        return [leaf for sub in below for leaf in leaves(sub)] if below else [kind]
+
+    declared = [kind for kind in leaves(LogicalType) if kind.__module__.startswith("schemac.kinds")]
+    assert set(declared) == set(KINDS)
+    assert len(KINDS) == 24
+
+
+def test_name_every_target_that_has_a_file() -> None:
+    files = {p.stem for p in (PACKAGE / "targets").glob("*.py")} - {"__init__", "target"}
+    assert files == set(TARGETS) == set(TargetName.__args__)  # type: ignore[attr-defined]
+    assert all(load_target(name).name == name for name in TARGETS)
+
+
+def test_use_every_code_of_the_catalogue() -> None:
+    texts = "".join(p.read_text(encoding="utf-8") for p in MODULES if p.name != "catalogue.py")
+    constants = re.findall(r"^([A-Z_]+) = Code\(", (PACKAGE / "source/catalogue.py").read_text(encoding="utf-8"), re.MULTILINE)
+    assert len(constants) == len(CATALOGUE)
+    assert [name for name in constants if not re.search(rf"\b{name}\b", texts)] == []
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda p: p.relative_to(PACKAGE).as_posix())
+def test_keep_each_module_readable(path: Path) -> None:
+    text = path.read_text(encoding="utf-8")
+    assert len(text.splitlines()) <= MOST_LINES
+    assert ast.get_docstring(ast.parse(text)), "a module says what it is for"
+
+
+def test_export_what_is_documented() -> None:
+    assert sorted(schemac.__all__) == list(schemac.__all__)
+    for name in schemac.__all__:
+        value = getattr(schemac, name)
+        assert name == "__version__" or value.__doc__, name
+
+
+def test_load_nothing_heavy_before_it_is_needed() -> None:
+    script = (
+        "import sys; from schemac.cli.main import main\n"
+        "code = main(sys.argv[1:]) if len(sys.argv) > 1 else 0\n"
+        "print([m for m in ('pydantic', 'pyarrow', 'google.protobuf', 'jsonschema', 'rich', 'pyspark') if m in sys.modules])"
+    )
+    run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert run.stdout == "[]\n"
+    manifest = ROOT / "examples/demo/rides.yaml"
+    run = subprocess.run([sys.executable, "-c", script, "check", str(manifest)], capture_output=True, text=True, check=True)
+    assert run.stdout == "['pydantic']\n"
+
+
+def test_speak_of_no_machine() -> None:
+    tracked = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=False).stdout.split("\n")
+    hosts = re.compile(r"pypi\.org|pythonhosted|/root/|/work/|registry\.npmjs|repo1\.maven")
+    own = Path(__file__).relative_to(ROOT).as_posix()
+    found = [
+        name
+        for name in tracked
+        if name and name != own and (ROOT / name).is_file() and hosts.search((ROOT / name).read_text(encoding="utf-8", errors="replace"))
+    ]
+    assert found == []
