@@ -21,7 +21,9 @@ def to_schema(batch: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
             raise PipelineError("missing-column", f"the frame has no column `{field.name}`, the schema has")
         array = to_field(batch.column(index), field)
         if not field.nullable and array.null_count:
-            raise PipelineError("null-in-required-field", f"`{field.name}` is required, and is null in some rows")
+            raise PipelineError(
+                "null-in-required-field", f"`{field.name}` is required, and is null in some rows"
+            )
         columns.append(array)
     return pa.RecordBatch.from_arrays(columns, schema=schema)
 
@@ -39,7 +41,11 @@ def to_field(array: pa.Array, field: pa.Field) -> pa.Array:
         else:
             storage = to_field(array, pa.field(field.name, target.storage_type))
         return pa.ExtensionArray.from_storage(target, storage)
-    if extension_name(field) == "lance.blob.v2" and pa.types.is_struct(target) and not pa.types.is_struct(array.type):
+    if (
+        extension_name(field) == "lance.blob.v2"
+        and pa.types.is_struct(target)
+        and not pa.types.is_struct(array.type)
+    ):
         return _blob(array, target)
     if pa.types.is_struct(target):
         return _struct(array, target)

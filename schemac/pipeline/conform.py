@@ -12,17 +12,17 @@ from dataclasses import dataclass, field
 import pyarrow as pa
 from pyspark.sql import DataFrame
 
-from . import inputs, nested
+from . import inputs, nested, shapes
 from .errors import PipelineError, did_you_mean
-from .inputs import Input, Json, Text, Typed, typed_input
+from .inputs import Input, Json, Text, Typed
 from .job import FieldSource, Job, Keys, Unexpected
 from .native import native_reading
 from .nested import NO_REASONS, Path, Rules, reason, required
 from .scalars import Scalar, scalar_of
 from .source import Records
+from .spill import ERRORS, RAW, SOURCE
 from .sqltext import any_of, first_of, literal, name, struct, when
 
-ERRORS, RAW, SOURCE = "_errors", "_raw", "_source"
 RESERVED = (ERRORS, RAW, SOURCE)
 
 
@@ -74,7 +74,8 @@ class _Compiler:
         for label in self.job.fields:
             if label not in self.schema.names:
                 raise PipelineError(
-                    "unknown-field", f"`fields` names `{label}`, the schema has no such field",
+                    "unknown-field",
+                    f"`fields` names `{label}`, the schema has no such field",
                     did_you_mean(label, self.schema.names),
                 )
         for label in RESERVED:
@@ -113,13 +114,17 @@ class _Compiler:
                 label = self.steps.keep(1, extra)
                 self.steps.object_to(f"size({label}) > 0", label)
 
-    def _top(self, member: pa.Field, source: Input | None, path: Path, guard: str | None, origin: FieldSource) -> str:
+    def _top(
+        self, member: pa.Field, source: Input | None, path: Path, guard: str | None, origin: FieldSource
+    ) -> str:
         if source is None:
             return self._nothing(member, path, guard)
-        if nested.is_scalar(member):
+        if shapes.is_scalar(member):
             return self._scalar(member, source, path, guard, origin)
         if origin.format is not None or origin.epoch is not None:
-            raise PipelineError("unfit-format", f"`{member.name}` is no date or time: `format` and `epoch` do not apply")
+            raise PipelineError(
+                "unfit-format", f"`{member.name}` is no date or time: `format` and `epoch` do not apply"
+            )
         if isinstance(source, Text):
             blank = inputs.token_text(source, tuple({"", *self.rules.null_texts}))
             text = self.steps.keep(0, blank)
@@ -136,14 +141,21 @@ class _Compiler:
         if not member.nullable:
             is_wrong = guard or "true"
             self.steps.object_to(is_wrong, when(is_wrong, f"array({required(path)})"))
-        return f"cast(null as {nested.spark_type(member)})"
+        return f"cast(null as {shapes.spark_type(member)})"
 
-    def _scalar(self, member: pa.Field, source: Input, path: Path, guard: str | None, origin: FieldSource) -> str:
-        scalar = scalar_of(member, pattern=origin.format, epoch=None if origin.epoch is None else origin.epoch.value)
+    def _scalar(
+        self, member: pa.Field, source: Input, path: Path, guard: str | None, origin: FieldSource
+    ) -> str:
+        scalar = scalar_of(
+            member, pattern=origin.format, epoch=None if origin.epoch is None else origin.epoch.value
+        )
         if isinstance(source, Typed):
             if nested.is_typed_alike(member, source):
                 return self._typed(member, source, path, guard)
-            if inputs.is_container(source.type) or source.type.simpleString() == scalar.spark_type == "binary":
+            if (
+                inputs.is_container(source.type)
+                or source.type.simpleString() == scalar.spark_type == "binary"
+            ):
                 return self._container(member, source, path, guard, first=0)
         j = self.steps.keep(0, inputs.token_text(source, self._null_texts(source, scalar)))
         text = inputs.exact_text(source, j, scalar.token, self.rules.coerce)
@@ -165,7 +177,9 @@ class _Compiler:
 
     def _typed(self, member: pa.Field, source: Typed, path: Path, guard: str | None) -> str:
         if not member.nullable:
-            is_missing = f"{source.column} is null" if guard is None else f"({guard} and {source.column} is null)"
+            is_missing = (
+                f"{source.column} is null" if guard is None else f"({guard} and {source.column} is null)"
+            )
             self.steps.object_to(is_missing, when(is_missing, f"array({required(path)})"))
         return source.column
 
@@ -189,13 +203,23 @@ class _Compiler:
                 label = self.steps.keep(1, when(inside, extra, NO_REASONS))
                 self.steps.object_to(f"size({label}) > 0", label)
         parts = [
-            (part.name, self._top(part, inputs.child(source, part.name), (*path, literal("." + part.name)), inside,
-                                  FieldSource()))
+            (
+                part.name,
+                self._top(
+                    part,
+                    inputs.child(source, part.name),
+                    (*path, literal("." + part.name)),
+                    inside,
+                    FieldSource(),
+                ),
+            )
             for part in member.type
         ]
         return when(inside, struct(parts))
 
-    def _container(self, member: pa.Field, source: Input, path: Path, guard: str | None, *, first: int) -> str:
+    def _container(
+        self, member: pa.Field, source: Input, path: Path, guard: str | None, *, first: int
+    ) -> str:
         if isinstance(source, Json) and source.steps:
             source = Json(self.steps.keep(first, source.variant))
         slow = nested.convert(member, source, path, self.rules)
@@ -213,16 +237,17 @@ class _Compiler:
 
 def key_check(frame: DataFrame, keys: list[str]) -> DataFrame:
     """The frame with a reason on every record whose key another good record has as well."""
-    from pyspark.sql import Window
-    from pyspark.sql import functions as F
+    from pyspark.sql import Window, functions
 
-    is_good = F.col(ERRORS).isNull()
-    same = Window.partitionBy(is_good, *(F.col(name(key)) for key in keys))
+    is_good = functions.col(ERRORS).isNull()
+    same = Window.partitionBy(is_good, *(functions.col(name(key)) for key in keys))
     shown = f"to_json({struct((key, name(key)) for key in keys)})"
     path = ",".join(keys)
     twin = f"array({reason((literal(path),), literal('duplicate'), shown)})"
-    counted = frame.withColumn("__twins", F.count(F.lit(1)).over(same))
-    checked = F.when(is_good & (F.col("__twins") > 1), F.expr(twin)).otherwise(F.col(ERRORS))
+    counted = frame.withColumn("__twins", functions.count(functions.lit(1)).over(same))
+    checked = functions.when(is_good & (functions.col("__twins") > 1), functions.expr(twin)).otherwise(
+        functions.col(ERRORS)
+    )
     return counted.withColumn(ERRORS, checked).drop("__twins")
 
 

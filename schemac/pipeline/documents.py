@@ -35,7 +35,7 @@ def read_documents(spark: SparkSession, files: list[str], *, member: str | None)
     return records.repartition(tasks) if max(sizes, default=0) > BYTES_WORTH_SPREADING else records
 
 
-class Documents(DataSource):
+class Documents(DataSource):  # type: ignore[misc]  # PySpark is not followed
     """Spark's way to documents: one partition for each."""
 
     @classmethod
@@ -52,7 +52,7 @@ class Documents(DataSource):
         return DocumentReader(json.loads(self.options["files"]), self.options["member"] or None)
 
 
-class DocumentReader(DataSourceReader):
+class DocumentReader(DataSourceReader):  # type: ignore[misc]  # PySpark is not followed
     """Reads each document whole."""
 
     def __init__(self, files: list[str], member: str | None) -> None:

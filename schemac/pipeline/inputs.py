@@ -62,7 +62,9 @@ def variant_path(steps: tuple[Step, ...]) -> str:
         elif '"' not in step:
             parts.append(f'["{step}"]')
         else:
-            raise PipelineError("unreadable-name", f"key {step!r} has both kinds of quotes: Spark cannot address it")
+            raise PipelineError(
+                "unreadable-name", f"key {step!r} has both kinds of quotes: Spark cannot address it"
+            )
     return "".join(parts)
 
 
@@ -74,7 +76,9 @@ def parse_steps(path: str) -> tuple[Step, ...]:
     while position < len(path):
         found = token.match(path, position)
         if found is None:
-            raise PipelineError("unreadable-path", f"cannot read the path `{path}` at character {position + 1}")
+            raise PipelineError(
+                "unreadable-path", f"cannot read the path `{path}` at character {position + 1}"
+            )
         quoted, index, plain = found.groups()
         steps.append(int(index) if index is not None else plain or quoted.replace("``", "`"))
         position = found.end()
@@ -113,13 +117,17 @@ def follow(parent: Input, steps: tuple[Step, ...]) -> Input:
         elif isinstance(parent, Typed) and isinstance(parent.type, ArrayType):
             parent = typed_input(f"get({parent.column}, {step})", parent.type.elementType)
         else:
-            raise PipelineError("source-type-mismatch", f"[{step}] is looked for in a value that has no items")
+            raise PipelineError(
+                "source-type-mismatch", f"[{step}] is looked for in a value that has no items"
+            )
     return parent
 
 
 def unknown_column(label: str, known: list[str]) -> PipelineError:
     """The mistake of naming a column that the source does not have."""
-    return PipelineError("unknown-source-column", f"the source has no column `{label}`", did_you_mean(label, known))
+    return PipelineError(
+        "unknown-source-column", f"the source has no column `{label}`", did_you_mean(label, known)
+    )
 
 
 def is_container(data_type: DataType) -> bool:

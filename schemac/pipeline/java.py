@@ -56,7 +56,9 @@ def java_home() -> Path:
 def java_version(java: Path) -> int | None:
     """Feature version of a `java` program, or None where it does not run."""
     try:
-        done = subprocess.run([str(java), "-version"], capture_output=True, text=True, timeout=30, check=True)
+        done = subprocess.run(  # noqa: S603  the program that JAVA_HOME or PATH names
+            [str(java), "-version"], capture_output=True, text=True, timeout=30, check=True
+        )
     except (OSError, subprocess.SubprocessError):
         return None
     found = re.search(r'version "(\d+)(?:\.(\d+))?', done.stderr + done.stdout)
@@ -96,7 +98,7 @@ def _write_program(program: Path, text: str) -> None:
     handle, temporary = tempfile.mkstemp(dir=program.parent)
     with os.fdopen(handle, "w") as file:
         file.write(text)
-    os.chmod(temporary, 0o755)
+    os.chmod(temporary, 0o755)  # noqa: S103  a program that all may run
     os.replace(temporary, program)
 
 

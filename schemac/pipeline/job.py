@@ -59,7 +59,9 @@ class Mode(StrEnum):
 def _option_text(options: Any) -> Any:
     if not isinstance(options, dict):
         return options
-    return {name: str(value).lower() if isinstance(value, bool) else str(value) for name, value in options.items()}
+    return {
+        name: str(value).lower() if isinstance(value, bool) else str(value) for name, value in options.items()
+    }
 
 
 def _one_path_or_many(path: Any) -> Any:
@@ -74,14 +76,18 @@ class Source(_Model):
     """Where records come from. Options go to Spark's reader."""
 
     path: Paths = Field(default=(), description="File, folder or glob; or a list of them.")
-    format: str = Field(default="json", description="csv, json, geojson, parquet, lance, or any Spark format.")
+    format: str = Field(
+        default="json", description="csv, json, geojson, parquet, lance, or any Spark format."
+    )
     options: Options = Field(default_factory=dict, description="Options of Spark's reader.")
 
 
 class FieldSource(_Model):
     """Where one field comes from, when not from the column of its own name."""
 
-    from_: str | None = Field(default=None, alias="from", description="Path such as `properties.mag` or `xyz[2]`.")
+    from_: str | None = Field(
+        default=None, alias="from", description="Path such as `properties.mag` or `xyz[2]`."
+    )
     format: str | None = Field(default=None, description="Date or time pattern, such as `MMM dd yyyy`.")
     epoch: TimeUnit | None = Field(default=None, description="The number counts this unit since 1970-01-01.")
 
@@ -105,7 +111,7 @@ class Quarantine(_Model):
     path: str
 
 
-def _share_below_one(limit: int | float | None) -> int | float | None:
+def _share_below_one(limit: float | None) -> int | float | None:
     if limit is not None and (limit < 0 or (isinstance(limit, float) and limit > 1)):
         raise ValueError("expected a count of records, or a share between 0.0 and 1.0")
     return limit
@@ -123,7 +129,9 @@ class Job(_Model):
 
     source: Source
     schema_: str | None = Field(default=None, alias="schema", description="Manifest, relative to this file.")
-    dataset: str | None = Field(default=None, description="Name of the dataset, if the manifest holds several.")
+    dataset: str | None = Field(
+        default=None, description="Name of the dataset, if the manifest holds several."
+    )
     fields: dict[str, Annotated[FieldSource | None, BeforeValidator(_field_source)]] = Field(
         default_factory=dict, description="Where a field comes from; null: from nowhere, it is always null."
     )

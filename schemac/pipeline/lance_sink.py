@@ -16,7 +16,6 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.compute as pc
 from pyspark.sql.datasource import DataSource, DataSourceArrowWriter, WriterCommitMessage
 from pyspark.sql.types import StructType
 
@@ -24,24 +23,12 @@ from . import lance_table
 from .batches import as_lance_reads, to_schema
 from .errors import PipelineError
 from .lance_table import Place
+from .spill import ERRORS, QUARANTINE_SCHEMA, Spill
 from .verify import differences, lance_fields_of
-
-ERRORS, RAW, SOURCE = "_errors", "_raw", "_source"
-
-REASON = pa.struct([("path", pa.string()), ("rule", pa.string()), ("value", pa.string())])
-QUARANTINE_SCHEMA = pa.schema(
-    [
-        pa.field("run", pa.string(), nullable=False),
-        pa.field("source", pa.string()),
-        pa.field("raw", pa.string()),
-        pa.field("errors", pa.list_(pa.field("item", REASON)), nullable=False),
-    ]
-)
-POSITIONS = r'\[(?:\d+|"[^\]]*")\]'
 
 
 @dataclass
-class Written(WriterCommitMessage):
+class Written(WriterCommitMessage):  # type: ignore[misc]  # PySpark is not followed
     """What one task wrote."""
 
     fragments: list[str] = field(default_factory=list)
@@ -75,7 +62,8 @@ class SinkOptions:
             return pa.ipc.read_schema(pa.BufferReader(base64.b64decode(self.schema, validate=True)))
         except (OSError, ValueError) as error:
             raise PipelineError(
-                "unreadable-schema", f"option `schema` cannot be read: {error}",
+                "unreadable-schema",
+                f"option `schema` cannot be read: {error}",
                 "give the path of build/<dataset>/arrow/schema.arrow, or its bytes in base64",
             ) from error
 
@@ -103,7 +91,7 @@ def sink_options(options: Any) -> SinkOptions:
     return SinkOptions(**found)
 
 
-class LanceSink(DataSource):
+class LanceSink(DataSource):  # type: ignore[misc]  # PySpark is not followed
     """Spark's way in."""
 
     @classmethod
@@ -116,7 +104,7 @@ class LanceSink(DataSource):
         return LanceWriter(sink_options(self.options), overwrite, ERRORS in schema.names)
 
 
-class LanceWriter(DataSourceArrowWriter):
+class LanceWriter(DataSourceArrowWriter):  # type: ignore[misc]  # PySpark is not followed
     """Writes one frame; made on the driver, copied to the tasks."""
 
     def __init__(self, options: SinkOptions, overwrite: bool, is_split: bool) -> None:
@@ -166,7 +154,7 @@ class LanceWriter(DataSourceArrowWriter):
 
         written, schema = Written(), self.schema
         with tempfile.TemporaryFile() as spill:
-            bad = _Spill(spill, self.options.run)
+            bad = Spill(spill, self.options.run)
             good = self._good_batches(iterator, schema, bad, written)
             failure: list[BaseException] = []
             first = next(good, None)
@@ -174,16 +162,18 @@ class LanceWriter(DataSourceArrowWriter):
                 stream = _remembering(first, good, failure)
                 try:
                     written.fragments = lance_table.write_fragments(self.table, schema, stream)
-                except Exception as error:
+                except Exception as error:  # noqa: BLE001  raised again, or the error behind it is
                     raise failure[0] if failure else error from None
             if bad.rows:
                 assert self.quarantine is not None
-                written.bad_fragments = lance_table.write_fragments(self.quarantine, QUARANTINE_SCHEMA, bad.read())
+                written.bad_fragments = lance_table.write_fragments(
+                    self.quarantine, QUARANTINE_SCHEMA, bad.read()
+                )
                 written.bad_rows, written.reasons = bad.rows, bad.reasons
         return written
 
     def _good_batches(
-        self, batches: Iterator[pa.RecordBatch], schema: pa.Schema, bad: "_Spill", written: Written
+        self, batches: Iterator[pa.RecordBatch], schema: pa.Schema, bad: "Spill", written: Written
     ) -> Iterator[pa.RecordBatch]:
         for batch in batches:
             if self.is_split:
@@ -241,7 +231,9 @@ class LanceWriter(DataSourceArrowWriter):
         results = [message for message in messages if isinstance(message, Written)]
         lance_table.discard(self.table, [text for result in results for text in result.fragments])
         if self.quarantine is not None:
-            lance_table.discard(self.quarantine, [text for result in results for text in result.bad_fragments])
+            lance_table.discard(
+                self.quarantine, [text for result in results for text in result.bad_fragments]
+            )
 
 
 def _remembering(
@@ -254,54 +246,6 @@ def _remembering(
     except Exception as error:
         failure.append(error)
         raise
-
-
-class _Spill:
-    """Bad rows of one task, on disk until the good ones are written."""
-
-    def __init__(self, file: Any, run: str) -> None:
-        self.file = file
-        self.run = run
-        self.rows = 0
-        self.reasons: Counter[tuple[str, str]] = Counter()
-        self.writer: pa.RecordBatchStreamWriter | None = None
-
-    def take_from(self, batch: pa.RecordBatch) -> pa.RecordBatch:
-        """The rows that fit; the others are kept here."""
-        errors = batch.column(ERRORS)
-        if errors.null_count == len(errors):
-            return batch
-        self._keep(batch.filter(errors.is_valid()))
-        return batch.filter(errors.is_null())
-
-    def _keep(self, bad: pa.RecordBatch) -> None:
-        columns = {name: bad.column(name) if name in bad.schema.names else None for name in (SOURCE, RAW)}
-        run = pa.array([self.run], pa.string()).take(pa.array([0] * bad.num_rows))
-        blank = pa.nulls(bad.num_rows, pa.string())
-        errors = bad.column(ERRORS)
-        kept = pa.record_batch(
-            [run, columns[SOURCE] or blank, columns[RAW] or blank, errors.cast(QUARANTINE_SCHEMA.field("errors").type)],
-            schema=QUARANTINE_SCHEMA,
-        )
-        if self.writer is None:
-            self.writer = pa.ipc.new_stream(self.file, QUARANTINE_SCHEMA)
-        self.writer.write_batch(kept)
-        self.rows += kept.num_rows
-        self._count(errors.flatten())
-
-    def _count(self, reasons: pa.StructArray) -> None:
-        paths = pc.replace_substring_regex(reasons.field("path"), POSITIONS, "[]")
-        table = pa.table({"path": paths, "rule": reasons.field("rule")})
-        counts = table.group_by(["path", "rule"]).aggregate([([], "count_all")])
-        for row in counts.to_pylist():
-            self.reasons[row["path"], row["rule"]] += row["count_all"]
-
-    def read(self) -> Iterator[pa.RecordBatch]:
-        """The rows kept."""
-        assert self.writer is not None
-        self.writer.close()
-        self.file.seek(0)
-        yield from pa.ipc.open_stream(self.file)
 
 
 def encode_options(options: SinkOptions) -> dict[str, str]:

@@ -19,7 +19,12 @@ from .job import Source
 from .scalars import extension_name
 
 ROWS_PER_BATCH = 8192
-WIDER = {pa.uint8(): pa.int16(), pa.uint16(): pa.int32(), pa.uint32(): pa.int64(), pa.uint64(): pa.decimal128(20, 0)}
+WIDER = {
+    pa.uint8(): pa.int16(),
+    pa.uint16(): pa.int32(),
+    pa.uint32(): pa.int64(),
+    pa.uint64(): pa.decimal128(20, 0),
+}
 WIDER |= {pa.float16(): pa.float32(), pa.date64(): pa.date32(), pa.large_string(): pa.string()}
 WIDER |= {pa.large_binary(): pa.binary(), pa.string_view(): pa.string(), pa.binary_view(): pa.binary()}
 
@@ -40,7 +45,7 @@ def read_lance(spark: SparkSession, source: Source) -> DataFrame:
     return first
 
 
-class LanceTables(DataSource):
+class LanceTables(DataSource):  # type: ignore[misc]  # PySpark is not followed
     """Spark's way to a Lance table."""
 
     @classmethod
@@ -64,7 +69,7 @@ class LanceTables(DataSource):
         return lance.dataset(self.options["path"], version=int(self.options["version"]))
 
 
-class LanceReader(DataSourceReader):
+class LanceReader(DataSourceReader):  # type: ignore[misc]  # PySpark is not followed
     """Reads fragment by fragment."""
 
     def __init__(self, path: str, version: int) -> None:
@@ -78,7 +83,9 @@ class LanceReader(DataSourceReader):
 
     def partitions(self) -> list[InputPartition]:
         """One for each fragment."""
-        return [InputPartition(json.dumps(fragment.fragment_id)) for fragment in self._table().get_fragments()]
+        return [
+            InputPartition(json.dumps(fragment.fragment_id)) for fragment in self._table().get_fragments()
+        ]
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         """The rows of one fragment."""
@@ -87,7 +94,9 @@ class LanceReader(DataSourceReader):
         fragment = table.get_fragment(json.loads(partition.value))
         columns = [name for name in schema.names if name != "_source"]
         for batch in fragment.to_batches(columns=columns, batch_size=ROWS_PER_BATCH):
-            arrays = [_held(column).cast(field.type) for column, field in zip(batch.columns, schema, strict=False)]
+            arrays = [
+                _held(column).cast(field.type) for column, field in zip(batch.columns, schema, strict=False)
+            ]
             source = pa.array([self.path] * batch.num_rows, pa.string())
             yield pa.RecordBatch.from_arrays([*arrays, source], schema=schema)
 

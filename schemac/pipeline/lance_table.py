@@ -42,7 +42,9 @@ def open_table(path: str, storage_options: dict[str, str] | None = None) -> Any 
     except (ValueError, OSError) as error:
         if "was not found" in str(error):
             return None
-        raise PipelineError("unreadable-table", f"cannot open the table `{path}`: {str(error).splitlines()[0]}") from error
+        raise PipelineError(
+            "unreadable-table", f"cannot open the table `{path}`: {str(error).splitlines()[0]}"
+        ) from error
 
 
 def is_local(path: str) -> bool:
@@ -74,7 +76,12 @@ class Place:
 
 
 def prepare(
-    path: str, mode: str, *, storage_options: dict[str, str], storage_version: str | None, max_rows_per_file: int
+    path: str,
+    mode: str,
+    *,
+    storage_options: dict[str, str],
+    storage_version: str | None,
+    max_rows_per_file: int,
 ) -> Place:
     """The place for a run that appends to a table, or replaces its rows; either makes the table where it is missing."""
     table = open_table(path, storage_options)
@@ -131,12 +138,17 @@ def commit(place: Place, schema: pa.Schema, fragments: list[str]) -> int:
         if place.mode == "append":
             if not fragments:
                 return place.read_version
-            operation: Any = lance.LanceOperation.Append([lance.FragmentMetadata.from_json(f) for f in fragments])
+            operation: Any = lance.LanceOperation.Append(
+                [lance.FragmentMetadata.from_json(f) for f in fragments]
+            )
         elif not fragments:
             mode = "overwrite" if place.mode == "overwrite" else "create"
             table = lance.write_dataset(
-                schema.empty_table(), place.path, mode=mode,
-                data_storage_version=place.storage_version, storage_options=options,
+                schema.empty_table(),
+                place.path,
+                mode=mode,
+                data_storage_version=place.storage_version,
+                storage_options=options,
             )
             return int(table.version)
         else:
@@ -209,6 +221,8 @@ def take_back(place: Place, version: int) -> None:
 
     if place.read_version:
         with lance_errors():
-            lance.dataset(place.path, version=place.read_version, storage_options=place.storage_options or None).restore()
+            lance.dataset(
+                place.path, version=place.read_version, storage_options=place.storage_options or None
+            ).restore()
     elif place.is_staged and version == 1:
         shutil.rmtree(place.path, ignore_errors=True)

@@ -30,7 +30,9 @@ NANOSECONDS_PER = {
 }
 
 
-def moment(data_type: pa.DataType, *, pattern: str | None, epoch: str | None) -> tuple[str, Text, Text] | None:
+def moment(
+    data_type: pa.DataType, *, pattern: str | None, epoch: str | None
+) -> tuple[str, Text, Text] | None:
     """Spark type, value and rule for a date or a timestamp; None for other types."""
     if pa.types.is_date(data_type):
         return "date", *_date(pattern, epoch)
@@ -61,9 +63,9 @@ def _date(pattern: str | None, epoch: str | None) -> tuple[Text, Text]:
     if pattern is not None:
         return (
             lambda t: f"try_cast(try_to_timestamp({t}, {literal(pattern)}) as date)",
-            lambda t: literal("cast"),
+            lambda _: literal("cast"),
         )
-    return lambda t: when(matches(t, DATE), f"try_cast({t} as date)"), lambda t: literal("cast")
+    return lambda t: when(matches(t, DATE), f"try_cast({t} as date)"), lambda _: literal("cast")
 
 
 def _nanoseconds_of_count(t: str, per_unit: int) -> str:

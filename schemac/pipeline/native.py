@@ -12,8 +12,8 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
-from .nested import extension_name, is_list, is_scalar, spark_type, storage_type
-from .scalars import FLOAT32_LARGEST
+from .scalars import FLOAT32_LARGEST, extension_name, storage_type
+from .shapes import is_list, is_scalar, spark_type
 from .sqltext import fresh, literal, name
 
 SIMPLE_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
@@ -51,7 +51,9 @@ def _held(field: pa.Field) -> str | None:
         return inner and f"array<{inner}>"
     if pa.types.is_map(data_type):
         inner = _held(data_type.item_field)
-        has_text_keys = spark_type(data_type.key_field) == "string" and extension_name(data_type.key_field) is None
+        has_text_keys = (
+            spark_type(data_type.key_field) == "string" and extension_name(data_type.key_field) is None
+        )
         return f"map<string,{inner}>" if inner and has_text_keys else None
     if pa.types.is_struct(data_type) and not is_scalar(field):
         inners = [(member.name, _held(member)) for member in data_type]

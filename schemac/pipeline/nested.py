@@ -14,7 +14,8 @@ from .errors import PipelineError
 from .inputs import Input, Json, Text, Typed, typed_input
 from .job import Coerce, Unexpected
 from .scalars import Scalar, extension_name, scalar_of, storage_type
-from .sqltext import concat, first_of, fresh, let, literal, name, struct, when
+from .shapes import is_list, is_scalar, spark_type
+from .sqltext import concat, first_of, fresh, let, literal, struct, when
 
 REASON_TYPE = "struct<path:string,rule:string,value:string>"
 NO_REASONS = f"cast(null as array<{REASON_TYPE}>)"
@@ -41,33 +42,6 @@ def reason(path: Path, rule: str, value: str) -> str:
 def required(path: Path) -> str:
     """The reason of a value that must be there and is not."""
     return reason(path, literal("required"), "null")
-
-
-def is_list(data_type: pa.DataType) -> bool:
-    """Whether values of the type are lists."""
-    is_ = pa.types
-    return bool(is_.is_list(data_type) or is_.is_large_list(data_type) or is_.is_fixed_size_list(data_type))
-
-
-def is_scalar(field: pa.Field) -> bool:
-    """Whether the field is read from one token."""
-    if extension_name(field) == "lance.blob.v2":
-        return True
-    data_type = field.type
-    return not (is_list(data_type) or pa.types.is_map(data_type) or pa.types.is_struct(data_type))
-
-
-def spark_type(field: pa.Field) -> str:
-    """The Spark type that holds the field's values on their way to the writer."""
-    if is_scalar(field):
-        return scalar_of(field).spark_type
-    data_type = field.type
-    if is_list(data_type):
-        return f"array<{spark_type(data_type.value_field)}>"
-    if pa.types.is_map(data_type):
-        return f"map<{spark_type(data_type.key_field)},{spark_type(data_type.item_field)}>"
-    inner = ",".join(f"{name(member.name)}:{spark_type(member)}" for member in data_type)
-    return f"struct<{inner}>"
 
 
 def scalar_reason(source: Input, j: str, t: str, scalar: Scalar, path: Path, rules: Rules) -> str:
@@ -133,7 +107,8 @@ def _convert_scalar(field: pa.Field, source: Input, path: Path, rules: Rules) ->
     if isinstance(source, Typed):
         if inputs.is_container(source.type):
             raise PipelineError(
-                "source-type-mismatch", f"`{field.name}` is {field.type}, the source has {source.type.simpleString()}"
+                "source-type-mismatch",
+                f"`{field.name}` is {field.type}, the source has {source.type.simpleString()}",
             )
         if is_typed_alike(field, source):
             return outcome(source.column, when(f"{source.column} is null", missing, NO_REASONS))
@@ -250,7 +225,9 @@ def _convert_map(field: pa.Field, source: Input, path: Path, rules: Rules) -> st
         y = fresh()
         keys = f"transform({results}, {y} -> {y}.k.v)"
         pairs = f"transform({results}, {y} -> {struct([('key', f'{y}.k.v'), ('value', f'{y}.w.v')])})"
-        is_unique = f"(size(array_distinct({keys})) = size({keys}) and not exists({keys}, {y} -> {y} is null))"
+        is_unique = (
+            f"(size(array_distinct({keys})) = size({keys}) and not exists({keys}, {y} -> {y} is null))"
+        )
         reasons = f"flatten(transform({results}, {y} -> array({y}.k.e, {y}.w.e)))"
         has_twin = f"size(array_distinct(array_compact({keys}))) <> size(array_compact({keys}))"
         twin = reason(path, literal("key"), f"to_json({keys})")
@@ -266,7 +243,10 @@ def _convert_map(field: pa.Field, source: Input, path: Path, rules: Rules) -> st
 def _convert_struct(field: pa.Field, source: Input, path: Path, rules: Rules) -> str:
     members: list[pa.Field] = list(field.type)
     parts = [
-        (f"m{i}", convert(member, inputs.child(source, member.name), (*path, literal("." + member.name)), rules))
+        (
+            f"m{i}",
+            convert(member, inputs.child(source, member.name), (*path, literal("." + member.name)), rules),
+        )
         for i, member in enumerate(members)
     ]
     is_wrong = "false" if isinstance(source, Typed) else f"not {is_object(source)}"

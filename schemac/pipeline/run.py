@@ -18,8 +18,7 @@ from typing import Any
 
 import pyarrow as pa
 from pyspark.errors import PySparkException
-from pyspark.sql import DataFrame, Observation, SparkSession
-from pyspark.sql import functions as F
+from pyspark.sql import DataFrame, Observation, SparkSession, functions
 
 from . import lance_table
 from .conform import conform, key_check, primary_key
@@ -78,13 +77,7 @@ def run(
         spark = start_session(master=job.spark.master, settings=job.spark.settings)
     else:
         spark.dataSource.register(LanceSink)
-    counted = Observation("records read")
-    records = open_records(spark, job)
-    records = replace(records, frame=records.frame.observe(counted, F.count(F.lit(1)).alias("rows")))
-    frame = conform(records, arrow_schema, job)
-    keys = primary_key(arrow_schema)
-    if job.keys is Keys.CHECK and keys:
-        frame = key_check(frame, keys)
+    frame, counted = _conformed(spark, job, arrow_schema)
     run_id = uuid.uuid4().hex
     with _watched(spark, run_id, progress):
         numbers = _write(frame, job, arrow_schema, storage_version, run_id)
@@ -109,6 +102,20 @@ def run(
     )
 
 
+def _conformed(spark: SparkSession, job: Job, schema: pa.Schema) -> tuple[DataFrame, Observation]:
+    """The typed records, and the count of those that were read, taken on its own."""
+    counted = Observation("records read")
+    records = open_records(spark, job)
+    records = replace(
+        records, frame=records.frame.observe(counted, functions.count(functions.lit(1)).alias("rows"))
+    )
+    frame = conform(records, schema, job)
+    keys = primary_key(schema)
+    if job.keys is Keys.CHECK and keys:
+        frame = key_check(frame, keys)
+    return frame, counted
+
+
 def check(job: Job) -> None:
     """Finds what can be found before Spark starts."""
     check_source(job)
@@ -117,11 +124,17 @@ def check(job: Job) -> None:
     table = lance_table.open_table(job.target.path, job.target.storage_options)
     if table is not None and job.target.mode is Mode.CREATE:
         raise PipelineError(
-            "table-exists", f"there is a table at `{job.target.path}` already",
+            "table-exists",
+            f"there is a table at `{job.target.path}` already",
             "set `mode: append` or `mode: overwrite` under `target`",
         )
     path = Path(lance_table.local_path(job.target.path))
-    if table is None and lance_table.is_local(job.target.path) and path.exists() and (path.is_file() or any(path.iterdir())):
+    if (
+        table is None
+        and lance_table.is_local(job.target.path)
+        and path.exists()
+        and (path.is_file() or any(path.iterdir()))
+    ):
         raise PipelineError("not-a-table", f"`{job.target.path}` is there, and is no Lance table")
 
 
@@ -170,7 +183,8 @@ def _explained(error: PySparkException, report: Path) -> Exception:
     for line in reversed(str(error).splitlines()):
         if "PipelineError: (" in line:
             return PipelineError("write-failed", line.split("PipelineError: ", 1)[1])
-    return error
+    sparks_own: Exception = error
+    return sparks_own
 
 
 @contextmanager

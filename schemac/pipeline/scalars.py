@@ -17,6 +17,11 @@ from .moments import duration, moment, time_of_day
 from .sqltext import first_of, literal, matches, when
 
 
+def always(rule: str) -> Callable[[str], str]:
+    """A rule that does not depend on the text."""
+    return lambda _: literal(rule)
+
+
 class Token(StrEnum):
     """How a value is written in JSON."""
 
@@ -99,11 +104,11 @@ def _is_binary(data_type: pa.DataType) -> bool:
 
 
 def _text(_: pa.DataType) -> Scalar:
-    return Scalar("string", Token.STRING, lambda t: t, lambda t: literal("cast"), is_identity=True)
+    return Scalar("string", Token.STRING, lambda t: t, always("cast"), is_identity=True)
 
 
 def _null(_: pa.DataType) -> Scalar:
-    return Scalar("string", Token.ANY, lambda t: "cast(null as string)", lambda t: literal("type"))
+    return Scalar("string", Token.ANY, lambda _: "cast(null as string)", always("type"))
 
 
 def _boolean(_: pa.DataType) -> Scalar:
@@ -112,7 +117,7 @@ def _boolean(_: pa.DataType) -> Scalar:
         "boolean",
         Token.BOOLEAN,
         lambda t: when(matches(t, pattern), f"try_cast({t} as boolean)"),
-        lambda t: literal("cast"),
+        always("cast"),
     )
 
 
@@ -208,7 +213,7 @@ def _from_base64(t: str) -> str:
 
 
 def _binary(_: pa.DataType | None = None) -> Scalar:
-    return Scalar("binary", Token.STRING, _from_base64, lambda t: literal("cast"))
+    return Scalar("binary", Token.STRING, _from_base64, always("cast"))
 
 
 def _fixed_binary(data_type: pa.DataType) -> Scalar:
@@ -225,7 +230,7 @@ def _fixed_binary(data_type: pa.DataType) -> Scalar:
     )
 
 
-def _duration(data_type: pa.DataType) -> Scalar:
+def _duration(_: pa.DataType) -> Scalar:
     return Scalar("bigint", Token.NUMBER, *duration())
 
 
@@ -238,7 +243,7 @@ def _uuid() -> Scalar:
         "binary",
         Token.STRING,
         lambda t: when(matches(t, UUID), f"unhex(replace({t}, '-', ''))"),
-        lambda t: literal("cast"),
+        always("cast"),
     )
 
 
@@ -247,7 +252,7 @@ def _json() -> Scalar:
         "string",
         Token.ANY,
         lambda t: when(f"try_parse_json({t}) is not null", t),
-        lambda t: literal("cast"),
+        always("cast"),
     )
 
 

@@ -27,6 +27,9 @@ STATIC_SETTINGS = {
     "spark.sql.shuffle.partitions": "8",
 }
 
+# A wide schema becomes one long Java method, which Java would otherwise leave to its interpreter.
+JAVA_OPTIONS = "-XX:-DontCompileHugeMethods"
+
 # These decide what a value means, so that a run gives the same table under any session.
 RUN_SETTINGS = {
     "spark.sql.session.timeZone": "UTC",
@@ -37,6 +40,7 @@ RUN_SETTINGS = {
     "spark.sql.mapKeyDedupPolicy": "EXCEPTION",
     "spark.sql.execution.arrow.maxRecordsPerBatch": "10000",
 }
+
 
 def start_session(
     *, master: str = "local[*]", settings: Mapping[str, str] | None = None, app_name: str = "schemac"
@@ -60,6 +64,8 @@ def _create(master: str, settings: dict[str, str], app_name: str) -> SparkSessio
     os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
     os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
     _make_importable_on_workers()
+    own = settings.get("spark.driver.extraJavaOptions", "")
+    settings = {**settings, "spark.driver.extraJavaOptions": f"{JAVA_OPTIONS} {own}".strip()}
     builder = SparkSession.builder.master(master).appName(app_name)
     for name, text in {**STATIC_SETTINGS, **RUN_SETTINGS, **settings}.items():
         builder = builder.config(name, text)
@@ -68,7 +74,9 @@ def _create(master: str, settings: dict[str, str], app_name: str) -> SparkSessio
             return builder.getOrCreate()
         except Exception as error:
             said = log.read_text(errors="replace").strip().splitlines()[-5:]
-            raise PipelineError("spark-not-started", f"Spark did not start: {error}", "; ".join(said)) from error
+            raise PipelineError(
+                "spark-not-started", f"Spark did not start: {error}", "; ".join(said)
+            ) from error
 
 
 @contextmanager

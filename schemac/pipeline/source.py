@@ -87,7 +87,8 @@ class Records:
         extra = sorted(set(self.columns or ()) - taken - {path.split(".")[0].split("[")[0] for path in taken})
         if extra:
             raise PipelineError(
-                "unexpected-column", f"no field takes the column `{extra[0]}`"
+                "unexpected-column",
+                f"no field takes the column `{extra[0]}`"
                 + (f" (and {len(extra) - 1} more)" if len(extra) > 1 else ""),
                 "add the field, or set `unexpected: ignore`",
             )
@@ -114,7 +115,9 @@ def _nearby(path: str) -> str | None:
     if not os.path.isdir(folder):
         return f"there is no folder `{folder}` either"
     names = sorted(os.listdir(folder))[:12]
-    return "that folder holds " + ", ".join(f"`{entry}`" for entry in names) if names else "that folder is empty"
+    return (
+        "that folder holds " + ", ".join(f"`{entry}`" for entry in names) if names else "that folder is empty"
+    )
 
 
 def open_records(spark: SparkSession, job: Job) -> Records:
@@ -133,7 +136,9 @@ def open_records(spark: SparkSession, job: Job) -> Records:
             return _typed_records(read_lance(spark, job.source))
         return _typed_records(_loaded(spark, job))
     except PySparkException as error:
-        raise PipelineError("unreadable-source", _first_line(error), f"format is `{job.source.format}`") from error
+        raise PipelineError(
+            "unreadable-source", _first_line(error), f"format is `{job.source.format}`"
+        ) from error
 
 
 def _documents(job: Job) -> list[str]:

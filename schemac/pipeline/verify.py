@@ -12,9 +12,19 @@ from typing import Any
 import pyarrow as pa
 
 NAMES = {
-    1: "type", 2: "name", 3: "id", 4: "parent id", 5: "logical type", 6: "nullable", 7: "encoding",
-    9: "extension name", 10: "metadata", 12: "primary key", 13: "primary key position",
-    14: "clustering key", 15: "clustering key position",
+    1: "type",
+    2: "name",
+    3: "id",
+    4: "parent id",
+    5: "logical type",
+    6: "nullable",
+    7: "encoding",
+    9: "extension name",
+    10: "metadata",
+    12: "primary key",
+    13: "primary key position",
+    14: "clustering key",
+    15: "clustering key position",
 }
 IGNORED = {8}
 IDENTITY = {3, 4}
@@ -31,7 +41,9 @@ def lance_fields_of(schema: pa.Schema) -> list[bytes]:
 
 def _messages(schema: Any) -> tuple[dict[str, bytes], list[bytes]]:
     metadata, *fields = schema.__reduce__()[1]
-    return {key: bytes(value) for key, value in json.loads(metadata).items()}, [bytes(field) for field in fields]
+    return {key: bytes(value) for key, value in json.loads(metadata).items()}, [
+        bytes(field) for field in fields
+    ]
 
 
 def differences(

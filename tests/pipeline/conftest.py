@@ -56,7 +56,11 @@ def ingest(spark: SparkSession, tmp_path: Path) -> Runner:
         target = tmp_path / "out.lance"
         options = settings.pop("source", {})
         job = Job.model_validate(
-            {"source": {"path": str(source), "format": suffix, **options}, "target": {"path": str(target)}, **settings}
+            {
+                "source": {"path": str(source), "format": suffix, **options},
+                "target": {"path": str(target)},
+                **settings,
+            }
         )
         report = run(job, schema, spark=spark)
         rows = rows_of(str(target))

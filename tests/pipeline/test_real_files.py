@@ -29,7 +29,9 @@ def run_file(spark: SparkSession, tmp_path: Path, schema: pa.Schema, **settings:
 
 
 def test_earthquakes(spark: SparkSession, data: Path, tmp_path: Path) -> None:
-    point = pa.struct([FIELD("type", pa.string(), False), FIELD("coordinates", pa.list_(pa.float64()), False)])
+    point = pa.struct(
+        [FIELD("type", pa.string(), False), FIELD("coordinates", pa.list_(pa.float64()), False)]
+    )
     schema = pa.schema(
         [
             FIELD("id", pa.string(), False),
@@ -48,11 +50,15 @@ def test_earthquakes(spark: SparkSession, data: Path, tmp_path: Path) -> None:
         "depth": "geometry.coordinates[2]",
     }
     source = data / "earthquakes.json"
-    report = run_file(spark, tmp_path, schema, source={"path": str(source), "format": "geojson"}, fields=fields)
+    report = run_file(
+        spark, tmp_path, schema, source={"path": str(source), "format": "geojson"}, fields=fields
+    )
     features = json.loads(source.read_text())["features"]
     bad = reasons_of(report)
     assert report.rows_in == len(features)
-    assert [json.loads(raw) for raw in bad] == [f for f in features if f["properties"]["mag"] is None or _long_gap(f)]
+    assert [json.loads(raw) for raw in bad] == [
+        f for f in features if f["properties"]["mag"] is None or _long_gap(f)
+    ]
     rows = rows_of(report.table_path)
     good = [f for f in features if f not in [json.loads(raw) for raw in bad]]
     assert [row["xyz"] for row in rows] == [f["geometry"]["coordinates"] for f in good]
@@ -108,14 +114,20 @@ def test_birdstrikes(spark: SparkSession, data: Path, tmp_path: Path) -> None:
     assert (report.rows_in, report.rows_quarantined) == (len(records), len(fast))
     assert [(r.path, r.rule) for r in report.reasons] == [("speed", "range")]
     kept = [r for r in records if r not in fast]
-    assert [row["Cost Total $"] for row in rows_of(report.table_path)] == [int(r["Cost Total $"]) for r in kept]
+    assert [row["Cost Total $"] for row in rows_of(report.table_path)] == [
+        int(r["Cost Total $"]) for r in kept
+    ]
     lines = source.read_text().splitlines()
     assert all(raw in lines for raw in reasons_of(report))
 
 
 def test_seattle_weather(spark: SparkSession, data: Path, tmp_path: Path) -> None:
     schema = pa.schema(
-        [FIELD("date", pa.date32(), False), FIELD("temp_max", pa.float16()), FIELD("weather", pa.string(), False)]
+        [
+            FIELD("date", pa.date32(), False),
+            FIELD("temp_max", pa.float16()),
+            FIELD("weather", pa.string(), False),
+        ]
     )
     source = {"path": str(data / "seattle-weather.csv"), "format": "csv"}
     report = run_file(spark, tmp_path, schema, source=source)

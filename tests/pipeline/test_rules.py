@@ -54,7 +54,9 @@ def test_scalars_tell_what_does_not_fit(ingest: Any) -> None:
 
 
 def test_record_tells_every_reason(ingest: Any) -> None:
-    schema = pa.schema([FIELD("a", pa.int8(), False), FIELD("b", pa.string(), False), FIELD("c", pa.date32())])
+    schema = pa.schema(
+        [FIELD("a", pa.int8(), False), FIELD("b", pa.string(), False), FIELD("c", pa.date32())]
+    )
     raw = '{"a": 300, "c": "soon"}'
     _, rows, reasons = ingest(schema, [raw, {"a": 1, "b": "x"}])
     assert reasons == {raw: [("a", "range", "300"), ("b", "required", None), ("c", "cast", "soon")]}
@@ -71,10 +73,17 @@ def test_malformed_records_are_kept(ingest: Any) -> None:
 
 
 def nested_schema() -> pa.Schema:
-    item = pa.struct([FIELD("k", pa.uint8(), False), FIELD("w", pa.list_(FIELD("item", pa.float64(), False)))])
+    item = pa.struct(
+        [FIELD("k", pa.uint8(), False), FIELD("w", pa.list_(FIELD("item", pa.float64(), False)))]
+    )
     return pa.schema(
         [
-            FIELD("st", pa.struct([FIELD("items", pa.list_(FIELD("item", item, False)), False), FIELD("n", pa.int8())])),
+            FIELD(
+                "st",
+                pa.struct(
+                    [FIELD("items", pa.list_(FIELD("item", item, False)), False), FIELD("n", pa.int8())]
+                ),
+            ),
             FIELD("vec", pa.list_(FIELD("item", pa.float32(), False), 2)),
             FIELD("m", pa.map_(pa.string(), FIELD("value", pa.struct([FIELD("x", pa.int32(), False)])))),
             FIELD("im", pa.map_(pa.int32(), FIELD("value", pa.int8()))),
@@ -108,7 +117,12 @@ def test_nested_values_tell_the_position(ingest: Any) -> None:
     good = [
         {},
         {"st": None, "vec": None, "m": None, "im": None, "names": None},
-        {"st": {"items": [], "n": 1}, "vec": [1, 2.5], "m": {"a": {"x": 1}, "b": None}, "im": {"1": 1, "-2": None}},
+        {
+            "st": {"items": [], "n": 1},
+            "vec": [1, 2.5],
+            "m": {"a": {"x": 1}, "b": None},
+            "im": {"1": 1, "-2": None},
+        },
         {"st": {"items": [{"k": 1, "w": [0.5]}, {"k": 2, "w": None}]}, "names": ["a", None, "é\n"]},
     ]
     bad = {json.dumps(record): expected for record, expected in NESTED_BAD}
@@ -149,7 +163,10 @@ def test_unexpected_keys_are_refused_on_request(ingest: Any) -> None:
 
 
 def test_duplicate_keys_are_found_on_request(ingest: Any) -> None:
-    key = {b"lance-schema:unenforced-primary-key": b"true", b"lance-schema:unenforced-primary-key:position": b"1"}
+    key = {
+        b"lance-schema:unenforced-primary-key": b"true",
+        b"lance-schema:unenforced-primary-key:position": b"1",
+    }
     schema = pa.schema([FIELD("id", pa.int32(), False, metadata=key), FIELD("s", pa.string())])
     _, rows, reasons = ingest(schema, [{"id": 1}, {"id": 2, "s": "a"}, {"id": 2, "s": "b"}], keys="check")
     assert [row["id"] for row in rows] == [1]
@@ -161,9 +178,7 @@ def test_csv_cells_are_strict(ingest: Any) -> None:
         [FIELD("n", pa.int32()), FIELD("s", pa.string()), FIELD("b", pa.bool_()), FIELD("d", pa.float64()),
          FIELD("l", pa.list_(pa.int8()))]
     )  # fmt: skip
-    text = (
-        'n,s,b,d,l\n1,"a,""b""",true,1e3,"[1,2]"\n,,,,\n 7,x,true,1,\n1,x,yes,1,\n1,x,true,0x1p3,\n1,x\n1,x,true,1,[300]\n'
-    )
+    text = 'n,s,b,d,l\n1,"a,""b""",true,1e3,"[1,2]"\n,,,,\n 7,x,true,1,\n1,x,yes,1,\n1,x,true,0x1p3,\n1,x\n1,x,true,1,[300]\n'
     report, rows, reasons = ingest(schema, text, suffix="csv")
     assert rows[0] == {"n": 1, "s": 'a,"b"', "b": True, "d": 1000.0, "l": [1, 2]}
     assert rows[1] == {"n": None, "s": None, "b": None, "d": None, "l": None}

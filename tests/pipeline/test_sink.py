@@ -1,6 +1,6 @@
 """The sink: exact values, all or nothing, and what happens to a table that is there already."""
 
-import datetime
+import datetime as dt
 import decimal
 import json
 import os
@@ -37,7 +37,9 @@ def write(spark: SparkSession, path: Path, frame: Any, mode: str = "append", **o
 
 
 def test_every_type_survives(ingest: Any) -> None:
-    nested = pa.struct([FIELD("d", pa.decimal128(20, 3)), FIELD("l", pa.large_list(FIELD("item", pa.uint64())))])
+    nested = pa.struct(
+        [FIELD("d", pa.decimal128(20, 3)), FIELD("l", pa.large_list(FIELD("item", pa.uint64())))]
+    )
     schema = pa.schema(
         [
             FIELD("d128", pa.decimal128(38, 10)),
@@ -83,7 +85,7 @@ def test_every_type_survives(ingest: Any) -> None:
         "u64": 2**64 - 1, "f16": 0.5, "emb": [1.0, 2.0], "m": [("a", day("1.5"))],
         "st": {"d": day("1.500"), "l": [2**64 - 1, None]}, "ls": [{"d": day("2.500"), "l": None}, None],
         "dict": "x", "j": '{"a":[1]}', "u": uuid.UUID(first["u"]), "big": "x", "fsb": b"\0\1",
-        "d64": datetime.date(2024, 1, 2), "dur": datetime.timedelta(seconds=5), "n": None,
+        "d64": dt.date(2024, 1, 2), "dur": dt.timedelta(seconds=5), "n": None,
     }  # fmt: skip
     assert table.to_table(columns=["t"]).column("t").cast(pa.int64()).to_pylist() == [3600 * 10**9 + 1, None]
     assert table.take_blobs("b", indices=[0])[0].read() == b"\0\1"
@@ -199,7 +201,10 @@ def test_typed_sources_are_checked_too(spark: SparkSession, tmp_path: Path) -> N
         [FIELD("n", pa.uint32()), FIELD("f", pa.float32()), FIELD("l", pa.list_(pa.int8())), FIELD("d", pa.date32()),
          FIELD("st", pa.struct([FIELD("a", pa.int64())]))]
     )  # fmt: skip
-    job = {"source": {"path": str(tmp_path / "in"), "format": "parquet"}, "target": {"path": str(tmp_path / "t.lance")}}
+    job = {
+        "source": {"path": str(tmp_path / "in"), "format": "parquet"},
+        "target": {"path": str(tmp_path / "t.lance")},
+    }
     report = run(Job.model_validate(job), schema, spark=spark)
     found = {(reason.path, reason.rule) for reason in report.reasons}
     assert found == {("n", "range"), ("f", "range"), ("l[]", "range")}
@@ -208,10 +213,17 @@ def test_typed_sources_are_checked_too(spark: SparkSession, tmp_path: Path) -> N
 
 def test_lance_table_is_a_source(spark: SparkSession, tmp_path: Path) -> None:
     vector = pa.array([[1.0, 2.0], [3.0, 4.0]], pa.list_(pa.float32(), 2))
-    table = pa.table({"id": pa.array([1, 300], pa.uint64()), "v": vector, "u": pa.array(["a", "b"]).dictionary_encode()})
+    table = pa.table(
+        {"id": pa.array([1, 300], pa.uint64()), "v": vector, "u": pa.array(["a", "b"]).dictionary_encode()}
+    )
     lance.write_dataset(table, str(tmp_path / "in.lance"))
-    schema = pa.schema([FIELD("id", pa.uint8()), FIELD("v", pa.list_(pa.float32(), 2)), FIELD("u", pa.string())])
-    job = {"source": {"path": str(tmp_path / "in.lance"), "format": "lance"}, "target": {"path": str(tmp_path / "t")}}
+    schema = pa.schema(
+        [FIELD("id", pa.uint8()), FIELD("v", pa.list_(pa.float32(), 2)), FIELD("u", pa.string())]
+    )
+    job = {
+        "source": {"path": str(tmp_path / "in.lance"), "format": "lance"},
+        "target": {"path": str(tmp_path / "t")},
+    }
     report = run(Job.model_validate(job), schema, spark=spark)
     assert rows_of(report.table_path) == [{"id": 1, "v": [1.0, 2.0], "u": "a"}]
     assert [(r.path, r.rule) for r in report.reasons] == [("id", "range")]

@@ -1,0 +1,78 @@
+"""Sets the rows that do not fit aside, on disk, until the rows that fit are written.
+
+Shape: batches with `_errors` in, batches of the good rows out; the others wait as the quarantine dataset will hold them,
+       and are counted by path and rule, positions left out.
+"""
+
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+ERRORS, RAW, SOURCE = "_errors", "_raw", "_source"
+
+REASON = pa.struct([("path", pa.string()), ("rule", pa.string()), ("value", pa.string())])
+QUARANTINE_SCHEMA = pa.schema(
+    [
+        pa.field("run", pa.string(), nullable=False),
+        pa.field("source", pa.string()),
+        pa.field("raw", pa.string()),
+        pa.field("errors", pa.list_(pa.field("item", REASON)), nullable=False),
+    ]
+)
+POSITIONS = r'\[(?:\d+|"[^\]]*")\]'
+
+
+class Spill:
+    """Bad rows of one task, on disk until the good ones are written."""
+
+    def __init__(self, file: Any, run: str) -> None:
+        self.file = file
+        self.run = run
+        self.rows = 0
+        self.reasons: Counter[tuple[str, str]] = Counter()
+        self.writer: pa.RecordBatchStreamWriter | None = None
+
+    def take_from(self, batch: pa.RecordBatch) -> pa.RecordBatch:
+        """The rows that fit; the others are kept here."""
+        errors = batch.column(ERRORS)
+        if errors.null_count == len(errors):
+            return batch
+        self._keep(batch.filter(errors.is_valid()))
+        return batch.filter(errors.is_null())
+
+    def _keep(self, bad: pa.RecordBatch) -> None:
+        columns = {name: bad.column(name) if name in bad.schema.names else None for name in (SOURCE, RAW)}
+        run = pa.array([self.run], pa.string()).take(pa.array([0] * bad.num_rows))
+        blank = pa.nulls(bad.num_rows, pa.string())
+        errors = bad.column(ERRORS)
+        kept = pa.record_batch(
+            [
+                run,
+                columns[SOURCE] or blank,
+                columns[RAW] or blank,
+                errors.cast(QUARANTINE_SCHEMA.field("errors").type),
+            ],
+            schema=QUARANTINE_SCHEMA,
+        )
+        if self.writer is None:
+            self.writer = pa.ipc.new_stream(self.file, QUARANTINE_SCHEMA)
+        self.writer.write_batch(kept)
+        self.rows += kept.num_rows
+        self._count(errors.flatten())
+
+    def _count(self, reasons: pa.StructArray) -> None:
+        paths = pc.replace_substring_regex(reasons.field("path"), POSITIONS, "[]")
+        table = pa.table({"path": paths, "rule": reasons.field("rule")})
+        counts = table.group_by(["path", "rule"]).aggregate([([], "count_all")])
+        for row in counts.to_pylist():
+            self.reasons[row["path"], row["rule"]] += row["count_all"]
+
+    def read(self) -> Iterator[pa.RecordBatch]:
+        """The rows kept."""
+        assert self.writer is not None
+        self.writer.close()
+        self.file.seek(0)
+        yield from pa.ipc.open_stream(self.file)
