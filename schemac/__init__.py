@@ -14,7 +14,16 @@ from typing import TYPE_CHECKING, Any
 from schemac.version import __version__
 
 if TYPE_CHECKING:
-    from schemac.api import Dataset, check_text, compile_file, compile_text
+    from schemac.api import (
+        Dataset,
+        check_text,
+        compile_file,
+        compile_text,
+        from_arrow,
+        from_lance,
+        from_parquet,
+        from_spark,
+    )
     from schemac.attributes.arrow import ArrowDefaults
     from schemac.source.diagnostic import Diagnostic, SchemaError, Severity
     from schemac.targets.target import Loss
@@ -30,10 +39,15 @@ __all__ = [
     "check_text",
     "compile_file",
     "compile_text",
+    "from_arrow",
+    "from_lance",
+    "from_parquet",
+    "from_spark",
 ]
 
 _HOMES = {
     **dict.fromkeys(("Dataset", "check_text", "compile_file", "compile_text"), "schemac.api"),
+    **dict.fromkeys(("from_arrow", "from_lance", "from_parquet", "from_spark"), "schemac.api"),
     **dict.fromkeys(("Diagnostic", "SchemaError", "Severity"), "schemac.source.diagnostic"),
     "ArrowDefaults": "schemac.attributes.arrow",
     "Loss": "schemac.targets.target",

@@ -9,8 +9,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from schemac.attributes.arrow import ArrowDefaults
+from schemac.checks.run import check
 from schemac.logical.dataset import LogicalDataset
 from schemac.logical.model import Schema
+from schemac.logical.origins import Origins
+from schemac.logical.slots import columns
 from schemac.lowering.lower import LoweringOptions, lower
 from schemac.project.compile import check_source, collector_paused
 from schemac.project.configuration import Project
@@ -22,6 +25,7 @@ from schemac.targets.target import Compilation, Emission, Loss, load_target
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from schemac.importers.importer import Imported
     from schemac.targets._generated.lance.file_pb2 import Schema as LanceSchema
 
 
@@ -100,6 +104,64 @@ def compile_file(path: str | Path, *, strict: bool = False) -> list[Dataset]:
     _raise_errors(report)
     assert source is not None
     return _compile(source, report, strict)
+
+
+def from_arrow(schema: "pa.Schema", *, name: str = "dataset") -> Dataset:
+    """The dataset of a pyarrow schema. Raises SchemaError where a type has no kind."""
+    # Imported here for start-up time: the way back is for those who go it.
+    from schemac.lifting.lift import lift
+
+    report = Report()
+    tree = lift(schema, name, report)
+    logical = from_tree(tree, name, name, report)
+    _raise_errors(report)
+    assert logical is not None
+    return Dataset(logical)
+
+
+def from_spark(struct_type: dict[str, Any], *, name: str = "dataset") -> Dataset:
+    """The dataset of a StructType in its JSON form. Raises SchemaError where a type has no kind."""
+    from schemac.importers.spark import from_struct_type  # for start-up time, as above
+
+    report = Report()
+    imported = from_struct_type(struct_type, name, report)
+    return _from_imported(imported, name, name, report)
+
+
+def from_parquet(path: str | Path, *, name: str | None = None) -> Dataset:
+    """The dataset of a Parquet file. Raises SchemaError where it cannot be read."""
+    return _from_source(path, "parquet", name)
+
+
+def from_lance(path: str | Path, *, name: str | None = None) -> Dataset:
+    """The dataset of a Lance table's newest version. Raises SchemaError where it cannot be read."""
+    return _from_source(path, "lance", name)
+
+
+def _from_source(path: str | Path, format: str, name: str | None) -> Dataset:
+    from schemac.importers.importer import import_source  # for start-up time, as above
+
+    report = Report()
+    imported = import_source(Path(path), format, report)
+    found = imported.name if imported is not None else None
+    return _from_imported(imported, name or found or Path(path).name.partition(".")[0], str(path), report)
+
+
+def _from_imported(imported: "Imported | None", name: str, file: str, report: Report) -> Dataset:
+    _raise_errors(report)
+    assert imported is not None
+    logical = from_tree(imported.schema, name, file, report)
+    _raise_errors(report)
+    assert logical is not None
+    return Dataset(logical)
+
+
+def from_tree(tree: dict[str, Any], name: str, file: str, report: Report) -> LogicalDataset | None:
+    """The checked dataset of a schema in the standard's long form, as importers give it."""
+    schema = Schema.model_validate(tree)
+    dataset = LogicalDataset(name, schema, columns(schema), Origins(file))
+    check(dataset, report)
+    return None if report.has_errors else dataset
 
 
 def check_text(text: str, *, name: str = "<text>", strict: bool = False) -> tuple[Diagnostic, ...]:

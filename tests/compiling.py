@@ -35,7 +35,11 @@ class Compiled:
         return {d.code for d in self.diagnostics if d.severity is Severity.ERROR}
 
 
-_ARTIFACTS = {"lance/schema.txtpb": "lance.txtpb", "spark/schema.json": "spark.json", "losses.json": "losses.json"}
+_ARTIFACTS = {
+    "lance/schema.txtpb": "lance.txtpb",
+    "spark/schema.json": "spark.json",
+    "losses.json": "losses.json",
+}
 
 
 def compile_bytes(

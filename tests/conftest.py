@@ -1,4 +1,4 @@
-"""The refresh option of the golden files."""
+"""The refresh option of the golden files; and one worker for all that needs Spark."""
 
 from fnmatch import fnmatch
 
@@ -22,3 +22,10 @@ def golden(request: pytest.FixtureRequest) -> Golden:
         return pattern is not None and (fnmatch(case, pattern) or fnmatch(case, f"*/{pattern}"))
 
     return Golden(is_refreshed)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Spark is started once, so its tests go to one worker."""
+    for item in items:
+        if item.get_closest_marker("spark") is not None:
+            item.add_marker(pytest.mark.xdist_group("spark"))

@@ -8,6 +8,8 @@ from schemac.logical.dataset import LogicalDataset
 from schemac.logical.path import Part, quoted
 from schemac.logical.slots import Slot
 
+_PARTS = ("fields", "item_type", "key_type", "value_type", "inner")
+
 
 def logical_text(dataset: LogicalDataset) -> str:
     """One line a slot, indented by depth: name, type, whether it may be null, attributes below it."""
@@ -27,7 +29,9 @@ def _slot(slot: Slot, depth: int) -> list[str]:
 
 
 def _type(slot: Slot) -> str:
-    given = slot.type.model_dump(exclude={"kind", "extra", "fields", "item_type", "key_type", "value_type", "inner"})
+    given = slot.type.model_dump(exclude={"kind", "extra", *_PARTS})
+    if given.get("fixed_length", 0) is None:
+        del given["fixed_length"]
     properties = ", ".join(f"{name}={value}" for name, value in given.items())
     return f"{slot.type.kind}({properties})" if properties else str(slot.type.kind)
 

@@ -23,7 +23,9 @@ def say(text: str) -> None:
 
 def do(*command: str, folder: Path) -> None:
     """Show a command and run it; the demo stops where one fails."""
-    shown = " ".join("schemac" if word == SCHEMAC else "python" if word == PYTHON else word for word in command)
+    shown = " ".join(
+        "schemac" if word == SCHEMAC else "python" if word == PYTHON else word for word in command
+    )
     print(f"$ {shown}", flush=True)
     subprocess.run(command, cwd=folder, check=True)
 
@@ -43,7 +45,12 @@ def main() -> None:
     do(SCHEMAC, "check", "rides.yaml", folder=folder)
     do(SCHEMAC, "build", "rides.yaml", folder=folder)
     print("\nLance, the first field of demo/build/rides/lance/schema.txtpb:")
-    print("".join((folder / "build/rides/lance/schema.txtpb").read_text(encoding="utf-8").partition("}\nfields")[0]) + "}")
+    print(
+        "".join(
+            (folder / "build/rides/lance/schema.txtpb").read_text(encoding="utf-8").partition("}\nfields")[0]
+        )
+        + "}"
+    )
     print("\nSpark, demo/build/rides/spark/create_table.sql:")
     print((folder / "build/rides/spark/create_table.sql").read_text(encoding="utf-8"))
 

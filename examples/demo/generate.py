@@ -23,7 +23,8 @@ _STREETS = ("Mill Lane", "Kaiserstraße", "Rue des Lilas", "Strand", "5th Avenue
 def ride(number: int, chance: random.Random) -> Record:
     """A sound record."""
     stops = [
-        {"name": chance.choice(_STREETS), "minutes": chance.randrange(2, 40)} for _ in range(chance.randrange(4))
+        {"name": chance.choice(_STREETS), "minutes": chance.randrange(2, 40)}
+        for _ in range(chance.randrange(4))
     ]
     return {
         "ride_id": f"R{number:08d}",

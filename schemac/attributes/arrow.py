@@ -53,6 +53,14 @@ class DictionaryEncoding(AttributeValue):
     ordered: bool = False
 
 
+class ChildNames(AttributeValue):
+    """What the nameless parts of a list or map are called in Arrow."""
+
+    item: str | None = None
+    key: str | None = None
+    value: str | None = None
+
+
 class ExtensionType(AttributeValue):
     """An Arrow extension type; the field's own type is its storage."""
 
@@ -139,12 +147,32 @@ DICTIONARY_ENCODING = Attribute[DictionaryEncoding](
     f"{DOMAIN}/dictionaryEncoding",
     DictionaryEncoding,
     "distinct values once, and indices to them",
-    fits=NUMBERS | kinds("String", "Binary", "Date", "Time", "Timestamp", "Duration", "Decimal"),
+    fits=NUMBERS | kinds("Bool", "String", "Binary", "Date", "Time", "Timestamp", "Duration", "Decimal"),
 )
 EXTENSION_TYPE = Attribute[ExtensionType](
     f"{DOMAIN}/extensionType", ExtensionType, "an Arrow extension type over this storage"
 )
-ATTRIBUTES = (BUFFER_ENCODING, DATE_ENCODING, DECIMAL_ENCODING, DICTIONARY_ENCODING, EXTENSION_TYPE)
+CHILD_NAMES = Attribute[ChildNames](
+    f"{DOMAIN}/childNames",
+    ChildNames,
+    "names of a list's or map's child fields, where they are not `item`, `key` and `value`",
+    fits=kinds("List", "Map"),
+)
+METADATA = Attribute[dict[str, str]](
+    f"{DOMAIN}/metadata",
+    dict[str, str],
+    "Arrow metadata that no attribute stands for, as it is",
+    on_schema=True,
+)
+ATTRIBUTES = (
+    BUFFER_ENCODING,
+    DATE_ENCODING,
+    DECIMAL_ENCODING,
+    DICTIONARY_ENCODING,
+    EXTENSION_TYPE,
+    CHILD_NAMES,
+    METADATA,
+)
 
 
 @dataclass(frozen=True, slots=True)

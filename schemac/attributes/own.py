@@ -15,7 +15,6 @@ TargetName = Literal["arrow", "lance", "spark"]
 """Every engine that there is an artifact for, in the order in which they are built."""
 
 
-
 def _distinct(names: list[str]) -> list[str]:
     if len(set(names)) < len(names):
         raise ValueError("a target stands here twice")

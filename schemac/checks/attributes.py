@@ -7,16 +7,18 @@ Errors: SC309 to SC313, SC321.
 
 import re
 from collections.abc import Callable, Mapping
+from math import isfinite
 from typing import Any
 
 from pydantic import ValidationError
 
 from schemac.attributes import odf
 from schemac.attributes.attribute import KEY_PATTERN, Attribute
-from schemac.attributes.registry import ATTRIBUTES, DOMAINS, domain_of, known
+from schemac.attributes.registry import ATTRIBUTES, DOMAINS, OPEN, domain_of, known
 from schemac.kinds.registry import BY_NAME
 from schemac.logical.findings import Findings
 from schemac.logical.model import LogicalType
+from schemac.logical.path import Part
 from schemac.logical.slots import Slot
 from schemac.source.catalogue import (
     CONFLICTING_HINTS,
@@ -26,8 +28,8 @@ from schemac.source.catalogue import (
     MISPLACED_ATTRIBUTE,
     UNKNOWN_ATTRIBUTE,
 )
-from schemac.source.suggest import closest, one_of
-from schemac.syntax.complaints import complaints
+from schemac.source.suggest import closest, one_of, with_article
+from schemac.syntax.complaints import Complaint, complaints
 
 _KEY = re.compile(KEY_PATTERN)
 Say = Callable[..., None]
@@ -69,7 +71,7 @@ def _is_sound(key: str, value: Any, slot: Slot | None, say: Say) -> bool:
             INVALID_ATTRIBUTE_KEY,
             f"`{key}` is no attribute key",
             on_key=True,
-            help="the form is `<domain>/<name>`, such as `example.com/owner`",
+            help=f"the form is `<domain>/<name>`, such as `example.com/{name if (name := key.strip('/')).isidentifier() else 'owner'}`",
         )
         return False
     attribute = known(key)
@@ -83,29 +85,56 @@ def _is_foreign(key: str, value: Any, say: Say) -> bool:
     if domain in DOMAINS:
         names = [a.name for a in ATTRIBUTES.values() if domain_of(a.key) == domain]
         near = closest(name, names)
-        help = f"did you mean `{domain}/{near}`?" if near else f"known in this domain: {', '.join(names)}"
+        holder = _holder_of(domain, name)
+        if holder is not None:
+            help = f"write `{holder}: {{{name}: …}}`"
+        else:
+            help = f"did you mean `{domain}/{near}`?" if near else f"known in this domain: {', '.join(names)}"
         say(UNKNOWN_ATTRIBUTE, f"`{domain}` has no attribute `{name}`", on_key=True, help=help)
         return False
     near_domain = next((d for d in DOMAINS if d.split(".")[0] == domain.split(".")[0] and d != domain), None)
     if near_domain is not None and f"{near_domain}/{name}" in ATTRIBUTES:
         say(
             LIKELY_TYPO,
-            f"`{key}` is an attribute of nobody's; `{near_domain}/{name}` is known",
+            f"`{key}` is no attribute that we know; `{near_domain}/{name}` is one",
             on_key=True,
             help=f"did you mean `{near_domain}/{name}`?",
         )
+    near = next(
+        (a.name for a in OPEN.values() if domain_of(a.key) == domain and closest(name, (a.name,))), None
+    )
+    if near is not None:
+        message = f"`{key}` is no attribute that we know; `{domain}/{near}` is one"
+        say(LIKELY_TYPO, message, on_key=True, help=f"did you mean `{domain}/{near}`?")
     return _is_json(value, say)
 
 
-def _is_json(value: Any, say: Say) -> bool:
+def _holder_of(domain: str, name: str) -> str | None:
+    """The attribute of a domain that has a property of this name."""
+    for attribute in ATTRIBUTES.values():
+        fields = getattr(attribute.value_type, "model_fields", {})
+        if domain_of(attribute.key) == domain and name in {f.alias or n for n, f in fields.items()}:
+            return attribute.key
+    return None
+
+
+def _is_json(value: Any, say: Say, *steps: str | int) -> bool:
     """YAML has numbers that JSON has not; attributes travel as JSON."""
-    if isinstance(value, float) and (value != value or value in (float("inf"), float("-inf"))):
+    if isinstance(value, float) and (not isfinite(value)):
         say(
-            INVALID_ATTRIBUTE, f"the number {value} has no form in JSON", help="write it as a text, in quotes"
+            INVALID_ATTRIBUTE,
+            f"the number {value} has no form in JSON",
+            *steps,
+            help="write it as a text, in quotes",
         )
         return False
-    items = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
-    return all(_is_json(item, say) for item in items)
+    if isinstance(value, dict):
+        items = list(value.items())
+    else:
+        items = list(enumerate(value)) if isinstance(value, list) else []
+    # Each item is looked at, so that every mistake in a value comes out at once.
+    sound = [_is_json(item, say, *steps, step) for step, item in items]
+    return all(sound)
 
 
 def _is_in_place(attribute: Attribute[Any], slot: Slot | None, say: Say) -> bool:
@@ -131,60 +160,117 @@ def _is_in_place(attribute: Attribute[Any], slot: Slot | None, say: Say) -> bool
         fits = [kind for kind in BY_NAME if kind in attribute.fits]
         say(
             MISPLACED_ATTRIBUTE,
-            f"`{key}` cannot apply to a {slot.type.kind}",
+            f"`{key}` cannot apply to {with_article(slot.type.kind)}",
             on_key=True,
-            help=f"it fits {one_of(fits)}",
+            help=_fitting_place(attribute, slot) or f"it fits {one_of(fits)}",
         )
         return False
     return True
+
+
+def _fitting_place(attribute: Attribute[Any], slot: Slot) -> str:
+    """Where an author may have meant a hint to stand that does not fit a list or map."""
+    for child in slot.children:
+        if isinstance(child.segment, Part) and child.type.kind in (attribute.fits or ()):
+            return f"write it for the {child.segment.value}: `{{kind: {child.type.kind}, extra: {{{attribute.key}: …}}}}`"
+    return ""
 
 
 def _is_valid(attribute: Attribute[Any], value: Any, say: Say) -> bool:
     try:
-        typed = attribute.adapter.validate_python(value)
+        typed = attribute.adapter.validate_python(value, by_alias=True, by_name=False)
     except ValidationError as error:
         for found in complaints(error, attribute.value_type, value):
-            name = f"`{attribute.key}`" if not found.path else found.message
-            message = found.message.replace("this has", f"{name} has", 1).replace("this ", f"{name} ", 1)
-            help = found.help or f"{attribute.name}: {attribute.summary}"
-            say(INVALID_ATTRIBUTE, message, *found.path, help=help, on_key=found.on_key)
+            _say_complaint(attribute, value, found, (), say)
         return False
-    if isinstance(typed, odf.LogicalTypeWord):
-        return _is_logical_type(typed, value, say)
-    return True
+    return not isinstance(typed, odf.LogicalTypeWord) or _is_logical_type(attribute, typed, value, (), say)
 
 
-def _is_logical_type(word: odf.LogicalTypeWord, value: dict[str, Any], say: Say) -> bool:
+def _say_complaint(
+    attribute: Attribute[Any], value: Any, found: Complaint, steps: tuple[str | int, ...], say: Say
+) -> None:
+    """A complaint about a value, or about the part of it that `steps` lead to."""
+    path, message = (*steps, *found.path), found.message
+    if message.startswith("this "):
+        name = (
+            f"`{attribute.key}`"
+            if not path
+            else f"`{path[-1]}`"
+            if steps
+            else f"an item of `{attribute.key}`"
+        )
+        message = name + message.removeprefix("this")
+    help = found.help or f"{attribute.name}: {attribute.summary}"
+    fields = getattr(attribute.value_type, "model_fields", {})
+    if isinstance(value, str) and "kind" in fields:
+        help = f"write `{{kind: {value}}}`"
+    elif value is True and fields and not any(field.is_required() for field in fields.values()):
+        help = "write `{}`"
+    elif found.path == ("linkType",) and isinstance(value["linkType"], str):
+        help = f"write `{{kind: {value['linkType']}}}`"
+    say(INVALID_ATTRIBUTE, message, *path, help=help, on_key=found.on_key)
+
+
+def _is_logical_type(
+    attribute: Attribute[Any],
+    word: odf.LogicalTypeWord,
+    value: dict[str, Any],
+    steps: tuple[str | int, ...],
+    say: Say,
+) -> bool:
     """`opendatafabric.org/type`: a word of the standard, or any kind in its long form."""
     if word.kind in odf.WORDS:
-        unknown = [key for key in value if key not in ("kind", "linkType")]
-        if unknown:
-            say(INVALID_ATTRIBUTE, f"{word.kind} has no property `{unknown[0]}`", unknown[0], on_key=True)
-        elif (word.kind == "ObjectLink") != ("linkType" in value):
-            say(
-                INVALID_ATTRIBUTE,
-                "`linkType` belongs to ObjectLink, which needs it",
-                "kind",
-                help="write `linkType: {kind: Multihash}`",
-            )
-        elif isinstance(word.link_type, dict):
-            return _is_logical_type(odf.LogicalTypeWord.model_validate(word.link_type), word.link_type, say)
-        else:
-            return True
-        return False
+        return _is_standard_word(attribute, word, value, steps, say)
     if word.kind not in BY_NAME:
         near = closest(word.kind, [*odf.WORDS, *BY_NAME])
-        say(
-            INVALID_ATTRIBUTE,
-            f"there is no logical type '{word.kind}'",
-            "kind",
-            help=f"did you mean `{near}`?" if near else "",
+        help = (
+            f"did you mean `{near}`?"
+            if near
+            else f"the words of the standard are {one_of(sorted(odf.WORDS))}"
         )
+        say(INVALID_ATTRIBUTE, f"there is no logical type '{word.kind}'", *steps, "kind", help=help)
         return False
     try:
-        BY_NAME[word.kind].model_validate(value)
+        BY_NAME[word.kind].model_validate({**value, "kind": word.kind}, by_alias=True, by_name=False)
     except ValidationError as error:
         for found in complaints(error, LogicalType, value):
-            say(INVALID_ATTRIBUTE, found.message, *found.path, help=found.help, on_key=found.on_key)
+            _say_complaint(attribute, value, found, steps, say)
         return False
     return True
+
+
+def _is_standard_word(
+    attribute: Attribute[Any],
+    word: odf.LogicalTypeWord,
+    value: dict[str, Any],
+    steps: tuple[str | int, ...],
+    say: Say,
+) -> bool:
+    is_link = word.kind == "ObjectLink"
+    unknown = [key for key in value if key != "kind" and not (is_link and key == "linkType")]
+    for key in unknown:
+        help = "remove it" if not is_link else f"did you mean `{closest(key, ('linkType',)) or 'linkType'}`?"
+        say(INVALID_ATTRIBUTE, f"{word.kind} has no property `{key}`", *steps, key, on_key=True, help=help)
+    if unknown or not is_link:
+        return not unknown
+    if "linkType" not in value:
+        help = "write `linkType: {kind: Multihash}`"
+        say(INVALID_ATTRIBUTE, "ObjectLink needs `linkType`", *steps, "kind", help=help)
+        return False
+    inner, place = value["linkType"], (*steps, "linkType")
+    try:
+        typed = odf.LogicalTypeWord.model_validate(inner, by_alias=True, by_name=False)
+    except ValidationError as error:
+        for found in complaints(error, odf.LogicalTypeWord, inner):
+            _say_complaint(attribute, inner, found, place, say)
+        return False
+    if typed.kind == "ObjectLink":
+        say(
+            INVALID_ATTRIBUTE,
+            "a link to a link means nothing",
+            *place,
+            "kind",
+            help="write `kind: Multihash`",
+        )
+        return False
+    return _is_logical_type(attribute, typed, inner, place, say)

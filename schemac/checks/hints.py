@@ -9,6 +9,7 @@ from schemac.attributes import arrow, lance
 from schemac.logical.findings import Findings
 from schemac.logical.slots import Slot
 from schemac.source.catalogue import CONFLICTING_HINTS, UNSUPPORTED_HINT, USELESS_HINT
+from schemac.source.suggest import with_article
 
 _STORAGE = {
     "arrow.uuid": "Binary",
@@ -54,9 +55,8 @@ def _check_pairs(slot: Slot, findings: Findings) -> None:
         message = f"`{whole[0]}` and `{whole[1]}` exclude each other"
         findings.at_extra(slot, whole[1], CONFLICTING_HINTS, message, on_key=True, help="keep one of the two")
     buffer = arrow.BUFFER_ENCODING.key
-    if buffer in slot.extra and (lance.BLOB.key in slot.extra or lance.JSON.key in slot.extra):
-        other = lance.BLOB.key if lance.BLOB.key in slot.extra else lance.JSON.key
-        message = f"`{other}` decides the layout; `{buffer}` has no say in it"
+    if buffer in slot.extra and lance.BLOB.key in slot.extra:
+        message = f"`{lance.BLOB.key}` decides the layout; `{buffer}` has no say in it"
         findings.at_extra(slot, buffer, CONFLICTING_HINTS, message, on_key=True, help="remove this hint")
 
 
@@ -86,7 +86,9 @@ def _check_extension(slot: Slot, extension: arrow.ExtensionType, findings: Findi
     storage = _STORAGE.get(extension.name)
     length = getattr(slot.type, "fixed_length", None)
     if storage is not None and slot.type.kind != storage:
-        message = f"{extension.name} is stored as a {storage}, not as a {slot.type.kind}"
+        message = (
+            f"{extension.name} is stored as {with_article(storage)}, not as {with_article(slot.type.kind)}"
+        )
         findings.at_extra(slot, key, UNSUPPORTED_HINT, message, "name", help=f"write `kind: {storage}`")
     elif extension.name == "arrow.uuid" and length != 16:
         message = "arrow.uuid is stored in 16 bytes"
@@ -185,7 +187,7 @@ def _check_lance_encoding(slot: Slot, findings: Findings) -> None:
             slot,
             key,
             UNSUPPORTED_HINT,
-            f"only a Struct can be packed, not a {slot.type.kind}",
+            f"only a Struct can be packed, not {with_article(slot.type.kind)}",
             "packed",
             on_key=True,
             help="remove it",
@@ -199,10 +201,12 @@ def _check_lance_encoding(slot: Slot, findings: Findings) -> None:
         "Float64",
         "List",
     ):
-        message = f"byte stream split works on numbers of 32 and 64 bits, not on a {slot.type.kind}"
+        message = (
+            f"byte stream split works on numbers of 32 and 64 bits, not on {with_article(slot.type.kind)}"
+        )
         findings.at_extra(slot, key, UNSUPPORTED_HINT, message, "bss", on_key=True, help="remove it")
     elif encoding.compression == "fsst" and slot.type.kind not in ("String", "Binary"):
-        message = f"fsst compresses texts and bytes, not a {slot.type.kind}"
+        message = f"fsst compresses texts and bytes, not {with_article(slot.type.kind)}"
         findings.at_extra(
             slot, key, UNSUPPORTED_HINT, message, "compression", help="write `compression: zstd`"
         )

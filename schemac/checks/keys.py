@@ -19,7 +19,7 @@ from schemac.source.catalogue import (
     MISPLACED_ATTRIBUTE,
     UNKNOWN_COLUMN,
 )
-from schemac.source.suggest import closest
+from schemac.source.suggest import closest, with_article
 
 
 def check_primary_key(slot: Slot, findings: Findings) -> None:
@@ -52,7 +52,7 @@ def check_primary_key(slot: Slot, findings: Findings) -> None:
         above = above.parent
     is_vector = slot.type.kind == "List" and getattr(slot.type, "fixed_length", None) is not None
     if slot.children and not is_vector:
-        message = f"{slot.title} is a {slot.type.kind}; a primary key is made of plain values"
+        message = f"{slot.title} is {with_article(slot.type.kind)}; a primary key is made of plain values"
         findings.at_extra(
             slot, key, INVALID_PRIMARY_KEY, message, on_key=True, help="mark its members instead"
         )
@@ -101,7 +101,7 @@ def check_object_link(slot: Slot, findings: Findings) -> None:
             slot,
             odf.TYPE.key,
             MISPLACED_ATTRIBUTE,
-            f"a {word.kind} is written as a String, but {slot.title} is a {slot.type.kind}",
+            f"{with_article(word.kind)} is written as a String, but {slot.title} is {with_article(slot.type.kind)}",
             "kind",
             help="write `type: String`",
         )

@@ -1,14 +1,24 @@
 """Names of fields.
 
 Floor: 6 (checks).
-Errors: SC301 duplicate-field-name, SC302 empty-field-name, SC303 case-collision.
+Errors: SC301 duplicate-field-name, SC302 empty-field-name, SC303 case-collision, SC322 control-character.
+Source: Arrow's C data interface, on which Lance's way in stands, ends a name at the first NUL.
 """
 
+import re
 from collections.abc import Sequence
 
 from schemac.logical.findings import Findings, Other
 from schemac.logical.slots import Slot
-from schemac.source.catalogue import CASE_COLLISION, DUPLICATE_FIELD_NAME, EMPTY_FIELD_NAME
+from schemac.source.catalogue import (
+    CASE_COLLISION,
+    CONTROL_CHARACTER,
+    DUPLICATE_FIELD_NAME,
+    EMPTY_FIELD_NAME,
+)
+
+# Line ends and tabs come from headers of spreadsheets; all engines hold them.
+_CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 
 
 def check_names(siblings: Sequence[Slot], findings: Findings) -> None:
@@ -20,6 +30,10 @@ def check_names(siblings: Sequence[Slot], findings: Findings) -> None:
         if not name.strip():
             findings.at_name(slot, EMPTY_FIELD_NAME, "a field needs a name", help="give it one")
             continue
+        if not name.isprintable() and (control := _CONTROL.search(name)):
+            character = f"U+{ord(control.group()):04X}"
+            message = f"a name may not hold the control character {character}"
+            findings.at_name(slot, CONTROL_CHARACTER, message, help="remove it")
         first = by_name.setdefault(name, slot)
         if first is not slot:
             findings.at_name(

@@ -24,7 +24,8 @@ def check(dataset: LogicalDataset, report: Report, vocabularies: "Sequence[Vocab
     """Everything that can be said about one schema without an engine in mind."""
     findings = Findings(report, dataset.origins)
     sound = check_schema_attributes(dataset.schema.extra, findings) if dataset.schema.extra else {}
-    check_named_columns(sound, dataset.columns, findings)
+    if dataset.is_whole:
+        check_named_columns(sound, dataset.columns, findings)
     check_names(dataset.columns, findings)
     slots = preorder(dataset.columns)
     for slot in slots:

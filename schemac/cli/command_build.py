@@ -9,6 +9,7 @@ from schemac.artifacts.store import Store
 from schemac.cli.output import add_compile_arguments, exit_code, say, show
 from schemac.cli.project import open_project, out_folder
 from schemac.lowering.lower import LoweringOptions
+from schemac.physical.arrow import load_without_numpy
 from schemac.project.compile import Options, Output, check_files, emit_files
 from schemac.project.configuration import Project
 from schemac.source.render.text import count_summary
@@ -45,7 +46,10 @@ def run(options: argparse.Namespace) -> int:
     report = Report()
     project, files = open_project(options, report)
     compiled = check_files(files, project, report, strict=options.strict or project.configuration.strict)
-    output = Output() if report.has_errors else emit_files(compiled, _options(options, project), report)
+    output = Output()
+    if not report.has_errors:
+        load_without_numpy()
+        output = emit_files(compiled, _options(options, project), report)
     changed = 0
     if not report.has_errors:
         out = out_folder(options, project)

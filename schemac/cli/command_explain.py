@@ -30,7 +30,9 @@ def run(options: argparse.Namespace) -> int:
             print(f"{known.id}  {known.severity:<7}  {known.slug:<24}  {known.title}")
         return ExitCode.CLEAN
     wanted = options.code.strip().upper()
-    code: Code | None = CATALOGUE.get(wanted) or next((c for c in CATALOGUE.values() if c.slug.upper() == wanted), None)
+    code: Code | None = CATALOGUE.get(wanted) or next(
+        (c for c in CATALOGUE.values() if c.slug.upper() == wanted), None
+    )
     if code is None:
         near = closest(options.code, [*CATALOGUE, *(c.slug for c in CATALOGUE.values())])
         hint = f"; did you mean {near}?" if near else "; `schemac explain` lists all"

@@ -15,7 +15,9 @@ from schemac.cli.exit_code import ExitCode
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Arguments of the command."""
-    parser.add_argument("folder", nargs="?", default=".", metavar="FOLDER", help="where to start (default: here)")
+    parser.add_argument(
+        "folder", nargs="?", default=".", metavar="FOLDER", help="where to start (default: here)"
+    )
 
 
 def run(options: argparse.Namespace) -> int:

@@ -24,7 +24,9 @@ Progress = Callable[[int, int], None]
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Arguments of the command."""
     parser.add_argument("pipeline", metavar="PIPELINE", help="pipeline file, such as pipeline.yaml")
-    parser.add_argument("--dry-run", action="store_true", help="check the file, its manifest and its paths; start nothing")
+    parser.add_argument(
+        "--dry-run", action="store_true", help="check the file, its manifest and its paths; start nothing"
+    )
     add_output_arguments(parser)
 
 
@@ -55,7 +57,10 @@ def _run(options: argparse.Namespace, report: Report) -> "RunReport | None":
     try:
         if options.dry_run:
             check(loaded.job)
-            say(f"{options.pipeline} can run: {len(loaded.dataset.columns)} columns of {loaded.dataset.name}", options)
+            say(
+                f"{options.pipeline} can run: {len(loaded.dataset.columns)} columns of {loaded.dataset.name}",
+                options,
+            )
             return None
         return _write(loaded, options, report)
     except PipelineError as error:
@@ -78,7 +83,12 @@ def _write(loaded: "LoadedJob", options: argparse.Namespace, report: Report) -> 
             progress=progress,
         )
     for difference in result.differences:
-        report.add(PIPELINE_DRIFT, difference, file=result.table_path, help="compare it with the Lance artifact of `schemac build`")
+        report.add(
+            PIPELINE_DRIFT,
+            difference,
+            file=result.table_path,
+            help="compare it with the Lance artifact of `schemac build`",
+        )
     return result
 
 
@@ -90,11 +100,26 @@ def _progress(options: argparse.Namespace) -> Iterator[Progress | None]:
         return
     try:
         from rich.console import Console
-        from rich.progress import BarColumn, MofNCompleteColumn, Progress as Bar, SpinnerColumn, TextColumn, TimeElapsedColumn
+        from rich.progress import (
+            BarColumn,
+            MofNCompleteColumn,
+            SpinnerColumn,
+            TextColumn,
+            TimeElapsedColumn,
+        )
+        from rich.progress import (
+            Progress as Bar,
+        )
     except ModuleNotFoundError:
         yield None
         return
-    columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    columns = (
+        SpinnerColumn(),
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+    )
     with Bar(*columns, console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task("starting Spark", total=None)
 
@@ -109,11 +134,13 @@ def _show_result(result: "RunReport", options: argparse.Namespace) -> None:
         return
     share = result.rows_quarantined / result.rows_in if result.rows_in else 0.0
     print(f"{result.rows_in:>12,} rows in")
-    print(f"{result.rows_written:>12,} rows written      {result.table_path} (version {result.table_version})")
+    print(
+        f"{result.rows_written:>12,} rows written      {result.table_path} (version {result.table_version})"
+    )
     print(f"{result.rows_quarantined:>12,} rows quarantined  {result.quarantine_path or '-'} ({share:.2%})")
     for reason in result.reasons:
         print(f"{reason.count:>16,} × {reason.path or 'the record'}: {reason.rule}")
-    state = "the table's schema equals the artifact" if not result.differences else "THE TABLE'S SCHEMA DIFFERS"
+    state = (
+        "the table's schema equals the artifact" if not result.differences else "THE TABLE'S SCHEMA DIFFERS"
+    )
     print(f"{result.seconds:>11.1f}s; {state}")
-
-

@@ -4,6 +4,7 @@ Floor: 12 (cli).
 """
 
 import argparse
+import io
 import os
 import sys
 from collections.abc import Sequence
@@ -17,6 +18,7 @@ COMMANDS = {
     "init": "start a project in this folder",
     "check": "find mistakes in manifests",
     "build": "compile manifests into artifacts",
+    "import": "start a manifest from a file or table that is there already",
     "run": "run a pipeline on Spark: read, conform, write a Lance table, verify",
     "explain": "tell what a diagnostic code means, with examples",
 }
@@ -26,6 +28,10 @@ COMMANDS = {
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line; returns the exit code."""
     given = list(sys.argv[1:] if arguments is None else arguments)
+    for stream in (sys.stdout, sys.stderr):
+        # Names of files and fields may hold what a terminal's encoding does not have.
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
     try:
         return _run(given)
     except KeyboardInterrupt:

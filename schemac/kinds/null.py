@@ -28,7 +28,7 @@ class Null(LogicalType):
                 slot,
                 BARE_NULL,
                 f"{slot.title} is a Null that may not be null",
-                help='write `type: {kind: Option, inner: "Null"}`',
+                help='write `{kind: Option, inner: "Null"}`',
             )
 
     def to_arrow(self, children: Sequence[ArrowField], hints: Hints, defaults: ArrowDefaults) -> ArrowType:

@@ -18,6 +18,7 @@ from schemac.logical.path import Part
 from schemac.logical.slots import Slot
 from schemac.physical.arrow import ArrowField, ArrowType, pa
 from schemac.source.catalogue import CONFLICTING_HINTS, UNSUPPORTED_HINT
+from schemac.source.suggest import with_article
 
 FixedLength = Annotated[int, Bounds(ge=1, le=2**31 - 1)]
 
@@ -59,7 +60,7 @@ def _check_buffer_hint(slot: Slot, findings: Findings, is_fixed: bool, has_large
             slot,
             key,
             UNSUPPORTED_HINT,
-            f"views of a {slot.type.kind} are 32 bits wide; Arrow has 64-bit views for lists only",
+            f"views of {with_article(slot.type.kind)} are 32 bits wide; Arrow has 64-bit views for lists only",
             "offsetBitWidth",
             help="write `offsetBitWidth: 32`",
         )

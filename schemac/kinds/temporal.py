@@ -1,7 +1,7 @@
 """Date, Time, Timestamp and Duration.
 
 Floor: 4 (kinds).
-Errors: SC316 unknown-timezone.
+Errors: SC205 out-of-range, SC316 unknown-timezone.
 Source: RFC-016: units default to Millisecond, a timestamp's zone to UTC. No zone at all is our `timezone: null`.
 """
 
@@ -15,7 +15,7 @@ from schemac.logical.findings import Findings
 from schemac.logical.model import LogicalType
 from schemac.logical.slots import Slot
 from schemac.physical.arrow import ArrowField, ArrowType, pa
-from schemac.source.catalogue import UNKNOWN_TIMEZONE
+from schemac.source.catalogue import OUT_OF_RANGE, UNKNOWN_TIMEZONE
 from schemac.source.suggest import closest
 
 _OFFSET = re.compile(r"[+-](0[0-9]|1[0-4]):[0-5][0-9]")
@@ -63,6 +63,15 @@ class Timestamp(LogicalType):
     def check(self, slot: Slot, findings: Findings) -> None:
         """A zone is an offset, or a name of the zone database."""
         zone = self.timezone
+        if zone == "":
+            findings.at_type(
+                slot,
+                OUT_OF_RANGE,
+                "`timezone` may not be empty",
+                "timezone",
+                help="write `timezone: null` for a timestamp without zone",
+            )
+            return
         if zone is None or zone == "UTC" or _OFFSET.fullmatch(zone):
             return
         # Imported here for start-up time: hardly any manifest names a zone other than UTC.

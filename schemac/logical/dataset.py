@@ -18,3 +18,5 @@ class LogicalDataset:
     schema: Schema
     columns: tuple[Slot, ...] = field(compare=False, repr=False)
     origins: Origins = field(compare=False, repr=False)
+    is_whole: bool = field(default=True, compare=False, repr=False)
+    """Whether every field of the manifest could be read."""

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, NamedTuple
 
 from pydantic import BaseModel, ConfigDict, GetCoreSchemaHandler, Strict
+from pydantic import Field as Bounds
 from pydantic.alias_generators import to_camel
 from pydantic_core import CoreSchema
 
@@ -44,7 +45,7 @@ class LogicalType(Model):
     """A kind with its properties. Each kind is one subclass, in one file of `schemac.kinds`."""
 
     kind: Any
-    extra: ExtraAttributes = {}
+    extra: ExtraAttributes = Bounds(default_factory=dict)
     """Attributes at a nested position (list item, map key or value, Option inner); empty elsewhere."""
 
     union: ClassVar[Any]
@@ -81,7 +82,7 @@ class Field(Model):
 
     name: str
     type: LogicalType
-    extra: ExtraAttributes = {}
+    extra: ExtraAttributes = Bounds(default_factory=dict)
 
 
 Fields = Annotated[tuple[Field, ...], Strict(False)]
@@ -91,7 +92,7 @@ class Schema(Model):
     """The columns of a dataset, in their order, and attributes of the dataset as a whole."""
 
     fields: Fields
-    extra: ExtraAttributes = {}
+    extra: ExtraAttributes = Bounds(default_factory=dict)
 
 
 class Member(NamedTuple):

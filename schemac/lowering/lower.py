@@ -56,7 +56,7 @@ class _Lowering:
     def slot(self, slot: Slot) -> LoweredField:
         children = tuple([self.slot(child) for child in slot.children]) if slot.children else ()
         segment, extra = slot.segment, slot.extra
-        name = segment.value if segment.__class__ is Part else segment
+        name = _part_name(slot) if segment.__class__ is Part else segment
         type_ = slot.type
         hints = read_hints(extra) if extra else NO_HINTS
         if children or hints is not NO_HINTS:
@@ -114,6 +114,15 @@ class _Lowering:
                 pa.field("size", pa.uint64()),
             ]
         )
+
+
+def _part_name(slot: Slot) -> str:
+    """The name of a nameless part: Arrow's usual one, unless the list or map asks for another."""
+    assert isinstance(slot.segment, Part)
+    usual: str = slot.segment.value
+    if slot.parent is None or arrow.CHILD_NAMES.key not in slot.parent.extra:
+        return usual
+    return getattr(arrow.CHILD_NAMES.read(slot.parent.extra), usual) or usual
 
 
 def _brain_floats(storage: Any) -> ArrowType:

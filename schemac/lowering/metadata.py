@@ -40,6 +40,8 @@ def field_metadata(extra: Mapping[str, Any]) -> dict[str, str]:
             metadata.update(_lance_metadata(key, extra))
         elif key == arrow.EXTENSION_TYPE.key:
             metadata.update(_extension_metadata(extra))
+        elif key == arrow.METADATA.key:
+            metadata.update(value)
         elif domain != arrow.DOMAIN:
             metadata[key] = compact(value)
     return dict(sorted(metadata.items()))
@@ -47,7 +49,9 @@ def field_metadata(extra: Mapping[str, Any]) -> dict[str, str]:
 
 def schema_metadata(extra: Mapping[str, Any]) -> dict[str, str]:
     """Metadata of a schema with these attributes, keys sorted."""
-    return {key: compact(extra[key]) for key in sorted(extra)}
+    plain: dict[str, str] = extra.get(arrow.METADATA.key, {})
+    written = {key: compact(value) for key, value in extra.items() if key != arrow.METADATA.key}
+    return dict(sorted({**plain, **written}.items()))
 
 
 def _extension_metadata(extra: Mapping[str, Any]) -> dict[str, str]:
@@ -74,3 +78,20 @@ def _lance_metadata(key: str, extra: Mapping[str, Any]) -> dict[str, str]:
 def _word(value: Any) -> str:
     """Lance reads booleans as `true`, numbers in decimal form."""
     return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def registered_extension_metadata(type_: Any) -> dict[str, str]:
+    """What Arrow's C interface says of an extension type that pyarrow knows; it has no metadata in the field."""
+    name = type_.extension_name
+    if name == "arrow.fixed_shape_tensor":
+        serialized = {"shape": type_.shape, "permutation": type_.permutation, "dim_names": type_.dim_names}
+        text = _serialized({key: value for key, value in serialized.items() if value is not None})
+    elif name == "arrow.opaque":
+        text = _serialized({"type_name": type_.type_name, "vendor_name": type_.vendor_name})
+    else:
+        text = ""
+    return {EXTENSION_NAME: name, EXTENSION_METADATA: text}
+
+
+# In the order of Arrow's own serializer, for the bytes are compared.
+_serialized: Callable[[Any], str] = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode

@@ -6,12 +6,14 @@ Errors: SC1xx of the text, SC2xx of the grammar. A field that cannot be read is 
 still looked at; the report then has errors, and nothing is built from such a dataset.
 """
 
+from collections.abc import Mapping
 from pathlib import PurePath
 from typing import Any
 
 from pydantic import ValidationError
 
-from schemac.kinds.registry import FOREIGN_NAMES
+from schemac.kinds.registry import BY_NAME, FOREIGN_NAMES
+from schemac.kinds.units import FOREIGN_UNITS
 from schemac.logical.dataset import LogicalDataset
 from schemac.logical.model import Field, Schema
 from schemac.logical.origins import Origins
@@ -22,11 +24,21 @@ from schemac.manifest.standard import Standardizer
 from schemac.source.catalogue import DUPLICATE_DATASET, EMPTY_DOCUMENT, NO_SCHEMA, UNKNOWN_DOCUMENT
 from schemac.source.diagnostic import Code, Severity
 from schemac.source.report import Report, label
+from schemac.source.suggest import fold
 from schemac.source.text import SourceText
 from schemac.syntax.complaints import Vocabulary, complaints
 from schemac.syntax.document import Document, TreePath, parse
 
-_OPTION_ADVICE = "nullability is a type: write `type: {kind: Option, inner: …}`"
+
+def _advise_option(key: str, field: Mapping[str, Any]) -> str:
+    """What to write for a flag of nullability."""
+    if field[key] is (fold(key) not in ("nullable", "optional", "null")):
+        return "remove it: a type without Option may not be null"
+    kind = field["type"].get("kind") if isinstance(field.get("type"), dict) else None
+    inner = kind if isinstance(kind, str) and len(field["type"]) == 1 else "…"
+    return f"nullability is a type: write `type: {{kind: Option, inner: {inner}}}`"
+
+
 _WORDS = Vocabulary(
     kinds=FOREIGN_NAMES,
     keys={
@@ -34,19 +46,31 @@ _WORDS = Vocabulary(
         **dict.fromkeys(("items", "item", "element", "elementtype", "of", "elements"), "itemType"),
         **dict.fromkeys(("length", "size", "dimension", "listsize", "bytewidth", "dim"), "fixedLength"),
         **dict.fromkeys(("tz", "zone"), "timezone"),
-        **dict.fromkeys(("columns", "members", "children", "properties"), "fields"),
+        **dict.fromkeys(("columns", "members", "children"), "fields"),
         **dict.fromkeys(("datatype", "kind"), "type"),
         **dict.fromkeys(("key", "keys"), "keyType"),
         **dict.fromkeys(("value", "values"), "valueType"),
+        **dict.fromkeys(("type", "wrapped"), "inner"),
         **dict.fromkeys(("doc", "comment", "desc"), "description"),
     },
+    values=FOREIGN_UNITS,
     advice={
-        **dict.fromkeys(("nullable", "optional", "null", "required", "notnull", "mode"), _OPTION_ADVICE),
-        **dict.fromkeys(("doc", "comment", "desc"), "write it as `description:` beside `name`"),
-        "id": "ids are kept beside the manifest, never in it",
-        "default": "Paimon's default values are the attribute `paimon.apache.org/defaultValue`",
+        **dict.fromkeys(("nullable", "optional", "null", "required", "notnull", "mode"), _advise_option),
+        "id": lambda _key, _field: "remove it: ids are kept beside the manifest, never in it",
+        "default": lambda _key, _field: "write it under `extra:` as `paimon.apache.org/defaultValue`",
+    },
+    nouns={
+        "Field": "a field",
+        "Schema": "a schema",
+        **dict.fromkeys(BY_NAME, "a type"),
+    },
+    examples={
+        "Field": "{name: a, type: String}",
+        **{name: kind.example for name, kind in BY_NAME.items()},
+        "List": "{kind: List, itemType: String}",
     },
 )
+_FRIENDLY_WORDS = _WORDS._replace(friendly_keys={"Field": ("description",), "Schema": ("description",)})
 _PARTS = {"itemType": Part.ITEM, "keyType": Part.KEY, "valueType": Part.VALUE}
 
 
@@ -70,6 +94,7 @@ def bind(
             f"{source.name} is empty",
             file=source.name,
             help="write `fields:` with the columns of the dataset",
+            severity=None if is_named else Severity.NOTE,
         )
     elif not found and is_named and not report.has_errors:
         report.add(
@@ -114,6 +139,7 @@ class _DocumentBinder:
         self._document = document
         self._report = report
         self._is_named = is_named
+        self._words = _WORDS if strict else _FRIENDLY_WORDS
         self._documents = Documents(document, stem, strict, is_named, self._say)
         self._standardizer = Standardizer(document, strict, self._say)
 
@@ -129,9 +155,9 @@ class _DocumentBinder:
         standard = self._standardizer.schema(value, body.path)
         origins = Origins(self._document.source.name, self._document, body.path, body.named_at or None)
         try:
-            schema = Schema.model_validate(standard)
+            schema = Schema.model_validate(standard, by_alias=True, by_name=False)
         except ValidationError as error:
-            for found in complaints(error, Schema, standard, _WORDS):
+            for found in complaints(error, Schema, standard, self._words):
                 self._say(
                     found.code, (*body.path, *found.path), found.message, help=found.help, on_key=found.on_key
                 )
@@ -146,17 +172,19 @@ class _DocumentBinder:
         indices: list[int] = []
         for i, value in enumerate(written):
             try:
-                fields.append(Field.model_validate(value))
+                fields.append(Field.model_validate(value, by_alias=True, by_name=False))
                 indices.append(i)
             except ValidationError:
                 continue
         extra = standard.get("extra", {})
         schema = Schema(fields=tuple(fields), extra=extra if isinstance(extra, dict) else {})
-        return LogicalDataset(name, schema, columns(schema, indices), origins)
+        is_whole = len(fields) == len(written)
+        return LogicalDataset(name, schema, columns(schema, indices), origins, is_whole)
 
     def _say(self, code: Code, path: TreePath, message: str, *, help: str = "", on_key: bool = False) -> None:
         span = self._document.key_span(path) if on_key else self._document.span(path)
-        severity = Severity.NOTE if code is UNKNOWN_DOCUMENT and not self._is_named else None
+        is_foreign = code in (UNKNOWN_DOCUMENT, EMPTY_DOCUMENT) and not self._is_named
+        severity = Severity.NOTE if is_foreign else None
         self._report.add(
             code,
             message,
@@ -181,7 +209,7 @@ class _DocumentBinder:
                 break
             if before == "fields" and isinstance(segment, int):
                 name = value.get("name") if isinstance(value, dict) else None
-                segments.append(str(name) if name is not None else f"[{segment}]")
+                segments.append(name if isinstance(name, str) else f"[{segment}]")
             elif isinstance(segment, str) and segment in _PARTS and before != "extra":
                 segments.append(_PARTS[segment])
             elif segment == "extra" and segments:

@@ -8,6 +8,7 @@ Source: the standard's DatasetSnapshot, MetadataEvent and SetDataSchema; RFC-018
 """
 
 import re
+from itertools import islice
 from typing import Any, Literal, NamedTuple
 
 from pydantic import ConfigDict
@@ -49,6 +50,8 @@ OtherEventKind = Literal[
 EVENTS = ("SetDataSchema", *OtherEventKind.__args__)  # type: ignore[attr-defined]
 _EVENT_SPELLINGS = {spelling: event for event in EVENTS for spelling in spellings(event)}
 _RESOURCES = ("Dataset", "Source")
+_MOST_KEYS = 20
+"""Keys of a mapping among which a misspelled one is looked for."""
 _DOCUMENT_KINDS = ("DatasetSnapshot", "MetadataEvent")
 _BEGINNINGS = "start with `fields:`, `kind: SetDataSchema` or `kind: DatasetSnapshot`"
 # A name is a folder: Windows takes no blank or dot at the end of one.
@@ -119,8 +122,11 @@ class Documents:
         self._say = say
 
     def bodies(self) -> list[Body]:
-        """All bodies, in the order of the text, each with a name that can be one."""
-        return [body for body in self._bodies() if self._is_name(body)]
+        """All bodies, in the order of the text."""
+        bodies = self._bodies()
+        for body in bodies:
+            self._check_name(body)
+        return bodies
 
     def _bodies(self) -> list[Body]:
         value = self._value
@@ -174,7 +180,8 @@ class Documents:
     def _unknown(self, value: dict[str, Any]) -> None:
         """A mapping without `kind` and `fields`; one of its keys may be meant to be one of these."""
         if not {"kind", "schema", "apiVersion"} & set(value):
-            for key in value:
+            # A mapping of many keys is data, not a manifest with a slip in it.
+            for key in islice(value, _MOST_KEYS):
                 near = closest(key, ("fields", "kind", "$schema"), {"columns": "fields"})
                 if near:
                     self._unknown_key((key,), near)
@@ -203,7 +210,9 @@ class Documents:
         if not isinstance(content, dict):
             self._say(WRONG_TYPE, ("content",), f"`content` has to be a mapping, not {sort_of(content)}")
             return []
-        self._has_shape(content, ("content",), ("name", "kind", "metadata"), "the content of a DatasetSnapshot")
+        self._has_shape(
+            content, ("content",), ("name", "kind", "metadata"), "the content of a DatasetSnapshot"
+        )
         self._dataset_kind(content.get("kind", "Root"), ("content", "kind"))
         named = self._named(content, ("content", "name"))
         return self._metadata(content.get("metadata", []), ("content", "metadata"), named)
@@ -305,7 +314,8 @@ class Documents:
         return kind
 
     def _set_data_schema(self, event: dict[str, Any], at: TreePath, named: Body) -> list[Body]:
-        if "rawArrowSchema" in event and "schema" not in event:
+        known = ("kind", "schema", "rawArrowSchema")
+        if "rawArrowSchema" in event and set(event) <= {"kind", "rawArrowSchema"}:
             self._say(
                 UNKNOWN_DOCUMENT,
                 (*at, "rawArrowSchema"),
@@ -314,14 +324,21 @@ class Documents:
                 on_key=True,
             )
             return []
-        known = ("kind", "schema", "rawArrowSchema")
         if not self._has_shape(event, at, known, "SetDataSchema", optional=("rawArrowSchema",)):
             return []
         return [named._replace(path=(*at, "schema"))]
 
     def _read_schema(self, holder: dict[str, Any], at: TreePath, named: Body) -> list[Body]:
         read = holder.get("read")
-        if not isinstance(read, dict) or "schema" not in read:
+        if not isinstance(read, dict):
+            return []
+        if "schema" not in read:
+            near = next(
+                (key for key, item in read.items() if isinstance(item, dict) and closest(key, ("schema",))),
+                None,
+            )
+            if near is not None:
+                self._unknown_key((*at, "read", near), "schema")
             return []
         place = (*at, "read", "schema")
         if isinstance(read["schema"], list):
@@ -400,12 +417,13 @@ class Documents:
         )
         return Body(self._stem, (), at)
 
-    def _is_name(self, body: Body) -> bool:
+    def _check_name(self, body: Body) -> None:
         if _NAME.fullmatch(body.name):
-            return True
+            return
+        message = f"{sort_of(body.name)} cannot name a dataset"
         help = "use letters, digits, dots, dashes and underscores; an account may stand before one slash"
-        if not body.named_at:
+        if body.named_at:
+            self._say(INVALID_DATASET_NAME, body.named_at, message, help=help)
+        else:
             help = f"add a `name:`, or rename the file: {help}"
-        at = body.named_at or body.path
-        self._say(INVALID_DATASET_NAME, at, f"the text '{body.name}' cannot name a dataset", help=help)
-        return False
+            self._say(INVALID_DATASET_NAME, (*body.path, "fields"), message, help=help, on_key=True)

@@ -30,7 +30,7 @@ _HOLDERS = ("Field", "Schema", "BareSchema")
 def manifest_schema(*, strict: bool) -> Json:
     """The schema of one manifest document."""
     event = SetDataSchema | OtherEvent
-    shapes: Any = DatasetSnapshot | MetadataEvent | event | list[event]  # type: ignore[valid-type]
+    shapes: Any = DatasetSnapshot | MetadataEvent | event | list[event]
     document = TypeAdapter(shapes if strict else BareSchema | shapes).json_schema(by_alias=True)
     definitions: Json = document.pop("$defs")
     definitions = {name: _with_type_references(body) for name, body in definitions.items()}
@@ -43,12 +43,19 @@ def manifest_schema(*, strict: bool) -> Json:
     definitions["FieldAttributes"] = _extra(on_schema=False)
     definitions["SchemaAttributes"] = _extra(on_schema=True)
     title = "ODF manifest" if strict else "schemac manifest"
-    return {"$schema": _DIALECT, "title": title, **_with_type_references(document), "$defs": dict(sorted(definitions.items()))}
+    return {
+        "$schema": _DIALECT,
+        "title": title,
+        **_with_type_references(document),
+        "$defs": dict(sorted(definitions.items())),
+    }
 
 
 def _type(*, strict: bool) -> Json:
     """A type: a kind's name alone where the kind needs no property, or the kind with its properties."""
-    bare = [name for name, kind in BY_NAME.items() if not any(f.is_required() for f in kind.model_fields.values())]
+    bare = [
+        name for name, kind in BY_NAME.items() if not any(f.is_required() for f in kind.model_fields.values())
+    ]
     names = list(dict.fromkeys(word for name in bare for word in ((name,) if strict else spellings(name))))
     return {"anyOf": [{"enum": names}, *({"$ref": f"#/$defs/{name}"} for name in BY_NAME)]}
 
@@ -76,14 +83,22 @@ def _spell_kind(definition: Json, name: str, *, strict: bool) -> None:
         return
     properties["extra"] = _FIELD_ATTRIBUTES
     if "unit" in properties:
-        units = [word for unit in ARROW_UNITS for spelling in spellings(unit) for word in (spelling, spelling + "s")]
+        units = [
+            word
+            for unit in ARROW_UNITS
+            for spelling in spellings(unit)
+            for word in (spelling, spelling + "s")
+        ]
         properties["unit"] = {"default": "Millisecond", "enum": list(dict.fromkeys(units)), "title": "Unit"}
 
 
 def _describe_extra(definition: Json, *, on_schema: bool, strict: bool) -> None:
     definition["properties"]["extra"] = _SCHEMA_ATTRIBUTES if on_schema else _FIELD_ATTRIBUTES
     if not strict:
-        definition["properties"]["description"] = {"description": "What a reader should know of it.", "type": "string"}
+        definition["properties"]["description"] = {
+            "description": "What a reader should know of it.",
+            "type": "string",
+        }
 
 
 def _extra(*, on_schema: bool) -> Json:

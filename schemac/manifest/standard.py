@@ -215,6 +215,6 @@ class Standardizer:
             return {}
         inner = {"kind": "Null"}
         inside_option = is_nested and "inner" in at[-2:]
-        help = 'write "Null" in quotes' if inside_option else 'write `type: {kind: Option, inner: "Null"}`'
+        help = 'write "Null" in quotes' if inside_option else 'write `{kind: Option, inner: "Null"}`'
         self._say(UNQUOTED_NULL, at, f"YAML reads {written} as no value at all", help=help)
         return inner if inside_option else {"kind": "Option", "inner": inner}

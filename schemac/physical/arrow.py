@@ -6,6 +6,7 @@ file does. So every module of the compiler takes `pa` from here; the library is 
 that is read from it.
 """
 
+import sys
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -29,4 +30,20 @@ else:
 
     pa = _LazyArrow()
 
-__all__ = ["ArrowField", "ArrowSchema", "ArrowType", "pa"]
+
+def load_without_numpy() -> None:
+    """Load pyarrow in a process that will never ask it for numpy.
+
+    Where numpy is installed pyarrow loads it too, which takes longer than pyarrow itself; a compiler makes schemas
+    and no arrays. For the command line alone: in a user's own process pyarrow has to find its numpy.
+    """
+    if "pyarrow" in sys.modules or "numpy" in sys.modules:
+        return
+    sys.modules["numpy"] = None  # type: ignore[assignment]
+    try:
+        import pyarrow  # noqa: F401
+    finally:
+        del sys.modules["numpy"]
+
+
+__all__ = ["ArrowField", "ArrowSchema", "ArrowType", "load_without_numpy", "pa"]

@@ -22,6 +22,7 @@ from .scalars import Scalar, scalar_of
 from .source import Records
 from .spill import ERRORS, RAW, SOURCE
 from .sqltext import any_of, first_of, literal, name, struct, when
+from .whole import PROVEN, whole_reading
 
 RESERVED = (ERRORS, RAW, SOURCE)
 
@@ -32,20 +33,33 @@ class Steps:
 
     levels: list[list[tuple[str, str]]] = field(default_factory=lambda: [[], [], [], [], []])
     wrong: list[str] = field(default_factory=list)
+    wrong_unless_proven: list[str] = field(default_factory=list)
     reasons: list[str] = field(default_factory=list)
     count: int = 0
+    is_guarded: bool = False
 
     def keep(self, level: int, expression: str) -> str:
-        """The name under which an expression is kept from its level on."""
+        """The name under which an expression is kept from its level on; a proven record leaves out what is guarded."""
         label = f"__{self.count}"
         self.count += 1
-        self.levels[level].append((label, expression))
+        self.levels[level].append((label, self._guarded(expression)))
         return label
 
     def object_to(self, is_wrong: str, reasons: str) -> None:
         """Adds reasons (an array) that hold where the condition does."""
-        self.wrong.append(is_wrong)
-        self.reasons.append(reasons)
+        (self.wrong_unless_proven if self.is_guarded else self.wrong).append(is_wrong)
+        self.reasons.append(self._guarded(reasons))
+
+    def _guarded(self, expression: str) -> str:
+        return when(PROVEN, "null", expression) if self.is_guarded else expression
+
+    @property
+    def any_wrong(self) -> str:
+        """Whether a record has a reason."""
+        unless_proven = any_of(self.wrong_unless_proven)
+        return any_of(
+            [*self.wrong, *([f"(not {PROVEN} and {unless_proven})"] if self.wrong_unless_proven else [])]
+        )
 
 
 def conform(records: Records, schema: pa.Schema, job: Job) -> DataFrame:
@@ -54,7 +68,7 @@ def conform(records: Records, schema: pa.Schema, job: Job) -> DataFrame:
     frame = records.frame
     steps, final = compiler.compile()
     kept: list[str] = [name(column) for column in frame.columns]
-    for level in steps.levels:
+    for level in [*(compiler.whole.levels if compiler.whole else []), *steps.levels]:
         if level:
             frame = frame.selectExpr(*kept, *(f"{text} as {label}" for label, text in level))
             kept += [label for label, _ in level]
@@ -69,6 +83,7 @@ class _Compiler:
         self.steps = Steps()
         self.rules = Rules(job.coerce, job.unexpected, job.null_values)
         self._check_names()
+        self.whole = whole_reading(records, schema, job)
 
     def _check_names(self) -> None:
         for label in self.job.fields:
@@ -88,10 +103,14 @@ class _Compiler:
         for member in self.schema:
             origin = self.job.fields.get(member.name, FieldSource())
             source = self.records.input_of(member.name, origin)
+            proven = self.whole.values.get(member.name) if self.whole else None
+            self.steps.is_guarded = proven is not None
             value = self._top(member, source, (literal(member.name),), None, origin or FieldSource())
+            value = value if proven is None else when(PROVEN, proven, value)
             finals.append(f"{value} as {name(member.name)}")
         if self.job.unexpected is Unexpected.REJECT:
             self._check_unexpected()
+        self.steps.is_guarded = False
         errors = self.steps.keep(4, self._errors())
         # A record that fits needs no raw text: what is not asked for need not travel to the writer.
         is_needed = "true" if self.job.keys is Keys.CHECK else f"{errors} is not null"
@@ -101,7 +120,7 @@ class _Compiler:
 
     def _errors(self) -> str:
         found = f"flatten(array_compact(array({', '.join(self.steps.reasons)})))"
-        regular = when(any_of(self.steps.wrong), found) if self.steps.wrong else NO_REASONS
+        regular = when(self.steps.any_wrong, found) if self.steps.reasons else NO_REASONS
         if self.records.malformed is None:
             return regular
         broken = f"array({reason((literal(''),), literal('malformed'), self.records.raw)})"
@@ -111,6 +130,8 @@ class _Compiler:
         for source, known, path in self.records.objects(self.schema, self.job):
             extra = nested.unexpected_keys(source, known, path)
             if extra is not None:
+                assert isinstance(source, Json)
+                self.steps.is_guarded = self.whole is not None and source.steps in self.whole.objects
                 label = self.steps.keep(1, extra)
                 self.steps.object_to(f"size({label}) > 0", label)
 

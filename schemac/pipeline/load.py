@@ -64,7 +64,9 @@ def load_job(path: Path, report: Report) -> LoadedJob | None:
             _complain(document, found, report)
         return None
     if job.schema_ is None:
-        missing = Complaint(PIPELINE_FILE, (), "a pipeline needs `schema`", "add `schema:` with the path of a manifest")
+        missing = Complaint(
+            PIPELINE_FILE, (), "a pipeline needs `schema`", "add `schema:` with the path of a manifest"
+        )
         _complain(document, missing, report)
         return None
     return _with_schema(job, path, document, report)
@@ -87,9 +89,17 @@ def _with_schema(job: Job, path: Path, document: Document, report: Report) -> Lo
     if len(wanted) != 1:
         names = [dataset.name for dataset in datasets]
         near = closest(job.dataset, names) if job.dataset else None
-        message = f"{manifest} has no dataset '{job.dataset}'" if job.dataset else f"{manifest} has {len(names)} datasets"
+        message = (
+            f"{manifest} has no dataset '{job.dataset}'"
+            if job.dataset
+            else f"{manifest} has {len(names)} datasets"
+        )
         help = f"did you mean '{near}'?" if near else f"write `dataset:` with one of: {', '.join(names)}"
-        _complain(document, Complaint(PIPELINE_FILE, ("dataset",) if job.dataset else ("schema",), message, help), report)
+        _complain(
+            document,
+            Complaint(PIPELINE_FILE, ("dataset",) if job.dataset else ("schema",), message, help),
+            report,
+        )
         return None
     (dataset,) = wanted
     return _lowered(job, dataset, project, report)

@@ -44,7 +44,7 @@ class Records:
         if origin is None:
             return None
         if self.columns is None:
-            return follow(Json(RECORD), self._steps(label, origin))
+            return follow(Json(RECORD), self.steps_of(label, origin))
         wanted = label if origin.from_ is None else origin.from_
         if wanted in self.columns:
             return typed_input(name(wanted), self.columns[wanted])
@@ -53,7 +53,8 @@ class Records:
             raise unknown_column(str(first), list(self.columns))
         return follow(typed_input(name(str(first)), self.columns[str(first)]), tuple(rest))
 
-    def _steps(self, label: str, origin: FieldSource) -> tuple[str | int, ...]:
+    def steps_of(self, label: str, origin: FieldSource) -> tuple[str | int, ...]:
+        """Where a field stands in a JSON record."""
         if origin.from_ is not None:
             return parse_steps(origin.from_)
         if self.is_geojson and label not in GEOJSON_TOP:
@@ -72,7 +73,7 @@ class Records:
             origin = job.fields.get(label, FieldSource())
             if origin is None:
                 continue
-            steps = self._steps(label, origin)
+            steps = self.steps_of(label, origin)
             for depth, step in enumerate(steps):
                 if isinstance(step, str):
                     taken.setdefault(steps[:depth], set()).add(step)

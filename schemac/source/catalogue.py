@@ -71,6 +71,7 @@ DUPLICATE_KEY_POSITION = Code(
 UNKNOWN_COLUMN = Code("SC319", "unknown-column", _ERROR, "an attribute names a column that does not exist")
 USELESS_HINT = Code("SC320", "useless-hint", _WARNING, "a hint without effect")
 LIKELY_TYPO = Code("SC321", "likely-typo", _WARNING, "an attribute domain that is almost a known one")
+CONTROL_CHARACTER = Code("SC322", "control-character", _ERROR, "a field name with a control character")
 
 LANCE_TYPE = Code("SC501", "lance-type", _ERROR, "a type that Lance cannot store")
 LANCE_NAME = Code("SC502", "lance-name", _ERROR, "a field name that Lance cannot hold")
@@ -81,10 +82,16 @@ LANCE_STORAGE_VERSION = Code(
 LANCE_STRUCTURE = Code(
     "SC505", "lance-structure", _ERROR, "a structure that Lance accepts and then cannot read"
 )
+LANCE_READ_RISK = Code("SC506", "lance-read-risk", _WARNING, "a structure that Lance reads only in part")
 LANCE_LOSS = Code("SC511", "lance-loss", _NOTE, "something that Lance does not keep")
 SPARK_TYPE = Code("SC521", "spark-type", _ERROR, "a type that Spark cannot hold")
 SPARK_LOSS = Code("SC522", "spark-loss", _NOTE, "something that Spark does not keep")
 ARROW_LOSS = Code("SC531", "arrow-loss", _NOTE, "something that the Arrow artifact does not keep")
+UNSUPPORTED_ARROW_TYPE = Code(
+    "SC551", "unsupported-arrow-type", _ERROR, "an Arrow type that no kind stands for"
+)
+UNREADABLE_SOURCE = Code("SC552", "unreadable-source", _ERROR, "a source that cannot be imported")
+
 STALE_ARTIFACT = Code(
     "SC541", "stale-artifact", _ERROR, "an artifact that is not what the manifest compiles to"
 )

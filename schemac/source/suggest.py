@@ -30,15 +30,18 @@ def _closest(folded: str, candidates: tuple[str, ...]) -> str | None:
         return by_folded[folded]
     if not folded or len(folded) > _LONGEST:
         return None
+    by_folded = {c: word for c, word in by_folded.items() if _shares_letters(folded, c)}
+    if not by_folded:
+        return None
     # Imported here for start-up time: only a run with a mistake in it needs difflib.
-    from difflib import SequenceMatcher, get_close_matches  # noqa: PLC0415
+    from difflib import SequenceMatcher, get_close_matches
 
     slips = {c: n for c in by_folded if (n := _slips(folded, c)) <= max(1, len(c) // 4) and n < len(folded)}
     if slips:
         fewest = min(slips.values())
         nearest = [c for c, n in slips.items() if n == fewest]
         return by_folded[max(nearest, key=lambda c: SequenceMatcher(None, folded, c).ratio())]
-    near = get_close_matches(folded, by_folded, n=1, cutoff=0.6) if len(folded) >= _SHORTEST else []
+    near = get_close_matches(folded, by_folded, n=1, cutoff=0.7) if len(folded) >= _SHORTEST else []
     return by_folded[near[0]] if near else None
 
 
@@ -48,6 +51,12 @@ _LONGEST = 100
 """Code points of a word that is compared; no word of the language is near a longer one."""
 _SWAP = 0.9
 """Two neighbours in the wrong order: the slip that is made most, so it wins over any other."""
+
+
+def _shares_letters(a: str, b: str) -> bool:
+    """Whether half of the letters of the poorer word are in the other: a quick no for most pairs."""
+    letters, others = set(a), set(b)
+    return 2 * len(letters & others) >= min(len(letters), len(others))
 
 
 def _slips(a: str, b: str) -> float:
@@ -75,3 +84,8 @@ def one_of(words: Iterable[str]) -> str:
     """Words as a readable list of choices."""
     items = [str(word) for word in words]
     return items[0] if len(items) == 1 else f"{', '.join(items[:-1])} or {items[-1]}"
+
+
+def with_article(kind: str) -> str:
+    """A kind as a noun in a sentence: an Int32, a UInt8."""
+    return f"{'an' if kind[0] in 'AEIO' else 'a'} {kind}"

@@ -123,7 +123,9 @@ def is_printable(source: SourceText, report: Report) -> bool:
         f"the {'lone surrogate' if is_surrogate else 'control character'} U+{ord(character):04X} is not allowed in YAML",
         source=source,
         span=Span(found.start(), found.end()),
-        help="remove it" if is_surrogate else f'write it inside a double-quoted text, as "{_escape(character)}"',
+        help="remove it"
+        if is_surrogate
+        else f'write it inside a double-quoted text, as "{_escape(character)}"',
     )
     return False
 

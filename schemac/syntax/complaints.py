@@ -1,12 +1,12 @@
 """What a pydantic model finds wrong with a value, in words for the author.
 
 Floor: 1 (syntax).
-Shape: one complaint an error, each with the tree path of the culprit; the tags that pydantic puts into its
+Shape: one complaint a mistake, each with the tree path of the culprit; the tags that pydantic puts into its
 locations for tagged unions are taken out.
 Errors: SC201 to SC206; a model's own `ValueError` becomes SC312.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple, get_args
 
 from pydantic import BaseModel, ValidationError
@@ -21,7 +21,7 @@ from schemac.source.catalogue import (
     WRONG_TYPE,
 )
 from schemac.source.diagnostic import Code
-from schemac.source.suggest import closest, fold, one_of
+from schemac.source.suggest import closest, fold, one_of, with_article
 
 TreePath = tuple[str | int, ...]
 
@@ -55,18 +55,25 @@ class Complaint(NamedTuple):
     message: str
     help: str = ""
     on_key: bool = False
-    of: TreePath = ()
-    """The mapping that a missing property is missing from."""
     suggestion: str = ""
-    """The key that is missing, or that was probably meant."""
+    """The key that was probably meant."""
 
 
 class Vocabulary(NamedTuple):
-    """Words that authors bring from elsewhere, by the word they meant here, and what to say about some of them."""
+    """The language's own words and those that authors bring from elsewhere, for better messages."""
 
     kinds: Mapping[str, str] = {}
+    """Foreign names of kinds, folded, to the kind that is meant; likewise the next two."""
     keys: Mapping[str, str] = {}
-    advice: Mapping[str, str] = {}
+    values: Mapping[str, str] = {}
+    advice: Mapping[str, Callable[[str, Mapping[str, Any]], str]] = {}
+    """What to say about a key, folded, that is none here; told the key as written and the mapping around it."""
+    nouns: Mapping[str, str] = {}
+    """What a model is called: `Field` is "a field"."""
+    examples: Mapping[str, str] = {}
+    """A model, or a kind, as an author writes it."""
+    friendly_keys: Mapping[str, tuple[str, ...]] = {}
+    """Keys that a model has for authors, but that are rewritten before it sees them."""
 
 
 def complaints(
@@ -75,14 +82,20 @@ def complaints(
     value: Any,
     words: Vocabulary = Vocabulary(),  # noqa: B008 — an immutable value
 ) -> list[Complaint]:
-    """Everything a failed validation of `value` by `model` has to say, in the order of the value."""
+    """Everything a failed validation of `value` by `model` has to say."""
     errors = error.errors(include_url=False, include_input=True)
     # A list that lost its only item to another error was not written empty.
     errors = [e for e in errors if not (e["type"] == "too_short" and e["input"])]
-    found = [_complaint(e, model, value, words) for e in errors]
+    found = [_complaint(e, model, value, words) for e in errors if e["type"] != "missing"]
     # A misspelled key is one mistake: the property it was meant to be is not also said to be missing.
     meant = {(c.path[:-1], c.suggestion) for c in found if c.code is UNKNOWN_KEY}
-    return [c for c in found if c.code is not MISSING_PROPERTY or (c.of, c.suggestion) not in meant]
+    missing: dict[TreePath, tuple[Any, list[str]]] = {}
+    for e in errors:
+        if e["type"] == "missing":
+            path = _without_tags(e["loc"], value)
+            if (path[:-1], str(path[-1])) not in meant:
+                missing.setdefault(path[:-1], (e, []))[1].append(str(path[-1]))
+    return [*found, *(_missing(e, of, keys, model, value, words) for of, (e, keys) in missing.items())]
 
 
 def sort_of(value: Any) -> str:
@@ -101,19 +114,21 @@ def sort_of(value: Any) -> str:
 def _complaint(error: Any, model: Any, value: Any, words: Vocabulary) -> Complaint:
     kind, context, given = error["type"], error.get("ctx", {}), error["input"]
     path = _without_tags(error["loc"], value)
-    name = f"`{path[-1]}`" if path and isinstance(path[-1], str) else "this"
-    if kind == "missing":
-        return _missing(error, path, value)
+    name = _name_of(error, path, model, words)
     if kind == "extra_forbidden":
         return _unknown_key(error, path, model, value, words)
     if kind in ("union_tag_invalid", "union_tag_not_found"):
         return _bad_kind(kind, path, given, context, words)
     if kind in ("literal_error", "enum"):
         choices = _choices(error, model) or [
-            c.strip(" '") for c in str(context["expected"]).replace(" or ", ",").split(",")
+            c.strip(" '").replace("True", "true")
+            for c in str(context["expected"]).replace(" or ", ",").split(",")
         ]
-        near = closest(given, choices) if isinstance(given, str) else None
-        help = f"did you mean `{near}`?" if near else f"write {one_of(choices)}"
+        synonyms = {k: v for k, v in words.values.items() if v in choices}
+        near = closest(given, choices, synonyms) if isinstance(given, str) else None
+        help = f"did you mean `{near}`?" if near else ""
+        if str(given) in choices and not isinstance(given, str):
+            help = f'write "{given}" in quotes'
         return Complaint(
             UNKNOWN_VALUE, path, f"{name} has to be {one_of(choices)}, not {sort_of(given)}", help
         )
@@ -121,7 +136,7 @@ def _complaint(error: Any, model: Any, value: Any, words: Vocabulary) -> Complai
         words_, key = _BOUNDS[kind]
         return Complaint(OUT_OF_RANGE, path, f"{name} has to be {words_} {context[key]}, not {given}")
     if kind in _SORTS:
-        help = "write it in quotes" if kind == "string_type" and isinstance(given, int | float) else ""
+        help = _help_with_sort(error, kind, given, model, words)
         return Complaint(WRONG_TYPE, path, f"{name} has to be {_SORTS[kind]}, not {sort_of(given)}", help)
     if kind == "value_error":
         return Complaint(INVALID_ATTRIBUTE, path, str(context["error"]))
@@ -132,15 +147,49 @@ def _complaint(error: Any, model: Any, value: Any, words: Vocabulary) -> Complai
     return Complaint(WRONG_TYPE, path, f"{name}: {str(error['msg']).lower()}")
 
 
-def _missing(error: Any, path: TreePath, value: Any) -> Complaint:
-    parent = _at(value, path[:-1])
-    kind = parent.get("kind") if isinstance(parent, dict) else None
-    of = f"the kind {kind}" if isinstance(kind, str) else "this"
-    place = (*path[:-1], "kind") if isinstance(kind, str) else path[:-1]
-    key = str(path[-1])
-    return Complaint(
-        MISSING_PROPERTY, place, f"{of} needs `{key}`", f"add `{key}:`", of=path[:-1], suggestion=key
+def _name_of(error: Any, path: TreePath, model: Any, words: Vocabulary) -> str:
+    """What a message calls the culprit: its key, or what it is meant to be."""
+    if path and isinstance(path[-1], str):
+        return f"`{path[-1]}`"
+    meant = _model_at(model, error["loc"])
+    return words.nouns.get(meant.__name__, "this") if meant is not None else "this"
+
+
+def _help_with_sort(error: Any, kind: str, given: Any, model: Any, words: Vocabulary) -> str:
+    if kind == "string_type" and isinstance(given, int | float):
+        return "write it in quotes"
+    if kind == "int_type" and isinstance(given, str) and given.lstrip("+-").isdigit():
+        return f"write {given} without quotes"
+    meant = _model_at(model, error["loc"])
+    example = words.examples.get(meant.__name__) if meant is not None else None
+    if example is None:
+        return ""
+    return (
+        f"write `- {example}`, one for each" if kind in ("list_type", "tuple_type") else f"write `{example}`"
     )
+
+
+def _missing(
+    error: Any, of: TreePath, keys: list[str], model: Any, value: Any, words: Vocabulary
+) -> Complaint:
+    parent = _at(value, of)
+    owner = _model_at(model, error["loc"][:-1])
+    if len(keys) == 1 and owner is not None and isinstance(parent, dict):
+        # A model that takes any key does not say which of them it does not know.
+        known = {f.alias or n for n, f in owner.model_fields.items()}
+        near = next((key for key in parent if key not in known and closest(key, keys)), None)
+        if near is not None:
+            message = f"the key `{near}` does not belong here"
+            return Complaint(UNKNOWN_KEY, (*of, near), message, f"did you mean `{keys[0]}`?", on_key=True)
+    kind = parent.get("kind") if isinstance(parent, dict) else None
+    if isinstance(kind, str):
+        noun, place, example = f"the kind {kind}", (*of, "kind"), words.examples.get(kind)
+    else:
+        noun = words.nouns.get(owner.__name__, "this") if owner is not None else "this"
+        place, example = of, None
+    wanted = " and ".join(f"`{key}`" for key in keys)
+    help = f"write `{example}`" if example else f"add {' and '.join(f'`{key}:`' for key in keys)}"
+    return Complaint(MISSING_PROPERTY, place, f"{noun} needs {wanted}", help)
 
 
 def _unknown_key(error: Any, path: TreePath, model: Any, value: Any, words: Vocabulary) -> Complaint:
@@ -148,30 +197,58 @@ def _unknown_key(error: Any, path: TreePath, model: Any, value: Any, words: Voca
     parent = _at(value, path[:-1])
     owner = _model_at(model, error["loc"][:-1])
     known = [f.alias or n for n, f in owner.model_fields.items()] if owner is not None else []
+    known += words.friendly_keys.get(owner.__name__, ()) if owner is not None else ()
     free = [word for word in known if word not in parent]
     message = f"the key `{key}` does not belong here"
-    advice = words.advice.get(fold(key), "")
-    if advice:
-        return Complaint(UNKNOWN_KEY, path, message, advice, on_key=True)
+    if fold(key) in words.advice:
+        return Complaint(UNKNOWN_KEY, path, message, words.advice[fold(key)](key, parent), on_key=True)
     synonyms = {k: v for k, v in words.keys.items() if v in free}
     near = closest(key, free, synonyms)
-    help = f"did you mean `{near}`?" if near else f"known here: {', '.join(known)}" if known else ""
-    return Complaint(UNKNOWN_KEY, path, message, help, on_key=True, suggestion=near or "")
+    if near:
+        return Complaint(UNKNOWN_KEY, path, message, f"did you mean `{near}`?", on_key=True, suggestion=near)
+    help = f"known here: {', '.join(known)}" if known else ""
+    if isinstance(parent.get("kind"), str) and parent["kind"] in words.examples:
+        properties = [word for word in known if word not in ("kind", "extra")]
+        noun = with_article(parent["kind"])
+        help = f"{noun} takes {one_of(properties)}" if properties else f"{noun} takes no properties"
+    return Complaint(UNKNOWN_KEY, path, message, help, on_key=True)
 
 
 def _bad_kind(kind: str, path: TreePath, given: Any, context: Any, words: Vocabulary) -> Complaint:
     if kind == "union_tag_not_found":
+        near = next((key for key in given if closest(key, ("kind",), {"type": "kind", "name": "kind"})), None)
+        if near is not None:
+            message = f"the key `{near}` does not belong here"
+            return Complaint(UNKNOWN_KEY, (*path, near), message, "did you mean `kind`?", on_key=True)
         return Complaint(
             MISSING_PROPERTY,
             path,
             "a type needs a `kind`",
             "write `kind: String`, or the name of a kind alone",
         )
-    tag = str(context["tag"])
+    written = given["kind"]
+    if not isinstance(written, str):
+        is_choice = isinstance(written, list) and len(written) == 2 and "null" in map(str, written)
+        help = (
+            "write `{kind: Option, inner: …}` for a value that may be null" if is_choice else "write `String`"
+        )
+        return Complaint(
+            WRONG_TYPE, (*path, "kind"), f"a type is the name of a kind, not {sort_of(written)}", help
+        )
     candidates = [c.strip(" '") for c in str(context["expected_tags"]).split(",")]
-    near = closest(tag, candidates, words.kinds)
+    near = closest(written, candidates, words.kinds) or closest(
+        # `varchar(20)`, `array<string>` and `text[]` carry what is a property here.
+        written.partition("(")[0].partition("<")[0].partition("[")[0],
+        candidates,
+        words.kinds,
+    )
+    head = written.partition("<")[0].partition("(")[0]
+    if head != written and words.kinds.get(fold(head)):
+        near = words.kinds[fold(head)]
     help = f"did you mean `{near}`?" if near else f"the kinds are {', '.join(candidates)}"
-    return Complaint(UNKNOWN_KIND, (*path, "kind"), f"there is no kind '{tag}'", help)
+    if near and (head != written or written.endswith("]")) and near in words.examples:
+        help = f"write `{words.examples[near]}`"
+    return Complaint(UNKNOWN_KIND, (*path, "kind"), f"there is no kind '{written}'", help)
 
 
 def _without_tags(loc: tuple[int | str, ...], value: Any) -> TreePath:
@@ -232,4 +309,5 @@ def _choices(error: Any, model: Any) -> list[str]:
 
 
 def _words(annotation: Any) -> list[Any]:
-    return [word for word in get_args(annotation) if isinstance(word, str | int)]
+    given = [word for word in get_args(annotation) if isinstance(word, str | int)]
+    return [str(word).lower() if isinstance(word, bool) else word for word in given]

@@ -8,7 +8,7 @@ Source: YAML 1.2.2; scalars by its core schema.
 """
 
 from collections.abc import Callable
-from typing import Any, NoReturn
+from typing import Any, NamedTuple, NoReturn
 
 from ruamel.yaml.events import (
     AliasEvent,
@@ -26,8 +26,6 @@ from schemac.source.catalogue import (
     ALIAS_BOMB,
     DUPLICATE_KEY,
     INVALID_KEY,
-    INVALID_YAML,
-    TAB_INDENTATION,
     TOO_DEEP,
     UNDEFINED_ALIAS,
     UNKNOWN_TAG,
@@ -36,36 +34,61 @@ from schemac.source.diagnostic import Code
 from schemac.source.report import Report, label
 from schemac.source.span import Span
 from schemac.source.text import SourceText, is_printable
-from schemac.syntax.events import MarkedYAMLError, ReaderError, YAMLError, event_source
+from schemac.syntax.events import EventSource, YAMLError, fast_events, pure_events
 from schemac.syntax.scalars import Scalar, YamlValue, resolve
+from schemac.syntax.syntax_errors import report_syntax_error
 
 MAX_DEPTH = 200
 """Levels of nesting. A schema of 32 levels, the most any engine reads, needs about a hundred."""
 MAX_UNFOLDED = 4_000_000
 """Nodes of a document with every alias written out."""
 
+_LONGEST_SECOND_LOOK = 1_000_000
+"""Code points of a text that is read again by the slow parser, at four seconds the million."""
 _CORE_TAG = "tag:yaml.org,2002:"
+_SCALAR_TAGS = frozenset(_CORE_TAG + name for name in ("int", "float", "bool", "null"))
 
 
 class _Abandoned(Exception):
     """The document cannot be read on; what is wrong has been reported."""
 
 
-def compose(source: SourceText, report: Report, first: Callable[[], Any] | None = None) -> list[YamlValue]:
-    """The values of all documents in a text. `first` replaces the event source, in tests."""
-    documents: list[YamlValue] = []
+class Composed(NamedTuple):
+    """The values of all documents in a text, and the source of events that gave them."""
+
+    values: list[YamlValue]
+    event_source: EventSource
+
+
+def compose(source: SourceText, report: Report, event_source: EventSource = fast_events) -> Composed:
+    """The values of all documents in a text, as far as it can be read."""
     if not is_printable(source, report):
-        return documents
+        return Composed([], event_source)
+    attempt = Report()
+    values, error = _values(source, attempt, event_source)
+    if error is not None and event_source is not pure_events and len(source.content) <= _LONGEST_SECOND_LOOK:
+        event_source, attempt = pure_events, Report()
+        values, error = _values(source, attempt, event_source)
+    report.extend(attempt.diagnostics)
+    if error is not None:
+        report_syntax_error(error, source, report)
+    return Composed(values, event_source)
+
+
+def _values(
+    source: SourceText, report: Report, event_source: EventSource
+) -> tuple[list[YamlValue], YAMLError | None]:
+    values: list[YamlValue] = []
     try:
-        composer = _Composer(source, report, first or event_source(source.content))
+        composer = _Composer(source, report, event_source(source.content))
         while (event := composer.next_event()).__class__ is not StreamEndEvent:
             if event.__class__ is DocumentStartEvent:
-                documents.append(composer.document())
+                values.append(composer.document())
     except _Abandoned:
         pass
     except YAMLError as error:
-        _report_syntax_error(error, source, report)
-    return documents
+        return values, error
+    return values, None
 
 
 class _Composer:
@@ -94,7 +117,12 @@ class _Composer:
         elif kind is AliasEvent:
             return self.alias(event)
         elif depth >= MAX_DEPTH:
-            self.refuse(event, TOO_DEEP, f"nested more than {MAX_DEPTH} levels deep")
+            self.refuse(
+                event,
+                TOO_DEEP,
+                f"nested more than {MAX_DEPTH} levels deep",
+                help="flatten the schema: no engine reads half as many",
+            )
         anchor = event.anchor
         before = self.nodes
         if anchor is not None:
@@ -150,9 +178,10 @@ class _Composer:
             self.nodes -= 1
             self.value(event, depth)
             return str(event.value)
-        if event.__class__ is AliasEvent and isinstance(found := self.alias(event), str):
-            return found
-        self.refuse(event, INVALID_KEY, "a key has to be a string", help="write the key as plain text")
+        found = self.alias(event) if event.__class__ is AliasEvent else None
+        if not isinstance(found, str):
+            self.refuse(event, INVALID_KEY, "a key has to be a text", help="write it as plain text")
+        return found
 
     def scalar(self, event: Any) -> Scalar:
         tag = event.tag
@@ -166,22 +195,38 @@ class _Composer:
             return resolved
         if tag == _CORE_TAG + "float" and isinstance(resolved, int):
             return float(resolved)
-        self.report_at(
-            event, UNKNOWN_TAG, f"the tag {_readable(tag)} does not fit {event.value!r} or is not known"
-        )
+        if tag in _SCALAR_TAGS:
+            message = f"'{event.value}' is no {_readable(tag)}"
+            self.refuse(event, UNKNOWN_TAG, message, help="remove the tag, or write a value that fits")
+        self.report_at(event, UNKNOWN_TAG, f"the tag {_readable(tag)} is not known", help="remove the tag")
         return str(event.value)
 
     def alias(self, event: Any) -> YamlValue:
         found = self.anchors.get(event.anchor)
         if found is None:
-            reason = (
-                "stands inside its own anchor" if event.anchor in self.anchors else "has no anchor before it"
+            name = event.anchor
+            if name in self.anchors:
+                self.refuse(
+                    event,
+                    UNDEFINED_ALIAS,
+                    f"the alias *{name} stands inside its own anchor",
+                    help="write the value out: no value can hold itself",
+                )
+            self.refuse(
+                event,
+                UNDEFINED_ALIAS,
+                f"the alias *{name} has no anchor before it",
+                help=f"write `&{name}` before the value that is meant, above this line",
             )
-            self.refuse(event, UNDEFINED_ALIAS, f"the alias *{event.anchor} {reason}")
         value, size = found
         self.nodes += size
         if self.nodes > MAX_UNFOLDED:
-            self.refuse(event, ALIAS_BOMB, f"aliases unfold to more than {MAX_UNFOLDED:,} values")
+            self.refuse(
+                event,
+                ALIAS_BOMB,
+                f"aliases unfold to more than {MAX_UNFOLDED:,} values",
+                help="write out what is meant",
+            )
         return value
 
     def check_tag(self, event: Any, name: str) -> None:
@@ -214,47 +259,3 @@ def _span(event: Any) -> Span:
 
 def _readable(tag: str) -> str:
     return tag.replace(_CORE_TAG, "!!")
-
-
-def _report_syntax_error(error: YAMLError, source: SourceText, report: Report) -> None:
-    """The parser's complaint at its place; a tab gets its own code, for that is what most of them are."""
-    if isinstance(error, MarkedYAMLError):
-        # What is never closed is shown where it opens, not at the end of the text.
-        opening = "scanning a quoted scalar" in str(error.context) and "end of stream" in str(error.problem)
-        mark = (opening and error.context_mark) or error.problem_mark or error.context_mark
-        offset = mark.index if mark else 0
-        problem = "this quote is not closed" if opening else str(error.problem or error.context)
-    elif isinstance(error, ReaderError):
-        offset, problem = int(error.position), str(error.reason)
-    else:
-        offset, problem = 0, str(error).splitlines()[0]
-    position = source.position(offset)
-    line = source.line(position.line)
-    blank = line[: len(line) - len(line.lstrip())]
-    if "\t" in blank:
-        column = blank.index("\t")
-        start = offset - (position.column - 1) + column
-        report.add(
-            TAB_INDENTATION,
-            "a tab cannot indent YAML",
-            source=source,
-            span=Span(start, start + 1),
-            help="indent with spaces",
-        )
-        return
-    end = min(offset + 1, len(source.content))
-    report.add(
-        INVALID_YAML,
-        f"this is not YAML: {problem}",
-        source=source,
-        span=Span(offset, end),
-        help=_hint(problem),
-    )
-
-
-def _hint(problem: str) -> str:
-    if "mapping values are not allowed" in problem:
-        return "a text that holds a colon and a blank needs quotes"
-    if "did not find expected key" in problem or "block end" in problem:
-        return "look at the indentation of this line and the one above"
-    return ""

@@ -24,7 +24,7 @@ from schemac.source.report import Report
 from schemac.source.span import Span
 from schemac.source.text import SourceText
 from schemac.syntax.compose import compose
-from schemac.syntax.events import events
+from schemac.syntax.events import EventSource, events
 from schemac.syntax.scalars import YamlValue
 
 TreePath = tuple[str | int, ...]
@@ -33,10 +33,11 @@ TreePath = tuple[str | int, ...]
 class Document:
     """One document of a text: its value, and the places of what is in it."""
 
-    def __init__(self, source: SourceText, value: YamlValue, index: int) -> None:
+    def __init__(self, source: SourceText, value: YamlValue, index: int, event_source: EventSource) -> None:
         self.source = source
         self.value = value
         self._index = index
+        self._event_source = event_source
 
     def span(self, path: TreePath) -> Span:
         """Where a value stands; for a path that the text does not have, where its nearest parent stands."""
@@ -62,7 +63,7 @@ class Document:
 
     @cached_property
     def _marks(self) -> "_Mark":
-        iterator = events(self.source.content)
+        iterator = events(self.source.content, self._event_source)
         seen = -1
         for event in iterator:
             if event.__class__ is DocumentStartEvent:
@@ -74,7 +75,8 @@ class Document:
 
 def parse(source: SourceText, report: Report) -> list[Document]:
     """All documents of a text that could be read; what could not is in the report."""
-    return [Document(source, value, index) for index, value in enumerate(compose(source, report))]
+    values, event_source = compose(source, report)
+    return [Document(source, value, index, event_source) for index, value in enumerate(values)]
 
 
 class _Mark:
@@ -96,16 +98,23 @@ def _mark(event: Any, rest: Any, anchors: dict[str, _Mark]) -> _Mark:
         while (key := next(rest)).__class__ is not MappingEndEvent:
             key_mark = _mark(key, rest, anchors)
             value = _mark(next(rest), rest, anchors)
+            if value.span.start == value.span.end:
+                # The two parsers put a value that is not there at different places; nobody looks beside its key.
+                value = _Mark(Span(key_mark.span.end, key_mark.span.end), {})
             name = key.value if key.__class__ is ScalarEvent else ""
             if name not in mark.children:
                 # A copy of the mark, for an alias may give one value several keys.
                 mark.children[name] = _Mark(value.span, value.children, key_mark.span)
             mark.span = Span(start, max(mark.span.end, value.span.end, key_mark.span.end))
+        if event.flow_style:
+            mark.span = Span(start, key.end_mark.index)
     elif kind is SequenceStartEvent:
         while (item := next(rest)).__class__ is not SequenceEndEvent:
             child = _mark(item, rest, anchors)
             mark.children[len(mark.children)] = child
             mark.span = Span(start, max(mark.span.end, child.span.end))
+        if event.flow_style:
+            mark.span = Span(start, item.end_mark.index)
     if event.anchor is not None:
         anchors[event.anchor] = mark
     return mark

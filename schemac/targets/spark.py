@@ -16,7 +16,14 @@ from typing import Any
 from schemac.attributes import lance, spark
 from schemac.attributes.odf import DESCRIPTION
 from schemac.logical.slots import Slot
-from schemac.lowering.metadata import BLOB, BLOB_EXTENSION, EXTENSION_METADATA, EXTENSION_NAME, compact
+from schemac.lowering.metadata import (
+    BLOB,
+    BLOB_EXTENSION,
+    EXTENSION_METADATA,
+    EXTENSION_NAME,
+    compact,
+    registered_extension_metadata,
+)
 from schemac.physical.arrow import ArrowField, pa
 from schemac.physical.field import LoweredField, LoweredSchema
 from schemac.source.catalogue import SPARK_LOSS, SPARK_TYPE
@@ -31,6 +38,7 @@ FLOAT16 = "arrow.float16"
 LARGE_STRING = "arrow:large-var-char"
 LARGE_BINARY = "arrow:large-var-binary"
 LARGE_LIST = "arrow.large_list"
+CHILD_NAME = "_lance.list.child.name"
 CHILD_KEYS = {"List": ("_lance.element",), "Map": ("_lance.key", "_lance.value")}
 _PROPERTY_ENCODINGS = ("compression", "compression-level", "structural-encoding", "rle-threshold", "bss")
 
@@ -96,13 +104,15 @@ def create_table(compilation: Compilation, fields: list[SparkField]) -> str:
     """The statement that makes the table in a catalog of lance-spark."""
     schema = compilation.dataset.schema
     columns = ",\n  ".join(f.ddl(" ") for f in fields)
+    # Spark's grammar has no empty list of columns.
+    columns = f" (\n  {columns}\n)" if fields else ""
     table = ".".join(_name(part) for part in compilation.dataset.name.split("/"))
     comment = DESCRIPTION.read(schema.extra)
     properties: dict[str, str] = {}
     for top, column in zip(compilation.lowered.fields, fields, strict=True):
         properties.update(_properties(top, column))
     properties.update(spark.TABLE_PROPERTIES.read(schema.extra) or {})
-    lines = [f"CREATE TABLE {table} (\n  {columns}\n)\nUSING lance"]
+    lines = [f"CREATE TABLE {table}{columns}\nUSING lance"]
     if comment is not None:
         lines.append(f"COMMENT {_literal(comment)}")
     if properties:
@@ -114,7 +124,13 @@ def create_table(compilation: Compilation, fields: list[SparkField]) -> str:
 def _properties(top: LoweredField, column: SparkField) -> dict[str, str]:
     """Table properties of one column; they reach top-level columns only."""
     metadata, name = column.metadata, column.name
-    found = {f"{name}.{key}": str(metadata[key]) for key in (VECTOR_SIZE, FLOAT16) if key in metadata}
+    # As properties these are for vectors of floats alone; lance-spark refuses others.
+    is_of_floats = isinstance(column.type.json, dict) and column.type.json.get("elementType") in (
+        "float",
+        "double",
+    )
+    marks = (VECTOR_SIZE, FLOAT16) if is_of_floats else ()
+    found = {f"{name}.{key}": str(metadata[key]) for key in marks if key in metadata}
     if LARGE_STRING in metadata:
         found[f"{name}.arrow.large_var_char"] = "true"
     if lance.BLOB.key in top.slot.extra:
@@ -214,20 +230,22 @@ class _Writer:
         slot: Slot = lowered.slot
         word = spark.TYPE.read(slot.extra)
         if word is not None:
-            return SparkType(word, word.upper())
+            storage = self.plainly(lowered, arrow_type)
+            return SparkType(word, word.upper(), storage.metadata)
         if lance.BLOB.key in slot.extra:
             is_typed = arrow_type.id == pa.lib.Type_STRUCT
             return SparkType(
                 "binary", "BINARY", {EXTENSION_NAME: BLOB_EXTENSION} if is_typed else {BLOB: "true"}
             )
         if isinstance(arrow_type, pa.BaseExtensionType):
-            storage = self.type(
-                LoweredField(lowered.arrow, lowered.children, _Plain(slot)), arrow_type.storage_type
-            )
-            return SparkType(
-                storage.json, storage.ddl, {**storage.metadata, EXTENSION_NAME: arrow_type.extension_name}
-            )
+            storage = self.plainly(lowered, arrow_type.storage_type)
+            mark = _without_empty_metadata(registered_extension_metadata(arrow_type))
+            return SparkType(storage.json, storage.ddl, {**storage.metadata, **mark})
         return None
+
+    def plainly(self, lowered: LoweredField, arrow_type: Any) -> SparkType:
+        """The type of a storage that the attributes have no say in any more."""
+        return self.type(LoweredField(lowered.arrow, lowered.children, _Plain(lowered.slot)), arrow_type)
 
     def decimal(self, lowered: LoweredField, arrow_type: Any) -> SparkType:
         slot, precision, scale = lowered.slot, arrow_type.precision, arrow_type.scale
@@ -293,12 +311,14 @@ class _Writer:
             self.emission.lose(slot, "a list of views", "a list")
         if lance.FLOAT_ENCODING.key in slot.extra:
             self.emission.lose(slot, "brain floats", "float")
-            item = SparkField("element", SparkType("float", "FLOAT"), child.arrow.nullable, {}, None)
+            item = _float_item(child)
         elif VECTOR_SIZE in metadata and arrow_type.value_type.id == pa.lib.Type_HALF_FLOAT:
             metadata[FLOAT16] = "true"
-            item = SparkField("element", SparkType("float", "FLOAT"), child.arrow.nullable, {}, None)
+            item = _float_item(child)
         else:
             item = self.field(child)
+        if child.arrow.name != "item":
+            metadata[CHILD_NAME] = child.arrow.name
         json = {"containsNull": item.is_nullable, "elementType": item.type.json, "type": "array"}
         return SparkType(json, f"ARRAY<{item.type.ddl}>", {**metadata, **_child_metadata("List", [item])})
 
@@ -306,6 +326,8 @@ class _Writer:
         if arrow_type.keys_sorted:
             self.emission.lose(lowered.slot, "a map with sorted keys", "a map")
         key, value = (self.field(child) for child in lowered.children)
+        if (key.name, value.name) != ("key", "value"):
+            self.emission.lose(lowered.slot, f"the names {key.name} and {value.name}", "key and value")
         json = {
             "keyType": key.type.json,
             "type": "map",
@@ -313,6 +335,13 @@ class _Writer:
             "valueType": value.type.json,
         }
         return SparkType(json, f"MAP<{key.type.ddl}, {value.type.ddl}>", _child_metadata("Map", [key, value]))
+
+
+def _float_item(child: LoweredField) -> SparkField:
+    """The item of a vector whose 16 bits the vector's own metadata tells."""
+    return SparkField(
+        "element", SparkType("float", "FLOAT"), child.arrow.nullable, _metadata_of(child.arrow), None
+    )
 
 
 class _Plain:
@@ -339,10 +368,12 @@ def _metadata_of(arrow: ArrowField) -> SparkJson:
     metadata = arrow.metadata
     if not metadata:
         return {}
-    texts = {key.decode(): value.decode() for key, value in metadata.items()}
-    if texts.get(EXTENSION_METADATA) == "":
-        del texts[EXTENSION_METADATA]
-    return dict(texts)
+    return _without_empty_metadata({key.decode(): value.decode() for key, value in metadata.items()})
+
+
+def _without_empty_metadata(texts: dict[str, str]) -> SparkJson:
+    """An extension type without metadata has no entry for it in Spark."""
+    return {key: text for key, text in texts.items() if text or key != EXTENSION_METADATA}
 
 
 def _name(name: str) -> str:

@@ -25,12 +25,21 @@ MOST_LINES = 500
 def test_generate_the_committed_json_schemas(tmp_path: Path) -> None:
     write_schemas(tmp_path)
     made = {p.name: p.read_text(encoding="utf-8") for p in tmp_path.iterdir()}
-    assert made == {p.name: p.read_text(encoding="utf-8") for p in (ROOT / "schemas").iterdir() if p.name in made}
+    assert made == {
+        p.name: p.read_text(encoding="utf-8") for p in (ROOT / "schemas").iterdir() if p.name in made
+    }
     assert made
 
 
 def test_generate_the_committed_message_classes(tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "grpc_tools.protoc", f"-I{ROOT / 'protos'}", f"--python_out={tmp_path}", f"--pyi_out={tmp_path}"]
+    command = [
+        sys.executable,
+        "-m",
+        "grpc_tools.protoc",
+        f"-I{ROOT / 'protos'}",
+        f"--python_out={tmp_path}",
+        f"--pyi_out={tmp_path}",
+    ]
     subprocess.run([*command, str(ROOT / "protos/lance/file.proto")], check=True)
     committed = PACKAGE / "targets" / "_generated" / "lance"
     for name in ("file_pb2.py", "file_pb2.pyi"):
@@ -55,7 +64,9 @@ def test_name_every_target_that_has_a_file() -> None:
 
 def test_use_every_code_of_the_catalogue() -> None:
     texts = "".join(p.read_text(encoding="utf-8") for p in MODULES if p.name != "catalogue.py")
-    constants = re.findall(r"^([A-Z_]+) = Code\(", (PACKAGE / "source/catalogue.py").read_text(encoding="utf-8"), re.MULTILINE)
+    constants = re.findall(
+        r"^([A-Z_]+) = Code\(", (PACKAGE / "source/catalogue.py").read_text(encoding="utf-8"), re.MULTILINE
+    )
     assert len(constants) == len(CATALOGUE)
     assert [name for name in constants if not re.search(rf"\b{name}\b", texts)] == []
 
@@ -83,17 +94,24 @@ def test_load_nothing_heavy_before_it_is_needed() -> None:
     run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert run.stdout == "[]\n"
     manifest = ROOT / "examples/demo/rides.yaml"
-    run = subprocess.run([sys.executable, "-c", script, "check", str(manifest)], capture_output=True, text=True, check=True)
+    run = subprocess.run(
+        [sys.executable, "-c", script, "check", str(manifest)], capture_output=True, text=True, check=True
+    )
     assert run.stdout == "['pydantic']\n"
 
 
 def test_speak_of_no_machine() -> None:
-    tracked = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=False).stdout.split("\n")
+    tracked = subprocess.run(
+        ["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=False
+    ).stdout.split("\n")
     hosts = re.compile(r"pypi\.org|pythonhosted|/root/|/work/|registry\.npmjs|repo1\.maven")
     own = Path(__file__).relative_to(ROOT).as_posix()
     found = [
         name
         for name in tracked
-        if name and name != own and (ROOT / name).is_file() and hosts.search((ROOT / name).read_text(encoding="utf-8", errors="replace"))
+        if name
+        and name != own
+        and (ROOT / name).is_file()
+        and hosts.search((ROOT / name).read_text(encoding="utf-8", errors="replace"))
     ]
     assert found == []

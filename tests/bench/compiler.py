@@ -26,7 +26,9 @@ def install_buf(scratch: Path) -> str:
     scratch.mkdir(parents=True, exist_ok=True)
     if not (scratch / "node_modules").is_dir():
         subprocess.run(
-            ["npm", "install", "--silent", "--no-audit", "--no-fund", f"@bufbuild/buf@{BUF_VERSION}"], cwd=scratch, check=True
+            ["npm", "install", "--silent", "--no-audit", "--no-fund", f"@bufbuild/buf@{BUF_VERSION}"],
+            cwd=scratch,
+            check=True,
         )
     (program,) = scratch.glob("node_modules/@bufbuild/buf-*/bin/buf")
     return str(program)
@@ -81,28 +83,42 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=5)
     options = parser.parse_args()
     buf = install_buf(options.scratch)
-    print(f"{platform.python_implementation()} {platform.python_version()}, buf {BUF_VERSION}, median of {options.rounds}")
-    print(f"{'workload':<16}{'schemac build':>15}{'buf build':>12}{'buf lint':>12}{'÷ build':>9}{'÷ both':>9}{'peak MB':>9}")
+    print(
+        f"{platform.python_implementation()} {platform.python_version()}, buf {BUF_VERSION}, median of {options.rounds}"
+    )
+    print(
+        f"{'workload':<16}{'schemac build':>15}{'buf build':>12}{'buf lint':>12}{'÷ build':>9}{'÷ both':>9}{'peak MB':>9}"
+    )
     figures: dict[str, float] = {}
     for files, fields in ((10, 50), (100, 50), (1_000, 50), (1, 10_000)):
         found = compare(buf, options.scratch, files, fields, options.rounds)
         ours, build, lint = found["schemac build"], found["buf build"].wall, found["buf lint"].wall
         name = f"{files} × {fields}"
-        figures |= {f"{name} / build": ours.wall / build, f"{name} / both": ours.wall / (build + lint), f"{name} MB": ours.peak}
+        figures |= {
+            f"{name} / build": ours.wall / build,
+            f"{name} / both": ours.wall / (build + lint),
+            f"{name} MB": ours.peak,
+        }
         print(
             f"{name:<16}{ours.wall:>14.3f}s{build:>11.3f}s{lint:>11.3f}s{ours.wall / build:>9.2f}"
             f"{ours.wall / (build + lint):>9.2f}{ours.peak:>9.0f}"
         )
-    start = interleave({"version": lambda: run([SCHEMAC, "--version"], options.scratch)}, options.rounds)["version"]
+    start = interleave({"version": lambda: run([SCHEMAC, "--version"], options.scratch)}, options.rounds)[
+        "version"
+    ]
     root = Path(tempfile.mkdtemp(dir=options.scratch))
     manifest = write_manifests(root / "manifests", 1, 50)
     check = interleave({"check": lambda: run([SCHEMAC, "check", "."], manifest)}, options.rounds)["check"]
     shutil.rmtree(root)
-    print(f"--version {start.wall * 1000:.0f} ms, check of 50 fields {check.cpu * 1000:.0f} ms of processor time")
+    print(
+        f"--version {start.wall * 1000:.0f} ms, check of 50 fields {check.cpu * 1000:.0f} ms of processor time"
+    )
     grown = scaling(options.scratch, max(1, options.rounds // 2))
     base = start.cpu
     for fields, r in grown.items():
-        print(f"{fields:>7} fields in one file: {r.wall:.2f} s, {(r.cpu - base) / fields * 1e6:.1f} µs of processor a field, {r.peak:.0f} MB")
+        print(
+            f"{fields:>7} fields in one file: {r.wall:.2f} s, {(r.cpu - base) / fields * 1e6:.1f} µs of processor a field, {r.peak:.0f} MB"
+        )
     print(json.dumps({name: round(value, 2) for name, value in figures.items()}))
 
 

@@ -45,7 +45,9 @@ def make_frame(spark: SparkSession, rows: int, folder: Path) -> DataFrame:
         "named_struct('x', CAST(id AS DOUBLE), 'y', id * 0.5D) AS place",
     ]
     frame = spark.range(0, rows, 1, 2).selectExpr(*columns)
-    frame = frame.selectExpr("id", "name", "CAST(wide AS DECIMAL(12,2)) AS price", "at", "colour", "words", "vector", "place")
+    frame = frame.selectExpr(
+        "id", "name", "CAST(wide AS DECIMAL(12,2)) AS price", "at", "colour", "words", "vector", "place"
+    )
     frame.write.parquet(str(folder / "rows.parquet"))
     return spark.read.parquet(str(folder / "rows.parquet"))
 
@@ -64,7 +66,9 @@ def main() -> None:
         frame = make_frame(spark, options.rows, folder)
         cases: dict[str, Callable[[str], None]] = {
             "df.write.parquet": lambda path: frame.write.parquet(path),
-            "Lance sink": lambda path: frame.write.format("schemac-lance").mode("append").option("schema", schema).save(path),
+            "Lance sink": lambda path: (
+                frame.write.format("schemac-lance").mode("append").option("schema", schema).save(path)
+            ),
         }
         seconds: dict[str, list[float]] = {name: [] for name in cases}
         for number in range(options.rounds):

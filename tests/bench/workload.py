@@ -23,7 +23,11 @@ def write_manifests(folder: Path, files: int, fields: int) -> Path:
         for i in range(fields):
             kind, _ = _TYPES[i % len(_TYPES)]
             type_ = f"{{kind: Option, inner: {kind}}}" if i % 3 == 0 else kind
-            lines += [f"  - name: field_{i}", f"    type: {type_}", f"    description: The value number {i} of this record"]
+            lines += [
+                f"  - name: field_{i}",
+                f"    type: {type_}",
+                f"    description: The value number {i} of this record",
+            ]
             if i % 4 == 0:
                 lines += ["    extra:", "      acme.com/owner: team-a", "      acme.com/tier: 2"]
         (folder / f"table_{number}.yaml").write_text("\n".join(lines) + "\n", encoding="utf-8")
@@ -36,7 +40,12 @@ def write_protos(folder: Path, files: int, fields: int) -> Path:
     package.mkdir(parents=True)
     (folder / "buf.yaml").write_text("version: v2\nlint:\n  use: [STANDARD]\n", encoding="utf-8")
     for number in range(files):
-        lines = ['syntax = "proto3";', "package acme.v1;", 'import "google/protobuf/timestamp.proto";', f"message Table{number} {{"]
+        lines = [
+            'syntax = "proto3";',
+            "package acme.v1;",
+            'import "google/protobuf/timestamp.proto";',
+            f"message Table{number} {{",
+        ]
         for i in range(fields):
             _, type_ = _TYPES[i % len(_TYPES)]
             label = "optional " if i % 3 == 0 else ""

@@ -16,7 +16,12 @@ SCHEMAC = [sys.executable, "-m", "schemac"]
 
 def run(*arguments: str, folder: Path, **environment: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [*SCHEMAC, *arguments], cwd=folder, capture_output=True, text=True, check=False, env={**os.environ, **environment}
+        [*SCHEMAC, *arguments],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, **environment},
     )
 
 
@@ -61,7 +66,12 @@ def test_print_machine_formats_alone_on_standard_output(tmp_path: Path) -> None:
     assert found.returncode == 1
     assert found.stderr == ""
     (diagnostic,) = json.loads(found.stdout)["diagnostics"]
-    assert (diagnostic["line"], diagnostic["column"], diagnostic["end_column"], diagnostic["path"]) == (2, 21, 27, "x")
+    assert (diagnostic["line"], diagnostic["column"], diagnostic["end_column"], diagnostic["path"]) == (
+        2,
+        21,
+        27,
+        "x",
+    )
     github = run("check", "a.yaml", "--format", "github", folder=tmp_path)
     assert github.stdout == (
         "::error file=a.yaml,line=2,endLine=2,col=21,endColumn=27,title=SC201 unknown-kind::"
@@ -80,7 +90,9 @@ def test_colour_on_a_terminal_only(tmp_path: Path) -> None:
 
 
 def test_cap_findings_with_a_count(tmp_path: Path) -> None:
-    (tmp_path / "a.yaml").write_text("fields:\n" + "".join(f"  - {{name: f{i}, type: bigint}}\n" for i in range(150)))
+    (tmp_path / "a.yaml").write_text(
+        "fields:\n" + "".join(f"  - {{name: f{i}, type: bigint}}\n" for i in range(150))
+    )
     shown = run("check", "a.yaml", folder=tmp_path)
     assert shown.stdout.count("error[SC201]") == 100
     assert shown.stdout.endswith("… and 50 errors more; see them with --max-findings 150\n")

@@ -39,10 +39,18 @@ def findings(capsys: pytest.CaptureFixture[str], *arguments: str) -> list[tuple[
     return [(d["code"], d["file"], d["line"], d["column"], d["message"]) for d in document["diagnostics"]]
 
 
-def test_validate_a_vocabulary_at_the_offending_line(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_validate_a_vocabulary_at_the_offending_line(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     (project / "schemac.toml").write_text('[vocabularies]\n"acme.com" = "acme.json"\n')
     (found,) = findings(capsys, "check")
-    assert found == ("SC315", "tables/trips.yaml", 7, 22, "`acme.com/tier`: 3 is greater than the maximum of 2")
+    assert found == (
+        "SC315",
+        "tables/trips.yaml",
+        7,
+        22,
+        "`acme.com/tier`: 3 is greater than the maximum of 2",
+    )
     (project / "tables/trips.yaml").write_text(MANIFEST.replace("tier: 3", "teir: 1"))
     (found,) = findings(capsys, "check")
     assert found == ("SC315", "tables/trips.yaml", 7, 7, "the vocabulary of acme.com has no `teir`")
@@ -83,7 +91,9 @@ def test_refuse_a_bad_configuration(
     assert main(["check"]) == 2
 
 
-def test_pass_over_files_of_a_folder_that_are_no_manifests(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_pass_over_files_of_a_folder_that_are_no_manifests(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     (project / "compose.yaml").write_text("services: {web: {image: nginx}}\n")
     (project / "pipeline.yaml").write_text("source: {path: x.csv}\ntarget: {path: x.lance}\n")
     (project / ".hidden").mkdir()

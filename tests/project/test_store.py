@@ -38,7 +38,9 @@ def test_build_twice_gives_the_same_bytes_and_touches_nothing(project: Path) -> 
     assert "trips/lance/schema.binpb" in first
 
 
-def test_build_elsewhere_gives_the_same_bytes(project: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_build_elsewhere_gives_the_same_bytes(
+    project: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+) -> None:
     assert main(["build"]) == 0
     other = tmp_path_factory.mktemp("somewhere")
     for name in ("trips.yaml", "rides.yaml"):
@@ -91,7 +93,9 @@ def test_keep_other_datasets_when_one_manifest_is_built(project: Path) -> None:
     assert main(["build", "--check"]) == 0
 
 
-def test_keep_the_old_files_when_the_disk_fails_half_way(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_keep_the_old_files_when_the_disk_fails_half_way(
+    project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     assert main(["build"]) == 0
     before = files(project / "build")
     (project / "trips.yaml").write_text(TRIPS.replace("Float64", "Float32"))

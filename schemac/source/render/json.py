@@ -38,4 +38,4 @@ def render_json(diagnostics: Sequence[Diagnostic]) -> str:
         ],
         "summary": {severity: sum(d.severity is severity for d in diagnostics) for severity in Severity},
     }
-    return json.dumps(document, indent=2, ensure_ascii=False) + "\n"
+    return json.dumps(document, indent=2) + "\n"

@@ -17,7 +17,12 @@ def render_sarif(diagnostics: Sequence[Diagnostic]) -> str:
     """One log with one run, with a line end."""
     used = [code for code in CATALOGUE.values() if any(d.code == code.id for d in diagnostics)]
     rules = [
-        {"id": code.id, "name": code.slug, "shortDescription": {"text": code.title}, "defaultConfiguration": {"level": code.severity}}
+        {
+            "id": code.id,
+            "name": code.slug,
+            "shortDescription": {"text": code.title},
+            "defaultConfiguration": {"level": code.severity},
+        }
         for code in used
     ]
     run = {
@@ -26,16 +31,23 @@ def render_sarif(diagnostics: Sequence[Diagnostic]) -> str:
         "results": [_result(d, [code.id for code in used]) for d in diagnostics],
     }
     log = {"$schema": "https://json.schemastore.org/sarif-2.1.0.json", "version": "2.1.0", "runs": [run]}
-    return json.dumps(log, indent=2, ensure_ascii=False) + "\n"
+    return json.dumps(log, indent=2) + "\n"
 
 
 def _result(d: Diagnostic, rules: list[str]) -> dict[str, Any]:
     message = d.message + (f"\nhelp: {d.help}" if d.help else "")
-    result: dict[str, Any] = {"ruleId": d.code, "ruleIndex": rules.index(d.code), "level": d.severity, "message": {"text": message}}
+    result: dict[str, Any] = {
+        "ruleId": d.code,
+        "ruleIndex": rules.index(d.code),
+        "level": d.severity,
+        "message": {"text": message},
+    }
     if d.file:
         result["locations"] = [_location(d)]
     if d.labels:
-        result["relatedLocations"] = [{**_location(label), "message": {"text": label.message}} for label in d.labels]
+        result["relatedLocations"] = [
+            {**_location(label), "message": {"text": label.message}} for label in d.labels
+        ]
     if d.path:
         logical = {"fullyQualifiedName": d.path, "kind": "member"}
         result.setdefault("locations", [{}])[0]["logicalLocations"] = [logical]

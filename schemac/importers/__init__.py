@@ -1,0 +1,4 @@
+"""What stands already: files and tables into manifests, one file a source.
+
+Floor: 7 (importers).
+"""

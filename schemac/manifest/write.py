@@ -1,0 +1,155 @@
+"""Logical datasets into manifest text.
+
+Floor: 5 (manifest).
+Shape: two ways of writing the same: as a person would, with short forms where nothing is lost, `description:` beside
+`name` and small mappings on one line; or in the standard's long form, every kind and default written out.
+Source: RFC-016; the layout is that of the examples.
+"""
+
+from io import StringIO
+from typing import Any
+
+from ruamel.yaml import YAML
+from ruamel.yaml.comments import CommentedMap, CommentedSeq
+from ruamel.yaml.scalarstring import DoubleQuotedScalarString
+
+from schemac.attributes.odf import DESCRIPTION
+from schemac.logical.dataset import LogicalDataset
+from schemac.logical.model import Field, LogicalType, Schema
+
+_WIDEST_FLOW = 90
+"""Characters of a mapping that still goes on one line."""
+
+
+def write_manifest(dataset: LogicalDataset, comments: tuple[str, ...] = ()) -> str:
+    """The manifest of a dataset as a person would have written it, below these lines of comment."""
+    top = CommentedMap(name=dataset.name, **_friendly_holder(dataset.schema))
+    return "".join(f"# {line}\n" for line in comments) + _text(top)
+
+
+def write_standard(dataset: LogicalDataset) -> str:
+    """The SetDataSchema event of a dataset in the standard's long form, defaults written out."""
+    schema = CommentedMap(fields=[_standard_field(field) for field in dataset.schema.fields])
+    if dataset.schema.extra:
+        schema["extra"] = _sorted(dataset.schema.extra)
+    return _text(CommentedMap(kind="SetDataSchema", schema=schema))
+
+
+def _friendly_holder(schema: Schema) -> dict[str, Any]:
+    extra = dict(schema.extra)
+    holder: dict[str, Any] = {}
+    if isinstance(extra.get(DESCRIPTION.key), str):
+        holder["description"] = extra.pop(DESCRIPTION.key)
+    if extra:
+        holder["extra"] = _value(extra)
+    holder["fields"] = [_friendly_field(field) for field in schema.fields]
+    return holder
+
+
+def _friendly_field(field: Field) -> CommentedMap:
+    extra = dict(field.extra)
+    tree = CommentedMap(name=_name(field.name))
+    if isinstance(extra.get(DESCRIPTION.key), str):
+        tree["description"] = extra.pop(DESCRIPTION.key)
+    tree["type"] = _friendly_type(field.type)
+    if extra:
+        tree["extra"] = CommentedMap({key: _flow(_value(extra[key])) for key in sorted(extra)})
+    return _flow(tree)
+
+
+def _friendly_type(type_: LogicalType) -> Any:
+    tree = CommentedMap()
+    for name, info in type(type_).model_fields.items():
+        value = getattr(type_, name)
+        if name != "kind" and value == info.get_default(call_default_factory=True):
+            continue
+        tree[info.alias or name] = _friendly_value(value)
+    if len(tree) == 1:
+        return _quoted_kind(tree["kind"])
+    tree["kind"] = _quoted_kind(tree["kind"])
+    _last(tree, "extra")
+    return _flow(tree)
+
+
+def _friendly_value(value: Any) -> Any:
+    if isinstance(value, LogicalType):
+        return _friendly_type(value)
+    if isinstance(value, tuple):
+        return [_friendly_field(member) for member in value]
+    return _value(value)
+
+
+def _standard_field(field: Field) -> CommentedMap:
+    tree = CommentedMap(name=_name(field.name), type=_standard_type(field.type))
+    if field.extra:
+        tree["extra"] = _sorted(field.extra)
+    return tree
+
+
+def _standard_type(type_: LogicalType) -> CommentedMap:
+    tree = CommentedMap()
+    for name, info in type(type_).model_fields.items():
+        value = getattr(type_, name)
+        if name == "extra" or (value is None and name != "timezone"):
+            continue
+        if isinstance(value, LogicalType):
+            tree[info.alias or name] = _standard_type(value)
+        elif isinstance(value, tuple):
+            tree[info.alias or name] = [_standard_field(member) for member in value]
+        else:
+            tree[info.alias or name] = _quoted_kind(value) if name == "kind" else value
+    return tree
+
+
+def _sorted(extra: dict[str, Any]) -> CommentedMap:
+    return CommentedMap({key: _value(extra[key]) for key in sorted(extra)})
+
+
+def _value(value: Any) -> Any:
+    """JSON into ruamel's containers, which know their style."""
+    if isinstance(value, dict):
+        return CommentedMap({key: _value(item) for key, item in value.items()})
+    return CommentedSeq([_value(item) for item in value]) if isinstance(value, list) else value
+
+
+def _flow(tree: Any) -> Any:
+    """The same on one line, where it is short enough."""
+    if (
+        isinstance(tree, CommentedMap | CommentedSeq)
+        and len(str(_plain(tree))) <= _WIDEST_FLOW
+        and "\n" not in str(tree)
+    ):
+        tree.fa.set_flow_style()
+    return tree
+
+
+def _plain(tree: Any) -> Any:
+    if isinstance(tree, dict):
+        return {key: _plain(item) for key, item in tree.items()}
+    return [_plain(item) for item in tree] if isinstance(tree, list) else tree
+
+
+def _last(tree: CommentedMap, key: str) -> None:
+    if key in tree:
+        tree.move_to_end(key)
+
+
+def _quoted_kind(kind: str) -> str:
+    """Null needs quotes in YAML."""
+    return DoubleQuotedScalarString(kind) if kind == "Null" else kind
+
+
+def _name(name: str) -> str:
+    """Names that other readers of YAML would take for something else get quotes."""
+    needs_quotes = name.lower() in ("yes", "no", "on", "off", "y", "n") or not name.strip()
+    return DoubleQuotedScalarString(name) if needs_quotes else name
+
+
+def _text(tree: CommentedMap) -> str:
+    yaml = YAML()
+    yaml.indent(mapping=2, sequence=4, offset=2)
+    yaml.width = 4096
+    yaml.allow_unicode = True
+    stream = StringIO()
+    yaml.dump(tree, stream)
+    return stream.getvalue()

@@ -1,0 +1,149 @@
+"""What a YAML parser complains about, in words for the author.
+
+Floor: 1 (syntax).
+Errors: SC106 invalid-yaml, SC107 tab-indentation.
+Source: the messages of ruamel.yaml's two parsers, which differ in wording alone.
+"""
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from schemac.source.catalogue import INVALID_YAML, TAB_INDENTATION
+from schemac.source.report import Report
+from schemac.source.span import Span
+from schemac.source.text import SourceText
+from schemac.syntax.events import MarkedYAMLError, ReaderError, YAMLError
+
+
+class _Words(NamedTuple):
+    """How one complaint is put; `{}` stands for the character that it is about."""
+
+    message: str
+    help: str = ""
+    at_opening: bool = False
+    """Whether what is never closed is shown where it opens, not where its end was missed."""
+
+
+_AT_END = " at the end"
+_INDENTATION = "look at the indentation of this line and of those above"
+_QUOTES = "write the text in quotes"
+_COMPLAINTS: tuple[tuple[Callable[[str, str], bool], _Words], ...] = (
+    (
+        lambda context, problem: "quoted scalar" in context and "end of stream" in problem,
+        _Words("this quote is not closed", "close it", at_opening=True),
+    ),
+    (
+        lambda context, problem: "unknown escape" in problem,
+        _Words("this backslash starts no escape", "double it, or use single quotes"),
+    ),
+    (
+        lambda context, problem: "escape" in problem or "escape sequence" in problem,
+        _Words("this escape is not complete, or no character", "write the character itself"),
+    ),
+    (
+        lambda context, problem: "mapping values are not allowed" in problem,
+        _Words("a second colon makes no sense here", f"{_QUOTES} if it holds a colon; else {_INDENTATION}"),
+    ),
+    (
+        lambda context, problem: "sequence entries are not allowed" in problem,
+        _Words("a list cannot start on this line", "start it on the next line"),
+    ),
+    (
+        lambda context, problem: "unexpected ':'" in problem,
+        _Words("a colon inside brackets needs quotes or a blank after it", _QUOTES),
+    ),
+    (
+        lambda context, problem: "cannot start any token" in problem,
+        _Words("an unquoted text cannot start with {}", _QUOTES),
+    ),
+    (
+        lambda context, problem: "flow mapping" in context and _AT_END in problem,
+        _Words("this brace is not closed", "close it with `}}`", at_opening=True),
+    ),
+    (
+        lambda context, problem: "flow sequence" in context and _AT_END in problem,
+        _Words("this bracket is not closed", "close it with `]`", at_opening=True),
+    ),
+    (lambda context, problem: "flow mapping" in context, _Words("a comma or `}}` is missing before this")),
+    (lambda context, problem: "flow sequence" in context, _Words("a comma or `]` is missing before this")),
+    (
+        lambda context, problem: "could not find expected ':'" in problem,
+        _Words("a key without a colon", "write `key: value`", at_opening=True),
+    ),
+    (
+        lambda context, problem: "node content" in problem,
+        _Words("a value is missing here", "write one, or `null`"),
+    ),
+    (
+        lambda context, problem: "block collection" in context or "block sequence" in context,
+        _Words("this belongs to no item of the list above", f"start it with `- `, or {_INDENTATION}"),
+    ),
+    (
+        lambda context, problem: "block mapping" in context,
+        _Words("this is no key of the mapping above", _INDENTATION),
+    ),
+    (
+        lambda context, problem: "block scalar" in context,
+        _Words("this is no beginning of a text block", "write `|` or `>` alone, the text on the next lines"),
+    ),
+    (
+        lambda context, problem: "document start" in problem,
+        _Words("something stands after the end of the document", "start another document with `---`"),
+    ),
+    (
+        lambda context, problem: "tag" in context or "tag" in problem,
+        _Words("this tag is not complete", "remove it"),
+    ),
+    (
+        lambda context, problem: "anchor" in context or "alias" in context,
+        _Words("an anchor or alias needs a name", _QUOTES),
+    ),
+    (
+        lambda context, problem: "directive" in context or "YAML document" in problem or "version" in problem,
+        _Words("this directive is not known", "remove the line that starts with %"),
+    ),
+)
+
+
+def report_syntax_error(error: YAMLError, source: SourceText, report: Report) -> None:
+    """The parser's complaint at its place; a tab gets its own code, for that is what most of them are."""
+    context, problem = str(getattr(error, "context", "") or ""), str(getattr(error, "problem", "") or error)
+    if _offset(error, at_opening=False) >= len(source.content.rstrip()):
+        problem += _AT_END
+    words = next(
+        (w for applies, w in _COMPLAINTS if applies(context, problem)), _Words(problem.splitlines()[0])
+    )
+    offset = _offset(error, at_opening=words.at_opening)
+    tab = _indenting_tab(source, _offset(error, at_opening=False))
+    if tab is not None:
+        report.add(
+            TAB_INDENTATION,
+            "a tab cannot indent YAML",
+            source=source,
+            span=Span(tab, tab + 1),
+            help="indent with spaces",
+        )
+        return
+    character = source.content[offset : offset + 1]
+    end = min(offset + 1, len(source.content))
+    report.add(
+        INVALID_YAML,
+        "this is not YAML: " + words.message.format(f"'{character}'"),
+        source=source,
+        span=Span(offset, end),
+        help=words.help.format(),
+    )
+
+
+def _offset(error: YAMLError, *, at_opening: bool) -> int:
+    if isinstance(error, MarkedYAMLError):
+        mark: Any = (at_opening and error.context_mark) or error.problem_mark or error.context_mark
+        return int(mark.index) if mark else 0
+    return int(error.position) if isinstance(error, ReaderError) else 0
+
+
+def _indenting_tab(source: SourceText, offset: int) -> int | None:
+    position = source.position(offset)
+    line = source.line(position.line)
+    blank = line[: len(line) - len(line.lstrip())]
+    return offset - (position.column - 1) + blank.index("\t") if "\t" in blank else None

@@ -1,0 +1,46 @@
+"""The README is true: its manifest compiles, its settings are read, its commands and attributes exist."""
+
+import re
+import tomllib
+from pathlib import Path
+
+import pytest
+
+import schemac
+from schemac.attributes.registry import ATTRIBUTES
+from schemac.cli.main import COMMANDS
+from schemac.kinds.registry import BY_NAME
+from schemac.project.configuration import Configuration
+
+README = (Path(__file__).parents[1] / "README.md").read_text(encoding="utf-8")
+
+
+def blocks(language: str) -> list[str]:
+    return re.findall(rf"^```{language}\n(.*?)^```$", README, re.MULTILINE | re.DOTALL)
+
+
+def test_compile_the_manifest_that_is_shown() -> None:
+    (dataset,) = schemac.compile_text(blocks("yaml")[0])
+    assert dataset.name == "rides"
+    assert dataset.to_lance().fields[0].unenforced_primary_key_position == 1
+
+
+def test_read_the_settings_that_are_shown() -> None:
+    Configuration.model_validate(tomllib.loads(blocks("toml")[0]))
+
+
+def test_read_the_pipeline_that_is_shown() -> None:
+    pytest.importorskip("pyspark")
+    from ruamel.yaml import YAML
+
+    from schemac.pipeline.job import Job
+
+    job = Job.model_validate(YAML(typ="safe", pure=True).load(blocks("yaml")[1]))
+    assert job.max_quarantined == 0.05
+
+
+def test_list_every_command_kind_and_attribute() -> None:
+    assert set(re.findall(r"^\| `schemac (\w+)", README, re.MULTILINE)) == set(COMMANDS)
+    assert all(re.search(rf"\b{kind}\b", README) for kind in BY_NAME)
+    missing = [key for key, attribute in ATTRIBUTES.items() if f"`{attribute.name}`" not in README]
+    assert missing == ["opendatafabric.org/linkedObjects"]
