@@ -9,8 +9,8 @@ from schemac.artifacts.store import Store
 from schemac.cli.output import add_compile_arguments, exit_code, say, show
 from schemac.cli.project import open_project, out_folder
 from schemac.lowering.lower import LoweringOptions
-from schemac.physical.arrow import load_without_numpy
-from schemac.project.compile import Options, Output, check_files, emit_files
+from schemac.physical.arrow import numpy_left_out
+from schemac.project.compile import Options, Output, compile_files
 from schemac.project.configuration import Project
 from schemac.source.render.text import count_summary
 from schemac.source.report import Report
@@ -45,11 +45,9 @@ def run(options: argparse.Namespace) -> int:
     """Build; the exit code tells the result."""
     report = Report()
     project, files = open_project(options, report)
-    compiled = check_files(files, project, report, strict=options.strict or project.configuration.strict)
-    output = Output()
-    if not report.has_errors:
-        load_without_numpy()
-        output = emit_files(compiled, _options(options, project), report)
+    # Whatever process comes to need Arrow, it makes no arrays.
+    with numpy_left_out():
+        output = compile_files(files, project, _options(options, project), report)
     changed = 0
     if not report.has_errors:
         out = out_folder(options, project)
@@ -68,6 +66,7 @@ def _options(options: argparse.Namespace, project: Project) -> Options:
     configuration = project.configuration
     wanted = options.target or configuration.targets
     return Options(
+        strict=options.strict or configuration.strict,
         targets=tuple(name for name in TARGETS if name in wanted),
         lowering=LoweringOptions(project.defaults, configuration.metadata and not options.no_metadata),
         show_losses=options.losses,

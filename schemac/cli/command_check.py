@@ -7,7 +7,7 @@ import argparse
 
 from schemac.cli.output import add_compile_arguments, exit_code, say, show
 from schemac.cli.project import open_project
-from schemac.project.compile import check_files
+from schemac.project.compile import Options, compile_files
 from schemac.source.render.text import count_summary
 from schemac.source.report import Report
 
@@ -21,10 +21,11 @@ def run(options: argparse.Namespace) -> int:
     """Check; the exit code tells the result."""
     report = Report()
     project, files = open_project(options, report)
-    compiled = check_files(files, project, report, strict=options.strict or project.configuration.strict)
+    wanted = Options(strict=options.strict or project.configuration.strict, targets=())
+    output = compile_files(files, project, wanted, report)
     diagnostics = report.diagnostics
     show(diagnostics, options)
-    datasets = sum(len(file.datasets) for file in compiled)
+    datasets = len(output.datasets)
     found = count_summary(diagnostics) or "no findings"
     say(f"checked {datasets} dataset{'s' if datasets != 1 else ''}: {found}", options)
     return exit_code(diagnostics, options)

@@ -7,6 +7,8 @@ that is read from it.
 """
 
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -31,19 +33,21 @@ else:
     pa = _LazyArrow()
 
 
-def load_without_numpy() -> None:
-    """Load pyarrow in a process that will never ask it for numpy.
+@contextmanager
+def numpy_left_out() -> Iterator[None]:
+    """If pyarrow is loaded in here, it is loaded without numpy.
 
     Where numpy is installed pyarrow loads it too, which takes longer than pyarrow itself; a compiler makes schemas
     and no arrays. For the command line alone: in a user's own process pyarrow has to find its numpy.
     """
     if "pyarrow" in sys.modules or "numpy" in sys.modules:
+        yield
         return
     sys.modules["numpy"] = None  # type: ignore[assignment]
     try:
-        import pyarrow  # noqa: F401
+        yield
     finally:
         del sys.modules["numpy"]
 
 
-__all__ = ["ArrowField", "ArrowSchema", "ArrowType", "load_without_numpy", "pa"]
+__all__ = ["ArrowField", "ArrowSchema", "ArrowType", "numpy_left_out", "pa"]

@@ -5,9 +5,11 @@ Floor: 9 (project).
 
 import gc
 import json
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from typing import NamedTuple
 
 from schemac.artifacts.provenance import Built
@@ -19,6 +21,8 @@ from schemac.lowering.lower import LoweringOptions, lower
 from schemac.manifest.bind import bind, unique_by_name
 from schemac.project.configuration import Project
 from schemac.project.discovery import ManifestFile
+from schemac.project.workers import cores, share
+from schemac.source.diagnostic import Diagnostic
 from schemac.source.report import Report
 from schemac.source.text import SourceText, read_text
 from schemac.targets.target import TARGETS, Artifact, Compilation, Emission, Loss, load_target
@@ -34,21 +38,110 @@ class Options:
     show_losses: bool = False
 
 
+SHARED_FROM = 500_000
+"""Bytes of manifests from which on a run is shared between the cores; below, a process costs more than it saves."""
+
+
 class CompiledFile(NamedTuple):
     """The checked datasets of one manifest, and its bytes."""
 
-    name: str
+    file: ManifestFile
     content: bytes
     datasets: list[LogicalDataset]
 
 
 @dataclass(slots=True)
 class Output:
-    """What a build makes: files by path, and their provenance by dataset."""
+    """What a run makes: files by path, and their provenance and losses by dataset."""
 
+    datasets: list[tuple[str, ManifestFile]] = field(default_factory=list)
+    """The checked datasets by name, with the manifest that each stands in."""
     contents: dict[str, bytes] = field(default_factory=dict)
     built: dict[str, Built] = field(default_factory=dict)
     losses: dict[str, tuple[Loss, ...]] = field(default_factory=dict)
+
+    def add(self, other: "Output") -> None:
+        """Take over what another process made."""
+        self.datasets += other.datasets
+        self.contents.update(other.contents)
+        self.built.update(other.built)
+        self.losses.update(other.losses)
+
+
+def compile_files(files: Sequence[ManifestFile], project: Project, options: Options, report: Report) -> Output:
+    """All manifests of a run, checked, and the artifacts for the targets in the options.
+
+    The artifacts are not to be used where the report has errors.
+    """
+    with collector_paused():
+        workers = min(cores(), len(files)) if sum(map(_size, files)) >= SHARED_FROM else 1
+        parts = share([partial(_compile_part, files[n::workers], project, options) for n in range(workers)])
+        output = Output()
+        for part in parts:
+            output.add(part.output)
+            report.extend(part.checked)
+        if workers > 1:
+            _report_doubles(files, output, project, options, report)
+        # What targets say counts only where every manifest is sound, however the files were shared out.
+        if not report.has_errors:
+            for part in parts:
+                report.extend(part.emitted)
+    return output
+
+
+class _Part(NamedTuple):
+    """What one process did of a run, with the findings of the checks and of the targets."""
+
+    output: Output
+    checked: tuple[Diagnostic, ...]
+    emitted: tuple[Diagnostic, ...]
+
+
+def _compile_part(files: Sequence[ManifestFile], project: Project, options: Options) -> _Part:
+    report, emitted = Report(), Report()
+    compiled = _check_part(files, project, options, report)
+    output = Output([(dataset.name, file.file) for file in compiled for dataset in file.datasets])
+    if report.has_errors or not options.targets:
+        return _Part(output, report.diagnostics, ())
+    for file in compiled:
+        for dataset in file.datasets:
+            artifacts, losses = emit(dataset, options, emitted, is_large=len(file.content) >= SHARED_FROM)
+            contents = {f"{dataset.name}/{artifact.path}": artifact.content for artifact in artifacts}
+            output.contents.update(contents)
+            output.built[dataset.name] = built(file.file.name, file.content, contents)
+            output.losses[dataset.name] = losses
+    return _Part(output, report.diagnostics, emitted.diagnostics)
+
+
+def _report_doubles(
+    files: Sequence[ManifestFile], output: Output, project: Project, options: Options, report: Report
+) -> None:
+    """Names that were used once by each process, but twice by all: only the manifests of these are read again."""
+    taken = Counter(name.casefold() for name, _ in output.datasets)
+    twice = {file for name, file in output.datasets if taken[name.casefold()] > 1}
+    if twice:
+        _check_part([file for file in files if file in twice], project, options, report)
+
+
+def _check_part(
+    files: Sequence[ManifestFile], project: Project, options: Options, report: Report
+) -> list[CompiledFile]:
+    """Manifests checked, with every dataset's name used once."""
+    compiled: list[CompiledFile] = []
+    for file in files:
+        source = read_text(file.path, file.name, report)
+        if source is not None:
+            datasets = check_source(source, project, report, strict=options.strict, is_named=file.is_named)
+            compiled.append(CompiledFile(file, source.content.encode(), datasets))
+    unique_by_name([dataset for file in compiled for dataset in file.datasets], report)
+    return compiled
+
+
+def _size(file: ManifestFile) -> int:
+    try:
+        return file.path.stat().st_size
+    except OSError:
+        return 0
 
 
 def check_source(
@@ -61,54 +154,40 @@ def check_source(
     return datasets
 
 
-def check_files(
-    files: Sequence[ManifestFile], project: Project, report: Report, *, strict: bool
-) -> list[CompiledFile]:
-    """All manifests of a run, checked, with every dataset's name used once."""
-    compiled: list[CompiledFile] = []
-    with collector_paused():
-        for file in files:
-            source = read_text(file.path, file.name, report)
-            if source is not None:
-                datasets = check_source(source, project, report, strict=strict, is_named=file.is_named)
-                compiled.append(CompiledFile(file.name, source.content.encode(), datasets))
-        unique_by_name([dataset for file in compiled for dataset in file.datasets], report)
-    return compiled
-
-
-def emit_files(files: Sequence[CompiledFile], options: Options, report: Report) -> Output:
-    """The artifacts of all datasets; not to be used where the report has errors."""
-    output = Output()
-    with collector_paused():
-        for file in files:
-            for dataset in file.datasets:
-                artifacts, losses = emit(dataset, options, report)
-                contents = {f"{dataset.name}/{artifact.path}": artifact.content for artifact in artifacts}
-                output.contents.update(contents)
-                output.built[dataset.name] = built(file.name, file.content, contents)
-                output.losses[dataset.name] = losses
-    return output
-
-
 def emit(
-    dataset: LogicalDataset, options: Options, report: Report
+    dataset: LogicalDataset, options: Options, report: Report, *, is_large: bool = False
 ) -> tuple[list[Artifact], tuple[Loss, ...]]:
     """The artifacts of one dataset for all its targets, and what they could not express."""
-    compilation = Compilation(dataset, lower(dataset, options.lowering))
     wanted = TARGETS_OF.read(dataset.schema.extra) or options.targets
+    names = [name for name in options.targets if name in wanted]
+    groups = [names[number :: cores()] for number in range(min(cores(), len(names)))] if is_large else [names]
     artifacts: list[Artifact] = []
     losses: list[Loss] = []
-    for name in options.targets:
-        if name not in wanted:
-            continue
+    for made, lost, diagnostics in share([partial(_emit, dataset, group, options) for group in groups]):
+        artifacts += made
+        losses += lost
+        report.extend(diagnostics)
+    losses.sort(key=lambda loss: names.index(loss.target))
+    artifacts.append(Artifact("losses.json", _losses_json(losses)))
+    return artifacts, tuple(losses)
+
+
+def _emit(
+    dataset: LogicalDataset, names: Sequence[str], options: Options
+) -> tuple[list[Artifact], list[Loss], tuple[Diagnostic, ...]]:
+    """Artifacts, losses and findings of some targets."""
+    report = Report()
+    compilation = Compilation(dataset, lower(dataset, options.lowering))
+    artifacts: list[Artifact] = []
+    losses: list[Loss] = []
+    for name in names:
         target = load_target(name)
         emission = Emission(dataset, name, target.loss_code, report)
         artifacts += target.emit(compilation, emission)
         losses += emission.losses
         if options.show_losses:
             emission.report_losses()
-    artifacts.append(Artifact("losses.json", _losses_json(losses)))
-    return artifacts, tuple(losses)
+    return artifacts, losses, report.diagnostics
 
 
 def _losses_json(losses: Sequence[Loss]) -> bytes:

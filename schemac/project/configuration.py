@@ -99,8 +99,9 @@ def _read(path: Path, report: Report) -> dict[str, Any] | None:
         return None
     if path.name != "pyproject.toml":
         return document
-    table: dict[str, Any] | None = document.get("tool", {}).get("schemac")
-    return table
+    tool = document.get("tool")
+    table = tool.get("schemac") if isinstance(tool, dict) else None
+    return table if isinstance(table, dict) else None
 
 
 def _project(path: Path, table: dict[str, Any], report: Report) -> Project:

@@ -52,6 +52,11 @@ def member(name: str, type_: Manifest) -> Manifest:
     return {"name": name, "type": bare, **({"extra": type_["extra"]} if "extra" in type_ else {})}
 
 
+def child_names(**names: str) -> Manifest:
+    """Names of a list's or map's parts in Arrow."""
+    return {f"{ARROW}/childNames": names}
+
+
 def struct(*members: Manifest, extra: Manifest | None = None) -> Manifest:
     """A struct of fields."""
     return of("Struct", extra, fields=list(members))
@@ -98,6 +103,13 @@ TYPES: dict[str, Manifest] = {
     },
     **{f"dictionary of {k}": of(k, dictionary()) for k in ("Timestamp", "Duration")},
     "dictionary of Decimal": of("Decimal", dictionary(), precision=9, scale=2),
+    "dictionary of Bool": of("Bool", dictionary()),
+    "List of elements": of("List", child_names(item="element"), itemType=option(of("Int32"))),
+    "vector of elements": of("List", child_names(item="element"), itemType=of("Float32"), fixedLength=3),
+    "Map with other names": of(
+        "Map", child_names(key="keys", value="values"), keyType=of("String"), valueType=option(of("Int8"))
+    ),
+    "Int32 with Arrow metadata": of("Int32", {f"{ARROW}/metadata": {"own": "word", "empty": ""}}),
     "uuid": of("Binary", extension("arrow.uuid"), fixedLength=16),
     "bool8": of("Int8", extension("arrow.bool8")),
     "arrow json": of("String", extension("arrow.json")),
@@ -126,6 +138,7 @@ TYPES: dict[str, Manifest] = {
     "empty Struct": struct(),
     "Struct": _PERSON,
     "Struct of a Struct": struct(member("inner", option(_PERSON))),
+    "packed empty Struct": struct(extra={"lance.org/encoding": {"packed": True}}),
     "packed Struct": {
         **struct(member("x", of("Int32")), member("y", of("Float64"))),
         "extra": {"lance.org/encoding": {"packed": True}},

@@ -5,6 +5,7 @@ one table, what is refused one by one.
 """
 
 import json
+import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ from typing import Any
 import lance
 import pyarrow as pa
 import pytest
+from hypothesis import HealthCheck, given, settings
 
 import schemac
 from schemac.source.report import Report
@@ -29,6 +31,7 @@ from tests.conformance.manifest_types import (
     struct,
 )
 from tests.conformance.oracle import lance_fields
+from tests.laws.strategies import manifests
 
 pytestmark = pytest.mark.usefixtures("quiet_panics")
 PACKED = {"lance.org/encoding": {"packed": True}}
@@ -338,3 +341,40 @@ def test_keep_values_under_encodings(encoding: str, version: str, tmp_path: Path
                 assert failure is None
             else:
                 assert (failure is None) == verdict.is_accepted, (name, place, failure)
+
+
+def _with_short_lengths(tree: Any) -> Any:
+    """The manifest with lengths that rows can be made for."""
+    if isinstance(tree, list):
+        return [_with_short_lengths(item) for item in tree]
+    if not isinstance(tree, dict):
+        return tree
+    shorter = {key: _with_short_lengths(value) for key, value in tree.items()}
+    if shorter.get("kind") in ("List", "Binary") and shorter.get("fixedLength", 0) > 64:
+        shorter["fixedLength"] = 3
+    return shorter
+
+
+def assert_any_accepted_schema_is_kept(manifest: Manifest) -> None:
+    document = _with_short_lengths(manifest)
+    version = document.get("extra", {}).get("lance.org/storageVersion", "2.2")
+    (dataset,) = schemac.compile_text(json.dumps(document, ensure_ascii=False))
+    report = Report()
+    target = load_target("lance")
+    target.emit(dataset._compilation, Emission(dataset._logical, "lance", target.loss_code, report))
+    if {found.code for found in report.diagnostics} <= {"SC503"} and document["fields"]:
+        with tempfile.TemporaryDirectory() as folder:
+            assert_is_kept(dataset.to_arrow(), version, Path(folder))
+
+
+@settings(max_examples=120, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+@given(manifests())
+def test_keep_any_accepted_schema(manifest: Manifest) -> None:
+    assert_any_accepted_schema_is_kept(manifest)
+
+
+@pytest.mark.long
+@settings(max_examples=5000, deadline=None, suppress_health_check=list(HealthCheck))
+@given(manifests())
+def test_keep_any_accepted_schema_at_length(manifest: Manifest) -> None:
+    assert_any_accepted_schema_is_kept(manifest)

@@ -177,7 +177,14 @@ def test_agree_with_sparks_own_reading_of_arrow(name: str) -> None:
 
 
 def test_widen_what_spark_cannot_read() -> None:
-    assert set(WIDENED) - set(_readings()) >= {"UInt8", "UInt64", "Float16", "String view", "uuid", "List view"}
+    assert set(WIDENED) - set(_readings()) >= {
+        "UInt8",
+        "UInt64",
+        "Float16",
+        "String view",
+        "uuid",
+        "List view",
+    }
 
 
 @pytest.mark.parametrize("name", sorted(REFUSED))
@@ -216,7 +223,10 @@ METADATA: dict[str, tuple[Manifest, Manifest]] = {
         },
     ),
     "encoding": (
-        of("Int64", {"lance.org/encoding": {"compression": "zstd", "compressionLevel": 3, "rleThreshold": 0.5}}),
+        of(
+            "Int64",
+            {"lance.org/encoding": {"compression": "zstd", "compressionLevel": 3, "rleThreshold": 0.5}},
+        ),
         {
             "lance-encoding:compression": "zstd",
             "lance-encoding:compression-level": "3",
@@ -231,7 +241,10 @@ METADATA: dict[str, tuple[Manifest, Manifest]] = {
         },
     ),
     "description": (of("Int64", {COMMENTED: "how many"}), {COMMENTED: '"how many"', "comment": "how many"}),
-    "foreign": (of("Int64", {"example.com/x": {"b": 1, "a": [None]}}), {"example.com/x": '{"a":[null],"b":1}'}),
+    "foreign": (
+        of("Int64", {"example.com/x": {"b": 1, "a": [None]}}),
+        {"example.com/x": '{"a":[null],"b":1}'},
+    ),
     "list of vectors": (
         of("List", itemType=VECTOR),
         {"_lance.element": '{"arrow.fixed-size-list.size":8}'},
@@ -247,7 +260,10 @@ METADATA: dict[str, tuple[Manifest, Manifest]] = {
         of("List", itemType=of("List", itemType=of("String", buffer("Contiguous", 64)))),
         {"_lance.element": '{"_lance.element":"{\\"arrow:large-var-char\\":\\"true\\"}"}'},
     ),
-    "varchar": (of("String", {"spark.apache.org/type": "varchar(9)"}), {"spark.apache.org/type": '"varchar(9)"'}),
+    "varchar": (
+        of("String", {"spark.apache.org/type": "varchar(9)"}),
+        {"spark.apache.org/type": '"varchar(9)"'},
+    ),
     "large varchar": (
         of("String", {"spark.apache.org/type": "varchar(9)", **buffer("Contiguous", 64)}),
         {"spark.apache.org/type": '"varchar(9)"', "arrow:large-var-char": "true"},
@@ -319,7 +335,7 @@ def session() -> Iterator[Any]:
         session.stop()
 
 
-ODD = 'a`b \'c\' "d" \\ ü名 \n tab\t %'
+ODD = "a`b 'c' \"d\" \\ ü名 \n tab\t %"
 
 
 @pytest.mark.spark

@@ -197,7 +197,7 @@ class Limits:
         what = f"a fixed-size list of structs ({slot.title})"
         if not place.is_repeated:
             self.needs("2.2", slot, what)
-            if not place.is_in_vector and self.version >= "2.2":
+            if not place.is_in_vector and self.is_miscounted(field):
                 message = f"Lance reads {what} by itself only; together with other columns the read fails"
                 help = "remove `fixedLength`, or read it with `columns=[…]`"
                 self.findings.at_type(slot, LANCE_READ_RISK, message, help=help)
@@ -207,6 +207,24 @@ class Limits:
             message = f"Lance cannot read {what} that may be null inside a list or map"
             help = "make it required, or remove `fixedLength`"
             self.refuse(slot, LANCE_STRUCTURE, message, help=help)
+
+    def is_miscounted(self, vector: LoweredField) -> bool:
+        """Whether Lance counts the items of a vector of structs as rows of the table, and then misses some.
+
+        Since version 2.3 values in lists and maps, and nulls, are counted right.
+        """
+        if self.version < "2.3":
+            return self.version == "2.2"
+        leaves = [child for item in vector.children for child in self.unrepeated_leaves(item)]
+        return any(leaf.arrow.type.id != self.types.null for leaf in leaves)
+
+    def unrepeated_leaves(self, field: LoweredField) -> list[LoweredField]:
+        id = field.arrow.type.id
+        if id in self.types.lists or id == self.types.map:
+            return []
+        if not field.children:
+            return [field]
+        return [leaf for child in field.children for leaf in self.unrepeated_leaves(child)]
 
     def inside_vector(self, slot: Slot, place: _Place) -> None:
         if place.is_in_vector:
@@ -239,6 +257,9 @@ class Limits:
         if encoding is not None and encoding.packed and type_.id == self.types.struct:
             for child in field.children:
                 self.packed(slot, child)
+            if not field.children:
+                message = f"Lance cannot pack a struct without members ({slot.title})"
+                self.refuse(slot, LANCE_TYPE, message, help="remove `packed`")
         if lance.BLOB.key in slot.extra:
             self.blob(slot, place)
 

@@ -1,0 +1,54 @@
+"""Shared between the cores or not: the same files, the same findings."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from schemac.project import compile as stages
+from schemac.project.compile import Options, compile_files
+from schemac.project.configuration import Project
+from schemac.project.discovery import ManifestFile
+from schemac.project.workers import share
+from schemac.source.report import Report
+from tests.bench.workload import write_manifests
+
+
+def compiled(folder: Path, monkeypatch: pytest.MonkeyPatch, shared_from: int) -> tuple[object, object, object]:
+    monkeypatch.setattr(stages, "SHARED_FROM", shared_from)
+    files = [ManifestFile(path, path.name, is_named=True) for path in sorted(folder.glob("*.yaml"))]
+    report = Report()
+    output = compile_files(files, Project(folder), Options(show_losses=True), report)
+    return output.contents, output.built, report.diagnostics
+
+
+def test_make_the_same_of_many_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = write_manifests(tmp_path / "m", 7, 20)
+    shared = compiled(folder, monkeypatch, 0)
+    assert shared == compiled(folder, monkeypatch, 1 << 40)
+    assert len(shared[0]) == 7 * 6  # type: ignore[arg-type]
+
+
+def test_find_the_same_in_many_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = write_manifests(tmp_path / "m", 5, 4)
+    (folder / "table_1.yaml").write_text("name: TABLE_0\nfields:\n  - {name: a, type: Int8}\n")
+    (folder / "table_2.yaml").write_text("fields:\n  - {name: a, type: bigint}\n")
+    (folder / "table_4.yaml").write_text("fields:\n  - {name: a, type: {kind: Decimal, precision: 5, scale: 7}}\n")
+    shared = compiled(folder, monkeypatch, 0)[2]
+    assert shared == compiled(folder, monkeypatch, 1 << 40)[2]
+    assert {d.code for d in shared} >= {"SC201", "SC216", "SC308"}  # type: ignore[attr-defined]
+
+
+def test_pass_on_what_a_task_raises() -> None:
+    def fail() -> int:
+        raise KeyError("here")
+
+    with pytest.raises(KeyError, match="here"):
+        share([lambda: 1, fail])
+    assert share([lambda: 1, os.getpid])[0] == 1
+
+
+def test_tell_that_a_worker_died(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("schemac.project.workers.cores", lambda: 2)
+    with pytest.raises(OSError, match="a worker process ended"):
+        share([lambda: 1, lambda: os._exit(9)])
