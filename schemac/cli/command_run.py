@@ -86,7 +86,7 @@ def _write(loaded: "LoadedJob", options: argparse.Namespace, report: Report) -> 
         report.add(
             PIPELINE_DRIFT,
             difference,
-            file=result.table_path,
+            file=_shown(result.table_path),
             help="compare it with the Lance artifact of `schemac build`",
         )
     return result
@@ -134,13 +134,20 @@ def _show_result(result: "RunReport", options: argparse.Namespace) -> None:
         return
     share = result.rows_quarantined / result.rows_in if result.rows_in else 0.0
     print(f"{result.rows_in:>12,} rows in")
-    print(
-        f"{result.rows_written:>12,} rows written      {result.table_path} (version {result.table_version})"
-    )
-    print(f"{result.rows_quarantined:>12,} rows quarantined  {result.quarantine_path or '-'} ({share:.2%})")
+    table, quarantine = _shown(result.table_path), _shown(result.quarantine_path or "-")
+    print(f"{result.rows_written:>12,} rows written      {table} (version {result.table_version})")
+    print(f"{result.rows_quarantined:>12,} rows quarantined  {quarantine} ({share:.2%})")
     for reason in result.reasons:
         print(f"{reason.count:>16,} × {reason.path or 'the record'}: {reason.rule}")
     state = (
         "the table's schema equals the artifact" if not result.differences else "THE TABLE'S SCHEMA DIFFERS"
     )
     print(f"{result.seconds:>11.1f}s; {state}")
+
+
+def _shown(path: str) -> str:
+    """A path from the working folder where it lies below it."""
+    try:
+        return Path(path).relative_to(Path.cwd()).as_posix()
+    except ValueError:
+        return path

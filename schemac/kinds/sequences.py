@@ -21,6 +21,8 @@ from schemac.source.catalogue import CONFLICTING_HINTS, UNSUPPORTED_HINT
 from schemac.source.suggest import with_article
 
 FixedLength = Annotated[int, Bounds(ge=1, le=2**31 - 1)]
+ByteLength = Annotated[int, Bounds(ge=1, le=(2**31 - 1) // 8)]
+"""Arrow counts the bits of a value in 31 bits, and refuses to read a schema with more."""
 
 
 def _layout(hints: Hints, default: str, base: str) -> str:
@@ -86,7 +88,7 @@ class Binary(LogicalType):
     """Bytes, of any length or of one."""
 
     kind: Literal["Binary"] = "Binary"
-    fixed_length: FixedLength | None = None
+    fixed_length: ByteLength | None = None
     example: ClassVar[str] = "Binary"
 
     def check(self, slot: Slot, findings: Findings) -> None:

@@ -13,7 +13,6 @@ import pyarrow as pa
 from pyspark.sql import DataFrame
 
 from . import inputs, nested, shapes
-from .errors import PipelineError, did_you_mean
 from .inputs import Input, Json, Text, Typed
 from .job import FieldSource, Job, Keys, Unexpected
 from .native import native_reading
@@ -23,8 +22,6 @@ from .source import Records
 from .spill import ERRORS, RAW, SOURCE
 from .sqltext import any_of, first_of, literal, name, struct, when
 from .whole import PROVEN, whole_reading
-
-RESERVED = (ERRORS, RAW, SOURCE)
 
 
 @dataclass
@@ -82,20 +79,7 @@ class _Compiler:
         self.job = job
         self.steps = Steps()
         self.rules = Rules(job.coerce, job.unexpected, job.null_values)
-        self._check_names()
         self.whole = whole_reading(records, schema, job)
-
-    def _check_names(self) -> None:
-        for label in self.job.fields:
-            if label not in self.schema.names:
-                raise PipelineError(
-                    "unknown-field",
-                    f"`fields` names `{label}`, the schema has no such field",
-                    did_you_mean(label, self.schema.names),
-                )
-        for label in RESERVED:
-            if label in self.schema.names:
-                raise PipelineError("reserved-name", f"a field cannot be called `{label}` in a pipeline")
 
     def compile(self) -> tuple[Steps, list[str]]:
         """The steps, and the last projection."""
@@ -142,10 +126,6 @@ class _Compiler:
             return self._nothing(member, path, guard)
         if shapes.is_scalar(member):
             return self._scalar(member, source, path, guard, origin)
-        if origin.format is not None or origin.epoch is not None:
-            raise PipelineError(
-                "unfit-format", f"`{member.name}` is no date or time: `format` and `epoch` do not apply"
-            )
         if isinstance(source, Text):
             blank = inputs.token_text(source, tuple({"", *self.rules.null_texts}))
             text = self.steps.keep(0, blank)

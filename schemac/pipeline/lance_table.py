@@ -19,6 +19,7 @@ import pyarrow as pa
 from .errors import PipelineError
 
 STAGING = "_staging-"
+AGAIN = "nothing of this run was written: run it again"
 
 
 @contextmanager
@@ -127,12 +128,26 @@ def write_fragments(place: Place, schema: pa.Schema, batches: Iterator[pa.Record
 
 def commit(place: Place, schema: pa.Schema, fragments: list[str]) -> int:
     """Adds the fragments to the table, or makes it of them; the new version."""
+    if place.mode == "create" and open_table(place.path, place.storage_options) is not None:
+        raise PipelineError(
+            "table-exists", f"another run has made a table at `{place.path}` meanwhile", AGAIN
+        )
+    if place.is_staged:
+        _move_in(place, fragments)
+    try:
+        return _commit(place, schema, fragments)
+    except OSError as error:
+        if type(error).__name__ == "CommitConflictError" or "conflict" in str(error).lower():
+            message = f"another run has replaced the rows of `{place.path}` meanwhile"
+            raise PipelineError("table-changed", message, AGAIN) from error
+        raise
+
+
+def _commit(place: Place, schema: pa.Schema, fragments: list[str]) -> int:
     import json
 
     import lance
 
-    if place.is_staged:
-        _move_in(place, fragments)
     options = place.storage_options or None
     with lance_errors():
         if place.mode == "append":
@@ -180,7 +195,11 @@ def _file_names(fragments: list[str]) -> Iterator[str]:
 
 
 def discard(place: Place, fragments: list[str]) -> None:
-    """Removes what a run wrote and did not commit."""
+    """Removes what a run wrote and did not commit; what a version of the table names stays."""
+    table = open_table(place.path, place.storage_options)
+    if table is not None:
+        named = {file.path for fragment in table.get_fragments() for file in fragment.data_files()}
+        fragments = [text for text in fragments if named.isdisjoint(_file_names([text]))]
     if not place.is_staged:
         _remove_remote(place, fragments)
         return

@@ -1,7 +1,8 @@
 """A pipeline file into a job and the dataset that its records have to fit.
 
 Floor: 11 (pipeline).
-Shape: paths in the file are relative to the file; those of object stores and absolute ones stay.
+Shape: paths in the file are relative to the file, and become absolute, for Spark may run in another folder than
+this process; those of object stores stay.
 Errors: SC611 pipeline-file, and whatever its manifest has.
 """
 
@@ -16,6 +17,7 @@ from schemac.lowering.lower import LoweringOptions, lower, storage_version
 from schemac.physical.arrow import ArrowSchema
 from schemac.physical.field import LoweredSchema
 from schemac.pipeline.job import Job
+from schemac.pipeline.mapping import mapping_mistakes
 from schemac.project.compile import Options, check_source, emit
 from schemac.project.configuration import Project, find_project
 from schemac.source.catalogue import PIPELINE_FILE
@@ -102,21 +104,45 @@ def _with_schema(job: Job, path: Path, document: Document, report: Report) -> Lo
         )
         return None
     (dataset,) = wanted
-    return _lowered(job, dataset, project, report)
+    return _lowered(job, dataset, project, document, report)
 
 
-def _lowered(job: Job, dataset: LogicalDataset, project: Project, report: Report) -> LoadedJob | None:
+def _lowered(
+    job: Job, dataset: LogicalDataset, project: Project, document: Document, report: Report
+) -> LoadedJob | None:
     """The job with its schema as Lance will have it, unless Lance refuses it."""
     lowering = LoweringOptions(project.defaults)
     emit(dataset, Options(targets=("lance",), lowering=lowering), report)
-    return None if report.has_errors else LoadedJob(job, dataset, lower(dataset, lowering))
+    if report.has_errors:
+        return None
+    loaded = LoadedJob(job, dataset, lower(dataset, lowering))
+    for mistake in mapping_mistakes(job, loaded.arrow_schema):
+        found = Complaint(
+            PIPELINE_FILE,
+            _place_in(document, mistake.place),
+            mistake.error.message,
+            mistake.error.help or "",
+            mistake.is_key,
+        )
+        _complain(document, found, report)
+    return None if report.has_errors else loaded
+
+
+def _place_in(document: Document, place: tuple[str, ...]) -> tuple[str, ...]:
+    """The place, as far as the file has it: `m: a.b` is short for `m: {from: a.b}`."""
+    value = document.value
+    for i, part in enumerate(place):
+        if not isinstance(value, dict) or part not in value:
+            return place[:i]
+        value = value[part]
+    return place
 
 
 def _with_paths(job: Job, folder: Path) -> Job:
     """The job with paths that hold from the working folder."""
 
     def resolved(path: str) -> str:
-        return path if "://" in path else str(folder / path)
+        return path if "://" in path else str((folder / path).absolute())
 
     update: dict[str, Any] = {
         "source": job.source.model_copy(update={"path": tuple(resolved(p) for p in job.source.path)}),

@@ -6,6 +6,8 @@ Errors: PipelineError for what the author can mend; anything else is Spark's, La
 """
 
 import json
+import os
+import re
 import tempfile
 import threading
 import time
@@ -17,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, Observation, SparkSession, functions
 
@@ -25,11 +28,17 @@ from .conform import conform, key_check, primary_key
 from .errors import PipelineError
 from .job import Job, Keys, Mode
 from .lance_sink import LanceSink, SinkOptions, encode_options, encode_schema
+from .mapping import mapping_mistakes
 from .source import check_source, open_records
 from .verify import lance_fields_of, table_differences
 
 Progress = Callable[[int, int], None]
 SHOWN_REASONS = 20
+ERROR_LINE = re.compile(r"(?:\w+\.)*\w*(?:Error|Invalid|Exception): \S")
+
+# Most records pass through few operators that are heavy in themselves: to compile Java for them takes longer than it
+# saves, even on a million records.
+WITHOUT_CODE = {"spark.sql.codegen.wholeStage": "false", "spark.sql.codegen.factoryMode": "NO_CODEGEN"}
 
 
 @dataclass(frozen=True)
@@ -71,15 +80,17 @@ def run(
     """Runs the job; paths are taken as they stand."""
     started = time.monotonic()
     check(job)
+    for mistake in mapping_mistakes(job, arrow_schema):
+        raise mistake.error
     if spark is None:
         from .session import start_session
 
         spark = start_session(master=job.spark.master, settings=job.spark.settings)
     else:
         spark.dataSource.register(LanceSink)
-    frame, counted = _conformed(spark, job, arrow_schema)
     run_id = uuid.uuid4().hex
-    with _watched(spark, run_id, progress):
+    with _sparks_errors_told(), _settings(spark, job), _watched(spark, run_id, progress):
+        frame, counted = _conformed(spark, job, arrow_schema)
         numbers = _write(frame, job, arrow_schema, storage_version, run_id)
     expected = lance_fields_of(arrow_schema) if lance_fields is None else lance_fields
     found = table_differences(job.target.path, expected, lance_metadata, job.target.storage_options)
@@ -136,6 +147,61 @@ def check(job: Job) -> None:
         and (path.is_file() or any(path.iterdir()))
     ):
         raise PipelineError("not-a-table", f"`{job.target.path}` is there, and is no Lance table")
+    for place in (job.target.path, job.quarantine_path):
+        if lance_table.is_local(place):
+            _check_writable(Path(lance_table.local_path(place)).absolute())
+
+
+def _check_writable(path: Path) -> None:
+    nearest = next(folder for folder in (path, *path.parents) if folder.exists())
+    if not nearest.is_dir():
+        message = f"`{path}` cannot be written: `{nearest}` is a file"
+        raise PipelineError("unwritable-target", message, "name a path inside a folder")
+    if not os.access(nearest, os.W_OK):
+        message = f"`{path}` cannot be written: no permission to write in `{nearest}`"
+        raise PipelineError("unwritable-target", message, "name another path, or change the permissions")
+
+
+@contextmanager
+def _settings(spark: SparkSession, job: Job) -> Iterator[None]:
+    """Settings of one run, put back after it."""
+    told = WITHOUT_CODE if job.source.format in ("json", "geojson") else {}
+    before = {key: spark.conf.get(key, None) for key in told}
+    for key, text in told.items():
+        if key not in job.spark.settings:
+            spark.conf.set(key, text)
+    try:
+        yield
+    finally:
+        for key, value in before.items():
+            if value is None:
+                spark.conf.unset(key)
+            else:
+                spark.conf.set(key, value)
+
+
+@contextmanager
+def _sparks_errors_told() -> Iterator[None]:
+    """Spark's errors as one sentence; its own stay behind as the cause."""
+    try:
+        yield
+    except (PySparkException, Py4JError) as error:
+        raise PipelineError(
+            "spark-failed", cause_of(str(error)), "nothing of this run was written"
+        ) from error
+
+
+def cause_of(text: str) -> str:
+    """The sentence that says most, out of Spark's many lines.
+
+    >>> cause_of("Job aborted\\n  at x.y(Z.java:1)\\nCaused by: java.io.IOException: disk is full\\n  at a.b")
+    'Spark stopped: disk is full'
+    """
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    causes = [line.split(": ", 2)[-1] for line in lines if line.startswith("Caused by: ")]
+    pythons = [line for line in lines if ERROR_LINE.match(line)]
+    said = [*(line.split(": ", 1)[1] for line in pythons[-1:]), *causes[-1:], *lines[:1], "it gave no reason"]
+    return f"Spark stopped: {said[0][:500]}"
 
 
 def _top_reasons(numbers: dict[str, Any]) -> tuple[ReasonCount, ...]:

@@ -138,7 +138,6 @@ TYPES: dict[str, Manifest] = {
     "empty Struct": struct(),
     "Struct": _PERSON,
     "Struct of a Struct": struct(member("inner", option(_PERSON))),
-    "packed empty Struct": struct(extra={"lance.org/encoding": {"packed": True}}),
     "packed Struct": {
         **struct(member("x", of("Int32")), member("y", of("Float64"))),
         "extra": {"lance.org/encoding": {"packed": True}},

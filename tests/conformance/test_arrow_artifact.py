@@ -100,6 +100,17 @@ def test_read_every_type_at_every_position(tmp_path: Path) -> None:
     assert same(built, dataset.to_arrow())
 
 
+def test_take_the_longest_binary_that_arrow_reads() -> None:
+    longest = 2**28 - 1
+    schema = compiled(member("a", of("Binary", fixedLength=longest))).to_arrow()
+    assert same(pa.ipc.read_schema(pa.BufferReader(schema.serialize())), schema)
+    with pytest.raises(schemac.SchemaError):
+        compiled(member("a", of("Binary", fixedLength=longest + 1)))
+    too_long = pa.schema([pa.field("a", pa.binary(longest + 1))]).serialize()
+    with pytest.raises(pa.ArrowInvalid, match="too large"):
+        pa.ipc.read_schema(pa.BufferReader(too_long))
+
+
 def test_write_the_names_of_map_parts() -> None:
     """They are in the file, although pyarrow's reader puts its own in their place."""
     schema = compiled(member("m", TYPES["Map with other names"])).to_arrow()

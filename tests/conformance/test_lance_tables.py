@@ -7,6 +7,7 @@ one table, what is refused one by one.
 import json
 import tempfile
 from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -91,6 +92,7 @@ class Verdict:
         return self.arrow is not None and not self.is_accepted
 
 
+@cache
 def verdicts(place: str, version: str) -> dict[str, Verdict]:
     """Our verdict on each type; those that the checks refuse at this place are left out."""
     found = {name: Verdict(PLACES[place](type_), version) for name, type_ in TYPES.items()}
@@ -143,6 +145,13 @@ def test_warn_of_what_is_read_by_itself_only(place: str, version: str, tmp_path:
 def test_warn_of_vectors_of_structs() -> None:
     place = "member of an item of a vector"
     assert len([v for v in verdicts(place, "2.2").values() if v.codes == {"SC506"}]) > 50
+
+
+def test_refuse_to_pack_a_struct_without_members(tmp_path: Path) -> None:
+    verdict = Verdict(member("field", struct(extra=PACKED)), "2.0")
+    assert verdict.arrow is not None
+    assert verdict.codes == {"SC501"}
+    assert _failure(lambda: assert_is_kept(verdict.arrow, "2.0", tmp_path)) is not None
 
 
 def test_ask_thousands_of_combinations() -> None:

@@ -166,7 +166,7 @@ _decimals = st.integers(1, 76).flatmap(
 _units = _subset({"unit": st.sampled_from(UNITS)})
 _leaf_properties: dict[str, st.SearchStrategy[Tree]] = {
     **dict.fromkeys(("Bool", *INTEGERS, *FLOATS, "Date", "String"), _nothing),
-    "Binary": _subset({"fixedLength": st.sampled_from((1, 16, 2**31 - 1))}),
+    "Binary": _subset({"fixedLength": st.sampled_from((1, 16, 2**28 - 1))}),
     "Decimal": _decimals,
     "Duration": _units,
     "Time": _units,

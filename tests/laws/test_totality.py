@@ -20,7 +20,7 @@ from schemac.targets.target import TARGETS
 from tests.conformance.oracle import canonical, lance_fields, split
 from tests.laws.strategies import Tree, manifests, text, texts
 
-QUICK = settings(max_examples=150, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+QUICK = settings(max_examples=100, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
 LONG = settings(max_examples=5000, deadline=None, suppress_health_check=list(HealthCheck))
 
 

@@ -1,0 +1,96 @@
+"""Finds the mistakes in `fields` of a pipeline file, and what its schema cannot have, before Spark starts.
+
+Shape: a job and its Arrow schema in; each mistake with its place in the file (keys from the root) out.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import pyarrow as pa
+
+from .errors import PipelineError, did_you_mean
+from .inputs import parse_steps
+from .job import FieldSource, Job
+from .patterns import pattern_mistake
+from .scalars import scalar_of, storage_type
+from .shapes import is_list, is_scalar
+from .spill import ERRORS, RAW, SOURCE
+
+RESERVED = (ERRORS, RAW, SOURCE)
+
+
+@dataclass(frozen=True)
+class Mistake:
+    """One mistake; `is_key` where the last part of the place is itself wrong, not what stands behind it."""
+
+    place: tuple[str, ...]
+    error: PipelineError
+    is_key: bool = False
+
+
+def mapping_mistakes(job: Job, schema: pa.Schema) -> Iterator[Mistake]:
+    """All mistakes."""
+    for label in RESERVED:
+        if label in schema.names:
+            error = PipelineError("reserved-name", f"a field cannot be called `{label}` in a pipeline")
+            yield Mistake(("schema",), error)
+    for member in schema:
+        yield from _unsupported(member)
+    for label, origin in job.fields.items():
+        if label not in schema.names:
+            message = f"`fields` names `{label}`, the schema has no such field"
+            error = PipelineError("unknown-field", message, did_you_mean(label, schema.names))
+            yield Mistake(("fields", label), error, is_key=True)
+        elif origin is not None:
+            yield from _origin_mistakes(label, origin, schema.field(label))
+
+
+def _unsupported(member: pa.Field) -> Iterator[Mistake]:
+    try:
+        for part in _scalars(member):
+            scalar_of(part)
+    except PipelineError as caught:
+        yield Mistake(("schema",), caught)
+
+
+def _scalars(member: pa.Field) -> Iterator[pa.Field]:
+    if is_scalar(member):
+        yield member
+    elif is_list(member.type):
+        yield from _scalars(member.type.value_field)
+    elif pa.types.is_map(member.type):
+        yield from (*_scalars(member.type.key_field), *_scalars(member.type.item_field))
+    else:
+        for part in member.type:
+            yield from _scalars(part)
+
+
+def _origin_mistakes(label: str, origin: FieldSource, member: pa.Field) -> Iterator[Mistake]:
+    place = ("fields", label)
+    if origin.from_ is not None:
+        try:
+            parse_steps(origin.from_)
+        except PipelineError as caught:
+            yield Mistake((*place, "from"), caught)
+    held, is_ = storage_type(member.type), pa.types
+    is_moment = is_scalar(member) and bool(is_.is_date(held) or is_.is_timestamp(held))
+    told = [key for key in ("format", "epoch") if getattr(origin, key) is not None]
+    if told and not is_moment:
+        error = PipelineError(
+            "unfit-format",
+            f"`{label}` is {member.type}: `{told[0]}` is for dates and timestamps",
+            f"leave `{told[0]}` out, or give the field a Date or Timestamp type",
+        )
+        yield Mistake((*place, told[0]), error)
+    elif len(told) == 2:
+        error = PipelineError(
+            "unfit-format", f"`{label}` has both `format` and `epoch`", "text has a format, a number an epoch"
+        )
+        yield Mistake((*place, "epoch"), error)
+    elif origin.format is not None and (mistake := pattern_mistake(origin.format)) is not None:
+        error = PipelineError(
+            "unreadable-format",
+            f"the pattern `{origin.format}` cannot be used: {mistake}",
+            "see https://spark.apache.org/docs/latest/sql-ref-datetime-pattern.html",
+        )
+        yield Mistake((*place, "format"), error)

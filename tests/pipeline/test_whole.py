@@ -1,0 +1,185 @@
+"""Records read whole: the same rows and the same reasons as read field by field, and most records are read so."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from pyspark.sql import SparkSession
+
+from schemac.pipeline import conform as conform_module
+from schemac.pipeline.job import Job
+from schemac.pipeline.run import run
+from schemac.pipeline.source import open_records
+from schemac.pipeline.whole import PROVEN, whole_reading
+
+from .conftest import reasons_of, rows_of
+
+pytestmark = pytest.mark.spark
+
+FIELD = pa.field
+BFLOAT16 = {b"ARROW:extension:name": b"lance.bfloat16"}
+ITEM = pa.struct([FIELD("day", pa.date32(), False), FIELD("n", pa.uint16()), FIELD("d", pa.decimal128(4, 2))])
+SCHEMA = pa.schema(
+    [
+        FIELD("i8", pa.int8()),
+        FIELD("i64", pa.int64()),
+        FIELD("u64", pa.uint64()),
+        FIELD("f16", pa.float16()),
+        FIELD("f32", pa.float32()),
+        FIELD("f64", pa.float64()),
+        FIELD("d", pa.decimal128(5, 2)),
+        FIELD("wide", pa.decimal128(38, 10)),
+        FIELD("b", pa.bool_()),
+        FIELD("a key", pa.string()),
+        FIELD("day", pa.date32()),
+        FIELD("at", pa.timestamp("ns", "UTC")),
+        FIELD("ms", pa.timestamp("ms")),
+        FIELD("clock", pa.time32("s")),
+        FIELD("u", pa.uuid()),
+        FIELD("bin", pa.binary(2)),
+        FIELD("took", pa.duration("ms")),
+        FIELD("kind", pa.dictionary(pa.int8(), pa.string())),
+        FIELD("none", pa.null()),
+        FIELD("items", pa.list_(FIELD("item", ITEM, False))),
+        FIELD("m", pa.map_(pa.string(), FIELD("value", pa.timestamp("us", "UTC")))),
+        FIELD("v", pa.list_(FIELD("item", pa.float32(), False), 2)),
+        FIELD("bf", pa.list_(FIELD("item", pa.binary(2), metadata=BFLOAT16), 2)),
+        FIELD("deep", pa.list_(pa.list_(pa.int8()))),
+        FIELD("st", pa.struct([FIELD("x", pa.int32(), False), FIELD("é y", pa.string())])),
+        FIELD("im", pa.map_(pa.int32(), FIELD("value", pa.int8()))),
+        FIELD("j", pa.json_()),
+    ]
+)
+
+RECORDS = [
+    "{}",
+    *(
+        json.dumps({name: value})
+        for name, values in {
+            "i8": [0, -128, 127, 128, -129, 1.0, 1.5, "1", True, None, [1], {"a": 1}, 1e2],
+            "i64": [2**63 - 1, -(2**63), 2**63, 1e18, 5000.0],
+            "u64": [0, 2**63, 2**64 - 1, 2**64, -1],
+            "f16": [65504, 65519, 65520, 0.1, "NaN", 1e-9],
+            "f32": [3.4e38, 3.5e38, 0.1, 16777217, 2**70, "Infinity"],
+            "f64": [0.1, 5e-324, 1.7976931348623157e308, -0.0, 123456789012345678],
+            "d": [999.99, 1000, 1.239, 0.1, 99.5, -999.99, 5, "5", 1e2, 1e-2],
+            "wide": [12345, -0.5],
+            "b": [True, False, "true", 1],
+            "a key": ["", "é\n\"\\'`", "\ud83d\ude00", 5, 1.10, [], {}, "NULL"],
+            "day": ["2024-02-29", "2023-02-29", "2024-1-1", "", 5],
+            "at": ["2024-01-01T00:00:00.123456789Z", "2024-01-01T00:00:00", "9999-01-01T00:00:00Z", "x"],
+            "ms": ["2024-01-01T00:00:00.5", "2024-01-01T00:00:00.1234"],
+            "clock": ["13:45", "24:00:00", "13:45:00.5"],
+            "u": ["00112233-4455-6677-8899-aabbccddeeff", "0"],
+            "bin": ["AAE=", "AA==", "!"],
+            "took": [5, 5.5, "5", 2**63],
+            "kind": ["a", 1],
+            "none": [None, 1],
+            "items": [
+                [],
+                None,
+                [None],
+                [{}],
+                [{"day": "2024-01-01", "n": 1, "d": 1.25}, {"day": "2024-13-01"}, {"day": "2024-01-01", "n": -1}],
+                [{"day": "2024-01-01", "d": 1.239}],
+                [{"day": "2024-01-01", "other": [{"k": 1}]}],
+                {"day": 1},
+            ],
+            "m": [{}, {"a": "2024-01-01T00:00:00Z", "b c": None}, {"`": "soon"}, {"a": 1}, []],
+            "v": [[1, 2.5], [1], [1, None], [1, "2"], [1, 1e39], [2**70, 1]],
+            "bf": [[1, 3.140625], [1, 3.39e38], [1, 3.3996e38], None],
+            "deep": [[[1], [], None], [[1, 300]], [1]],
+            "st": [{"x": 1}, {"é y": "z"}, {"x": 1, "é y": None, "more": {"x": "1"}}, 5, {}, None],
+            "im": [{"1": 1}, {"x": 1}],
+            "j": [{"a": [1.5]}, 5, None, "text"],
+            "unknown": [1, {"i8": "x"}, [{"i8": "x"}, {"`>": 1}], [[[[[[[[[[1]]]]]]]]]]],
+        }.items()
+        for value in values
+    ),
+    '{"i8": 1, "i64": "x", "st": {"x": 1}, "zzz": {"i8": "1"}}',
+    '{"wide": 1234567890123456789012345678.0123456789, "f64": 0.1000000000000000055511151231257827021181583404541015625}',
+    '{"wide": 12345678901234567890123456789.5}',
+    '{"d": 1.10, "wide": 1.100000000000000000}',
+    '{"i8": 1, "i8": 2}',
+    '{"st": {"x": 1, "x": 2}}',
+    '{"i8": 1} trailing',
+    ' \t{"i8": 1}',
+    "[1]",
+    "null",
+    '{"i8": NaN}',
+    '{"i8": 01}',
+    '{"_schemac_corrupt": "x", "i8": 5}',
+    '{"I8": "case matters"}',
+]
+
+
+def outcome_of(spark: SparkSession, folder: Path, lines: list[str], **settings: Any) -> Any:
+    """Rows and reasons of the lines."""
+    folder.mkdir()
+    (folder / "in.json").write_text("".join(line + "\n" for line in lines))
+    source = {"path": str(folder / "in.json"), "options": {"multiLine": False}}
+    job = {"source": source, "target": {"path": str(folder / "out.lance")}, **settings}
+    report = run(Job.model_validate(job), SCHEMA, spark=spark)
+    assert report.differences == ()
+    assert report.rows_in == report.rows_written + report.rows_quarantined == len(lines)
+    return rows_of(report.table_path), reasons_of(report)
+
+
+@pytest.mark.parametrize("unexpected", ["ignore", "reject"])
+def test_read_whole_as_field_by_field(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, unexpected: str
+) -> None:
+    whole = outcome_of(spark, tmp_path / "whole", RECORDS, unexpected=unexpected)
+    monkeypatch.setattr(conform_module, "whole_reading", lambda *_: None)
+    single = outcome_of(spark, tmp_path / "single", RECORDS, unexpected=unexpected)
+    assert whole[1] == single[1]
+    assert whole[0] == single[0]
+    assert len(whole[0]) > 60
+
+
+def proven(spark: SparkSession, tmp_path: Path, schema: pa.Schema, lines: list[str], **settings: Any) -> list[bool]:
+    """For each line, whether it is read whole."""
+    (tmp_path / "in.json").write_text("".join(line + "\n" for line in lines))
+    source = {"path": str(tmp_path / "in.json"), "options": {"multiLine": False}}
+    job = Job.model_validate({"source": source, "target": {"path": "-"}, **settings})
+    records = open_records(spark, job)
+    whole = whole_reading(records, schema, job)
+    assert whole is not None
+    frame = records.frame
+    for level in whole.levels:
+        frame = frame.selectExpr("*", *(f"{text} as {label}" for label, text in level))
+    return [row[0] for row in frame.select(PROVEN).collect()]
+
+
+def test_sound_records_are_read_whole(spark: SparkSession, tmp_path: Path) -> None:
+    sound = [
+        {},
+        {"i8": 1, "f32": 0.5, "d": 1.25, "a key": "x", "day": "2024-01-01", "at": "2024-01-01T00:00:00Z"},
+        {"items": [{"day": "2024-01-01", "n": 1, "d": 5}], "m": {"a b": "2024-01-01T00:00:00Z"}, "v": [1, 2.5]},
+        {"st": {"x": 1, "é y": "z"}, "im": {"1": 1}, "j": [{"any": {"thing": [1, "a"]}}], "unknown": {"a b": [[1]]}},
+    ]
+    lines = [json.dumps(record) for record in sound]
+    assert proven(spark, tmp_path, SCHEMA, [*lines, '{"i8": "1"}', "[1]"]) == [True] * 4 + [False] * 2
+
+
+def test_nested_paths_are_read_whole(spark: SparkSession, tmp_path: Path) -> None:
+    schema = pa.schema([FIELD("a", pa.int8(), False), FIELD("b", pa.timestamp("ms")), FIELD("c", pa.float64())])
+    fields = {"a": "p.a", "b": {"from": "p.t", "epoch": "Millisecond"}, "c": "xyz[1]"}
+    lines = ['{"p": {"a": 1, "t": 5, "z": 0}, "xyz": [1, 2]}', '{"p": null}', '{"p": {"a": 1, "t": "5"}}', '{"p": 1}']
+    assert proven(spark, tmp_path, schema, lines, fields=fields) == [True, False, False, False]
+
+
+def test_long_records_do_not_exhaust_the_stack(spark: SparkSession, tmp_path: Path) -> None:
+    moment = "2024-01-01T00:00:00Z"
+    many = {f"k {i}": moment for i in range(20_000)}
+    lines = [json.dumps(record) for record in ({"m": many}, {"i8": 1, **many}, {"unknown": many}, {"i8": "x", **many})]
+    assert proven(spark, tmp_path, SCHEMA, lines) == [True, True, True, False]
+
+
+def test_wide_records_are_read_whole(spark: SparkSession, tmp_path: Path) -> None:
+    schema = pa.schema([FIELD(f"c{i}", pa.int64()) for i in range(1_000)])
+    record = {f"c{i}": i for i in range(1_000)}
+    lines = [json.dumps(record), json.dumps({**record, "more": 1}), json.dumps({**record, "c500": "x"})]
+    assert proven(spark, tmp_path, schema, lines) == [True, True, False]
