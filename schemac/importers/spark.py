@@ -32,7 +32,16 @@ from schemac.targets.spark import (
 _DECIMAL = re.compile(r"decimal\(\s*(\d+)\s*,\s*(-?\d+)\s*\)")
 _TIME = re.compile(r"time\((\d)\)")
 _RICHER = re.compile(r"(varchar|char)\(\d+\)|variant")
-_MARKERS = (VECTOR_SIZE, BYTE_WIDTH, FLOAT16, LARGE_STRING, LARGE_BINARY, LARGE_LIST, *CHILD_KEYS["List"], *CHILD_KEYS["Map"])
+_MARKERS = (
+    VECTOR_SIZE,
+    BYTE_WIDTH,
+    FLOAT16,
+    LARGE_STRING,
+    LARGE_BINARY,
+    LARGE_LIST,
+    *CHILD_KEYS["List"],
+    *CHILD_KEYS["Map"],
+)
 
 
 class _UnsupportedError(Exception):
@@ -47,7 +56,9 @@ def read(path: Path, report: Report) -> Imported | None:
         refuse(path, f"it is no JSON: {error}", report)
         return None
     if not isinstance(document, dict) or document.get("type") != "struct":
-        refuse(path, "it is no StructType: the JSON has to be an object with `type: struct` and `fields`", report)
+        refuse(
+            path, "it is no StructType: the JSON has to be an object with `type: struct` and `fields`", report
+        )
         return None
     return from_struct_type(document, str(path), report)
 
@@ -61,7 +72,13 @@ def from_struct_type(document: dict[str, Any], file: str, report: Report) -> Imp
         except _UnsupportedError as error:
             name = str(field["name"])
             message = f"{name}: no kind stands for Spark's {error}"
-            report.add(UNSUPPORTED_ARROW_TYPE, message, file=file, path=name, help="leave the column out, or cast it first")
+            report.add(
+                UNSUPPORTED_ARROW_TYPE,
+                message,
+                file=file,
+                path=name,
+                help="leave the column out, or cast it first",
+            )
         except (KeyError, TypeError, AttributeError) as error:
             refuse(Path(file), f"it is no StructType: a field lacks {error}", report)
             return None
@@ -71,11 +88,15 @@ def from_struct_type(document: dict[str, Any], file: str, report: Report) -> Imp
 def _field(field: dict[str, Any]) -> ArrowField:
     metadata: dict[str, Any] = dict(field.get("metadata") or {})
     type_ = _type(field["type"], metadata)
-    return pa.field(str(field["name"]), type_, bool(field["nullable"]), _arrow_metadata(field["type"], metadata) or None)
+    return pa.field(
+        str(field["name"]), type_, bool(field["nullable"]), _arrow_metadata(field["type"], metadata) or None
+    )
 
 
 def _part(name: str, type_: Any, nullable: bool, metadata: str | None) -> ArrowField:
-    return _field({"name": name, "type": type_, "nullable": nullable, "metadata": json.loads(metadata or "{}")})
+    return _field(
+        {"name": name, "type": type_, "nullable": nullable, "metadata": json.loads(metadata or "{}")}
+    )
 
 
 def _arrow_metadata(type_: Any, metadata: dict[str, Any]) -> dict[str, str]:
@@ -147,7 +168,12 @@ def _atomic(name: str, metadata: dict[str, Any]) -> ArrowType:
 
 def _binary(metadata: dict[str, Any]) -> ArrowType:
     if metadata.get(EXTENSION_NAME) == BLOB_EXTENSION:
-        members = (("data", pa.large_binary()), ("uri", pa.string()), ("position", pa.uint64()), ("size", pa.uint64()))
+        members = (
+            ("data", pa.large_binary()),
+            ("uri", pa.string()),
+            ("position", pa.uint64()),
+            ("size", pa.uint64()),
+        )
         return pa.struct([pa.field(name, type_) for name, type_ in members])
     if BYTE_WIDTH in metadata:
         width = int(metadata[BYTE_WIDTH])

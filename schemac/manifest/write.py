@@ -108,7 +108,10 @@ def _sorted(extra: dict[str, Any]) -> CommentedMap:
 def _value(value: Any) -> Any:
     """JSON into ruamel's containers, which know their style."""
     if isinstance(value, dict):
-        return CommentedMap({key: _value(item) for key, item in value.items()})
+        return CommentedMap({_value(key): _value(item) for key, item in value.items()})
+    if isinstance(value, str) and value.startswith((":", "?")):
+        # The emitter leaves these plain in flow style, where the C parser takes the sign for an indicator.
+        return DoubleQuotedScalarString(value)
     return CommentedSeq([_value(item) for item in value]) if isinstance(value, list) else value
 
 
@@ -141,7 +144,8 @@ def _quoted_kind(kind: str) -> str:
 
 def _name(name: str) -> str:
     """Names that other readers of YAML would take for something else get quotes."""
-    needs_quotes = name.lower() in ("yes", "no", "on", "off", "y", "n") or not name.strip()
+    is_word = name.lower() in ("yes", "no", "on", "off", "y", "n")
+    needs_quotes = is_word or not name.strip() or name.startswith((":", "?"))
     return DoubleQuotedScalarString(name) if needs_quotes else name
 
 

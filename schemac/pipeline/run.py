@@ -7,7 +7,6 @@ Errors: PipelineError for what the author can mend; anything else is Spark's, La
 
 import json
 import os
-import re
 import tempfile
 import threading
 import time
@@ -19,13 +18,13 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
-from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, Observation, SparkSession, functions
 
 from . import lance_table
 from .conform import conform, key_check, primary_key
 from .errors import PipelineError
+from .failures import sparks_errors_told
 from .job import Job, Keys, Mode
 from .lance_sink import LanceSink, SinkOptions, encode_options, encode_schema
 from .mapping import mapping_mistakes
@@ -34,8 +33,6 @@ from .verify import lance_fields_of, table_differences
 
 Progress = Callable[[int, int], None]
 SHOWN_REASONS = 20
-ERROR_LINE = re.compile(r"(?:\w+\.)*\w*(?:Error|Invalid|Exception): \S")
-
 # Most records pass through few operators that are heavy in themselves: to compile Java for them takes longer than it
 # saves, even on a million records.
 WITHOUT_CODE = {"spark.sql.codegen.wholeStage": "false", "spark.sql.codegen.factoryMode": "NO_CODEGEN"}
@@ -89,7 +86,7 @@ def run(
     else:
         spark.dataSource.register(LanceSink)
     run_id = uuid.uuid4().hex
-    with _sparks_errors_told(), _settings(spark, job), _watched(spark, run_id, progress):
+    with sparks_errors_told(), _settings(spark, job), _watched(spark, run_id, progress):
         frame, counted = _conformed(spark, job, arrow_schema)
         numbers = _write(frame, job, arrow_schema, storage_version, run_id)
     expected = lance_fields_of(arrow_schema) if lance_fields is None else lance_fields
@@ -180,30 +177,6 @@ def _settings(spark: SparkSession, job: Job) -> Iterator[None]:
                 spark.conf.set(key, value)
 
 
-@contextmanager
-def _sparks_errors_told() -> Iterator[None]:
-    """Spark's errors as one sentence; its own stay behind as the cause."""
-    try:
-        yield
-    except (PySparkException, Py4JError) as error:
-        raise PipelineError(
-            "spark-failed", cause_of(str(error)), "nothing of this run was written"
-        ) from error
-
-
-def cause_of(text: str) -> str:
-    """The sentence that says most, out of Spark's many lines.
-
-    >>> cause_of("Job aborted\\n  at x.y(Z.java:1)\\nCaused by: java.io.IOException: disk is full\\n  at a.b")
-    'Spark stopped: disk is full'
-    """
-    lines = [line.strip() for line in text.splitlines() if line.strip()]
-    causes = [line.split(": ", 2)[-1] for line in lines if line.startswith("Caused by: ")]
-    pythons = [line for line in lines if ERROR_LINE.match(line)]
-    said = [*(line.split(": ", 1)[1] for line in pythons[-1:]), *causes[-1:], *lines[:1], "it gave no reason"]
-    return f"Spark stopped: {said[0][:500]}"
-
-
 def _top_reasons(numbers: dict[str, Any]) -> tuple[ReasonCount, ...]:
     ordered = sorted(numbers["reasons"], key=lambda entry: (-entry[2], entry[0], entry[1]))
     return tuple(ReasonCount(*entry) for entry in ordered[:SHOWN_REASONS])
@@ -246,9 +219,6 @@ def _explained(error: PySparkException, report: Path) -> Exception:
             f" fit, the limit is {numbers['over_limit']}; nothing was written",
             f"most of them: {worst}",
         )
-    for line in reversed(str(error).splitlines()):
-        if "PipelineError: (" in line:
-            return PipelineError("write-failed", line.split("PipelineError: ", 1)[1])
     sparks_own: Exception = error
     return sparks_own
 

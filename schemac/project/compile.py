@@ -68,7 +68,9 @@ class Output:
         self.losses.update(other.losses)
 
 
-def compile_files(files: Sequence[ManifestFile], project: Project, options: Options, report: Report) -> Output:
+def compile_files(
+    files: Sequence[ManifestFile], project: Project, options: Options, report: Report
+) -> Output:
     """All manifests of a run, checked, and the artifacts for the targets in the options.
 
     The artifacts are not to be used where the report has errors.

@@ -27,7 +27,7 @@ def spark() -> Iterator[SparkSession]:
         "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
         "spark.sql.shuffle.partitions": "2",
     }
-    session = start_session(master="local[2]", settings=settings)
+    session = start_session(master="local[2,2]", settings=settings)
     yield session
     session.stop()
 

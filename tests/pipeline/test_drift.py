@@ -26,7 +26,9 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-@pytest.mark.parametrize("example", read_page(PIPELINE_DRIFT).examples, ids=lambda e: "right" if e.is_right else "wrong")
+@pytest.mark.parametrize(
+    "example", read_page(PIPELINE_DRIFT).examples, ids=lambda e: "right" if e.is_right else "wrong"
+)
 def test_run_the_examples(
     example: object, folder: Path, spark: SparkSession, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -49,7 +49,9 @@ def copy_example(name: str, tmp_path: Path, data: Path | None, *files: str) -> P
 
 
 def test_run_the_weather(spark: SparkSession, data: Path, tmp_path: Path) -> None:
-    result, schema = run_example("weather", copy_example("weather", tmp_path, data, "seattle-weather.csv"), spark)
+    result, schema = run_example(
+        "weather", copy_example("weather", tmp_path, data, "seattle-weather.csv"), spark
+    )
     with (data / "seattle-weather.csv").open() as stream:
         rows = list(csv.DictReader(stream))
     assert (result.rows_in, result.rows_quarantined) == (len(rows), 0)
@@ -60,24 +62,32 @@ def test_run_the_weather(spark: SparkSession, data: Path, tmp_path: Path) -> Non
 
 
 def test_run_the_earthquakes(spark: SparkSession, data: Path, tmp_path: Path) -> None:
-    result, _ = run_example("earthquakes", copy_example("earthquakes", tmp_path, data, "earthquakes.json"), spark)
+    result, _ = run_example(
+        "earthquakes", copy_example("earthquakes", tmp_path, data, "earthquakes.json"), spark
+    )
     features = json.loads((data / "earthquakes.json").read_text())["features"]
     assert result.rows_in == len(features)
     written = lance.dataset(result.table_path).to_table(columns=["id", "position", "time"]).to_pylist()
     by_id = {feature["id"]: feature for feature in features}
     assert all(row["position"] == by_id[row["id"]]["geometry"]["coordinates"] for row in written)
-    assert all(int(row["time"].timestamp() * 1000) == by_id[row["id"]]["properties"]["time"] for row in written)
+    assert all(
+        int(row["time"].timestamp() * 1000) == by_id[row["id"]]["properties"]["time"] for row in written
+    )
     assert len(written) + result.rows_quarantined == len(by_id)
 
 
 def test_run_the_birdstrikes(spark: SparkSession, data: Path, tmp_path: Path) -> None:
-    result, _ = run_example("birdstrikes", copy_example("birdstrikes", tmp_path, data, "birdstrikes.csv"), spark)
+    result, _ = run_example(
+        "birdstrikes", copy_example("birdstrikes", tmp_path, data, "birdstrikes.csv"), spark
+    )
     with (data / "birdstrikes.csv").open(newline="") as stream:
         rows = list(csv.DictReader(stream))
     assert result.rows_in == len(rows) == 10_000
     table = lance.dataset(result.table_path).to_table()
     assert table.column_names == list(rows[0])
-    good = [row for row in rows if all(row[f"Cost {name}"].isdigit() for name in ("Other", "Repair", "Total $"))]
+    good = [
+        row for row in rows if all(row[f"Cost {name}"].isdigit() for name in ("Other", "Repair", "Total $"))
+    ]
     assert table.num_rows == len(good)
     assert sum(table.column("Cost Total $").to_pylist()) == sum(int(row["Cost Total $"]) for row in good)
 
@@ -87,7 +97,11 @@ def test_run_the_movies(spark: SparkSession, data: Path, tmp_path: Path) -> None
     films = json.loads((data / "movies.json").read_text())
     assert result.rows_in == len(films)
     reasons = reasons_of(result)
-    titles = [json.loads(raw)["Title"] for raw, found in reasons.items() if any(r[:2] == ("Title", "type") for r in found)]
+    titles = [
+        json.loads(raw)["Title"]
+        for raw, found in reasons.items()
+        if any(r[:2] == ("Title", "type") for r in found)
+    ]
     assert sorted(titles) == sorted(film["Title"] for film in films if isinstance(film["Title"], int))
     assert [found for raw, found in reasons.items() if json.loads(raw)["Title"] is None]
     written = lance.dataset(result.table_path).to_table(columns=["Title", "Release Date"]).to_pylist()
@@ -98,7 +112,9 @@ def test_run_the_movies(spark: SparkSession, data: Path, tmp_path: Path) -> None
 
 def test_run_the_demo_on_fewer_records(spark: SparkSession, tmp_path: Path) -> None:
     folder = copy_example("demo", tmp_path, None)
-    subprocess.run([sys.executable, "generate.py", "rides.ndjson", "6000"], cwd=folder, check=True, capture_output=True)
+    subprocess.run(
+        [sys.executable, "generate.py", "rides.ndjson", "6000"], cwd=folder, check=True, capture_output=True
+    )
     result, _ = run_example("demo", folder, spark)
     assert (result.rows_in, result.rows_quarantined) == (6000, 120)
     counted = Counter({(reason.path, reason.rule): reason.count for reason in result.reasons})

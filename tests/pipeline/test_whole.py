@@ -82,7 +82,11 @@ RECORDS = [
                 None,
                 [None],
                 [{}],
-                [{"day": "2024-01-01", "n": 1, "d": 1.25}, {"day": "2024-13-01"}, {"day": "2024-01-01", "n": -1}],
+                [
+                    {"day": "2024-01-01", "n": 1, "d": 1.25},
+                    {"day": "2024-13-01"},
+                    {"day": "2024-01-01", "n": -1},
+                ],
                 [{"day": "2024-01-01", "d": 1.239}],
                 [{"day": "2024-01-01", "other": [{"k": 1}]}],
                 {"day": 1},
@@ -139,7 +143,9 @@ def test_read_whole_as_field_by_field(
     assert len(whole[0]) > 60
 
 
-def proven(spark: SparkSession, tmp_path: Path, schema: pa.Schema, lines: list[str], **settings: Any) -> list[bool]:
+def proven(
+    spark: SparkSession, tmp_path: Path, schema: pa.Schema, lines: list[str], **settings: Any
+) -> list[bool]:
     """For each line, whether it is read whole."""
     (tmp_path / "in.json").write_text("".join(line + "\n" for line in lines))
     source = {"path": str(tmp_path / "in.json"), "options": {"multiLine": False}}
@@ -157,24 +163,43 @@ def test_sound_records_are_read_whole(spark: SparkSession, tmp_path: Path) -> No
     sound = [
         {},
         {"i8": 1, "f32": 0.5, "d": 1.25, "a key": "x", "day": "2024-01-01", "at": "2024-01-01T00:00:00Z"},
-        {"items": [{"day": "2024-01-01", "n": 1, "d": 5}], "m": {"a b": "2024-01-01T00:00:00Z"}, "v": [1, 2.5]},
-        {"st": {"x": 1, "é y": "z"}, "im": {"1": 1}, "j": [{"any": {"thing": [1, "a"]}}], "unknown": {"a b": [[1]]}},
+        {
+            "items": [{"day": "2024-01-01", "n": 1, "d": 5}],
+            "m": {"a b": "2024-01-01T00:00:00Z"},
+            "v": [1, 2.5],
+        },
+        {
+            "st": {"x": 1, "é y": "z"},
+            "im": {"1": 1},
+            "j": [{"any": {"thing": [1, "a"]}}],
+            "unknown": {"a b": [[1]]},
+        },
     ]
     lines = [json.dumps(record) for record in sound]
     assert proven(spark, tmp_path, SCHEMA, [*lines, '{"i8": "1"}', "[1]"]) == [True] * 4 + [False] * 2
 
 
 def test_nested_paths_are_read_whole(spark: SparkSession, tmp_path: Path) -> None:
-    schema = pa.schema([FIELD("a", pa.int8(), False), FIELD("b", pa.timestamp("ms")), FIELD("c", pa.float64())])
+    schema = pa.schema(
+        [FIELD("a", pa.int8(), False), FIELD("b", pa.timestamp("ms")), FIELD("c", pa.float64())]
+    )
     fields = {"a": "p.a", "b": {"from": "p.t", "epoch": "Millisecond"}, "c": "xyz[1]"}
-    lines = ['{"p": {"a": 1, "t": 5, "z": 0}, "xyz": [1, 2]}', '{"p": null}', '{"p": {"a": 1, "t": "5"}}', '{"p": 1}']
+    lines = [
+        '{"p": {"a": 1, "t": 5, "z": 0}, "xyz": [1, 2]}',
+        '{"p": null}',
+        '{"p": {"a": 1, "t": "5"}}',
+        '{"p": 1}',
+    ]
     assert proven(spark, tmp_path, schema, lines, fields=fields) == [True, False, False, False]
 
 
 def test_long_records_do_not_exhaust_the_stack(spark: SparkSession, tmp_path: Path) -> None:
     moment = "2024-01-01T00:00:00Z"
     many = {f"k {i}": moment for i in range(20_000)}
-    lines = [json.dumps(record) for record in ({"m": many}, {"i8": 1, **many}, {"unknown": many}, {"i8": "x", **many})]
+    lines = [
+        json.dumps(record)
+        for record in ({"m": many}, {"i8": 1, **many}, {"unknown": many}, {"i8": "x", **many})
+    ]
     assert proven(spark, tmp_path, SCHEMA, lines) == [True, True, True, False]
 
 

@@ -14,7 +14,9 @@ from schemac.source.report import Report
 from tests.bench.workload import write_manifests
 
 
-def compiled(folder: Path, monkeypatch: pytest.MonkeyPatch, shared_from: int) -> tuple[object, object, object]:
+def compiled(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, shared_from: int
+) -> tuple[object, object, object]:
     monkeypatch.setattr(stages, "SHARED_FROM", shared_from)
     files = [ManifestFile(path, path.name, is_named=True) for path in sorted(folder.glob("*.yaml"))]
     report = Report()
@@ -33,7 +35,9 @@ def test_find_the_same_in_many_files(tmp_path: Path, monkeypatch: pytest.MonkeyP
     folder = write_manifests(tmp_path / "m", 5, 4)
     (folder / "table_1.yaml").write_text("name: TABLE_0\nfields:\n  - {name: a, type: Int8}\n")
     (folder / "table_2.yaml").write_text("fields:\n  - {name: a, type: bigint}\n")
-    (folder / "table_4.yaml").write_text("fields:\n  - {name: a, type: {kind: Decimal, precision: 5, scale: 7}}\n")
+    (folder / "table_4.yaml").write_text(
+        "fields:\n  - {name: a, type: {kind: Decimal, precision: 5, scale: 7}}\n"
+    )
     shared = compiled(folder, monkeypatch, 0)[2]
     assert shared == compiled(folder, monkeypatch, 1 << 40)[2]
     assert {d.code for d in shared} >= {"SC201", "SC216", "SC308"}  # type: ignore[attr-defined]
