@@ -56,7 +56,7 @@ def _run(options: argparse.Namespace, report: Report) -> "RunReport | None":
         return None
     try:
         if options.dry_run:
-            check(loaded.job)
+            check(loaded.job, loaded.arrow_schema)
             say(
                 f"{options.pipeline} can run: {len(loaded.dataset.columns)} columns of {loaded.dataset.name}",
                 options,

@@ -14,7 +14,7 @@ from pyspark.errors import PySparkException
 from .errors import PipelineError
 
 OURS = re.compile(r"PipelineError: (?P<message>.+?)(?: \(help: (?P<help>.+)\))?$", re.MULTILINE)
-RAISED = re.compile(r"^(?:\w+\.)*\w*(?:Error|Invalid|Exception): (?P<message>\S.*)$", re.MULTILINE)
+RAISED = re.compile(r"^(?:: )?(?:\w+\.)*\w*(?:Error|Invalid|Exception): (?P<message>\S.*)$", re.MULTILINE)
 CAUSED = re.compile(r"^Caused by: (?:[\w.$]+: )*(?P<message>\S.*)$", re.MULTILINE)
 NOTHING = "nothing of this run was written"
 

@@ -23,8 +23,8 @@ from . import lance_table
 from .batches import as_lance_reads, to_schema
 from .errors import PipelineError
 from .lance_table import Place
+from .preflight import check_same_schema
 from .spill import ERRORS, QUARANTINE_SCHEMA, Spill
-from .verify import differences, lance_fields_of
 
 
 @dataclass
@@ -142,11 +142,7 @@ class LanceWriter(DataSourceArrowWriter):  # type: ignore[misc]  # PySpark is no
     def _check_schema(self) -> None:
         table = lance_table.open_table(self.table.path, self.table.storage_options)
         assert table is not None
-        found = differences(lance_fields_of(self.schema), table.lance_schema, ids=False)
-        if found:
-            raise PipelineError(
-                "schema-mismatch", f"the table `{self.table.path}` has another schema: {'; '.join(found[:5])}"
-            )
+        check_same_schema(self.table.path, table, self.schema)
 
     def write(self, iterator: Iterator[pa.RecordBatch]) -> Written:
         """Writes the rows of one task."""
@@ -191,12 +187,12 @@ class LanceWriter(DataSourceArrowWriter):  # type: ignore[misc]  # PySpark is no
         self._check_limit(report)
         quarantine_version = None
         if self.quarantine is not None and bad:
-            quarantine_version = lance_table.commit(self.quarantine, QUARANTINE_SCHEMA, bad)
+            quarantine_version = lance_table.commit(self.quarantine, QUARANTINE_SCHEMA, bad, may_join=True)
         try:
             version = lance_table.commit(self.table, self.schema, good)
         except Exception:
             if quarantine_version is not None and self.quarantine is not None:
-                lance_table.take_back(self.quarantine, quarantine_version)
+                lance_table.take_back(self.quarantine, quarantine_version, self.options.run)
             raise
         for place in self._places():
             lance_table.close_staging(place)

@@ -11,7 +11,7 @@ import shutil
 import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import pyarrow as pa
@@ -37,6 +37,8 @@ def open_table(path: str, storage_options: dict[str, str] | None = None) -> Any 
     """The table, or None where there is none. Anything else that keeps it from being opened is raised."""
     import lance
 
+    if is_local(path) and os.path.isfile(local_path(path)):
+        return None
     try:
         with lance_errors():
             return lance.dataset(path, storage_options=storage_options or None)
@@ -126,12 +128,17 @@ def write_fragments(place: Place, schema: pa.Schema, batches: Iterator[pa.Record
     return [json.dumps(fragment.to_json()) for fragment in fragments]
 
 
-def commit(place: Place, schema: pa.Schema, fragments: list[str]) -> int:
-    """Adds the fragments to the table, or makes it of them; the new version."""
-    if place.mode == "create" and open_table(place.path, place.storage_options) is not None:
-        raise PipelineError(
-            "table-exists", f"another run has made a table at `{place.path}` meanwhile", AGAIN
-        )
+def commit(place: Place, schema: pa.Schema, fragments: list[str], *, may_join: bool = False) -> int:
+    """Adds the fragments to the table, or makes it of them; the new version.
+
+    A table that another run has made meanwhile is joined, if it may be: its schema is known to be the same.
+    """
+    made = open_table(place.path, place.storage_options) if place.mode == "create" else None
+    if made is not None:
+        if not may_join:
+            message = f"another run has made a table at `{place.path}` meanwhile"
+            raise PipelineError("table-exists", message, AGAIN)
+        place = replace(place, mode="append", read_version=made.version)
     if place.is_staged:
         _move_in(place, fragments)
     try:
@@ -234,14 +241,17 @@ def _remove_remote(place: Place, fragments: list[str]) -> None:
         pass  # Lance's own clean-up takes files that no version names.
 
 
-def take_back(place: Place, version: int) -> None:
+def take_back(place: Place, version: int, run: str) -> None:
     """Undoes a commit of this run: the dataset as it was before, by a new version, or gone where it was new."""
     import lance
 
-    if place.read_version:
-        with lance_errors():
-            lance.dataset(
-                place.path, version=place.read_version, storage_options=place.storage_options or None
-            ).restore()
-    elif place.is_staged and version == 1:
-        shutil.rmtree(place.path, ignore_errors=True)
+    options = place.storage_options or None
+    latest = lance.dataset(place.path, storage_options=options)
+    with lance_errors():
+        if latest.version != version:
+            # Others have written since: what is theirs stays.
+            latest.delete(f"run = '{run}'")
+        elif version > 1:
+            lance.dataset(place.path, version=version - 1, storage_options=options).restore()
+        elif place.is_staged:
+            shutil.rmtree(place.path, ignore_errors=True)

@@ -6,7 +6,6 @@ Errors: PipelineError for what the author can mend; anything else is Spark's, La
 """
 
 import json
-import os
 import tempfile
 import threading
 import time
@@ -21,14 +20,13 @@ import pyarrow as pa
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, Observation, SparkSession, functions
 
-from . import lance_table
 from .conform import conform, key_check, primary_key
 from .errors import PipelineError
 from .failures import sparks_errors_told
 from .job import Job, Keys, Mode
 from .lance_sink import LanceSink, SinkOptions, encode_options, encode_schema
-from .mapping import mapping_mistakes
-from .source import check_source, open_records
+from .preflight import check
+from .source import open_records
 from .verify import lance_fields_of, table_differences
 
 Progress = Callable[[int, int], None]
@@ -76,9 +74,7 @@ def run(
 ) -> RunReport:
     """Runs the job; paths are taken as they stand."""
     started = time.monotonic()
-    check(job)
-    for mistake in mapping_mistakes(job, arrow_schema):
-        raise mistake.error
+    check(job, arrow_schema)
     if spark is None:
         from .session import start_session
 
@@ -122,41 +118,6 @@ def _conformed(spark: SparkSession, job: Job, schema: pa.Schema) -> tuple[DataFr
     if job.keys is Keys.CHECK and keys:
         frame = key_check(frame, keys)
     return frame, counted
-
-
-def check(job: Job) -> None:
-    """Finds what can be found before Spark starts."""
-    check_source(job)
-    if Path(job.target.path) == Path(job.quarantine_path):
-        raise PipelineError("same-path", "`target` and `quarantine` are one path")
-    table = lance_table.open_table(job.target.path, job.target.storage_options)
-    if table is not None and job.target.mode is Mode.CREATE:
-        raise PipelineError(
-            "table-exists",
-            f"there is a table at `{job.target.path}` already",
-            "set `mode: append` or `mode: overwrite` under `target`",
-        )
-    path = Path(lance_table.local_path(job.target.path))
-    if (
-        table is None
-        and lance_table.is_local(job.target.path)
-        and path.exists()
-        and (path.is_file() or any(path.iterdir()))
-    ):
-        raise PipelineError("not-a-table", f"`{job.target.path}` is there, and is no Lance table")
-    for place in (job.target.path, job.quarantine_path):
-        if lance_table.is_local(place):
-            _check_writable(Path(lance_table.local_path(place)).absolute())
-
-
-def _check_writable(path: Path) -> None:
-    nearest = next(folder for folder in (path, *path.parents) if folder.exists())
-    if not nearest.is_dir():
-        message = f"`{path}` cannot be written: `{nearest}` is a file"
-        raise PipelineError("unwritable-target", message, "name a path inside a folder")
-    if not os.access(nearest, os.W_OK):
-        message = f"`{path}` cannot be written: no permission to write in `{nearest}`"
-        raise PipelineError("unwritable-target", message, "name another path, or change the permissions")
 
 
 @contextmanager

@@ -194,8 +194,10 @@ def _csv_records(spark: SparkSession, job: Job) -> Records:
     # Names come from the first file's header; every cell stays text.
     plain = spark.read.options(**{**options, "inferSchema": "false"}).csv(list(job.source.path))
     names = [field.name for field in plain.schema.fields]
-    if len(set(names)) != len(names):
-        raise PipelineError("duplicate-column", "two columns of the source have one name")
+    if not names:
+        raise PipelineError("empty-source", f"`{job.source.path[0]}` is empty: it has no header, and no rows")
+    if has_header:
+        _check_header(spark, job, names, options)
     columns = StructType([StructField(label, StringType()) for label in [*names, CORRUPT]])
     options |= {"columnNameOfCorruptRecord": CORRUPT, "enforceSchema": "false" if has_header else "true"}
     frame = spark.read.schema(columns).options(**options).csv(list(job.source.path))
@@ -209,6 +211,20 @@ def _csv_records(spark: SparkSession, job: Job) -> Records:
     raw = f"coalesce({CORRUPT}, to_csv(struct({', '.join(cells)}), {writing}))"
     types: dict[str, DataType] = {label: StringType() for label in names}
     return Records(frame, raw, f"{CORRUPT} is not null", types)
+
+
+def _check_header(spark: SparkSession, job: Job, names: list[str], options: dict[str, str]) -> None:
+    """Refuses two columns of one name; Spark numbers them, so a look at the header tells whether they were."""
+    stems = [label.removesuffix(str(i)) for i, label in enumerate(names)]
+    numbered = [stem for stem, label in zip(stems, names, strict=True) if stem != label]
+    if len(set(numbered)) == len(numbered):
+        return
+    plain = spark.read.options(**{**options, "header": "false", "inferSchema": "false"})
+    header = [cell for cell in plain.csv(list(job.source.path)).head(1)[0] if cell is not None]
+    twice = sorted({cell for cell in header if header.count(cell) > 1})
+    if twice:
+        message = f"two columns of `{job.source.path[0]}` are called `{twice[0]}`"
+        raise PipelineError("duplicate-column", message, "give each column of the header its own name")
 
 
 def _options_map(options: dict[str, str]) -> str:
