@@ -46,7 +46,7 @@ def _run(options: argparse.Namespace, report: Report) -> "RunReport | None":
         # Imported here for start-up time, and because Spark is an extra that may not be there.
         from schemac.pipeline.errors import PipelineError
         from schemac.pipeline.load import load_job
-        from schemac.pipeline.run import check
+        from schemac.pipeline.preflight import check
     except ModuleNotFoundError as error:
         help = "install it with: pip install 'schemac[lance,spark]'"
         report.add(PIPELINE_FAILED, f"the pipeline needs {error.name}, which is not installed", help=help)

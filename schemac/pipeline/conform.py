@@ -224,7 +224,9 @@ class _Compiler:
         if isinstance(source, Json) and source.steps:
             source = Json(self.steps.keep(first, source.variant))
         slow = nested.convert(member, source, path, self.rules)
-        fast = native_reading(member, source.variant) if isinstance(source, Json) else None
+        fast = None
+        if isinstance(source, Json) and not self.rules.null_texts:
+            fast = native_reading(member, source.variant)
         if fast is not None:
             label = self.steps.keep(min(first + 1, 2), fast.read)
             value = nested.outcome(fast.value.replace("{}", label), NO_REASONS)

@@ -11,7 +11,7 @@ import base64
 import json
 import tempfile
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
@@ -178,7 +178,7 @@ class LanceWriter(DataSourceArrowWriter):  # type: ignore[misc]  # PySpark is no
                 written.rows += batch.num_rows
                 yield to_schema(batch, schema)
 
-    def commit(self, messages: list[WriterCommitMessage | None]) -> None:
+    def commit(self, messages: Sequence[WriterCommitMessage | None]) -> None:
         """Makes the rows appear: quarantine first, so that the table never holds a run whose bad rows are lost."""
         results = [message for message in messages if isinstance(message, Written)]
         good = [text for result in results for text in result.fragments]
@@ -222,7 +222,7 @@ class LanceWriter(DataSourceArrowWriter):  # type: ignore[misc]  # PySpark is no
                     json.dump({**report, "over_limit": limit}, file)
             raise PipelineError("too-many-quarantined", f"{bad} records do not fit, the limit is {limit}")
 
-    def abort(self, messages: list[WriterCommitMessage | None]) -> None:
+    def abort(self, messages: Sequence[WriterCommitMessage | None]) -> None:
         """Removes what was written."""
         results = [message for message in messages if isinstance(message, Written)]
         lance_table.discard(self.table, [text for result in results for text in result.fragments])

@@ -4,7 +4,7 @@ Shape: an expression of type struct<v, e>: the value, and the reasons why it doe
        Paths hold positions: `items[3].k`, `prices["EUR"]`.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import pyarrow as pa
 from pyspark.sql.types import ArrayType, MapType
@@ -216,7 +216,8 @@ def _convert_map(field: pa.Field, source: Input, path: Path, rules: Rules) -> st
     at = (*path, "'[\"'", f"cast({x}.key as string)", "'\"]'")
     pair = struct(
         [
-            ("k", convert(field.type.key_field, key_source, at, rules)),
+            # A key is no value: a text that means null stays what it is there.
+            ("k", convert(field.type.key_field, key_source, at, replace(rules, null_texts=()))),
             ("w", convert(field.type.item_field, value_source, at, rules)),
         ]
     )

@@ -26,6 +26,7 @@ RECORD = "_record"
 CORRUPT = "_corrupt"
 GEOJSON_TOP = ("id", "geometry", "bbox", "properties")
 GEOJSON_ALWAYS = ("type", "id", "bbox", "geometry", "properties")
+NO_CELL = "\ue000"
 FILE = "_metadata.file_path as _source"
 
 
@@ -188,8 +189,15 @@ def _json_records(texts: DataFrame, *, is_geojson: bool = False) -> Records:
 
 
 def _csv_records(spark: SparkSession, job: Job) -> Records:
-    # A quote inside quotes is doubled, as RFC 4180 has it; Spark's own default is a backslash.
-    options = {"header": "true", "mode": "PERMISSIVE", "escape": '"', **job.source.options}
+    # A quote inside quotes is doubled, as RFC 4180 has it; Spark's own default is a backslash. An empty cell is null, and
+    # `""` is an empty text: Spark takes both for null unless null is spelled in another way.
+    options = {
+        "header": "true",
+        "mode": "PERMISSIVE",
+        "escape": '"',
+        "nullValue": NO_CELL,
+        **job.source.options,
+    }
     has_header = options["header"].lower() == "true"
     # Names come from the first file's header; every cell stays text.
     plain = spark.read.options(**{**options, "inferSchema": "false"}).csv(list(job.source.path))

@@ -66,9 +66,10 @@ def _imported(schema: pa.Schema) -> schemac.Dataset | None:
     """The dataset; None where keys or hints of the Arrow schema are such that no manifest may have them."""
     report = Report()
     tree = lift(schema, "x", report)
-    assert report.diagnostics == ()
+    assert not report.diagnostics
     logical = from_tree(tree, "dataset", "x", report)
-    assert {d.code for d in report.diagnostics if d.severity == "error"} <= {"SC314", "SC317", "SC318"}
+    errors = {found.code for found in report.diagnostics if found.severity == "error"}
+    assert errors <= {"SC314", "SC317", "SC318"}
     return schemac.Dataset(logical) if logical is not None else None
 
 

@@ -78,7 +78,8 @@ def rows_of(path: str) -> list[dict[str, Any]]:
     for i, field in enumerate(table.schema):
         if getattr(field.type, "unit", None) == "ns":
             table = table.set_column(i, field.name, table.column(i).cast(pa.int64()))
-    return table.to_pylist()
+    rows: list[dict[str, Any]] = table.to_pylist()
+    return rows
 
 
 def reasons_of(report: RunReport) -> dict[str, list[tuple[str, str, str | None]]]:

@@ -12,7 +12,7 @@ from schemac.pipeline.documents import split_records
 from schemac.pipeline.errors import PipelineError
 from schemac.pipeline.inputs import parse_steps, variant_path
 from schemac.pipeline.job import Job
-from schemac.pipeline.run import check
+from schemac.pipeline.preflight import check
 from schemac.pipeline.verify import differences, lance_fields_of
 
 

@@ -84,7 +84,7 @@ def test_every_type_survives(ingest: Any) -> None:
         "d128": day("12345678901234567890.0123000000"), "d256": day("123456789012345678901234567890.12500"),
         "u64": 2**64 - 1, "f16": 0.5, "emb": [1.0, 2.0], "m": [("a", day("1.5"))],
         "st": {"d": day("1.500"), "l": [2**64 - 1, None]}, "ls": [{"d": day("2.500"), "l": None}, None],
-        "dict": "x", "j": '{"a":[1]}', "u": uuid.UUID(first["u"]), "big": "x", "fsb": b"\0\1",
+        "dict": "x", "j": '{"a":[1]}', "u": uuid.UUID(str(first["u"])), "big": "x", "fsb": b"\0\1",
         "d64": dt.date(2024, 1, 2), "dur": dt.timedelta(seconds=5), "n": None,
     }  # fmt: skip
     assert table.to_table(columns=["t"]).column("t").cast(pa.int64()).to_pylist() == [3600 * 10**9 + 1, None]
