@@ -13,6 +13,9 @@ from schemac.project.workers import share
 from schemac.source.report import Report
 from tests.bench.workload import write_manifests
 
+# Lance, which other tests load into this process, warns of every fork; the command line never loads it.
+pytestmark = pytest.mark.filterwarnings("ignore:lance is not fork-safe")
+
 
 def compiled(
     folder: Path, monkeypatch: pytest.MonkeyPatch, shared_from: int
