@@ -28,6 +28,8 @@ COMMANDS = {
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line; returns the exit code."""
     given = list(sys.argv[1:] if arguments is None else arguments)
+    # Looking for plugins of pydantic, which cannot change what a manifest means, takes longer than checking one.
+    os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
     for stream in (sys.stdout, sys.stderr):
         # Names of files and fields may hold what a terminal's encoding does not have.
         if isinstance(stream, io.TextIOWrapper):

@@ -7,7 +7,6 @@ Errors: SC601 invalid-configuration.
 
 import json
 import re
-import tomllib
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any, Literal, get_args
@@ -86,6 +85,9 @@ def _candidates(start: Path) -> list[Path]:
 
 def _read(path: Path, report: Report) -> dict[str, Any] | None:
     """The table of settings in a file; None where the file has none."""
+    # Imported here for start-up time: most folders have no such file.
+    import tomllib
+
     try:
         document = tomllib.loads(path.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError) as error:

@@ -7,7 +7,6 @@ one after another with the same results.
 """
 
 import os
-import pickle
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -57,6 +56,9 @@ def share(tasks: Sequence[Callable[[], T]]) -> list[T]:
 
 def _start(task: Callable[[], T]) -> tuple[int, int]:
     """A child at work on a task, and the end of the pipe that its result comes out of."""
+    # Imported here for start-up time: small runs have no workers.
+    import pickle
+
     read_end, write_end = os.pipe()
     child = os.fork()
     if child:
@@ -81,6 +83,8 @@ def _outcome(task: Callable[[], T]) -> Outcome[T]:
 
 
 def _finish(child: int, read_end: int) -> Outcome[Any]:
+    import pickle  # for start-up time, as above
+
     with os.fdopen(read_end, "rb") as pipe:
         content = pipe.read()
     _, status = os.waitpid(child, 0)
