@@ -165,7 +165,9 @@ def emit(
     groups = [names[number :: cores()] for number in range(min(cores(), len(names)))] if is_large else [names]
     artifacts: list[Artifact] = []
     losses: list[Loss] = []
-    for made, lost, diagnostics in share([partial(_emit, dataset, group, options) for group in groups]):
+    # Lowered once, before the processes part.
+    compilation = Compilation(dataset, lower(dataset, options.lowering))
+    for made, lost, diagnostics in share([partial(_emit, compilation, group, options) for group in groups]):
         artifacts += made
         losses += lost
         report.extend(diagnostics)
@@ -175,16 +177,15 @@ def emit(
 
 
 def _emit(
-    dataset: LogicalDataset, names: Sequence[str], options: Options
+    compilation: Compilation, names: Sequence[str], options: Options
 ) -> tuple[list[Artifact], list[Loss], tuple[Diagnostic, ...]]:
     """Artifacts, losses and findings of some targets."""
     report = Report()
-    compilation = Compilation(dataset, lower(dataset, options.lowering))
     artifacts: list[Artifact] = []
     losses: list[Loss] = []
     for name in names:
         target = load_target(name)
-        emission = Emission(dataset, name, target.loss_code, report)
+        emission = Emission(compilation.dataset, name, target.loss_code, report)
         artifacts += target.emit(compilation, emission)
         losses += emission.losses
         if options.show_losses:
