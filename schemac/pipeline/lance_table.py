@@ -12,6 +12,7 @@ import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
@@ -19,6 +20,8 @@ import pyarrow as pa
 from .errors import PipelineError
 
 STAGING = "_staging-"
+OPEN = ".open"
+"""A mark in the staging folder for as long as the run may still be committed."""
 AGAIN = "nothing of this run was written: run it again"
 
 
@@ -104,6 +107,9 @@ def open_staging(place: Place) -> None:
         assert table is not None
         os.makedirs(os.path.dirname(place.staging), exist_ok=True)
         table.shallow_clone(place.staging, place.read_version)
+    if place.is_staged:
+        os.makedirs(place.staging, exist_ok=True)
+        Path(place.staging, OPEN).touch()
 
 
 def write_fragments(place: Place, schema: pa.Schema, batches: Iterator[pa.RecordBatch]) -> list[str]:
@@ -125,6 +131,10 @@ def write_fragments(place: Place, schema: pa.Schema, batches: Iterator[pa.Record
             storage_options=place.storage_options or None,
         )
     assert isinstance(fragments, list)
+    if place.is_staged and not Path(place.staging, OPEN).exists():
+        # The run was given up while this task was writing; its files came after the sweep.
+        close_staging(place)
+        raise PipelineError("given-up", "the run was given up while this task was writing")
     return [json.dumps(fragment.to_json()) for fragment in fragments]
 
 
@@ -228,6 +238,8 @@ def close_staging(place: Place) -> None:
     """Removes the folder that tasks wrote to, with everything that is still in it."""
     if place.is_staged:
         shutil.rmtree(place.staging, ignore_errors=True)
+        if place.mode == "create" and os.path.isdir(place.path) and not os.listdir(place.path):
+            os.rmdir(place.path)
 
 
 def _remove_remote(place: Place, fragments: list[str]) -> None:
