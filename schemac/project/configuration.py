@@ -44,7 +44,7 @@ class Configuration(Model):
     """Accept the standard and nothing else."""
     metadata: bool = True
     """Let attributes travel as Arrow metadata."""
-    encodings: Encodings = Encodings()
+    encodings: Encodings = Field(default_factory=Encodings.model_construct)
     vocabularies: dict[str, str] = {}
     """JSON Schema files by attribute domain."""
 
@@ -54,7 +54,8 @@ class Project:
     """A folder with its configuration; without a file, the working folder with the defaults."""
 
     folder: Path
-    configuration: Configuration = field(default_factory=Configuration)
+    # Constructed, not validated: defaults are sound, and the validator takes time to make.
+    configuration: Configuration = field(default_factory=Configuration.model_construct)
     vocabularies: tuple[Vocabulary, ...] = ()
 
     @property
