@@ -21,14 +21,15 @@ from .scalars import Scalar, scalar_of
 from .source import Records
 from .spill import ERRORS, RAW, SOURCE
 from .sqltext import any_of, first_of, literal, name, struct, when
-from .whole import PROVEN, whole_reading
+from .whole import PROVEN, Levels, whole_reading
 
 
 @dataclass
 class Steps:
     """The projections of one compilation, each a list of named expressions over the one before."""
 
-    levels: list[list[tuple[str, str]]] = field(default_factory=lambda: [[], [], [], [], []])
+    levels: Levels = field(default_factory=lambda: [[] for _ in range(5)])
+    guarded: Levels = field(default_factory=lambda: [[] for _ in range(5)])
     wrong: list[str] = field(default_factory=list)
     wrong_unless_proven: list[str] = field(default_factory=list)
     reasons: list[str] = field(default_factory=list)
@@ -36,11 +37,22 @@ class Steps:
     is_guarded: bool = False
 
     def keep(self, level: int, expression: str) -> str:
-        """The name under which an expression is kept from its level on; a proven record leaves out what is guarded."""
+        """The name under which an expression is kept from its level on."""
         label = f"__{self.count}"
         self.count += 1
-        self.levels[level].append((label, self._guarded(expression)))
+        if self.is_guarded:
+            self.guarded[level].append((label, expression))
+            return f"__level{level}.{label}"
+        self.levels[level].append((label, expression))
         return label
+
+    @property
+    def projections(self) -> Levels:
+        """The levels; what a proven record leaves out is one column, for columns cost time even where they are null."""
+        return [
+            [*level, (f"__level{number}", when(PROVEN, "null", struct(guarded)))] if guarded else level
+            for number, (level, guarded) in enumerate(zip(self.levels, self.guarded, strict=True))
+        ]
 
     def object_to(self, is_wrong: str, reasons: str) -> None:
         """Adds reasons (an array) that hold where the condition does."""
@@ -65,7 +77,7 @@ def conform(records: Records, schema: pa.Schema, job: Job) -> DataFrame:
     frame = records.frame
     steps, final = compiler.compile()
     kept: list[str] = [name(column) for column in frame.columns]
-    for level in [*(compiler.whole.levels if compiler.whole else []), *steps.levels]:
+    for level in [*(compiler.whole.levels if compiler.whole else []), *steps.projections]:
         if level:
             frame = frame.selectExpr(*kept, *(f"{text} as {label}" for label, text in level))
             kept += [label for label, _ in level]

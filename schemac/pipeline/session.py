@@ -7,6 +7,7 @@ Shape: a `SparkSession` with our sink registered; an active session is used as i
 import atexit
 import logging
 import os
+import re
 import sys
 import tempfile
 import warnings
@@ -27,8 +28,10 @@ STATIC_SETTINGS = {
     "spark.sql.shuffle.partitions": "8",
 }
 
-# A wide schema becomes one long Java method, which Java would otherwise leave to its interpreter.
+# A wide schema becomes one long Java method, which Java would otherwise leave to its interpreter. A run wants to be done
+# soon; short pauses are of no use to it.
 JAVA_OPTIONS = "-XX:-DontCompileHugeMethods"
+COLLECTOR = "-XX:+UseParallelGC"
 
 # These decide what a value means, so that a run gives the same table under any session.
 RUN_SETTINGS = {
@@ -65,7 +68,8 @@ def _create(master: str, settings: dict[str, str], app_name: str) -> SparkSessio
     os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
     _make_importable_on_workers()
     own = settings.get("spark.driver.extraJavaOptions", "")
-    settings = {**settings, "spark.driver.extraJavaOptions": f"{JAVA_OPTIONS} {own}".strip()}
+    collector = "" if re.search(r"-XX:\+Use\w*GC\b", own) else COLLECTOR
+    settings = {**settings, "spark.driver.extraJavaOptions": f"{JAVA_OPTIONS} {collector} {own}".strip()}
     builder = SparkSession.builder.master(master).appName(app_name)
     for name, text in {**STATIC_SETTINGS, **RUN_SETTINGS, **settings}.items():
         builder = builder.config(name, text)
