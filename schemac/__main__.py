@@ -1,8 +1,6 @@
 """`python -m schemac`."""
 
-import sys
-
-from schemac.cli.main import main
+from schemac.cli.main import entry
 
 if __name__ == "__main__":
-    sys.exit(main())
+    entry()

@@ -55,6 +55,24 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return ExitCode.INTERNAL
 
 
+def entry() -> None:
+    """What the installed command calls: run, and leave the process.
+
+    Taking apart every value of a large schema, as Python does when it ends, would take a tenth of a build. Spark is
+    another matter: it has to be stopped in good order.
+    """
+    code = main()
+    try:
+        sys.stdout.flush()
+        sys.stderr.flush()
+    except BrokenPipeError:
+        # Whoever read our output has left; there is nobody to tell.
+        os._exit(code)
+    if "pyspark" in sys.modules:
+        sys.exit(code)
+    os._exit(code)
+
+
 def _run(given: list[str]) -> int:
     command = next((word for word in given if not word.startswith("-")), None)
     if command is not None and command not in COMMANDS and given[0] == command:
