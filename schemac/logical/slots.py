@@ -5,7 +5,7 @@ Shape: a tree, in pre-order of the manifest. A slot is a column, a struct's memb
 value; `Option` makes no slot of its own but makes its slot nullable. These are the nodes that Arrow calls fields.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from schemac.logical.model import Field, LogicalType, Member, Schema
@@ -97,12 +97,6 @@ class Slot:
         places = [(*self.declared_at, "extra", key)] if self.is_member else []
         places += [(*base, *("inner",) * depth, "extra", key) for depth in range(len(self.options) + 1)]
         return places
-
-    def preorder(self) -> "Iterator[Slot]":
-        """This slot and all below it."""
-        yield self
-        for child in self.children:
-            yield from child.preorder()
 
 
 def columns(schema: Schema, indices: Sequence[int] | None = None) -> tuple[Slot, ...]:

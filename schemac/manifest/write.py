@@ -1,8 +1,8 @@
 """Logical datasets into manifest text.
 
 Floor: 5 (manifest).
-Shape: two ways of writing the same: as a person would, with short forms where nothing is lost, `description:` beside
-`name` and small mappings on one line; or in the standard's long form, every kind and default written out.
+Shape: as a person would write it, with short forms where nothing is lost, `description:` beside `name` and small
+mappings on one line.
 Source: RFC-016; the layout is that of the examples.
 """
 
@@ -25,14 +25,6 @@ def write_manifest(dataset: LogicalDataset, comments: tuple[str, ...] = ()) -> s
     """The manifest of a dataset as a person would have written it, below these lines of comment."""
     top = CommentedMap(name=dataset.name, **_friendly_holder(dataset.schema))
     return "".join(f"# {line}\n" for line in comments) + _text(top)
-
-
-def write_standard(dataset: LogicalDataset) -> str:
-    """The SetDataSchema event of a dataset in the standard's long form, defaults written out."""
-    schema = CommentedMap(fields=[_standard_field(field) for field in dataset.schema.fields])
-    if dataset.schema.extra:
-        schema["extra"] = _sorted(dataset.schema.extra)
-    return _text(CommentedMap(kind="SetDataSchema", schema=schema))
 
 
 def _friendly_holder(schema: Schema) -> dict[str, Any]:
@@ -77,32 +69,6 @@ def _friendly_value(value: Any) -> Any:
     if isinstance(value, tuple):
         return [_friendly_field(member) for member in value]
     return _value(value)
-
-
-def _standard_field(field: Field) -> CommentedMap:
-    tree = CommentedMap(name=_name(field.name), type=_standard_type(field.type))
-    if field.extra:
-        tree["extra"] = _sorted(field.extra)
-    return tree
-
-
-def _standard_type(type_: LogicalType) -> CommentedMap:
-    tree = CommentedMap()
-    for name, info in type(type_).model_fields.items():
-        value = getattr(type_, name)
-        if name == "extra" or (value is None and name != "timezone"):
-            continue
-        if isinstance(value, LogicalType):
-            tree[info.alias or name] = _standard_type(value)
-        elif isinstance(value, tuple):
-            tree[info.alias or name] = [_standard_field(member) for member in value]
-        else:
-            tree[info.alias or name] = _quoted_kind(value) if name == "kind" else value
-    return tree
-
-
-def _sorted(extra: dict[str, Any]) -> CommentedMap:
-    return CommentedMap({key: _value(extra[key]) for key in sorted(extra)})
 
 
 def _value(value: Any) -> Any:
