@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 import schemac
 from schemac import Dataset
+from schemac.logical.slots import preorder
 from schemac.lowering.lower import lower
 from schemac.project.compile import Options, emit
 from schemac.source.diagnostic import Severity
@@ -131,11 +132,6 @@ def test_write_arrow_schemas_that_arrow_reads(
 @given(manifests())
 def test_lower_every_slot_to_one_field(manifest: Tree) -> None:
     dataset = only(text(manifest))._logical
-    for field, column in zip(lower(dataset).preorder(), _preorder(dataset.columns), strict=True):
+    for field, column in zip(lower(dataset).preorder(), preorder(dataset.columns), strict=True):
         assert field.slot is column
         assert field.arrow.nullable == column.is_nullable
-
-
-def _preorder(slots: Any) -> Any:
-    for slot in slots:
-        yield from slot.preorder()
