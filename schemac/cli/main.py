@@ -19,6 +19,7 @@ COMMANDS = {
     "check": "find mistakes in manifests",
     "build": "compile manifests into artifacts",
     "import": "start a manifest from a file or table that is there already",
+    "lock": "freeze schemas as their next versions, and give fields their ids for life",
     "run": "run a pipeline on Spark: read, conform, write a Lance table, verify",
     "explain": "tell what a diagnostic code means, with examples",
 }

@@ -9,7 +9,12 @@ import sys
 from collections.abc import Callable, Sequence
 
 from schemac.cli.exit_code import ExitCode
-from schemac.source.catalogue import INVALID_CONFIGURATION, NOTHING_TO_COMPILE, STALE_ARTIFACT
+from schemac.source.catalogue import (
+    INVALID_CONFIGURATION,
+    NOTHING_TO_COMPILE,
+    STALE_ARTIFACT,
+    UNLOCKED_CHANGE,
+)
 from schemac.source.diagnostic import Diagnostic, Severity
 from schemac.source.render.github import render_github
 from schemac.source.render.json import render_json
@@ -75,7 +80,7 @@ def exit_code(diagnostics: Sequence[Diagnostic], options: argparse.Namespace) ->
     failing = {d.code for d in diagnostics if d.severity.rank <= lowest}
     if not failing:
         return ExitCode.CLEAN
-    if failing <= {STALE_ARTIFACT.id}:
+    if failing <= {STALE_ARTIFACT.id, UNLOCKED_CHANGE.id}:
         return ExitCode.STALE
     return (
         ExitCode.USAGE if failing & {INVALID_CONFIGURATION.id, NOTHING_TO_COMPILE.id} else ExitCode.FINDINGS

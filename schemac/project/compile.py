@@ -139,6 +139,13 @@ def _check_part(
     return compiled
 
 
+def read_manifests(
+    files: Sequence[ManifestFile], project: Project, report: Report, *, strict: bool = False
+) -> list[CompiledFile]:
+    """The checked datasets of these manifests, one process."""
+    return _check_part(files, project, Options(strict=strict), report)
+
+
 def _size(file: ManifestFile) -> int:
     try:
         return file.path.stat().st_size

@@ -10,164 +10,54 @@ held against what pylance 14.0.2 makes of the same Arrow schema. What Lance cann
 """
 
 import re
-from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Iterable, Mapping
+from typing import Any
 
-from schemac.lowering.metadata import (
-    CLUSTERING_KEY_POSITION,
-    PRIMARY_KEY,
-    PRIMARY_KEY_POSITION,
-    registered_extension_metadata,
-)
-from schemac.physical.arrow import ArrowField, pa
+from schemac.identity.lock import Numbers
+from schemac.logical.slots import Slot
 from schemac.physical.field import LoweredSchema
 from schemac.source.catalogue import LANCE_LOSS
 from schemac.targets._generated.lance import file_pb2 as pb
 from schemac.targets._lance.limits import Limits
-from schemac.targets._lance.types import NAME_KEY, Types
+from schemac.targets._lance.nodes import NO_MARKS, KeyMarks, Node, nodes_of, numbered
+from schemac.targets._lance.types import NAME_KEY
 from schemac.targets.target import Artifact, Compilation, Emission, Target
 
-
-class _KeyMarks(NamedTuple):
-    """What metadata says about a field's place in the table's keys."""
-
-    is_primary: bool = False
-    primary_position: int = 0
-    clustering_position: int = 0
+_Numbered = Iterable[tuple[int, Node]]
 
 
-class _Node(NamedTuple):
-    """One field as Lance numbers them; its id is its index."""
-
-    name: str
-    parent_id: int
-    logical_type: str
-    is_nullable: bool
-    encoding: "pb.Field.Encoding"
-    metadata: dict[bytes, bytes]
-    """Keys in order."""
-    marks: _KeyMarks
-
-
-_NO_METADATA: dict[bytes, bytes] = {}
-_NO_MARKS = _KeyMarks()
-
-
-def to_message(lowered: LoweredSchema) -> pb.Schema:
+def to_message(lowered: LoweredSchema, numbers: Mapping[Slot, Numbers] | None = None) -> pb.Schema:
     """The schema as Lance writes it. Raises ValueError for a type that Lance has no word for."""
-    return _message(_nodes(lowered), lowered.metadata)
+    return _message(numbered(lowered, nodes_of(lowered), numbers), lowered.metadata)
 
 
-def to_bytes(lowered: LoweredSchema) -> bytes:
+def to_bytes(lowered: LoweredSchema, numbers: Mapping[Slot, Numbers] | None = None) -> bytes:
     """The same message in the bytes of `lance/schema.binpb`."""
-    return _bytes(_nodes(lowered), lowered.metadata)
+    nodes = nodes_of(lowered)
+    return _bytes(nodes, numbered(lowered, nodes, numbers), lowered.metadata)
 
 
-def to_text(lowered: LoweredSchema) -> str:
+def to_text(lowered: LoweredSchema, numbers: Mapping[Slot, Numbers] | None = None) -> str:
     """The same message in the text of `lance/schema.txtpb`."""
-    return _text(_nodes(lowered), lowered.metadata)
+    return _text(numbered(lowered, nodes_of(lowered), numbers), lowered.metadata)
 
 
 def emit(compilation: Compilation, emission: Emission) -> list[Artifact]:
     """The message in binary and as text, unless Lance could not hold the schema."""
     if not Limits(compilation, emission).are_kept():
         return []
-    metadata = compilation.lowered.metadata
-    nodes = _nodes(compilation.lowered)
+    lowered, numbers = compilation.lowered, compilation.numbers
+    nodes = nodes_of(lowered)
     return [
-        Artifact("lance/schema.binpb", _bytes(nodes, metadata)),
-        Artifact("lance/schema.txtpb", _text(nodes, metadata).encode()),
+        Artifact("lance/schema.binpb", _bytes(nodes, numbered(lowered, nodes, numbers), lowered.metadata)),
+        Artifact("lance/schema.txtpb", _text(numbered(lowered, nodes, numbers), lowered.metadata).encode()),
     ]
 
 
-def _nodes(lowered: LoweredSchema) -> list[_Node]:
-    """All fields in pre-order."""
-    writer = _Writer()
-    for top in lowered.fields:
-        writer.field(top.arrow, -1)
-    return writer.nodes
-
-
-class _Writer:
-    """Numbers fields and finds Lance's words for each. Needs nothing but Arrow fields, wherever they are from."""
-
-    def __init__(self) -> None:
-        self.nodes: list[_Node] = []
-        self.types = Types()
-
-    def field(self, arrow: ArrowField, parent_id: int) -> None:
-        nodes, types = self.nodes, self.types
-        id = len(nodes)
-        type_: Any = arrow.type
-        metadata: dict[bytes, bytes] = arrow.metadata or _NO_METADATA
-        if isinstance(type_, pa.BaseExtensionType):
-            registered = registered_extension_metadata(type_)
-            metadata = {**{key.encode(): text.encode() for key, text in registered.items()}, **metadata}
-            type_ = type_.storage_type
-        marks = _NO_MARKS
-        if metadata:
-            metadata = _canonical(metadata)
-            marks = _key_marks(metadata)
-        logical_type, encoding = types.words(type_, metadata)
-        nodes.append(_Node(arrow.name, parent_id, logical_type, arrow.nullable, encoding, metadata, marks))
-        if logical_type in _PARENTS:
-            self.children(type_, id)
-        elif type_.id == types.fixed_list and type_.value_type.id == types.struct:
-            self.field(type_.value_field, id)
-
-    def children(self, type_: Any, id: int) -> None:
-        if type_.id == self.types.struct:
-            for child in type_.fields:
-                self.field(child, id)
-        elif type_.id == self.types.map:
-            entries = len(self.nodes)
-            self.nodes.append(_Node("entries", id, "struct", False, pb.Field.NONE, _NO_METADATA, _NO_MARKS))
-            self.field(type_.key_field, entries)
-            self.field(type_.item_field, entries)
-        else:
-            self.field(type_.value_field, id)
-
-
-_PARENTS = frozenset({"struct", "map", "list", "list.struct", "large_list", "large_list.struct"})
-"""Logical types with messages below them; so is a fixed-size list of structs."""
-
-
-def _canonical(metadata: dict[bytes, bytes]) -> dict[bytes, bytes]:
-    """Metadata as Lance keeps it, keys in order."""
-    if metadata.get(NAME_KEY) == b"arrow.json":
-        metadata = {**metadata, NAME_KEY: b"lance.json"}
-    return dict(sorted(metadata.items())) if len(metadata) > 1 else metadata
-
-
-def _key_marks(metadata: Mapping[bytes, bytes]) -> _KeyMarks:
-    """A position alone makes a primary key, whatever the flag says; one that is no number counts for nothing."""
-    if _MARKS.isdisjoint(metadata):
-        return _NO_MARKS
-    flag, primary, clustering = (metadata.get(key.encode()) for key in _MARK_KEYS)
-    position = _position(primary)
-    is_primary = position is not None or (flag or b"").lower() in _TRUE
-    return _KeyMarks(is_primary, position or 0, _position(clustering) or 0)
-
-
-_MARK_KEYS = (PRIMARY_KEY, PRIMARY_KEY_POSITION, CLUSTERING_KEY_POSITION)
-_MARKS = frozenset(key.encode() for key in _MARK_KEYS)
-
-
-_TRUE = (b"true", b"1", b"yes", b"y", b"on")
-_NUMBER = re.compile(rb"\+?[0-9]+")
-
-
-def _position(text: bytes | None) -> int | None:
-    if text is None or not _NUMBER.fullmatch(text):
-        return None
-    position = int(text)
-    return position if position < 2**32 else None
-
-
-def _message(nodes: Sequence[_Node], metadata: Mapping[str, str]) -> pb.Schema:
+def _message(nodes: _Numbered, metadata: Mapping[str, str]) -> pb.Schema:
     message = pb.Schema()
     add = message.fields.add
-    for id, node in enumerate(nodes):
+    for id, node in nodes:
         # Set one by one: the constructor with all values as arguments takes three times as long.
         field = add()
         field.name, field.parent_id, field.logical_type, field.nullable, field.encoding, entries, marks = node
@@ -185,12 +75,12 @@ def _message(nodes: Sequence[_Node], metadata: Mapping[str, str]) -> pb.Schema:
     return message
 
 
-def _bytes(nodes: Sequence[_Node], metadata: Mapping[str, str]) -> bytes:
+def _bytes(nodes: Iterable[Node], numbered_nodes: _Numbered, metadata: Mapping[str, str]) -> bytes:
     """The message as Lance writes it, maps in key order.
 
     Lance leaves an empty key or value out of a map's entry, where this library writes its length of zero.
     """
-    message = _message(nodes, metadata)
+    message = _message(numbered_nodes, metadata)
     entries: list[Mapping[Any, Any]] = [metadata, *(node.metadata for node in nodes if node.metadata)]
     if all(all(entry) and all(entry.values()) for entry in entries):
         return message.SerializeToString(deterministic=True)
@@ -230,7 +120,7 @@ def _record(number: int, content: bytes) -> bytes:
     return bytes(head) + content
 
 
-def _text(nodes: Sequence[_Node], metadata: Mapping[str, str]) -> str:
+def _text(nodes: _Numbered, metadata: Mapping[str, str]) -> str:
     """The message in protobuf's text format, maps in key order.
 
     Written here because the library's own printer takes longer than all the rest of a build; the tests hold the
@@ -239,7 +129,7 @@ def _text(nodes: Sequence[_Node], metadata: Mapping[str, str]) -> str:
     texts: list[str] = []
     types: dict[tuple[str, bool, int], str] = {}
     keys: dict[bytes, str] = {}
-    for id, (name, parent_id, logical_type, is_nullable, encoding, entries, marks) in enumerate(nodes):
+    for id, (name, parent_id, logical_type, is_nullable, encoding, entries, marks) in nodes:
         type_ = types.get((logical_type, is_nullable, encoding))
         if type_ is None:
             type_ = types[logical_type, is_nullable, encoding] = (
@@ -261,7 +151,7 @@ def _text(nodes: Sequence[_Node], metadata: Mapping[str, str]) -> str:
                 texts.append(
                     f"  metadata {{\n    key: {quoted}\n    value: {_quoted(value.decode())}\n  }}\n"
                 )
-            if marks is not _NO_MARKS:
+            if marks is not NO_MARKS:
                 texts.append(_marks_text(marks))
         texts.append("}\n")
     texts += [
@@ -271,7 +161,7 @@ def _text(nodes: Sequence[_Node], metadata: Mapping[str, str]) -> str:
     return "".join(texts)
 
 
-def _marks_text(marks: _KeyMarks) -> str:
+def _marks_text(marks: KeyMarks) -> str:
     is_primary, primary, clustering = marks
     return (
         f"{'  unenforced_primary_key: true' + _LINE if is_primary else ''}"

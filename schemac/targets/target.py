@@ -3,12 +3,13 @@
 Floor: 7 (targets).
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from importlib import import_module
 from typing import NamedTuple, get_args
 
 from schemac.attributes.own import TargetName
+from schemac.identity.lock import Numbers
 from schemac.logical.dataset import LogicalDataset
 from schemac.logical.findings import Findings
 from schemac.logical.slots import Slot
@@ -70,6 +71,8 @@ class Compilation:
 
     dataset: LogicalDataset
     lowered: LoweredSchema
+    numbers: Mapping[Slot, Numbers] | None = None
+    """How the lock numbers the fields; without a lock the engines' own order counts."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,149 @@
+"""`schemac lock`: freeze the present schemas as the next versions.
+
+Floor: 12 (cli).
+"""
+
+import argparse
+import sys
+from pathlib import Path
+
+from schemac.cli.output import add_compile_arguments, exit_code, say, show
+from schemac.cli.project import open_project
+from schemac.identity.freeze import freeze, open_version
+from schemac.identity.lock import Lock
+from schemac.manifest.write import write_manifest
+from schemac.project.compile import CompiledFile, collector_paused, read_manifests
+from schemac.project.locking import (
+    LockFile,
+    changes_since,
+    identified,
+    lock_path,
+    open_lock,
+    report_possible_renames,
+    report_unlocked,
+    save_lock,
+    summary,
+)
+from schemac.project.merging import merge_driver, resolve
+from schemac.source.catalogue import NOTHING_TO_COMPILE
+from schemac.source.report import Report
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Arguments of the command."""
+    add_compile_arguments(parser)
+    mode = parser.add_mutually_exclusive_group()
+    mode.add_argument(
+        "--check",
+        action="store_true",
+        help="write nothing; exit with 4 where a schema is not as it was locked",
+    )
+    mode.add_argument(
+        "--resolve", action="store_true", help="settle locks that git left with the marks of a merge conflict"
+    )
+    mode.add_argument("--show", type=int, metavar="N", help="print version N as a manifest")
+    mode.add_argument(
+        "--merge-driver",
+        nargs=3,
+        metavar=("BASE", "OURS", "THEIRS"),
+        help="merge three lock files into OURS; for git: `driver = schemac lock --merge-driver %%O %%A %%B`",
+    )
+
+
+def run(options: argparse.Namespace) -> int:
+    """Lock; the exit code tells the result."""
+    report = Report()
+    if options.merge_driver:
+        _base, ours, theirs = map(Path, options.merge_driver)
+        merge_driver(ours, theirs, report)
+    elif options.resolve:
+        _resolve(options, report)
+    else:
+        with collector_paused():
+            _lock(options, report)
+    diagnostics = report.diagnostics
+    show(diagnostics, options)
+    return exit_code(diagnostics, options)
+
+
+def _lock(options: argparse.Namespace, report: Report) -> None:
+    project, files = open_project(options, report)
+    strict = options.strict or project.configuration.strict
+    compiled = read_manifests(files, project, report, strict=strict)
+    if report.has_errors:
+        return
+    # All or nothing: a lock is written only once every manifest of the run has its next version.
+    planned: list[tuple[LockFile, Lock, list[str]]] = []
+    for file in compiled:
+        if not file.datasets:
+            continue
+        held = open_lock(file.file.path, file.file.name, report)
+        if held is None:
+            continue
+        if options.show is not None:
+            _show(file, held, options, report)
+            continue
+        planned.append(_next(file, held, options, report))
+    if options.check or options.show is not None or report.has_errors:
+        return
+    for held, lock, lines in planned:
+        if save_lock(held, lock, report):
+            say("\n".join(lines), options)
+        elif not report.has_errors:
+            say(f"{held.name}: nothing changed", options)
+
+
+def _next(
+    file: CompiledFile, held: LockFile, options: argparse.Namespace, report: Report
+) -> tuple[LockFile, Lock, list[str]]:
+    lock, lines = held.lock, []
+    for dataset in file.datasets:
+        locked = held.lock.dataset(dataset.name)
+        found = identified(dataset, locked, report)
+        if options.check:
+            report_unlocked(dataset, locked, found, report, is_error=True)
+            continue
+        after = freeze(dataset, locked, found)
+        lock = lock.with_dataset(after)
+        if after is not locked and after.newest is not None:
+            changes = changes_since(dataset, locked, found) if locked.newest else ()
+            report_possible_renames(dataset, changes, report)
+            what = summary(changes) if locked.newest else f"{len(dataset.columns)} columns"
+            lines.append(f"{held.name}: version {after.newest.number} of {dataset.name}: {what}")
+    return held, lock, lines
+
+
+def _show(file: CompiledFile, held: LockFile, options: argparse.Namespace, report: Report) -> None:
+    for dataset in file.datasets:
+        locked = held.lock.dataset(dataset.name)
+        version = locked.version(options.show)
+        if version is None:
+            last = locked.newest.number if locked.newest else 0
+            report.add(
+                NOTHING_TO_COMPILE,
+                f"{dataset.name} has no version {options.show}; {f'the newest is {last}' if last else 'it was never locked'}",
+                file=held.name,
+            )
+            continue
+        sys.stdout.write(write_manifest(open_version(locked, version).logical))
+
+
+def _resolve(options: argparse.Namespace, report: Report) -> None:
+    """Merge the two halves of every lock with conflict marks."""
+    paths = [Path(path) for path in options.paths] or [Path()]
+    found = sorted({lock for path in paths for lock in _locks(path)})
+    settled = 0
+    for path in found:
+        if resolve(path, path.as_posix(), report):
+            settled += 1
+            say(f"{path.as_posix()}: settled; look at the manifest, then run `schemac lock`", options)
+    if not settled and not report.has_errors:
+        say("no lock has the marks of a merge conflict", options)
+
+
+def _locks(path: Path) -> list[Path]:
+    if path.is_dir():
+        return [
+            lock for lock in path.rglob("*.lock") if lock.is_file() and lock.with_suffix(".yaml").exists()
+        ]
+    return [path if path.suffix == ".lock" else lock_path(path)]

@@ -1,0 +1,93 @@
+"""One side of a comparison.
+
+Floor: 9 (evolution).
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+from schemac.evolution.changes import Place
+from schemac.identity.freeze import freeze, identify
+from schemac.identity.lock import LockedDataset, Numbers
+from schemac.identity.match import Ids
+from schemac.logical.dataset import LogicalDataset
+from schemac.logical.slots import Slot
+from schemac.lowering.lower import lower
+from schemac.physical.field import LoweredSchema
+from schemac.targets._lance.nodes import words_by_slot
+from schemac.targets.target import Compilation
+
+
+def words_of(dataset: LogicalDataset) -> Mapping[Slot, tuple[str, ...]]:
+    """Lance's words for the fields of a dataset."""
+    return words_by_slot(lower(dataset))
+
+
+@dataclass(frozen=True)
+class Side:
+    """A schema that is compared, with what is known of its identity."""
+
+    dataset: LogicalDataset
+    label: str
+    """What people call it: a file, `lock:3`, `git:main`."""
+    locked: LockedDataset | None = None
+    """The lock that the ids are of; None where there is none."""
+    ids: Ids | None = None
+    numbers: Mapping[Slot, Numbers] | None = None
+
+    @cached_property
+    def lowered(self) -> LoweredSchema:
+        """Its Arrow fields."""
+        return lower(self.dataset)
+
+    @cached_property
+    def compilation(self) -> Compilation:
+        """What targets see of it."""
+        return Compilation(self.dataset, self.lowered, self.numbers)
+
+    def place(self, slot: Slot | None, *steps: str | int) -> Place:
+        """Where a slot, or a part of it, stands."""
+        origins = self.dataset.origins
+        path = (*slot.declared_at, *steps) if slot is not None else steps
+        span = origins.span(path)
+        if span is None or origins.source is None:
+            return Place(self.label)
+        position = origins.source.position(span.start)
+        return Place(origins.source.name, position.line, position.column)
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Two sides, and which field of the new one is which of the old one."""
+
+    old: Side
+    new: Side
+    before: Mapping[Slot, Slot]
+    """The old slot of each new slot that was there before."""
+
+    @cached_property
+    def after(self) -> Mapping[Slot, Slot]:
+        """The new slot of each old slot that is still there."""
+        return {old: new for new, old in self.before.items()}
+
+
+def pair(old: Side, new: Side) -> Pair:
+    """Match two sides: by the ids of one lock where both have them, else by names and what is declared."""
+    if old.ids is not None and new.ids is not None and _is_same_line(old, new):
+        by_id = {id: slot for slot, id in old.ids.items()}
+        return Pair(old, new, {slot: by_id[id] for slot, id in new.ids.items() if id in by_id})
+    locked = LockedDataset(old.dataset.name)
+    first = identify(old.dataset, locked, words_of)
+    by_id = {id: slot for slot, id in first.ids.items()}
+    then = identify(new.dataset, freeze(old.dataset, locked, first), words_of)
+    return Pair(old, new, {slot: by_id[id] for slot, id in then.ids.items() if id in by_id})
+
+
+def _is_same_line(old: Side, new: Side) -> bool:
+    """Whether one lock is a later state of the other: then their ids mean the same."""
+    if old.locked is None or new.locked is None:
+        return False
+    olds, news = ([v.digest for v in side.locked.versions] for side in (old, new) if side.locked is not None)
+    shared = min(len(olds), len(news))
+    return shared > 0 and olds[:shared] == news[:shared]

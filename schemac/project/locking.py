@@ -1,0 +1,220 @@
+"""Lock files beside their manifests.
+
+Floor: 9 (project).
+Shape: `trips.lock` beside `trips.yaml` holds the datasets of that manifest. It is written whole or not at all, and
+never over what another process has written in the meantime.
+Errors: SC401 unlocked-change, SC402, SC403, SC405 possible-rename, SC406 lock-contention.
+"""
+
+import os
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from schemac.evolution.changes import Change, Fact
+from schemac.evolution.diff import diff_of, slot_title
+from schemac.evolution.side import Pair, Side, words_of
+from schemac.identity.freeze import Identified, identify, open_version
+from schemac.identity.lock import Lock, LockedDataset
+from schemac.identity.lockfile import read_lock, write_lock
+from schemac.logical.dataset import LogicalDataset
+from schemac.logical.findings import Findings
+from schemac.source.catalogue import (
+    DAMAGED_LOCK,
+    LOCK_CONTENTION,
+    POSSIBLE_RENAME,
+    UNLOCKED_CHANGE,
+    WRITE_FAILED,
+)
+from schemac.source.diagnostic import Severity
+from schemac.source.report import Report
+
+SUFFIX = ".lock"
+_NEW = ".schemac-new"
+
+
+@dataclass(frozen=True, slots=True)
+class LockFile:
+    """A lock as it lies on disk."""
+
+    path: Path
+    name: str
+    """How it is spoken of."""
+    text: str | None
+    """None where there is no file yet."""
+    lock: Lock
+
+    @property
+    def exists(self) -> bool:
+        """Whether there is a file."""
+        return self.text is not None
+
+
+def lock_path(manifest: Path) -> Path:
+    """The lock of a manifest: its stem with `.lock`."""
+    return manifest.with_suffix(SUFFIX)
+
+
+def lock_name(manifest_name: str) -> str:
+    """How the lock of a manifest is spoken of."""
+    return str(Path(manifest_name).with_suffix(SUFFIX).as_posix())
+
+
+def open_lock(manifest: Path, manifest_name: str, report: Report) -> LockFile | None:
+    """The lock of a manifest, empty where there is none; None after saying what is wrong with it."""
+    path, name = lock_path(manifest), lock_name(manifest_name)
+    try:
+        text = path.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        return LockFile(path, name, None, Lock())
+    except (OSError, UnicodeDecodeError) as error:
+        report.add(DAMAGED_LOCK, f"{name} cannot be read: {error}", file=name)
+        return None
+    lock = read_lock(text, name, report)
+    return None if lock is None else LockFile(path, name, text, lock)
+
+
+def save_lock(file: LockFile, lock: Lock, report: Report) -> bool:
+    """Write a lock in the place of the one that was read, if that is still what lies there."""
+    text = write_lock(lock)
+    if text == file.text:
+        return False
+    try:
+        with _held(file.path) as is_held:
+            if not is_held or _read(file.path) != file.text:
+                report.add(
+                    LOCK_CONTENTION,
+                    f"another process is locking {file.name}, or has just done so; nothing was written",
+                    file=file.name,
+                    help="run the command again",
+                )
+                return False
+            new = file.path.with_name(file.path.name + _NEW)
+            with new.open("w", encoding="utf-8", newline="\n") as stream:
+                stream.write(text)
+                stream.flush()
+                os.fsync(stream.fileno())
+            new.replace(file.path)
+    except OSError as error:
+        report.add(WRITE_FAILED, f"cannot write {file.name}: {error.strerror}", file=file.name)
+        return False
+    return True
+
+
+@contextmanager
+def _held(path: Path) -> Iterator[bool]:
+    """The folder of a lock, held by one process at a time; the system frees it when a process dies."""
+    if sys.platform == "win32":
+        # There is no such hold; what lies there is compared with what was read, and no more.
+        yield True
+        return
+    import fcntl  # not on every platform
+
+    folder = os.open(path.parent, os.O_RDONLY)
+    try:
+        try:
+            fcntl.flock(folder, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            yield False
+            return
+        yield True
+    finally:
+        os.close(folder)
+
+
+def _read(path: Path) -> str | None:
+    try:
+        return path.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        return None
+
+
+def identified(dataset: LogicalDataset, locked: LockedDataset, report: Report) -> Identified:
+    """The ids of a dataset's fields by its lock."""
+    return identify(dataset, locked, words_of, Findings(report, dataset.origins))
+
+
+def changes_since(dataset: LogicalDataset, locked: LockedDataset, found: Identified) -> tuple[Change, ...]:
+    """What changed since the newest locked version."""
+    newest = locked.newest
+    assert newest is not None, "there is nothing to compare with"
+    before = open_version(locked, newest)
+    slots = {state.id: slot for slot, state in before.states.items()}
+    old = Side(before.logical, f"lock:{newest.number}")
+    new = Side(dataset, dataset.origins.file)
+    return diff_of(Pair(old, new, {slot: slots[id] for slot, id in found.ids.items() if id in slots}))
+
+
+def report_unlocked(
+    dataset: LogicalDataset, locked: LockedDataset, found: Identified, report: Report, *, is_error: bool
+) -> None:
+    """Say that a schema is not as it was locked."""
+    if not found.is_changed:
+        return
+    name = Path(dataset.origins.file).name
+    changes = changes_since(dataset, locked, found) if locked.newest else ()
+    what = summary(changes) if locked.newest else "it has no version yet"
+    report.add(
+        UNLOCKED_CHANGE,
+        f"{dataset.name} is not as it was locked: {what}",
+        source=dataset.origins.source,
+        span=dataset.origins.name_span,
+        file=dataset.origins.file,
+        severity=Severity.ERROR if is_error else None,
+        help=f"see `schemac diff lock {name}`, then run `schemac lock {name}`"
+        if locked.newest
+        else f"run `schemac lock {name}`",
+    )
+    report_possible_renames(dataset, changes, report)
+
+
+def report_possible_renames(dataset: LogicalDataset, changes: Sequence[Change], report: Report) -> None:
+    """Point at pairs of a dropped and an added field of the same type under the same parent."""
+    findings = Findings(report, dataset.origins)
+    added = [change for change in changes if change.fact is Fact.FIELD_ADDED]
+    for dropped in (change for change in changes if change.fact is Fact.FIELD_DROPPED):
+        twins = [change for change in added if _is_twin(dropped, change)]
+        if len(twins) != 1 or twins[0].new_slot is None or dropped.old_slot is None:
+            continue
+        (twin,) = twins
+        old = str(dropped.old_slot.segment)
+        findings.at_name(
+            twins[0].new_slot,
+            POSSIBLE_RENAME,
+            f"{dropped.path} is gone and {twin.path} is new, both {slot_title(dropped.old_slot)}",
+            help=f"if it is the same field, write under its `extra:` `schemac.dev/renamedFrom: {old}`",
+        )
+
+
+def _is_twin(dropped: Change, added: Change) -> bool:
+    old, new = dropped.old_slot, added.new_slot
+    assert old is not None
+    assert new is not None
+    here = (new.parent.title if new.parent else None, slot_title(new))
+    return (old.parent.title if old.parent else None, slot_title(old)) == here
+
+
+_COUNTED = (
+    (Fact.FIELD_ADDED, "added"),
+    (Fact.FIELD_DROPPED, "dropped"),
+    (Fact.FIELD_RENAMED, "renamed"),
+    (Fact.FIELD_MOVED, "moved"),
+)
+
+
+def summary(changes: Sequence[Change]) -> str:
+    """Changes in a few words: `1 field added, 2 changed`."""
+    parts = []
+    for fact, word in _COUNTED:
+        count = sum(change.fact is fact for change in changes)
+        if count:
+            parts.append(f"{count} {'field' if count == 1 else 'fields'} {word}")
+    rest = {change.path for change in changes if change.fact not in dict(_COUNTED)}
+    fields = len(rest - {""})
+    if fields:
+        parts.append(f"{fields} {'field' if fields == 1 else 'fields'} changed")
+    if "" in rest:
+        parts.append("the schema as a whole changed")
+    return ", ".join(parts) or "its spelling changed"
