@@ -32,6 +32,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--check", action="store_true", help="write nothing; exit with 4 where an artifact is not up to date"
     )
     parser.add_argument(
+        "--locked", action="store_true", help="exit with 4 where a schema is not as it was locked"
+    )
+    parser.add_argument(
         "--no-metadata", action="store_true", help="leave attributes out of the Arrow metadata"
     )
     parser.add_argument(
@@ -70,6 +73,7 @@ def _options(options: argparse.Namespace, project: Project) -> Options:
         targets=tuple(name for name in TARGETS if name in wanted),
         lowering=LoweringOptions(project.defaults, configuration.metadata and not options.no_metadata),
         show_losses=options.losses,
+        locked=options.locked,
     )
 
 

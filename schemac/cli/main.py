@@ -20,6 +20,7 @@ COMMANDS = {
     "build": "compile manifests into artifacts",
     "import": "start a manifest from a file or table that is there already",
     "lock": "freeze schemas as their next versions, and give fields their ids for life",
+    "rename": "give a field another name, and let it keep its id and its data",
     "run": "run a pipeline on Spark: read, conform, write a Lance table, verify",
     "explain": "tell what a diagnostic code means, with examples",
 }

@@ -5,8 +5,9 @@ Floor: 9 (project).
 
 import gc
 import json
+import os
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
@@ -16,7 +17,9 @@ from schemac.artifacts.provenance import Built
 from schemac.artifacts.store import built
 from schemac.attributes.own import TARGETS_OF
 from schemac.checks.run import check
+from schemac.identity.lock import Numbers
 from schemac.logical.dataset import LogicalDataset
+from schemac.logical.slots import Slot
 from schemac.lowering.lower import LoweringOptions, lower
 from schemac.manifest.bind import bind, unique_by_name
 from schemac.project.configuration import Project
@@ -36,6 +39,8 @@ class Options:
     targets: tuple[str, ...] = TARGETS
     lowering: LoweringOptions = LoweringOptions()
     show_losses: bool = False
+    locked: bool = False
+    """Refuse a schema that is not as it was locked."""
 
 
 SHARED_FROM = 500_000
@@ -106,13 +111,33 @@ def _compile_part(files: Sequence[ManifestFile], project: Project, options: Opti
     if report.has_errors or not options.targets:
         return _Part(output, report.diagnostics, ())
     for file in compiled:
+        numbers = _numbers(file, options, report)
         for dataset in file.datasets:
-            artifacts, losses = emit(dataset, options, emitted, is_large=len(file.content) >= SHARED_FROM)
+            is_large = len(file.content) >= SHARED_FROM
+            artifacts, losses = emit(dataset, options, emitted, numbers.get(dataset.name), is_large=is_large)
             contents = {f"{dataset.name}/{artifact.path}": artifact.content for artifact in artifacts}
             output.contents.update(contents)
             output.built[dataset.name] = built(file.file.name, file.content, contents)
             output.losses[dataset.name] = losses
     return _Part(output, report.diagnostics, emitted.diagnostics)
+
+
+def _numbers(file: CompiledFile, options: Options, report: Report) -> Mapping[str, Mapping[Slot, Numbers]]:
+    """The numbers of the fields of each dataset, by the lock beside the manifest; nothing where there is none."""
+    if not options.locked and not os.path.exists(file.file.path.with_suffix(".lock")):
+        return {}
+    # Imported here for start-up time: many projects have no locks.
+    from schemac.project.locking import identified, open_lock, report_unlocked
+
+    held = open_lock(file.file.path, file.file.name, report)
+    numbers: dict[str, Mapping[Slot, Numbers]] = {}
+    if held is not None:
+        for dataset in file.datasets:
+            locked = held.lock.dataset(dataset.name)
+            found = identified(dataset, locked, report)
+            report_unlocked(dataset, locked, found, report, is_error=options.locked)
+            numbers[dataset.name] = found.numbers
+    return numbers
 
 
 def _report_doubles(
@@ -164,7 +189,12 @@ def check_source(
 
 
 def emit(
-    dataset: LogicalDataset, options: Options, report: Report, *, is_large: bool = False
+    dataset: LogicalDataset,
+    options: Options,
+    report: Report,
+    numbers: Mapping[Slot, Numbers] | None = None,
+    *,
+    is_large: bool = False,
 ) -> tuple[list[Artifact], tuple[Loss, ...]]:
     """The artifacts of one dataset for all its targets, and what they could not express."""
     wanted = TARGETS_OF.read(dataset.schema.extra) or options.targets
@@ -173,7 +203,7 @@ def emit(
     artifacts: list[Artifact] = []
     losses: list[Loss] = []
     # Lowered once, before the processes part.
-    compilation = Compilation(dataset, lower(dataset, options.lowering))
+    compilation = Compilation(dataset, lower(dataset, options.lowering), numbers)
     for made, lost, diagnostics in share([partial(_emit, compilation, group, options) for group in groups]):
         artifacts += made
         losses += lost
