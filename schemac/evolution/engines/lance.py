@@ -1,0 +1,161 @@
+"""Lance tables.
+
+Floor: 9 (evolution).
+Source: every kind of change carried out on tables with data, pylance 14.0.2 (`tests/conformance/test_oracle.py`): one
+commit replaces the schema (names, order, nullability, metadata, drops), another adds columns of nulls, a cast writes a
+column anew under a new id.
+"""
+
+from schemac.evolution.changes import Change, Fact
+from schemac.evolution.fit import Fit, fit
+from schemac.evolution.readers import TYPE_FACTS
+from schemac.evolution.side import Pair, Side
+from schemac.evolution.verdict import SAFE, Judgement, Outcome
+from schemac.logical.slots import Slot
+from schemac.targets._lance.nodes import words_by_slot
+
+_LAYOUTS = frozenset(
+    {
+        Fact.OFFSET_WIDTH_CHANGED,
+        Fact.BUFFER_LAYOUT_CHANGED,
+        Fact.DATE_ENCODING_CHANGED,
+        Fact.DECIMAL_WIDTH_CHANGED,
+        Fact.DICTIONARY_ADDED,
+        Fact.DICTIONARY_REMOVED,
+        Fact.DICTIONARY_CHANGED,
+        Fact.EXTENSION_TYPE_CHANGED,
+    }
+)
+_NEW_FILES = frozenset(
+    {
+        Fact.COMPRESSION_CHANGED,
+        Fact.STRUCTURAL_ENCODING_CHANGED,
+        Fact.PAGE_ENCODING_CHANGED,
+        Fact.BLOB_THRESHOLDS_CHANGED,
+    }
+)
+_NOTHING = frozenset(
+    {
+        Fact.PAIMON_PRIMARY_KEYS_CHANGED,
+        Fact.PAIMON_PARTITION_KEYS_CHANGED,
+        Fact.PAIMON_OPTION_SET,
+        Fact.PAIMON_OPTION_REMOVED,
+        Fact.DATASET_ADDED,
+        Fact.DATASET_DROPPED,
+    }
+)
+_BESIDE = "add a field beside it, fill it, and drop the old one"
+
+
+def judge(change: Change, sides: Pair | None) -> Judgement:
+    """What a change means for a table with data."""
+    if change.fact in _NOTHING:
+        return SAFE
+    if change.fact in _NEW_FILES:
+        return Judgement(
+            Outcome.NEW_FILES, "pages that are there stay as they are", "compact the table to rewrite them"
+        )
+    old, new = change.old_slot, change.new_slot
+    if change.fact in TYPE_FACTS or change.fact in _LAYOUTS:
+        assert sides is not None
+        assert old is not None
+        assert new is not None
+        return _type(sides, old, new)
+    match change.fact:
+        case Fact.FIELD_ADDED if new is not None:
+            return _added(new, change)
+        case Fact.FIELD_DROPPED if sides is not None and not any(
+            slot in sides.before for slot in sides.new.dataset.columns
+        ):
+            return Judgement(Outcome.REFUSED, "no column of the table would be left", "write a new table")
+        case Fact.FIELD_MOVED if new is not None and old is not None:
+            if _is_in_structs(old) and _is_in_structs(new):
+                return Judgement(Outcome.REWRITE, "Lance moves no column into another; its data is copied")
+            return Judgement(Outcome.REFUSED, "there is no way into or out of a list or map", _BESIDE)
+        case Fact.BECAME_REQUIRED:
+            return Judgement(
+                Outcome.DATA,
+                f"Lance takes it if no row has null in {change.path}",
+                "look for nulls, and fill them first",
+            )
+        case Fact.STORAGE_VERSION_CHANGED:
+            return Judgement(
+                Outcome.REFUSED,
+                "a table keeps the version of its data files",
+                "copy the data into a new table",
+            )
+        case Fact.PACKED_STRUCT_CHANGED:
+            return Judgement(
+                Outcome.REFUSED,
+                "files that are there have the other layout, and cannot be read with this",
+                _BESIDE,
+            )
+        case Fact.BLOB_ADDED | Fact.BLOB_REMOVED | Fact.FLOAT_ENCODING_CHANGED:
+            return Judgement(Outcome.REFUSED, "Lance has no cast between the two layouts", _BESIDE)
+        case Fact.JSON_CHANGED if change.new:
+            return Judgement(Outcome.DATA, "every text has to be JSON", "look at the texts first")
+        case Fact.JSON_CHANGED:
+            return Judgement(Outcome.REFUSED, "Lance turns JSON into bytes only", _BESIDE)
+        case Fact.UNIT_CHANGED if change.old is not None and change.new is not None:
+            return Judgement(
+                Outcome.REFUSED,
+                f"stored numbers are in {change.old}, and nothing turns them into {change.new}",
+                "add a field with the new unit, fill it, then drop the old one",
+            )
+    return Judgement(Outcome.METADATA)
+
+
+def _added(new: Slot, change: Change) -> Judgement:
+    if not new.is_nullable:
+        return Judgement(
+            Outcome.REFUSED,
+            f"rows that are there have no {change.path}, and it may not be null",
+            f"make it optional: {{kind: Option, inner: {new.type.kind}}}; when it is filled, make it required",
+        )
+    if is_inside_map_or_vector(new):
+        return Judgement(
+            Outcome.REWRITE, "Lance adds nothing inside maps and vectors; the column is written anew"
+        )
+    return Judgement(Outcome.METADATA, "rows that are there read as null")
+
+
+def _type(sides: Pair, old: Slot, new: Slot) -> Judgement:
+    if _words(sides.old, old) == _words(sides.new, new):
+        return Judgement(Outcome.METADATA)
+    match fit(old.type, new.type):
+        case Fit.NEVER:
+            return Judgement(Outcome.REFUSED, f"{old.type.title()} cannot become {new.type.title()}", _BESIDE)
+        case Fit.DEPENDS:
+            return Judgement(
+                Outcome.DATA,
+                f"the column is written anew if all values fit {new.type.title()}",
+                "`schemac plan --table` looks at the values",
+            )
+    return Judgement(Outcome.REWRITE, "the column is written anew, under a new id")
+
+
+def _words(side: Side, slot: Slot) -> tuple[str, ...]:
+    """Lance's words for a slot; an item of a vector has none of its own, so those of the vector count."""
+    words = words_by_slot(side.lowered)
+    while not words[slot] and slot.parent is not None:
+        slot = slot.parent
+    return words[slot]
+
+
+def is_inside_map_or_vector(slot: Slot) -> bool:
+    """Whether a map or a fixed-size list stands above."""
+    above = slot.parent
+    while above is not None:
+        if above.type.kind == "Map" or getattr(above.type, "fixed_length", None) is not None:
+            return True
+        above = above.parent
+    return False
+
+
+def _is_in_structs(slot: Slot) -> bool:
+    above = slot.parent
+    while above is not None:
+        if above.type.kind != "Struct":
+            return False
+        above = above.parent
+    return True

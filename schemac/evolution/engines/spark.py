@@ -1,0 +1,98 @@
+"""Spark SQL over a catalog of lance-spark.
+
+Floor: 9 (evolution).
+Source: the statements that lance-spark's catalog accepts: ADD, DROP and RENAME COLUMN at the top level, DROP NOT NULL,
+SET TBLPROPERTIES; one sort a statement. What it refuses, `schemac apply` does through Lance itself.
+"""
+
+import json
+from typing import Any
+
+from schemac.evolution.changes import Change, Fact
+from schemac.evolution.side import Pair, Side
+from schemac.evolution.verdict import SAFE, Judgement, Outcome
+from schemac.logical.slots import Slot
+from schemac.source.catalogue import SPARK_LOSS
+from schemac.source.report import Report
+from schemac.targets.spark import to_fields
+from schemac.targets.target import Emission
+
+_APPLY = "carry it out with `schemac apply`, which goes through Lance itself"
+_PROPERTIES = frozenset({Fact.TABLE_PROPERTY_SET, Fact.TABLE_PROPERTY_REMOVED})
+
+
+def judge(change: Change, sides: Pair | None) -> Judgement:
+    """What Spark's ALTER TABLE makes of a change."""
+    if change.fact in (Fact.DATASET_ADDED, Fact.DATASET_DROPPED) or sides is None:
+        return SAFE
+    if change.fact in _PROPERTIES:
+        return Judgement(Outcome.NEW_FILES, "columns that are there keep their encodings")
+    slot = change.new_slot or change.old_slot
+    is_column = slot is not None and slot.parent is None
+    match change.fact:
+        case Fact.FIELD_ADDED if change.new_slot is not None:
+            if not change.new_slot.is_nullable:
+                return Judgement(
+                    Outcome.REFUSED,
+                    "a new column has no values, so it has to be optional",
+                    "make it optional",
+                )
+            return (
+                Judgement(Outcome.METADATA) if is_column else _refused("adds columns at the top level only")
+            )
+        case Fact.FIELD_DROPPED | Fact.FIELD_RENAMED:
+            return (
+                Judgement(Outcome.METADATA) if is_column else _refused("knows columns of the top level only")
+            )
+        case Fact.BECAME_OPTIONAL:
+            return (
+                Judgement(Outcome.METADATA) if is_column else _refused("knows columns of the top level only")
+            )
+        case Fact.BECAME_REQUIRED:
+            return _refused("has no SET NOT NULL")
+        case Fact.FIELD_MOVED:
+            return _refused("moves no columns")
+        case Fact.FIELDS_REORDERED:
+            return _refused("has no FIRST and AFTER")
+        case Fact.UNIT_CHANGED if change.old is not None and change.new is not None:
+            return Judgement(
+                Outcome.REFUSED,
+                f"stored numbers are in {change.old}, and nothing turns them into {change.new}",
+                "add a field with the new unit, fill it, then drop the old one",
+            )
+    if slot is None or change.old_slot is None or change.new_slot is None:
+        return Judgement(Outcome.METADATA)
+    old, new = _column(sides.old, change.old_slot), _column(sides.new, change.new_slot)
+    if old == new:
+        return SAFE
+    if _bare(old) == _bare(new):
+        return _refused("changes no comments and metadata")
+    return _refused("changes no types")
+
+
+def _refused(what: str) -> Judgement:
+    return Judgement(Outcome.REFUSED, f"lance-spark {what}", _APPLY)
+
+
+def _column(side: Side, slot: Slot) -> str:
+    """The StructField of the column that a slot lies in."""
+    while slot.parent is not None:
+        slot = slot.parent
+    for field, column in zip(side.dataset.columns, _columns(side), strict=True):
+        if field is slot:
+            return column
+    raise AssertionError("every column of a side is among its own")
+
+
+def _columns(side: Side) -> list[str]:
+    emission = Emission(side.dataset, "spark", SPARK_LOSS, Report())
+    return [json.dumps(field.json(), sort_keys=True) for field in to_fields(side.lowered, emission)]
+
+
+def _bare(column: str) -> Any:
+    def strip(value: Any) -> Any:
+        if isinstance(value, dict):
+            return {k: strip(v) for k, v in value.items() if k not in ("metadata", "name", "nullable")}
+        return [strip(item) for item in value] if isinstance(value, list) else value
+
+    return strip(json.loads(column))

@@ -1,0 +1,141 @@
+"""Whether the values of one type fit another.
+
+Floor: 9 (evolution).
+Shape: about one level of a type; items, keys, values and members are fields of their own.
+"""
+
+from collections.abc import Callable
+from enum import IntEnum
+from typing import Any
+
+from schemac.kinds.units import ARROW_UNITS
+from schemac.logical.model import LogicalType
+
+
+class Fit(IntEnum):
+    """From the best to the worst."""
+
+    EQUAL = 0
+    """The same values."""
+    LOSSLESS = 1
+    """Every value has its like in the new type."""
+    DEPENDS = 2
+    """Some values do not fit, or lose digits."""
+    NEVER = 3
+    """There is no way from one to the other."""
+
+
+_SIGNED = {"Int8": 7, "Int16": 15, "Int32": 31, "Int64": 63}
+_UNSIGNED = {"UInt8": 8, "UInt16": 16, "UInt32": 32, "UInt64": 64}
+_DIGITS = {7: 3, 8: 3, 15: 5, 16: 5, 31: 10, 32: 10, 63: 19, 64: 20}
+_MANTISSA = {"Float16": 11, "Float32": 24, "Float64": 53}
+_UNITS = list(ARROW_UNITS)
+_TEMPORAL = frozenset({"Date", "Time", "Timestamp", "Duration"})
+
+
+def fit(old: LogicalType, new: LogicalType) -> Fit:
+    """How values of the old type fit the new one."""
+    if old.kind == new.kind:
+        within = _WITHIN.get(old.kind)
+        return within(old, new) if within is not None else Fit.EQUAL
+    if old.kind == "Null":
+        return Fit.LOSSLESS
+    if new.kind == "Null" or old.parts() or new.parts():
+        return Fit.NEVER
+    return _between(old, new)
+
+
+def _between(old: Any, new: Any) -> Fit:
+    """Two plain types of different kinds."""
+    integers = {**_SIGNED, **_UNSIGNED}
+    if old.kind in integers:
+        return _from_integer(old.kind, integers[old.kind], new)
+    if old.kind in _MANTISSA:
+        if new.kind in _MANTISSA:
+            return Fit.LOSSLESS if _MANTISSA[new.kind] > _MANTISSA[old.kind] else Fit.DEPENDS
+        return Fit.DEPENDS if new.kind in (*integers, "Decimal") else _to_text(new)
+    if old.kind == "Decimal":
+        return Fit.DEPENDS if new.kind in (*integers, *_MANTISSA) else _to_text(new)
+    if old.kind == "Bool":
+        return Fit.LOSSLESS if new.kind in (*integers, *_MANTISSA) else _to_text(new)
+    if old.kind in _TEMPORAL:
+        return _from_temporal(old, new)
+    if old.kind == "String":
+        return Fit.LOSSLESS if new.kind == "Binary" and new.fixed_length is None else Fit.DEPENDS
+    return Fit.DEPENDS if new.kind == "String" else Fit.NEVER
+
+
+def _from_integer(kind: str, bits: int, new: Any) -> Fit:
+    is_signed = kind in _SIGNED
+    if new.kind in _SIGNED:
+        return Fit.LOSSLESS if _SIGNED[new.kind] >= bits else Fit.DEPENDS
+    if new.kind in _UNSIGNED:
+        return Fit.LOSSLESS if not is_signed and _UNSIGNED[new.kind] >= bits else Fit.DEPENDS
+    if new.kind in _MANTISSA:
+        return Fit.LOSSLESS if _MANTISSA[new.kind] >= bits else Fit.DEPENDS
+    if new.kind == "Decimal":
+        return Fit.LOSSLESS if new.precision - new.scale >= _DIGITS[bits] and new.scale >= 0 else Fit.DEPENDS
+    return Fit.DEPENDS if new.kind == "Bool" else _to_text(new)
+
+
+def _from_temporal(old: Any, new: Any) -> Fit:
+    if old.kind == "Date" and new.kind == "Timestamp":
+        return Fit.DEPENDS if new.unit == "Nanosecond" else Fit.LOSSLESS
+    if old.kind == "Timestamp" and new.kind in ("Date", "Time"):
+        return Fit.DEPENDS
+    return _to_text(new)
+
+
+def _to_text(new: Any) -> Fit:
+    """Every plain value can be written down; nothing else is left at this point."""
+    return Fit.LOSSLESS if new.kind == "String" else Fit.NEVER
+
+
+def _decimal(old: Any, new: Any) -> Fit:
+    if (old.precision, old.scale) == (new.precision, new.scale):
+        return Fit.EQUAL
+    has_room = new.precision - new.scale >= old.precision - old.scale and new.scale >= old.scale
+    return Fit.LOSSLESS if has_room else Fit.DEPENDS
+
+
+def _unit(old: Any, new: Any) -> Fit:
+    if old.unit == new.unit:
+        return Fit.EQUAL
+    # Nanoseconds reach from 1677 to 2262 only.
+    is_finer = _UNITS.index(new.unit) > _UNITS.index(old.unit)
+    return Fit.LOSSLESS if is_finer and new.unit != "Nanosecond" else Fit.DEPENDS
+
+
+def _timestamp(old: Any, new: Any) -> Fit:
+    """Between zones an instant stays what it is; from none to one, a reading of a clock becomes an instant."""
+    unit = _unit(old, new)
+    if old.timezone == new.timezone:
+        return unit
+    if old.timezone is None or new.timezone is None:
+        return max(unit, Fit.DEPENDS)
+    return max(unit, Fit.LOSSLESS)
+
+
+def _length(old: Any, new: Any) -> Fit:
+    if old.fixed_length == new.fixed_length:
+        return Fit.EQUAL
+    if new.fixed_length is None:
+        return Fit.LOSSLESS
+    return Fit.DEPENDS if old.fixed_length is None else Fit.NEVER
+
+
+def _map(old: Any, new: Any) -> Fit:
+    if bool(old.keys_sorted) == bool(new.keys_sorted):
+        return Fit.EQUAL
+    return Fit.LOSSLESS if old.keys_sorted else Fit.DEPENDS
+
+
+_WITHIN: dict[str, Callable[[Any, Any], Fit]] = {
+    "Decimal": _decimal,
+    "Time": _unit,
+    "Duration": _unit,
+    "Timestamp": _timestamp,
+    "Binary": _length,
+    "List": _length,
+    "Map": _map,
+}

@@ -1,0 +1,90 @@
+"""Programs that still have the old schema.
+
+Floor: 9 (evolution).
+Shape: the same for all engines: a reader names its columns and wants values that fit its types.
+"""
+
+from schemac.evolution.changes import Change, Fact
+from schemac.evolution.fit import Fit, fit
+from schemac.evolution.verdict import SAFE, Judgement, Outcome
+
+TYPE_FACTS = frozenset(
+    {
+        Fact.INTEGER_WIDENED,
+        Fact.INTEGER_NARROWED,
+        Fact.SIGN_CHANGED,
+        Fact.FLOAT_WIDENED,
+        Fact.FLOAT_NARROWED,
+        Fact.NUMBER_FAMILY_CHANGED,
+        Fact.PRECISION_RAISED,
+        Fact.PRECISION_LOWERED,
+        Fact.SCALE_RAISED,
+        Fact.SCALE_LOWERED,
+        Fact.TIME_UNIT_REFINED,
+        Fact.TIME_UNIT_COARSENED,
+        Fact.ZONE_ADDED,
+        Fact.ZONE_REMOVED,
+        Fact.ZONE_CHANGED,
+        Fact.TEMPORAL_TYPE_CHANGED,
+        Fact.TEXT_AND_BYTES_SWAPPED,
+        Fact.BYTE_LENGTH_CHANGED,
+        Fact.LIST_SIZE_CHANGED,
+        Fact.LIST_SIZE_FIXED,
+        Fact.LIST_SIZE_FREED,
+        Fact.SORTED_KEYS_CHANGED,
+        Fact.TYPE_REPLACED,
+    }
+)
+"""Changes of a type that no attribute makes."""
+
+
+def for_old_readers(change: Change) -> Judgement:
+    """What a change means to those who have not heard of it."""
+    old, new = change.old_slot, change.new_slot
+    if change.fact in TYPE_FACTS:
+        assert old is not None
+        assert new is not None
+        match fit(new.type, old.type):
+            case Fit.NEVER:
+                return Judgement(
+                    Outcome.REFUSED,
+                    f"a reader that expects {old.type.title()} can do nothing with {new.type.title()}",
+                    "add a field beside the old one, and drop the old one when nobody reads it any more",
+                )
+            case Fit.DEPENDS:
+                return Judgement(
+                    Outcome.DATA,
+                    f"new values may not fit {old.type.title()}, which old readers expect",
+                    "let readers take the new schema first",
+                )
+        return SAFE
+    match change.fact:
+        case Fact.FIELD_DROPPED | Fact.DATASET_DROPPED:
+            return Judgement(
+                Outcome.REFUSED,
+                f"old readers that name {change.path or change.dataset} no longer find it",
+                "drop it when nobody reads it any more",
+            )
+        case Fact.FIELD_RENAMED | Fact.FIELD_MOVED:
+            return Judgement(
+                Outcome.REFUSED,
+                f"old readers still look for {change.old}",
+                "let readers take the new name together with the table, or give them a view with the old one",
+            )
+        case Fact.BECAME_OPTIONAL:
+            return Judgement(
+                Outcome.DATA,
+                f"old readers do not expect null in {change.path}",
+                "let readers take the new schema first",
+            )
+        case Fact.UNIT_CHANGED if change.old is not None:
+            return Judgement(
+                Outcome.REFUSED,
+                f"old readers take the numbers for {change.old}",
+                "add a field with the new unit beside the old one",
+            )
+        case Fact.BLOB_ADDED | Fact.BLOB_REMOVED | Fact.FLOAT_ENCODING_CHANGED:
+            return Judgement(
+                Outcome.REFUSED, f"{change.path} is laid out in another way", "add a field beside it"
+            )
+    return SAFE

@@ -1,0 +1,83 @@
+"""What a change means for an engine.
+
+Floor: 9 (evolution). Values only.
+"""
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any, NamedTuple
+
+from schemac.evolution.changes import Change
+
+
+class Outcome(StrEnum):
+    """From the lightest to the gravest."""
+
+    SAFE = "safe"
+    """Nothing has to be done."""
+    METADATA = "metadata only"
+    """The schema is written anew, no data is touched."""
+    NEW_FILES = "new files only"
+    """Takes effect in files that are written from now on."""
+    REWRITE = "rewrite"
+    """Stored data has to be written anew."""
+    DATA = "depends on data"
+    """Possible if the stored values allow it; a query tells."""
+    REFUSED = "refused"
+    """The engine does not do it, or what it does would break the table."""
+
+    @property
+    def rank(self) -> int:
+        """Zero for the lightest."""
+        return list(Outcome).index(self)
+
+
+class Judgement(NamedTuple):
+    """An outcome with its reason, and what can be done about it."""
+
+    outcome: Outcome
+    reason: str = ""
+    way_out: str = ""
+
+
+SAFE = Judgement(Outcome.SAFE)
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What one engine makes of one change, seen from both sides of time."""
+
+    change: Change
+    engine: str
+    old_data: Judgement
+    """Stored data under the new schema: what it takes until new readers can read it."""
+    old_readers: Judgement
+    """Programs that still have the old schema, reading what is written from now on."""
+
+    @property
+    def outcome(self) -> Outcome:
+        """The graver of the two."""
+        return max(self.old_data.outcome, self.old_readers.outcome, key=lambda outcome: outcome.rank)
+
+    @property
+    def rule(self) -> str:
+        """A stable name for it: `lance.became-required`."""
+        return f"{self.engine}.{self.change.fact}"
+
+    def to_json(self) -> dict[str, Any]:
+        """The verdict for programs."""
+        return {
+            **self.change.to_json(),
+            "engine": self.engine,
+            "oldData": _json(self.old_data),
+            "oldReaders": _json(self.old_readers),
+            "rule": self.rule,
+        }
+
+
+def _json(judgement: Judgement) -> dict[str, str]:
+    return {
+        "outcome": str(judgement.outcome),
+        "reason": judgement.reason,
+        "wayOut": judgement.way_out,
+    }
