@@ -21,6 +21,8 @@ COMMANDS = {
     "import": "start a manifest from a file or table that is there already",
     "lock": "freeze schemas as their next versions, and give fields their ids for life",
     "rename": "give a field another name, and let it keep its id and its data",
+    "diff": "tell what changed since a locked version, a commit or another manifest",
+    "breaking": "judge every change for every engine, before it is made",
     "run": "run a pipeline on Spark: read, conform, write a Lance table, verify",
     "explain": "tell what a diagnostic code means, with examples",
 }

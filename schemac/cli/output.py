@@ -49,15 +49,28 @@ def add_output_arguments(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def add_compile_arguments(parser: argparse.ArgumentParser) -> None:
-    """What `check` and `build` have in common."""
+def add_text_or_json(parser: argparse.ArgumentParser) -> None:
+    """`--format` of commands that print no findings, and what is needed where there are some after all."""
+    parser.add_argument(
+        "--format", choices=("text", "json"), default="text", help="form of the output (default: text)"
+    )
+    parser.set_defaults(max_findings=100, fail_on="error")
+
+
+def add_paths(parser: argparse.ArgumentParser) -> None:
+    """The manifests that a command is about."""
     parser.add_argument(
         "paths", nargs="*", metavar="PATH", help="manifests, or folders of them (default: the project's)"
     )
-    parser.add_argument("--strict", action="store_true", help="accept the ODF standard and nothing else")
     parser.add_argument(
         "--config", metavar="FILE", help="configuration file (default: schemac.toml or pyproject.toml)"
     )
+
+
+def add_compile_arguments(parser: argparse.ArgumentParser) -> None:
+    """What `check` and `build` have in common."""
+    add_paths(parser)
+    parser.add_argument("--strict", action="store_true", help="accept the ODF standard and nothing else")
     add_output_arguments(parser)
 
 

@@ -23,6 +23,13 @@ def open_project(options: argparse.Namespace, report: Report) -> tuple[Project, 
     return project, find_manifests(configured, project.folder, out_folder(options, project), report)
 
 
+def compared_folders(options: argparse.Namespace, project: Project) -> list[Path]:
+    """Folders that a commit is looked through for manifests that are gone."""
+    if options.paths:
+        return [Path(path) for path in options.paths if Path(path).is_dir()]
+    return [project.folder / path for path in project.configuration.manifests or (".",)]
+
+
 def out_folder(options: argparse.Namespace, project: Project) -> Path:
     """Where artifacts go: `--out` from the working folder, else the project's setting from its own."""
     given = getattr(options, "out", None)

@@ -134,6 +134,8 @@ class Change:
         about = f" {self.key}" if self.key else ""
         if self.old is None and self.new is None:
             return f"{where}{self.fact}{about}"
+        if self.fact in (Fact.FIELD_ADDED, Fact.FIELD_DROPPED):
+            return f"{where}{self.fact}: {_shown(self.new if self.old is None else self.old)}"
         return f"{where}{self.fact}{about}: {_shown(self.old)} → {_shown(self.new)}"
 
     def to_json(self) -> dict[str, Any]:

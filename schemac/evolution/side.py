@@ -6,6 +6,7 @@ Floor: 9 (evolution).
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 from schemac.evolution.changes import Place
 from schemac.identity.freeze import freeze, identify
@@ -15,8 +16,11 @@ from schemac.logical.dataset import LogicalDataset
 from schemac.logical.slots import Slot
 from schemac.lowering.lower import lower
 from schemac.physical.field import LoweredSchema
+from schemac.source.catalogue import SPARK_LOSS
+from schemac.source.report import Report
 from schemac.targets._lance.nodes import words_by_slot
-from schemac.targets.target import Compilation
+from schemac.targets.spark import to_fields
+from schemac.targets.target import Compilation, Emission
 
 
 def words_of(dataset: LogicalDataset) -> Mapping[Slot, tuple[str, ...]]:
@@ -40,6 +44,18 @@ class Side:
     def lowered(self) -> LoweredSchema:
         """Its Arrow fields."""
         return lower(self.dataset)
+
+    @cached_property
+    def words(self) -> Mapping[Slot, tuple[str, ...]]:
+        """Lance's words for its fields."""
+        return words_by_slot(self.lowered)
+
+    @cached_property
+    def spark_columns(self) -> Mapping[Slot, dict[str, Any]]:
+        """Spark's StructField of every column."""
+        emission = Emission(self.dataset, "spark", SPARK_LOSS, Report())
+        fields = to_fields(self.lowered, emission)
+        return {slot: field.json() for slot, field in zip(self.dataset.columns, fields, strict=True)}
 
     @cached_property
     def compilation(self) -> Compilation:

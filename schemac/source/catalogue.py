@@ -79,6 +79,13 @@ UNMERGED_LOCK = Code("SC403", "unmerged-lock", _ERROR, "a lock file with the mar
 UNKNOWN_OLD_NAME = Code("SC404", "unknown-old-name", _WARNING, "an old name that no field had")
 POSSIBLE_RENAME = Code("SC405", "possible-rename", _NOTE, "a field that vanished beside one of its shape")
 LOCK_CONTENTION = Code("SC406", "lock-contention", _ERROR, "a lock that another process is writing")
+UNKNOWN_REFERENCE = Code("SC408", "unknown-reference", _ERROR, "a version to compare with that is not there")
+REFUSED_CHANGE = Code("SC411", "refused-change", _ERROR, "a change that an engine does not allow")
+BREAKS_OLD_READERS = Code(
+    "SC412", "breaks-old-readers", _ERROR, "a change that breaks those who read by the old schema"
+)
+DEPENDS_ON_DATA = Code("SC413", "depends-on-data", _WARNING, "a change that stored values may forbid")
+NEEDS_REWRITE = Code("SC414", "needs-rewrite", _WARNING, "a change for which stored data is written anew")
 MERGE_CHOICE = Code("SC407", "merge-choice", _WARNING, "a field that two branches changed differently")
 
 LANCE_TYPE = Code("SC501", "lance-type", _ERROR, "a type that Lance cannot store")

@@ -12,7 +12,6 @@ from schemac.evolution.readers import TYPE_FACTS
 from schemac.evolution.side import Pair, Side
 from schemac.evolution.verdict import SAFE, Judgement, Outcome
 from schemac.logical.slots import Slot
-from schemac.targets._lance.nodes import words_by_slot
 
 _LAYOUTS = frozenset(
     {
@@ -136,7 +135,7 @@ def _type(sides: Pair, old: Slot, new: Slot) -> Judgement:
 
 def _words(side: Side, slot: Slot) -> tuple[str, ...]:
     """Lance's words for a slot; an item of a vector has none of its own, so those of the vector count."""
-    words = words_by_slot(side.lowered)
+    words = side.words
     while not words[slot] and slot.parent is not None:
         slot = slot.parent
     return words[slot]

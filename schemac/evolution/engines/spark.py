@@ -5,17 +5,12 @@ Source: the statements that lance-spark's catalog accepts: ADD, DROP and RENAME 
 SET TBLPROPERTIES; one sort a statement. What it refuses, `schemac apply` does through Lance itself.
 """
 
-import json
 from typing import Any
 
 from schemac.evolution.changes import Change, Fact
 from schemac.evolution.side import Pair, Side
 from schemac.evolution.verdict import SAFE, Judgement, Outcome
 from schemac.logical.slots import Slot
-from schemac.source.catalogue import SPARK_LOSS
-from schemac.source.report import Report
-from schemac.targets.spark import to_fields
-from schemac.targets.target import Emission
 
 _APPLY = "carry it out with `schemac apply`, which goes through Lance itself"
 _PROPERTIES = frozenset({Fact.TABLE_PROPERTY_SET, Fact.TABLE_PROPERTY_REMOVED})
@@ -74,25 +69,19 @@ def _refused(what: str) -> Judgement:
     return Judgement(Outcome.REFUSED, f"lance-spark {what}", _APPLY)
 
 
-def _column(side: Side, slot: Slot) -> str:
+def _column(side: Side, slot: Slot) -> dict[str, Any]:
     """The StructField of the column that a slot lies in."""
     while slot.parent is not None:
         slot = slot.parent
-    for field, column in zip(side.dataset.columns, _columns(side), strict=True):
-        if field is slot:
-            return column
-    raise AssertionError("every column of a side is among its own")
+    return side.spark_columns[slot]
 
 
-def _columns(side: Side) -> list[str]:
-    emission = Emission(side.dataset, "spark", SPARK_LOSS, Report())
-    return [json.dumps(field.json(), sort_keys=True) for field in to_fields(side.lowered, emission)]
+def _bare(column: dict[str, Any]) -> Any:
+    """Types alone."""
 
-
-def _bare(column: str) -> Any:
     def strip(value: Any) -> Any:
         if isinstance(value, dict):
             return {k: strip(v) for k, v in value.items() if k not in ("metadata", "name", "nullable")}
         return [strip(item) for item in value] if isinstance(value, list) else value
 
-    return strip(json.loads(column))
+    return strip(column)

@@ -1,0 +1,147 @@
+"""`schemac breaking`: what each change means for each engine.
+
+Floor: 12 (cli).
+"""
+
+import argparse
+import json
+import sys
+from collections.abc import Iterable
+
+from schemac.cli.output import add_output_arguments, add_paths, exit_code, say, show
+from schemac.cli.project import compared_folders, open_project
+from schemac.evolution.judge import JUDGES
+from schemac.evolution.verdict import Judgement, Outcome, Verdict
+from schemac.project.comparing import Comparison, Wanted, compare
+from schemac.source.catalogue import BREAKS_OLD_READERS, DEPENDS_ON_DATA, NEEDS_REWRITE, REFUSED_CHANGE
+from schemac.source.diagnostic import Code
+from schemac.source.report import Report
+
+_CODES: dict[Outcome, Code] = {
+    Outcome.REFUSED: REFUSED_CHANGE,
+    Outcome.DATA: DEPENDS_ON_DATA,
+    Outcome.REWRITE: NEEDS_REWRITE,
+}
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Arguments of the command."""
+    add_paths(parser)
+    parser.add_argument(
+        "--against",
+        required=True,
+        metavar="WHAT",
+        help="lock, lock:N, git:REF, a manifest, or a folder of manifests or artifacts",
+    )
+    parser.add_argument("--transitive", action="store_true", help="judge against every locked version")
+    parser.add_argument(
+        "--engine",
+        action="append",
+        choices=JUDGES,
+        metavar="NAME",
+        help=f"ask this engine only; may be repeated ({', '.join(JUDGES)}; default: the project's targets)",
+    )
+    parser.add_argument(
+        "--ignore-readers", action="store_true", help="leave programs that have the old schema out of it"
+    )
+    add_output_arguments(parser)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Judge; exit with 1 where an engine refuses a change, or old readers break."""
+    report = Report()
+    project, files = open_project(options, report)
+    found: list[Comparison] = []
+    if not report.has_errors:
+        engines = tuple(options.engine or (e for e in JUDGES if e in project.configuration.targets))
+        wanted = Wanted(options.against, engines, options.transitive)
+        found = compare(files, compared_folders(options, project), wanted, project, report)
+    could_read = not report.has_errors
+    for comparison in found:
+        _report(comparison, options, report)
+    diagnostics = report.diagnostics
+    if options.format == "json" and could_read:
+        verdicts = [
+            {**verdict.to_json(), "from": comparison.old, "to": comparison.new}
+            for comparison in found
+            for verdict in comparison.verdicts
+        ]
+        print(json.dumps({"verdicts": verdicts}, ensure_ascii=False, indent=2))
+    elif options.format == "text" and could_read:
+        for comparison in found:
+            sys.stdout.write(_text(comparison, options))
+    else:
+        show(diagnostics, options)
+    if could_read:
+        say(_summary(found), options)
+    return exit_code(diagnostics, options)
+
+
+def _report(comparison: Comparison, options: argparse.Namespace, report: Report) -> None:
+    """One finding a change and gravity, with all engines that agree."""
+    for verdicts in _by_change(comparison.verdicts):
+        for outcome, code in _CODES.items():
+            agreed = [v for v in verdicts if v.old_data.outcome is outcome]
+            if agreed:
+                engines = ", ".join(v.engine for v in agreed)
+                _add(report, comparison, agreed[0], code, agreed[0].old_data, f" ({engines})")
+        readers = verdicts[0].old_readers
+        if not options.ignore_readers and readers.outcome is Outcome.REFUSED:
+            _add(report, comparison, verdicts[0], BREAKS_OLD_READERS, readers, "")
+        if not options.ignore_readers and readers.outcome is Outcome.DATA:
+            _add(report, comparison, verdicts[0], DEPENDS_ON_DATA, readers, "")
+
+
+def _add(
+    report: Report, comparison: Comparison, verdict: Verdict, code: Code, judgement: Judgement, who: str
+) -> None:
+    change = verdict.change
+    place = change.new_place or change.old_place
+    at = (place.line, place.column, place.line, place.column) if place is not None else (0, 0, 0, 0)
+    report.add(
+        code,
+        f"{change}: {judgement.reason}{who}",
+        file=place.file if place is not None else comparison.new,
+        at=at,
+        path=change.path,
+        help=judgement.way_out,
+    )
+
+
+def _by_change(verdicts: Iterable[Verdict]) -> list[list[Verdict]]:
+    groups: list[list[Verdict]] = []
+    for verdict in verdicts:
+        if groups and groups[-1][0].change == verdict.change:
+            groups[-1].append(verdict)
+        else:
+            groups.append([verdict])
+    return groups
+
+
+def _text(comparison: Comparison, options: argparse.Namespace) -> str:
+    lines = [f"{comparison.dataset}: {comparison.old or 'nothing'} → {comparison.new}"]
+    for verdicts in _by_change(comparison.verdicts):
+        lines.append(f"  {verdicts[0].change}")
+        lines += [_row(v.engine, v.old_data) for v in verdicts]
+        readers = verdicts[0].old_readers
+        if not options.ignore_readers and readers.outcome is not Outcome.SAFE:
+            lines.append(_row("old readers", readers))
+    return "\n".join(lines) + "\n"
+
+
+def _row(who: str, judgement: Judgement) -> str:
+    reason = judgement.reason + (f"; {judgement.way_out}" if judgement.way_out else "")
+    return f"    {who:<12} {judgement.outcome:<16} {reason}".rstrip()
+
+
+def _summary(found: list[Comparison]) -> str:
+    changes = sum(len(comparison.changes) for comparison in found)
+    if not changes:
+        return "no changes"
+    verdicts = [verdict for comparison in found for verdict in comparison.verdicts]
+    counts = [
+        (outcome, len({(v.change.dataset, str(v.change)) for v in verdicts if v.old_data.outcome is outcome}))
+        for outcome in (Outcome.REFUSED, Outcome.DATA, Outcome.REWRITE)
+    ]
+    grave = ", ".join(f"{count} {outcome}" for outcome, count in counts if count)
+    return f"{changes} change{'s' if changes != 1 else ''}{f': {grave}' if grave else ', none of them grave'}"

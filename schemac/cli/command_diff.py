@@ -1,0 +1,64 @@
+"""`schemac diff`: what changed.
+
+Floor: 12 (cli).
+"""
+
+import argparse
+import json
+
+from schemac.cli.output import add_paths, add_text_or_json, exit_code, say, show
+from schemac.cli.project import compared_folders, open_project
+from schemac.project.comparing import Comparison, Wanted, compare
+from schemac.project.locking import summary
+from schemac.source.report import Report
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Arguments of the command."""
+    parser.add_argument(
+        "against",
+        metavar="AGAINST",
+        help="what to compare with: lock, lock:N, git:REF, a manifest, or a folder of manifests or artifacts",
+    )
+    add_paths(parser)
+    parser.add_argument("--transitive", action="store_true", help="compare with every locked version")
+    add_text_or_json(parser)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Diff; changes are no findings, so the exit code is 0 where both sides can be read."""
+    report = Report()
+    project, files = open_project(options, report)
+    found: list[Comparison] = []
+    if not report.has_errors:
+        wanted = Wanted(options.against, is_transitive=options.transitive)
+        found = compare(files, compared_folders(options, project), wanted, project, report)
+    diagnostics = report.diagnostics
+    if options.format == "json" and not report.has_errors:
+        print(json.dumps({"changes": _json(found)}, ensure_ascii=False, indent=2))
+        return exit_code(diagnostics, options)
+    show(diagnostics, options)
+    for comparison in found:
+        print(f"{comparison.dataset}: {comparison.old or 'nothing'} → {comparison.new}")
+        for change in comparison.changes:
+            print(
+                f"  {change}{_places(comparison, str(change.old_place or ''), str(change.new_place or ''))}"
+            )
+    if not report.has_errors:
+        changes = [change for comparison in found for change in comparison.changes]
+        say(summary(changes) if changes else "no changes", options)
+    return exit_code(diagnostics, options)
+
+
+def _places(comparison: Comparison, old: str, new: str) -> str:
+    """Where to look, new place first."""
+    places = [place for place in (new, old) if ":" in place and place != comparison.old]
+    return f"   ({', before '.join(places)})" if places else ""
+
+
+def _json(found: list[Comparison]) -> list[dict[str, object]]:
+    return [
+        {**change.to_json(), "from": comparison.old, "to": comparison.new}
+        for comparison in found
+        for change in comparison.changes
+    ]
