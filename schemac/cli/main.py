@@ -23,6 +23,9 @@ COMMANDS = {
     "rename": "give a field another name, and let it keep its id and its data",
     "diff": "tell what changed since a locked version, a commit or another manifest",
     "breaking": "judge every change for every engine, before it is made",
+    "plan": "show the steps that a change takes on a table, and what they cost",
+    "apply": "carry a plan out on a table",
+    "verify": "compare a table with what its schema says",
     "run": "run a pipeline on Spark: read, conform, write a Lance table, verify",
     "explain": "tell what a diagnostic code means, with examples",
 }

@@ -6,9 +6,13 @@ Floor: 12 (cli).
 import argparse
 from pathlib import Path
 
+from schemac.logical.dataset import LogicalDataset
+from schemac.project.compile import CompiledFile, read_manifests
 from schemac.project.configuration import Project, find_project
 from schemac.project.discovery import ManifestFile, find_manifests
+from schemac.source.catalogue import NOTHING_TO_COMPILE
 from schemac.source.report import Report
+from schemac.source.suggest import closest
 
 
 def open_project(options: argparse.Namespace, report: Report) -> tuple[Project, list[ManifestFile]]:
@@ -21,6 +25,28 @@ def open_project(options: argparse.Namespace, report: Report) -> tuple[Project, 
         return project, find_manifests(options.paths, here, out_folder(options, project), report)
     configured = project.configuration.manifests or (".",)
     return project, find_manifests(configured, project.folder, out_folder(options, project), report)
+
+
+def find_dataset(
+    options: argparse.Namespace, report: Report
+) -> tuple[Project, CompiledFile, LogicalDataset] | None:
+    """The one dataset that a command is about: by its name, or by its manifest; None after saying why not."""
+    options.paths = [options.dataset] if Path(options.dataset).is_file() else []
+    project, files = open_project(options, report)
+    compiled = read_manifests(files, project, report) if not report.has_errors else []
+    if report.has_errors:
+        return None
+    by_name = {dataset.name: (project, file, dataset) for file in compiled for dataset in file.datasets}
+    if options.paths and len(by_name) == 1:
+        return next(iter(by_name.values()))
+    if options.dataset not in by_name:
+        near = closest(options.dataset, by_name)
+        report.add(
+            NOTHING_TO_COMPILE,
+            f"no manifest has a dataset {options.dataset}",
+            help=f"did you mean {near}?" if near else f"the datasets are {', '.join(by_name)}",
+        )
+    return by_name.get(options.dataset)
 
 
 def compared_folders(options: argparse.Namespace, project: Project) -> list[Path]:

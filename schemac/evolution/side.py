@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import Any
 
 from schemac.evolution.changes import Place
-from schemac.identity.freeze import freeze, identify
+from schemac.identity.freeze import freeze, identify, open_version
 from schemac.identity.lock import LockedDataset, Numbers
 from schemac.identity.match import Ids
 from schemac.logical.dataset import LogicalDataset
@@ -71,6 +71,17 @@ class Side:
             return Place(self.label)
         position = origins.source.position(span.start)
         return Place(origins.source.name, position.line, position.column)
+
+
+def side_of_version(locked: LockedDataset, number: int) -> Side:
+    """One version of a locked dataset; there has to be one of this number."""
+    version = locked.version(number)
+    assert version is not None
+    opened = open_version(locked, version)
+    history = LockedDataset(locked.name, locked.versions[:number], locked.states)
+    ids = {slot: state.id for slot, state in opened.states.items()}
+    numbers = {slot: state.numbers for slot, state in opened.states.items()}
+    return Side(opened.logical, f"lock:{number}", history, ids, numbers)
 
 
 @dataclass(frozen=True)

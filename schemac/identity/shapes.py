@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from decimal import Decimal
 from typing import Any
 
+import schemac.kinds.registry  # noqa: F401 — without it no kind is known
 from schemac.identity.lock import LockedDataset, Shape, State, Version, order_of
 from schemac.logical.model import Schema
 from schemac.logical.path import Part

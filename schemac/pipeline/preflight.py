@@ -9,13 +9,14 @@ from typing import Any
 
 import pyarrow as pa
 
+from schemac.tables.differences import differences, lance_fields_of
+
 from . import lance_table
 from .errors import PipelineError
 from .job import Job, Mode
 from .mapping import mapping_mistakes
 from .source import check_source
 from .spill import QUARANTINE_SCHEMA
-from .verify import differences, lance_fields_of
 
 
 def check(job: Job, schema: pa.Schema | None = None) -> None:

@@ -20,6 +20,8 @@ import pyarrow as pa
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, Observation, SparkSession, functions
 
+from schemac.tables.differences import lance_fields_of, table_differences
+
 from .conform import conform, key_check, primary_key
 from .errors import PipelineError
 from .failures import sparks_errors_told
@@ -27,7 +29,6 @@ from .job import Job, Keys, Mode
 from .lance_sink import LanceSink, SinkOptions, encode_options, encode_schema
 from .preflight import check
 from .source import open_records
-from .verify import lance_fields_of, table_differences
 
 Progress = Callable[[int, int], None]
 SHOWN_REASONS = 20

@@ -14,7 +14,7 @@ from schemac.attributes.own import TARGETS_OF
 from schemac.evolution.changes import Change, Fact
 from schemac.evolution.diff import diff_of
 from schemac.evolution.judge import JUDGES, judge
-from schemac.evolution.side import Side, pair
+from schemac.evolution.side import Side, pair, side_of_version
 from schemac.evolution.verdict import Verdict
 from schemac.project.compile import CompiledFile, collector_paused, read_manifests
 from schemac.project.configuration import Project
@@ -24,7 +24,6 @@ from schemac.project.references import (
     Blobs,
     Sides,
     commit_sides,
-    locked_side,
     locked_sides,
     manifests_at,
     path_sides,
@@ -169,7 +168,7 @@ def _pairs(
         return [(fixed.get(name), news[name]) for name in sorted(news)]
     if wanted.is_transitive:
         return [
-            (locked_side(new.locked, version.number), new)
+            (side_of_version(new.locked, version.number), new)
             for new in news.values()
             if new.locked is not None
             for version in new.locked.versions

@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from schemac.artifacts.provenance import NAME
-from schemac.evolution.side import Side, words_of
-from schemac.identity.freeze import identify, open_version
+from schemac.evolution.side import Side, side_of_version, words_of
+from schemac.identity.freeze import identify
 from schemac.identity.lock import Lock, LockedDataset
 from schemac.identity.lockfile import read_lock
 from schemac.lifting.lift import lift
@@ -77,19 +77,8 @@ def locked_sides(file: CompiledFile, number: int | None, report: Report) -> Side
                 else f"make the first one with `schemac lock {file.file.name}`",
             )
             continue
-        sides[dataset.name] = locked_side(locked, version.number)
+        sides[dataset.name] = side_of_version(locked, version.number)
     return sides
-
-
-def locked_side(locked: LockedDataset, number: int) -> Side:
-    """One version of a locked dataset."""
-    version = locked.version(number)
-    assert version is not None
-    opened = open_version(locked, version)
-    history = LockedDataset(locked.name, locked.versions[:number], locked.states)
-    ids = {slot: state.id for slot, state in opened.states.items()}
-    numbers = {slot: state.numbers for slot, state in opened.states.items()}
-    return Side(opened.logical, f"lock:{number}", history, ids, numbers)
 
 
 def read_commit(ref: str, manifests: Sequence[Path], report: Report) -> Blobs | None:

@@ -86,6 +86,12 @@ BREAKS_OLD_READERS = Code(
 )
 DEPENDS_ON_DATA = Code("SC413", "depends-on-data", _WARNING, "a change that stored values may forbid")
 NEEDS_REWRITE = Code("SC414", "needs-rewrite", _WARNING, "a change for which stored data is written anew")
+UNUSABLE_TABLE = Code(
+    "SC421", "unusable-table", _ERROR, "a table that cannot be taken as one of this dataset"
+)
+FAILED_CHECK = Code("SC422", "failed-check", _ERROR, "stored values that forbid a change")
+TABLE_CHANGED = Code("SC423", "table-changed", _ERROR, "a table that somebody else changed meanwhile")
+TABLE_DRIFT = Code("SC424", "table-drift", _ERROR, "a table that is not as its artifact says")
 MERGE_CHOICE = Code("SC407", "merge-choice", _WARNING, "a field that two branches changed differently")
 
 LANCE_TYPE = Code("SC501", "lance-type", _ERROR, "a type that Lance cannot store")

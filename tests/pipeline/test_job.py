@@ -13,7 +13,7 @@ from schemac.pipeline.errors import PipelineError
 from schemac.pipeline.inputs import parse_steps, variant_path
 from schemac.pipeline.job import Job
 from schemac.pipeline.preflight import check
-from schemac.pipeline.verify import differences, lance_fields_of
+from schemac.tables.differences import differences, lance_fields_of
 
 
 def test_job_reads_the_short_and_the_long_form() -> None:

@@ -1,0 +1,85 @@
+"""`schemac apply`: carry a plan out on a table.
+
+Floor: 14 (cli).
+"""
+
+import argparse
+import json
+import sys
+
+from schemac.cli.output import exit_code, say, show
+from schemac.cli.planning import add_dataset, open_locked, steps_text, version_side
+from schemac.cli.progress import progress_bar
+from schemac.identity.lock import LockedDataset
+from schemac.source.report import Report
+from schemac.tables.lance_apply import Rewriter, apply_plan
+from schemac.tables.lance_plan import Plan, plan
+from schemac.tables.lance_table import LanceTable, open_table
+from schemac.tables.steps import Rewrite
+from schemac.tables.verify import report_drift
+
+ON_SPARK_FROM = 20_000_000
+"""Rows from which on a column is written anew on Spark; below, a session takes longer to start than it saves."""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Arguments of the command."""
+    add_dataset(parser)
+    parser.add_argument("--table", required=True, metavar="PATH", help="the Lance table")
+    parser.add_argument(
+        "--to", dest="new", type=int, metavar="N", help="a locked version (default: the newest)"
+    )
+    parser.add_argument("--dry-run", action="store_true", help="show the plan and change nothing")
+    parser.add_argument(
+        "--on",
+        choices=("auto", "here", "spark"),
+        default="auto",
+        help=f"where columns are written anew (default: on Spark from {ON_SPARK_FROM:,} rows)",
+    )
+
+
+def run(options: argparse.Namespace) -> int:
+    """Apply; exit with 1 where nothing, or not everything, could be done."""
+    report = Report()
+    locked = open_locked(options, report)
+    if locked is not None:
+        _apply(locked, options, report)
+    diagnostics = report.diagnostics
+    show(diagnostics, options)
+    return exit_code(diagnostics, options)
+
+
+def _apply(locked: LockedDataset, options: argparse.Namespace, report: Report) -> None:
+    new = version_side(locked, options.new, report)
+    table = open_table(options.table, locked, report) if new is not None else None
+    made = plan(table, new, report) if table is not None and new is not None else None
+    if made is None:
+        return
+    if options.format == "json":
+        print(json.dumps({"steps": [step.to_json() for step in made.steps]}, ensure_ascii=False, indent=2))
+    else:
+        print(f"{locked.name}: {made.table.name} → {new.label if new else ''}")
+        print(steps_text(made.steps) if made.steps else "  nothing to do")
+    if options.dry_run or made.is_done:
+        return
+    with progress_bar(options.format == "text" and sys.stderr.isatty()) as progress:
+        is_done = apply_plan(made, report, progress, _rewriter(made, table, options))
+    if not is_done:
+        return
+    after = open_table(options.table, locked, report)
+    if after is not None:
+        report_drift(after, made.target, report)
+        if not report.has_errors:
+            say(f"done: {options.table} is at version {after.dataset.version}, and verified", options)
+
+
+def _rewriter(made: Plan, table: LanceTable | None, options: argparse.Namespace) -> Rewriter | None:
+    """Spark where that is worth it, or wanted."""
+    assert table is not None
+    is_worth_it = options.on == "spark" or (options.on == "auto" and table.row_count >= ON_SPARK_FROM)
+    if not is_worth_it or not any(isinstance(step, Rewrite) for step in made.steps):
+        return None
+    # Imported here, for pyspark is an extra that most changes do without.
+    from schemac.pipeline.rewrite import rewrite_on_spark
+
+    return rewrite_on_spark

@@ -1,0 +1,180 @@
+"""Values of one schema as values of another.
+
+Floor: 11 (tables).
+Shape: arrays, one a slot, as long as the rows that they belong to. Fields follow their identity, whatever they are called
+and wherever they stand; a field that was not there is null.
+Errors: ValueError with the field and the reason where a value does not fit.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from schemac.evolution.side import Pair
+from schemac.logical.slots import Slot
+from schemac.physical.field import LoweredField
+
+
+class Conversion:
+    """Builds the arrays of new slots out of batches with the old schema."""
+
+    def __init__(self, sides: Pair) -> None:
+        self._before = sides.before
+        self._old = _by_slot(sides.old.lowered.fields)
+        self._new = _by_slot(sides.new.lowered.fields)
+
+    def build(self, slot: Slot, batch: pa.RecordBatch) -> pa.Array:
+        """The values of a slot that is a column, or stands in structs only."""
+        old = self._before.get(slot)
+        source = self._values(old, batch) if old is not None else None
+        return self._array(slot, old, source, len(batch), batch)
+
+    def sources(self, slot: Slot) -> set[str]:
+        """The old columns that a slot's values come from."""
+        found: set[str] = set()
+        stack = [slot]
+        while stack:
+            here = stack.pop()
+            stack.extend(here.children)
+            old = self._before.get(here)
+            if old is not None:
+                found.add(str(_column(old).segment))
+        return found
+
+    def _values(self, old: Slot, batch: pa.RecordBatch) -> pa.Array:
+        """The values of an old slot in a batch; null where a struct around it is null."""
+        if old.parent is None:
+            return batch.column(str(old.segment))
+        return pc.struct_field(self._values(old.parent, batch), str(old.segment))
+
+    def _array(
+        self, slot: Slot, old: Slot | None, source: Any, length: int, batch: pa.RecordBatch | None
+    ) -> pa.Array:
+        lowered = self._new[slot]
+        type_: Any = lowered.arrow.type
+        kind = slot.type.kind
+        is_alike = old is not None and source is not None and old.type.kind == kind
+        if kind == "Struct" and slot.children:
+            return self._struct(slot, old if is_alike else None, source, length, batch)
+        if source is None:
+            return pa.nulls(length, type_)
+        if kind in ("List", "Map") and is_alike and old is not None:
+            return self._repeated(slot, old, source, lowered)
+        try:
+            return _cast(source, type_)
+        except pa.ArrowException as error:
+            reason = str(error).splitlines()[0]
+            raise ValueError(f"{slot.title}: {reason[0].lower()}{reason[1:]}") from error
+
+    def _struct(
+        self, slot: Slot, old: Slot | None, source: Any, length: int, batch: pa.RecordBatch | None
+    ) -> pa.Array:
+        children: list[pa.Array] = []
+        for child in slot.children:
+            before = self._before.get(child)
+            values: Any = None
+            if before is not None and old is not None and before.parent is old:
+                values = pc.struct_field(source, str(before.segment))
+            elif before is not None and batch is not None and _is_in_structs(before):
+                values = self._values(before, batch)
+            children.append(self._array(child, before, values, length, batch))
+        fields = [self._new[child].arrow for child in slot.children]
+        mask = source.is_null() if old is not None and source is not None else None
+        return pa.StructArray.from_arrays(children, fields=fields, mask=mask)
+
+    def _repeated(self, slot: Slot, old: Slot, source: Any, lowered: LoweredField) -> pa.Array:
+        type_: Any = lowered.arrow.type
+        if isinstance(type_, pa.BaseExtensionType) or not lowered.children:
+            return _cast(source, type_)
+        if slot.type.kind == "Map":
+            return self._map(slot, old, source, type_)
+        (item,) = slot.children
+        size = getattr(slot.type, "fixed_length", None)
+        lengths = pc.list_value_length(source)
+        if size is not None and not pc.all(pc.equal(lengths, size), min_count=0).as_py():
+            raise ValueError(f"{slot.title}: a list has not {size} items")
+        values = _flat(source, size)
+        items = self._array(item, self._before.get(item), values, len(values), None)
+        if size is not None:
+            return pa.FixedSizeListArray.from_arrays(items, type=type_, mask=source.is_null())
+        offsets = _offsets(lengths, pa.types.is_large_list(type_))
+        array = pa.LargeListArray if pa.types.is_large_list(type_) else pa.ListArray
+        return array.from_arrays(offsets, items, type=type_, mask=source.is_null())
+
+    def _map(self, slot: Slot, old: Slot, source: Any, type_: Any) -> pa.Array:
+        key, value = slot.children
+        whole = source if source.null_count == 0 and source.offset == 0 else pa.concat_arrays([source])
+        offsets = whole.offsets
+        start, end = offsets[0].as_py(), offsets[-1].as_py()
+        keys, items = whole.keys.slice(start, end - start), whole.items.slice(start, end - start)
+        keys = self._array(key, self._before.get(key), keys, len(keys), None)
+        items = self._array(value, self._before.get(value), items, len(items), None)
+        lengths = pc.fill_null(pc.subtract(offsets[1:], offsets[:-1]), 0)
+        lengths = pc.if_else(source.is_valid(), lengths, pa.scalar(0, lengths.type))
+        if source.null_count and pc.sum(lengths).as_py() != len(keys):
+            raise ValueError(f"{slot.title}: a null map holds entries")
+        rebuilt = pa.MapArray.from_arrays(_offsets(lengths, is_large=False), keys, items, type=type_)
+        if not source.null_count:
+            return rebuilt
+        bits = source.is_valid().buffers()[1]
+        entries = rebuilt.buffers()[1]
+        child = pa.StructArray.from_arrays([keys, items], fields=[type_.key_field, type_.item_field])
+        return pa.Array.from_buffers(type_, len(source), [bits, entries], children=[child])
+
+
+def _flat(source: Any, size: int | None) -> pa.Array:
+    """The items of lists that are not null; of vectors, also those of null ones, which take their room."""
+    if size is None:
+        return source.flatten()
+    if pa.types.is_fixed_size_list(source.type):
+        return source.values.slice(source.offset * size, len(source) * size)
+    if not source.null_count:
+        return source.flatten()
+    filled = pc.fill_null(source, pa.scalar([None] * size, source.type))
+    return filled.flatten()
+
+
+def _offsets(lengths: Any, is_large: bool) -> pa.Array:
+    sums = pc.cumulative_sum(pc.fill_null(lengths, 0).cast(pa.int64()))
+    return pa.concat_arrays([pa.array([0], pa.int64()), sums]).cast(pa.int64() if is_large else pa.int32())
+
+
+def _cast(values: Any, type_: Any) -> pa.Array:
+    """Plain values of one type as another; nothing is cut off on the way."""
+    if isinstance(type_, pa.BaseExtensionType):
+        return pa.ExtensionArray.from_storage(type_, _cast(_storage(values), type_.storage_type))
+    values = _storage(values)
+    if values.type.equals(type_):
+        return values
+    if pa.types.is_dictionary(values.type):
+        values = values.dictionary_decode()
+    if pa.types.is_dictionary(type_):
+        return values.cast(type_.value_type).dictionary_encode().cast(type_)
+    if pa.types.is_boolean(type_) and pa.types.is_string(values.type):
+        return values.cast(type_)
+    return values.cast(type_, safe=True)
+
+
+def _storage(values: Any) -> Any:
+    return values.storage if isinstance(values.type, pa.BaseExtensionType) else values
+
+
+def _by_slot(fields: tuple[LoweredField, ...]) -> Mapping[Slot, LoweredField]:
+    return {field.slot: field for top in fields for field in top.preorder()}
+
+
+def _column(slot: Slot) -> Slot:
+    while slot.parent is not None:
+        slot = slot.parent
+    return slot
+
+
+def _is_in_structs(slot: Slot) -> bool:
+    above = slot.parent
+    while above is not None:
+        if above.type.kind != "Struct":
+            return False
+        above = above.parent
+    return True

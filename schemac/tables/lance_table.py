@@ -1,0 +1,264 @@
+"""A Lance table as it is.
+
+Floor: 11 (tables).
+Shape: its schema as one side of a comparison. The fields are known by Lance's ids, which the lock remembers for ever; in
+a table that was not made with the ids of the lock, they are known by their places in one of its versions.
+Errors: SC421 unusable-table.
+"""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from schemac.evolution.side import Side, side_of_version
+from schemac.identity.freeze import open_version
+from schemac.identity.lock import LockedDataset, Numbers, State
+from schemac.identity.match import Ids
+from schemac.lifting.lift import lift
+from schemac.logical.dataset import LogicalDataset
+from schemac.logical.model import Schema
+from schemac.logical.origins import Origins
+from schemac.logical.slots import Slot, columns, preorder
+from schemac.lowering.lower import lower
+from schemac.source.catalogue import UNUSABLE_TABLE
+from schemac.source.report import Report
+from schemac.tables.differences import differences
+from schemac.tables.steps import MARK, Index
+from schemac.targets._generated.lance import file_pb2 as pb
+from schemac.targets._lance.nodes import nodes_by_slot, nodes_of, words_by_slot
+from schemac.targets.lance import to_message
+
+INDICES_KEY = "schemac.indices"
+"""Key of the table's configuration under which indices wait that are to be built again."""
+
+
+@dataclass(frozen=True)
+class LanceTable:
+    """An open table."""
+
+    name: str
+    """How it is spoken of."""
+    dataset: Any
+    """pylance's, at its newest version."""
+    side: Side
+    """Its schema; ids where the lock knows its fields."""
+    fields: tuple[pb.Field, ...]
+    """All its fields, also those that are under way."""
+    has_own_numbers: bool
+    """Whether it numbers its fields otherwise than the lock."""
+    unknown: tuple[str, ...] = ()
+    """Fields that the lock does not know."""
+
+    @classmethod
+    def imagined(cls, side: Side) -> "LanceTable":
+        """A table of a locked version that has rows and no indices, for a plan without a table."""
+        message = to_message(side.lowered, side.numbers)
+        return cls(side.label, None, side, tuple(message.fields), has_own_numbers=False)
+
+    @cached_property
+    def row_count(self) -> int:
+        """Its rows."""
+        return 1 if self.dataset is None else int(self.dataset.count_rows())
+
+    @cached_property
+    def highest_id(self) -> int:
+        """The highest id that Lance knows of: it gives the next one."""
+        used = [field.id for field in self.fields]
+        for fragment in self.dataset.get_fragments() if self.dataset is not None else ():
+            for file in fragment.metadata.files:
+                used += file.fields
+        return max(used, default=-1)
+
+    @cached_property
+    def indices(self) -> tuple[Index, ...]:
+        """Its indices, with those that an interrupted run has taken away."""
+        if self.dataset is None:
+            return ()
+        found = {index.name: index for index in _indices(self.dataset)}
+        waiting = self.dataset.config().get(INDICES_KEY)
+        for index in json.loads(waiting) if waiting else ():
+            found.setdefault(index["name"], Index(**index))
+        return tuple(found.values())
+
+    @property
+    def standing(self) -> frozenset[str]:
+        """Names of the indices that are there now."""
+        return (
+            frozenset(d.name for d in self.dataset.describe_indices())
+            if self.dataset is not None
+            else frozenset()
+        )
+
+
+def open_table(path: str, locked: LockedDataset, report: Report) -> LanceTable | None:
+    """The newest version of a table; None after saying what is wrong with it."""
+    try:
+        import lance  # an extra that may not be there
+
+        with lance_errors():
+            dataset = lance.dataset(path)
+            _, *messages = dataset.lance_schema.__reduce__()[1]
+            schema = dataset.schema
+    except ModuleNotFoundError as error:
+        help = "pip install 'schemac[lance]'"
+        report.add(UNUSABLE_TABLE, f"{path} needs {error.name}, which is not installed", file=path, help=help)
+        return None
+    except (ValueError, OSError, RuntimeError) as error:
+        reason = str(error).splitlines()[0].partition(", /")[0]
+        report.add(
+            UNUSABLE_TABLE, f"cannot open {path}: {reason}", file=path, help="give the path of a Lance table"
+        )
+        return None
+    fields = tuple(pb.Field.FromString(bytes(message)) for message in messages)
+    for version in reversed(locked.versions):
+        # What Lance does not keep, as views or the items of vectors, the lock knows.
+        side = side_of_version(locked, version.number)
+        if not differences(_messages(side), dataset.lance_schema):
+            return LanceTable(path, dataset, side, fields, has_own_numbers=False)
+    found = Report()
+    tree = lift(_settled(schema), path, found)
+    if found.has_errors:
+        report.extend(found.diagnostics)
+        return None
+    model = Schema.model_validate(tree)
+    logical = LogicalDataset(locked.name, model, columns(model), Origins(path))
+    numbers = _numbers(logical, fields)
+    if numbers is None:
+        report.add(UNUSABLE_TABLE, f"the fields of {path} cannot be told apart", file=path)
+        return None
+    ids, unknown = _ids_by_number(logical, numbers, locked)
+    has_own_numbers = bool(unknown)
+    if unknown:
+        by_place = _ids_by_place(logical, locked)
+        if by_place is not None:
+            ids, unknown = by_place, []
+    return LanceTable(
+        path, dataset, Side(logical, path, locked, ids, numbers), fields, has_own_numbers, tuple(unknown)
+    )
+
+
+@contextmanager
+def lance_errors() -> Iterator[None]:
+    """Lance's panics, which no `except Exception` sees, as ordinary errors."""
+    try:
+        yield
+    except BaseException as error:
+        if type(error).__name__ == "PanicException":
+            raise RuntimeError(f"Lance stopped: {error}") from error
+        raise
+
+
+def _messages(side: Side) -> list[bytes]:
+    return [field.SerializeToString() for field in to_message(side.lowered, side.numbers).fields]
+
+
+def _settled(schema: Any) -> Any:
+    """The schema without what is under way."""
+    import pyarrow as pa
+
+    def type_of(t: Any) -> Any:
+        if not pa.types.is_struct(t) or isinstance(t, pa.BaseExtensionType):
+            return t
+        return pa.struct([f.with_type(type_of(f.type)) for f in t if not f.name.startswith(MARK)])
+
+    kept = [f.with_type(type_of(f.type)) for f in schema if not f.name.startswith(MARK)]
+    return pa.schema(kept, schema.metadata)
+
+
+def _numbers(logical: LogicalDataset, fields: Sequence[pb.Field]) -> dict[Slot, Numbers] | None:
+    lowered = lower(logical)
+    nodes = nodes_of(lowered, is_tolerant=True)
+    settled = _without_marked(fields)
+    if [node.name for node in nodes] != [field.name for field in settled]:
+        return None
+    return {
+        slot: Numbers(tuple(settled[index].id for index in indices))
+        for slot, indices in nodes_by_slot(lowered, nodes).items()
+    }
+
+
+def _without_marked(fields: Sequence[pb.Field]) -> list[pb.Field]:
+    """Fields in pre-order, without those that are under way and what is below them."""
+    gone: set[int] = set()
+    kept = []
+    for field in in_preorder(fields):
+        if field.name.startswith(MARK) or field.parent_id in gone:
+            gone.add(field.id)
+        else:
+            kept.append(field)
+    return kept
+
+
+def in_preorder(fields: Sequence[pb.Field]) -> list[pb.Field]:
+    """The same fields, each parent right before its children."""
+    children: dict[int, list[pb.Field]] = {}
+    for field in fields:
+        children.setdefault(field.parent_id, []).append(field)
+    found: list[pb.Field] = []
+    stack = list(reversed(children.get(-1, [])))
+    while stack:
+        field = stack.pop()
+        found.append(field)
+        stack.extend(reversed(children.get(field.id, []) if field.id != field.parent_id else []))
+    return found
+
+
+def _ids_by_number(
+    logical: LogicalDataset, numbers: Mapping[Slot, Numbers], locked: LockedDataset
+) -> tuple[Ids, list[str]]:
+    """The lock's ids of the fields that have numbers of the lock, and the fields that have others."""
+    by_number = {state.numbers.lance: state for state in locked.states if state.numbers.lance}
+    parts: dict[tuple[int, object], State] = {
+        (state.shape.parent, state.shape.segment): state
+        for state in locked.states
+        if state.shape.parent is not None and not state.numbers.lance
+    }
+    ids: Ids = {}
+    unknown: list[str] = []
+    for slot in preorder(logical.columns):
+        lance = numbers[slot].lance
+        state = by_number.get(lance)
+        if not lance and slot.parent in ids:
+            state = parts.get((ids[slot.parent], slot.segment))
+        if state is None:
+            if lance:
+                unknown.append(slot.title)
+            continue
+        ids[slot] = state.id
+    return ids, unknown
+
+
+def _ids_by_place(logical: LogicalDataset, locked: LockedDataset) -> Ids | None:
+    """The ids of the newest version that has exactly these fields."""
+    words = words_by_slot(lower(logical))
+    here = [(slot.path, words[slot]) for slot in preorder(logical.columns)]
+    for version in reversed(locked.versions):
+        opened = open_version(locked, version)
+        theirs = words_by_slot(lower(opened.logical))
+        there = [(slot.path, theirs[slot]) for slot in preorder(opened.logical.columns)]
+        if here == there:
+            states = [opened.states[slot] for slot in preorder(opened.logical.columns)]
+            return {slot: state.id for slot, state in zip(preorder(logical.columns), states, strict=True)}
+    return None
+
+
+def _indices(dataset: Any) -> Iterator[Index]:
+    for description in dataset.describe_indices():
+        details = description.details or {}
+        parameters: dict[str, Any] = {}
+        if "metric_type" in details:
+            statistics = dataset.stats.index_stats(description.name)["indices"][0]
+            parameters = {
+                "metric": str(details["metric_type"]).lower(),
+                "num_partitions": statistics.get("num_partitions"),
+            }
+            compression = details.get("compression") or {}
+            if "num_sub_vectors" in compression:
+                parameters["num_sub_vectors"] = compression["num_sub_vectors"]
+        elif description.index_type == "Inverted":
+            kept = ("base_tokenizer", "language", "with_position", "lower_case", "stem", "remove_stop_words")
+            parameters = {key: details[key] for key in (*kept, "ascii_folding") if key in details}
+        yield Index(description.name, description.field_names[0], description.index_type, parameters)
