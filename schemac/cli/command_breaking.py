@@ -54,7 +54,7 @@ def run(options: argparse.Namespace) -> int:
     found: list[Comparison] = []
     if not report.has_errors:
         engines = tuple(options.engine or (e for e in JUDGES if e in project.configuration.targets))
-        wanted = Wanted(options.against, engines, options.transitive)
+        wanted = Wanted(options.against, engines, options.transitive, is_asked_outright=bool(options.engine))
         found = compare(files, compared_folders(options, project), wanted, project, report)
     could_read = not report.has_errors
     for comparison in found:
@@ -101,7 +101,7 @@ def _add(
     report.add(
         code,
         f"{change}: {judgement.reason}{who}",
-        file=place.file if place is not None else comparison.new,
+        file=place.file if place is not None else comparison.new or comparison.old,
         at=at,
         path=change.path,
         help=judgement.way_out,
@@ -119,7 +119,7 @@ def _by_change(verdicts: Iterable[Verdict]) -> list[list[Verdict]]:
 
 
 def _text(comparison: Comparison, options: argparse.Namespace) -> str:
-    lines = [f"{comparison.dataset}: {comparison.old or 'nothing'} → {comparison.new}"]
+    lines = [f"{comparison.dataset}: {comparison.old or 'nothing'} → {comparison.new or 'nothing'}"]
     for verdicts in _by_change(comparison.verdicts):
         lines.append(f"  {verdicts[0].change}")
         lines += [_row(v.engine, v.old_data) for v in verdicts]

@@ -46,6 +46,17 @@ def fit(old: LogicalType, new: LogicalType) -> Fit:
     return _between(old, new)
 
 
+def misfit(old: Any, new: Any) -> str:
+    """What may be wrong with values of the old type, where it depends on them."""
+    if old.kind == new.kind == "Timestamp" and (old.timezone is None) != (new.timezone is None):
+        return "a reading of a clock is an instant only if that clock showed UTC"
+    if old.kind == new.kind == "Map":
+        return "the keys of a map may stand in any order"
+    if new.kind == "Time":
+        return "the day is lost"
+    return f"some values of {old.title()} may not fit {new.title()}"
+
+
 def _between(old: Any, new: Any) -> Fit:
     """Two plain types of different kinds."""
     if new.kind == "String":

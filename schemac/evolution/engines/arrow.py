@@ -9,29 +9,18 @@ Source: `pyarrow.dataset`, asked with every pair of types and layouts (`tests/co
 from schemac.attributes.arrow import EXTENSION_TYPE, read_hints
 from schemac.attributes.lance import JSON
 from schemac.evolution.changes import Change, Fact
-from schemac.evolution.fit import Fit, fit
+from schemac.evolution.fit import Fit, fit, misfit
+from schemac.evolution.layouts import LAYOUT_FACTS, missing_cast
 from schemac.evolution.readers import TYPE_FACTS
 from schemac.evolution.side import Pair
 from schemac.evolution.verdict import SAFE, Judgement, Outcome
 from schemac.logical.slots import Slot
 
-_LAYOUTS = frozenset(
-    {
-        Fact.OFFSET_WIDTH_CHANGED,
-        Fact.BUFFER_LAYOUT_CHANGED,
-        Fact.DATE_ENCODING_CHANGED,
-        Fact.DECIMAL_WIDTH_CHANGED,
-        Fact.DICTIONARY_ADDED,
-        Fact.DICTIONARY_REMOVED,
-        Fact.DICTIONARY_CHANGED,
-    }
-)
 _NOTHING = frozenset(
     {
         Fact.FIELDS_REORDERED,
         Fact.FIELD_DROPPED,
         Fact.BECAME_OPTIONAL,
-        Fact.CHILD_NAMES_CHANGED,
         Fact.DATASET_ADDED,
         Fact.DATASET_DROPPED,
     }
@@ -48,22 +37,31 @@ _REGISTERED = frozenset(
     {"arrow.json", "arrow.uuid", "arrow.bool8", "arrow.opaque", "arrow.fixed_shape_tensor"}
 )
 """Extension types that pyarrow knows; of all others it sees the storage."""
-_BYTES = ("String", "Binary")
 _WRITE_ANEW = "write the files anew, or add a field beside the old one"
 
 
 def judge(change: Change, sides: Pair | None) -> Judgement:
     """What a change means for files that are there."""
+    found = _judge(change)
+    is_cast = change.fact in _SHAPES and found.outcome.rank < Outcome.REWRITE.rank
+    if is_cast and _is_in_list_view(change.new_slot or change.old_slot):
+        return Judgement(
+            Outcome.REWRITE, "pyarrow casts nothing inside views of lists", "write the files anew"
+        )
+    return found
+
+
+def _judge(change: Change) -> Judgement:
     old, new = change.old_slot, change.new_slot
-    if change.fact in _SHAPES and _is_in_list_view(new or old):
-        return _refused("casts nothing inside views of lists")
     if change.fact in _NOTHING:
         return SAFE
     if old is not None and new is not None:
         if change.fact in TYPE_FACTS:
             return _type(old, new)
-        if change.fact in _LAYOUTS:
-            return _layout(old, new) or SAFE
+        if change.fact in LAYOUT_FACTS:
+            return _layout(old, new) or Judgement(
+                Outcome.NEW_FILES, "files that are there keep their layout, and are cast when they are read"
+            )
         if change.fact in (Fact.EXTENSION_TYPE_CHANGED, Fact.JSON_CHANGED):
             return _extension(old, new)
     match change.fact:
@@ -103,26 +101,17 @@ def _type(old: Slot, new: Slot) -> Judgement:
         case Fit.DEPENDS:
             return _layout(old, new) or Judgement(
                 Outcome.DATA,
-                f"values of {old.type.title()} that do not fit {new.type.title()} make a read fail, or come out changed",
-                "look at the values with `schemac plan`",
+                f"{misfit(old.type, new.type)}: a read fails, or changes them",
+                "look at the values first, or write the files anew",
             )
     return _layout(old, new) or SAFE
 
 
 def _layout(old: Slot, new: Slot) -> Judgement | None:
-    """Casts between layouts that pyarrow does not have; None where it has the one in question."""
-    before, after = read_hints(old.extra), read_hints(new.extra)
-    had_view = before.buffer is not None and before.buffer.kind == "View"
-    has_view = after.buffer is not None and after.buffer.kind == "View"
-    if "List" in (old.type.kind, new.type.kind) and (had_view or has_view):
-        # Of lists that are made of views, it loses the last one, and says nothing.
-        return _refused("does not cast between lists and views of lists")
-    if before.dictionary is None and after.dictionary is not None:
-        is_cast = old.type.kind in _BYTES and new.type.kind in _BYTES and not had_view
-        return None if is_cast else _refused("makes dictionaries of contiguous texts and bytes only")
-    if before.dictionary is not None and after.dictionary is None and (had_view or has_view):
-        return _refused("has no cast between dictionaries and views")
-    return None
+    missing = missing_cast(old, new)
+    return (
+        Judgement(Outcome.REWRITE, missing, "keep the layout, or write the files anew") if missing else None
+    )
 
 
 def _is_in_list_view(slot: Slot | None) -> bool:
@@ -135,16 +124,12 @@ def _is_in_list_view(slot: Slot | None) -> bool:
     return False
 
 
-def _refused(what: str) -> Judgement:
-    return Judgement(Outcome.REFUSED, f"pyarrow {what}", "keep the layout, or write the files anew")
-
-
 def _extension(old: Slot, new: Slot) -> Judgement:
     before, after = _extension_of(old), _extension_of(new)
     if before == after or not {before[0], after[0]} <= _REGISTERED:
         return Judgement(Outcome.METADATA)
     return Judgement(
-        Outcome.REFUSED, f"there is no cast from {before[0]} to another extension type", _WRITE_ANEW
+        Outcome.REWRITE, f"there is no cast from {before[0]} to another extension type", _WRITE_ANEW
     )
 
 
