@@ -43,7 +43,7 @@ _WRITE_ANEW = "write the files anew, or add a field beside the old one"
 def judge(change: Change, sides: Pair | None) -> Judgement:
     """What a change means for files that are there."""
     found = _judge(change)
-    is_cast = change.fact in _SHAPES and found.outcome.rank < Outcome.REWRITE.rank
+    is_cast = change.fact in _SHAPES and found.outcome is not Outcome.REFUSED
     if is_cast and _is_in_list_view(change.new_slot or change.old_slot):
         return Judgement(
             Outcome.REWRITE, "pyarrow casts nothing inside views of lists", "write the files anew"

@@ -11,6 +11,7 @@ from schemac.evolution.fit import Fit, fit, misfit
 from schemac.evolution.readers import TYPE_FACTS
 from schemac.evolution.side import Pair, Side
 from schemac.evolution.verdict import SAFE, Judgement, Outcome
+from schemac.identity.casts import is_cast
 from schemac.logical.slots import Slot
 
 _LAYOUTS = frozenset(
@@ -121,8 +122,11 @@ def _added(new: Slot, change: Change) -> Judgement:
 
 
 def _type(sides: Pair, old: Slot, new: Slot) -> Judgement:
-    if _words(sides.old, old) == _words(sides.new, new):
+    before, after = _words(sides.old, old), _words(sides.new, new)
+    if before == after:
         return Judgement(Outcome.METADATA)
+    if before == ("json",) and not is_cast("json", after[0]):
+        return Judgement(Outcome.REFUSED, "Lance turns JSON into bytes only", _BESIDE)
     match fit(old.type, new.type):
         case Fit.NEVER:
             return Judgement(Outcome.REFUSED, f"{old.type.title()} cannot become {new.type.title()}", _BESIDE)
