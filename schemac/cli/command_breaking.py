@@ -4,6 +4,7 @@ Floor: 12 (cli).
 """
 
 import argparse
+import gc
 import json
 import sys
 from collections.abc import Iterable, Mapping
@@ -13,6 +14,7 @@ from schemac.cli.project import compared_folders, open_project
 from schemac.evolution.judge import JUDGES
 from schemac.evolution.verdict import OF_DATA, OF_READERS, Judgement, Outcome, Verdict
 from schemac.project.comparing import Comparison, Wanted, compare
+from schemac.project.compile import collector_paused
 from schemac.source.diagnostic import Code
 from schemac.source.report import Report
 
@@ -42,6 +44,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Judge; exit with 1 where an engine refuses a change, or old readers break."""
+    with collector_paused():
+        code = _run(options)
+        # What is there stays until the process ends; looking through it once more would be for nothing.
+        gc.freeze()
+    return code
+
+
+def _run(options: argparse.Namespace) -> int:
     report = Report()
     project, files = open_project(options, report)
     found: list[Comparison] = []

@@ -4,11 +4,13 @@ Floor: 12 (cli).
 """
 
 import argparse
+import gc
 import json
 
 from schemac.cli.output import add_paths, add_text_or_json, exit_code, say, show
 from schemac.cli.project import compared_folders, open_project
 from schemac.project.comparing import Comparison, Wanted, compare
+from schemac.project.compile import collector_paused
 from schemac.project.locking import summary
 from schemac.source.report import Report
 
@@ -27,6 +29,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Diff; changes are no findings, so the exit code is 0 where both sides can be read."""
+    with collector_paused():
+        code = _run(options)
+        # What is there stays until the process ends; looking through it once more would be for nothing.
+        gc.freeze()
+    return code
+
+
+def _run(options: argparse.Namespace) -> int:
     report = Report()
     project, files = open_project(options, report)
     found: list[Comparison] = []

@@ -17,6 +17,12 @@ JUDGES = tuple(name for name in _ENGINES if find_spec(f"schemac.evolution.engine
 """The engines that are asked, in the order of the targets."""
 
 
+def load(engines: Iterable[str]) -> None:
+    """Load what the judges need, before a process is copied; loading takes longer than judging."""
+    for engine in engines:
+        _judge_of(engine)
+
+
 def judge(changes: Iterable[Change], sides: Pair | None, engines: Iterable[str]) -> tuple[Verdict, ...]:
     """What each engine makes of each change."""
     judges = [(engine, _judge_of(engine)) for engine in engines]

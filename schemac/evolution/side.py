@@ -3,18 +3,20 @@
 Floor: 9 (evolution).
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
+from schemac.attributes.own import RENAMED_FROM
 from schemac.evolution.changes import Place
-from schemac.identity.freeze import freeze, identify, open_version
-from schemac.identity.lock import LockedDataset, Numbers
-from schemac.identity.match import Ids
+from schemac.identity.freeze import open_version
+from schemac.identity.lock import LockedDataset, Numbers, Shape, State
+from schemac.identity.match import Ids, Matcher
 from schemac.logical.dataset import LogicalDataset
-from schemac.logical.slots import Slot
+from schemac.logical.slots import Slot, preorder
 from schemac.lowering.lower import lower
+from schemac.lowering.metadata import compact
 from schemac.physical.field import LoweredSchema
 from schemac.source.catalogue import SPARK_LOSS
 from schemac.source.report import Report
@@ -50,12 +52,32 @@ class Side:
         """Lance's words for its fields."""
         return words_by_slot(self.lowered)
 
+    def column_words(self, column: Slot) -> Mapping[Slot, tuple[str, ...]]:
+        """Lance's words for the fields of one column; the others are not lowered for it."""
+        found = self._column_words.get(column)
+        if found is None:
+            found = self._column_words[column] = words_by_slot(lower(self._alone(column)))
+        return found
+
+    def spark_column(self, column: Slot) -> dict[str, Any]:
+        """Spark's StructField of one column."""
+        found = self._spark_columns.get(column)
+        if found is None:
+            alone = self._alone(column)
+            (field,) = to_fields(lower(alone), Emission(alone, "spark", SPARK_LOSS, Report()))
+            found = self._spark_columns[column] = field.json()
+        return found
+
+    def _alone(self, column: Slot) -> LogicalDataset:
+        return replace(self.dataset, columns=(column,))
+
     @cached_property
-    def spark_columns(self) -> Mapping[Slot, dict[str, Any]]:
-        """Spark's StructField of every column."""
-        emission = Emission(self.dataset, "spark", SPARK_LOSS, Report())
-        fields = to_fields(self.lowered, emission)
-        return {slot: field.json() for slot, field in zip(self.dataset.columns, fields, strict=True)}
+    def _column_words(self) -> dict[Slot, Mapping[Slot, tuple[str, ...]]]:
+        return {}
+
+    @cached_property
+    def _spark_columns(self) -> dict[Slot, dict[str, Any]]:
+        return {}
 
     @cached_property
     def compilation(self) -> Compilation:
@@ -104,11 +126,34 @@ def pair(old: Side, new: Side) -> Pair:
     if old.ids is not None and new.ids is not None and _is_same_line(old, new):
         by_id = {id: slot for slot, id in old.ids.items()}
         return Pair(old, new, {slot: by_id[id] for slot, id in new.ids.items() if id in by_id})
-    locked = LockedDataset(old.dataset.name)
-    first = identify(old.dataset, locked, words_of)
-    by_id = {id: slot for slot, id in first.ids.items()}
-    then = identify(new.dataset, freeze(old.dataset, locked, first), words_of)
-    return Pair(old, new, {slot: by_id[id] for slot, id in then.ids.items() if id in by_id})
+    if any(RENAMED_FROM.key in slot.extra for slot in preorder(new.dataset.columns)):
+        by_id, states = _numbered(old.dataset)
+        ids = Matcher(states, new.dataset.columns).match()
+        return Pair(old, new, {slot: by_id[id] for slot, id in ids.items()})
+    return Pair(old, new, dict(_namesakes(old.dataset.columns, new.dataset.columns)))
+
+
+def _numbered(dataset: LogicalDataset) -> tuple[dict[int, Slot], list[State]]:
+    """The slots by number, and as much of a lock's states as it takes to match them."""
+    slots = preorder(dataset.columns)
+    ids = {slot: id for id, slot in enumerate(slots)}
+    states = []
+    for slot, id in ids.items():
+        parent = ids[slot.parent] if slot.parent is not None else None
+        extra = compact(dict(slot.extra)) if RENAMED_FROM.key in slot.extra else ""
+        states.append(State(id, 1, None, Shape(parent, slot.segment, None, "", extra), Numbers()))
+    return dict(enumerate(slots)), states
+
+
+def _namesakes(old: Sequence[Slot], new: Sequence[Slot]) -> Iterator[tuple[Slot, Slot]]:
+    """Slots of the same path, new ones first."""
+    by_name = {slot.segment: slot for slot in old}
+    for slot in new:
+        before = by_name.get(slot.segment)
+        if before is not None:
+            yield slot, before
+            if slot.children and before.children:
+                yield from _namesakes(before.children, slot.children)
 
 
 def _is_same_line(old: Side, new: Side) -> bool:

@@ -71,6 +71,14 @@ class Slot:
         return (*self.parent.path, self.segment) if self.parent is not None else (self.segment,)
 
     @property
+    def column(self) -> "Slot":
+        """The column that this slot lies in, or is."""
+        slot = self
+        while slot.parent is not None:
+            slot = slot.parent
+        return slot
+
+    @property
     def title(self) -> str:
         """The path for people."""
         return dotted(self.path)

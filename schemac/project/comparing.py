@@ -2,7 +2,8 @@
 
 Floor: 9 (project).
 Shape: one comparison a dataset, or one a locked version of it; those without a change left out. Files that are byte for
-byte as they were are not compiled; the others are shared between the cores where they are many.
+byte as they were are not compiled, of the others only what differs where their text tells; many are shared between the
+cores.
 Errors: SC408 unknown-reference.
 """
 
@@ -15,13 +16,14 @@ from typing import NamedTuple
 from schemac.attributes.own import TARGETS_OF
 from schemac.evolution.changes import Change, Fact
 from schemac.evolution.diff import diff_of
-from schemac.evolution.judge import JUDGES, judge
-from schemac.evolution.side import Side, pair, side_of_version
+from schemac.evolution.judge import JUDGES, judge, load
+from schemac.evolution.side import Pair, Side, pair, side_of_version
 from schemac.evolution.verdict import Verdict
-from schemac.project.compile import CompiledFile, collector_paused, read_manifests
+from schemac.project.compile import CompiledFile, check_source, collector_paused, read_manifests
 from schemac.project.configuration import Project
 from schemac.project.discovery import ManifestFile
 from schemac.project.locking import lock_path
+from schemac.project.partial import parts_of
 from schemac.project.references import (
     Before,
     Sides,
@@ -29,18 +31,21 @@ from schemac.project.references import (
     content_of,
     find_path,
     is_output,
+    lock_before,
     lock_number,
     locked_sides,
     manifest_sides,
     read_commit,
     read_folder,
+    side_of,
     sides_before,
     sides_of_file,
 )
 from schemac.project.workers import cores, share
 from schemac.source.catalogue import UNKNOWN_REFERENCE
-from schemac.source.diagnostic import Diagnostic
+from schemac.source.diagnostic import Diagnostic, Severity
 from schemac.source.report import Report
+from schemac.source.text import decode_text, read_text
 
 SHARED_FROM = 200_000
 """Bytes of changed manifests from which on a run is shared between the cores."""
@@ -112,6 +117,8 @@ def compare(
     found: list[Comparison] = []
     names: set[str] = set()
     with collector_paused():
+        if workers > 1:
+            load(wanted.engines)
         for part in share([partial(_part, files[n::workers], run) for n in range(workers)]):
             found += part.comparisons
             names.update(part.names)
@@ -193,16 +200,51 @@ def _is_changed(path: Path, before: Before) -> bool:
 
 
 def _part(files: Sequence[ManifestFile], run: _Run) -> _Part:
-    report = Report()
+    report, read = Report(), Report()
     found: list[Comparison] = []
     names: list[str] = []
-    for file in read_manifests(files, run.project, report):
-        if report.has_errors:
+    whole: list[ManifestFile] = []
+    for file in files:
+        comparison = _compare_parts(file, run)
+        if comparison is None:
+            whole.append(file)
+        else:
+            found.append(comparison)
+    for compiled in read_manifests(whole, run.project, read):
+        if read.has_errors or report.has_errors:
             break
-        news = sides_of_file(file, report)
+        news = sides_of_file(compiled, report)
         names += news
-        found += [_compare(old, new, run.wanted) for old, new in _pairs(file, news, run, report)]
+        found += [_compare(old, new, run.wanted) for old, new in _pairs(compiled, news, run, report)]
+    # Whoever asks what a change means does not ask what else there is to say of a manifest.
+    report.extend(d for d in read.diagnostics if d.severity is Severity.ERROR)
     return _Part([c for c in found if c.changes], names, report.diagnostics)
+
+
+def _compare_parts(file: ManifestFile, run: _Run) -> Comparison | None:
+    """The comparison of a manifest with itself, of which only what differs is compiled; None where that is not enough."""
+    before, lock = run.before, lock_path(file.path)
+    content = before.contents.get(file.path) if before is not None else None
+    if before is None or content is None or before.contents.get(lock) != content_of(lock):
+        return None
+    report = Report()
+    old = decode_text(content, before.names[file.path], report)
+    new = read_text(file.path, file.name, report)
+    parts = parts_of(old, new) if old is not None and new is not None else None
+    if parts is None:
+        return None
+    olds, news = (check_source(text, run.project, report) for text in (parts.before, parts.today))
+    if report.has_errors or len(olds) != 1 or len(news) != 1 or olds[0].name != news[0].name:
+        return None
+    held = lock_before(before, file.path, report)
+    old_side, new_side = side_of(olds[0], parts.before.name, held), side_of(news[0], file.name, held)
+    if report.has_errors or (run.wanted.is_transitive and held is not None):
+        return None
+    is_whole = len(parts.places_before) == len(olds[0].columns) and len(parts.places_today) == len(
+        news[0].columns
+    )
+    sides = pair(old_side, new_side)
+    return _judged(sides, run.wanted) if is_whole and parts.is_in_order(sides) else None
 
 
 def _pairs(
@@ -251,13 +293,16 @@ def _compare(old: Side | None, new: Side | None, wanted: Wanted) -> Comparison:
         return Comparison(
             side.dataset.name, old.label if old else "", new.label if new else "", (change,), verdicts
         )
-    sides = pair(old, new)
+    return _judged(pair(old, new), wanted)
+
+
+def _judged(sides: Pair, wanted: Wanted) -> Comparison:
     changes = diff_of(sides)
-    verdicts = judge(changes, sides, _engines(new, wanted)) if engines else ()
+    verdicts = judge(changes, sides, _engines(sides.new, wanted)) if wanted.engines else ()
     return Comparison(
-        new.dataset.name,
-        old.label,
-        new.label,
+        sides.new.dataset.name,
+        sides.old.label,
+        sides.new.label,
         tuple(map(_light, changes)),
         tuple(replace(verdict, change=_light(verdict.change)) for verdict in verdicts),
     )

@@ -11,6 +11,7 @@ import os
 import subprocess
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -116,7 +117,7 @@ def read_commit(
     try:
         found = _git("rev-parse", "--verify", "--quiet", "--end-of-options", f"{ref}^{{commit}}")
         commit = found.strip().decode()
-        gone = _manifests_at(commit, folders, {file.path.resolve() for file in files}, here)
+        gone = _manifests_at(commit, folders, files, here)
         manifests = [*(file.path for file in files), *gone]
         wanted = [path for manifest in manifests for path in (manifest, lock_path(manifest))]
         lines = "".join(f"{commit}:./{_relative(path, here)}\n" for path in wanted)
@@ -141,14 +142,17 @@ def _git(*words: str, input: bytes = b"") -> bytes:
     return subprocess.run(["git", *words], input=input, check=True, capture_output=True).stdout
 
 
-def _manifests_at(commit: str, folders: Sequence[Path], known: set[Path], here: Path) -> list[Path]:
+def _manifests_at(
+    commit: str, folders: Sequence[Path], files: Sequence[ManifestFile], here: Path
+) -> list[Path]:
     """Manifests that lay in these folders at a commit and do so no more."""
     if not folders:
         return []
     command = ["ls-tree", "-r", "-z", "--name-only", "--end-of-options", commit, "--"]
     listed = _git(*command, *(_relative(folder, here) for folder in folders))
-    paths = [here / name for name in os.fsdecode(listed).split("\0") if is_manifest_name(name)]
-    return [path for path in paths if path.resolve() not in known]
+    known = {_relative(file.path, here) for file in files}
+    names = [name for name in os.fsdecode(listed).split("\0") if is_manifest_name(name)]
+    return [here / name for name in names if name not in known]
 
 
 def read_folder(
@@ -193,7 +197,13 @@ def content_of(path: Path) -> bytes | None:
 
 
 def _relative(path: Path, here: Path) -> str:
-    return Path(os.path.relpath(path.resolve(), here)).as_posix()
+    return os.path.relpath(_real(path.parent.absolute()) / path.name, here).replace(os.sep, "/")
+
+
+@cache
+def _real(folder: Path) -> Path:
+    """A folder without links; a manifest that is one itself is known by its own name."""
+    return folder.resolve()
 
 
 def _parsed(output: bytes, wanted: Sequence[Path]) -> dict[Path, bytes]:
@@ -220,14 +230,22 @@ def sides_before(before: Before, path: Path, project: Project, report: Report) -
     name = before.names[path]
     found = Report()
     source = decode_text(content, name, found)
-    datasets = check_source(source, project, found, is_named=False) if source is not None else []
+    datasets: list[LogicalDataset] = []
+    if source is not None:
+        datasets = check_source(source, project, found, is_named=False)
     if found.has_errors:
         report.extend(d for d in found.diagnostics if d.severity is Severity.ERROR)
         return {}
-    lock = None
-    if (text := before.contents.get(lock_path(path))) is not None:
-        lock = read_lock(text.decode("utf-8", "replace"), f"{name} (its lock)", report)
+    lock = lock_before(before, path, report)
     return {dataset.name: side_of(dataset, name, lock) for dataset in datasets}
+
+
+def lock_before(before: Before, path: Path, report: Report) -> Lock | None:
+    """The lock of a manifest as it was; None where there was none."""
+    text = before.contents.get(lock_path(path))
+    if text is None:
+        return None
+    return read_lock(text.decode("utf-8", "replace"), f"{before.names[path]} (its lock)", report)
 
 
 def find_path(given: str, report: Report) -> Path | None:

@@ -4,7 +4,8 @@ Floor: 1 (syntax).
 Shape: a tree path is a tuple of mapping keys and sequence indices from the document's root.
 Units: spans as in `schemac.source.span`.
 Positions are found by a second reading, and only if one is asked for: a text without findings, the common
-case, is read once and keeps none.
+case, is read once and keeps none. The first few are looked for one by one, up to the place in question; who wants more
+gets all of them.
 """
 
 from functools import cached_property
@@ -18,6 +19,7 @@ from ruamel.yaml.events import (
     ScalarEvent,
     SequenceEndEvent,
     SequenceStartEvent,
+    StreamStartEvent,
 )
 
 from schemac.source.report import Report
@@ -38,6 +40,7 @@ class Document:
         self.value = value
         self._index = index
         self._event_source = event_source
+        self._searches = 0
 
     def span(self, path: TreePath) -> Span:
         """Where a value stands; for a path that the text does not have, where its nearest parent stands."""
@@ -53,6 +56,11 @@ class Document:
         return self._find(path)[1] == len(path)
 
     def _find(self, path: TreePath) -> tuple["_Mark", int]:
+        self._searches += 1
+        if self._searches <= _FEW:
+            found = self._search(path)
+            if found is not None:
+                return found, len(path)
         mark = self._marks
         for depth, segment in enumerate(path):
             child = mark.children.get(segment)
@@ -60,6 +68,42 @@ class Document:
                 return mark, depth
             mark = child
         return mark, len(path)
+
+    def _search(self, path: TreePath) -> "_Mark | None":
+        """The mark of one value; None where it is not there, or stands behind an alias."""
+        if self._index or "&" in self.source.content:
+            return None
+        iterator = events(self.source.content, self._event_source)
+        event = next(event for event in iterator if event.__class__ not in _BEFORE_ROOT)
+        key: Any = None
+        for segment in path:
+            if event.__class__ is MappingStartEvent and segment.__class__ is str:
+                while (key := next(iterator)).__class__ is not MappingEndEvent:
+                    if key.__class__ is not ScalarEvent:
+                        return None
+                    event = next(iterator)
+                    if key.value == segment:
+                        break
+                    _skip(event, iterator)
+                else:
+                    return None
+            elif event.__class__ is SequenceStartEvent and segment.__class__ is int:
+                key = None
+                event = next(iterator)
+                for _ in range(int(segment)):
+                    if event.__class__ is SequenceEndEvent:
+                        return None
+                    _skip(event, iterator)
+                    event = next(iterator)
+                if event.__class__ is SequenceEndEvent:
+                    return None
+            else:
+                return None
+        mark = _mark(event, iterator, {})
+        key_span = Span(key.start_mark.index, key.end_mark.index) if key is not None else None
+        if key_span is not None and mark.span.start == mark.span.end:
+            return _Mark(Span(key_span.end, key_span.end), {}, key_span)
+        return _Mark(mark.span, mark.children, key_span)
 
     @cached_property
     def _marks(self) -> "_Mark":
@@ -77,6 +121,21 @@ def parse(source: SourceText, report: Report) -> list[Document]:
     """All documents of a text that could be read; what could not is in the report."""
     values, event_source = compose(source, report)
     return [Document(source, value, index, event_source) for index, value in enumerate(values)]
+
+
+_FEW = 8
+"""Searches that cost less than marks for everything."""
+_BEFORE_ROOT = (StreamStartEvent, DocumentStartEvent)
+_STARTS = (MappingStartEvent, SequenceStartEvent)
+_ENDS = (MappingEndEvent, SequenceEndEvent)
+
+
+def _skip(event: Any, rest: Any) -> None:
+    """Read to the end of a value that has just begun."""
+    depth = int(event.__class__ in _STARTS)
+    while depth:
+        kind = next(rest).__class__
+        depth += (kind in _STARTS) - (kind in _ENDS)
 
 
 class _Mark:

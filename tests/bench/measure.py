@@ -18,15 +18,15 @@ class Run:
     peak: float
 
 
-def run(command: Sequence[str], folder: Path) -> Run:
-    """Run a command in a folder; its output goes nowhere, its failure is an error."""
+def run(command: Sequence[str], folder: Path, expected: int = 0) -> Run:
+    """Run a command in a folder; its output goes nowhere, another exit code than the expected one is an error."""
     start = time.perf_counter()
     process = subprocess.Popen(command, cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
     assert process.stderr is not None
     errors = process.stderr.read()
     _, status, usage = os.wait4(process.pid, 0)
     wall = time.perf_counter() - start
-    if os.waitstatus_to_exitcode(status) != 0:
+    if os.waitstatus_to_exitcode(status) != expected:
         raise RuntimeError(f"{' '.join(command)}: {errors.decode()[-2000:]}")
     return Run(wall, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024)
 

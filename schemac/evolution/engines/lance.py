@@ -72,7 +72,7 @@ def judge(change: Change, sides: Pair | None) -> Judgement:
             if _is_in_structs(old) and _is_in_structs(new):
                 return Judgement(Outcome.REWRITE, "Lance moves no column into another; its data is copied")
             return Judgement(Outcome.REFUSED, "there is no way into or out of a list or map", _BESIDE)
-        case Fact.BECAME_REQUIRED if sides is not None and new is not None and not sides.new.words[new]:
+        case Fact.BECAME_REQUIRED if sides is not None and new is not None and not _own_words(sides.new, new):
             return Judgement(Outcome.METADATA, "Lance does not keep whether items of a vector may be null")
         case Fact.BECAME_REQUIRED:
             return Judgement(
@@ -141,10 +141,13 @@ def _type(sides: Pair, old: Slot, new: Slot) -> Judgement:
 
 def _words(side: Side, slot: Slot) -> tuple[str, ...]:
     """Lance's words for a slot; an item of a vector has none of its own, so those of the vector count."""
-    words = side.words
-    while not words[slot] and slot.parent is not None:
+    while not _own_words(side, slot) and slot.parent is not None:
         slot = slot.parent
-    return words[slot]
+    return _own_words(side, slot)
+
+
+def _own_words(side: Side, slot: Slot) -> tuple[str, ...]:
+    return side.column_words(slot.column)[slot]
 
 
 def is_inside_map_or_vector(slot: Slot) -> bool:

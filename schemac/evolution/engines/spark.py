@@ -9,9 +9,8 @@ have no statement either, but no query depends on them, so they are no reason to
 from typing import Any
 
 from schemac.evolution.changes import Change, Fact
-from schemac.evolution.side import Pair, Side
+from schemac.evolution.side import Pair
 from schemac.evolution.verdict import SAFE, Judgement, Outcome
-from schemac.logical.slots import Slot
 
 _APPLY = "carry it out with `schemac apply`, which goes through Lance itself"
 _STORAGE = frozenset(
@@ -75,7 +74,7 @@ def judge(change: Change, sides: Pair | None) -> Judgement:
             )
     if slot is None or change.old_slot is None or change.new_slot is None:
         return Judgement(Outcome.METADATA)
-    old, new = _column(sides.old, change.old_slot), _column(sides.new, change.new_slot)
+    old, new = sides.old.spark_column(change.old_slot.column), sides.new.spark_column(change.new_slot.column)
     if old == new:
         return SAFE
     if _bare(old) == _bare(new):
@@ -85,13 +84,6 @@ def judge(change: Change, sides: Pair | None) -> Judgement:
 
 def _refused(what: str) -> Judgement:
     return Judgement(Outcome.REFUSED, f"lance-spark {what}", _APPLY)
-
-
-def _column(side: Side, slot: Slot) -> dict[str, Any]:
-    """The StructField of the column that a slot lies in."""
-    while slot.parent is not None:
-        slot = slot.parent
-    return side.spark_columns[slot]
 
 
 def _bare(column: dict[str, Any]) -> Any:
