@@ -1,0 +1,69 @@
+"""The verdicts on Lance tables, held against tables: every case is carried out on one with data.
+
+What takes metadata alone writes no data file, what takes a rewrite does, what depends on data goes through or is stopped
+before the first change, and what is refused is refused.
+"""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import lance
+import pytest
+
+import schemac
+from schemac.cli.main import main
+from schemac.evolution.verdict import Outcome
+from tests.conformance.arrow_values import table
+from tests.evolution.cases import CASES, Case
+from tests.evolution.test_verdicts import verdicts
+
+NOT_STORED = frozenset({"sort the keys no more", "views of lists", "sort the keys"})
+"""What Lance has no type for; the target says so before."""
+READ_IN_PART = "in a vector"
+"""Structs in vectors come back column by column only (SC506)."""
+
+
+def _files(path: Path) -> set[str]:
+    return {file.name for file in (path / "data").rglob("*.lance")}
+
+
+def _write(case: Case, folder: Path) -> Path:
+    (folder / "t.yaml").write_text(json.dumps({"name": "t", **case.old}))
+    assert main(["lock", "t.yaml"]) == 0
+    (dataset,) = schemac.compile_file("t.yaml")
+    lance.write_dataset(table(dataset.to_arrow()), folder / "t.lance", data_storage_version="2.2")
+    (folder / "t.yaml").write_text(json.dumps({"name": "t", **case.new}))
+    assert main(["lock", "t.yaml"]) == 0
+    return folder / "t.lance"
+
+
+def _read(path: Path, case: Case) -> Any:
+    dataset = lance.dataset(path)
+    if READ_IN_PART not in case.name:
+        return dataset.to_table().num_rows
+    return dataset.to_table(columns=["id"]).num_rows
+
+
+@pytest.mark.parametrize("case", [c for c in CASES if c.name not in NOT_STORED], ids=lambda case: case.name)
+def test_carry_out_as_judged(case: Case, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    path = _write(case, tmp_path)
+    before = _files(path)
+    outcomes = {v.old_data.outcome for v in verdicts(case)[1] if v.engine == "lance"}
+    gravest = max(outcomes, key=lambda outcome: outcome.rank)
+    code = main(["apply", "t.yaml", "--table", "t.lance"])
+    if gravest is Outcome.REFUSED and case.name != "another storage version":
+        assert code == 1
+        assert _files(path) == before
+        return
+    if gravest is Outcome.DATA and code != 0:
+        assert _files(path) == before, "a check that fails changes nothing"
+        return
+    assert code == 0
+    assert main(["verify", "t.yaml", "--table", "t.lance"]) == 0
+    assert _read(path, case) >= 3
+    if gravest in (Outcome.SAFE, Outcome.METADATA, Outcome.NEW_FILES):
+        assert _files(path) == before
+    if gravest is Outcome.REWRITE:
+        assert _files(path) > before
