@@ -128,6 +128,16 @@ def from_spark(struct_type: dict[str, Any], *, name: str = "dataset") -> Dataset
     return _from_imported(imported, name, name, report)
 
 
+def from_spark_ddl(text: str, *, name: str | None = None) -> Dataset:
+    """The dataset of a CREATE TABLE, or of a list of columns. Raises SchemaError where it cannot be read."""
+    from schemac.importers.ddl import from_ddl  # for start-up time, as above
+
+    report = Report()
+    imported = from_ddl(text, name or "<ddl>", report)
+    found = imported.name if imported is not None else None
+    return _from_imported(imported, name or found or "dataset", name or "<ddl>", report)
+
+
 def from_parquet(path: str | Path, *, name: str | None = None) -> Dataset:
     """The dataset of a Parquet file. Raises SchemaError where it cannot be read."""
     return _from_source(path, "parquet", name)
