@@ -41,7 +41,7 @@ def _opened(path: Path, report: Report) -> tuple[Any, str, int] | None:
 
     try:
         table = lance.dataset(str(path))
-        return table.schema, table.data_storage_version, table.version
+        found = table.schema, table.data_storage_version, table.version
     except (ValueError, pa.ArrowException) as error:
         # Lance adds the places in its own source where the error passed.
         reason = first_line(error).partition(", /")[0].partition(": Not found")[0]
@@ -51,6 +51,8 @@ def _opened(path: Path, report: Report) -> tuple[Any, str, int] | None:
         if type(error).__name__ != "PanicException":
             raise
         refuse(path, f"it is no Lance table, and Lance failed on it: {first_line(error)}", report)
+    else:
+        return found
     return None
 
 

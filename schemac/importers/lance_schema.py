@@ -43,7 +43,10 @@ _PLAIN: dict[str, Callable[[], ArrowType]] = {
     "time32:ms": lambda: pa.time32("ms"),
     "time64:us": lambda: pa.time64("us"),
     "time64:ns": lambda: pa.time64("ns"),
-    **{f"duration:{unit}": lambda unit=unit: pa.duration(unit) for unit in ("s", "ms", "us", "ns")},
+    "duration:s": lambda: pa.duration("s"),
+    "duration:ms": lambda: pa.duration("ms"),
+    "duration:us": lambda: pa.duration("us"),
+    "duration:ns": lambda: pa.duration("ns"),
 }
 _INDICES = ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64")
 _TIMESTAMP = re.compile(r"timestamp:(s|ms|us|ns):(.*)", re.DOTALL)
