@@ -323,7 +323,7 @@ class _Statement:
     def _type(self, path: FieldPath) -> Any:
         if len(path) > _DEEPEST:
             raise self._wrong(f"types are nested deeper than {_DEEPEST} levels")
-        if self._ends() or self._is_mark() or self._is_string():
+        if not self._word()[:1].isalpha():
             raise self._wrong("a type is wanted here")
         word = self._next().text.upper()
         if word == "STRUCT":

@@ -135,6 +135,11 @@ def _read(path: Path, format: str | None, report: Report) -> Imported | None:
             # Pipes and devices may never end.
             refuse(path, "it is neither a file nor a folder", report, help="copy it into a file first")
             return None
+        if path.is_file():
+            with path.open("rb") as stream:
+                if not stream.read(1):
+                    refuse(path, "it is empty", report)
+                    return None
         format = format or detect(path)
         if format is None:
             message = f"the format of {shown} cannot be told from its name"
@@ -145,6 +150,9 @@ def _read(path: Path, format: str | None, report: Report) -> Imported | None:
         return importer.read(path, report)
     except OSError as error:
         refuse(path, (error.strerror or str(error)).lower(), report)
+    except UnicodeError:
+        # Escapes in JSON can spell half a character, which no file can hold.
+        refuse(path, "a name or text in it is no Unicode", report)
     except ModuleNotFoundError as error:
         refuse(path, f"it needs {error.name}, which is not installed", report)
     return None
