@@ -8,15 +8,19 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from pydantic import ValidationError
+
 from schemac.attributes.arrow import ArrowDefaults
 from schemac.checks.run import check
 from schemac.logical.dataset import LogicalDataset
 from schemac.logical.model import Schema
 from schemac.logical.origins import Origins
+from schemac.logical.path import quoted
 from schemac.logical.slots import columns
 from schemac.lowering.lower import LoweringOptions, lower
 from schemac.project.compile import check_source, collector_paused
 from schemac.project.configuration import Project
+from schemac.source.catalogue import UNSUPPORTED_ARROW_TYPE
 from schemac.source.diagnostic import Diagnostic, SchemaError
 from schemac.source.report import Report
 from schemac.source.text import SourceText, read_text
@@ -168,7 +172,17 @@ def _from_imported(imported: "Imported | None", name: str, file: str, report: Re
 
 def from_tree(tree: dict[str, Any], name: str, file: str, report: Report) -> LogicalDataset | None:
     """The checked dataset of a schema in the standard's long form, as importers give it."""
-    schema = Schema.model_validate(tree)
+    try:
+        schema = Schema.model_validate(tree)
+    except ValidationError as error:
+        # Types that Arrow has and no kind admits, such as a decimal with a scale of a thousand.
+        for found in error.errors(include_url=False):
+            _, column, *_ = (*found["loc"], 0)
+            path = quoted(tree["fields"][column]["name"])
+            message = f"{path}: {'.'.join(map(str, found['loc'][2:]))}: {found['msg'].lower()}"
+            help = f"leave the column out with `--skip '{tree['fields'][column]['name']}'`"
+            report.add(UNSUPPORTED_ARROW_TYPE, message, file=file, path=path, help=help)
+        return None
     dataset = LogicalDataset(name, schema, columns(schema), Origins(file))
     check(dataset, report)
     return None if report.has_errors else dataset

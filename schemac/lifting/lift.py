@@ -64,7 +64,7 @@ class _Lifting:
             lifted = self._type(field.type, metadata, path)
         except UnsupportedTypeError as error:
             message = f"{dotted(path)}: no kind stands for Arrow's {error}"
-            help = "leave the column out, or cast it before the import"
+            help = f"cast it first, or leave the column out with `--skip '{path[0]}'`"
             self._report.add(UNSUPPORTED_ARROW_TYPE, message, file=self._file, path=dotted(path), help=help)
             return None
         if lifted is None:

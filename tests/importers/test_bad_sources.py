@@ -270,13 +270,13 @@ def _arrow_file(schema: pa.Schema) -> bytes:
     sink = pa.BufferOutputStream()
     with pa.ipc.new_file(sink, schema) as writer:
         writer.write_table(schema.empty_table())
-    return sink.getvalue().to_pybytes()
+    return bytes(sink.getvalue())
 
 
 def _parquet_file(schema: pa.Schema) -> bytes:
     sink = pa.BufferOutputStream()
     pa.parquet.write_table(schema.empty_table(), sink)
-    return sink.getvalue().to_pybytes()
+    return bytes(sink.getvalue())
 
 
 def _sources() -> dict[str, Callable[[schemac.Dataset], bytes]]:
@@ -340,3 +340,20 @@ def test_survive_bytes_that_flipped(sound: tuple[str, bytes], capsys: pytest.Cap
         for found in outcome(capsys, name):
             assert found["code"].startswith(("SC5", "SC3", "SC2"))
             assert found["file"] == name
+
+
+def test_refuse_a_decimal_that_no_kind_admits(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    schema = pa.schema([pa.field("a", pa.decimal128(5, 1000)), pa.field("b", pa.int8())])
+    (folder / "s.arrow").write_bytes(schema.serialize().to_pybytes())
+    (found,) = outcome(capsys, "s.arrow")
+    assert (found["code"], found["path"]) == ("SC551", "a")
+    assert found["help"] == "leave the column out with `--skip 'a'`"
+    assert outcome(capsys, "s.arrow", "--skip", "a") == []
+    assert "# left out: a\n" in (folder / "m.yaml").read_text()
+
+
+def test_skip_only_what_is_there(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (folder / "s.csv").write_text("day,rain\n2020-01-01,1\n")
+    (found,) = outcome(capsys, "s.csv", "--skip", "rian")
+    assert found["message"] == "s.csv has no column 'rian' that could be left out"
+    assert found["help"] == "did you mean `--skip rain`?"
