@@ -153,7 +153,9 @@ class _Reader:
             json_type = _entry(json_type, "sqlType", (str, dict), path)
         type_ = self._type(json_type, metadata, path)
         if pa.types.is_null(type_) and not nullable:
-            raise _MalformedError(path, "`void` cannot be without `nullable`")
+            # Spark's own `array()` is a list of these.
+            self._notes.add(path, "Spark's void may be null, whatever it says")
+            nullable = True
         return pa.field(name, type_, nullable, self._arrow_metadata(json_type, metadata, path) or None)
 
     def _part(

@@ -106,11 +106,6 @@ TEXTS: dict[str, tuple[str, str, str]] = {
         'at a, the metadata of the item cannot be "{"',
     ),
     "too many digits": ("s.json", column("decimal(39,0)"), "at a, Spark has no decimal(39,0)"),
-    "a void that must be there": (
-        "s.json",
-        struct({**FIELD, "type": "void", "nullable": False}),
-        "at a, `void` cannot be",
-    ),
     "half a character": ("s.json", struct({**FIELD, "name": "\ud800"}), "a name or text in it is no Unicode"),
     "a bottomless type": (
         "s.json",

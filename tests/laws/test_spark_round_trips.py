@@ -10,12 +10,14 @@ from schemac import Dataset
 from schemac.api import from_tree
 from schemac.importers.spark import from_struct_type
 from schemac.logical.path import FieldPath, Part
+from schemac.lowering.metadata import compact
 from schemac.manifest.write import write_manifest
 from schemac.source.report import Report
 from tests.laws.shapes import kept
 from tests.laws.strategies import Tree, struct_types, texts
 
 QUICK = settings(max_examples=100, deadline=None, suppress_health_check=list(HealthCheck))
+PARTS = {"_lance.element": "elementType", "_lance.key": "keyType", "_lance.value": "valueType"}
 
 
 def taken(text: str) -> Dataset:
@@ -82,8 +84,30 @@ def _members(type_: Any, path: FieldPath) -> list[tuple[Tree, FieldPath]]:
 
 
 def as_spark_has_it(field: Tree) -> Tree:
-    """The field as the compiler spells it, which means the same."""
-    return field
+    """The field as the compiler spells it: a comment and a richer type are attributes, too, and travel as such."""
+    type_ = _spelled(field["type"])
+    return {**field, "type": type_, "metadata": _with_attributes(type_, field["metadata"])}
+
+
+def _spelled(type_: Any) -> Any:
+    if isinstance(type_, str):
+        return type_
+    if type_["type"] == "struct":
+        return {**type_, "fields": [as_spark_has_it(field) for field in type_["fields"]]}
+    return {key: _spelled(part) if key.endswith("Type") else part for key, part in type_.items()}
+
+
+def _with_attributes(type_: Any, metadata: Tree) -> Tree:
+    spelled = dict(metadata)
+    if "comment" in spelled:
+        spelled["opendatafabric.org/description"] = compact(spelled["comment"])
+    if isinstance(type_, str) and type_.startswith(("char", "varchar", "variant")):
+        spelled["spark.apache.org/type"] = compact(type_)
+    for mark, part in PARTS.items():
+        if isinstance(type_, dict) and part in type_:
+            inner = _with_attributes(type_[part], json.loads(metadata.get(mark, "{}")))
+            spelled |= {mark: compact(inner)} if inner else {}
+    return spelled
 
 
 def test_keep_what_lance_spark_says_of_items() -> None:
