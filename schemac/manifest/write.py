@@ -27,6 +27,7 @@ _WIDEST_FLOW = 90
 
 NotesAt = Callable[[FieldPath], tuple[str, ...]]
 """The texts that stand above a field."""
+_OLD_BOOLEANS = ("yes", "no", "on", "off", "y", "n")
 _PARTS = {"item_type": Part.ITEM, "key_type": Part.KEY, "value_type": Part.VALUE}
 
 
@@ -99,8 +100,9 @@ def _value(value: Any) -> Any:
     """JSON into ruamel's containers, which know their style."""
     if isinstance(value, dict):
         return CommentedMap({_value(key): _value(item) for key, item in value.items()})
-    if isinstance(value, str) and value.startswith((":", "?")):
-        # The emitter leaves these plain in flow style, where the C parser takes the sign for an indicator.
+    if isinstance(value, str) and (value.startswith((":", "?")) or value.lower() in _OLD_BOOLEANS):
+        # The emitter leaves these plain in flow style, where the C parser takes the sign for an indicator; and older
+        # readers take some words for booleans.
         return DoubleQuotedScalarString(value)
     return CommentedSeq([_value(item) for item in value]) if isinstance(value, list) else value
 
@@ -143,7 +145,7 @@ def _quoted_kind(kind: str) -> str:
 
 def _name(name: str) -> str:
     """Names that other readers of YAML would take for something else get quotes."""
-    is_word = name.lower() in ("yes", "no", "on", "off", "y", "n")
+    is_word = name.lower() in _OLD_BOOLEANS
     needs_quotes = is_word or not name.strip() or name.startswith((":", "?"))
     return DoubleQuotedScalarString(name) if needs_quotes else name
 
