@@ -6,6 +6,7 @@ Errors: SC552 unreadable-source, in a text at its place.
 Source: `LanceDataset.schema`, `LanceDataset.data_storage_version`.
 """
 
+import re
 import warnings
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,8 @@ from schemac.physical.arrow import pa
 from schemac.source.report import Report
 from schemac.source.span import Span
 from schemac.source.text import SourceText
+
+_KIND_OF_ERROR = re.compile(r"^lanceError\([^)]*\): ")
 
 
 def read(path: Path, report: Report) -> Imported | None:
@@ -45,7 +48,7 @@ def _opened(path: Path, report: Report) -> tuple[Any, str, int] | None:
         found = table.schema, table.data_storage_version, table.version
     except (ValueError, pa.ArrowException) as error:
         # Lance adds the places in its own source where the error passed.
-        reason = first_line(error).partition(", /")[0].partition(": Not found")[0]
+        reason = _KIND_OF_ERROR.sub("", first_line(error)).partition(", /")[0].partition(": Not found")[0]
         refuse(path, f"it is no Lance table: {reason}", report)
     except BaseException as error:
         # A failure inside of Lance itself is no Exception.

@@ -36,7 +36,12 @@ def write_manifest(
 ) -> str:
     """The manifest of a dataset as a person would have written it, below these lines of comment."""
     top = CommentedMap(name=dataset.name, **_Writer(notes_at).holder(dataset.schema))
-    return "".join(f"# {line}\n" for text in comments for line in text.splitlines()) + _text(top)
+    return "".join(f"# {_line(text)}\n" for text in comments) + _text(top)
+
+
+def _line(text: str) -> str:
+    """A comment in one line, whatever signs it quotes."""
+    return "".join(c if c.isprintable() else " " for c in text)
 
 
 class _Writer:
@@ -61,7 +66,9 @@ class _Writer:
         for i, field in enumerate(fields):
             if notes := self._notes_at((*path, field.name)):
                 indent = column + _SEQUENCE - _MAPPING
-                sequence.yaml_set_comment_before_after_key(i, before="\n".join(notes), indent=indent)
+                sequence.yaml_set_comment_before_after_key(
+                    i, before="\n".join(map(_line, notes)), indent=indent
+                )
         return sequence
 
     def field(self, field: Field, path: FieldPath, column: int) -> CommentedMap:

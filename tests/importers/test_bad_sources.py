@@ -261,6 +261,31 @@ def test_refuse_a_table_with_half_a_version(table: Path, capsys: pytest.CaptureF
         refusal(capsys, "t.lance")
 
 
+class PanicException(BaseException):
+    """As the failures inside of Lance are called; they are no Exceptions."""
+
+
+def test_refuse_a_table_that_lance_fails_on(
+    table: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(path: str) -> None:
+        raise PanicException("Unsupported logical type: x")
+
+    monkeypatch.setattr(lance, "dataset", fail)
+    assert "Lance failed on it: unsupported logical type: x" in refusal(capsys, "t.lance")["message"]
+
+
+def test_survive_a_version_whose_bytes_flipped(table: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (version,) = (table / "_versions").glob("*.manifest")
+    content, chance = version.read_bytes(), random.Random(3)
+    for _ in range(40):
+        mutated = bytearray(content)
+        mutated[chance.randrange(len(mutated))] = chance.randrange(256)
+        version.write_bytes(mutated)
+        for found in outcome(capsys, "t.lance"):
+            assert found["file"] == "t.lance"
+
+
 def _arrow_file(schema: pa.Schema) -> bytes:
     sink = pa.BufferOutputStream()
     with pa.ipc.new_file(sink, schema) as writer:

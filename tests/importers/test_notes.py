@@ -204,6 +204,16 @@ def test_infer_ndjson_from_the_beginning(folder: Path, monkeypatch: pytest.Monke
         assert "inferred from 5 records" in (folder / f"{name}.yaml").read_text()
 
 
+def test_keep_comments_in_their_lines(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (folder / "t.sql").write_text(
+        "CREATE TABLE t (a INT DEFAULT 'x\ny\u2028\x07: [', CHECK (a > '\x1b\n- b'))"
+    )
+    assert manifest(capsys, "t.sql").splitlines()[:2] == [
+        "# not kept: CHECK (a > '\x1b - b')".replace("\x1b", " "),
+        "name: t",
+    ]
+
+
 REAL = {
     "birdstrikes.csv": ["{name: Flight Date, type: Date}", "{name: Cost Total $, type: Int64}"],
     "seattle-weather.csv": ["{name: date, type: Date}", "{name: wind, type: Float64}"],
