@@ -12,12 +12,13 @@ does not know.
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from schemac.attributes import arrow, spark
 from schemac.attributes.odf import DESCRIPTION
 from schemac.importers.importer import Imported, Importer, Notes, refuse
 from schemac.importers.spark import from_struct_type
+from schemac.importers.sql_words import MalformedError, Word, split_words
 from schemac.lifting.metadata import field_attributes
 from schemac.logical.path import FieldPath, Part
 from schemac.lowering.metadata import BLOB
@@ -79,24 +80,6 @@ _PROPERTY_MARKS = {
 """Keys in a column's metadata by what follows the column's name in a table property."""
 
 
-class _Word(NamedTuple):
-    """A word of the statement: a name, a sign, or a text with its escapes read."""
-
-    text: str
-    is_quoted: bool
-    is_text: bool
-    start: int
-    end: int
-
-
-class _MalformedError(Exception):
-    """A word that Spark's grammar does not allow here."""
-
-    def __init__(self, reason: str, span: Span) -> None:
-        super().__init__(reason)
-        self.span = span
-
-
 def read(path: Path, report: Report) -> Imported | None:
     """The schema of a file with one statement."""
     try:
@@ -111,9 +94,9 @@ def from_ddl(text: str, file: str, report: Report) -> Imported | None:
     """The schema of a CREATE TABLE, or of a list of columns as `StructType.fromDDL` takes it."""
     source = SourceText(text, file)
     try:
-        statement = _Statement(_words(source.content), source.content)
+        statement = _Statement(split_words(source.content), source.content)
         statement.parse()
-    except _MalformedError as error:
+    except MalformedError as error:
         refuse(file, str(error), report, source=source, span=error.span)
         return None
     rest = _take_properties(statement.columns, statement.properties)
@@ -130,49 +113,10 @@ def from_ddl(text: str, file: str, report: Report) -> Imported | None:
     return Imported(tree, tuple(statement.head), statement.name, imported.notes)
 
 
-_PIECE = re.compile(r"\w+|\S")
-
-
-def _words(text: str) -> list[_Word]:
-    # Imported here because sqlglot is an extra that may not be there.
-    from sqlglot.dialects import Spark
-    from sqlglot.errors import SqlglotError
-
-    try:
-        tokens = Spark().tokenize(text)
-    except SqlglotError:
-        start = _unclosed(text)
-        raise _MalformedError(f"{text[start]} is opened and never closed", Span(start, start + 1)) from None
-    words: list[_Word] = []
-    for token in tokens:
-        start, end = token.start, token.end + 1
-        is_text = token.token_type.name in ("STRING", "RAW_STRING")
-        if is_text or text[start] == "`":
-            words.append(_Word(token.text, is_quoted=True, is_text=is_text, start=start, end=end))
-            continue
-        # Some words come together, such as PRIMARY KEY or <>.
-        words += [
-            _Word(m[0], is_quoted=False, is_text=False, start=m.start(), end=m.end())
-            for m in _PIECE.finditer(text, start, end)
-        ]
-    return words
-
-
-def _unclosed(text: str) -> int:
-    """Where the quote begins that has no end."""
-    whole = re.compile(
-        r"--[^\n]*|/\*.*?\*/|'(?:\\.|[^'\\])*'|\"(?:\\.|[^\"\\])*\"|`[^`]*`|[^'\"`]", re.DOTALL
-    )
-    at = 0
-    while at < len(text) and (match := whole.match(text, at)):
-        at = match.end()
-    return min(at, len(text) - 1)
-
-
 class _Statement:
     """One statement, read from left to right."""
 
-    def __init__(self, words: list[_Word], text: str) -> None:
+    def __init__(self, words: list[Word], text: str) -> None:
         self._words = words
         self._text = text
         self._at = 0
@@ -185,9 +129,9 @@ class _Statement:
         self.notes = Notes()
 
     def parse(self) -> None:
-        """Read all of it. Raises _MalformedError."""
+        """Read all of it. Raises MalformedError."""
         if not self._words:
-            raise _MalformedError("there is no statement in it", Span(0, 0))
+            raise MalformedError("there is no statement in it", Span(0, 0))
         if self._is("CREATE") or (self._is("REPLACE") and self._is("TABLE", 1)):
             self._table()
         else:
@@ -428,7 +372,7 @@ class _Statement:
     def _is_string(self, ahead: int = 0) -> bool:
         return not self._ends(ahead) and self._words[self._at + ahead].is_text
 
-    def _next(self) -> _Word:
+    def _next(self) -> Word:
         word = self._words[self._at]
         self._at += 1
         return word
@@ -447,12 +391,12 @@ class _Statement:
         first, last = self._words[start], self._words[self._at - 1]
         return " ".join(self._text[first.start : last.end].split())
 
-    def _wrong(self, reason: str) -> _MalformedError:
+    def _wrong(self, reason: str) -> MalformedError:
         if self._ends():
-            return _MalformedError(f"{reason}, and the text ends", Span(len(self._text), len(self._text)))
+            return MalformedError(f"{reason}, and the text ends", Span(len(self._text), len(self._text)))
         word = self._words[self._at]
         span = Span(word.start, word.end)
-        return _MalformedError(f"{reason}, not {self._text[span.start : span.end]}", span)
+        return MalformedError(f"{reason}, not {self._text[span.start : span.end]}", span)
 
 
 def _take_properties(columns: list[SparkJson], properties: dict[str, str]) -> dict[str, str]:
@@ -493,7 +437,8 @@ def _fitting(marks: dict[str, str], type_: Any) -> SparkJson:
         mark: text for mark, text in marks.items() if mark.startswith("lance-encoding:") and mark != BLOB
     }
     # Only what is an attribute in whole; the rest would come back as metadata that nobody checks.
-    return taken if arrow.METADATA.key in field_attributes(encoding) else {**taken, **encoding}
+    is_whole = arrow.METADATA.key not in field_attributes(encoding, "String")
+    return {**taken, **encoding} if is_whole else taken
 
 
 def _is_length(text: str | None) -> bool:

@@ -70,7 +70,7 @@ class _Lifting:
         if lifted is None:
             return None
         type_, hints = lifted
-        extra = {**hints, **field_attributes(metadata)}
+        extra = {**hints, **field_attributes(metadata, type_["kind"])}
         return ({"kind": "Option", "inner": type_} if field.nullable else type_), extra
 
     def _type(self, type_: Any, metadata: dict[str, str], path: FieldPath) -> tuple[Tree, Tree] | None:

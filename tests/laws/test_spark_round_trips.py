@@ -119,3 +119,13 @@ def test_keep_what_lance_spark_says_of_items() -> None:
     }
     document = {"type": "struct", "fields": [field]}
     assert schemac.from_spark(document).to_spark() == document
+
+
+def test_keep_an_attribute_beside_a_type_that_it_does_not_fit() -> None:
+    """Spark has texts in the place of very long decimals, and a text has no unit."""
+    wide = '{"kind": "Decimal", "precision": 39, "scale": 0}'
+    field = f'{{"name": "a", "type": {wide}, "extra": {{"schemac.dev/unit": "m/s"}}}}'
+    (dataset,) = schemac.compile_text(f'{{"fields": [{field}]}}')
+    again = schemac.from_spark(dataset.to_spark())
+    assert again.schema.fields[0].extra == {"arrow.apache.org/metadata": {"schemac.dev/unit": '"m/s"'}}
+    assert again.to_spark() == dataset.to_spark()
