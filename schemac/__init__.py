@@ -23,6 +23,7 @@ if TYPE_CHECKING:
         from_lance,
         from_parquet,
         from_spark,
+        from_spark_ddl,
     )
     from schemac.attributes.arrow import ArrowDefaults
     from schemac.source.diagnostic import Diagnostic, SchemaError, Severity
@@ -43,11 +44,13 @@ __all__ = [
     "from_lance",
     "from_parquet",
     "from_spark",
+    "from_spark_ddl",
 ]
 
 _HOMES = {
     **dict.fromkeys(("Dataset", "check_text", "compile_file", "compile_text"), "schemac.api"),
-    **dict.fromkeys(("from_arrow", "from_lance", "from_parquet", "from_spark"), "schemac.api"),
+    **dict.fromkeys(("from_arrow", "from_lance", "from_parquet"), "schemac.api"),
+    **dict.fromkeys(("from_spark", "from_spark_ddl"), "schemac.api"),
     **dict.fromkeys(("Diagnostic", "SchemaError", "Severity"), "schemac.source.diagnostic"),
     "ArrowDefaults": "schemac.attributes.arrow",
     "Loss": "schemac.targets.target",

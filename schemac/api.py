@@ -8,15 +8,19 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from pydantic import ValidationError
+
 from schemac.attributes.arrow import ArrowDefaults
 from schemac.checks.run import check
 from schemac.logical.dataset import LogicalDataset
 from schemac.logical.model import Schema
 from schemac.logical.origins import Origins
+from schemac.logical.path import quoted
 from schemac.logical.slots import columns
 from schemac.lowering.lower import LoweringOptions, lower
 from schemac.project.compile import check_source, collector_paused
 from schemac.project.configuration import Project
+from schemac.source.catalogue import UNSUPPORTED_ARROW_TYPE
 from schemac.source.diagnostic import Diagnostic, SchemaError
 from schemac.source.report import Report
 from schemac.source.text import SourceText, read_text
@@ -128,6 +132,16 @@ def from_spark(struct_type: dict[str, Any], *, name: str = "dataset") -> Dataset
     return _from_imported(imported, name, name, report)
 
 
+def from_spark_ddl(text: str, *, name: str | None = None) -> Dataset:
+    """The dataset of a CREATE TABLE, or of a list of columns. Raises SchemaError where it cannot be read."""
+    from schemac.importers.ddl import from_ddl  # for start-up time, as above
+
+    report = Report()
+    imported = from_ddl(text, name or "<ddl>", report)
+    found = imported.name if imported is not None else None
+    return _from_imported(imported, name or found or "dataset", name or "<ddl>", report)
+
+
 def from_parquet(path: str | Path, *, name: str | None = None) -> Dataset:
     """The dataset of a Parquet file. Raises SchemaError where it cannot be read."""
     return _from_source(path, "parquet", name)
@@ -158,7 +172,17 @@ def _from_imported(imported: "Imported | None", name: str, file: str, report: Re
 
 def from_tree(tree: dict[str, Any], name: str, file: str, report: Report) -> LogicalDataset | None:
     """The checked dataset of a schema in the standard's long form, as importers give it."""
-    schema = Schema.model_validate(tree)
+    try:
+        schema = Schema.model_validate(tree)
+    except ValidationError as error:
+        # Types that Arrow has and no kind admits, such as a decimal with a scale of a thousand.
+        for found in error.errors(include_url=False):
+            _, column, *_ = (*found["loc"], 0)
+            path = quoted(tree["fields"][column]["name"])
+            message = f"{path}: {'.'.join(map(str, found['loc'][2:]))}: {found['msg'].lower()}"
+            help = f"leave the column out with `--skip '{tree['fields'][column]['name']}'`"
+            report.add(UNSUPPORTED_ARROW_TYPE, message, file=file, path=path, help=help)
+        return None
     dataset = LogicalDataset(name, schema, columns(schema), Origins(file))
     check(dataset, report)
     return None if report.has_errors else dataset

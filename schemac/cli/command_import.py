@@ -24,6 +24,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--from", dest="source_format", choices=FORMATS, help="format of the source (default: by its name)"
     )
+    parser.add_argument(
+        "--skip", action="append", default=[], metavar="COLUMN", help="leave a column out; may be given again"
+    )
     parser.add_argument("--name", help="name of the dataset (default: that of the source)")
     parser.add_argument(
         "--out", metavar="FILE", help="file to write (default: standard output); never one that is there"
@@ -35,12 +38,12 @@ def run(options: argparse.Namespace) -> int:
     """Import; the manifest appears only if there was no error."""
     report = Report()
     path = Path(options.source)
-    imported = import_source(path, options.source_format, report)
+    imported = import_source(path, options.source_format, report, options.skip)
     text = ""
     if imported is not None and not report.has_errors:
         name = options.name or imported.name or path.name.partition(".")[0]
         dataset = from_tree(imported.schema, name, options.source, report)
-        text = write_manifest(dataset, imported.comments) if dataset is not None else ""
+        text = write_manifest(dataset, imported.comments, imported.notes.at) if dataset is not None else ""
     if text and not report.has_errors:
         _write(text, options, report)
     diagnostics = report.diagnostics
