@@ -77,6 +77,13 @@ class Dataset:
         emission = self._emit("spark")
         return spark.create_table(self._compilation, spark.to_fields(self._compilation.lowered, emission))
 
+    def to_paimon(self, *, time_millis: int = 0) -> dict[str, Any]:
+        """Paimon's schema file as a dict, keys in its order. Raises SchemaError where Paimon cannot hold the schema."""
+        from schemac.targets import paimon  # for start-up time, as above
+
+        emission = self._emit("paimon")
+        return paimon.to_table_schema(self._compilation, emission, time_millis=time_millis).to_dict()
+
     def losses(self, target: str) -> tuple[Loss, ...]:
         """What a target cannot express of this dataset."""
         return self._emit(target).losses
