@@ -24,6 +24,7 @@ from schemac.manifest.bind import bind, unique_by_name
 from schemac.project.configuration import Project
 from schemac.project.discovery import ManifestFile
 from schemac.project.workers import cores, share
+from schemac.source.catalogue import PAIMON_LEFT_OUT
 from schemac.source.diagnostic import Diagnostic, Severity
 from schemac.source.report import Report
 from schemac.source.text import SourceText, read_text
@@ -171,13 +172,20 @@ def emit(
     losses: list[Loss] = []
     # Lowered once, before the processes part.
     compilation = Compilation(dataset, lower(dataset, options.lowering))
+    said: list[Diagnostic] = []
     for made, lost, diagnostics in share([partial(_emit, compilation, group, options) for group in groups]):
         artifacts += made
         losses += lost
-        report.extend(diagnostics)
+        said += diagnostics
+    has_errors = any(d.severity is Severity.ERROR for d in said)
+    # Where nothing is built it does not matter without what.
+    report.extend(d for d in said if not (has_errors and d.code in _LEFT_OUT))
     losses.sort(key=lambda loss: names.index(loss.target))
     artifacts.append(Artifact("losses.json", _losses_json(losses)))
     return artifacts, tuple(losses)
+
+
+_LEFT_OUT = frozenset({PAIMON_LEFT_OUT.id})
 
 
 def _emit(

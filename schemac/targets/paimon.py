@@ -7,7 +7,8 @@ Source: github.com/apache/paimon, `SchemaSerializer`, `ArrowFieldTypeConversion`
 Paimon refuses is in `_paimon.limits`.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from schemac.attributes import arrow, lance, odf, own, paimon
@@ -18,6 +19,8 @@ from schemac.physical.arrow import pa
 from schemac.physical.field import LoweredField
 from schemac.source.catalogue import PAIMON_LEFT_OUT, PAIMON_LOSS, PAIMON_TYPE
 from schemac.targets._paimon.ids import assign_ids
+from schemac.targets._paimon.keys import read_table
+from schemac.targets._paimon.limits import Limits
 from schemac.targets._paimon.table import TableSchema
 from schemac.targets._paimon.types import (
     BYTES,
@@ -63,14 +66,18 @@ def to_table_schema(
     fields = [writer.member(top, (top.slot.segment,)) for top in compilation.lowered.fields]
     extra = compilation.dataset.schema.extra
     writer.lose_schema_attributes(extra)
+    table = read_table(extra)
+    if table.is_set("primary-key.nullable"):
+        fields = writer.with_nullable_key(fields, compilation.lowered.fields, table.primary_names)
+    Limits(compilation.dataset.columns, fields, table, emission).check()
     comment = paimon.COMMENT.read(extra)
     return TableSchema(
         schema_id,
         tuple(fields),
         highest,
-        tuple(paimon.PARTITION_KEYS.read(extra) or ()),
-        tuple(paimon.PRIMARY_KEYS.read(extra) or ()),
-        paimon.OPTIONS.read(extra) or {},
+        table.partition_names,
+        table.primary_names,
+        table.options,
         odf.DESCRIPTION.read(extra) if comment is None else comment,
         time_millis,
     )
@@ -143,6 +150,18 @@ class _Writer:
             extra.get(odf.DESCRIPTION.key),
             extra.get(paimon.DEFAULT_VALUE.key),
         )
+
+    def with_nullable_key(
+        self, fields: Sequence[DataField], lowered: Sequence[LoweredField], key: Sequence[str]
+    ) -> list[DataField]:
+        """The columns with those of the key nullable, as Paimon makes them where an option says so."""
+        found: list[DataField] = []
+        for field, top in zip(fields, lowered, strict=True):
+            is_changed = field.name in key and not field.type.is_nullable
+            if is_changed:
+                self.emission.lose(top.slot, "a value that may not be null", "one that may")
+            found.append(replace(field, type=field.type.required(False)) if is_changed else field)
+        return found
 
     def slot(self, lowered: LoweredField, path: FieldPath) -> PaimonType:
         """The type at any place, with its nullability."""
@@ -326,8 +345,8 @@ class _Writer:
         slot: Slot = lowered.slot
         arrow_type: Any = lowered.arrow.type
         if type_.root in ("TIME", "TIMESTAMP", "TIMESTAMP_LTZ"):
-            # Whatever its precision says, a TIME is stored in milliseconds.
-            stored = 3 if type_.root == "TIME" else type_.parameters[0]
+            # Whatever its precision says, a TIME is stored in milliseconds; moments in the unit that holds the digits.
+            stored = 3 if type_.root == "TIME" else -(-type_.parameters[0] // 3) * 3
             if stored < _DIGITS[arrow_type.unit]:
                 self.emission.lose(slot, f"{slot.type.kind.lower()} in {arrow_type.unit}", type_.title())
             if getattr(arrow_type, "tz", None) not in (None, "UTC"):
@@ -342,7 +361,7 @@ class _Writer:
         slot: Slot = lowered.slot
         value = slot.children[1]
         if value.type.kind != "Int32" or value.is_nullable:
-            message = f"a MULTISET counts in Int32, but the values of {slot.title} are {value.type.title()}"
+            message = f"a MULTISET counts in Int32, but the values of {slot.title} are {_title(value)}"
             return self.refuse_word(slot, message, "write `valueType: Int32`")
         self.lose_child_names(lowered)
         return Multiset(self.key(lowered, path))
@@ -408,6 +427,10 @@ _WORDS: dict[str, tuple[tuple[str, ...], str, str]] = {
     "VECTOR": (("List",), "a list", "write `{kind: List, itemType: Float32, fixedLength: …}`"),
 }
 """Kinds that a word goes with, what it is, and what to write instead, by root."""
+
+
+def _title(slot: Slot) -> str:
+    return f"Option<{slot.type.title()}>" if slot.is_nullable else slot.type.title()
 
 
 def _is_variant(slot: Slot) -> bool:
