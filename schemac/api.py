@@ -145,6 +145,11 @@ def from_lance(path: str | Path, *, name: str | None = None) -> Dataset:
     return _from_source(path, "lance", name)
 
 
+def from_paimon(path: str | Path, *, name: str | None = None) -> Dataset:
+    """The dataset of a Paimon table's newest schema, or of one schema file. Raises SchemaError where it cannot be read."""
+    return _from_source(path, "paimon", name)
+
+
 def _from_source(path: str | Path, format: str, name: str | None) -> Dataset:
     from schemac.importers.importer import import_source  # for start-up time, as above
 

@@ -10,10 +10,23 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+from schemac.logical.path import FieldPath
 from schemac.source.catalogue import UNREADABLE_SOURCE
 from schemac.source.report import Report
 
 Tree = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class PaimonVersion:
+    """One version of a Paimon table's schema, with the ids that its fields have."""
+
+    schema_id: int
+    schema: Tree
+    ids: dict[FieldPath, int]
+    highest: int
+    """The highest id that was ever given to a field."""
+    time_millis: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +37,8 @@ class Imported:
     comments: tuple[str, ...] = ()
     name: str | None = None
     """The dataset's name, where the source has one."""
+    history: tuple[PaimonVersion, ...] = ()
+    """All versions of a Paimon table's schema, oldest first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +51,7 @@ class Importer:
     """The schema, or None after saying what is wrong with the source. It may raise OSError."""
 
 
-FORMATS = ("arrow", "parquet", "lance", "spark", "csv", "ndjson")
+FORMATS = ("arrow", "parquet", "lance", "spark", "paimon", "csv", "ndjson")
 """Names of all importers."""
 _SUFFIXES = {
     ".arrow": "arrow",
@@ -62,6 +77,8 @@ def detect(path: Path) -> str | None:
     """The format of a source by its name, or by its first bytes."""
     if (path / "_versions").is_dir():
         return "lance"
+    if _is_of_paimon(path):
+        return "paimon"
     if path.suffix.lower() == ".json" and _starts_with(path, b"{", b'"type":"struct"'):
         return "spark"
     if path.suffix.lower() in _SUFFIXES:
@@ -71,6 +88,14 @@ def detect(path: Path) -> str | None:
             start = stream.read(8)
         return "parquet" if start.startswith(b"PAR1") else "arrow" if start.startswith(b"ARROW1") else None
     return None
+
+
+def _is_of_paimon(path: Path) -> bool:
+    """A folder with schema files, by their names; or such a file, by its name and what stands in it."""
+    if path.is_dir():
+        return any(any(folder.glob("schema-[0-9]*")) for folder in (path / "schema", path))
+    is_named = path.name.startswith("schema-") or path.suffix.lower() == ".json"
+    return is_named and path.is_file() and _starts_with(path, b"{", b'"highestFieldId":')
 
 
 def _starts_with(path: Path, first: bytes, mark: bytes) -> bool:
