@@ -24,7 +24,6 @@ from schemac.manifest.bind import bind, unique_by_name
 from schemac.project.configuration import Project
 from schemac.project.discovery import ManifestFile
 from schemac.project.workers import cores, share
-from schemac.source.catalogue import PAIMON_LEFT_OUT
 from schemac.source.diagnostic import Diagnostic, Severity
 from schemac.source.report import Report
 from schemac.source.text import SourceText, read_text
@@ -179,13 +178,15 @@ def emit(
         said += diagnostics
     has_errors = any(d.severity is Severity.ERROR for d in said)
     # Where nothing is built it does not matter without what.
-    report.extend(d for d in said if not (has_errors and d.code in _LEFT_OUT))
+    report.extend(d for d in said if not (has_errors and d.code in _left_out_codes(names)))
     losses.sort(key=lambda loss: names.index(loss.target))
     artifacts.append(Artifact("losses.json", _losses_json(losses)))
     return artifacts, tuple(losses)
 
 
-_LEFT_OUT = frozenset({PAIMON_LEFT_OUT.id})
+def _left_out_codes(names: Sequence[str]) -> set[str]:
+    codes = [load_target(name).left_out_code for name in names]
+    return {code.id for code in codes if code is not None}
 
 
 def _emit(
