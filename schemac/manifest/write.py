@@ -17,6 +17,7 @@ from schemac.attributes.odf import DESCRIPTION
 from schemac.logical.dataset import LogicalDataset
 from schemac.logical.model import Field, LogicalType, Schema
 
+_NEXT_LINE = "\x85"
 _WIDEST_FLOW = 90
 """Characters of a mapping that still goes on one line."""
 
@@ -31,7 +32,7 @@ def _friendly_holder(schema: Schema) -> dict[str, Any]:
     extra = dict(schema.extra)
     holder: dict[str, Any] = {}
     if isinstance(extra.get(DESCRIPTION.key), str):
-        holder["description"] = extra.pop(DESCRIPTION.key)
+        holder["description"] = _value(extra.pop(DESCRIPTION.key))
     if extra:
         holder["extra"] = _value(extra)
     holder["fields"] = [_friendly_field(field) for field in schema.fields]
@@ -42,7 +43,7 @@ def _friendly_field(field: Field) -> CommentedMap:
     extra = dict(field.extra)
     tree = CommentedMap(name=_name(field.name))
     if isinstance(extra.get(DESCRIPTION.key), str):
-        tree["description"] = extra.pop(DESCRIPTION.key)
+        tree["description"] = _value(extra.pop(DESCRIPTION.key))
     tree["type"] = _friendly_type(field.type)
     if extra:
         tree["extra"] = CommentedMap({key: _flow(_value(extra[key])) for key in sorted(extra)})
@@ -75,8 +76,9 @@ def _value(value: Any) -> Any:
     """JSON into ruamel's containers, which know their style."""
     if isinstance(value, dict):
         return CommentedMap({_value(key): _value(item) for key, item in value.items()})
-    if isinstance(value, str) and value.startswith((":", "?")):
-        # The emitter leaves these plain in flow style, where the C parser takes the sign for an indicator.
+    if isinstance(value, str) and (value.startswith((":", "?")) or _NEXT_LINE in value):
+        # The emitter leaves these plain: in flow style the C parser takes the sign for an indicator, and U+0085 for
+        # a line end.
         return DoubleQuotedScalarString(value)
     return CommentedSeq([_value(item) for item in value]) if isinstance(value, list) else value
 
