@@ -20,7 +20,7 @@ from schemac.logical.path import FieldPath, Part, dotted
 from schemac.source.catalogue import UNREADABLE_SOURCE, UNSUPPORTED_ARROW_TYPE
 from schemac.source.report import Report
 from schemac.targets._paimon.read import member_ids, parts, read_table_schema
-from schemac.targets._paimon.table import TableSchema
+from schemac.targets._paimon.table import VERSION, TableSchema
 from schemac.targets._paimon.types import (
     LONGEST,
     Array,
@@ -37,6 +37,7 @@ from schemac.targets._paimon.types import (
 
 FILE_NAME = re.compile(r"schema-([0-9]+)")
 """How Paimon names its schema files."""
+_SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
 _UNITS = ("Second", "Millisecond", "Microsecond", "Nanosecond")
 """By the groups of three digits that a unit has."""
 
@@ -79,7 +80,12 @@ def schema_files(path: Path) -> list[Path]:
 
 def _read(file: Path, report: Report) -> TableSchema | None:
     try:
-        return read_table_schema(json.loads(file.read_bytes()))
+        content = file.read_bytes()
+        document = json.loads(content)
+        if _SURROGATE.search(content):
+            # Half a character has a form in JSON, but no text can hold it.
+            json.dumps(document, ensure_ascii=False).encode()
+        return read_table_schema(document)
     except json.JSONDecodeError as error:
         at = (error.lineno, error.colno, error.lineno, error.colno + 1)
         message = f"cannot read {file}: it is no JSON: {error.msg[0].lower()}{error.msg[1:]}"
@@ -98,16 +104,14 @@ def _name(file: Path) -> str | None:
 
 
 def _notes(table: TableSchema) -> list[str]:
-    """What an author should know of the table beside its schema."""
-    nullable = _nullable_keys(table)
-    return [
-        *(
-            [f"options of version {table.version} that have other defaults now are written out"]
-            if table.version < 3
-            else []
-        ),
-        *([f"columns of the primary key may not be null: {', '.join(nullable)}"] if nullable else []),
-    ]
+    """What an author should know of the table beside its schema, one line each."""
+    notes: list[str] = []
+    if table.version < VERSION:
+        notes.append(f"options of version {table.version} that have other defaults now are written out")
+    if nullable := _nullable_keys(table):
+        names = ", ".join(" ".join(name.split()) for name in nullable)
+        notes.append(f"columns of the primary key may not be null: {names}")
+    return notes
 
 
 def _nullable_keys(table: TableSchema) -> list[str]:

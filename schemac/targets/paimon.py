@@ -165,11 +165,13 @@ class _Writer:
 
     def slot(self, lowered: LoweredField, path: FieldPath) -> PaimonType:
         """The type at any place, with its nullability."""
-        if lowered.slot.extra:
-            type_ = self.special(lowered, path)
-            self.lose_attributes(lowered.slot)
-        else:
+        slot: Slot = lowered.slot
+        # Most attributes are descriptions, which decide nothing about the type.
+        if not slot.extra or (slot.is_member and len(slot.extra) == 1 and odf.DESCRIPTION.key in slot.extra):
             type_ = self.type(lowered, lowered.arrow.type, path)
+        else:
+            type_ = self.special(lowered, path)
+            self.lose_attributes(slot)
         return type_ if lowered.arrow.nullable else type_.required()
 
     def part(self, parent: LoweredField, index: int, path: FieldPath) -> PaimonType:

@@ -299,6 +299,7 @@ COLLIDING = minimal(
     [
         ("", "it is no JSON: expecting value", 1),
         ('{\n  "id": 0,\n  "fields": [}', "it is no JSON: expecting value", 3),
+        ('{"id": "\\ud800"}', "it is no JSON: 'utf-8' codec can't encode character", 0),
         ("[1]", "it is no schema of Paimon: it is no object", 0),
         ("[" * 100_000, "it is no JSON", 0),
         (minimal("INT", highestFieldId=None), "it is no schema of Paimon: it has no `highestFieldId`", 0),

@@ -4,6 +4,7 @@ import json
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -186,3 +187,51 @@ def test_number_only_what_has_no_id(folder: Path, table: TableSchema, data: st.D
     assert set(again) == set(whole)
     assert {path: again[path] for path in kept} == kept
     assert sorted(again[path] for path in again if path not in kept) == list(range(highest + 1, above + 1))
+
+
+_json = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats()
+    | st.text(max_size=5)
+    | st.sampled_from(("INT", "ROW", "a")),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(
+            st.sampled_from(("id", "name", "type", "fields", "element", "key", "value")), inner, max_size=4
+        )
+    ),
+    max_leaves=6,
+)
+
+
+@QUICK
+@given(tables(), st.data())
+def test_read_or_refuse_whatever_stands_there(folder: Path, table: TableSchema, data: st.DataObject) -> None:
+    tree = json.loads(table.to_text())
+    places = list(_places(tree, ()))
+    *above, last = data.draw(st.sampled_from(places))
+    holder = tree
+    for step in above:
+        holder = holder[step]
+    holder[last] = data.draw(_json)
+    file = folder / "schema-2"
+    file.write_text(json.dumps(tree), encoding="utf-8")
+    report = Report()
+    imported = read(file, report)
+    if imported is None:
+        assert {found.code for found in report.diagnostics} <= {"SC551", "SC552"}
+        assert all(found.file == str(file) for found in report.diagnostics)
+        return
+    logical = from_tree(imported.schema, "t", "t", report)
+    assert logical is not None or report.has_errors
+    if logical is not None:
+        write_manifest(logical, imported.comments).encode()
+
+
+def _places(tree: Any, above: tuple[str | int, ...]) -> Iterator[tuple[str | int, ...]]:
+    items = tree.items() if isinstance(tree, dict) else enumerate(tree) if isinstance(tree, list) else ()
+    for key, item in items:
+        yield (*above, key)
+        yield from _places(item, (*above, key))

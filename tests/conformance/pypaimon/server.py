@@ -14,7 +14,8 @@ from typing import Any
 import pyarrow as pa
 from pypaimon import CatalogFactory, Schema
 from pypaimon.common.json_util import JSON
-from pypaimon.schema.data_types import PyarrowFieldParser
+from pypaimon.schema.data_types import DataTypeParser, PyarrowFieldParser
+from pypaimon.schema.schema_change import SchemaChange
 from pypaimon.schema.table_schema import TableSchema
 
 Json = dict[str, Any]
@@ -41,6 +42,17 @@ def create(question: Json) -> Json:
     keys = {"primary_keys": question.get("primary"), "partition_keys": question.get("partition")}
     made = Schema.from_pyarrow_schema(schema, **keys, options=question.get("options", {}), comment=None)
     catalog.create_table(f"db.{question['table']}", made, False)
+    return {}
+
+
+def add_columns(question: Json) -> Json:
+    """A new version of a table's schema, with columns or members at paths."""
+    catalog = CatalogFactory.create({"warehouse": question["warehouse"]})
+    changes = [
+        SchemaChange.add_column(path, DataTypeParser.parse_data_type(type_), None, None)
+        for path, type_ in question["columns"]
+    ]
+    catalog.alter_table(f"db.{question['table']}", changes, False)
     return {}
 
 
@@ -91,6 +103,7 @@ def _unpacked(text: str) -> Any:
 ANSWERS: dict[str, Callable[[Json], Json]] = {
     "parse": parse,
     "create": create,
+    "add_columns": add_columns,
     "describe": describe,
     "write": write,
     "read": read,

@@ -11,6 +11,7 @@ import pytest
 
 import schemac
 from schemac import Dataset
+from schemac.targets._paimon.ids import assign_ids
 from schemac.targets._paimon.read import member_ids, read_table_schema
 from schemac.targets.paimon import to_table_schema
 from tests.conformance.arrow_values import table as some_rows
@@ -222,6 +223,37 @@ def test_read_old_rows_by_id_after_a_rename(paimon: Paimon, warehouse: Path) -> 
     (warehouse / "db.db/orders/schema/schema-1").write_text(second.to_text(), encoding="utf-8")
     (found,) = paimon.read(warehouse, "orders").to_pylist()
     assert (found["amount"], found["lines"]) == (decimal.Decimal("1.50"), [{"sku": "a", "count": 1}])
+
+
+BEFORE = """
+fields:
+  - {name: k, type: Int32}
+  - name: r
+    type: {kind: Option, inner: {kind: Struct, fields: [{name: x, type: Int32}]}}
+  - name: l
+    type: {kind: List, itemType: {kind: Option, inner: {kind: Struct, fields: [{name: y, type: Int32}]}}}
+"""
+DEEP = "{kind: Option, inner: {kind: Struct, fields: [{name: q, type: {kind: Struct, fields: [{name: w, type: Int32}]}}, {name: v, type: Int32}]}}"
+
+
+def test_number_what_is_added_as_pypaimon_does(paimon: Paimon, warehouse: Path) -> None:
+    """A column, and members of a ROW and of a ROW in an ARRAY, each with members of their own."""
+    place(warehouse, "t", only(BEFORE))
+    after = only(
+        BEFORE.replace(
+            "{name: x, type: Int32}", f"{{name: x, type: Int32}}, {{name: n, type: {DEEP}}}"
+        ).replace("{name: y, type: Int32}", f"{{name: y, type: Int32}}, {{name: n, type: {DEEP}}}")
+        + f"  - {{name: n, type: {DEEP}}}\n"
+    )
+    type_ = after.to_paimon()["fields"][-1]["type"]
+    first = read_table_schema(only(BEFORE).to_paimon())
+    taken = dict(member_ids(first.fields))
+    ids, highest = assign_ids(after._logical.columns, taken, first.highest_field_id)
+    paths = [["r", "n"], ["l", "element", "n"], ["n"]]
+    paimon.ask("add_columns", warehouse=str(warehouse), table="t", columns=[[path, type_] for path in paths])
+    theirs = read_table_schema(json.loads((warehouse / "db.db/t/schema/schema-1").read_bytes()))
+    assert ids == dict(member_ids(theirs.fields))
+    assert highest == theirs.highest_field_id
 
 
 def test_read_a_table_that_pypaimon_made(paimon: Paimon, warehouse: Path) -> None:
