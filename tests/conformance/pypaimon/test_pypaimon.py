@@ -16,7 +16,7 @@ from schemac.targets._paimon.read import member_ids, read_table_schema
 from schemac.targets.paimon import to_table_schema
 from tests.conformance.arrow_values import table as some_rows
 from tests.conformance.manifest_types import POSITIONS, TYPES
-from tests.conformance.pypaimon.client import Paimon, packed, unpacked
+from tests.conformance.pypaimon.client import Paimon, PaimonError, packed, unpacked
 
 WITHOUT_LOSSES = [
     place
@@ -223,6 +223,66 @@ def test_read_old_rows_by_id_after_a_rename(paimon: Paimon, warehouse: Path) -> 
     (warehouse / "db.db/orders/schema/schema-1").write_text(second.to_text(), encoding="utf-8")
     (found,) = paimon.read(warehouse, "orders").to_pylist()
     assert (found["amount"], found["lines"]) == (decimal.Decimal("1.50"), [{"sku": "a", "count": 1}])
+
+
+EVOLVING = """
+extra:
+  paimon.apache.org/options: {row-tracking.enabled: "true", data-evolution.enabled: "true"}
+fields:
+  - {name: id, type: Int64}
+  - {name: blob, type: {kind: Option, inner: Binary}, extra: {paimon.apache.org/type: BLOB}}
+  - {name: blobs, type: {kind: List, itemType: {kind: Binary, extra: {paimon.apache.org/type: BLOB}}}}
+  - {name: char, type: String, extra: {paimon.apache.org/type: CHAR(3)}}
+  - {name: binary, type: {kind: Binary, fixedLength: 3}}
+  - {name: vector, type: {kind: List, itemType: Float32, fixedLength: 2}}
+  - {name: local, type: {kind: Timestamp, unit: Microsecond}, extra: {paimon.apache.org/type: TIMESTAMP_LTZ(4)}}
+  - name: variant
+    type: {kind: Struct, fields: [{name: value, type: Binary}, {name: metadata, type: Binary}]}
+    extra: {paimon.apache.org/type: VARIANT}
+"""
+
+
+def test_write_and_read_the_types_that_only_paimon_has(paimon: Paimon, warehouse: Path) -> None:
+    place(warehouse, "t", only(EVOLVING))
+    schema = paimon.describe(warehouse, "t")
+    assert str(schema.field("blob").type) == "large_binary"
+    row = {
+        "id": 1,
+        "blob": b"x" * 100,
+        "blobs": [b"a", b""],
+        "char": "abc",
+        "binary": b"abc",
+        "vector": [1.5, -2.0],
+        "local": MOMENT,
+        "variant": {"value": b"\x0c\x01", "metadata": b"\x01\x00\x00"},
+    }
+    rows = [row, {**row, "id": 2, "blob": None}]
+    paimon.write(warehouse, "t", pa.Table.from_pylist(rows, schema=schema))
+    assert by_id(paimon.read(warehouse, "t")) == rows
+
+
+@pytest.mark.parametrize("format", ["parquet", "orc"])
+def test_refuse_empty_structs_where_the_files_do(paimon: Paimon, warehouse: Path, format: str) -> None:
+    manifest = f"""
+extra: {{paimon.apache.org/options: {{file.format: {format}}}}}
+fields: [{{name: id, type: Int64}}, {{name: s, type: {{kind: Struct, fields: [MEMBERS]}}}}]
+"""
+    tree = only(manifest.replace("MEMBERS", "{name: x, type: Int8}")).to_paimon()
+    tree["fields"][1]["type"]["fields"] = []
+    folder = warehouse / "db.db/t/schema"
+    folder.mkdir(parents=True)
+    (folder / "schema-0").write_text(json.dumps(tree), encoding="utf-8")
+    rows = pa.Table.from_pylist([{"id": 1, "s": {}}], schema=paimon.describe(warehouse, "t"))
+    empty = only(manifest.replace("MEMBERS", ""))
+    if format == "parquet":
+        with pytest.raises(PaimonError, match="no child field"):
+            paimon.write(warehouse, "t", rows)
+        with pytest.raises(schemac.SchemaError, match="SC567"):
+            empty.to_paimon()
+    else:
+        paimon.write(warehouse, "t", rows)
+        assert paimon.read(warehouse, "t").to_pylist() == rows.to_pylist()
+        assert empty.to_paimon()["fields"][1]["type"]["fields"] == []
 
 
 BEFORE = """
