@@ -21,6 +21,7 @@ if TYPE_CHECKING:
         compile_text,
         from_arrow,
         from_lance,
+        from_paimon,
         from_parquet,
         from_spark,
         from_spark_ddl,
@@ -42,6 +43,7 @@ __all__ = [
     "compile_text",
     "from_arrow",
     "from_lance",
+    "from_paimon",
     "from_parquet",
     "from_spark",
     "from_spark_ddl",
@@ -49,7 +51,7 @@ __all__ = [
 
 _HOMES = {
     **dict.fromkeys(("Dataset", "check_text", "compile_file", "compile_text"), "schemac.api"),
-    **dict.fromkeys(("from_arrow", "from_lance", "from_parquet"), "schemac.api"),
+    **dict.fromkeys(("from_arrow", "from_lance", "from_paimon", "from_parquet"), "schemac.api"),
     **dict.fromkeys(("from_spark", "from_spark_ddl"), "schemac.api"),
     **dict.fromkeys(("Diagnostic", "SchemaError", "Severity"), "schemac.source.diagnostic"),
     "ArrowDefaults": "schemac.attributes.arrow",

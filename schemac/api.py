@@ -81,6 +81,13 @@ class Dataset:
         emission = self._emit("spark")
         return spark.create_table(self._compilation, spark.to_fields(self._compilation.lowered, emission))
 
+    def to_paimon(self, *, time_millis: int = 0) -> dict[str, Any]:
+        """Paimon's schema file as a dict, keys in its order. Raises SchemaError where Paimon cannot hold the schema."""
+        from schemac.targets import paimon  # for start-up time, as above
+
+        emission = self._emit("paimon")
+        return paimon.to_table_schema(self._compilation, emission, time_millis=time_millis).to_dict()
+
     def losses(self, target: str) -> tuple[Loss, ...]:
         """What a target cannot express of this dataset."""
         return self._emit(target).losses
@@ -150,6 +157,11 @@ def from_parquet(path: str | Path, *, name: str | None = None) -> Dataset:
 def from_lance(path: str | Path, *, name: str | None = None) -> Dataset:
     """The dataset of a Lance table's newest version. Raises SchemaError where it cannot be read."""
     return _from_source(path, "lance", name)
+
+
+def from_paimon(path: str | Path, *, name: str | None = None) -> Dataset:
+    """The dataset of a Paimon table's newest schema, or of one schema file. Raises SchemaError where it cannot be read."""
+    return _from_source(path, "paimon", name)
 
 
 def _from_source(path: str | Path, format: str, name: str | None) -> Dataset:

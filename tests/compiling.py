@@ -38,6 +38,7 @@ class Compiled:
 _ARTIFACTS = {
     "lance/schema.txtpb": "lance.txtpb",
     "spark/schema.json": "spark.json",
+    "paimon/schema-0": "paimon.json",
     "losses.json": "losses.json",
 }
 

@@ -41,6 +41,18 @@ class Notes:
 
 
 @dataclass(frozen=True, slots=True)
+class PaimonVersion:
+    """One version of a Paimon table's schema, with the ids that its fields have."""
+
+    schema_id: int
+    schema: Tree
+    ids: dict[FieldPath, int]
+    highest: int
+    """The highest id that was ever given to a field."""
+    time_millis: int
+
+
+@dataclass(frozen=True, slots=True)
 class Imported:
     """The schema of a source in the standard's long form, and what a reader of the manifest should know of it."""
 
@@ -49,6 +61,8 @@ class Imported:
     name: str | None = None
     """The dataset's name, where the source has one."""
     notes: Notes = field(default_factory=Notes)
+    history: tuple[PaimonVersion, ...] = ()
+    """All versions of a Paimon table's schema, oldest first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +75,7 @@ class Importer:
     """The schema, or None after saying what is wrong with the source. It may raise OSError."""
 
 
-FORMATS = ("arrow", "parquet", "lance", "spark", "ddl", "csv", "ndjson")
+FORMATS = ("arrow", "parquet", "lance", "spark", "ddl", "paimon", "csv", "ndjson")
 """Names of all importers."""
 _SUFFIXES = {
     ".arrow": "arrow",
@@ -91,6 +105,8 @@ def detect(path: Path) -> str | None:
     """The format of a source by its name, or by its first bytes."""
     if (path / "_versions").is_dir():
         return "lance"
+    if _is_of_paimon(path):
+        return "paimon"
     if path.suffix.lower() == ".json" and _starts_with(path, b"{", b'"type":"struct"'):
         return "spark"
     if path.suffix.lower() in _SUFFIXES:
@@ -100,6 +116,14 @@ def detect(path: Path) -> str | None:
             start = stream.read(8)
         return "parquet" if start.startswith(b"PAR1") else "arrow" if start.startswith(b"ARROW1") else None
     return None
+
+
+def _is_of_paimon(path: Path) -> bool:
+    """A folder with schema files, by their names; or such a file, by its name and what stands in it."""
+    if path.is_dir():
+        return any(any(folder.glob("schema-[0-9]*")) for folder in (path / "schema", path))
+    is_named = path.name.startswith("schema-") or path.suffix.lower() == ".json"
+    return is_named and path.is_file() and _starts_with(path, b"{", b'"highestFieldId":')
 
 
 def _starts_with(path: Path, first: bytes, mark: bytes) -> bool:

@@ -21,6 +21,7 @@ from schemac.logical.path import FieldPath, Part
 
 _MAPPING, _SEQUENCE = 2, 4
 """Columns by which the text of a mapping's and of a sequence's values is indented."""
+_NEXT_LINE = "\x85"
 _WIDEST_FLOW = 90
 """Characters of a mapping that still goes on one line."""
 
@@ -54,7 +55,7 @@ class _Writer:
         extra = dict(schema.extra)
         holder: dict[str, Any] = {}
         if isinstance(extra.get(DESCRIPTION.key), str):
-            holder["description"] = extra.pop(DESCRIPTION.key)
+            holder["description"] = _value(extra.pop(DESCRIPTION.key))
         if extra:
             holder["extra"] = _value(extra)
         holder["fields"] = self.fields(schema.fields, (), 0)
@@ -75,7 +76,7 @@ class _Writer:
         extra = dict(field.extra)
         tree = CommentedMap(name=_name(field.name))
         if isinstance(extra.get(DESCRIPTION.key), str):
-            tree["description"] = extra.pop(DESCRIPTION.key)
+            tree["description"] = _value(extra.pop(DESCRIPTION.key))
         tree["type"] = self.type(field.type, path, column + _MAPPING)
         if extra:
             tree["extra"] = CommentedMap({key: _flow(_value(extra[key])) for key in sorted(extra)})
@@ -107,9 +108,10 @@ def _value(value: Any) -> Any:
     """JSON into ruamel's containers, which know their style."""
     if isinstance(value, dict):
         return CommentedMap({_value(key): _value(item) for key, item in value.items()})
-    if isinstance(value, str) and (value.startswith((":", "?")) or value.lower() in _OLD_BOOLEANS):
-        # The emitter leaves these plain in flow style, where the C parser takes the sign for an indicator; and older
-        # readers take some words for booleans.
+    is_misread = isinstance(value, str) and (value.startswith((":", "?")) or _NEXT_LINE in value)
+    if is_misread or (isinstance(value, str) and value.lower() in _OLD_BOOLEANS):
+        # The emitter leaves these plain: in flow style the C parser takes the sign for an indicator, U+0085 is a line
+        # end to it, and older readers take some words for booleans.
         return DoubleQuotedScalarString(value)
     return CommentedSeq([_value(item) for item in value]) if isinstance(value, list) else value
 

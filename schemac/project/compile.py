@@ -9,26 +9,27 @@ import os
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import NamedTuple
 
 from schemac.artifacts.provenance import Built
 from schemac.artifacts.store import built
 from schemac.attributes.own import TARGETS_OF
+from schemac.attributes.registry import domain_of
 from schemac.checks.run import check
 from schemac.identity.lock import Numbers
 from schemac.logical.dataset import LogicalDataset
-from schemac.logical.slots import Slot
+from schemac.logical.slots import Slot, preorder
 from schemac.lowering.lower import LoweringOptions, lower
 from schemac.manifest.bind import bind, unique_by_name
 from schemac.project.configuration import Project
 from schemac.project.discovery import ManifestFile
 from schemac.project.workers import cores, share
-from schemac.source.diagnostic import Diagnostic
+from schemac.source.diagnostic import Diagnostic, Severity
 from schemac.source.report import Report
 from schemac.source.text import SourceText, read_text
-from schemac.targets.target import TARGETS, Artifact, Compilation, Emission, Loss, load_target
+from schemac.targets.target import TARGETS, Artifact, Compilation, Emission, Loss, Target, load_target
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +38,8 @@ class Options:
 
     strict: bool = False
     targets: tuple[str, ...] = TARGETS
+    asked_for: frozenset[str] = frozenset()
+    """Those of the targets that somebody named; what cannot be built for the others may be left out."""
     lowering: LoweringOptions = LoweringOptions()
     show_losses: bool = False
     locked: bool = False
@@ -204,13 +207,22 @@ def emit(
     losses: list[Loss] = []
     # Lowered once, before the processes part.
     compilation = Compilation(dataset, lower(dataset, options.lowering), numbers)
+    said: list[Diagnostic] = []
     for made, lost, diagnostics in share([partial(_emit, compilation, group, options) for group in groups]):
         artifacts += made
         losses += lost
-        report.extend(diagnostics)
+        said += diagnostics
+    has_errors = any(d.severity is Severity.ERROR for d in said)
+    # Where nothing is built it does not matter without what.
+    report.extend(d for d in said if not (has_errors and d.code in _left_out_codes(names)))
     losses.sort(key=lambda loss: names.index(loss.target))
     artifacts.append(Artifact("losses.json", _losses_json(losses)))
     return artifacts, tuple(losses)
+
+
+def _left_out_codes(names: Sequence[str]) -> set[str]:
+    codes = [load_target(name).left_out_code for name in names]
+    return {code.id for code in codes if code is not None}
 
 
 def _emit(
@@ -222,12 +234,54 @@ def _emit(
     losses: list[Loss] = []
     for name in names:
         target = load_target(name)
-        emission = Emission(compilation.dataset, name, target.loss_code, report)
-        artifacts += target.emit(compilation, emission)
+        said = Report()
+        emission = Emission(compilation.dataset, name, target.loss_code, said)
+        made = target.emit(compilation, emission)
+        if said.has_errors and target.is_optional and not _is_wanted(target, compilation.dataset, options):
+            losses.append(_leave_out(target, compilation.dataset, said, report))
+            continue
+        artifacts += made
         losses += emission.losses
         if options.show_losses:
             emission.report_losses()
+        report.extend(said.diagnostics)
     return artifacts, losses, report.diagnostics
+
+
+def _is_wanted(target: Target, dataset: LogicalDataset, options: Options) -> bool:
+    """Whether the run, the schema or an attribute in it speaks of this engine."""
+    extra = dataset.schema.extra
+    return (
+        target.name in options.asked_for
+        or TARGETS_OF.key in extra
+        or any(
+            domain_of(key) == target.domain
+            for attributes in (extra, *(slot.extra for slot in preorder(dataset.columns)))
+            for key in attributes
+        )
+    )
+
+
+def _leave_out(target: Target, dataset: LogicalDataset, said: Report, report: Report) -> Loss:
+    """Say that a dataset is built without a target, and give the first reason."""
+    assert target.left_out_code is not None
+    first = next(d for d in said.diagnostics if d.severity is Severity.ERROR)
+    others = ", ".join(name for name in TARGETS if name != target.name)
+    message = f"{dataset.name} is built without {target.name}: {first.message}"
+    help = f"name the engines that it is for: `{TARGETS_OF.key}: [{others}]` under the schema's `extra:`"
+    report.extend(
+        [
+            replace(
+                first,
+                code=target.left_out_code.id,
+                slug=target.left_out_code.slug,
+                severity=target.left_out_code.severity,
+                message=message,
+                help=help,
+            )
+        ]
+    )
+    return Loss(target.name, first.path, "the dataset as a whole", f"nothing: {first.message}")
 
 
 def _losses_json(losses: Sequence[Loss]) -> bytes:

@@ -112,6 +112,18 @@ UNSUPPORTED_ARROW_TYPE = Code(
     "SC551", "unsupported-arrow-type", _ERROR, "an Arrow type that no kind stands for"
 )
 UNREADABLE_SOURCE = Code("SC552", "unreadable-source", _ERROR, "a source that cannot be imported")
+PAIMON_TYPE = Code("SC561", "paimon-type", _ERROR, "a type that Paimon cannot hold")
+PAIMON_NAME = Code("SC562", "paimon-name", _ERROR, "a column name that Paimon keeps for itself")
+PAIMON_KEY = Code("SC563", "paimon-key", _ERROR, "a key that no table of Paimon can have")
+PAIMON_BUCKET = Code("SC564", "paimon-bucket", _ERROR, "buckets that Paimon refuses")
+PAIMON_OPTION = Code("SC565", "paimon-option", _ERROR, "an option that does not go with the table")
+PAIMON_DEFAULT = Code("SC566", "paimon-default", _ERROR, "a default value that Paimon cannot read")
+PAIMON_FORMAT = Code("SC567", "paimon-format", _ERROR, "a type that the table's file format cannot hold")
+PAIMON_DESCRIPTION = Code(
+    "SC568", "paimon-description", _ERROR, "a description that Paimon takes for an order"
+)
+PAIMON_LEFT_OUT = Code("SC569", "paimon-left-out", _WARNING, "a dataset that is built without Paimon")
+PAIMON_LOSS = Code("SC576", "paimon-loss", _NOTE, "something that Paimon does not keep")
 
 STALE_ARTIFACT = Code(
     "SC541", "stale-artifact", _ERROR, "an artifact that is not what the manifest compiles to"

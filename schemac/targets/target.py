@@ -83,6 +83,16 @@ class Target:
     loss_code: Code
     emit: Callable[[Compilation, Emission], list[Artifact]]
     """The artifacts; after an error finding they are not used."""
+    domain: str = ""
+    """Domain of the attributes that are for this engine."""
+    left_out_code: Code | None = None
+    """The warning where a dataset that nobody wants for this engine is built without it; None for engines that
+    every dataset is for unless it says otherwise."""
+
+    @property
+    def is_optional(self) -> bool:
+        """Whether a dataset that it cannot hold may be built without it."""
+        return self.left_out_code is not None
 
 
 TARGETS: tuple[str, ...] = get_args(TargetName)

@@ -41,10 +41,17 @@ def _arrow_words(dataset: Dataset) -> str:
     return f"{field.type}".replace("\n", " ")
 
 
+def _paimon_words(dataset: Dataset) -> str:
+    (field,) = dataset.to_paimon()["fields"]
+    type_ = field["type"]
+    return type_ if isinstance(type_, str) else json.dumps(type_, separators=(",", ":"))
+
+
 WORDS: dict[str, Callable[[Dataset], str]] = {
     "arrow": _arrow_words,
     "lance": _lance_words,
     "spark": _spark_words,
+    "paimon": _paimon_words,
 }
 
 
