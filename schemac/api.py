@@ -6,7 +6,7 @@ Floor: 10 (api).
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from schemac.attributes.arrow import ArrowDefaults
 from schemac.checks.run import check
@@ -27,6 +27,9 @@ if TYPE_CHECKING:
 
     from schemac.importers.importer import Imported
     from schemac.targets._generated.lance.file_pb2 import Schema as LanceSchema
+
+OdfForm = Literal["schema", "event", "metadata-event", "snapshot", "resource"]
+"""The documents of the standard that a schema may stand in."""
 
 
 @dataclass(frozen=True)
@@ -76,6 +79,18 @@ class Dataset:
 
         emission = self._emit("spark")
         return spark.create_table(self._compilation, spark.to_fields(self._compilation.lowered, emission))
+
+    def to_odf(self, form: OdfForm = "event") -> str:
+        """The schema in the standard's YAML with all defaults: the bare schema, its event, or a whole document."""
+        from schemac.targets import odf  # for start-up time, as above
+
+        return odf.to_text(self._logical, form)
+
+    def to_odf_flatbuffers(self) -> bytes:
+        """The SetDataSchema event in the standard's binary form."""
+        from schemac.targets import odf  # for start-up time, as above
+
+        return odf.to_binary(self._logical)
 
     def losses(self, target: str) -> tuple[Loss, ...]:
         """What a target cannot express of this dataset."""

@@ -87,6 +87,7 @@ LANCE_LOSS = Code("SC511", "lance-loss", _NOTE, "something that Lance does not k
 SPARK_TYPE = Code("SC521", "spark-type", _ERROR, "a type that Spark cannot hold")
 SPARK_LOSS = Code("SC522", "spark-loss", _NOTE, "something that Spark does not keep")
 ARROW_LOSS = Code("SC531", "arrow-loss", _NOTE, "something that the Arrow artifact does not keep")
+ODF_LOSS = Code("SC532", "odf-loss", _NOTE, "something that the ODF standard cannot say")
 UNSUPPORTED_ARROW_TYPE = Code(
     "SC551", "unsupported-arrow-type", _ERROR, "an Arrow type that no kind stands for"
 )
