@@ -21,6 +21,7 @@ if TYPE_CHECKING:
         compile_text,
         from_arrow,
         from_lance,
+        from_odf,
         from_parquet,
         from_spark,
     )
@@ -41,13 +42,14 @@ __all__ = [
     "compile_text",
     "from_arrow",
     "from_lance",
+    "from_odf",
     "from_parquet",
     "from_spark",
 ]
 
 _HOMES = {
     **dict.fromkeys(("Dataset", "check_text", "compile_file", "compile_text"), "schemac.api"),
-    **dict.fromkeys(("from_arrow", "from_lance", "from_parquet", "from_spark"), "schemac.api"),
+    **dict.fromkeys(("from_arrow", "from_lance", "from_odf", "from_parquet", "from_spark"), "schemac.api"),
     **dict.fromkeys(("Diagnostic", "SchemaError", "Severity"), "schemac.source.diagnostic"),
     "ArrowDefaults": "schemac.attributes.arrow",
     "Loss": "schemac.targets.target",

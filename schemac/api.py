@@ -143,6 +143,22 @@ def from_spark(struct_type: dict[str, Any], *, name: str = "dataset") -> Dataset
     return _from_imported(imported, name, name, report)
 
 
+def from_odf(source: str | Path | bytes, *, name: str | None = None) -> Dataset:
+    """The dataset of the standard's event or document: a path, the bytes of a file, or a text of several lines.
+
+    Raises SchemaError where it cannot be read.
+    """
+    if isinstance(source, Path) or (isinstance(source, str) and "\n" not in source):
+        return _from_source(source, "odf", name)
+    from schemac.importers import odf  # for start-up time, as above
+
+    report = Report()
+    content = source.encode() if isinstance(source, str) else source
+    imported = odf.from_bytes(content, Path("<odf>"), report)
+    found = imported.name if imported is not None else None
+    return _from_imported(imported, name or found or "odf", "<odf>", report)
+
+
 def from_parquet(path: str | Path, *, name: str | None = None) -> Dataset:
     """The dataset of a Parquet file. Raises SchemaError where it cannot be read."""
     return _from_source(path, "parquet", name)

@@ -38,6 +38,7 @@ class Compiled:
 _ARTIFACTS = {
     "lance/schema.txtpb": "lance.txtpb",
     "spark/schema.json": "spark.json",
+    "odf/schema.yaml": "odf.yaml",
     "losses.json": "losses.json",
 }
 

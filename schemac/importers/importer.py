@@ -36,7 +36,7 @@ class Importer:
     """The schema, or None after saying what is wrong with the source. It may raise OSError."""
 
 
-FORMATS = ("arrow", "parquet", "lance", "spark", "csv", "ndjson")
+FORMATS = ("arrow", "parquet", "lance", "spark", "odf", "csv", "ndjson")
 """Names of all importers."""
 _SUFFIXES = {
     ".arrow": "arrow",
@@ -46,6 +46,9 @@ _SUFFIXES = {
     ".parquet": "parquet",
     ".pq": "parquet",
     ".lance": "lance",
+    ".yaml": "odf",
+    ".yml": "odf",
+    ".bin": "odf",
     ".csv": "csv",
     ".tsv": "csv",
     ".ndjson": "ndjson",

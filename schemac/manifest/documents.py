@@ -265,7 +265,8 @@ class Documents:
             place = (*at, *steps[i]) if steps else (*at, i)
             kind = self._event_kind(event, place)
             if kind == "SetDataSchema":
-                schemas += self._set_data_schema(event, place, named)
+                if not (_is_binary(event) and any(map(_has_schema, events[i + 1 :]))):
+                    schemas += self._set_data_schema(event, place, named)
             elif kind in ("SetPollingSource", "AddPushSource"):
                 source = event.get("sourceName", "read")
                 at_name = (*place, "sourceName") if "sourceName" in event else named.named_at
@@ -315,12 +316,12 @@ class Documents:
 
     def _set_data_schema(self, event: dict[str, Any], at: TreePath, named: Body) -> list[Body]:
         known = ("kind", "schema", "rawArrowSchema")
-        if "rawArrowSchema" in event and set(event) <= {"kind", "rawArrowSchema"}:
+        if _is_binary(event):
             self._say(
                 UNKNOWN_DOCUMENT,
                 (*at, "rawArrowSchema"),
                 "this event holds its schema in Arrow's binary form only",
-                help="write the columns under `schema:`",
+                help="write the columns under `schema:`, or let `schemac import` write them",
                 on_key=True,
             )
             return []
@@ -427,3 +428,12 @@ class Documents:
         else:
             help = f"add a `name:`, or rename the file: {help}"
             self._say(INVALID_DATASET_NAME, (*body.path, "fields"), message, help=help, on_key=True)
+
+
+def _is_binary(event: dict[str, Any]) -> bool:
+    """Whether an event holds its schema in the form that was used before the standard had one of its own."""
+    return "rawArrowSchema" in event and set(event) <= {"kind", "rawArrowSchema"}
+
+
+def _has_schema(event: Any) -> bool:
+    return isinstance(event, dict) and "schema" in event

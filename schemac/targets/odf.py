@@ -36,7 +36,7 @@ def to_binary(dataset: LogicalDataset) -> bytes:
     return write_binary(dataset, _keep_silent)
 
 
-def _keep_silent(_slot: Slot | None, _lost: str, _becomes: str) -> None:
+def _keep_silent(_slot: Slot, _lost: str, _becomes: str) -> None:
     """Losses were entered when the text was written."""
 
 

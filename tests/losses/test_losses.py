@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from ruamel.yaml import YAML
 
 import schemac
 from schemac import Dataset
@@ -36,10 +37,16 @@ def _arrow_words(dataset: Dataset) -> str:
     return f"{field.type}".replace("\n", " ")
 
 
+def _odf_words(dataset: Dataset) -> str:
+    (field,) = YAML(typ="safe", pure=True).load(dataset.to_odf("schema"))["fields"]
+    return json.dumps({key: item for key, item in field.items() if key != "name"}, ensure_ascii=False)
+
+
 WORDS: dict[str, Callable[[Dataset], str]] = {
     "arrow": _arrow_words,
     "lance": _lance_words,
     "spark": _spark_words,
+    "odf": _odf_words,
 }
 
 

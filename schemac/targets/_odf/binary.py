@@ -19,9 +19,9 @@ from schemac.targets._odf.values import (
     TAGS,
     UNITS,
     Lose,
+    standard_attributes,
     standard_extra,
     standard_properties,
-    standard_schema_extra,
 )
 
 REFERENCE, TAG = "I", "B"
@@ -77,7 +77,7 @@ class _Writer:
     def buffer(self, dataset: LogicalDataset) -> bytes:
         root = self._table(_SET_DATA_SCHEMA, {})
         self._refer(0, root)
-        extra = standard_schema_extra(dataset, self._lose) if dataset.schema.extra else {}
+        extra = standard_attributes(dataset.schema.extra)
         layout = _SCHEMA_WITH_EXTRA if extra else _SCHEMA
         schema = self._table(layout, {})
         self._refer(root + _SET_DATA_SCHEMA.offsets[1], schema)

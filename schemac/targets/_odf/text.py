@@ -11,7 +11,7 @@ from typing import Any
 
 from schemac.logical.dataset import LogicalDataset
 from schemac.logical.slots import Slot
-from schemac.targets._odf.values import Lose, standard_extra, standard_properties, standard_schema_extra
+from schemac.targets._odf.values import Lose, standard_attributes, standard_extra, standard_properties
 
 _PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(?:[ ./-][A-Za-z0-9_]+)*")
 _NOT_PLAIN = frozenset(("null", "true", "false", "yes", "no", "on", "off", "y", "n"))
@@ -51,7 +51,7 @@ class _Writer:
 
     def schema(self, dataset: LogicalDataset, indent: str) -> str:
         text = indent + self._fields(dataset.columns, indent)
-        extra = standard_schema_extra(dataset, self._lose) if dataset.schema.extra else {}
+        extra = standard_attributes(dataset.schema.extra)
         return text + (f"{indent}extra:{_block(extra, indent)}" if extra else "")
 
     def _fields(self, slots: tuple[Slot, ...], indent: str) -> str:

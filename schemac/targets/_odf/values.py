@@ -1,24 +1,24 @@
 """What the standard says at one slot.
 
 Floor: 7 (targets).
-Shape: all defaults written out. Attributes belong to fields and to the schema; a timestamp always has a zone; values of
-attributes are JSON. Whatever the manifest says beyond that is lost, and said so.
+Shape: all defaults written out. Attributes belong to fields and to the schema, and a timestamp always has a zone; what the
+manifest says beyond that is lost, and said so.
 Source: RFC-016 and the standard's JSON Schemas of DataField, DataType and ExtraAttributes.
 """
 
 from collections.abc import Callable, Mapping
-from math import isfinite
 from typing import Any, NamedTuple
+
+from pydantic import TypeAdapter
 
 from schemac.attributes.arrow import BUFFER_ENCODING, DATE_ENCODING, DICTIONARY_ENCODING
 from schemac.attributes.odf import ARCHETYPE, TYPE
 from schemac.kinds.registry import BY_NAME, KINDS
 from schemac.kinds.units import ARROW_UNITS
-from schemac.logical.dataset import LogicalDataset
 from schemac.logical.model import LogicalType
 from schemac.logical.slots import Slot
 
-Lose = Callable[[Slot | None, str, str], None]
+Lose = Callable[[Slot, str, str], None]
 """Enters a loss: where, what, and what stands instead."""
 
 UNITS = tuple(ARROW_UNITS)
@@ -75,35 +75,24 @@ def standard_extra(slot: Slot, lose: Lose) -> dict[str, Any]:
         for key in sorted(slot.extra):
             lose(slot, f"the attribute {key}", "nothing")
         return {}
-    return _attributes(slot.extra, slot, lose)
+    return standard_attributes(slot.extra)
 
 
-def standard_schema_extra(dataset: LogicalDataset, lose: Lose) -> dict[str, Any]:
-    """The attributes of the schema as a whole, keys sorted."""
-    return _attributes(dataset.schema.extra, None, lose)
-
-
-def _attributes(extra: Mapping[str, Any], slot: Slot | None, lose: Lose) -> dict[str, Any]:
+def standard_attributes(extra: Mapping[str, Any]) -> dict[str, Any]:
+    """Attributes with keys sorted, and words in the standard's spelling."""
     found: dict[str, Any] = {}
     for key in sorted(extra):
         value = extra[key]
         attribute = _WITH_WORDS.get(key)
         if attribute is not None:
-            adapter = attribute.adapter
+            adapter: TypeAdapter[Any] = attribute.adapter
             value = adapter.dump_python(adapter.validate_python(value), by_alias=True, exclude_unset=True)
-        if value.__class__ is not str:
-            value = _json(value, lambda word, key=key: lose(slot, f"{word} in {key}", "null"))
-        found[key] = value
+        found[key] = value if value.__class__ is str else _sorted(value)
     return found
 
 
-def _json(value: Any, lose_number: Callable[[str], None]) -> Any:
-    """A value with null in the place of the numbers that YAML has and JSON has not; keys of mappings sorted."""
+def _sorted(value: Any) -> Any:
+    """A value with the keys of its mappings sorted."""
     if isinstance(value, dict):
-        return {key: _json(value[key], lose_number) for key in sorted(value)}
-    if isinstance(value, list):
-        return [_json(item, lose_number) for item in value]
-    if isinstance(value, float) and not isfinite(value):
-        lose_number(f"the number {value}")
-        return None
-    return value
+        return {key: _sorted(value[key]) for key in sorted(value)}
+    return [_sorted(item) for item in value] if isinstance(value, list) else value
