@@ -14,6 +14,7 @@ from schemac.logical.dataset import LogicalDataset
 from schemac.logical.model import Schema
 from schemac.logical.origins import Origins
 from schemac.logical.slots import columns
+from schemac.logical.system import Variant
 from schemac.lowering.lower import LoweringOptions, lower
 from schemac.project.compile import check_source, collector_paused
 from schemac.project.configuration import Project
@@ -105,20 +106,30 @@ class Dataset:
         return emission
 
 
-def compile_text(text: str, *, name: str = "<text>", strict: bool = False) -> list[Dataset]:
-    """The datasets of a manifest's text, checked. Raises SchemaError with all findings if there are errors."""
+def compile_text(
+    text: str, *, name: str = "<text>", strict: bool = False, system_columns: Variant | None = None
+) -> list[Dataset]:
+    """The datasets of a manifest's text, checked; `system_columns` inserts those that are missing.
+
+    Raises SchemaError with all findings if there are errors.
+    """
     report = Report()
     source = SourceText(text, name)
-    return _compile(source, report, strict)
+    return _compile(source, report, strict, system_columns)
 
 
-def compile_file(path: str | Path, *, strict: bool = False) -> list[Dataset]:
-    """The datasets of a manifest file, checked. Raises SchemaError with all findings if there are errors."""
+def compile_file(
+    path: str | Path, *, strict: bool = False, system_columns: Variant | None = None
+) -> list[Dataset]:
+    """The datasets of a manifest file, checked; `system_columns` inserts those that are missing.
+
+    Raises SchemaError with all findings if there are errors.
+    """
     report = Report()
     source = read_text(Path(path), str(path), report)
     _raise_errors(report)
     assert source is not None
-    return _compile(source, report, strict)
+    return _compile(source, report, strict, system_columns)
 
 
 def from_arrow(schema: "pa.Schema", *, name: str = "dataset") -> Dataset:
@@ -202,9 +213,11 @@ def check_text(text: str, *, name: str = "<text>", strict: bool = False) -> tupl
     return report.diagnostics
 
 
-def _compile(source: SourceText, report: Report, strict: bool) -> list[Dataset]:
+def _compile(
+    source: SourceText, report: Report, strict: bool, system_columns: Variant | None
+) -> list[Dataset]:
     with collector_paused():
-        datasets = check_source(source, Project(Path()), report, strict=strict)
+        datasets = check_source(source, Project(Path()), report, strict=strict, system_columns=system_columns)
     _raise_errors(report)
     return [Dataset(dataset) for dataset in datasets]
 

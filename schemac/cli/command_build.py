@@ -70,6 +70,7 @@ def _options(options: argparse.Namespace, project: Project) -> Options:
         targets=tuple(name for name in TARGETS if name in wanted),
         lowering=LoweringOptions(project.defaults, configuration.metadata and not options.no_metadata),
         show_losses=options.losses,
+        system_columns=options.system_columns or configuration.system_columns,
     )
 
 

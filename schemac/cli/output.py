@@ -9,6 +9,7 @@ import sys
 from collections.abc import Callable, Sequence
 
 from schemac.cli.exit_code import ExitCode
+from schemac.logical.system import VARIANTS
 from schemac.source.catalogue import INVALID_CONFIGURATION, NOTHING_TO_COMPILE, STALE_ARTIFACT
 from schemac.source.diagnostic import Diagnostic, Severity
 from schemac.source.render.github import render_github
@@ -50,6 +51,11 @@ def add_compile_arguments(parser: argparse.ArgumentParser) -> None:
         "paths", nargs="*", metavar="PATH", help="manifests, or folders of them (default: the project's)"
     )
     parser.add_argument("--strict", action="store_true", help="accept the ODF standard and nothing else")
+    parser.add_argument(
+        "--system-columns",
+        choices=tuple(VARIANTS),
+        help="insert the standard's system columns where they are missing, with the types of RFC-016 or of kamu",
+    )
     parser.add_argument(
         "--config", metavar="FILE", help="configuration file (default: schemac.toml or pyproject.toml)"
     )

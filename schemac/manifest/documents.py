@@ -16,6 +16,7 @@ from pydantic import Field as Alias
 
 from schemac.attributes.attribute import spellings
 from schemac.logical.model import Model, Schema
+from schemac.logical.system import SETTINGS, Naming, SystemColumns
 from schemac.source.catalogue import (
     EMPTY_DOCUMENT,
     FRIENDLY_FORM,
@@ -104,11 +105,12 @@ class BareSchema(Schema):
 
 
 class Body(NamedTuple):
-    """One schema mapping in a document, the name of its dataset, and where that name is written."""
+    """One schema mapping in a document, its dataset's name and where that is written, and what its events name."""
 
     name: str
     path: TreePath
     named_at: TreePath = ()
+    naming: Naming = Naming()
 
 
 class Documents:
@@ -261,19 +263,28 @@ class Documents:
         """Bodies of events; of several SetDataSchema the last one is the schema, as in a chain of blocks."""
         schemas: list[Body] = []
         sources: list[Body] = []
+        names: dict[str, str] = {}
         for i, event in enumerate(events):
             place = (*at, *steps[i]) if steps else (*at, i)
             kind = self._event_kind(event, place)
             if kind == "SetDataSchema":
                 if not (_is_binary(event) and any(map(_has_schema, events[i + 1 :]))):
                     schemas += self._set_data_schema(event, place, named)
+            elif kind == "SetVocab":
+                names |= {key: event[key] for key in SETTINGS if isinstance(event.get(key), str)}
             elif kind in ("SetPollingSource", "AddPushSource"):
                 source = event.get("sourceName", "read")
                 at_name = (*place, "sourceName") if "sourceName" in event else named.named_at
                 sources += self._read_schema(event, place, Body(f"{named.name}.{source}", (), at_name))
         if not schemas and len(sources) == 1:
-            return [sources[0]._replace(name=named.name, named_at=named.named_at)]
-        return [*schemas[-1:], *sources]
+            sources = [sources[0]._replace(name=named.name, named_at=named.named_at)]
+        naming = _naming(names) if names else named.naming
+        # What a source reads may still be cast: of its columns the names are settled, the types are not.
+        read = naming._replace(given=frozenset())
+        return [
+            *[body._replace(naming=naming) for body in schemas[-1:]],
+            *[body._replace(naming=read) for body in sources],
+        ]
 
     def _event_kind(self, event: Any, at: TreePath) -> str | None:
         if not isinstance(event, dict):
@@ -437,3 +448,9 @@ def _is_binary(event: dict[str, Any]) -> bool:
 
 def _has_schema(event: Any) -> bool:
     return isinstance(event, dict) and "schema" in event
+
+
+def _naming(names: dict[str, str]) -> Naming:
+    """The system columns as SetVocab names them."""
+    usual = zip(SETTINGS, SystemColumns(), strict=True)
+    return Naming(SystemColumns(*[names.get(key, name) for key, name in usual]), frozenset(names.values()))

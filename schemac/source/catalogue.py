@@ -72,6 +72,9 @@ UNKNOWN_COLUMN = Code("SC319", "unknown-column", _ERROR, "an attribute names a c
 USELESS_HINT = Code("SC320", "useless-hint", _WARNING, "a hint without effect")
 LIKELY_TYPO = Code("SC321", "likely-typo", _WARNING, "an attribute domain that is almost a known one")
 CONTROL_CHARACTER = Code("SC322", "control-character", _ERROR, "a field name with a control character")
+ODD_SYSTEM_COLUMN = Code(
+    "SC323", "odd-system-column", _WARNING, "a system column that is not as the standard has it"
+)
 
 LANCE_TYPE = Code("SC501", "lance-type", _ERROR, "a type that Lance cannot store")
 LANCE_NAME = Code("SC502", "lance-name", _ERROR, "a field name that Lance cannot hold")
