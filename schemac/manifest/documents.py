@@ -9,7 +9,7 @@ Source: the standard's DatasetSnapshot, MetadataEvent and SetDataSchema; RFC-018
 
 import re
 from itertools import islice
-from typing import Any, Literal, NamedTuple
+from typing import Annotated, Any, Literal, NamedTuple
 
 from pydantic import ConfigDict
 from pydantic import Field as Alias
@@ -65,6 +65,8 @@ class SetDataSchema(Model):
 
     kind: Literal["SetDataSchema"]
     schema_: Schema = Alias(alias="schema")
+    raw_arrow_schema: str = ""
+    """The schema in the form of old, which the other one replaces."""
 
 
 class OtherEvent(Model):
@@ -74,12 +76,17 @@ class OtherEvent(Model):
     kind: OtherEventKind
 
 
-class DatasetSnapshotContent(Model):
+class DatasetSpec(Model):
+    """Nature and events of a dataset."""
+
+    kind: Literal["Root", "Derivative"]
+    metadata: list[SetDataSchema | OtherEvent]
+
+
+class DatasetSnapshotContent(DatasetSpec):
     """Name, nature and events of a dataset."""
 
     name: str
-    kind: Literal["Root", "Derivative"]
-    metadata: list[SetDataSchema | OtherEvent]
 
 
 class DatasetSnapshot(Model):
@@ -96,6 +103,29 @@ class MetadataEvent(Model):
     kind: Literal["MetadataEvent"]
     version: Literal[1]
     content: SetDataSchema | OtherEvent
+
+
+class Headers(Model):
+    """What a resource is called, and what else is known of it."""
+
+    model_config = ConfigDict(extra="allow")
+    name: str
+
+
+class DatasetResource(Model):
+    """A dataset in the standard's second envelope."""
+
+    schema_: Annotated[str, Alias(alias="$schema", pattern="/Dataset/?$")]
+    headers: Headers
+    spec: DatasetSpec
+
+
+class SourceResource(Model):
+    """A source in the standard's second envelope; what it reads has a schema."""
+
+    schema_: Annotated[str, Alias(alias="$schema", pattern="/Source/?$")]
+    headers: Headers
+    spec: dict[str, Any]
 
 
 class BareSchema(Schema):
