@@ -10,8 +10,10 @@ the tests read every buffer with that package.
 """
 
 import struct
+from json.encoder import encode_basestring
 from typing import Any
 
+from schemac.attributes.odf import DESCRIPTION
 from schemac.logical.dataset import LogicalDataset
 from schemac.logical.slots import Slot
 from schemac.lowering.metadata import compact
@@ -75,11 +77,11 @@ class _Writer:
         self._shared: dict[str, tuple[Slot, list[int]]] = {}
 
     def buffer(self, dataset: LogicalDataset) -> bytes:
-        root = self._table(_SET_DATA_SCHEMA, {})
+        root = self._table(_SET_DATA_SCHEMA, 0)
         self._refer(0, root)
         extra = standard_attributes(dataset.schema.extra)
         layout = _SCHEMA_WITH_EXTRA if extra else _SCHEMA
-        schema = self._table(layout, {})
+        schema = self._table(layout, *[0 for _ in layout.order])
         self._refer(root + _SET_DATA_SCHEMA.offsets[1], schema)
         if extra:
             self._extra(schema + layout.offsets[1], extra)
@@ -102,20 +104,21 @@ class _Writer:
 
     def _field(self, slot: Slot) -> int:
         extra = standard_extra(slot, self._lose) if slot.extra else {}
-        layout = _FIELD_WITH_EXTRA if extra else _FIELD
         tag = TAGS["Option" if slot.options else slot.type.kind]
-        # The name stands right behind the table.
-        table = self._table(layout, {0: layout.size - layout.offsets[0], 1: tag})
-        self._text(str(slot.segment))
+        # The name stands right behind the table. References that come later are written over the zeros.
         if extra:
-            self._extra(table + layout.offsets[3], extra)
-        self._type(table + layout.offsets[2], slot)
+            table = self._table(_FIELD_WITH_EXTRA, _FIELD_WITH_EXTRA.size - 4, 0, 0, tag)
+            self._text(str(slot.segment))
+            self._extra(table + _FIELD_WITH_EXTRA.offsets[3], extra)
+        else:
+            table = self._table(_FIELD, _FIELD.size - 4, 0, tag)
+            self._text(str(slot.segment))
+        self._type(table + _FIELD.offsets[2], slot)
         return table
 
     def _extra(self, place: int, extra: dict[str, Any]) -> None:
-        table = self._table(_EXTRA, {0: _EXTRA.size - _EXTRA.offsets[0]})
-        self._text(compact(extra))
-        self._refer(place, table)
+        self._refer(place, self._table(_EXTRA, _EXTRA.size - 4))
+        self._text(_entries(extra))
 
     def _type(self, place: int, slot: Slot) -> None:
         """The table of a slot's type, to which a place refers."""
@@ -127,7 +130,7 @@ class _Writer:
 
     def _type_table(self, slot: Slot, *, is_optional: bool) -> int:
         if is_optional:
-            option = self._table(_OPTION, {0: TAGS[slot.type.kind]})
+            option = self._table(_OPTION, 0, TAGS[slot.type.kind])
             self._refer(option + _OPTION.offsets[1], self._type_table(slot, is_optional=False))
             return option
         properties = standard_properties(slot, self._lose)
@@ -148,7 +151,7 @@ class _Writer:
                 formats.append((item.slot, REFERENCE))
                 later.append((item.slot, value))
         layout = self._layout(tuple(formats))
-        table = self._table(layout, values)
+        table = self._table(layout, *[values.get(number, 0) for number in layout.order])
         for number, value in later:
             place = table + layout.offsets[number]
             if isinstance(value, Slot):
@@ -161,10 +164,13 @@ class _Writer:
         return table
 
     def _layout(self, slots: tuple[tuple[int, str], ...]) -> _Layout:
-        return self._layouts.setdefault(slots, _Layout(*slots))
+        layout = self._layouts.get(slots)
+        if layout is None:
+            layout = self._layouts[slots] = _Layout(*slots)
+        return layout
 
-    def _table(self, layout: _Layout, values: dict[int, Any]) -> int:
-        """Where a table starts; slots that are not among the values are left for later."""
+    def _table(self, layout: _Layout, *values: Any) -> int:
+        """Where a table starts; the values are in the order of the layout."""
         content = self._content
         vtable = self._vtables.get(layout.vtable)
         if vtable is None:
@@ -172,10 +178,10 @@ class _Writer:
             content += layout.vtable
             content += bytes(-len(content) % 4)
         if layout.is_wide and len(content) % 8 != 4:
-            # Eight bytes wide values stand right behind the table's first four.
+            # Values of eight bytes stand right behind the table's first four.
             content += bytes(4)
         start = len(content)
-        content += layout.pack(start - vtable, *[values.get(slot, 0) for slot in layout.order])
+        content += layout.pack(start - vtable, *values)
         return start
 
     def _text(self, text: str) -> None:
@@ -186,3 +192,10 @@ class _Writer:
 
     def _refer(self, place: int, target: int) -> None:
         struct.pack_into("<I", self._content, place, target - place)
+
+
+def _entries(extra: dict[str, Any]) -> str:
+    """Attributes as JSON; most fields have a description and nothing else."""
+    if len(extra) == 1 and (text := extra.get(DESCRIPTION.key)) is not None:
+        return f'{{"{DESCRIPTION.key}":{encode_basestring(text)}}}'
+    return compact(extra)
