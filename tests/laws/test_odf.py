@@ -2,7 +2,9 @@
 
 import base64
 import io
+import re
 import struct
+from pathlib import Path
 from typing import Any
 
 import flatbuffers.number_types as numbers
@@ -16,15 +18,19 @@ from ruamel.yaml import YAML
 
 import schemac
 from schemac.kinds.registry import KINDS
+from schemac.kinds.units import ARROW_UNITS
 from schemac.logical.model import LogicalType
 from schemac.logical.slots import Slot
 from schemac.manifest.json_schema import manifest_schema
+from schemac.targets._odf.binary import FORMATS
+from schemac.targets._odf.values import PROPERTIES, TAGS
 from tests.conformance.manifest_types import POSITIONS, TYPES
 from tests.laws.strategies import Tree, manifests, text
 
 QUICK = settings(max_examples=100, deadline=None, suppress_health_check=list(HealthCheck))
 LONG = settings(max_examples=5000, deadline=None, suppress_health_check=list(HealthCheck))
 STRICT = Draft202012Validator(manifest_schema(strict=True))
+DEFINITION = Path(__file__).parents[2] / "protos/odf/set_data_schema.fbs"
 UNITS = ("Second", "Millisecond", "Microsecond", "Nanosecond")
 
 
@@ -110,6 +116,21 @@ def test_write_every_document(form: Any) -> None:
     (again,) = schemac.compile_text(dataset.to_odf(form), strict=True)
     assert again.schema == dataset.schema
     assert (again.name == dataset.name) == (form in ("snapshot", "resource"))
+
+
+def test_write_bytes_as_they_are_defined() -> None:
+    """`protos/odf/set_data_schema.fbs` is for `flatc`, which is on few machines; it says what the writer does."""
+    text = re.sub("//.*", "", DEFINITION.read_text(encoding="utf-8"))
+    (union,) = re.findall(r"union DataType {([^}]*)}", text)
+    assert tuple(union.replace(",", " ").split()) == tuple(TAGS)
+    (units,) = re.findall(r"enum TimeUnit : int16 {([^}]*)}", text)
+    assert tuple(units.replace(",", " ").split()) == tuple(ARROW_UNITS)
+    formats = {"uint32": "I", "int32": "i", "uint64": "Q", "TimeUnit": "h", "bool": "?"}
+    for kind, properties in PROPERTIES.items():
+        (body,) = re.findall(rf"table {kind} {{([^}}]*)}}", text)
+        defined = re.findall(r"(\w+): ([\[\]\w]+)", body)
+        assert [name for name, _ in defined] == [item.name for item in properties]
+        assert [formats.get(type_) for _, type_ in defined] == [FORMATS.get(p.alias) for p in properties]
 
 
 @pytest.mark.parametrize("place", POSITIONS)

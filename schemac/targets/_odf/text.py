@@ -61,7 +61,8 @@ class _Writer:
         return "fields:\n" + "".join([self._field(slot, below) for slot in slots])
 
     def _field(self, slot: Slot, indent: str) -> str:
-        text = f"{indent}- name: {scalar(str(slot.segment))}\n{indent}  type:\n{self._type(slot, indent + '    ')}"
+        type_ = self._type(slot, indent + "    ")
+        text = f"{indent}- name: {scalar(slot.segment)}\n{indent}  type:\n{type_}"
         if slot.extra:
             text += f"{indent}  extra:{_block(standard_extra(slot, self._lose), indent + '  ')}"
         return text

@@ -81,7 +81,7 @@ def standard_extra(slot: Slot, lose: Lose) -> dict[str, Any]:
 def standard_attributes(extra: Mapping[str, Any]) -> dict[str, Any]:
     """Attributes with keys sorted, and words in the standard's spelling."""
     found: dict[str, Any] = {}
-    for key in sorted(extra):
+    for key in sorted(extra) if len(extra) > 1 else extra:
         value = extra[key]
         attribute = _WITH_WORDS.get(key)
         if attribute is not None:
