@@ -200,7 +200,11 @@ def _from_imported(imported: "Imported | None", name: str, file: str, report: Re
 
 def from_tree(tree: dict[str, Any], name: str, file: str, report: Report) -> LogicalDataset | None:
     """The checked dataset of a schema in the standard's long form, as importers give it."""
-    schema = Schema.model_validate(tree)
+    from schemac.importers.importer import schema_of  # for start-up time, as above
+
+    schema = schema_of(tree, file, report)
+    if schema is None:
+        return None
     dataset = LogicalDataset(name, schema, columns(schema), Origins(file))
     check(dataset, report)
     return None if report.has_errors else dataset

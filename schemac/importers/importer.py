@@ -10,8 +10,12 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+from pydantic import ValidationError
+
+from schemac.logical.model import Schema
 from schemac.source.catalogue import UNREADABLE_SOURCE
 from schemac.source.report import Report
+from schemac.syntax.complaints import complaints
 
 Tree = dict[str, Any]
 
@@ -109,6 +113,9 @@ def import_source(path: Path, format: str | None, report: Report) -> Imported | 
         return importer.read(path, report)
     except OSError as error:
         refuse(path, (error.strerror or str(error)).lower(), report)
+    except UnicodeDecodeError:
+        # pyarrow decodes the names of a schema when they are asked for.
+        refuse(path, "a text in its schema is not UTF-8", report)
     except ModuleNotFoundError as error:
         refuse(path, f"it needs {error.name}, which is not installed", report)
     return None
@@ -117,3 +124,16 @@ def import_source(path: Path, format: str | None, report: Report) -> Imported | 
 def refuse(path: Path, reason: str, report: Report) -> None:
     """Say why a source cannot be read."""
     report.add(UNREADABLE_SOURCE, f"cannot read {path}: {reason}", file=str(path))
+
+
+def schema_of(tree: Tree, file: str, report: Report) -> Schema | None:
+    """The schema of values in the standard's long form; a source can hold numbers that no manifest may have."""
+    try:
+        return Schema.model_validate(tree)
+    except ValidationError as error:
+        found = next(iter(complaints(error, Schema, tree)))
+    path = found.path
+    column = tree["fields"][path[1]]["name"] if path[0] == "fields" and isinstance(path[1], int) else ""
+    place = f"in the column '{column}', " if column else ""
+    report.add(UNREADABLE_SOURCE, f"cannot read {file}: {place}{found.message}", file=file, path=column)
+    return None

@@ -11,17 +11,13 @@ import binascii
 from pathlib import Path
 from typing import Any
 
-from pydantic import ValidationError
-
 from schemac.importers._odf.binary import read_binary
 from schemac.importers._odf.buffer import MalformedError
 from schemac.importers._odf.raw_arrow import read_raw_arrow
-from schemac.importers.importer import Imported, Importer, Tree, refuse
-from schemac.logical.model import Schema
+from schemac.importers.importer import Imported, Importer, refuse
 from schemac.manifest.bind import bind
 from schemac.source.report import Report
 from schemac.source.text import SourceText, decode_text
-from schemac.syntax.complaints import complaints
 from schemac.syntax.document import parse
 
 _UPGRADED = ("from Arrow's binary form; its encodings were left out, as the standard does",)
@@ -75,25 +71,7 @@ def _from_binary(content: bytes, path: Path, report: Report) -> Imported | None:
         return None
     if isinstance(found, bytes):
         return _upgraded(found, path, report)
-    return Imported(found) if _is_sound(found, path, report) else None
-
-
-def _is_sound(tree: Tree, path: Path, report: Report) -> bool:
-    """Whether a schema is one: binary forms can hold a precision of 1,000."""
-    try:
-        Schema.model_validate(tree)
-    except ValidationError as error:
-        found = next(iter(complaints(error, Schema, tree)))
-        refuse(path, f"{_place(found.path, tree)}{found.message}", report)
-        return False
-    return True
-
-
-def _place(path: tuple[str | int, ...], tree: Tree) -> str:
-    """The column that a path leads into, for people."""
-    if len(path) > 1 and path[0] == "fields" and isinstance(path[1], int):
-        return f"in the column '{tree['fields'][path[1]]['name']}', "
-    return ""
+    return Imported(found)
 
 
 def _upgraded(content: bytes, path: Path, report: Report) -> Imported | None:

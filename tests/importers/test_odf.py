@@ -13,6 +13,8 @@ import pytest
 
 import schemac
 from schemac.cli.main import main
+from schemac.importers.importer import import_source
+from schemac.source.report import Report
 from tests.laws.test_odf import _raw
 
 MANIFEST = Path(__file__).parents[2] / "examples/demo/rides.yaml"
@@ -85,6 +87,17 @@ def test_import_an_arrow_schema_in_text(folder: Path, document: str) -> None:
     assert (folder / "imported.yaml").read_text().startswith("# from Arrow's binary form")
 
 
+@pytest.mark.parametrize("word", [b"abcdef", b"inner", b"Asia/Tokyo"])
+def test_refuse_texts_that_are_not_utf8(folder: Path, word: bytes) -> None:
+    inner = pa.struct([pa.field("inner", pa.int8())])
+    schema = pa.schema([pa.field("abcdef", pa.timestamp("us", "Asia/Tokyo")), pa.field("s", inner)])
+    damaged = _raw(schema).replace(word, b"\xff" * len(word))
+    assert "is not UTF-8" in _message(_event(damaged))
+    (folder / "x.arrow").write_bytes(schema.serialize().to_pybytes().replace(word, b"\xff" * len(word)))
+    with pytest.raises(schemac.SchemaError, match="is not UTF-8"):
+        from_file("x.arrow")
+
+
 def test_import_the_name_beside_an_arrow_schema() -> None:
     document = (
         "kind: DatasetSnapshot\nversion: 1\ncontent:\n  name: acme.rides\n  kind: Root\n"
@@ -147,6 +160,12 @@ def test_read_what_another_writer_wrote() -> None:
         "Decimal(7, 0)",
         {"x.y/z": [1, {"k": None}]},
     )
+
+
+def from_file(name: str) -> None:
+    report = Report()
+    import_source(Path(name), None, report)
+    raise schemac.SchemaError(report.diagnostics)
 
 
 def _message(content: bytes) -> str:
@@ -241,6 +260,13 @@ def test_refuse_attributes_that_are_none(change: tuple[bytes, bytes], message: s
     assert message in _message(dataset.to_odf_flatbuffers().replace(*change))
 
 
+def test_refuse_a_scale_that_arrow_may_have() -> None:
+    schema = pa.schema([pa.field("a", pa.decimal128(5, 100))])
+    assert "in the column 'a', `scale` has to be at most 76" in _message(_event(_raw(schema)))
+    with pytest.raises(schemac.SchemaError, match="in the column 'a', `scale` has to be at most 76"):
+        schemac.from_arrow(schema)
+
+
 def test_refuse_numbers_that_no_schema_may_have() -> None:
     (dataset,) = schemac.compile_text("fields: [{name: a, type: {kind: Decimal, precision: 54, scale: 2}}]")
     content = dataset.to_odf_flatbuffers().replace(_words(54, 2), _words(154, 2))
@@ -256,6 +282,12 @@ def test_refuse_numbers_that_no_schema_may_have() -> None:
         ("raw.yaml", b"kind: SetDataSchema\nrawArrowSchema: '%'\n", "SC552", "is not base64"),
         ("raw.yaml", b"kind: SetDataSchema\nrawArrowSchema: Zm9v\n", "SC552", "it is too short"),
         ("raw.yaml", b"kind: SetDataSchema\nrawArrowSchema: Zm9vYmFyYmF6cXV4\n", "SC552", "is malformed"),
+        (
+            "raw.yaml",
+            b"kind: SetDataSchema\nrawArrowSchema: //////////8=\n",
+            "SC552",
+            "its root lies outside",
+        ),
         (
             "two.yaml",
             b"fields: []\nname: a\n---\nfields: []\nname: b\n",

@@ -29,7 +29,12 @@ _V5, _SCHEMA = 4, 1
 
 def read_raw_arrow(content: bytes, file: str, report: Report) -> Tree:
     """The logical schema of an Arrow schema in a FlatBuffer. Raises MalformedError."""
-    tree: Tree = _without_encodings(lift(_arrow_schema(content), file, report))
+    schema = _arrow_schema(content)
+    try:
+        tree: Tree = _without_encodings(lift(schema, file, report))
+    except UnicodeDecodeError as error:
+        # pyarrow decodes names when they are asked for.
+        raise MalformedError("its Arrow schema is malformed: a text in it is not UTF-8") from error
     return tree
 
 
@@ -39,7 +44,7 @@ def _arrow_schema(content: bytes) -> ArrowSchema:
 
     try:
         return ipc.read_schema(pa.py_buffer(_message(content)))
-    except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
+    except (pa.ArrowException, OSError) as error:
         reason = (str(error).splitlines() or ["it cannot be read"])[0].lower()
         raise MalformedError(f"its Arrow schema is malformed: {reason}") from error
 
@@ -49,6 +54,8 @@ def _message(content: bytes) -> bytes:
     if len(content) < 8:
         raise MalformedError("its Arrow schema is malformed: it is too short")
     (root,) = struct.unpack_from("<I", content)
+    if root >= len(content):
+        raise MalformedError("its Arrow schema is malformed: its root lies outside")
     # The root's offset, a vtable of four slots, then the table: itself, version, kind of header, header, body length.
     vtable = struct.pack("<6H", 12, 24, 4, 6, 8, 16)
     start, size = 16, 40
