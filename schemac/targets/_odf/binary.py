@@ -98,9 +98,9 @@ class _Writer:
         start = len(self._content)
         self._refer(place, start)
         self._content += struct.pack("<I", len(slots)) + bytes(4 * len(slots))
-        for i, slot in enumerate(slots):
-            position = start + 4 + 4 * i
-            self._refer(position, self._field(slot))
+        first = start + 4
+        distances = [self._field(slot) - first - 4 * i for i, slot in enumerate(slots)]
+        struct.pack_into(f"<{len(slots)}I", self._content, first, *distances)
 
     def _field(self, slot: Slot) -> int:
         extra = standard_extra(slot, self._lose) if slot.extra else {}

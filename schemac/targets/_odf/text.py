@@ -7,6 +7,7 @@ Source: RFC-016; YAML 1.2, sections 5.1 (characters), 5.7 (escapes) and 7.4.2 (k
 """
 
 import re
+from functools import lru_cache
 from typing import Any
 
 from schemac.logical.dataset import LogicalDataset
@@ -100,6 +101,8 @@ class _Writer:
 
 def _block(value: Any, indent: str) -> str:
     """A value after its key and colon."""
+    if value.__class__ is str:
+        return f" {scalar(value)}\n"
     if not isinstance(value, dict) or not value:
         return f" {_flow(value)}\n"
     below = indent + "  "
@@ -114,8 +117,9 @@ def _flow(value: Any) -> str:
     return "[" + ", ".join(map(_flow, value)) + "]" if isinstance(value, list) else scalar(value)
 
 
+@lru_cache(4096)
 def _key(key: str, indent: str) -> str:
-    """A key; a very long one is announced, as YAML wants it."""
+    """A key; a very long one is announced, as YAML wants it. Fields share a few."""
     text = scalar(key)
     return text if len(text) < _LONGEST_KEY else f"? {text}\n{indent}"
 

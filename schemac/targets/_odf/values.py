@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from pydantic import TypeAdapter
 
 from schemac.attributes.arrow import BUFFER_ENCODING, DATE_ENCODING, DICTIONARY_ENCODING
-from schemac.attributes.odf import ARCHETYPE, TYPE
+from schemac.attributes.odf import ARCHETYPE, DESCRIPTION, TYPE
 from schemac.kinds.registry import BY_NAME, KINDS
 from schemac.kinds.units import ARROW_UNITS
 from schemac.logical.model import LogicalType
@@ -80,8 +80,10 @@ def standard_extra(slot: Slot, lose: Lose) -> dict[str, Any]:
 
 def standard_attributes(extra: Mapping[str, Any]) -> dict[str, Any]:
     """Attributes with keys sorted, and words in the standard's spelling."""
+    if len(extra) == 1 and DESCRIPTION.key in extra:
+        return dict(extra)
     found: dict[str, Any] = {}
-    for key in sorted(extra) if len(extra) > 1 else extra:
+    for key in sorted(extra):
         value = extra[key]
         attribute = _WITH_WORDS.get(key)
         if attribute is not None:
