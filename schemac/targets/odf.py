@@ -6,7 +6,8 @@ Shape: `odf/schema.yaml`, the event in the standard's long form with every defau
 reference implementation does coming from Arrow; `fixedLength` has no default and is left out. Encoding hints stay, for
 an author wrote them.
 Errors: none: every schema can be said; losses SC532.
-Source: RFC-016; a union has no buffer of its own in FlatBuffers, so the root is the event's table.
+Source: RFC-016; a union has no buffer of its own in FlatBuffers, so the root is the event's table. FlatBuffers' own verifiers
+stop at 64 tables inside each other, which is deeper than any engine here reads.
 """
 
 from schemac.logical.dataset import LogicalDataset
