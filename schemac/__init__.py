@@ -21,6 +21,7 @@ if TYPE_CHECKING:
         compile_text,
         from_arrow,
         from_lance,
+        from_odf,
         from_paimon,
         from_parquet,
         from_spark,
@@ -43,6 +44,7 @@ __all__ = [
     "compile_text",
     "from_arrow",
     "from_lance",
+    "from_odf",
     "from_paimon",
     "from_parquet",
     "from_spark",
@@ -51,7 +53,7 @@ __all__ = [
 
 _HOMES = {
     **dict.fromkeys(("Dataset", "check_text", "compile_file", "compile_text"), "schemac.api"),
-    **dict.fromkeys(("from_arrow", "from_lance", "from_paimon", "from_parquet"), "schemac.api"),
+    **dict.fromkeys(("from_arrow", "from_lance", "from_odf", "from_paimon", "from_parquet"), "schemac.api"),
     **dict.fromkeys(("from_spark", "from_spark_ddl"), "schemac.api"),
     **dict.fromkeys(("Diagnostic", "SchemaError", "Severity"), "schemac.source.diagnostic"),
     "ArrowDefaults": "schemac.attributes.arrow",

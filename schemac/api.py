@@ -6,7 +6,7 @@ Floor: 10 (api).
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import ValidationError
 
@@ -17,6 +17,7 @@ from schemac.logical.model import Schema
 from schemac.logical.origins import Origins
 from schemac.logical.path import quoted
 from schemac.logical.slots import columns
+from schemac.logical.system import Variant
 from schemac.lowering.lower import LoweringOptions, lower
 from schemac.project.compile import check_source, collector_paused
 from schemac.project.configuration import Project
@@ -31,6 +32,9 @@ if TYPE_CHECKING:
 
     from schemac.importers.importer import Imported
     from schemac.targets._generated.lance.file_pb2 import Schema as LanceSchema
+
+OdfForm = Literal["schema", "event", "metadata-event", "snapshot", "resource"]
+"""The documents of the standard that a schema may stand in."""
 
 
 @dataclass(frozen=True)
@@ -88,6 +92,18 @@ class Dataset:
         emission = self._emit("paimon")
         return paimon.to_table_schema(self._compilation, emission, time_millis=time_millis).to_dict()
 
+    def to_odf(self, form: OdfForm = "event") -> str:
+        """The schema in the standard's YAML with all defaults: the bare schema, its event, or a whole document."""
+        from schemac.targets import odf  # for start-up time, as above
+
+        return odf.to_text(self._logical, form)
+
+    def to_odf_flatbuffers(self) -> bytes:
+        """The SetDataSchema event in the standard's binary form."""
+        from schemac.targets import odf  # for start-up time, as above
+
+        return odf.to_binary(self._logical)
+
     def losses(self, target: str) -> tuple[Loss, ...]:
         """What a target cannot express of this dataset."""
         return self._emit(target).losses
@@ -101,20 +117,30 @@ class Dataset:
         return emission
 
 
-def compile_text(text: str, *, name: str = "<text>", strict: bool = False) -> list[Dataset]:
-    """The datasets of a manifest's text, checked. Raises SchemaError with all findings if there are errors."""
+def compile_text(
+    text: str, *, name: str = "<text>", strict: bool = False, system_columns: Variant | None = None
+) -> list[Dataset]:
+    """The datasets of a manifest's text, checked; `system_columns` inserts those that are missing.
+
+    Raises SchemaError with all findings if there are errors.
+    """
     report = Report()
     source = SourceText(text, name)
-    return _compile(source, report, strict)
+    return _compile(source, report, strict, system_columns)
 
 
-def compile_file(path: str | Path, *, strict: bool = False) -> list[Dataset]:
-    """The datasets of a manifest file, checked. Raises SchemaError with all findings if there are errors."""
+def compile_file(
+    path: str | Path, *, strict: bool = False, system_columns: Variant | None = None
+) -> list[Dataset]:
+    """The datasets of a manifest file, checked; `system_columns` inserts those that are missing.
+
+    Raises SchemaError with all findings if there are errors.
+    """
     report = Report()
     source = read_text(Path(path), str(path), report)
     _raise_errors(report)
     assert source is not None
-    return _compile(source, report, strict)
+    return _compile(source, report, strict, system_columns)
 
 
 def from_arrow(schema: "pa.Schema", *, name: str = "dataset") -> Dataset:
@@ -147,6 +173,22 @@ def from_spark_ddl(text: str, *, name: str | None = None) -> Dataset:
     imported = from_ddl(text, name or "<ddl>", report)
     found = imported.name if imported is not None else None
     return _from_imported(imported, name or found or "dataset", name or "<ddl>", report)
+
+
+def from_odf(source: str | Path | bytes, *, name: str | None = None) -> Dataset:
+    """The dataset of the standard's event or document: a path, the bytes of a file, or a text of several lines.
+
+    Raises SchemaError where it cannot be read.
+    """
+    if isinstance(source, Path) or (isinstance(source, str) and "\n" not in source):
+        return _from_source(source, "odf", name)
+    from schemac.importers import odf  # for start-up time, as above
+
+    report = Report()
+    content = source.encode() if isinstance(source, str) else source
+    imported = odf.from_bytes(content, Path("<odf>"), report)
+    found = imported.name if imported is not None else None
+    return _from_imported(imported, name or found or "odf", "<odf>", report)
 
 
 def from_parquet(path: str | Path, *, name: str | None = None) -> Dataset:
@@ -207,9 +249,11 @@ def check_text(text: str, *, name: str = "<text>", strict: bool = False) -> tupl
     return report.diagnostics
 
 
-def _compile(source: SourceText, report: Report, strict: bool) -> list[Dataset]:
+def _compile(
+    source: SourceText, report: Report, strict: bool, system_columns: Variant | None
+) -> list[Dataset]:
     with collector_paused():
-        datasets = check_source(source, Project(Path()), report, strict=strict)
+        datasets = check_source(source, Project(Path()), report, strict=strict, system_columns=system_columns)
     _raise_errors(report)
     return [Dataset(dataset) for dataset in datasets]
 

@@ -39,6 +39,7 @@ _ARTIFACTS = {
     "lance/schema.txtpb": "lance.txtpb",
     "spark/schema.json": "spark.json",
     "paimon/schema-0": "paimon.json",
+    "odf/schema.yaml": "odf.yaml",
     "losses.json": "losses.json",
 }
 

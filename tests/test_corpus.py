@@ -17,7 +17,7 @@ from tests.golden import CORPUS, Golden
 
 ACCEPTED = sorted(path.parent for path in (CORPUS / "accepted").glob("*/manifest.yaml"))
 REJECTED = sorted((CORPUS / "rejected").glob("*/*.yaml"))
-OUTPUTS = ("logical.txt", "arrow.txt", "lance.txtpb", "spark.json", "paimon.json", "losses.json")
+OUTPUTS = ("logical.txt", "arrow.txt", "lance.txtpb", "spark.json", "paimon.json", "odf.yaml", "losses.json")
 ELSEWHERE = frozenset({
     "SC101", "SC104", "SC541", "SC542", "SC551", "SC552", "SC601", "SC602", "SC611", "SC612", "SC613",
 })  # fmt: skip

@@ -76,6 +76,7 @@ def _options(options: argparse.Namespace, project: Project) -> Options:
         lowering=LoweringOptions(project.defaults, configuration.metadata and not options.no_metadata),
         show_losses=options.losses,
         locked=options.locked,
+        system_columns=options.system_columns or configuration.system_columns,
     )
 
 

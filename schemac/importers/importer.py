@@ -75,7 +75,7 @@ class Importer:
     """The schema, or None after saying what is wrong with the source. It may raise OSError."""
 
 
-FORMATS = ("arrow", "parquet", "lance", "spark", "ddl", "paimon", "csv", "ndjson")
+FORMATS = ("arrow", "parquet", "lance", "spark", "ddl", "paimon", "odf", "csv", "ndjson")
 """Names of all importers."""
 _SUFFIXES = {
     ".arrow": "arrow",
@@ -89,6 +89,9 @@ _SUFFIXES = {
     ".txtpb": "lance",
     ".sql": "ddl",
     ".ddl": "ddl",
+    ".yaml": "odf",
+    ".yml": "odf",
+    ".bin": "odf",
     ".csv": "csv",
     ".tsv": "csv",
     ".ndjson": "ndjson",

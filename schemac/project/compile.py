@@ -21,8 +21,10 @@ from schemac.checks.run import check
 from schemac.identity.lock import Numbers
 from schemac.logical.dataset import LogicalDataset
 from schemac.logical.slots import Slot, preorder
+from schemac.logical.system import Variant
 from schemac.lowering.lower import LoweringOptions, lower
 from schemac.manifest.bind import bind, unique_by_name
+from schemac.manifest.system_columns import with_system_columns
 from schemac.project.configuration import Project
 from schemac.project.discovery import ManifestFile
 from schemac.project.workers import cores, share
@@ -44,6 +46,8 @@ class Options:
     show_losses: bool = False
     locked: bool = False
     """Refuse a schema that is not as it was locked."""
+    system_columns: Variant | None = None
+    """Insert the standard's system columns, in this variant of their types."""
 
 
 SHARED_FROM = 500_000
@@ -161,7 +165,14 @@ def _check_part(
     for file in files:
         source = read_text(file.path, file.name, report)
         if source is not None:
-            datasets = check_source(source, project, report, strict=options.strict, is_named=file.is_named)
+            datasets = check_source(
+                source,
+                project,
+                report,
+                strict=options.strict,
+                is_named=file.is_named,
+                system_columns=options.system_columns,
+            )
             compiled.append(CompiledFile(file, source.content.encode(), datasets))
     unique_by_name([dataset for file in compiled for dataset in file.datasets], report)
     return compiled
@@ -171,7 +182,8 @@ def read_manifests(
     files: Sequence[ManifestFile], project: Project, report: Report, *, strict: bool = False
 ) -> list[CompiledFile]:
     """The checked datasets of these manifests, one process."""
-    return _check_part(files, project, Options(strict=strict), report)
+    columns = project.configuration.system_columns
+    return _check_part(files, project, Options(strict=strict, system_columns=columns), report)
 
 
 def _size(file: ManifestFile) -> int:
@@ -182,10 +194,18 @@ def _size(file: ManifestFile) -> int:
 
 
 def check_source(
-    source: SourceText, project: Project, report: Report, *, strict: bool = False, is_named: bool = True
+    source: SourceText,
+    project: Project,
+    report: Report,
+    *,
+    strict: bool = False,
+    is_named: bool = True,
+    system_columns: Variant | None = None,
 ) -> list[LogicalDataset]:
     """The datasets of one text, checked."""
     datasets = bind(source, report, strict=strict, is_named=is_named)
+    if system_columns is not None:
+        datasets = [with_system_columns(dataset, system_columns) for dataset in datasets]
     for dataset in datasets:
         check(dataset, report, project.vocabularies)
     return datasets

@@ -29,7 +29,7 @@ from schemac.project.discovery import ManifestFile, find_manifests
 from schemac.project.locking import lock_path, open_lock
 from schemac.source.catalogue import UNKNOWN_REFERENCE
 from schemac.source.report import Report
-from schemac.source.text import decode_text, read_text
+from schemac.source.text import SourceText, decode_text, read_text
 
 Sides = dict[str, Side]
 
@@ -150,7 +150,7 @@ def commit_sides(blobs: Blobs, path: Path, name: str, project: Project, report: 
     label = f"{blobs.ref}:{name}"
     found = Report()
     source = decode_text(content, label, found)
-    datasets = check_source(source, project, found, is_named=False) if source is not None else []
+    datasets = _checked(source, project, found, is_named=False) if source is not None else []
     if found.has_errors:
         report.extend(d for d in found.diagnostics if d.severity == "error")
         return {}
@@ -182,8 +182,14 @@ def _manifest_sides(file: ManifestFile, project: Project, report: Report) -> Sid
     source = read_text(file.path, file.name, report)
     if source is None:
         return {}
-    datasets = check_source(source, project, report, is_named=file.is_named)
+    datasets = _checked(source, project, report, is_named=file.is_named)
     return {} if report.has_errors else sides_of_file(CompiledFile(file, b"", datasets), report)
+
+
+def _checked(source: SourceText, project: Project, report: Report, *, is_named: bool) -> list[LogicalDataset]:
+    """The datasets of a text, with the system columns that the project wants."""
+    columns = project.configuration.system_columns
+    return check_source(source, project, report, is_named=is_named, system_columns=columns)
 
 
 def _artifact_sides(folder: Path, report: Report) -> Sides:

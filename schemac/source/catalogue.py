@@ -72,6 +72,9 @@ UNKNOWN_COLUMN = Code("SC319", "unknown-column", _ERROR, "an attribute names a c
 USELESS_HINT = Code("SC320", "useless-hint", _WARNING, "a hint without effect")
 LIKELY_TYPO = Code("SC321", "likely-typo", _WARNING, "an attribute domain that is almost a known one")
 CONTROL_CHARACTER = Code("SC322", "control-character", _ERROR, "a field name with a control character")
+ODD_SYSTEM_COLUMN = Code(
+    "SC323", "odd-system-column", _WARNING, "a system column that is not as the standard has it"
+)
 
 UNLOCKED_CHANGE = Code("SC401", "unlocked-change", _WARNING, "a schema that is not as it was locked")
 DAMAGED_LOCK = Code("SC402", "damaged-lock", _ERROR, "a lock file that schemac did not write so")
@@ -108,6 +111,7 @@ LANCE_LOSS = Code("SC511", "lance-loss", _NOTE, "something that Lance does not k
 SPARK_TYPE = Code("SC521", "spark-type", _ERROR, "a type that Spark cannot hold")
 SPARK_LOSS = Code("SC522", "spark-loss", _NOTE, "something that Spark does not keep")
 ARROW_LOSS = Code("SC531", "arrow-loss", _NOTE, "something that the Arrow artifact does not keep")
+ODF_LOSS = Code("SC532", "odf-loss", _NOTE, "something that the ODF standard cannot say")
 UNSUPPORTED_ARROW_TYPE = Code(
     "SC551", "unsupported-arrow-type", _ERROR, "an Arrow type that no kind stands for"
 )

@@ -10,6 +10,7 @@ from fnmatch import fnmatch
 from typing import Any
 
 import pytest
+from ruamel.yaml import YAML
 
 import schemac
 from schemac import Dataset
@@ -47,11 +48,17 @@ def _paimon_words(dataset: Dataset) -> str:
     return type_ if isinstance(type_, str) else json.dumps(type_, separators=(",", ":"))
 
 
+def _odf_words(dataset: Dataset) -> str:
+    (field,) = YAML(typ="safe", pure=True).load(dataset.to_odf("schema"))["fields"]
+    return json.dumps({key: item for key, item in field.items() if key != "name"}, ensure_ascii=False)
+
+
 WORDS: dict[str, Callable[[Dataset], str]] = {
     "arrow": _arrow_words,
     "lance": _lance_words,
     "spark": _spark_words,
     "paimon": _paimon_words,
+    "odf": _odf_words,
 }
 
 
