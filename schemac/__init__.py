@@ -19,6 +19,7 @@ if TYPE_CHECKING:
         check_text,
         compile_file,
         compile_text,
+        diff,
         from_arrow,
         from_lance,
         from_odf,
@@ -28,11 +29,13 @@ if TYPE_CHECKING:
         from_spark_ddl,
     )
     from schemac.attributes.arrow import ArrowDefaults
+    from schemac.evolution.changes import Change
     from schemac.source.diagnostic import Diagnostic, SchemaError, Severity
     from schemac.targets.target import Loss
 
 __all__ = [
     "ArrowDefaults",
+    "Change",
     "Dataset",
     "Diagnostic",
     "Loss",
@@ -42,6 +45,7 @@ __all__ = [
     "check_text",
     "compile_file",
     "compile_text",
+    "diff",
     "from_arrow",
     "from_lance",
     "from_odf",
@@ -52,11 +56,12 @@ __all__ = [
 ]
 
 _HOMES = {
-    **dict.fromkeys(("Dataset", "check_text", "compile_file", "compile_text"), "schemac.api"),
+    **dict.fromkeys(("Dataset", "check_text", "compile_file", "compile_text", "diff"), "schemac.api"),
     **dict.fromkeys(("from_arrow", "from_lance", "from_odf", "from_paimon", "from_parquet"), "schemac.api"),
     **dict.fromkeys(("from_spark", "from_spark_ddl"), "schemac.api"),
     **dict.fromkeys(("Diagnostic", "SchemaError", "Severity"), "schemac.source.diagnostic"),
     "ArrowDefaults": "schemac.attributes.arrow",
+    "Change": "schemac.evolution.changes",
     "Loss": "schemac.targets.target",
 }
 

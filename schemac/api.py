@@ -3,7 +3,7 @@
 Floor: 10 (api).
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -30,7 +30,10 @@ from schemac.targets.target import Compilation, Emission, Loss, load_target
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from schemac.evolution.changes import Change
+    from schemac.evolution.side import Side
     from schemac.importers.importer import Imported
+    from schemac.project.locking import Locked
     from schemac.targets._generated.lance.file_pb2 import Schema as LanceSchema
 
 OdfForm = Literal["schema", "event", "metadata-event", "snapshot", "resource"]
@@ -42,6 +45,8 @@ class Dataset:
     """A checked dataset, ready to be turned into what an engine takes."""
 
     _logical: LogicalDataset
+    _locked: "Locked | None" = field(default=None, compare=False, repr=False)
+    """What the lock beside its manifest says, if there is one."""
 
     @property
     def name(self) -> str:
@@ -55,7 +60,8 @@ class Dataset:
 
     @cached_property
     def _compilation(self) -> Compilation:
-        return Compilation(self._logical, lower(self._logical))
+        plain = Compilation(self._logical, lower(self._logical))
+        return plain if self._locked is None else self._locked.compilation(plain, LoweringOptions())
 
     def to_arrow(self, *, metadata: bool = True, defaults: ArrowDefaults | None = None) -> "pa.Schema":
         """The pyarrow schema; `metadata=False` leaves attributes out, `defaults` encode fields without a hint."""
@@ -69,7 +75,7 @@ class Dataset:
         # Imported here for start-up time: protobuf is for those who ask for a message.
         from schemac.targets.lance import to_message
 
-        return to_message(self._compilation.lowered)
+        return to_message(self._compilation.lowered, self._compilation.numbers)
 
     def to_spark(self) -> dict[str, Any]:
         """Spark's StructType in its JSON form. Raises SchemaError where Spark cannot hold the schema."""
@@ -90,7 +96,7 @@ class Dataset:
         from schemac.targets import paimon  # for start-up time, as above
 
         emission = self._emit("paimon")
-        return paimon.to_table_schema(self._compilation, emission, time_millis=time_millis).to_dict()
+        return paimon.table_schema(self._compilation, emission, time_millis).to_dict()
 
     def to_odf(self, form: OdfForm = "event") -> str:
         """The schema in the standard's YAML with all defaults: the bare schema, its event, or a whole document."""
@@ -134,13 +140,38 @@ def compile_file(
 ) -> list[Dataset]:
     """The datasets of a manifest file, checked; `system_columns` inserts those that are missing.
 
-    Raises SchemaError with all findings if there are errors.
+    Where a lock lies beside it, fields are numbered by it. Raises SchemaError with all findings if there are errors.
     """
     report = Report()
     source = read_text(Path(path), str(path), report)
     _raise_errors(report)
     assert source is not None
-    return _compile(source, report, strict, system_columns)
+    datasets = _compile(source, report, strict, system_columns)
+    if not Path(path).with_suffix(".lock").exists():
+        return datasets
+    from schemac.project.locking import locked_datasets  # for start-up time: many manifests have no lock
+
+    logical = [dataset._logical for dataset in datasets]
+    locked = locked_datasets(Path(path), str(path), logical, report, is_error=False)
+    _raise_errors(report)
+    return [Dataset(dataset, locked[dataset.name]) for dataset in logical]
+
+
+def diff(old: Dataset, new: Dataset) -> "tuple[Change, ...]":
+    """What changed from one dataset to another; fields are matched by their lock, else by names and `renamedFrom`."""
+    from schemac.evolution.diff import diff as changes  # for start-up time, as above
+
+    return changes(_side(old), _side(new))
+
+
+def _side(dataset: Dataset) -> "Side":
+    from schemac.evolution.side import Side  # for start-up time, as above
+
+    locked = dataset._locked
+    if locked is None:
+        return Side(dataset._logical, dataset._logical.origins.file)
+    found = locked.found
+    return Side(dataset._logical, dataset._logical.origins.file, locked.dataset, found.ids, found.numbers)
 
 
 def from_arrow(schema: "pa.Schema", *, name: str = "dataset") -> Dataset:

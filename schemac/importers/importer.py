@@ -41,6 +41,16 @@ class Notes:
 
 
 @dataclass(frozen=True, slots=True)
+class LanceIds:
+    """The ids of a Lance table's fields."""
+
+    fields: tuple[tuple[str, int], ...]
+    """Name and id of every field, in pre-order."""
+    highest: int
+    """The highest id that the table has used."""
+
+
+@dataclass(frozen=True, slots=True)
 class PaimonVersion:
     """One version of a Paimon table's schema, with the ids that its fields have."""
 
@@ -63,6 +73,8 @@ class Imported:
     notes: Notes = field(default_factory=Notes)
     history: tuple[PaimonVersion, ...] = ()
     """All versions of a Paimon table's schema, oldest first."""
+    lance: LanceIds | None = None
+    """Ids of a Lance table's fields."""
 
 
 @dataclass(frozen=True, slots=True)

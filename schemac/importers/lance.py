@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from schemac.attributes import lance as words
-from schemac.importers.importer import Imported, Importer, first_line, refuse
+from schemac.importers.importer import Imported, Importer, LanceIds, first_line, refuse
 from schemac.lifting.lift import lift
 from schemac.physical.arrow import pa
 from schemac.source.report import Report
@@ -31,21 +31,21 @@ def _table(path: Path, report: Report) -> Imported | None:
     table = _opened(path, report)
     if table is None:
         return None
-    schema, version, number = table
+    schema, version, number, ids = table
     tree = lift(schema, str(path), report)
     if version in words.STORAGE_VERSIONS and version != words.DEFAULT_STORAGE_VERSION:
         tree = {**tree, "extra": {**tree.get("extra", {}), words.STORAGE_VERSION.key: version}}
     comment = f"from version {number} of a Lance table"
-    return Imported(tree, (comment,), name=path.name.removesuffix(".lance"))
+    return Imported(tree, (comment,), name=path.name.removesuffix(".lance"), lance=ids)
 
 
-def _opened(path: Path, report: Report) -> tuple[Any, str, int] | None:
+def _opened(path: Path, report: Report) -> tuple[Any, str, int, LanceIds] | None:
     # Imported here for start-up time, and because Lance is an extra that may not be there.
     import lance
 
     try:
         table = lance.dataset(str(path))
-        found = table.schema, table.data_storage_version, table.version
+        found = table.schema, table.data_storage_version, table.version, _ids(table)
     except (ValueError, pa.ArrowException) as error:
         # Lance adds the places in its own source where the error passed.
         reason = _KIND_OF_ERROR.sub("", first_line(error)).partition(", /")[0].partition(": Not found")[0]
@@ -58,6 +58,23 @@ def _opened(path: Path, report: Report) -> tuple[Any, str, int] | None:
     else:
         return found
     return None
+
+
+def _ids(table: Any) -> LanceIds:
+    """The ids of a table's fields, and the highest one that its schema or its data files know."""
+    fields: list[tuple[str, int]] = []
+
+    def take(field: Any) -> None:
+        fields.append((field.name(), field.id()))
+        for child in field.children():
+            take(child)
+
+    for field in table.lance_schema.fields():
+        take(field)
+    used = [id for _, id in fields]
+    for fragment in table.get_fragments():
+        used += [id for file in fragment.metadata.files for id in file.fields]
+    return LanceIds(tuple(fields), max(used, default=-1))
 
 
 def _message(path: Path, report: Report) -> Imported | None:

@@ -11,16 +11,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from schemac.artifacts.provenance import Built
 from schemac.artifacts.store import built
 from schemac.attributes.own import TARGETS_OF
 from schemac.attributes.registry import domain_of
 from schemac.checks.run import check
-from schemac.identity.lock import Numbers
 from schemac.logical.dataset import LogicalDataset
-from schemac.logical.slots import Slot, preorder
+from schemac.logical.slots import preorder
 from schemac.logical.system import Variant
 from schemac.lowering.lower import LoweringOptions, lower
 from schemac.manifest.bind import bind, unique_by_name
@@ -32,6 +31,9 @@ from schemac.source.diagnostic import Diagnostic, Severity
 from schemac.source.report import Report
 from schemac.source.text import SourceText, read_text
 from schemac.targets.target import TARGETS, Artifact, Compilation, Emission, Loss, Target, load_target
+
+if TYPE_CHECKING:
+    from schemac.project.locking import Locked
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,10 +120,10 @@ def _compile_part(files: Sequence[ManifestFile], project: Project, options: Opti
     if report.has_errors or not options.targets:
         return _Part(output, report.diagnostics, ())
     for file in compiled:
-        numbers = _numbers(file, options, report)
+        locked = _locked(file, options, report)
         for dataset in file.datasets:
             is_large = len(file.content) >= SHARED_FROM
-            artifacts, losses = emit(dataset, options, emitted, numbers.get(dataset.name), is_large=is_large)
+            artifacts, losses = emit(dataset, options, emitted, locked.get(dataset.name), is_large=is_large)
             contents = {f"{dataset.name}/{artifact.path}": artifact.content for artifact in artifacts}
             output.contents.update(contents)
             output.built[dataset.name] = built(file.file.name, file.content, contents)
@@ -129,22 +131,14 @@ def _compile_part(files: Sequence[ManifestFile], project: Project, options: Opti
     return _Part(output, report.diagnostics, emitted.diagnostics)
 
 
-def _numbers(file: CompiledFile, options: Options, report: Report) -> Mapping[str, Mapping[Slot, Numbers]]:
-    """The numbers of the fields of each dataset, by the lock beside the manifest; nothing where there is none."""
+def _locked(file: CompiledFile, options: Options, report: Report) -> "Mapping[str, Locked]":
+    """What the lock beside a manifest says of each dataset; nothing where there is none."""
     if not options.locked and not os.path.exists(file.file.path.with_suffix(".lock")):
         return {}
     # Imported here for start-up time: many projects have no locks.
-    from schemac.project.locking import identified, open_lock, report_unlocked
+    from schemac.project.locking import locked_datasets
 
-    held = open_lock(file.file.path, file.file.name, report)
-    numbers: dict[str, Mapping[Slot, Numbers]] = {}
-    if held is not None:
-        for dataset in file.datasets:
-            locked = held.lock.dataset(dataset.name)
-            found = identified(dataset, locked, report)
-            report_unlocked(dataset, locked, found, report, is_error=options.locked)
-            numbers[dataset.name] = found.numbers
-    return numbers
+    return locked_datasets(file.file.path, file.file.name, file.datasets, report, is_error=options.locked)
 
 
 def _report_doubles(
@@ -215,7 +209,7 @@ def emit(
     dataset: LogicalDataset,
     options: Options,
     report: Report,
-    numbers: Mapping[Slot, Numbers] | None = None,
+    locked: "Locked | None" = None,
     *,
     is_large: bool = False,
 ) -> tuple[list[Artifact], tuple[Loss, ...]]:
@@ -226,7 +220,9 @@ def emit(
     artifacts: list[Artifact] = []
     losses: list[Loss] = []
     # Lowered once, before the processes part.
-    compilation = Compilation(dataset, lower(dataset, options.lowering), numbers)
+    compilation = Compilation(dataset, lower(dataset, options.lowering))
+    if locked is not None:
+        compilation = locked.compilation(compilation, options.lowering)
     said: list[Diagnostic] = []
     for made, lost, diagnostics in share([partial(_emit, compilation, group, options) for group in groups]):
         artifacts += made

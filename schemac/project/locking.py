@@ -11,16 +11,18 @@ import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from schemac.evolution.changes import Change, Fact
 from schemac.evolution.diff import diff_of, slot_title
 from schemac.evolution.side import Pair, Side, words_of
-from schemac.identity.freeze import Identified, identify, open_version
-from schemac.identity.lock import Lock, LockedDataset
+from schemac.identity.freeze import Identified, identify, next_version, open_version
+from schemac.identity.lock import Lock, LockedDataset, Version
 from schemac.identity.lockfile import read_lock, write_lock
 from schemac.logical.dataset import LogicalDataset
 from schemac.logical.findings import Findings
+from schemac.lowering.lower import LoweringOptions, lower
 from schemac.source.catalogue import (
     DAMAGED_LOCK,
     LOCK_CONTENTION,
@@ -30,6 +32,7 @@ from schemac.source.catalogue import (
 )
 from schemac.source.diagnostic import Severity
 from schemac.source.report import Report
+from schemac.targets.target import Compilation
 
 SUFFIX = ".lock"
 _NEW = ".schemac-new"
@@ -129,6 +132,52 @@ def _read(path: Path) -> str | None:
         return path.read_text(encoding="utf-8")
     except FileNotFoundError:
         return None
+
+
+@dataclass(frozen=True)
+class Locked:
+    """A dataset's lock, and what it says of the dataset as it is now."""
+
+    dataset: LockedDataset
+    found: Identified
+
+    @property
+    def version(self) -> Version:
+        """The newest version, or the one that the present schema would be."""
+        newest = self.dataset.newest
+        if newest is not None and not self.found.is_changed:
+            return newest
+        return next_version(self.dataset, self.found)
+
+    def compilation(self, plain: Compilation, options: LoweringOptions) -> Compilation:
+        """What targets see, with the numbers of the lock."""
+        return Compilation(
+            plain.dataset, plain.lowered, self.found.numbers, self.version, partial(self._past, options)
+        )
+
+    def _past(self, options: LoweringOptions) -> list[Compilation]:
+        past: list[Compilation] = []
+        for version in self.dataset.versions:
+            if version.number < self.version.number:
+                opened = open_version(self.dataset, version)
+                numbers = {slot: state.numbers for slot, state in opened.states.items()}
+                past.append(Compilation(opened.logical, lower(opened.logical, options), numbers, version))
+        return past
+
+
+def locked_datasets(
+    manifest: Path, name: str, datasets: Sequence[LogicalDataset], report: Report, *, is_error: bool
+) -> dict[str, Locked]:
+    """What the lock of a manifest says of its datasets; changes that are not locked are in the report."""
+    held = open_lock(manifest, name, report)
+    found: dict[str, Locked] = {}
+    for dataset in datasets if held is not None else ():
+        assert held is not None
+        locked = held.lock.dataset(dataset.name)
+        ids = identified(dataset, locked, report)
+        report_unlocked(dataset, locked, ids, report, is_error=is_error)
+        found[dataset.name] = Locked(locked, ids)
+    return found
 
 
 def identified(dataset: LogicalDataset, locked: LockedDataset, report: Report) -> Identified:

@@ -1,7 +1,7 @@
 """Paimon: the file that holds a table's schema.
 
 Floor: 7 (targets).
-Shape: `paimon/schema-0`, byte for byte as Paimon's Java writes it, but for the order of the options.
+Shape: `paimon/schema-<N>`, one a locked version, byte for byte as Paimon's Java writes it, but for the order of the options.
 Errors: SC561 to SC568; losses SC576.
 Source: github.com/apache/paimon, `SchemaSerializer`, `ArrowFieldTypeConversion`; the types of pypaimon 2.1.0. What
 Paimon refuses is in `_paimon.limits`.
@@ -13,12 +13,13 @@ from typing import Any
 
 from schemac.attributes import arrow, lance, odf, own, paimon
 from schemac.attributes.registry import DOMAINS, domain_of
+from schemac.identity.numbering import number_for_paimon
 from schemac.logical.path import FieldPath
 from schemac.logical.slots import Slot
 from schemac.physical.arrow import pa
 from schemac.physical.field import LoweredField
 from schemac.source.catalogue import PAIMON_LEFT_OUT, PAIMON_LOSS, PAIMON_TYPE
-from schemac.targets._paimon.ids import assign_ids
+from schemac.source.report import Report
 from schemac.targets._paimon.keys import read_table
 from schemac.targets._paimon.limits import Limits
 from schemac.targets._paimon.table import TableSchema
@@ -50,7 +51,7 @@ def to_table_schema(
     compilation: Compilation,
     emission: Emission,
     *,
-    ids: Mapping[FieldPath, int] | None = None,
+    ids: Mapping[Slot, int] | None = None,
     highest: int | None = None,
     schema_id: int = 0,
     time_millis: int = 0,
@@ -59,9 +60,9 @@ def to_table_schema(
 
     Without ids columns and members are numbered as Paimon numbers those of a new table.
     """
-    taken = ids or {}
-    start = max(taken.values(), default=-1) if highest is None else highest
-    numbers, highest = assign_ids(compilation.dataset.columns, taken, start)
+    kept = ids or {}
+    start = max(kept.values(), default=-1) if highest is None else highest
+    numbers, highest = number_for_paimon(compilation.dataset.columns, kept, start)
     writer = _Writer(emission, numbers)
     fields = [writer.member(top, (top.slot.segment,)) for top in compilation.lowered.fields]
     extra = compilation.dataset.schema.extra
@@ -84,15 +85,42 @@ def to_table_schema(
 
 
 def emit(compilation: Compilation, emission: Emission) -> list[Artifact]:
-    """The first schema file of the table."""
-    table = to_table_schema(compilation, emission)
-    return [Artifact("paimon/schema-0", table.to_text().encode())]
+    """The schema files of the table: one a locked version, or its first."""
+    made = [_artifact(compilation, emission)]
+    for past in compilation.past():
+        # What an old version could not be is no finding about the new one.
+        said = Report()
+        silent = Emission(past.dataset, TARGET.name, PAIMON_LOSS, said)
+        artifact = _artifact(past, silent)
+        if not said.has_errors:
+            made.append(artifact)
+    return made
+
+
+def table_schema(compilation: Compilation, emission: Emission, time_millis: int | None = None) -> TableSchema:
+    """The schema with the numbers of its lock; not to be used where the emission found an error."""
+    version, numbers = compilation.version, compilation.numbers
+    if version is None or numbers is None:
+        return to_table_schema(compilation, emission, time_millis=time_millis or 0)
+    return to_table_schema(
+        compilation,
+        emission,
+        ids={slot: n.paimon for slot, n in numbers.items() if n.paimon is not None},
+        highest=version.highest_paimon,
+        schema_id=version.schema_id,
+        time_millis=time_millis or version.time_millis,
+    )
+
+
+def _artifact(compilation: Compilation, emission: Emission) -> Artifact:
+    table = table_schema(compilation, emission)
+    return Artifact(f"paimon/schema-{table.schema_id}", table.to_text().encode())
 
 
 class _Writer:
     """Finds Paimon's type for each lowered field."""
 
-    def __init__(self, emission: Emission, ids: Mapping[FieldPath, int]) -> None:
+    def __init__(self, emission: Emission, ids: Mapping[Slot, int]) -> None:
         self.emission = emission
         self.ids = ids
         types = pa.lib
@@ -144,7 +172,7 @@ class _Writer:
         type_ = self.slot(lowered, path)
         extra = lowered.slot.extra
         return DataField(
-            self.ids[path],
+            self.ids[lowered.slot],
             lowered.arrow.name,
             type_,
             extra.get(odf.DESCRIPTION.key),

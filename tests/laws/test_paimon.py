@@ -12,12 +12,13 @@ from hypothesis import strategies as st
 
 import schemac
 from schemac.api import from_tree
+from schemac.identity.numbering import number_for_paimon
 from schemac.importers.paimon import read
+from schemac.logical.slots import preorder
 from schemac.lowering.lower import lower
 from schemac.manifest.write import write_manifest
 from schemac.source.catalogue import PAIMON_LOSS
 from schemac.source.report import Report
-from schemac.targets._paimon.ids import assign_ids
 from schemac.targets._paimon.read import member_ids, read_table_schema
 from schemac.targets._paimon.table import TableSchema
 from schemac.targets._paimon.types import (
@@ -150,7 +151,11 @@ def test_go_from_paimon_to_manifest_and_back(folder: Path, table: TableSchema) -
     again = to_table_schema(
         Compilation(dataset._logical, lower(dataset._logical)),
         emission,
-        ids=version.ids,
+        ids={
+            slot: version.ids[slot.path]
+            for slot in preorder(dataset._logical.columns)
+            if slot.path in version.ids
+        },
         highest=version.highest,
         schema_id=version.schema_id,
         time_millis=version.time_millis,
@@ -179,14 +184,15 @@ def test_number_only_what_has_no_id(folder: Path, table: TableSchema, data: st.D
     file = folder / "schema-1"
     file.write_text(table.to_text(), encoding="utf-8", newline="")
     slots = schemac.from_paimon(file)._logical.columns
-    whole, highest = assign_ids(slots, {}, -1)
+    whole, highest = number_for_paimon(slots)
     assert sorted(whole.values()) == list(range(highest + 1))
-    paths = sorted(whole, key=str)
-    kept = {path: whole[path] for path in data.draw(st.lists(st.sampled_from(paths), unique=True))}
-    again, above = assign_ids(slots, kept, highest)
+    numbered = sorted(whole, key=lambda slot: slot.title)
+    places = data.draw(st.lists(st.integers(0, len(numbered) - 1), unique=True)) if numbered else []
+    kept = {numbered[place]: whole[numbered[place]] for place in places}
+    again, above = number_for_paimon(slots, kept, highest)
     assert set(again) == set(whole)
-    assert {path: again[path] for path in kept} == kept
-    assert sorted(again[path] for path in again if path not in kept) == list(range(highest + 1, above + 1))
+    assert {slot: again[slot] for slot in kept} == kept
+    assert sorted(again[slot] for slot in again if slot not in kept) == list(range(highest + 1, above + 1))
 
 
 _json = st.recursive(

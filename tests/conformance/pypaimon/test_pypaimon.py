@@ -11,7 +11,9 @@ import pytest
 
 import schemac
 from schemac import Dataset
-from schemac.targets._paimon.ids import assign_ids
+from schemac.identity.numbering import number_for_paimon
+from schemac.logical.path import FieldPath
+from schemac.logical.slots import Slot, preorder
 from schemac.targets._paimon.read import member_ids, read_table_schema
 from schemac.targets.paimon import to_table_schema
 from tests.conformance.arrow_values import table as some_rows
@@ -204,6 +206,10 @@ def test_write_every_file_format(paimon: Paimon, warehouse: Path, format: str) -
     assert list((warehouse / "db.db/orders").rglob(f"*.{format}"))
 
 
+def _by_slot(dataset: Dataset, ids: dict[FieldPath, int]) -> dict[Slot, int]:
+    return {slot: ids[slot.path] for slot in preorder(dataset._logical.columns) if slot.path in ids}
+
+
 def test_read_old_rows_by_id_after_a_rename(paimon: Paimon, warehouse: Path) -> None:
     """The second version keeps the ids that the first gave, under other names and in another order."""
     before = only(ORDERS)
@@ -218,7 +224,11 @@ def test_read_old_rows_by_id_after_a_rename(paimon: Paimon, warehouse: Path) -> 
         for path, id in member_ids(first.fields)
     }
     second = to_table_schema(
-        after._compilation, after._emit("paimon"), ids=ids, highest=first.highest_field_id, schema_id=1
+        after._compilation,
+        after._emit("paimon"),
+        ids=_by_slot(after, ids),
+        highest=first.highest_field_id,
+        schema_id=1,
     )
     (warehouse / "db.db/orders/schema/schema-1").write_text(second.to_text(), encoding="utf-8")
     (found,) = paimon.read(warehouse, "orders").to_pylist()
@@ -308,11 +318,13 @@ def test_number_what_is_added_as_pypaimon_does(paimon: Paimon, warehouse: Path) 
     type_ = after.to_paimon()["fields"][-1]["type"]
     first = read_table_schema(only(BEFORE).to_paimon())
     taken = dict(member_ids(first.fields))
-    ids, highest = assign_ids(after._logical.columns, taken, first.highest_field_id)
+    numbers, highest = number_for_paimon(
+        after._logical.columns, _by_slot(after, taken), first.highest_field_id
+    )
     paths = [["r", "n"], ["l", "element", "n"], ["n"]]
     paimon.ask("add_columns", warehouse=str(warehouse), table="t", columns=[[path, type_] for path in paths])
     theirs = read_table_schema(json.loads((warehouse / "db.db/t/schema/schema-1").read_bytes()))
-    assert ids == dict(member_ids(theirs.fields))
+    assert {slot.path: id for slot, id in numbers.items()} == dict(member_ids(theirs.fields))
     assert highest == theirs.highest_field_id
 
 
