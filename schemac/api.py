@@ -25,6 +25,7 @@ from schemac.source.catalogue import UNSUPPORTED_ARROW_TYPE
 from schemac.source.diagnostic import Diagnostic, SchemaError
 from schemac.source.report import Report
 from schemac.source.text import SourceText, read_text
+from schemac.syntax.complaints import complaints
 from schemac.targets.target import Compilation, Emission, Loss, load_target
 
 if TYPE_CHECKING:
@@ -261,12 +262,11 @@ def from_tree(tree: dict[str, Any], name: str, file: str, report: Report) -> Log
         schema = Schema.model_validate(tree)
     except ValidationError as error:
         # Types that Arrow has and no kind admits, such as a decimal with a scale of a thousand.
-        for found in error.errors(include_url=False):
-            _, column, *_ = (*found["loc"], 0)
-            path = quoted(tree["fields"][column]["name"])
-            message = f"{path}: {'.'.join(map(str, found['loc'][2:]))}: {found['msg'].lower()}"
-            help = f"leave the column out with `--skip '{tree['fields'][column]['name']}'`"
-            report.add(UNSUPPORTED_ARROW_TYPE, message, file=file, path=path, help=help)
+        for found in complaints(error, Schema, tree):
+            column = tree["fields"][found.path[1]]["name"]
+            path = quoted(column)
+            help = f"leave the column out with `--skip '{column}'`"
+            report.add(UNSUPPORTED_ARROW_TYPE, f"{path}: {found.message}", file=file, path=path, help=help)
         return None
     dataset = LogicalDataset(name, schema, columns(schema), Origins(file))
     check(dataset, report)

@@ -189,6 +189,9 @@ def _read(path: Path, format: str | None, report: Report) -> Imported | None:
         return importer.read(path, report)
     except OSError as error:
         refuse(path, (error.strerror or str(error)).lower(), report)
+    except UnicodeDecodeError:
+        # pyarrow decodes the names of a schema when they are asked for.
+        refuse(path, "a text in its schema is not UTF-8", report)
     except UnicodeError:
         # Escapes in JSON can spell half a character, which no file can hold.
         refuse(path, "a name or text in it is no Unicode", report)

@@ -27,7 +27,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def outcome(capsys: pytest.CaptureFixture[str], source: str, *arguments: str) -> list[dict[str, Any]]:
     """What an import says; it ends by itself, and writes a manifest or says an error."""
-    Path("m.yaml").unlink(missing_ok=True)
+    for name in ("m.yaml", "m.lock"):
+        Path(name).unlink(missing_ok=True)
     code = main(["import", source, "--out", "m.yaml", "--format", "json", *arguments])
     shown = capsys.readouterr()
     assert "internal error" not in shown.err

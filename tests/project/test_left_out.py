@@ -31,6 +31,7 @@ def test_build_without_what_nobody_asked_for(folder: Path, capsys: pytest.Captur
         "arrow",
         "lance",
         "spark",
+        "odf",
         "losses.json",
     }
     (loss,) = [
