@@ -53,9 +53,8 @@ def _lance(
 ) -> tuple[dict[Slot, tuple[int, ...]], int]:
     found: dict[Slot, tuple[int, ...]] = {}
     slots = preorder(columns)
-    renewed = (
-        {_root(slot, words, old) for slot in slots if _is_new(slot, words, old)} if old else set(columns)
-    )
+    new = {slot for slot in slots if _is_new(slot, words, old)}
+    renewed = {_root(slot, words, old) for slot in new if slot.parent not in new}
     for slot in slots:
         # All nodes below a renewed one are new.
         if slot in renewed or slot.parent in renewed:

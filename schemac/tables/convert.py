@@ -59,7 +59,7 @@ class Conversion:
         if kind == "Struct" and slot.children:
             return self._struct(slot, old if is_alike else None, source, length, batch)
         if source is None:
-            return pa.nulls(length, type_)
+            return _nulls(length, type_)
         if kind in ("List", "Map") and is_alike and old is not None:
             return self._repeated(slot, old, source, lowered)
         try:
@@ -122,6 +122,17 @@ class Conversion:
         entries = rebuilt.buffers()[1]
         child = pa.StructArray.from_arrays([keys, items], fields=[type_.key_field, type_.item_field])
         return pa.Array.from_buffers(type_, len(source), [bits, entries], children=[child])
+
+
+def _nulls(length: int, type_: Any) -> pa.Array:
+    """So many nulls; a null vector has room for items, which Lance wants to be there."""
+    if not pa.types.is_fixed_size_list(type_) or type_.value_type.num_fields:
+        return pa.nulls(length, type_)
+    count = length * type_.list_size
+    width = type_.value_type.bit_width
+    blanks = pa.py_buffer(bytes((count * width + 7) // 8))
+    items = pa.Array.from_buffers(type_.value_type, count, [None, blanks])
+    return pa.FixedSizeListArray.from_arrays(items, type=type_, mask=pa.array([True] * length))
 
 
 def _flat(source: Any, size: int | None) -> pa.Array:

@@ -11,7 +11,7 @@ from schemac.evolution.fit import Fit, fit
 from schemac.evolution.readers import TYPE_FACTS
 from schemac.evolution.side import Pair, Side
 from schemac.evolution.verdict import SAFE, Judgement, Outcome
-from schemac.logical.slots import Slot
+from schemac.logical.slots import Slot, preorder
 
 _LAYOUTS = frozenset(
     {
@@ -61,8 +61,8 @@ def judge(change: Change, sides: Pair | None) -> Judgement:
         assert new is not None
         return _type(sides, old, new)
     match change.fact:
-        case Fact.FIELD_ADDED if new is not None:
-            return _added(new, change)
+        case Fact.FIELD_ADDED if new is not None and sides is not None:
+            return _added(new, change, sides)
         case Fact.FIELD_DROPPED if sides is not None and not any(
             slot in sides.before for slot in sides.new.dataset.columns
         ):
@@ -104,7 +104,9 @@ def judge(change: Change, sides: Pair | None) -> Judgement:
     return Judgement(Outcome.METADATA)
 
 
-def _added(new: Slot, change: Change) -> Judgement:
+def _added(new: Slot, change: Change, sides: Pair) -> Judgement:
+    if any(slot in sides.before for slot in preorder([new])):
+        return Judgement(Outcome.REWRITE, "it is made of fields that were elsewhere; their data is copied")
     if not new.is_nullable:
         return Judgement(
             Outcome.REFUSED,
