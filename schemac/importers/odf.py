@@ -11,8 +11,7 @@ import binascii
 from pathlib import Path
 from typing import Any
 
-from schemac.importers._odf.binary import read_binary
-from schemac.importers._odf.buffer import MalformedError
+from schemac.importers._odf.malformed import MalformedError
 from schemac.importers._odf.raw_arrow import read_raw_arrow
 from schemac.importers.importer import Imported, Importer, refuse
 from schemac.manifest.bind import bind
@@ -64,6 +63,9 @@ def from_text(source: SourceText, path: Path, report: Report) -> Imported | None
 
 
 def _from_binary(content: bytes, path: Path, report: Report) -> Imported | None:
+    # Imported here for start-up time: a text needs no `flatbuffers`.
+    from schemac.importers._odf.binary import read_binary
+
     try:
         found = read_binary(content)
     except MalformedError as error:

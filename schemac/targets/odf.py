@@ -13,7 +13,6 @@ stop at 64 tables inside each other, which is deeper than any engine here reads.
 from schemac.logical.dataset import LogicalDataset
 from schemac.logical.slots import Slot
 from schemac.source.catalogue import ODF_LOSS
-from schemac.targets._odf.binary import write_binary
 from schemac.targets._odf.text import write_text
 from schemac.targets.target import Artifact, Compilation, Emission, Target
 
@@ -34,6 +33,9 @@ def to_text(dataset: LogicalDataset, form: str) -> str:
 
 def to_binary(dataset: LogicalDataset) -> bytes:
     """The SetDataSchema event as FlatBuffers."""
+    # Imported here for start-up time: who asks for the text needs no `flatbuffers`.
+    from schemac.targets._odf.binary import write_binary
+
     return write_binary(dataset, _keep_silent)
 
 

@@ -181,10 +181,7 @@ def test_refuse_every_truncation() -> None:
         "fields: [{name: a, type: {kind: Struct, fields: [{name: b, type: String}]}}]"
     )
     content = dataset.to_odf_flatbuffers()
-    # The vtable of the last table, a String, ends the buffer; without the padding all is still there.
-    assert all(
-        "it is no SetDataSchema event" in _message(content[:end]) for end in range(8, len(content) - 4)
-    )
+    assert all("it is no SetDataSchema event" in _message(content[:end]) for end in range(8, len(content)))
 
 
 def _words(*words: int) -> bytes:
@@ -215,6 +212,20 @@ def test_refuse_tables_that_never_end(monkeypatch: pytest.MonkeyPatch) -> None:
     deep = _nested(180)
     monkeypatch.setattr("schemac.importers._odf.buffer.MAX_DEPTH", 100)
     assert "nested more than 100 levels deep" in _message(deep)
+
+
+def test_refuse_more_bytes_than_the_format_knows(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("schemac.importers._odf.buffer.MAX_BYTES", 100)
+    assert "longer than 100 bytes" in _message(_nested(10))
+
+
+def test_refuse_a_vtable_or_a_table_that_reaches_outside() -> None:
+    # A reference to the table, its vtable (length, length of the table), the table.
+    for vtable_size, size in ((400, 4), (4, 400), (5, 4), (2, 4), (4, 2)):
+        message = _message(_words(8) + struct.pack("<HHi", vtable_size, size, 4))
+        assert "lies outside its 12 bytes" in message or "has no vtable" in message
+    for back in (12, -4, 2**31 - 1, -(2**31)):
+        assert "lies outside its 12 bytes" in _message(_words(8) + struct.pack("<HHi", 4, 4, back))
 
 
 def test_refuse_a_few_bytes_that_unfold_to_many() -> None:

@@ -22,7 +22,7 @@ from schemac.kinds.units import ARROW_UNITS
 from schemac.logical.model import LogicalType
 from schemac.logical.slots import Slot
 from schemac.manifest.json_schema import manifest_schema
-from schemac.targets._odf.binary import FORMATS
+from schemac.targets._odf.binary import FLAGS
 from schemac.targets._odf.values import PROPERTIES, TAGS
 from tests.conformance.manifest_types import POSITIONS, TYPES
 from tests.laws.strategies import Tree, manifests, text
@@ -125,12 +125,15 @@ def test_write_bytes_as_they_are_defined() -> None:
     assert tuple(union.replace(",", " ").split()) == tuple(TAGS)
     (units,) = re.findall(r"enum TimeUnit : int16 {([^}]*)}", text)
     assert tuple(units.replace(",", " ").split()) == tuple(ARROW_UNITS)
-    formats = {"uint32": "I", "int32": "i", "uint64": "Q", "TimeUnit": "h", "bool": "?"}
+    flags = {alias: "TimeUnit" if alias == "unit" else each.name for alias, each in FLAGS.items()}
+    assert FLAGS["unit"].name == "int16"
     for kind, properties in PROPERTIES.items():
         (body,) = re.findall(rf"table {kind} {{([^}}]*)}}", text)
         defined = re.findall(r"(\w+): ([\[\]\w]+)", body)
         assert [name for name, _ in defined] == [item.name for item in properties]
-        assert [formats.get(type_) for _, type_ in defined] == [FORMATS.get(p.alias) for p in properties]
+        assert [type_ if type_ in flags.values() else None for _, type_ in defined] == [
+            flags.get(item.alias) for item in properties
+        ]
 
 
 @pytest.mark.parametrize("place", POSITIONS)

@@ -9,10 +9,11 @@ Source: the standard's odf.fbs, as `schemac.targets._odf.binary` writes it.
 import json
 from typing import Any, NoReturn
 
-from schemac.importers._odf.buffer import Buffer, MalformedError, Table
+from schemac.importers._odf.buffer import Buffer, Table
+from schemac.importers._odf.malformed import MalformedError
 from schemac.importers.importer import Tree
 from schemac.kinds.registry import BY_NAME, KINDS
-from schemac.targets._odf.binary import FORMATS
+from schemac.targets._odf.binary import FLAGS, TAG
 from schemac.targets._odf.values import PROPERTIES, UNITS
 
 
@@ -48,7 +49,7 @@ def _field(table: Table) -> Tree:
 
 def _type(table: Table, slot: int, owner: str) -> Tree:
     """The type whose tag stands in a slot and whose table in the next one."""
-    tag = table.scalar(slot, "<B") or 0
+    tag = table.scalar(slot, TAG) or 0
     if not 1 <= tag <= len(KINDS):
         raise MalformedError(f"{owner} has a type of the unknown number {tag}")
     kind = KINDS[tag - 1].__name__
@@ -65,8 +66,8 @@ def _type(table: Table, slot: int, owner: str) -> Tree:
 
 def _property(table: Table, kind: str, alias: str, slot: int, owner: str) -> Any:
     """A property by its alias; None where it is left out."""
-    if alias in FORMATS:
-        value = table.scalar(slot, f"<{FORMATS[alias]}")
+    if alias in FLAGS:
+        value = table.scalar(slot, FLAGS[alias])
         if value is None:
             return 0 if alias in ("precision", "scale") else None
         if alias != "unit":

@@ -16,7 +16,7 @@ from schemac.attributes.arrow import (
     DECIMAL_ENCODING,
     DICTIONARY_ENCODING,
 )
-from schemac.importers._odf.buffer import MalformedError
+from schemac.importers._odf.malformed import MalformedError
 from schemac.importers.importer import Tree
 from schemac.lifting.lift import lift
 from schemac.physical.arrow import ArrowSchema, pa
@@ -51,17 +51,25 @@ def _arrow_schema(content: bytes) -> ArrowSchema:
 
 def _message(content: bytes) -> bytes:
     """An encapsulated message whose header is the root table of these bytes."""
+    # Imported here for start-up time: most documents hold no bytes.
+    from flatbuffers import Builder, encode, packer
+
     if len(content) < 8:
         raise MalformedError("its Arrow schema is malformed: it is too short")
-    (root,) = struct.unpack_from("<I", content)
+    root = encode.Get(packer.uoffset, content, 0)
     if root >= len(content):
         raise MalformedError("its Arrow schema is malformed: its root lies outside")
-    # The root's offset, a vtable of four slots, then the table: itself, version, kind of header, header, body length.
-    vtable = struct.pack("<6H", 12, 24, 4, 6, 8, 16)
-    start, size = 16, 40
-    table = struct.pack("<ihBxIxxxxq", start - 4, _V5, _SCHEMA, size + root - (start + 8), 0)
-    message = struct.pack("<I", start) + vtable + table + content
-    message += bytes(-len(message) % 8)
+    builder = Builder()
+    # Filled up, so that what was aligned inside of these bytes stays so.
+    vector = builder.CreateByteVector(content + bytes(-len(content) % 8))
+    builder.StartObject(5)
+    builder.PrependInt64Slot(3, 0, None)
+    # Places count from the end; the bytes stand behind the four of their length.
+    builder.PrependUOffsetTRelativeSlot(2, vector - 4 - root, 0)
+    builder.PrependInt16Slot(0, _V5, 0)
+    builder.PrependUint8Slot(1, _SCHEMA, 0)
+    builder.Finish(builder.EndObject())
+    message = bytes(builder.Output())
     return struct.pack("<Ii", 0xFFFFFFFF, len(message)) + message
 
 
