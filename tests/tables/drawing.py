@@ -43,6 +43,8 @@ class Node:
     children: "list[Node]" = field(default_factory=list)
     was: "Node | None" = None
     """The node before the edit; None for one that is new."""
+    is_refused: bool = False
+    """Whether its length has changed."""
 
     def tree(self) -> Tree:
         """The type as a manifest has it."""
@@ -131,6 +133,9 @@ class Drawing:
         siblings = self.chance.choice(holders)
         action = self.chance.choice(
             (
+                "require",
+                "refuse",
+                "view",
                 "add",
                 "drop",
                 "rename",
@@ -172,6 +177,13 @@ class Drawing:
             self.wrap(columns, self.chance.choice(members))
         elif action == "large":
             self.enlarge(self.chance.choice(members))
+        elif action == "view":
+            self.view(self.chance.choice(members))
+        elif action == "require":
+            node = self.chance.choice(members)
+            node.is_optional = node.is_optional and node.was is None
+        elif action == "refuse" and self.chance.random() < 0.3:
+            self.refuse(siblings, self.chance.choice(members))
 
     def rename(self, node: Node) -> None:
         """Another name, declared."""
@@ -211,6 +223,19 @@ class Drawing:
         node.name = f"w{self.names}"
         wrapper.children = [node]
         columns[place] = wrapper
+
+    def view(self, node: Node) -> None:
+        """Views, of which Lance knows nothing."""
+        if node.kind == "String" and node.was is not None and node.was.kind == "String":
+            node.extra["arrow.apache.org/bufferEncoding"] = {"kind": "View", "offsetBitWidth": 32}
+
+    def refuse(self, siblings: list[Node], node: Node) -> None:
+        """Something that no table with rows can become."""
+        if node.kind == "List" and "fixedLength" in node.properties:
+            node.properties["fixedLength"] = 5
+            node.is_refused = True
+        else:
+            siblings.append(self.named(self.leaf(is_optional=False)))
 
     def enlarge(self, node: Node) -> None:
         """Large offsets for texts and bytes."""
@@ -252,6 +277,38 @@ class Drawing:
 
 def _all(nodes: list[Node]) -> list[Node]:
     return [found for node in nodes for found in (node, *_all(node.children))]
+
+
+def is_refused(columns: list[Node]) -> bool:
+    """Whether an edit among all was one that no table can follow: another length, or a field without values."""
+    for node in columns:
+        if node.is_refused:
+            return True
+        if node.was is not None or any(inner.was is not None for inner in _all([node])):
+            if is_refused(node.children):
+                return True
+        elif not node.is_optional:
+            return True
+    return False
+
+
+def has_misfit(columns: list[Node], rows: list[dict[str, Any]]) -> bool:
+    """Whether a null stands where the edit wants none."""
+    return any(_misfit(node, _value_of(node, row), row) for row in rows for node in columns if node.name)
+
+
+def _misfit(node: Node, value: Any, row: dict[str, Any]) -> bool:
+    if node.was is None:
+        return any(_misfit(child, _value_of(child, row), row) for child in node.children if child.was)
+    if value is None:
+        return not node.is_optional and node.was.is_optional
+    if node.kind == "Struct":
+        return any(_misfit(child, value.get(child.was.name), {}) for child in node.children if child.was)
+    if node.kind == "List":
+        return any(_misfit(node.children[0], item, {}) for item in value)
+    if node.kind == "Map":
+        return any(_misfit(node.children[1], item, {}) for _, item in value)
+    return False
 
 
 def row_after(columns: list[Node], row: dict[str, Any]) -> dict[str, Any]:

@@ -26,7 +26,7 @@ from schemac.tables.lance_apply import apply_plan
 from schemac.tables.lance_plan import plan
 from schemac.tables.lance_table import LanceTable, open_table
 from schemac.tables.verify import report_drift
-from tests.tables.drawing import Drawing, Node, row_after
+from tests.tables.drawing import Drawing, Node, has_misfit, is_refused, row_after
 
 QUIET = lambda what, done, total: None  # noqa: E731 — nobody looks
 
@@ -95,6 +95,7 @@ def hold(seed: int, folder: Path) -> set[Outcome]:
     outcomes = {verdict.old_data.outcome for verdict in verdicts}
     report = Report()
     made = plan(table, new, report)
+    assert (Outcome.REFUSED in outcomes) == is_refused(after)
     if Outcome.REFUSED in outcomes:
         assert made is None
         assert {d.code for d in report.diagnostics} == {"SC411"}
@@ -102,6 +103,12 @@ def hold(seed: int, folder: Path) -> set[Outcome]:
         return outcomes
     assert made is not None, report.diagnostics
     untouched = files(path)
+    if has_misfit(after, rows):
+        assert Outcome.DATA in outcomes
+        assert not apply_plan(made, report, QUIET)
+        assert {d.code for d in report.diagnostics} == {"SC422"}
+        assert (lance.dataset(path).version, files(path)) == (start, untouched)
+        return outcomes
     assert apply_plan(made, report, QUIET), report.diagnostics
     if outcomes <= {Outcome.SAFE, Outcome.METADATA, Outcome.NEW_FILES}:
         assert files(path) == untouched

@@ -106,6 +106,13 @@ def judge(change: Change, sides: Pair | None) -> Judgement:
 
 def _added(new: Slot, change: Change, sides: Pair) -> Judgement:
     if any(slot in sides.before for slot in preorder([new])):
+        hollow = _hollow(new, sides)
+        if hollow is not None:
+            return Judgement(
+                Outcome.REFUSED,
+                f"rows that are there have no {hollow.title}, and it may not be null",
+                f"make it optional: {{kind: Option, inner: {hollow.type.kind}}}",
+            )
         return Judgement(Outcome.REWRITE, "it is made of fields that were elsewhere; their data is copied")
     if not new.is_nullable:
         return Judgement(
@@ -118,6 +125,20 @@ def _added(new: Slot, change: Change, sides: Pair) -> Judgement:
             Outcome.REWRITE, "Lance adds nothing inside maps and vectors; the column is written anew"
         )
     return Judgement(Outcome.METADATA, "rows that are there read as null")
+
+
+def _hollow(new: Slot, sides: Pair) -> Slot | None:
+    """A required member without values, in something that is made of fields which were elsewhere."""
+    for child in new.children:
+        if child in sides.before:
+            continue
+        if any(slot in sides.before for slot in preorder([child])):
+            found = _hollow(child, sides)
+            if found is not None:
+                return found
+        elif not child.is_nullable:
+            return child
+    return None
 
 
 def _type(sides: Pair, old: Slot, new: Slot) -> Judgement:
