@@ -57,11 +57,13 @@ def run(options: argparse.Namespace) -> int:
 
 def _put(dataset: LogicalDataset, imported: Imported, options: argparse.Namespace, report: Report) -> None:
     text = write_manifest(dataset, imported.comments, imported.notes.at)
+    has_ids = imported.lance is not None or bool(imported.history)
     if options.out is None:
         sys.stdout.write(text)
+        if has_ids:
+            say("the ids of its fields go into a lock beside the manifest: name that with --out", options)
         return
     files = {options.out: text}
-    has_ids = imported.lance is not None or bool(imported.history)
     if has_ids and not options.skip:
         # Imported here for start-up time: most sources have no ids.
         from schemac.project.adopting import adopted
