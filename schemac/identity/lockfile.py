@@ -31,7 +31,7 @@ _CHECK = re.compile(r" ~([0-9a-f]{6})")
 _DATASET = re.compile(r"dataset (.+)")
 _VERSION = re.compile(
     r"version (?P<number>\d+) schema-(?P<schema_id>\d+) lance<=(?P<lance>-?\d+) paimon<=(?P<paimon>-?\d+)"
-    r"(?: made (?P<made>\d+))?(?: (?P<extra>\{.*\}))? (?P<digest>[0-9a-f]{16})"
+    r"(?: id<=(?P<id>\d+))?(?: made (?P<made>\d+))?(?: (?P<extra>\{.*\}))? (?P<digest>[0-9a-f]{16})"
 )
 _FIELD = re.compile(
     r"field (?P<id>\d+) v(?P<first>\d+)-(?P<last>\d*)(?: in (?P<parent>\d+))?(?: at (?P<position>[0-9.]+))?"
@@ -154,6 +154,8 @@ def _version_core(version: Version) -> str:
     made = f" made {version.time_millis}" if version.time_millis else ""
     extra = f" {version.extra}" if version.extra else ""
     highest = f"lance<={version.highest_lance} paimon<={version.highest_paimon}"
+    if version.highest_id:
+        highest += f" id<={version.highest_id}"
     return f"version {version.number} schema-{version.schema_id} {highest}{made}{extra}"
 
 
@@ -185,6 +187,7 @@ def _version(line: str) -> Version:
         int(match["made"] or 0),
         match["extra"] or "",
         match["digest"],
+        int(match["id"] or 0),
     )
 
 

@@ -7,6 +7,7 @@ Errors: SC402, SC407 merge-choice.
 import re
 from pathlib import Path
 
+from schemac.evolution.side import words_of
 from schemac.identity.lock import Lock
 from schemac.identity.lockfile import read_lock, write_lock
 from schemac.identity.merge import merge
@@ -54,7 +55,7 @@ def _read(path: Path, report: Report) -> Lock | None:
 
 
 def _settle(path: Path, name: str, ours: Lock, theirs: Lock, report: Report) -> bool:
-    merged = merge(ours, theirs)
+    merged = merge(ours, theirs, words_of)
     for choice in merged.choices:
         report.add(
             MERGE_CHOICE, choice, file=name, help="see that the manifest says what you want, then lock it"
