@@ -91,14 +91,14 @@ class Branch:
 
     def freeze(self, touched: Iterable[Node] = (), renamed: dict[str, str] | None = None) -> None:
         """Lock the model after an edit that made, cast or moved these nodes, and no others."""
-        touched = {node.uid for node in touched}
+        uids = {node.uid for node in touched}
         before = {state.id: state for state in self.lock.states if state.last is None}
         dataset = self.model.dataset()
         lock, found = locked(dataset, self.lock, renamed)
-        self.check_stable(dataset, found, before, touched)
+        self.check_stable(dataset, found, before, uids)
         if lock is self.lock:
             assert not found.is_changed
-            assert not touched
+            assert not uids
             return
         assert lock.newest is not None
         self.lock = lock
@@ -131,7 +131,7 @@ class Branch:
                 elif not is_touched and not is_rewritten:
                     assert numbers == old, f"{slot.title} was not touched"
 
-    def check_sound(self, *, is_merge: bool = False) -> None:
+    def check_sound(self) -> None:
         """The newest version: everything is given once, to one field for ever."""
         newest = self.lock.newest
         assert newest is not None
