@@ -241,7 +241,8 @@ class _Settlement:
                 way[id] = None
                 id = self.head[id].parent
             if id is not None and id in way:
-                yield next(one for one in way if self.is_theirs(one))
+                circle = list(way)[list(way).index(id) :]
+                yield next(one for one in circle if self.is_theirs(one))
                 return
             sound.update(way)
 

@@ -28,12 +28,26 @@ from schemac.identity.lock import Lock, LockedDataset, State
 from schemac.identity.lockfile import read_lock, write_lock
 from schemac.identity.merge import merge
 from schemac.logical.dataset import LogicalDataset
-from schemac.logical.path import Part, dotted
+from schemac.logical.path import dotted
 from schemac.logical.slots import Slot
 from schemac.lowering.lower import lower
 from schemac.source.report import Report
 from schemac.targets.lance import to_message
-from tests.identity.trees import ITEM, KEY, RENAMED_FROM, VALUE, Model, Node, Tree, locked, slots_by_uid
+from tests.identity.trees import (
+    ITEM,
+    KEY,
+    RENAMED_FROM,
+    VALUE,
+    Model,
+    Node,
+    Tree,
+    fields,
+    history,
+    ids,
+    locked,
+    slots_by_uid,
+    struct,
+)
 
 PLAIN: tuple[Tree, ...] = (
     {"kind": "Int32"},
@@ -466,7 +480,6 @@ def merged_branch(ours: Branch, theirs: Branch) -> Branch:
     numbers = {number for state in other.states if state.last is None for number in state.numbers.lance}
     for number in {one for state in present for one in state.numbers.lance} - set(ours.ledger.lance):
         assert number in numbers or number > max(ours.ledger.lance | theirs.ledger.lance, default=-1)
-    # What only we changed is as we have it, what only they changed is as they have it.
     assert lock.highest_id >= max(before.highest_id, other.highest_id)
     assert lock.newest is not None
     # From now on nothing that either side used may be given to another field.
@@ -558,6 +571,28 @@ def test_keep_ids_through_very_many_random_edits() -> None:
     print(f"{Steps.count} steps in {time.monotonic() - start:.0f} s")
 
 
-def test_count_parts_apart_from_members_of_their_name() -> None:
-    """`item` may be a member; the item of a list is another thing."""
-    assert dotted((Part.ITEM,)) == dotted(("item",)) == "item"
+def test_swap_members_of_two_structs() -> None:
+    """Each says that it is the other: neither stands in the other's way."""
+    before = history(fields(p=struct(x="Int8"), q=struct(x="Int8")))
+    from_q, from_p = ({RENAMED_FROM: old} for old in ("q.x", "p.x"))
+    swapped = fields(p=struct(x=("Int8", from_q)), q=struct(x=("Int8", from_p)))
+    after, _ = locked(swapped, before)
+    assert (ids(after)["p.x"], ids(after)["q.x"]) == (ids(before)["q.x"], ids(before)["p.x"])
+    again, _ = locked(swapped, after)
+    assert again is after
+
+
+def test_give_one_id_to_one_field_whatever_is_declared() -> None:
+    before = history(fields(a="Int8", b="Int8"))
+    twice = fields(x=("Int8", {RENAMED_FROM: "a"}), y=("Int8", {RENAMED_FROM: "a"}), b="Int8")
+    after, _ = locked(twice, before)
+    assert ids(after) == {"x": 1, "b": 2, "y": 3}
+    still_there, _ = locked(fields(a="Int8", b="Int8", s=struct(c="Int8")), before, {"s.c": "a"})
+    assert ids(still_there) == {"a": 1, "b": 2, "s": 3, "s.c": 4}
+
+
+def test_move_no_item_of_a_list_out_as_a_field() -> None:
+    """It has no name that could be told; it was many values, and would be one."""
+    before = history(fields(l={"kind": "List", "itemType": {"kind": "Int8"}}))
+    after, _ = locked(fields(x=("Int8", {RENAMED_FROM: "l.item"})), before)
+    assert ids(after) == {"x": 3}
