@@ -116,7 +116,6 @@ def rename(
         return None
     lock = held.lock
     if locked.newest is not None:
-        # The parent may be what it is by the order of its siblings alone, but its path does not change.
         found = identify(after, locked, words_of, renamed={goal.title: slot.title})
         lock = lock.with_dataset(freeze(after, locked, found))
     if not _write(file, text, held, lock, report):
@@ -179,13 +178,14 @@ def _goal(dataset: LogicalDataset, slot: Slot, new: str, report: Report) -> _Goa
     *above, name = steps
     if not above:
         return _Goal(None if name == slot.segment else slot.parent, name)
+    title = dotted(tuple(above))
     structs = {one.title: one for one in preorder(dataset.columns) if one.type.kind == "Struct"}
-    parent = structs.get(new[: _last_step(new)])
+    parent = structs.get(title)
     if parent is None:
-        near = closest(new[: _last_step(new)], structs)
+        near = closest(title, structs)
         report.add(
             UNKNOWN_COLUMN,
-            f"{dataset.name} has no struct {new[: _last_step(new)]} that {slot.title} could go into",
+            f"{dataset.name} has no struct {title} that {slot.title} could go into",
             file=dataset.origins.file,
             help=f"did you mean {near}?"
             if near
@@ -217,12 +217,6 @@ def _steps(path: str) -> list[str] | None:
             return None
         at += 1
     return None
-
-
-def _last_step(path: str) -> int:
-    """Where the parent's path ends."""
-    ends = [match.end() for match in _STEP.finditer(path)]
-    return ends[-2]
 
 
 def _refuse(dataset: LogicalDataset, slot: Slot, message: str, report: Report) -> None:
