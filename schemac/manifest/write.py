@@ -6,6 +6,7 @@ mappings on one line. Notes stand as comments above their fields.
 Source: RFC-016; the layout is that of the examples.
 """
 
+import re
 from collections.abc import Callable
 from io import StringIO
 from typing import Any
@@ -167,3 +168,25 @@ def _text(tree: CommentedMap) -> str:
     stream = StringIO()
     yaml.dump(tree, stream)
     return stream.getvalue()
+
+
+def scalar(text: str, like: str = "") -> str:
+    """A text as a YAML scalar on one line, plain where it may be; with the quotes that `like` has, where that goes."""
+    if like.startswith("'") and text.isprintable():
+        return "'" + text.replace("'", "''") + "'"
+    if _PLAIN.fullmatch(text) and text.lower() not in _WORDS and not like.startswith('"'):
+        return text
+    return '"' + "".join(_escaped(character) for character in text) + '"'
+
+
+def _escaped(character: str) -> str:
+    if character in '"\\':
+        return f"\\{character}"
+    if character.isprintable():
+        return character
+    code = ord(character)
+    return f"\\x{code:02x}" if code < 256 else f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
+
+
+_PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_WORDS = frozenset({"null", "true", "false", "yes", "no", "on", "off", "y", "n"})

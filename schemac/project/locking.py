@@ -23,6 +23,8 @@ from schemac.identity.lockfile import read_lock, write_lock
 from schemac.logical.dataset import LogicalDataset
 from schemac.logical.findings import Findings
 from schemac.lowering.lower import LoweringOptions, lower
+from schemac.manifest.write import scalar
+from schemac.project.writing import replace_file
 from schemac.source.catalogue import (
     DAMAGED_LOCK,
     LOCK_CONTENTION,
@@ -32,10 +34,10 @@ from schemac.source.catalogue import (
 )
 from schemac.source.diagnostic import Severity
 from schemac.source.report import Report
+from schemac.source.suggest import closest
 from schemac.targets.target import Compilation
 
 SUFFIX = ".lock"
-_NEW = ".schemac-new"
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +82,10 @@ def open_lock(manifest: Path, manifest_name: str, report: Report) -> LockFile | 
 
 
 def save_lock(file: LockFile, lock: Lock, report: Report) -> bool:
-    """Write a lock in the place of the one that was read, if that is still what lies there."""
+    """Write a lock in the place of the one that was read, if that is still what lies there.
+
+    False where nothing was written: the report has an error then, or there was nothing to write.
+    """
     text = write_lock(lock)
     if text == file.text:
         return False
@@ -94,12 +99,7 @@ def save_lock(file: LockFile, lock: Lock, report: Report) -> bool:
                     help="run the command again",
                 )
                 return False
-            new = file.path.with_name(file.path.name + _NEW)
-            with new.open("w", encoding="utf-8", newline="\n") as stream:
-                stream.write(text)
-                stream.flush()
-                os.fsync(stream.fileno())
-            new.replace(file.path)
+            replace_file(file.path, text.encode())
     except OSError as error:
         report.add(WRITE_FAILED, f"cannot write {file.name}: {error.strerror}", file=file.name)
         return False
@@ -224,16 +224,25 @@ def report_possible_renames(dataset: LogicalDataset, changes: Sequence[Change], 
     findings = Findings(report, dataset.origins)
     added = [change for change in changes if change.fact is Fact.FIELD_ADDED]
     for dropped in (change for change in changes if change.fact is Fact.FIELD_DROPPED):
-        twins = [change for change in added if _is_twin(dropped, change)]
-        if len(twins) != 1 or twins[0].new_slot is None or dropped.old_slot is None:
+        twins = {
+            str(change.new_slot.segment): change
+            for change in added
+            if change.new_slot is not None and _is_twin(dropped, change)
+        }
+        if not twins or dropped.old_slot is None:
             continue
-        (twin,) = twins
         old = str(dropped.old_slot.segment)
+        # Of several, the one with a name that is near; without such a one there is nothing to say.
+        name = next(iter(twins)) if len(twins) == 1 else closest(old, twins)
+        if name is None:
+            continue
+        twin = twins[name]
+        assert twin.new_slot is not None
         findings.at_name(
-            twins[0].new_slot,
+            twin.new_slot,
             POSSIBLE_RENAME,
             f"{dropped.path} is gone and {twin.path} is new, both {slot_title(dropped.old_slot)}",
-            help=f"if it is the same field, write under its `extra:` `schemac.dev/renamedFrom: {old}`",
+            help=f"if it is the same field, write under its `extra:` `schemac.dev/renamedFrom: {scalar(old)}`",
         )
 
 

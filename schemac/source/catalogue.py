@@ -83,6 +83,7 @@ UNKNOWN_OLD_NAME = Code("SC404", "unknown-old-name", _WARNING, "an old name that
 POSSIBLE_RENAME = Code("SC405", "possible-rename", _NOTE, "a field that vanished beside one of its shape")
 LOCK_CONTENTION = Code("SC406", "lock-contention", _ERROR, "a lock that another process is writing")
 UNKNOWN_REFERENCE = Code("SC408", "unknown-reference", _ERROR, "a version to compare with that is not there")
+REFUSED_EDIT = Code("SC409", "refused-edit", _ERROR, "a place that an edit cannot change by itself")
 REFUSED_CHANGE = Code("SC411", "refused-change", _ERROR, "a change that an engine does not allow")
 BREAKS_OLD_READERS = Code(
     "SC412", "breaks-old-readers", _ERROR, "a change that breaks those who read by the old schema"
