@@ -6,22 +6,15 @@ Floor: 12 (cli).
 import argparse
 import json
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from schemac.cli.output import add_output_arguments, add_paths, exit_code, say, show
 from schemac.cli.project import compared_folders, open_project
 from schemac.evolution.judge import JUDGES
-from schemac.evolution.verdict import Judgement, Outcome, Verdict
+from schemac.evolution.verdict import OF_DATA, OF_READERS, Judgement, Outcome, Verdict
 from schemac.project.comparing import Comparison, Wanted, compare
-from schemac.source.catalogue import BREAKS_OLD_READERS, DEPENDS_ON_DATA, NEEDS_REWRITE, REFUSED_CHANGE
 from schemac.source.diagnostic import Code
 from schemac.source.report import Report
-
-_CODES: dict[Outcome, Code] = {
-    Outcome.REFUSED: REFUSED_CHANGE,
-    Outcome.DATA: DEPENDS_ON_DATA,
-    Outcome.REWRITE: NEEDS_REWRITE,
-}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -54,7 +47,7 @@ def run(options: argparse.Namespace) -> int:
     found: list[Comparison] = []
     if not report.has_errors:
         engines = tuple(options.engine or (e for e in JUDGES if e in project.configuration.targets))
-        wanted = Wanted(options.against, engines, options.transitive)
+        wanted = Wanted(options.against, engines, options.transitive, is_asked_outright=bool(options.engine))
         found = compare(files, compared_folders(options, project), wanted, project, report)
     could_read = not report.has_errors
     for comparison in found:
@@ -73,23 +66,21 @@ def run(options: argparse.Namespace) -> int:
     else:
         show(diagnostics, options)
     if could_read:
-        say(_summary(found), options)
+        say(_summary(found, options), options)
     return exit_code(diagnostics, options)
 
 
 def _report(comparison: Comparison, options: argparse.Namespace, report: Report) -> None:
     """One finding a change and gravity, with all engines that agree."""
     for verdicts in _by_change(comparison.verdicts):
-        for outcome, code in _CODES.items():
+        for outcome, code in OF_DATA.items():
             agreed = [v for v in verdicts if v.old_data.outcome is outcome]
             if agreed:
                 engines = ", ".join(v.engine for v in agreed)
                 _add(report, comparison, agreed[0], code, agreed[0].old_data, f" ({engines})")
         readers = verdicts[0].old_readers
-        if not options.ignore_readers and readers.outcome is Outcome.REFUSED:
-            _add(report, comparison, verdicts[0], BREAKS_OLD_READERS, readers, "")
-        if not options.ignore_readers and readers.outcome is Outcome.DATA:
-            _add(report, comparison, verdicts[0], DEPENDS_ON_DATA, readers, "")
+        if not options.ignore_readers and readers.outcome in OF_READERS:
+            _add(report, comparison, verdicts[0], OF_READERS[readers.outcome], readers, "")
 
 
 def _add(
@@ -101,7 +92,7 @@ def _add(
     report.add(
         code,
         f"{change}: {judgement.reason}{who}",
-        file=place.file if place is not None else comparison.new,
+        file=place.file if place is not None else comparison.new or comparison.old,
         at=at,
         path=change.path,
         help=judgement.way_out,
@@ -119,29 +110,37 @@ def _by_change(verdicts: Iterable[Verdict]) -> list[list[Verdict]]:
 
 
 def _text(comparison: Comparison, options: argparse.Namespace) -> str:
-    lines = [f"{comparison.dataset}: {comparison.old or 'nothing'} → {comparison.new}"]
+    lines = [f"{comparison.dataset}: {comparison.old or 'nothing'} → {comparison.new or 'nothing'}"]
     for verdicts in _by_change(comparison.verdicts):
         lines.append(f"  {verdicts[0].change}")
-        lines += [_row(v.engine, v.old_data) for v in verdicts]
+        lines += [_row(v.engine, v.old_data, OF_DATA) for v in verdicts]
         readers = verdicts[0].old_readers
         if not options.ignore_readers and readers.outcome is not Outcome.SAFE:
-            lines.append(_row("old readers", readers))
+            lines.append(_row("old readers", readers, OF_READERS))
     return "\n".join(lines) + "\n"
 
 
-def _row(who: str, judgement: Judgement) -> str:
-    reason = judgement.reason + (f"; {judgement.way_out}" if judgement.way_out else "")
-    return f"    {who:<12} {judgement.outcome:<16} {reason}".rstrip()
+def _row(who: str, judgement: Judgement, codes: Mapping[Outcome, Code]) -> str:
+    code = codes.get(judgement.outcome)
+    mark = f"[{code.id}]" if code else ""
+    reason = "; ".join(part for part in (judgement.reason, judgement.way_out) if part)
+    return f"    {who:<12} {judgement.outcome:<16} {mark:<8} {reason}".rstrip()
 
 
-def _summary(found: list[Comparison]) -> str:
+def _summary(found: list[Comparison], options: argparse.Namespace) -> str:
     changes = sum(len(comparison.changes) for comparison in found)
     if not changes:
         return "no changes"
-    verdicts = [verdict for comparison in found for verdict in comparison.verdicts]
+    outcomes: dict[Outcome, set[tuple[str, str, str]]] = {}
+    for comparison in found:
+        for verdict in comparison.verdicts:
+            change = (comparison.dataset, comparison.old, str(verdict.change))
+            outcomes.setdefault(verdict.old_data.outcome, set()).add(change)
+            if not options.ignore_readers:
+                outcomes.setdefault(verdict.old_readers.outcome, set()).add(change)
     counts = [
-        (outcome, len({(v.change.dataset, str(v.change)) for v in verdicts if v.old_data.outcome is outcome}))
+        (len(outcomes.get(outcome, ())), outcome)
         for outcome in (Outcome.REFUSED, Outcome.DATA, Outcome.REWRITE)
     ]
-    grave = ", ".join(f"{count} {outcome}" for outcome, count in counts if count)
+    grave = ", ".join(f"{count} {outcome}" for count, outcome in counts if count)
     return f"{changes} change{'s' if changes != 1 else ''}{f': {grave}' if grave else ', none of them grave'}"

@@ -39,15 +39,26 @@ def run(options: argparse.Namespace) -> int:
         return exit_code(diagnostics, options)
     show(diagnostics, options)
     for comparison in found:
-        print(f"{comparison.dataset}: {comparison.old or 'nothing'} → {comparison.new}")
+        print(f"{comparison.dataset}: {comparison.old or 'nothing'} → {comparison.new or 'nothing'}")
         for change in comparison.changes:
             print(
                 f"  {change}{_places(comparison, str(change.old_place or ''), str(change.new_place or ''))}"
             )
     if not report.has_errors:
-        changes = [change for comparison in found for change in comparison.changes]
-        say(summary(changes) if changes else "no changes", options)
+        say(_summary(found), options)
     return exit_code(diagnostics, options)
+
+
+def _summary(found: list[Comparison]) -> str:
+    """All changes in a few words."""
+    added, dropped = sum(not c.old for c in found), sum(not c.new for c in found)
+    parts = [
+        f"{count} dataset{'' if count == 1 else 's'} {word}"
+        for count, word in ((added, "added"), (dropped, "dropped"))
+        if count
+    ]
+    changes = [change for c in found if c.old and c.new for change in c.changes]
+    return ", ".join([*parts, *([summary(changes)] if changes else [])]) or "no changes"
 
 
 def _places(comparison: Comparison, old: str, new: str) -> str:

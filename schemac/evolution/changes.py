@@ -5,6 +5,7 @@ Shape: a closed set of facts. A change is one fact at one field, with what stood
 nothing. One edit may be several facts: a decimal with more digits and another scale is two.
 """
 
+import json
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
@@ -155,4 +156,4 @@ class Change:
 def _shown(value: Any) -> str:
     if value is None:
         return "nothing"
-    return value if isinstance(value, str) else str(value)
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)

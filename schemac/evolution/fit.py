@@ -2,6 +2,7 @@
 
 Floor: 9 (evolution).
 Shape: about one level of a type; items, keys, values and members are fields of their own.
+Source: what Arrow's safe cast does, asked for every pair of types (`tests/conformance/test_verdicts.py`).
 """
 
 from collections.abc import Callable
@@ -27,10 +28,10 @@ class Fit(IntEnum):
 
 _SIGNED = {"Int8": 7, "Int16": 15, "Int32": 31, "Int64": 63}
 _UNSIGNED = {"UInt8": 8, "UInt16": 16, "UInt32": 32, "UInt64": 64}
+_INTEGERS = {**_SIGNED, **_UNSIGNED}
 _DIGITS = {7: 3, 8: 3, 15: 5, 16: 5, 31: 10, 32: 10, 63: 19, 64: 20}
 _MANTISSA = {"Float16": 11, "Float32": 24, "Float64": 53}
 _UNITS = list(ARROW_UNITS)
-_TEMPORAL = frozenset({"Date", "Time", "Timestamp", "Duration"})
 
 
 def fit(old: LogicalType, new: LogicalType) -> Fit:
@@ -45,50 +46,85 @@ def fit(old: LogicalType, new: LogicalType) -> Fit:
     return _between(old, new)
 
 
+def misfit(old: Any, new: Any) -> str:
+    """What may be wrong with values of the old type, where it depends on them."""
+    if old.kind == new.kind == "Timestamp" and (old.timezone is None) != (new.timezone is None):
+        return "a reading of a clock is an instant only if that clock showed UTC"
+    if old.kind == new.kind == "Map":
+        return "the keys of a map may stand in any order"
+    if new.kind == "Time":
+        return "the day is lost"
+    return f"some values of {old.title()} may not fit {new.title()}"
+
+
 def _between(old: Any, new: Any) -> Fit:
     """Two plain types of different kinds."""
-    integers = {**_SIGNED, **_UNSIGNED}
-    if old.kind in integers:
-        return _from_integer(old.kind, integers[old.kind], new)
+    if new.kind == "String":
+        # Every value can be written down; bytes only where they are UTF-8.
+        return Fit.DEPENDS if old.kind == "Binary" else Fit.LOSSLESS
+    if old.kind in _INTEGERS:
+        return _from_integer(old.kind, new)
     if old.kind in _MANTISSA:
-        if new.kind in _MANTISSA:
-            return Fit.LOSSLESS if _MANTISSA[new.kind] > _MANTISSA[old.kind] else Fit.DEPENDS
-        return Fit.DEPENDS if new.kind in (*integers, "Decimal") else _to_text(new)
+        return _from_float(old.kind, new)
     if old.kind == "Decimal":
-        return Fit.DEPENDS if new.kind in (*integers, *_MANTISSA) else _to_text(new)
+        return _from_decimal(old, new)
     if old.kind == "Bool":
-        return Fit.LOSSLESS if new.kind in (*integers, *_MANTISSA) else _to_text(new)
-    if old.kind in _TEMPORAL:
-        return _from_temporal(old, new)
+        return Fit.LOSSLESS if new.kind in (*_INTEGERS, "Float32", "Float64") else Fit.NEVER
+    if old.kind in ("Date", "Timestamp"):
+        return _from_moment(old, new)
     if old.kind == "String":
-        return Fit.LOSSLESS if new.kind == "Binary" and new.fixed_length is None else Fit.DEPENDS
-    return Fit.DEPENDS if new.kind == "String" else Fit.NEVER
+        return _from_text(new)
+    return Fit.NEVER
 
 
-def _from_integer(kind: str, bits: int, new: Any) -> Fit:
-    is_signed = kind in _SIGNED
-    if new.kind in _SIGNED:
-        return Fit.LOSSLESS if _SIGNED[new.kind] >= bits else Fit.DEPENDS
-    if new.kind in _UNSIGNED:
-        return Fit.LOSSLESS if not is_signed and _UNSIGNED[new.kind] >= bits else Fit.DEPENDS
+def _from_integer(kind: str, new: Any) -> Fit:
+    bits = _INTEGERS[kind]
+    if new.kind in _INTEGERS:
+        has_sign = new.kind in _SIGNED or kind in _UNSIGNED
+        return Fit.LOSSLESS if has_sign and _INTEGERS[new.kind] >= bits else Fit.DEPENDS
     if new.kind in _MANTISSA:
         return Fit.LOSSLESS if _MANTISSA[new.kind] >= bits else Fit.DEPENDS
     if new.kind == "Decimal":
-        return Fit.LOSSLESS if new.precision - new.scale >= _DIGITS[bits] and new.scale >= 0 else Fit.DEPENDS
-    return Fit.DEPENDS if new.kind == "Bool" else _to_text(new)
+        # Arrow looks at the types alone: there has to be room for every integer of this width.
+        has_room = new.scale >= 0 and new.precision - new.scale >= _DIGITS[bits]
+        return Fit.LOSSLESS if has_room else Fit.NEVER
+    return Fit.DEPENDS if new.kind == "Bool" else Fit.NEVER
 
 
-def _from_temporal(old: Any, new: Any) -> Fit:
+def _from_float(kind: str, new: Any) -> Fit:
+    if new.kind in _MANTISSA:
+        return Fit.LOSSLESS if _MANTISSA[new.kind] > _MANTISSA[kind] else Fit.DEPENDS
+    if new.kind == "Decimal":
+        return Fit.NEVER if kind == "Float16" else Fit.DEPENDS
+    if new.kind == "Bool":
+        return Fit.NEVER if kind == "Float16" else Fit.DEPENDS
+    return Fit.DEPENDS if new.kind in _INTEGERS else Fit.NEVER
+
+
+def _from_decimal(old: Any, new: Any) -> Fit:
+    is_whole = old.scale <= 0
+    if new.kind in _INTEGERS:
+        has_room = new.kind in _SIGNED and 10 ** (old.precision - old.scale) <= 2 ** _INTEGERS[new.kind]
+        return Fit.LOSSLESS if is_whole and has_room else Fit.DEPENDS
+    if new.kind in ("Float32", "Float64"):
+        # The powers of two in 10ⁿ take none of the mantissa.
+        has_room = 10**old.precision * 5**-old.scale <= 2 ** _MANTISSA[new.kind]
+        return Fit.LOSSLESS if is_whole and has_room else Fit.DEPENDS
+    return Fit.NEVER
+
+
+def _from_moment(old: Any, new: Any) -> Fit:
     if old.kind == "Date" and new.kind == "Timestamp":
         return Fit.DEPENDS if new.unit == "Nanosecond" else Fit.LOSSLESS
-    if old.kind == "Timestamp" and new.kind in ("Date", "Time"):
-        return Fit.DEPENDS
-    return _to_text(new)
+    return Fit.DEPENDS if old.kind == "Timestamp" and new.kind in ("Date", "Time") else Fit.NEVER
 
 
-def _to_text(new: Any) -> Fit:
-    """Every plain value can be written down; nothing else is left at this point."""
-    return Fit.LOSSLESS if new.kind == "String" else Fit.NEVER
+def _from_text(new: Any) -> Fit:
+    if new.kind == "Binary":
+        return Fit.LOSSLESS if new.fixed_length is None else Fit.DEPENDS
+    if new.kind in ("Time", "Duration") or (new.kind == "Decimal" and new.scale < 0):
+        return Fit.NEVER
+    return Fit.DEPENDS
 
 
 def _decimal(old: Any, new: Any) -> Fit:
@@ -101,9 +137,10 @@ def _decimal(old: Any, new: Any) -> Fit:
 def _unit(old: Any, new: Any) -> Fit:
     if old.unit == new.unit:
         return Fit.EQUAL
-    # Nanoseconds reach from 1677 to 2262 only.
     is_finer = _UNITS.index(new.unit) > _UNITS.index(old.unit)
-    return Fit.LOSSLESS if is_finer and new.unit != "Nanosecond" else Fit.DEPENDS
+    # Nanoseconds reach from 1677 to 2262 only; a time of day is always within reach.
+    has_room = new.unit != "Nanosecond" or new.kind == "Time"
+    return Fit.LOSSLESS if is_finer and has_room else Fit.DEPENDS
 
 
 def _timestamp(old: Any, new: Any) -> Fit:

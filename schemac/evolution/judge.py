@@ -5,13 +5,15 @@ Floor: 9 (evolution).
 
 from collections.abc import Callable, Iterable
 from importlib import import_module
+from importlib.util import find_spec
 
 from schemac.evolution.changes import Change
 from schemac.evolution.readers import for_old_readers
 from schemac.evolution.side import Pair
 from schemac.evolution.verdict import Judgement, Verdict
 
-JUDGES = ("arrow", "lance", "spark", "paimon", "odf")
+_ENGINES = ("arrow", "lance", "spark", "paimon", "odf")
+JUDGES = tuple(name for name in _ENGINES if find_spec(f"schemac.evolution.engines.{name}") is not None)
 """The engines that are asked, in the order of the targets."""
 
 

@@ -5,7 +5,8 @@ Shape: the same for all engines: a reader names its columns and wants values tha
 """
 
 from schemac.evolution.changes import Change, Fact
-from schemac.evolution.fit import Fit, fit
+from schemac.evolution.fit import Fit, fit, misfit
+from schemac.evolution.layouts import LAYOUT_FACTS, missing_cast
 from schemac.evolution.verdict import SAFE, Judgement, Outcome
 
 TYPE_FACTS = frozenset(
@@ -54,10 +55,14 @@ def for_old_readers(change: Change) -> Judgement:
             case Fit.DEPENDS:
                 return Judgement(
                     Outcome.DATA,
-                    f"new values may not fit {old.type.title()}, which old readers expect",
+                    f"old readers expect {old.type.title()}: {misfit(new.type, old.type)}",
                     "let readers take the new schema first",
                 )
-        return SAFE
+    if change.fact in TYPE_FACTS | LAYOUT_FACTS and old is not None and new is not None:
+        missing = missing_cast(new, old)
+        return (
+            Judgement(Outcome.REFUSED, missing, "let readers take the new schema first") if missing else SAFE
+        )
     match change.fact:
         case Fact.FIELD_DROPPED | Fact.DATASET_DROPPED:
             return Judgement(

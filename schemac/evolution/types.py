@@ -10,7 +10,6 @@ from typing import Any
 
 from schemac.evolution.changes import Fact
 from schemac.kinds.units import ARROW_UNITS
-from schemac.logical.model import LogicalType
 
 TypeFact = tuple[Fact, Any, Any]
 
@@ -22,7 +21,7 @@ _TEXTS = frozenset({"String", "Binary"})
 _UNITS = list(ARROW_UNITS)
 
 
-def type_facts(old: LogicalType, new: LogicalType) -> Iterator[TypeFact]:
+def type_facts(old: Any, new: Any) -> Iterator[TypeFact]:
     """The facts that lead from one type to the other."""
     if old.kind != new.kind:
         yield (_between_kinds(old.kind, new.kind), old.title(), new.title())
@@ -30,7 +29,11 @@ def type_facts(old: LogicalType, new: LogicalType) -> Iterator[TypeFact]:
     find = _WITHIN.get(new.kind)
     if find is not None:
         for fact in find(old, new):
-            yield (fact, old.title(), new.title())
+            if fact is Fact.SORTED_KEYS_CHANGED:
+                # The title does not tell it.
+                yield (fact, bool(old.keys_sorted), bool(new.keys_sorted))
+            else:
+                yield (fact, old.title(), new.title())
 
 
 def _between_kinds(old: str, new: str) -> Fact:

@@ -3,11 +3,14 @@
 Floor: 9 (evolution). Values only.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, NamedTuple
 
 from schemac.evolution.changes import Change
+from schemac.source.catalogue import BREAKS_OLD_READERS, DEPENDS_ON_DATA, NEEDS_REWRITE, REFUSED_CHANGE
+from schemac.source.diagnostic import Code
 
 
 class Outcome(StrEnum):
@@ -40,6 +43,15 @@ class Judgement(NamedTuple):
     way_out: str = ""
 
 
+OF_DATA: Mapping[Outcome, Code] = {
+    Outcome.REFUSED: REFUSED_CHANGE,
+    Outcome.DATA: DEPENDS_ON_DATA,
+    Outcome.REWRITE: NEEDS_REWRITE,
+}
+"""Codes of what a change means for stored data; the lighter outcomes are no findings."""
+OF_READERS: Mapping[Outcome, Code] = {Outcome.REFUSED: BREAKS_OLD_READERS, Outcome.DATA: DEPENDS_ON_DATA}
+"""Codes of what it means for programs that still have the old schema."""
+
 SAFE = Judgement(Outcome.SAFE)
 
 
@@ -69,14 +81,16 @@ class Verdict:
         return {
             **self.change.to_json(),
             "engine": self.engine,
-            "oldData": _json(self.old_data),
-            "oldReaders": _json(self.old_readers),
+            "oldData": _json(self.old_data, OF_DATA),
+            "oldReaders": _json(self.old_readers, OF_READERS),
             "rule": self.rule,
         }
 
 
-def _json(judgement: Judgement) -> dict[str, str]:
+def _json(judgement: Judgement, codes: Mapping[Outcome, Code]) -> dict[str, str | None]:
+    code = codes.get(judgement.outcome)
     return {
+        "code": code.id if code else None,
         "outcome": str(judgement.outcome),
         "reason": judgement.reason,
         "wayOut": judgement.way_out,

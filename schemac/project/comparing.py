@@ -1,14 +1,16 @@
 """Manifests beside what they were.
 
 Floor: 9 (project).
-Shape: one comparison a dataset, those without a change left out. Files that are byte for byte as they were are not
-compiled; the others are shared between the cores where they are many.
+Shape: one comparison a dataset, or one a locked version of it; those without a change left out. Files that are byte for
+byte as they were are not compiled; the others are shared between the cores where they are many.
+Errors: SC408 unknown-reference.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
+from typing import NamedTuple
 
 from schemac.attributes.own import TARGETS_OF
 from schemac.evolution.changes import Change, Fact
@@ -21,16 +23,22 @@ from schemac.project.configuration import Project
 from schemac.project.discovery import ManifestFile
 from schemac.project.locking import lock_path
 from schemac.project.references import (
-    Blobs,
+    Before,
     Sides,
-    commit_sides,
+    artifact_sides,
+    content_of,
+    find_path,
+    is_output,
+    lock_number,
     locked_sides,
-    manifests_at,
-    path_sides,
+    manifest_sides,
     read_commit,
+    read_folder,
+    sides_before,
     sides_of_file,
 )
 from schemac.project.workers import cores, share
+from schemac.source.catalogue import UNKNOWN_REFERENCE
 from schemac.source.diagnostic import Diagnostic
 from schemac.source.report import Report
 
@@ -40,7 +48,7 @@ SHARED_FROM = 200_000
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """One dataset, from one version to another."""
+    """One dataset, from one version to another; empty where there is none."""
 
     dataset: str
     old: str
@@ -57,6 +65,33 @@ class Wanted:
     engines: tuple[str, ...] = ()
     is_transitive: bool = False
     """Compare with every locked version, not with one."""
+    is_asked_outright: bool = False
+    """Ask these engines even for datasets that are built for others."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Run:
+    """What all parts of a run know."""
+
+    wanted: Wanted
+    project: Project
+    number: int | None = None
+    """The N of `lock:N`."""
+    before: Before | None = None
+    """Of a commit, or of a folder of manifests."""
+    fixed: Sides | None = None
+    """Of one manifest, or of artifacts."""
+    is_alone: bool = False
+    """Whether one manifest is compared with one other, whatever their datasets are called."""
+
+
+class _Part(NamedTuple):
+    """What one process finds."""
+
+    comparisons: list[Comparison]
+    names: list[str]
+    """All datasets that it saw."""
+    diagnostics: tuple[Diagnostic, ...]
 
 
 def compare(
@@ -66,132 +101,159 @@ def compare(
     project: Project,
     report: Report,
 ) -> list[Comparison]:
-    """All comparisons of a run; `folders` are looked through for manifests that a commit had."""
-    blobs: Blobs | None = None
-    gone: list[Path] = []
-    fixed: Sides | None = None
-    if wanted.against.startswith("git:"):
-        here = [file.path for file in files]
-        gone = manifests_at(wanted.against[4:], folders, here)
-        blobs = read_commit(wanted.against[4:], [*here, *gone], report)
-        if blobs is None:
-            return []
-        files = [file for file in files if _is_changed(file.path, blobs)]
-    elif wanted.against.partition(":")[0] != "lock":
-        fixed = path_sides(wanted.against, project, report)
-    if report.has_errors:
+    """All comparisons of a run; `folders` are those that are compared as a whole, with what is no longer in them."""
+    run = _prepare(files, folders, wanted, project, report)
+    if run is None or report.has_errors:
         return []
+    if run.before is not None:
+        files = [file for file in files if _is_changed(file.path, run.before)]
     size = sum(file.path.stat().st_size for file in files if file.path.exists())
     workers = min(cores(), len(files)) if size >= SHARED_FROM else 1
-    tasks = [partial(_part, files[n::workers], wanted, project, blobs, fixed) for n in range(workers)]
     found: list[Comparison] = []
+    names: set[str] = set()
     with collector_paused():
-        for comparisons, diagnostics in share(tasks):
-            found += comparisons
-            report.extend(diagnostics)
-        if blobs is not None:
-            found = _with_moved(found, files, gone, wanted, project, blobs, report)
+        for part in share([partial(_part, files[n::workers], run) for n in range(workers)]):
+            found += part.comparisons
+            names.update(part.names)
+            report.extend(part.diagnostics)
+        if run.before is not None and not report.has_errors:
+            found = _with_moved(found, files, bool(folders), run, report)
+    if run.fixed is not None and not report.has_errors:
+        found += _missing(run, names, bool(folders), report)
     return sorted(found, key=lambda comparison: (comparison.dataset, comparison.old))
 
 
+def _prepare(
+    files: Sequence[ManifestFile], folders: Sequence[Path], wanted: Wanted, project: Project, report: Report
+) -> _Run | None:
+    """Read what is compared with; None after saying why that is not possible."""
+    against = wanted.against
+    if against.startswith("git:"):
+        before = read_commit(against[4:], files, folders, report)
+        return None if before is None else _Run(wanted, project, before=before)
+    if against == "lock" or against.startswith("lock:"):
+        return _Run(wanted, project, lock_number(against, report))
+    path = find_path(against, report)
+    if path is None:
+        return None
+    if is_output(path):
+        return _Run(wanted, project, fixed=artifact_sides(path, report))
+    if path.is_dir():
+        return _Run(wanted, project, before=read_folder(against, files, folders, project, report))
+    fixed = manifest_sides(against, project, report)
+    return _Run(wanted, project, fixed=fixed, is_alone=len(fixed) == len(files) == 1)
+
+
+def _missing(run: _Run, names: set[str], is_whole: bool, report: Report) -> list[Comparison]:
+    """Datasets of a build that there are no more; another manifest only has to have one of those that are compared."""
+    assert run.fixed is not None
+    missing = sorted(run.fixed.keys() - names)
+    if is_output(Path(run.wanted.against)):
+        return [_compare(run.fixed[name], None, run.wanted) for name in missing] if is_whole else []
+    if not run.is_alone and len(missing) == len(run.fixed):
+        report.add(
+            UNKNOWN_REFERENCE,
+            f"{run.wanted.against} has none of the datasets that are compared",
+            help=f"it has {', '.join(missing)}" if missing else "it holds no schema",
+        )
+    return []
+
+
 def _with_moved(
-    found: list[Comparison],
-    files: Sequence[ManifestFile],
-    gone: Sequence[Path],
-    wanted: Wanted,
-    project: Project,
-    blobs: Blobs,
-    report: Report,
+    found: list[Comparison], files: Sequence[ManifestFile], is_whole: bool, run: _Run, report: Report
 ) -> list[Comparison]:
     """Datasets follow their names: one that left a file and came in another has only moved."""
-    olds: Sides = {}
-    for path in gone:
-        olds.update(commit_sides(blobs, path, path.name, project, report))
-    added = {c.dataset for c in found if c.changes[0].fact is Fact.DATASET_ADDED}
-    dropped = {c.dataset for c in found if c.changes[0].fact is Fact.DATASET_DROPPED}
-    moved = added & (dropped | olds.keys())
+    assert run.before is not None
+    gone: Sides = {}
+    for path in run.before.gone:
+        gone.update(sides_before(run.before, path, run.project, report))
+    added = {c.dataset: c.new for c in found if not c.old}
+    dropped = {c.dataset: c.old for c in found if not c.new}
+    moved = added.keys() & (dropped.keys() | gone.keys())
     kept = [c for c in found if c.dataset not in moved]
-    kept += [_compare(old, None, wanted.engines) for name, old in olds.items() if name not in moved]
+    if is_whole:
+        kept += [_compare(gone[name], None, run.wanted) for name in sorted(gone.keys() - moved)]
     if moved:
-        news: Sides = {}
+        olds, news = dict(gone), Sides()
+        left = {dropped[name] for name in moved & dropped.keys()}
+        come = {added[name] for name in moved}
         for file in files:
-            olds = {**commit_sides(blobs, file.path, file.name, project, report), **olds}
-        for compiled in read_manifests(files, project, report):
+            if run.before.names.get(file.path) in left:
+                olds = {**sides_before(run.before, file.path, run.project, report), **olds}
+        for compiled in read_manifests([file for file in files if file.name in come], run.project, report):
             news.update(sides_of_file(compiled, report))
-        kept += [_compare(olds[name], news[name], wanted.engines) for name in sorted(moved)]
+        for name in sorted(moved):
+            kept += [_compare(old, news[name], run.wanted) for old in _versions(olds[name], run.wanted)]
     return [comparison for comparison in kept if comparison.changes]
 
 
-def _is_changed(path: Path, blobs: Blobs) -> bool:
-    """Whether a manifest or its lock is not as it was at the commit."""
-    return any(_content(p) != blobs.contents.get(p) for p in (path, lock_path(path)))
+def _is_changed(path: Path, before: Before) -> bool:
+    """Whether a manifest or its lock is not as it was."""
+    return any(content_of(p) != before.contents.get(p) for p in (path, lock_path(path)))
 
 
-def _content(path: Path) -> bytes | None:
-    try:
-        return path.read_bytes()
-    except OSError:
-        return None
-
-
-def _part(
-    files: Sequence[ManifestFile], wanted: Wanted, project: Project, blobs: Blobs | None, fixed: Sides | None
-) -> tuple[list[Comparison], tuple[Diagnostic, ...]]:
-    """What one process finds."""
+def _part(files: Sequence[ManifestFile], run: _Run) -> _Part:
     report = Report()
     found: list[Comparison] = []
-    for file in read_manifests(files, project, report):
+    names: list[str] = []
+    for file in read_manifests(files, run.project, report):
         if report.has_errors:
             break
         news = sides_of_file(file, report)
-        for old, new in _pairs(file, news, wanted, project, blobs, fixed, report):
-            found.append(_compare(old, new, wanted.engines))
-    return [c for c in found if c.changes], report.diagnostics
+        names += news
+        found += [_compare(old, new, run.wanted) for old, new in _pairs(file, news, run, report)]
+    return _Part([c for c in found if c.changes], names, report.diagnostics)
 
 
 def _pairs(
-    file: CompiledFile,
-    news: Sides,
-    wanted: Wanted,
-    project: Project,
-    blobs: Blobs | None,
-    fixed: Sides | None,
-    report: Report,
+    file: CompiledFile, news: Sides, run: _Run, report: Report
 ) -> list[tuple[Side | None, Side | None]]:
-    if blobs is not None:
-        olds = commit_sides(blobs, file.file.path, file.file.name, project, report)
+    if run.before is not None:
+        olds = sides_before(run.before, file.file.path, run.project, report)
         names = sorted({*olds, *news})
-        return [(olds.get(name), news.get(name)) for name in names]
-    if fixed is not None:
-        if len(fixed) == len(news) == 1:
-            return [(next(iter(fixed.values())), next(iter(news.values())))]
-        return [(fixed.get(name), news[name]) for name in sorted(news)]
-    if wanted.is_transitive:
-        return [
-            (side_of_version(new.locked, version.number), new)
-            for new in news.values()
-            if new.locked is not None
-            for version in new.locked.versions
-        ]
-    number = wanted.against.partition(":")[2]
-    olds = locked_sides(file, int(number) if number else None, report)
-    return [(olds[name], news[name]) for name in sorted(news) if name in olds]
+    elif run.fixed is None:
+        # Of a version by its number there is one, but transitively it takes all of them.
+        olds = locked_sides(file, None if run.wanted.is_transitive else run.number, report)
+        names = [name for name in sorted(news) if name in olds]
+    elif run.is_alone and len(news) == 1:
+        (old,), (new,) = run.fixed.values(), news.values()
+        return [(side, new) for side in _versions(old, run.wanted)]
+    else:
+        olds = run.fixed
+        is_build = is_output(Path(run.wanted.against))
+        names = [name for name in sorted(news) if is_build or name in olds]
+    return [(old, news.get(name)) for name in names for old in _versions(olds.get(name), run.wanted)]
 
 
-def _compare(old: Side | None, new: Side | None, engines: Sequence[str]) -> Comparison:
+def _versions(old: Side | None, wanted: Wanted) -> list[Side | None]:
+    """The old side; or, where all versions are asked for, those that its lock has, and itself if it is none of them."""
+    if old is None or not wanted.is_transitive or old.locked is None or not old.locked.versions:
+        return [old]
+    versions = [side_of_version(old.locked, version.number) for version in old.locked.versions]
+    return [*versions, old] if diff_of(pair(versions[-1], old)) else [*versions]
+
+
+def _compare(old: Side | None, new: Side | None, wanted: Wanted) -> Comparison:
+    engines = wanted.engines
     if old is None or new is None:
         side = new or old
         assert side is not None
         fact = Fact.DATASET_ADDED if old is None else Fact.DATASET_DROPPED
         place = side.place(None)
         change = Change(
-            fact, side.dataset.name, "", old_place=None if old is None else place, new_place=place
+            fact,
+            side.dataset.name,
+            "",
+            old_place=place if new is None else None,
+            new_place=place if old is None else None,
         )
         verdicts = judge([change], None, engines)
-        return Comparison(side.dataset.name, "", side.label, (change,), verdicts)
+        return Comparison(
+            side.dataset.name, old.label if old else "", new.label if new else "", (change,), verdicts
+        )
     sides = pair(old, new)
     changes = diff_of(sides)
-    verdicts = judge(changes, sides, _engines(new, engines)) if engines else ()
+    verdicts = judge(changes, sides, _engines(new, wanted)) if engines else ()
     return Comparison(
         new.dataset.name,
         old.label,
@@ -201,9 +263,10 @@ def _compare(old: Side | None, new: Side | None, engines: Sequence[str]) -> Comp
     )
 
 
-def _engines(new: Side, engines: Sequence[str]) -> list[str]:
-    wanted = TARGETS_OF.read(new.dataset.schema.extra) or engines
-    return [engine for engine in JUDGES if engine in engines and engine in wanted]
+def _engines(new: Side, wanted: Wanted) -> list[str]:
+    built_for = TARGETS_OF.read(new.dataset.schema.extra)
+    is_restricted = built_for is not None and not wanted.is_asked_outright
+    return [e for e in JUDGES if e in wanted.engines and (not is_restricted or e in (built_for or ()))]
 
 
 def _light(change: Change) -> Change:

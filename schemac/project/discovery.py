@@ -65,6 +65,13 @@ def _walk(folder: Path, out: Path) -> Iterator[Path]:
         yield from (here / name for name in sorted(files) if name.endswith(_SUFFIXES))
 
 
+def is_manifest_name(name: str) -> bool:
+    """Whether a file of this relative path would be looked at in a folder."""
+    *folders, file = name.split("/")
+    is_foreign = any(folder.startswith(".") and folder != ".." for folder in folders)
+    return file.endswith(_SUFFIXES) and not is_foreign and not _FOREIGN_FOLDERS.intersection(folders)
+
+
 def _name(path: Path) -> str:
     """The path from the working folder where it lies below it, with `/`."""
     try:

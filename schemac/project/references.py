@@ -1,8 +1,9 @@
 """What a schema is compared with.
 
 Floor: 9 (project).
-Shape: `lock` or `lock:N` is a version of the lock beside each manifest, `git:REF` the manifest with its lock at a commit,
-anything else a path: of a manifest, of a folder of manifests, or of an output folder of a build.
+Shape: `lock` or `lock:N` is a version of the lock beside each manifest, `git:REF` the manifests with their locks at a
+commit, anything else a path: of a manifest, of a folder of manifests, or of an output folder of a build. Commits and
+folders are held as bytes until it is known which of them differ.
 Errors: SC408 unknown-reference, and whatever is wrong with what is read.
 """
 
@@ -25,21 +26,27 @@ from schemac.logical.origins import Origins
 from schemac.logical.slots import columns
 from schemac.project.compile import CompiledFile, check_source
 from schemac.project.configuration import Project
-from schemac.project.discovery import ManifestFile, find_manifests
+from schemac.project.discovery import ManifestFile, find_manifests, is_manifest_name
 from schemac.project.locking import lock_path, open_lock
 from schemac.source.catalogue import UNKNOWN_REFERENCE
+from schemac.source.diagnostic import Severity
 from schemac.source.report import Report
+from schemac.source.suggest import closest
 from schemac.source.text import SourceText, decode_text, read_text
 
 Sides = dict[str, Side]
 
 
 @dataclass(frozen=True, slots=True)
-class Blobs:
-    """Files of a commit, by their path on disk."""
+class Before:
+    """Manifests as they were, each under the path of the manifest that it is compared with."""
 
-    ref: str
     contents: Mapping[Path, bytes] = field(repr=False)
+    """Of manifests and their locks."""
+    names: Mapping[Path, str] = field(repr=False)
+    """How each manifest is spoken of."""
+    gone: tuple[Path, ...] = ()
+    """Manifests that nothing of today stands in the place of, under paths of their own."""
 
 
 def side_of(dataset: LogicalDataset, label: str, lock: Lock | None) -> Side:
@@ -72,54 +79,117 @@ def locked_sides(file: CompiledFile, number: int | None, report: Report) -> Side
                 UNKNOWN_REFERENCE,
                 f"{held.name} has no {what} of {dataset.name}",
                 file=file.file.name,
-                help=f"its versions are 1 to {locked.newest.number}"
-                if locked.newest
-                else f"make the first one with `schemac lock {file.file.name}`",
+                help=_versions(locked) or f"make the first one with `schemac lock {file.file.name}`",
             )
             continue
         sides[dataset.name] = side_of_version(locked, version.number)
     return sides
 
 
-def read_commit(ref: str, manifests: Sequence[Path], report: Report) -> Blobs | None:
-    """The manifests and their locks as they were at a commit, read by one git process."""
+def _versions(locked: LockedDataset) -> str:
+    if locked.newest is None:
+        return ""
+    last = locked.newest.number
+    return "its only version is 1" if last == 1 else f"its versions are 1 to {last}"
+
+
+def lock_number(against: str, report: Report) -> int | None:
+    """The N of `lock:N`; None for `lock`, and after saying what is wrong."""
+    _, colon, text = against.partition(":")
+    if not colon:
+        return None
+    if not (text.isascii() and text.isdigit()):
+        report.add(
+            UNKNOWN_REFERENCE,
+            f"'{text}' is no number of a version",
+            help="write `lock:3` for version 3, `lock` for the newest",
+        )
+        return None
+    return int(text)
+
+
+def read_commit(
+    ref: str, files: Sequence[ManifestFile], folders: Sequence[Path], report: Report
+) -> Before | None:
+    """The manifests and their locks as they were at a commit, and those that lay in these folders then."""
     here = Path.cwd()
-    wanted = [path for manifest in manifests for path in (manifest, lock_path(manifest))]
     try:
-        subprocess.run(
-            ["git", "rev-parse", "--verify", "--quiet", "--end-of-options", f"{ref}^{{commit}}"],
-            check=True,
-            capture_output=True,
-        )
-        lines = "".join(f"{ref}:./{_relative(path, here)}\n" for path in wanted)
-        found = subprocess.run(
-            ["git", "cat-file", "--batch"], input=lines.encode(), check=True, capture_output=True
-        )
+        found = _git("rev-parse", "--verify", "--quiet", "--end-of-options", f"{ref}^{{commit}}")
+        commit = found.strip().decode()
+        gone = _manifests_at(commit, folders, {file.path.resolve() for file in files}, here)
+        manifests = [*(file.path for file in files), *gone]
+        wanted = [path for manifest in manifests for path in (manifest, lock_path(manifest))]
+        lines = "".join(f"{commit}:./{_relative(path, here)}\n" for path in wanted)
+        contents = _parsed(_git("cat-file", "--batch", input=lines.encode()), wanted)
     except FileNotFoundError:
         report.add(UNKNOWN_REFERENCE, f"git:{ref} needs git, which is not installed")
         return None
-    except subprocess.CalledProcessError:
-        help = "name a branch, a tag or a commit of this repository"
-        report.add(UNKNOWN_REFERENCE, f"git knows no commit '{ref}' here", help=help)
+    except subprocess.CalledProcessError as error:
+        said = error.stderr.decode("utf-8", "replace").strip().splitlines()
+        report.add(
+            UNKNOWN_REFERENCE,
+            f"git knows no commit '{ref}' here",
+            help=said[0] if said else "name a branch, a tag or a commit of this repository",
+        )
         return None
-    return Blobs(ref, _parsed(found.stdout, wanted))
+    names = {file.path: f"{ref}:{file.name}" for file in files}
+    names |= {path: f"{ref}:{_relative(path, here)}" for path in gone}
+    return Before(contents, names, tuple(gone))
 
 
-def manifests_at(ref: str, folders: Sequence[Path], known: Sequence[Path]) -> list[Path]:
-    """Manifests that lay in these folders at a commit and do so no more; none where git does not answer."""
+def _git(*words: str, input: bytes = b"") -> bytes:
+    return subprocess.run(["git", *words], input=input, check=True, capture_output=True).stdout
+
+
+def _manifests_at(commit: str, folders: Sequence[Path], known: set[Path], here: Path) -> list[Path]:
+    """Manifests that lay in these folders at a commit and do so no more."""
     if not folders:
         return []
-    here = Path.cwd()
-    command = ["git", "ls-tree", "-r", "-z", "--name-only", "--end-of-options", ref, "--"]
+    command = ["ls-tree", "-r", "-z", "--name-only", "--end-of-options", commit, "--"]
+    listed = _git(*command, *(_relative(folder, here) for folder in folders))
+    paths = [here / name for name in os.fsdecode(listed).split("\0") if is_manifest_name(name)]
+    return [path for path in paths if path.resolve() not in known]
+
+
+def read_folder(
+    folder: str, files: Sequence[ManifestFile], folders: Sequence[Path], project: Project, report: Report
+) -> Before:
+    """The manifests of another folder; those at the same place below it are compared first."""
+    out = project.folder / project.configuration.out
+    others = {file.path.resolve(): file for file in find_manifests([folder], Path.cwd(), out, report)}
+    contents: dict[Path, bytes] = {}
+    names: dict[Path, str] = {}
+    for file in files:
+        places = [Path(folder) / p for p in _places(file.path, folders)]
+        twin = next((o for place in places if (o := others.pop(place.resolve(), None))), None)
+        if twin is not None:
+            _take(twin, file.path, contents, names)
+    for other in others.values():
+        _take(other, other.path, contents, names)
+    return Before(contents, names, tuple(other.path for other in others.values()))
+
+
+def _places(path: Path, folders: Sequence[Path]) -> list[Path]:
+    """Where a manifest lies below the folders that are compared; by its name alone where there are none."""
+    path = path.resolve()
+    bases = [folder.resolve() for folder in folders]
+    return [path.relative_to(base) for base in bases if path.is_relative_to(base)] or [Path(path.name)]
+
+
+def _take(file: ManifestFile, path: Path, contents: dict[Path, bytes], names: dict[Path, str]) -> None:
+    names[path] = file.name
+    for key, source in ((path, file.path), (lock_path(path), lock_path(file.path))):
+        content = content_of(source)
+        if content is not None:
+            contents[key] = content
+
+
+def content_of(path: Path) -> bytes | None:
+    """The bytes of a file; None where there is none to be read."""
     try:
-        listed = subprocess.run(
-            [*command, *(_relative(f, here) for f in folders)], capture_output=True, check=False
-        )
-    except FileNotFoundError:
-        return []
-    paths = [here / name for name in listed.stdout.decode().split("\0") if name.endswith((".yaml", ".yml"))]
-    there = {path.resolve() for path in known}
-    return [path for path in paths if path.resolve() not in there]
+        return path.read_bytes()
+    except OSError:
+        return None
 
 
 def _relative(path: Path, here: Path) -> str:
@@ -142,40 +212,51 @@ def _parsed(output: bytes, wanted: Sequence[Path]) -> dict[Path, bytes]:
     return contents
 
 
-def commit_sides(blobs: Blobs, path: Path, name: str, project: Project, report: Report) -> Sides:
-    """The datasets of a manifest as it was at a commit; none where it was not there."""
-    content = blobs.contents.get(path)
+def sides_before(before: Before, path: Path, project: Project, report: Report) -> Sides:
+    """The datasets of a manifest as it was; none where it was not there."""
+    content = before.contents.get(path)
     if content is None:
         return {}
-    label = f"{blobs.ref}:{name}"
+    name = before.names[path]
     found = Report()
-    source = decode_text(content, label, found)
+    source = decode_text(content, name, found)
     datasets = _checked(source, project, found, is_named=False) if source is not None else []
     if found.has_errors:
-        report.extend(d for d in found.diagnostics if d.severity == "error")
+        report.extend(d for d in found.diagnostics if d.severity is Severity.ERROR)
         return {}
     lock = None
-    if (text := blobs.contents.get(lock_path(path))) is not None:
-        lock = read_lock(text.decode("utf-8", "replace"), f"{label} (its lock)", report)
-    return {dataset.name: side_of(dataset, label, lock) for dataset in datasets}
+    if (text := before.contents.get(lock_path(path))) is not None:
+        lock = read_lock(text.decode("utf-8", "replace"), f"{name} (its lock)", report)
+    return {dataset.name: side_of(dataset, name, lock) for dataset in datasets}
 
 
-def path_sides(given: str, project: Project, report: Report) -> Sides:
-    """The datasets of a manifest, of a folder of manifests, or of a build's output folder."""
+def find_path(given: str, report: Report) -> Path | None:
+    """The path that a reference names; None after saying that there is nothing."""
     path = Path(given)
-    if not path.exists():
-        report.add(
-            UNKNOWN_REFERENCE,
-            f"there is nothing to compare with at {given}",
-            help="name a file, a folder, `lock`, `lock:N` or `git:REF`",
-        )
-        return {}
-    if (path / NAME).is_file():
-        return _artifact_sides(path, report)
+    if given and path.exists():
+        return path
+    near = closest(given.partition(":")[0], ("lock", "git")) if given else None
+    report.add(
+        UNKNOWN_REFERENCE,
+        f"there is nothing to compare with at '{given}'",
+        help=f"did you mean `{near}`?"
+        if near
+        else "name a manifest, a folder of manifests or artifacts, `lock`, `lock:N` or `git:REF`",
+    )
+    return None
+
+
+def manifest_sides(given: str, project: Project, report: Report) -> Sides:
+    """The datasets of another manifest."""
     sides: Sides = {}
-    for file in find_manifests([given], Path.cwd(), Path.cwd() / project.configuration.out, report):
+    for file in find_manifests([given], Path.cwd(), project.folder / project.configuration.out, report):
         sides.update(_manifest_sides(file, project, report))
     return sides
+
+
+def is_output(path: Path) -> bool:
+    """Whether a build has written here."""
+    return (path / NAME).is_file()
 
 
 def _manifest_sides(file: ManifestFile, project: Project, report: Report) -> Sides:
@@ -192,7 +273,8 @@ def _checked(source: SourceText, project: Project, report: Report, *, is_named: 
     return check_source(source, project, report, is_named=is_named, system_columns=columns)
 
 
-def _artifact_sides(folder: Path, report: Report) -> Sides:
+def artifact_sides(folder: Path, report: Report) -> Sides:
+    """The datasets of a build, as its Arrow artifacts tell them."""
     # Imported here for start-up time: artifacts are rarely compared with.
     import pyarrow as pa
 

@@ -7,10 +7,11 @@ column anew under a new id.
 """
 
 from schemac.evolution.changes import Change, Fact
-from schemac.evolution.fit import Fit, fit
+from schemac.evolution.fit import Fit, fit, misfit
 from schemac.evolution.readers import TYPE_FACTS
 from schemac.evolution.side import Pair, Side
 from schemac.evolution.verdict import SAFE, Judgement, Outcome
+from schemac.identity.casts import is_cast
 from schemac.logical.slots import Slot, preorder
 
 _LAYOUTS = frozenset(
@@ -71,6 +72,8 @@ def judge(change: Change, sides: Pair | None) -> Judgement:
             if _is_in_structs(old) and _is_in_structs(new):
                 return Judgement(Outcome.REWRITE, "Lance moves no column into another; its data is copied")
             return Judgement(Outcome.REFUSED, "there is no way into or out of a list or map", _BESIDE)
+        case Fact.BECAME_REQUIRED if sides is not None and new is not None and not sides.new.words[new]:
+            return Judgement(Outcome.METADATA, "Lance does not keep whether items of a vector may be null")
         case Fact.BECAME_REQUIRED:
             return Judgement(
                 Outcome.DATA,
@@ -142,16 +145,19 @@ def _hollow(new: Slot, sides: Pair) -> Slot | None:
 
 
 def _type(sides: Pair, old: Slot, new: Slot) -> Judgement:
-    if _words(sides.old, old) == _words(sides.new, new):
+    before, after = _words(sides.old, old), _words(sides.new, new)
+    if before == after:
         return Judgement(Outcome.METADATA)
+    if before == ("json",) and not is_cast("json", after[0]):
+        return Judgement(Outcome.REFUSED, "Lance turns JSON into bytes only", _BESIDE)
     match fit(old.type, new.type):
         case Fit.NEVER:
             return Judgement(Outcome.REFUSED, f"{old.type.title()} cannot become {new.type.title()}", _BESIDE)
         case Fit.DEPENDS:
             return Judgement(
                 Outcome.DATA,
-                f"the column is written anew if all values fit {new.type.title()}",
-                "`schemac plan --table` looks at the values",
+                f"the column is written anew; {misfit(old.type, new.type)}",
+                "`schemac apply` looks at all values before it changes anything",
             )
     return Judgement(Outcome.REWRITE, "the column is written anew, under a new id")
 

@@ -2,19 +2,24 @@
 
 Floor: 9 (evolution).
 Source: the reference implementation's chain validators: attributes may change, fields may change places, and fields that
-are optional may be added; everything else is refused.
+are optional may be added; everything else is refused. A map is compared as a whole: nothing inside may change.
 """
 
 from schemac.evolution.changes import Change, Fact
 from schemac.evolution.readers import TYPE_FACTS
 from schemac.evolution.side import Pair
 from schemac.evolution.verdict import SAFE, Judgement, Outcome
+from schemac.logical.slots import Slot
 
 _NEW_DATASET = "derive a new dataset with this schema"
 
 
 def judge(change: Change, sides: Pair | None) -> Judgement:
     """Whether the event may follow the one before."""
+    if _is_in_map(change.new_slot or change.old_slot):
+        return Judgement(
+            Outcome.REFUSED, "the standard compares maps as a whole, and lets no type change", _NEW_DATASET
+        )
     if change.fact in (Fact.DATASET_ADDED, Fact.FIELDS_REORDERED):
         return SAFE
     if change.fact in TYPE_FACTS:
@@ -35,3 +40,10 @@ def judge(change: Change, sides: Pair | None) -> Judgement:
         case Fact.DATASET_DROPPED:
             return SAFE
     return Judgement(Outcome.METADATA)
+
+
+def _is_in_map(slot: Slot | None) -> bool:
+    above = slot.parent if slot is not None else None
+    while above is not None and above.type.kind != "Map":
+        above = above.parent
+    return above is not None

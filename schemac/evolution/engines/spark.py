@@ -2,7 +2,8 @@
 
 Floor: 9 (evolution).
 Source: the statements that lance-spark's catalog accepts: ADD, DROP and RENAME COLUMN at the top level, DROP NOT NULL,
-SET TBLPROPERTIES; one sort a statement. What it refuses, `schemac apply` does through Lance itself.
+SET TBLPROPERTIES; one sort a statement. What it refuses, `schemac apply` does through Lance itself. Comments and metadata
+have no statement either, but no query depends on them, so they are no reason to refuse a change.
 """
 
 from typing import Any
@@ -13,6 +14,17 @@ from schemac.evolution.verdict import SAFE, Judgement, Outcome
 from schemac.logical.slots import Slot
 
 _APPLY = "carry it out with `schemac apply`, which goes through Lance itself"
+_STORAGE = frozenset(
+    {
+        Fact.BLOB_ADDED,
+        Fact.BLOB_REMOVED,
+        Fact.FLOAT_ENCODING_CHANGED,
+        Fact.PACKED_STRUCT_CHANGED,
+        Fact.JSON_CHANGED,
+        Fact.STORAGE_VERSION_CHANGED,
+    }
+)
+"""What is decided when a column or table is made."""
 _PROPERTIES = frozenset({Fact.TABLE_PROPERTY_SET, Fact.TABLE_PROPERTY_REMOVED})
 
 
@@ -22,6 +34,12 @@ def judge(change: Change, sides: Pair | None) -> Judgement:
         return SAFE
     if change.fact in _PROPERTIES:
         return Judgement(Outcome.NEW_FILES, "columns that are there keep their encodings")
+    if change.fact in _STORAGE:
+        return Judgement(
+            Outcome.REFUSED,
+            "lance-spark decides on it when a column is made",
+            "add a column beside it, fill it, and drop the old one",
+        )
     slot = change.new_slot or change.old_slot
     is_column = slot is not None and slot.parent is None
     match change.fact:
@@ -61,7 +79,7 @@ def judge(change: Change, sides: Pair | None) -> Judgement:
     if old == new:
         return SAFE
     if _bare(old) == _bare(new):
-        return _refused("changes no comments and metadata")
+        return Judgement(Outcome.METADATA, "through `schemac apply`: lance-spark alters no metadata")
     return _refused("changes no types")
 
 

@@ -1,0 +1,40 @@
+"""Whether arrays of one layout are cast to another.
+
+Floor: 9 (evolution).
+Source: `pyarrow.dataset`, asked with every pair of layouts (`tests/conformance/test_verdicts.py`).
+"""
+
+from schemac.attributes.arrow import read_hints
+from schemac.evolution.changes import Fact
+from schemac.logical.slots import Slot
+
+LAYOUT_FACTS = frozenset(
+    {
+        Fact.OFFSET_WIDTH_CHANGED,
+        Fact.BUFFER_LAYOUT_CHANGED,
+        Fact.DATE_ENCODING_CHANGED,
+        Fact.DECIMAL_WIDTH_CHANGED,
+        Fact.DICTIONARY_ADDED,
+        Fact.DICTIONARY_REMOVED,
+        Fact.DICTIONARY_CHANGED,
+        Fact.CHILD_NAMES_CHANGED,
+    }
+)
+"""Changes of how the same values lie in memory."""
+_BYTES = ("String", "Binary")
+
+
+def missing_cast(old: Slot, new: Slot) -> str:
+    """Which cast pyarrow lacks between two layouts; empty where it has the one in question."""
+    before, after = read_hints(old.extra), read_hints(new.extra)
+    had_view = before.buffer is not None and before.buffer.kind == "View"
+    has_view = after.buffer is not None and after.buffer.kind == "View"
+    if "List" in (old.type.kind, new.type.kind) and (had_view or has_view):
+        # Out of views it makes lists, but loses the last one, and says nothing.
+        return "pyarrow does not cast between lists and views of lists"
+    if before.dictionary is None and after.dictionary is not None:
+        is_cast = old.type.kind in _BYTES and new.type.kind in _BYTES and not had_view
+        return "" if is_cast else "pyarrow makes dictionaries of contiguous texts and bytes only"
+    if before.dictionary is not None and after.dictionary is None and (had_view or has_view):
+        return "pyarrow has no cast between dictionaries and views"
+    return ""

@@ -1,0 +1,331 @@
+"""One change after another, as manifests: at least one case for every fact, at the top and below.
+
+Shape: a case has a schema before and one after, and the facts between them in their order.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from schemac.evolution.changes import Fact
+from tests.conformance.manifest_types import (
+    Manifest,
+    buffer,
+    child_names,
+    dictionary,
+    extension,
+    member,
+    of,
+    option,
+    struct,
+)
+
+LANCE, PAIMON, SPARK, OWN = "lance.org", "paimon.apache.org", "spark.apache.org", "schemac.dev"
+
+
+@dataclass(frozen=True)
+class Case:
+    """A change with its name, which says what is done."""
+
+    name: str
+    old: Manifest
+    new: Manifest
+    facts: tuple[Fact, ...]
+
+
+def _schema(*fields: Manifest, extra: Manifest | None = None) -> Manifest:
+    return {"fields": [member("id", of("Int64")), *fields], **({"extra": extra} if extra else {})}
+
+
+def _types(name: str, old: Manifest, new: Manifest, *facts: Fact) -> Case:
+    return Case(name, _schema(member("x", old)), _schema(member("x", new)), facts)
+
+
+def _with(kind: Manifest, extra: Manifest | None) -> Manifest:
+    bare = {key: value for key, value in kind.items() if key != "extra"}
+    return {**bare, **({"extra": {**kind.get("extra", {}), **extra}} if extra else {})}
+
+
+def _hint(name: str, kind: Manifest, old: Manifest | None, new: Manifest | None, *facts: Fact) -> Case:
+    return _types(name, _with(kind, old), _with(kind, new), *facts)
+
+
+def _whole(name: str, old: Manifest | None, new: Manifest | None, *facts: Fact) -> Case:
+    return Case(
+        name, _schema(member("x", of("Int8")), extra=old), _schema(member("x", of("Int8")), extra=new), facts
+    )
+
+
+def _renamed(field: Manifest, old: str) -> Manifest:
+    return {**field, "extra": {**field.get("extra", {}), f"{OWN}/renamedFrom": old}}
+
+
+TEXT, BYTES, INT, LONG = of("String"), of("Binary"), of("Int32"), of("Int64")
+X, Y = member("x", of("Int32")), member("y", of("String"))
+NEW = member("n", option(of("Float64")))
+
+
+def _list(item: Manifest, length: int | None = None, extra: Manifest | None = None) -> Manifest:
+    return of("List", extra, itemType=item, **({"fixedLength": length} if length else {}))
+
+
+def _map(key: Manifest, value: Manifest, **properties: Any) -> Manifest:
+    return of("Map", keyType=key, valueType=value, **properties)
+
+
+def _decimal(precision: int, scale: int, bits: int | None = None) -> Manifest:
+    extra = {"arrow.apache.org/decimalEncoding": {"bitWidth": bits}} if bits else None
+    return of("Decimal", extra, precision=precision, scale=scale)
+
+
+def _time(kind: str, unit: str, **properties: Any) -> Manifest:
+    return of(kind, unit=unit, **properties)
+
+
+def _fields() -> Iterator[Case]:
+    f = Fact
+    yield Case("add an optional column", _schema(X), _schema(X, NEW), (f.FIELD_ADDED,))
+    yield Case("add a required column", _schema(X), _schema(X, Y), (f.FIELD_ADDED,))
+    yield Case("drop a column", _schema(X, Y), _schema(X), (f.FIELD_DROPPED,))
+    yield Case(
+        "replace all columns",
+        {"fields": [X]},
+        {"fields": [NEW]},
+        (f.FIELD_ADDED, f.FIELD_DROPPED),
+    )
+    yield Case("rename a column", _schema(X), _schema(_renamed(member("z", INT), "x")), (f.FIELD_RENAMED,))
+    yield Case(
+        "move a column into a struct",
+        _schema(X, member("s", struct(Y))),
+        _schema(member("s", struct(Y, _renamed(member("x", INT), "x")))),
+        (f.FIELD_MOVED,),
+    )
+    yield Case(
+        "move a member into a list",
+        _schema(member("s", struct(X, Y)), member("l", _list(struct(Y)))),
+        _schema(member("s", struct(Y)), member("l", _list(struct(Y, _renamed(member("x", INT), "s.x"))))),
+        (f.FIELD_MOVED,),
+    )
+    yield Case("change the order of columns", _schema(X, Y), _schema(Y, X), (f.FIELDS_REORDERED,))
+    yield _types("make a column optional", INT, option(INT), f.BECAME_OPTIONAL)
+    yield _types("make a column required", option(INT), INT, f.BECAME_REQUIRED)
+    note = "opendatafabric.org/description"
+    yield _hint("describe a column", INT, None, {note: "a"}, f.DESCRIPTION_ADDED)
+    yield _hint("describe a column otherwise", INT, {note: "a"}, {note: "b"}, f.DESCRIPTION_CHANGED)
+    yield _hint("describe a column no more", INT, {note: "a"}, None, f.DESCRIPTION_REMOVED)
+
+
+def _nested() -> Iterator[Case]:
+    f = Fact
+    around: dict[str, Callable[..., Manifest]] = {
+        "a struct": lambda *m: struct(*m),
+        "a list": lambda *m: _list(struct(*m)),
+        "a vector": lambda *m: _list(struct(*m), 2),
+        "a map": lambda *m: _map(TEXT, struct(*m)),
+    }
+    for where, build in around.items():
+        yield _types(f"add an optional member in {where}", build(X), build(X, NEW), f.FIELD_ADDED)
+        yield _types(f"add a required member in {where}", build(X), build(X, Y), f.FIELD_ADDED)
+        yield _types(f"drop a member in {where}", build(X, Y), build(Y), f.FIELD_DROPPED)
+        yield _types(
+            f"rename a member in {where}", build(X), build(_renamed(member("z", INT), "x")), f.FIELD_RENAMED
+        )
+        yield _types(f"change the order of members in {where}", build(X, Y), build(Y, X), f.FIELDS_REORDERED)
+        yield _types(f"widen a member in {where}", build(X), build(member("x", LONG)), f.INTEGER_WIDENED)
+        yield _types(
+            f"make a member required in {where}",
+            build(NEW),
+            build(member("n", of("Float64"))),
+            f.BECAME_REQUIRED,
+        )
+    yield _types("widen the items of a list", _list(INT), _list(LONG), f.INTEGER_WIDENED)
+    yield _types("widen the items of a vector", _list(INT, 2), _list(LONG, 2), f.INTEGER_WIDENED)
+    yield _types("widen the keys of a map", _map(INT, TEXT), _map(LONG, TEXT), f.INTEGER_WIDENED)
+    yield _types("widen the values of a map", _map(TEXT, INT), _map(TEXT, LONG), f.INTEGER_WIDENED)
+    yield _types("make items optional", _list(INT), _list(option(INT)), f.BECAME_OPTIONAL)
+    yield _types("make values required", _map(TEXT, option(INT)), _map(TEXT, INT), f.BECAME_REQUIRED)
+
+
+def _type_changes() -> Iterator[Case]:
+    f = Fact
+    yield _types("Int32 to Int64", INT, LONG, f.INTEGER_WIDENED)
+    yield _types("UInt8 to Int16", of("UInt8"), of("Int16"), f.INTEGER_WIDENED)
+    yield _types("Int64 to Int32", LONG, INT, f.INTEGER_NARROWED)
+    yield _types("Int32 to UInt32", INT, of("UInt32"), f.SIGN_CHANGED)
+    yield _types("Float32 to Float64", of("Float32"), of("Float64"), f.FLOAT_WIDENED)
+    yield _types("Float64 to Float32", of("Float64"), of("Float32"), f.FLOAT_NARROWED)
+    yield _types("Int32 to Float64", INT, of("Float64"), f.NUMBER_FAMILY_CHANGED)
+    yield _types("Int64 to Float64", LONG, of("Float64"), f.NUMBER_FAMILY_CHANGED)
+    yield _types("Int32 to a decimal with room", INT, _decimal(12, 2), f.NUMBER_FAMILY_CHANGED)
+    yield _types("Int32 to a decimal without", INT, _decimal(9, 2), f.NUMBER_FAMILY_CHANGED)
+    yield _types("more digits", _decimal(12, 2), _decimal(20, 2), f.PRECISION_RAISED)
+    yield _types("fewer digits", _decimal(20, 2), _decimal(12, 2), f.PRECISION_LOWERED)
+    yield _types(
+        "more digits after the point, fewer before", _decimal(12, 2), _decimal(12, 4), f.SCALE_RAISED
+    )
+    yield _types(
+        "more digits after the point, as many before",
+        _decimal(12, 2),
+        _decimal(14, 4),
+        f.PRECISION_RAISED,
+        f.SCALE_RAISED,
+    )
+    yield _types("fewer digits after the point", _decimal(12, 4), _decimal(12, 2), f.SCALE_LOWERED)
+    yield _types(
+        "milliseconds to microseconds",
+        _time("Timestamp", "Millisecond"),
+        _time("Timestamp", "Microsecond"),
+        f.TIME_UNIT_REFINED,
+    )
+    yield _types(
+        "microseconds to nanoseconds",
+        _time("Timestamp", "Microsecond"),
+        _time("Timestamp", "Nanosecond"),
+        f.TIME_UNIT_REFINED,
+    )
+    yield _types(
+        "microseconds to milliseconds",
+        _time("Duration", "Microsecond"),
+        _time("Duration", "Millisecond"),
+        f.TIME_UNIT_COARSENED,
+    )
+    yield _types(
+        "times of day to nanoseconds",
+        _time("Time", "Second"),
+        _time("Time", "Nanosecond"),
+        f.TIME_UNIT_REFINED,
+    )
+    clock = _time("Timestamp", "Microsecond", timezone=None)
+    utc, kyiv = (_time("Timestamp", "Microsecond", timezone=zone) for zone in ("UTC", "Europe/Kyiv"))
+    yield _types("give a clock a zone", clock, utc, f.ZONE_ADDED)
+    yield _types("take the zone of a clock", utc, clock, f.ZONE_REMOVED)
+    yield _types("another zone", utc, kyiv, f.ZONE_CHANGED)
+    yield _types("dates to moments", of("Date"), utc, f.TEMPORAL_TYPE_CHANGED)
+    yield _types("moments to times of day", utc, _time("Time", "Microsecond"), f.TEMPORAL_TYPE_CHANGED)
+    yield _types("texts to bytes", TEXT, BYTES, f.TEXT_AND_BYTES_SWAPPED)
+    yield _types("bytes to texts", BYTES, TEXT, f.TEXT_AND_BYTES_SWAPPED)
+    yield _types("a length for bytes", BYTES, of("Binary", fixedLength=4), f.BYTE_LENGTH_CHANGED)
+    yield _types(
+        "another length of bytes",
+        of("Binary", fixedLength=4),
+        of("Binary", fixedLength=8),
+        f.BYTE_LENGTH_CHANGED,
+    )
+    yield _types("another dimension", _list(of("Float32"), 4), _list(of("Float32"), 8), f.LIST_SIZE_CHANGED)
+    yield _types("a length for lists", _list(INT), _list(INT, 4), f.LIST_SIZE_FIXED)
+    yield _types("any length for vectors", _list(INT, 4), _list(INT), f.LIST_SIZE_FREED)
+    yield _types("sort the keys", _map(TEXT, INT), _map(TEXT, INT, keysSorted=True), f.SORTED_KEYS_CHANGED)
+    yield _types(
+        "sort the keys no more", _map(TEXT, INT, keysSorted=True), _map(TEXT, INT), f.SORTED_KEYS_CHANGED
+    )
+    yield _types("numbers to texts", LONG, TEXT, f.TYPE_REPLACED)
+    yield _types("texts to numbers", TEXT, LONG, f.TYPE_REPLACED)
+    yield _types("one to many", INT, _list(INT), f.TYPE_REPLACED)
+    yield _types("nothing to something", option(of("Null")), option(INT), f.TYPE_REPLACED)
+
+
+def _layouts() -> Iterator[Case]:
+    f = Fact
+    yield _hint("wider offsets", TEXT, None, buffer("Contiguous", 64), f.OFFSET_WIDTH_CHANGED)
+    yield _hint("views of texts", TEXT, None, buffer("View"), f.BUFFER_LAYOUT_CHANGED)
+    yield _hint("views of lists", _list(INT), None, buffer("View"), f.BUFFER_LAYOUT_CHANGED)
+    unit = "arrow.apache.org/dateEncoding"
+    yield _hint(
+        "dates in milliseconds",
+        of("Date"),
+        {unit: {"unit": "Day"}},
+        {unit: {"unit": "Millisecond"}},
+        f.DATE_ENCODING_CHANGED,
+    )
+    yield _types("wider decimals", _decimal(9, 2, 128), _decimal(9, 2, 256), f.DECIMAL_WIDTH_CHANGED)
+    yield _hint("a dictionary of texts", TEXT, None, dictionary(), f.DICTIONARY_ADDED)
+    yield _hint("a dictionary of integers", INT, None, dictionary(), f.DICTIONARY_ADDED)
+    yield _hint("no dictionary", TEXT, dictionary(), None, f.DICTIONARY_REMOVED)
+    yield _hint(
+        "a narrower dictionary", TEXT, dictionary(), dictionary(indexType="Int8"), f.DICTIONARY_CHANGED
+    )
+    yield _hint("an extension type", TEXT, None, extension("example.text"), f.EXTENSION_TYPE_CHANGED)
+    opaque = extension("arrow.opaque", '{"type_name":"a","vendor_name":"b"}')
+    yield _hint(
+        "another canonical extension type", TEXT, extension("arrow.json"), opaque, f.EXTENSION_TYPE_CHANGED
+    )
+    yield _hint("other names of items", _list(INT), None, child_names(item="element"), f.CHILD_NAMES_CHANGED)
+    yield _hint(
+        "metadata of Arrow", INT, None, {"arrow.apache.org/metadata": {"a": "b"}}, f.ARROW_METADATA_CHANGED
+    )
+
+
+def _lance() -> Iterator[Case]:
+    f = Fact
+    key, cluster, encoding = f"{LANCE}/primaryKey", f"{LANCE}/clusteringKey", f"{LANCE}/encoding"
+    yield _hint("become a key", INT, None, {key: {"position": 1}}, f.PRIMARY_KEY_ADDED)
+    yield _hint("be a key no more", INT, {key: {"position": 1}}, None, f.PRIMARY_KEY_REMOVED)
+    yield _hint(
+        "another place in the key", INT, {key: {"position": 1}}, {key: {"position": 2}}, f.PRIMARY_KEY_MOVED
+    )
+    yield _hint("cluster by it", INT, None, {cluster: {"position": 1}}, f.CLUSTERING_KEY_CHANGED)
+    yield _hint("compress", INT, None, {encoding: {"compression": "zstd"}}, f.COMPRESSION_CHANGED)
+    yield _hint(
+        "another structure of pages",
+        INT,
+        None,
+        {encoding: {"structuralEncoding": "fullzip"}},
+        f.STRUCTURAL_ENCODING_CHANGED,
+    )
+    yield _hint(
+        "runs from another share on", INT, None, {encoding: {"rleThreshold": 0.5}}, f.PAGE_ENCODING_CHANGED
+    )
+    yield _hint(
+        "pack a struct",
+        struct(X, member("y", INT)),
+        None,
+        {encoding: {"packed": True}},
+        f.PACKED_STRUCT_CHANGED,
+    )
+    blob = f"{LANCE}/blob"
+    yield _hint("become a blob", BYTES, None, {blob: {}}, f.BLOB_ADDED)
+    yield _hint("be a blob no more", BYTES, {blob: {}}, None, f.BLOB_REMOVED)
+    yield _hint(
+        "other thresholds", BYTES, {blob: {}}, {blob: {"inlineSizeThreshold": 9}}, f.BLOB_THRESHOLDS_CHANGED
+    )
+    brain = {f"{LANCE}/floatEncoding": {"format": "bfloat16"}}
+    yield _hint("brain floats", _list(of("Float32"), 4), None, brain, f.FLOAT_ENCODING_CHANGED)
+    yield _hint("texts to JSON", TEXT, None, {f"{LANCE}/json": True}, f.JSON_CHANGED)
+    yield _hint("JSON to texts", TEXT, {f"{LANCE}/json": True}, None, f.JSON_CHANGED)
+    version = f"{LANCE}/storageVersion"
+    yield _whole("another storage version", {version: "2.1"}, {version: "2.2"}, f.STORAGE_VERSION_CHANGED)
+
+
+def _others() -> Iterator[Case]:
+    f = Fact
+    yield _whole("a Paimon key", None, {f"{PAIMON}/primaryKeys": ["id"]}, f.PAIMON_PRIMARY_KEYS_CHANGED)
+    yield _whole(
+        "Paimon partitions", None, {f"{PAIMON}/partitionKeys": ["id"]}, f.PAIMON_PARTITION_KEYS_CHANGED
+    )
+    options = f"{PAIMON}/options"
+    yield _whole(
+        "a Paimon option", {options: {"bucket": "1"}}, {options: {"bucket": "2"}}, f.PAIMON_OPTION_SET
+    )
+    yield _whole("no Paimon option", {options: {"bucket": "1"}}, {options: {}}, f.PAIMON_OPTION_REMOVED)
+    yield _whole("a Paimon comment", None, {f"{PAIMON}/comment": "a"}, f.PAIMON_COMMENT_CHANGED)
+    yield _hint("a Paimon type", TEXT, None, {f"{PAIMON}/type": "VARCHAR(20)"}, f.PAIMON_TYPE_CHANGED)
+    yield _hint("a default", TEXT, None, {f"{PAIMON}/defaultValue": "a"}, f.DEFAULT_VALUE_CHANGED)
+    yield _hint("a Spark type", TEXT, None, {f"{SPARK}/type": "varchar(20)"}, f.SPARK_TYPE_CHANGED)
+    properties = f"{SPARK}/tableProperties"
+    yield _whole("a table property", None, {properties: {"a": "b"}}, f.TABLE_PROPERTY_SET)
+    yield _whole("no table property", {properties: {"a": "b"}}, None, f.TABLE_PROPERTY_REMOVED)
+    yield _hint("an ODF type", TEXT, None, {"opendatafabric.org/type": {"kind": "Did"}}, f.ODF_TYPE_CHANGED)
+    yield _whole("an archetype", None, {"kamu.dev/archetype": "Collection"}, f.ARCHETYPE_CHANGED)
+    unit = f"{OWN}/unit"
+    yield _hint("name the unit", INT, None, {unit: "m"}, f.UNIT_CHANGED)
+    yield _hint("another unit", INT, {unit: "m"}, {unit: "ft"}, f.UNIT_CHANGED)
+    yield _whole("build for one target", None, {f"{OWN}/targets": ["lance"]}, f.TARGETS_CHANGED)
+    own = "example.com/owner"
+    yield _hint("an attribute of one's own", INT, None, {own: "a"}, f.ATTRIBUTE_ADDED)
+    yield _hint("an attribute changed", INT, {own: "a"}, {own: "b"}, f.ATTRIBUTE_CHANGED)
+    yield _hint("no attribute", INT, {own: "a"}, None, f.ATTRIBUTE_REMOVED)
+
+
+CASES = (*_fields(), *_nested(), *_type_changes(), *_layouts(), *_lance(), *_others())
+WHOLE_DATASETS = frozenset({Fact.DATASET_ADDED, Fact.DATASET_DROPPED})
+"""Facts that two sides of one dataset cannot show."""

@@ -1,0 +1,111 @@
+"""Every fact is found, told and judged as it was reviewed.
+
+Shape: `verdicts.txt` has a paragraph a case: the change, what each engine makes of it, what old readers do.
+`pytest tests/evolution --refresh 'verdicts*'` writes it anew.
+"""
+
+import json
+from collections.abc import Iterator
+from fnmatch import fnmatch
+from pathlib import Path
+
+import pytest
+
+from schemac.evolution.changes import Change, Fact
+from schemac.evolution.diff import diff_of
+from schemac.evolution.judge import JUDGES, judge
+from schemac.evolution.side import Pair, Side, pair
+from schemac.evolution.verdict import Judgement, Outcome, Verdict
+from tests.compiling import compile_bytes
+from tests.conformance.manifest_types import Manifest
+from tests.evolution.cases import CASES, WHOLE_DATASETS, Case
+
+GOLDEN = Path(__file__).with_name("verdicts.txt")
+ENGINES = tuple(engine for engine in JUDGES if engine != "paimon")
+"""Paimon's verdicts are reviewed beside Paimon's own rules."""
+
+
+def side(manifest: Manifest, name: str) -> Side:
+    compiled = compile_bytes(json.dumps(manifest, indent=1).encode(), f"{name}.yaml")
+    assert compiled.datasets, compiled.diagnostics
+    assert not {code for code in compiled.errors if code < "SC500"}, compiled.diagnostics
+    return Side(compiled.datasets[0], name)
+
+
+def sides_of(case: Case) -> Pair:
+    return pair(side(case.old, "old"), side(case.new, "new"))
+
+
+def verdicts(case: Case) -> tuple[tuple[Change, ...], tuple[Verdict, ...]]:
+    sides = sides_of(case)
+    changes = diff_of(sides)
+    return changes, judge(changes, sides, JUDGES)
+
+
+def lines() -> Iterator[str]:
+    for case in CASES:
+        changes, found = verdicts(case)
+        yield f"# {case.name}"
+        for change in changes:
+            yield str(change)
+            mine = [v for v in found if v.change is change]
+            yield from (_line(v.engine, v.old_data) for v in mine if v.engine in ENGINES)
+            yield _line("old readers", mine[0].old_readers)
+        yield ""
+    yield "# a dataset comes or goes"
+    for fact in sorted(WHOLE_DATASETS):
+        change = Change(fact, "rides", "")
+        yield str(change)
+        found = judge([change], None, ENGINES)
+        yield from (_line(v.engine, v.old_data) for v in found)
+        yield _line("old readers", found[0].old_readers)
+
+
+def _line(who: str, judgement: Judgement) -> str:
+    reason = "; ".join(part for part in (judgement.reason, judgement.way_out) if part)
+    return f"  {who:<12}{judgement.outcome:<17}{reason}".rstrip()
+
+
+def test_judge_as_reviewed(request: pytest.FixtureRequest) -> None:
+    actual = "\n".join(lines()) + "\n"
+    pattern = request.config.getoption("--refresh")
+    if pattern is not None and fnmatch("verdicts", pattern):
+        GOLDEN.write_text(actual, encoding="utf-8")
+    assert actual == GOLDEN.read_text(encoding="utf-8"), (
+        "review, then: pytest tests/evolution --refresh 'verdicts'"
+    )
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+def test_find_the_facts(case: Case) -> None:
+    changes, found = verdicts(case)
+    assert tuple(change.fact for change in changes) == case.facts
+    for verdict in found:
+        told = json.loads(json.dumps(verdict.to_json()))
+        assert told["rule"] == f"{verdict.engine}.{verdict.change.fact}"
+        assert {told["oldData"]["outcome"], told["oldReaders"]["outcome"]} <= set(Outcome)
+        for judgement in (verdict.old_data, verdict.old_readers):
+            is_grave = judgement.outcome in (Outcome.REFUSED, Outcome.DATA)
+            assert not is_grave or judgement.reason, "a grave verdict says why"
+            assert judgement.outcome is not Outcome.REFUSED or judgement.way_out, "and what can be done"
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+def test_find_as_much_on_the_way_back(case: Case) -> None:
+    """Nothing that is found one way is lost on the other, but for old names, which are declared one way only."""
+    back = diff_of(pair(side(case.new, "new"), side(case.old, "old")))
+    if not {Fact.FIELD_RENAMED, Fact.FIELD_MOVED} & set(case.facts):
+        assert len(back) == len(case.facts)
+    assert diff_of(pair(side(case.new, "new"), side(case.new, "same"))) == ()
+
+
+def test_have_a_case_for_every_fact() -> None:
+    shown = {fact for case in CASES for fact in case.facts}
+    assert set(Fact) - shown == WHOLE_DATASETS
+    assert len(Fact) >= 40
+
+
+@pytest.mark.parametrize("engine", ["arrow", "lance"])
+def test_have_a_case_for_every_outcome(engine: str) -> None:
+    shown = {v.old_data.outcome for case in CASES for v in verdicts(case)[1] if v.engine == engine}
+    assert shown == set(Outcome)
