@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from schemac.tables.renames import in_turn
 from schemac.targets._paimon.options import BEFORE_PARTITION, after_renames, is_true
 from schemac.targets._paimon.table import TableSchema
 from schemac.targets._paimon.types import Array, DataField, Map, Multiset, PaimonType, Row
@@ -29,7 +30,9 @@ class SchemaChange:
     def describe(self) -> str:
         """What it does, for people."""
         names = ".".join(self.arguments.get("fieldNames", ()))
-        rest = {key: value for key, value in self.arguments.items() if key not in _UNTOLD and value is not None}
+        rest = {
+            key: value for key, value in self.arguments.items() if key not in _UNTOLD and value is not None
+        }
         told = ", ".join(f"{key} {_shown(value)}" for key, value in rest.items())
         return f"{names}: {told}" if names and told else names or told
 
@@ -115,7 +118,9 @@ def _groups(
                 )
 
 
-def _levels(old: PaimonType, new: PaimonType, steps: Path = ()) -> Iterator[tuple[Path, PaimonType, PaimonType]]:
+def _levels(
+    old: PaimonType, new: PaimonType, steps: Path = ()
+) -> Iterator[tuple[Path, PaimonType, PaimonType]]:
     """A type and the elements and values inside it that a path reaches; members of ROWs have paths of their own."""
     yield steps, old, new
     if old.root != new.root or isinstance(old, Multiset):
@@ -134,24 +139,10 @@ def _drops(group: _Group) -> Iterator[SchemaChange]:
 
 
 def _renames(group: _Group) -> Iterator[SchemaChange]:
-    """Renames, a name at a time; where names go round in a circle, one steps aside first."""
-    pending = {was.name: is_.name for was, is_ in group.kept() if was.name != is_.name}
-    taken = {was.name for was, _ in group.kept()}
-    while pending:
-        free = next((name for name, to in pending.items() if to not in taken), None)
-        if free is None:
-            name, to = next(iter(pending.items()))
-            aside = f"{name}_{to}"
-            while aside in taken or aside in pending.values():
-                aside += "_"
-        else:
-            name, to = free, pending[free]
-            aside = to
-        yield SchemaChange("renameColumn", {"fieldNames": [*group.path, name], "newName": aside})
-        taken = (taken - {name}) | {aside}
-        del pending[name]
-        if aside != to:
-            pending[aside] = to
+    renamed = {was.name: is_.name for was, is_ in group.kept() if was.name != is_.name}
+    names = {field.name for fields in (group.old, group.new) for field in fields}
+    for old, new in in_turn(renamed, names):
+        yield SchemaChange("renameColumn", {"fieldNames": [*group.path, old], "newName": new})
 
 
 def _adds(
@@ -224,9 +215,8 @@ def _alterations(group: _Group) -> Iterator[SchemaChange]:
                 default = None
             yield from types
             if was.description != field.description:
-                # No operation takes a description away; an empty one is the nearest.
                 yield SchemaChange(
-                    "updateColumnComment", {"fieldNames": path, "newComment": field.description or ""}
+                    "updateColumnComment", {"fieldNames": path, "newComment": field.description}
                 )
         if default != field.default_value:
             yield _default(path, field.default_value)
@@ -236,7 +226,11 @@ def _type_changes(was: DataField, is_: DataField, path: list[str]) -> Iterator[S
     for steps, before, after in _levels(was.type, is_.type):
         names = [*path, *steps]
         if not before.children and before.title() != after.title():
-            arguments = {"fieldNames": names, "newDataType": after.required(False).to_json(), "keepNullability": True}
+            arguments = {
+                "fieldNames": names,
+                "newDataType": after.required(False).to_json(),
+                "keepNullability": True,
+            }
             yield SchemaChange("updateColumnType", arguments)
         if before.is_nullable != after.is_nullable:
             yield SchemaChange(

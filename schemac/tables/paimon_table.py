@@ -73,9 +73,7 @@ def open_paimon_table(path: str, locked: LockedDataset, report: Report) -> Paimo
         return None
     folder, schema = found
     sides = [side_of_version(locked, version.number) for version in reversed(locked.versions)]
-    likely = [
-        side for side in sides if not side.paimon_errors and not any(_differences(side.paimon, schema))
-    ]
+    likely = [side for side in sides if not side.paimon_errors and not any(_differences(side.paimon, schema))]
     if not likely:
         nearest = sides[0]
         lines = [] if nearest.paimon_errors else list(differences(nearest.paimon, schema))
@@ -206,5 +204,3 @@ def _members(type_: PaimonType, path: FieldPath) -> Iterator[tuple[int, tuple[Fi
         yield from _fields(type_.fields, path)
     for part, inner in parts(type_):
         yield from _members(inner, (*path, part))
-
-
