@@ -119,7 +119,7 @@ def _distinct(rows: Rows, schema: TableSchema) -> Rows:
 
 
 def _struct(slots: Sequence[Slot], row: Tree, before: Mapping[Slot, Slot], old: Any, new: Any) -> Tree:
-    found = {}
+    found: Tree = {}
     for slot in slots:
         name, was = str(slot.segment), before.get(slot)
         if was is None:
