@@ -50,7 +50,7 @@ def read(path: Path, report: Report) -> Imported | None:
         return None
     tables: list[TableSchema] = []
     for file in files:
-        table = _read(file, report)
+        table = read_schema_file(file, report)
         if table is None:
             return None
         tables.append(table)
@@ -78,7 +78,8 @@ def schema_files(path: Path) -> list[Path]:
     return []
 
 
-def _read(file: Path, report: Report) -> TableSchema | None:
+def read_schema_file(file: Path, report: Report) -> TableSchema | None:
+    """What one schema file says; None after saying why it cannot be read."""
     try:
         content = file.read_bytes()
         document = json.loads(content)

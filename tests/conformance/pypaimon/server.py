@@ -13,9 +13,10 @@ from typing import Any
 
 import pyarrow as pa
 from pypaimon import CatalogFactory, Schema
+from pypaimon.casting.data_type_casts import can_execute_cast, supports_cast
 from pypaimon.common.json_util import JSON
 from pypaimon.schema.data_types import DataTypeParser, PyarrowFieldParser
-from pypaimon.schema.schema_change import SchemaChange
+from pypaimon.schema.schema_change import Move, MoveType, SchemaChange
 from pypaimon.schema.table_schema import TableSchema
 
 Json = dict[str, Any]
@@ -54,6 +55,54 @@ def add_columns(question: Json) -> Json:
     ]
     catalog.alter_table(f"db.{question['table']}", changes, False)
     return {}
+
+
+def alter(question: Json) -> Json:
+    """A new version of a table's schema by operations in the form of the REST catalog."""
+    catalog = CatalogFactory.create({"warehouse": question["warehouse"]})
+    changes = [_CHANGES[change["action"]](change) for change in question["changes"]]
+    catalog.alter_table(f"db.{question['table']}", changes, False)
+    return {}
+
+
+def _move(tree: Json | None) -> Any:
+    if tree is None:
+        return None
+    return Move(tree["fieldName"], tree["referenceFieldName"], MoveType[tree["type"]])
+
+
+_CHANGES: dict[str, Callable[[Json], Any]] = {
+    "addColumn": lambda c: SchemaChange.add_column(
+        c["fieldNames"], DataTypeParser.parse_data_type(c["dataType"]), c["comment"], _move(c["move"])
+    ),
+    "renameColumn": lambda c: SchemaChange.rename_column(c["fieldNames"], c["newName"]),
+    "dropColumn": lambda c: SchemaChange.drop_column(c["fieldNames"]),
+    "updateColumnType": lambda c: SchemaChange.update_column_type(
+        c["fieldNames"], DataTypeParser.parse_data_type(c["newDataType"]), c["keepNullability"]
+    ),
+    "updateColumnNullability": lambda c: SchemaChange.update_column_nullability(
+        c["fieldNames"], c["newNullability"]
+    ),
+    "updateColumnComment": lambda c: SchemaChange.update_column_comment(c["fieldNames"], c["newComment"]),
+    "updateColumnDefaultValue": lambda c: SchemaChange.update_column_default_value(
+        c["fieldNames"], c["newDefaultValue"]
+    ),
+    "updateColumnPosition": lambda c: SchemaChange.update_column_position(_move(c["move"])),
+    "setOption": lambda c: SchemaChange.set_option(c["key"], c["value"]),
+    "removeOption": lambda c: SchemaChange.remove_option(c["key"]),
+    "updateComment": lambda c: SchemaChange.update_comment(c["comment"]),
+}
+
+
+def casts(question: Json) -> Json:
+    """For every pair of types: whether a cast is implicit, explicit, and whether pyarrow has one."""
+    types = [DataTypeParser.parse_data_type(text) for text in question["types"]]
+    found = [
+        [supports_cast(a, b, False), supports_cast(a, b, True), can_execute_cast(a, b)]
+        for a in types
+        for b in types
+    ]
+    return {"casts": found}
 
 
 def describe(question: Json) -> Json:
@@ -104,6 +153,8 @@ ANSWERS: dict[str, Callable[[Json], Json]] = {
     "parse": parse,
     "create": create,
     "add_columns": add_columns,
+    "alter": alter,
+    "casts": casts,
     "describe": describe,
     "write": write,
     "read": read,
