@@ -135,7 +135,7 @@ def _refused(judged: _Judged) -> _Judged:
 
 def _report(table: PaimonTable, sides: Pair, judged: _Judged, report: Report) -> None:
     for change, said in _refused(judged):
-        message = f"{change}: {said.reason}"
+        message = f"Paimon: {change}: {said.reason}"
         report.add(REFUSED_CHANGE, message, file=table.name, path=change.path, help=said.way_out)
     if not report.has_errors:
         for error in sides.new.paimon_errors:
