@@ -56,7 +56,7 @@ def test_walk_through_a_change(walk: Path) -> None:
     said = run(second, walk)
     for words in (
         "integer-widened: Int32 → Int64",
-        "depends on data  Lance takes it if no row has null in rating",
+        "depends on data  [SC413]  Lance takes it if no row has null in rating",
         "lock: version 3 of trips",
         "cast         distance",
         "trips.lance is as lock:3 of trips says",

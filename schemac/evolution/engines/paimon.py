@@ -61,7 +61,9 @@ def judge(change: Change, sides: Pair | None) -> Judgement:
             if is_in_key(new):
                 return _fixed_key(new)
             return Judgement(
-                Outcome.REFUSED, "Paimon changes the order of columns, not of the members of a ROW"
+                Outcome.REFUSED,
+                "Paimon changes the order of columns, not of the members of a ROW",
+                "keep the old order; readers find members by their names",
             )
         case Fact.BECAME_REQUIRED | Fact.BECAME_OPTIONAL if old is not None and new is not None:
             return _nullability(sides, old, new)
@@ -130,7 +132,8 @@ def _dropped(sides: Pair, old: Slot) -> Judgement:
     siblings = sides.old.dataset.columns if parent is None else parent.children
     if not any(sibling in sides.after for sibling in siblings):
         what = "table" if parent is None else "ROW"
-        return Judgement(Outcome.REFUSED, f"nothing would be left of the {what} that it was made of")
+        reason = f"nothing would be left of the {what} that it was made of"
+        return Judgement(Outcome.REFUSED, reason, "keep one of its fields, or write a new table")
     return Judgement(Outcome.METADATA)
 
 
