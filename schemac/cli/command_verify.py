@@ -31,7 +31,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Verify; exit with 1 on drift."""
     report = Report()
-    opened = open_locked(options, report)
+    opened = open_locked(options, report, is_needed=False)
     side = version_side(opened[1], options.new, report) if opened is not None else None
     if opened is not None and side is not None:
         _verify(opened[1], side, options, report)

@@ -10,6 +10,7 @@ from pathlib import Path
 from schemac.cli.output import add_text_or_json
 from schemac.cli.project import find_dataset
 from schemac.evolution.side import Side, side_of_version
+from schemac.identity.freeze import freeze
 from schemac.identity.lock import LockedDataset
 from schemac.importers.paimon import schema_files
 from schemac.project.configuration import Project
@@ -28,8 +29,13 @@ def add_dataset(parser: argparse.ArgumentParser) -> None:
     add_text_or_json(parser)
 
 
-def open_locked(options: argparse.Namespace, report: Report) -> tuple[Project, LockedDataset] | None:
-    """The project, and the dataset's lock, which has to be up to date; None after saying what is wrong."""
+def open_locked(
+    options: argparse.Namespace, report: Report, *, is_needed: bool = True
+) -> tuple[Project, LockedDataset] | None:
+    """The project, and the dataset's lock, which has to be up to date; None after saying what is wrong.
+
+    Where a lock is not needed and there is none, the schema as it is counts as a first version.
+    """
     found = find_dataset(options, report)
     if found is None:
         return None
@@ -38,6 +44,8 @@ def open_locked(options: argparse.Namespace, report: Report) -> tuple[Project, L
     if held is None:
         return None
     locked = held.lock.dataset(dataset.name)
+    if not is_needed and not held.exists:
+        return project, freeze(dataset, locked, identified(dataset, locked, report))
     report_unlocked(dataset, locked, identified(dataset, locked, report), report, is_error=True)
     return None if report.has_errors else (project, locked)
 

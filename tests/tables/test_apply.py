@@ -307,6 +307,15 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
+def test_verify_a_table_without_a_lock(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (project / "t.lock").unlink()
+    assert main(["verify", "t", "--table", "t.lance"]) == 0
+    assert not (project / "t.lock").exists()
+    lance.dataset("t.lance").alter_columns({"path": "b", "name": "c"})
+    assert main(["verify", "t", "--table", "t.lance"]) == 1
+    assert "`b` is missing" in capsys.readouterr().out
+
+
 def test_show_and_do_on_the_command_line(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["verify", "t", "--table", "t.lance"]) == 0
     (project / "t.yaml").write_text(json.dumps({"name": "t", "fields": AFTER}))
