@@ -101,7 +101,7 @@ def _parser(command: str | None) -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="schemac",
         description="Compiles schemas of data tables, written in YAML, for Lance, Arrow, Spark and Paimon.",
-        epilog="exit codes: 0 clean, 1 findings, 2 usage or configuration, 3 internal error, 4 stale artifacts",
+        epilog="exit codes: 0 clean, 1 findings, 2 usage or configuration, 3 internal error, 4 stale artifacts or lock",
         allow_abbrev=False,
     )
     parser.add_argument("--version", action="version", version=f"schemac {__version__}")
