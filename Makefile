@@ -5,6 +5,10 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 JOBS ?= 2
+# pypaimon pins an old pyarrow, so the tests ask it in an environment of its own.
+PAIMON := .venv-pypaimon
+PAIMON_READY := $(PAIMON)/.ready
+PAIMON_LOCK := tests/conformance/pypaimon/requirements.lock
 
 .PHONY: help demo test test-long bench bench-pipeline lint format lock protos schemas clean
 
@@ -14,7 +18,7 @@ help:  ## show the targets
 demo: $(READY)  ## see a schema become artifacts, and records go through Spark into a Lance table
 	@$(BIN)/python examples/demo/demo.py
 
-test: $(READY) lint  ## lint, types, floors and the tests
+test: $(READY) $(PAIMON_READY) lint  ## lint, types, floors and the tests
 	$(BIN)/python -m pytest -n $(JOBS) --dist loadgroup
 
 test-long: $(READY)  ## the same laws over many more examples
@@ -34,10 +38,12 @@ format: $(READY)  ## let ruff lay out the code
 	$(BIN)/ruff check -q --fix . || true
 	$(BIN)/ruff format -q .
 
-lock: $(READY)  ## renew requirements.lock from pyproject.toml
+lock: $(READY)  ## renew the locks
 	$(BIN)/python -m pip install -q uv
 	$(BIN)/uv pip compile -q --universal --python-version 3.11 --upgrade --extra dev --generate-hashes \
 		--no-emit-index-url --no-header pyproject.toml -o requirements.lock
+	$(BIN)/uv pip compile -q --universal --python-version 3.11 --upgrade --generate-hashes \
+		--no-emit-index-url --no-header $(PAIMON_LOCK:.lock=.in) -o $(PAIMON_LOCK)
 
 protos: $(READY)  ## generate the message classes from protos/
 	$(BIN)/python -m grpc_tools.protoc -Iprotos --python_out=schemac/targets/_generated \
@@ -47,7 +53,7 @@ schemas: $(READY)  ## generate schemas/ from the models
 	$(BIN)/python -m schemac.manifest.json_schema schemas
 
 clean:  ## remove what the targets made
-	rm -rf $(VENV) build demo dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) $(PAIMON) build demo dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
 
 # The virtual environment is made anew when the lock or the project's metadata changes.
 $(READY): requirements.lock pyproject.toml
@@ -57,4 +63,10 @@ $(READY): requirements.lock pyproject.toml
 	@$(PYTHON) -m venv --clear $(VENV)
 	@$(BIN)/python -m pip install -q --disable-pip-version-check --require-hashes -r requirements.lock
 	@$(BIN)/python -m pip install -q --disable-pip-version-check --no-build-isolation --no-deps -e .
+	@touch $@
+
+$(PAIMON_READY): $(PAIMON_LOCK) | $(READY)
+	@echo "setting up $(PAIMON) (a minute the first time)"
+	@$(PYTHON) -m venv --clear $(PAIMON)
+	@$(PAIMON)/bin/python -m pip install -q --disable-pip-version-check --require-hashes -r $(PAIMON_LOCK)
 	@touch $@

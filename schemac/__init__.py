@@ -19,17 +19,23 @@ if TYPE_CHECKING:
         check_text,
         compile_file,
         compile_text,
+        diff,
         from_arrow,
         from_lance,
+        from_odf,
+        from_paimon,
         from_parquet,
         from_spark,
+        from_spark_ddl,
     )
     from schemac.attributes.arrow import ArrowDefaults
+    from schemac.evolution.changes import Change
     from schemac.source.diagnostic import Diagnostic, SchemaError, Severity
     from schemac.targets.target import Loss
 
 __all__ = [
     "ArrowDefaults",
+    "Change",
     "Dataset",
     "Diagnostic",
     "Loss",
@@ -39,17 +45,23 @@ __all__ = [
     "check_text",
     "compile_file",
     "compile_text",
+    "diff",
     "from_arrow",
     "from_lance",
+    "from_odf",
+    "from_paimon",
     "from_parquet",
     "from_spark",
+    "from_spark_ddl",
 ]
 
 _HOMES = {
-    **dict.fromkeys(("Dataset", "check_text", "compile_file", "compile_text"), "schemac.api"),
-    **dict.fromkeys(("from_arrow", "from_lance", "from_parquet", "from_spark"), "schemac.api"),
+    **dict.fromkeys(("Dataset", "check_text", "compile_file", "compile_text", "diff"), "schemac.api"),
+    **dict.fromkeys(("from_arrow", "from_lance", "from_odf", "from_paimon", "from_parquet"), "schemac.api"),
+    **dict.fromkeys(("from_spark", "from_spark_ddl"), "schemac.api"),
     **dict.fromkeys(("Diagnostic", "SchemaError", "Severity"), "schemac.source.diagnostic"),
     "ArrowDefaults": "schemac.attributes.arrow",
+    "Change": "schemac.evolution.changes",
     "Loss": "schemac.targets.target",
 }
 

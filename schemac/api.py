@@ -3,30 +3,42 @@
 Floor: 10 (api).
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
+
+from pydantic import ValidationError
 
 from schemac.attributes.arrow import ArrowDefaults
 from schemac.checks.run import check
 from schemac.logical.dataset import LogicalDataset
 from schemac.logical.model import Schema
 from schemac.logical.origins import Origins
+from schemac.logical.path import quoted
 from schemac.logical.slots import columns
+from schemac.logical.system import Variant
 from schemac.lowering.lower import LoweringOptions, lower
 from schemac.project.compile import check_source, collector_paused
 from schemac.project.configuration import Project
+from schemac.source.catalogue import UNSUPPORTED_ARROW_TYPE
 from schemac.source.diagnostic import Diagnostic, SchemaError
 from schemac.source.report import Report
 from schemac.source.text import SourceText, read_text
+from schemac.syntax.complaints import complaints
 from schemac.targets.target import Compilation, Emission, Loss, load_target
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from schemac.evolution.changes import Change
+    from schemac.evolution.side import Side
     from schemac.importers.importer import Imported
+    from schemac.project.locking import Locked
     from schemac.targets._generated.lance.file_pb2 import Schema as LanceSchema
+
+OdfForm = Literal["schema", "event", "metadata-event", "snapshot", "resource"]
+"""The documents of the standard that a schema may stand in."""
 
 
 @dataclass(frozen=True)
@@ -34,6 +46,8 @@ class Dataset:
     """A checked dataset, ready to be turned into what an engine takes."""
 
     _logical: LogicalDataset
+    _locked: "Locked | None" = field(default=None, compare=False, repr=False)
+    """What the lock beside its manifest says, if there is one."""
 
     @property
     def name(self) -> str:
@@ -47,7 +61,8 @@ class Dataset:
 
     @cached_property
     def _compilation(self) -> Compilation:
-        return Compilation(self._logical, lower(self._logical))
+        plain = Compilation(self._logical, lower(self._logical))
+        return plain if self._locked is None else self._locked.compilation(plain, LoweringOptions())
 
     def to_arrow(self, *, metadata: bool = True, defaults: ArrowDefaults | None = None) -> "pa.Schema":
         """The pyarrow schema; `metadata=False` leaves attributes out, `defaults` encode fields without a hint."""
@@ -61,7 +76,7 @@ class Dataset:
         # Imported here for start-up time: protobuf is for those who ask for a message.
         from schemac.targets.lance import to_message
 
-        return to_message(self._compilation.lowered)
+        return to_message(self._compilation.lowered, self._compilation.numbers)
 
     def to_spark(self) -> dict[str, Any]:
         """Spark's StructType in its JSON form. Raises SchemaError where Spark cannot hold the schema."""
@@ -77,6 +92,25 @@ class Dataset:
         emission = self._emit("spark")
         return spark.create_table(self._compilation, spark.to_fields(self._compilation.lowered, emission))
 
+    def to_paimon(self, *, time_millis: int = 0) -> dict[str, Any]:
+        """Paimon's schema file as a dict, keys in its order. Raises SchemaError where Paimon cannot hold the schema."""
+        from schemac.targets import paimon  # for start-up time, as above
+
+        emission = self._emit("paimon")
+        return paimon.table_schema(self._compilation, emission, time_millis).to_dict()
+
+    def to_odf(self, form: OdfForm = "event") -> str:
+        """The schema in the standard's YAML with all defaults: the bare schema, its event, or a whole document."""
+        from schemac.targets import odf  # for start-up time, as above
+
+        return odf.to_text(self._logical, form)
+
+    def to_odf_flatbuffers(self) -> bytes:
+        """The SetDataSchema event in the standard's binary form."""
+        from schemac.targets import odf  # for start-up time, as above
+
+        return odf.to_binary(self._logical)
+
     def losses(self, target: str) -> tuple[Loss, ...]:
         """What a target cannot express of this dataset."""
         return self._emit(target).losses
@@ -90,20 +124,55 @@ class Dataset:
         return emission
 
 
-def compile_text(text: str, *, name: str = "<text>", strict: bool = False) -> list[Dataset]:
-    """The datasets of a manifest's text, checked. Raises SchemaError with all findings if there are errors."""
+def compile_text(
+    text: str, *, name: str = "<text>", strict: bool = False, system_columns: Variant | None = None
+) -> list[Dataset]:
+    """The datasets of a manifest's text, checked; `system_columns` inserts those that are missing.
+
+    Raises SchemaError with all findings if there are errors.
+    """
     report = Report()
     source = SourceText(text, name)
-    return _compile(source, report, strict)
+    return _compile(source, report, strict, system_columns)
 
 
-def compile_file(path: str | Path, *, strict: bool = False) -> list[Dataset]:
-    """The datasets of a manifest file, checked. Raises SchemaError with all findings if there are errors."""
+def compile_file(
+    path: str | Path, *, strict: bool = False, system_columns: Variant | None = None
+) -> list[Dataset]:
+    """The datasets of a manifest file, checked; `system_columns` inserts those that are missing.
+
+    Where a lock lies beside it, fields are numbered by it. Raises SchemaError with all findings if there are errors.
+    """
     report = Report()
     source = read_text(Path(path), str(path), report)
     _raise_errors(report)
     assert source is not None
-    return _compile(source, report, strict)
+    datasets = _compile(source, report, strict, system_columns)
+    if not Path(path).with_suffix(".lock").exists():
+        return datasets
+    from schemac.project.locking import locked_datasets  # for start-up time: many manifests have no lock
+
+    logical = [dataset._logical for dataset in datasets]
+    locked = locked_datasets(Path(path), str(path), logical, report, is_error=False)
+    _raise_errors(report)
+    return [Dataset(dataset, locked[dataset.name]) for dataset in logical]
+
+
+def diff(old: Dataset, new: Dataset) -> "tuple[Change, ...]":
+    """What changed from one dataset to another; fields are matched by their lock, else by names and `renamedFrom`."""
+    from schemac.evolution.diff import diff as changes  # for start-up time, as above
+
+    return changes(_side(old), _side(new))
+
+
+def _side(dataset: Dataset) -> "Side":
+    from schemac.evolution.side import Side  # for start-up time, as above
+
+    locked = dataset._locked
+    if locked is None:
+        return Side(dataset._logical, dataset._logical.origins.file)
+    found = locked.found
+    return Side(dataset._logical, dataset._logical.origins.file, locked.dataset, found.ids, found.numbers)
 
 
 def from_arrow(schema: "pa.Schema", *, name: str = "dataset") -> Dataset:
@@ -128,6 +197,32 @@ def from_spark(struct_type: dict[str, Any], *, name: str = "dataset") -> Dataset
     return _from_imported(imported, name, name, report)
 
 
+def from_spark_ddl(text: str, *, name: str | None = None) -> Dataset:
+    """The dataset of a CREATE TABLE, or of a list of columns. Raises SchemaError where it cannot be read."""
+    from schemac.importers.ddl import from_ddl  # for start-up time, as above
+
+    report = Report()
+    imported = from_ddl(text, name or "<ddl>", report)
+    found = imported.name if imported is not None else None
+    return _from_imported(imported, name or found or "dataset", name or "<ddl>", report)
+
+
+def from_odf(source: str | Path | bytes, *, name: str | None = None) -> Dataset:
+    """The dataset of the standard's event or document: a path, the bytes of a file, or a text of several lines.
+
+    Raises SchemaError where it cannot be read.
+    """
+    if isinstance(source, Path) or (isinstance(source, str) and "\n" not in source):
+        return _from_source(source, "odf", name)
+    from schemac.importers import odf  # for start-up time, as above
+
+    report = Report()
+    content = source.encode() if isinstance(source, str) else source
+    imported = odf.from_bytes(content, Path("<odf>"), report)
+    found = imported.name if imported is not None else None
+    return _from_imported(imported, name or found or "odf", "<odf>", report)
+
+
 def from_parquet(path: str | Path, *, name: str | None = None) -> Dataset:
     """The dataset of a Parquet file. Raises SchemaError where it cannot be read."""
     return _from_source(path, "parquet", name)
@@ -136,6 +231,11 @@ def from_parquet(path: str | Path, *, name: str | None = None) -> Dataset:
 def from_lance(path: str | Path, *, name: str | None = None) -> Dataset:
     """The dataset of a Lance table's newest version. Raises SchemaError where it cannot be read."""
     return _from_source(path, "lance", name)
+
+
+def from_paimon(path: str | Path, *, name: str | None = None) -> Dataset:
+    """The dataset of a Paimon table's newest schema, or of one schema file. Raises SchemaError where it cannot be read."""
+    return _from_source(path, "paimon", name)
 
 
 def _from_source(path: str | Path, format: str, name: str | None) -> Dataset:
@@ -158,7 +258,16 @@ def _from_imported(imported: "Imported | None", name: str, file: str, report: Re
 
 def from_tree(tree: dict[str, Any], name: str, file: str, report: Report) -> LogicalDataset | None:
     """The checked dataset of a schema in the standard's long form, as importers give it."""
-    schema = Schema.model_validate(tree)
+    try:
+        schema = Schema.model_validate(tree)
+    except ValidationError as error:
+        # Types that Arrow has and no kind admits, such as a decimal with a scale of a thousand.
+        for found in complaints(error, Schema, tree):
+            column = tree["fields"][found.path[1]]["name"]
+            path = quoted(column)
+            help = f"leave the column out with `--skip '{column}'`"
+            report.add(UNSUPPORTED_ARROW_TYPE, f"{path}: {found.message}", file=file, path=path, help=help)
+        return None
     dataset = LogicalDataset(name, schema, columns(schema), Origins(file))
     check(dataset, report)
     return None if report.has_errors else dataset
@@ -171,9 +280,11 @@ def check_text(text: str, *, name: str = "<text>", strict: bool = False) -> tupl
     return report.diagnostics
 
 
-def _compile(source: SourceText, report: Report, strict: bool) -> list[Dataset]:
+def _compile(
+    source: SourceText, report: Report, strict: bool, system_columns: Variant | None
+) -> list[Dataset]:
     with collector_paused():
-        datasets = check_source(source, Project(Path()), report, strict=strict)
+        datasets = check_source(source, Project(Path()), report, strict=strict, system_columns=system_columns)
     _raise_errors(report)
     return [Dataset(dataset) for dataset in datasets]
 

@@ -38,6 +38,8 @@ class Compiled:
 _ARTIFACTS = {
     "lance/schema.txtpb": "lance.txtpb",
     "spark/schema.json": "spark.json",
+    "paimon/schema-0": "paimon.json",
+    "odf/schema.yaml": "odf.yaml",
     "losses.json": "losses.json",
 }
 

@@ -11,7 +11,7 @@ from schemac.attributes.attribute import NUMBERS, Attribute, kinds
 
 DOMAIN = "schemac.dev"
 
-TargetName = Literal["arrow", "lance", "spark"]
+TargetName = Literal["arrow", "lance", "spark", "paimon", "odf"]
 """Every engine that there is an artifact for, in the order in which they are built."""
 
 

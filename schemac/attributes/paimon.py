@@ -8,7 +8,7 @@ from typing import Annotated
 
 from pydantic import AfterValidator, Field
 
-from schemac.attributes.attribute import Attribute
+from schemac.attributes.attribute import Attribute, kinds
 
 DOMAIN = "paimon.apache.org"
 
@@ -21,7 +21,7 @@ def _distinct(names: list[str]) -> list[str]:
 
 Columns = Annotated[list[str], Field(min_length=1), AfterValidator(_distinct)]
 _TYPE = (
-    r"^(VARCHAR\([1-9][0-9]*\)|CHAR\([1-9][0-9]*\)|VARBINARY\([1-9][0-9]*\)|BINARY\([1-9][0-9]*\)"
+    r"^((VARCHAR|CHAR|VARBINARY|BINARY)\([1-9][0-9]{0,9}\)|(TIME|TIMESTAMP|TIMESTAMP_LTZ)\([0-9]\)"
     r"|VARIANT|MULTISET|BLOB|VECTOR)$"
 )
 
@@ -46,5 +46,12 @@ TYPE = Attribute[str](
     f"{DOMAIN}/type",
     Annotated[str, Field(pattern=_TYPE)],
     "Paimon's type where it is richer, such as VARCHAR(20)",
+    fits=kinds("String", "Binary", "Time", "Timestamp", "List", "Map", "Struct"),
 )
-ATTRIBUTES = (PRIMARY_KEYS, PARTITION_KEYS, OPTIONS, COMMENT, DEFAULT_VALUE, TYPE)
+NULLABLE_KEY = Attribute[bool](
+    f"{DOMAIN}/nullableKey",
+    bool,
+    "whether Paimon's type of the key (of a MULTISET: of the element) allows nulls, as Flink declares it",
+    fits=kinds("Map"),
+)
+ATTRIBUTES = (PRIMARY_KEYS, PARTITION_KEYS, OPTIONS, COMMENT, DEFAULT_VALUE, TYPE, NULLABLE_KEY)

@@ -10,10 +10,11 @@ from pydantic import Field
 from schemac.attributes.attribute import Attribute, kinds
 
 DOMAIN = "spark.apache.org"
+TYPE_PATTERN = r"^(varchar\([1-9][0-9]{0,9}\)|char\([1-9][0-9]{0,9}\)|variant)$"
 
 TYPE = Attribute[str](
     f"{DOMAIN}/type",
-    Annotated[str, Field(pattern=r"^(varchar\([1-9][0-9]{0,9}\)|char\([1-9][0-9]{0,9}\)|variant)$")],
+    Annotated[str, Field(pattern=TYPE_PATTERN)],
     "Spark's type where it is richer: varchar(n), char(n), variant",
     fits=kinds("String"),
 )

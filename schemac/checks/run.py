@@ -11,6 +11,7 @@ from schemac.checks.hints import check_hints
 from schemac.checks.keys import check_named_columns, check_object_link, check_positions, check_primary_key
 from schemac.checks.names import check_names
 from schemac.checks.nesting import check_type
+from schemac.checks.system_columns import check_system_columns
 from schemac.logical.dataset import LogicalDataset
 from schemac.logical.findings import Findings
 from schemac.logical.slots import preorder
@@ -39,6 +40,7 @@ def check(dataset: LogicalDataset, report: Report, vocabularies: "Sequence[Vocab
             check_primary_key(slot, findings)
             check_object_link(slot, findings)
     check_positions(slots, findings)
+    check_system_columns(dataset, findings)
     if vocabularies:
         # Imported here for start-up time: jsonschema takes longer to load than a file to check.
         from schemac.checks.vocabulary import check_vocabularies

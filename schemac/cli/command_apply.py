@@ -8,13 +8,16 @@ import json
 import sys
 
 from schemac.cli.output import exit_code, say, show
-from schemac.cli.planning import add_dataset, open_locked, steps_text, version_side
+from schemac.cli.planning import add_dataset, is_paimon, open_locked, paimon_text, steps_text, version_side
 from schemac.cli.progress import progress_bar
 from schemac.identity.lock import LockedDataset
 from schemac.source.report import Report
 from schemac.tables.lance_apply import Rewriter, apply_plan
 from schemac.tables.lance_plan import Plan, plan
 from schemac.tables.lance_table import LanceTable, open_table
+from schemac.tables.paimon_apply import apply_paimon
+from schemac.tables.paimon_plan import plan_paimon
+from schemac.tables.paimon_table import open_paimon_table, report_paimon_drift
 from schemac.tables.steps import Rewrite
 from schemac.tables.verify import report_drift
 
@@ -25,7 +28,9 @@ ON_SPARK_FROM = 20_000_000
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Arguments of the command."""
     add_dataset(parser)
-    parser.add_argument("--table", required=True, metavar="PATH", help="the Lance table")
+    parser.add_argument(
+        "--table", required=True, metavar="PATH", help="the Lance table, or the Paimon table's folder"
+    )
     parser.add_argument(
         "--to", dest="new", type=int, metavar="N", help="a locked version (default: the newest)"
     )
@@ -36,14 +41,21 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default="auto",
         help=f"where columns are written anew (default: on Spark from {ON_SPARK_FROM:,} rows)",
     )
+    parser.add_argument(
+        "--unchecked",
+        action="store_true",
+        help="let values of a Paimon table that do not fit be; its data is not read here",
+    )
 
 
 def run(options: argparse.Namespace) -> int:
     """Apply; exit with 1 where nothing, or not everything, could be done."""
     report = Report()
-    locked = open_locked(options, report)
-    if locked is not None:
-        _apply(locked, options, report)
+    opened = open_locked(options, report)
+    if opened is not None:
+        _, locked = opened
+        apply = _apply_paimon if is_paimon(options.table) else _apply
+        apply(locked, options, report)
     diagnostics = report.diagnostics
     show(diagnostics, options)
     return exit_code(diagnostics, options)
@@ -71,6 +83,26 @@ def _apply(locked: LockedDataset, options: argparse.Namespace, report: Report) -
         report_drift(after, made.target, report)
         if not report.has_errors:
             say(f"done: {options.table} is at version {after.dataset.version}, and verified", options)
+
+
+def _apply_paimon(locked: LockedDataset, options: argparse.Namespace, report: Report) -> None:
+    new = version_side(locked, options.new, report)
+    table = open_paimon_table(options.table, locked, report) if new is not None else None
+    made = plan_paimon(table, locked, new, report) if table is not None and new is not None else None
+    if table is None or new is None or made is None:
+        return
+    if options.format == "json":
+        steps = [step.to_json() for step in made.steps]
+        print(json.dumps({"paimon": {"steps": steps}}, ensure_ascii=False, indent=2))
+    else:
+        print(f"{locked.name}: {table.name} ({table.side.label}) → {new.label}")
+        print(paimon_text(made))
+    if options.dry_run or not made.steps:
+        return
+    if apply_paimon(made, locked, new, report, is_unchecked=options.unchecked):
+        report_paimon_drift(options.table, new.paimon, report)
+        if not report.has_errors:
+            say(f"done: {options.table} is as {new.label} says, and verified", options)
 
 
 def _rewriter(made: Plan, table: LanceTable | None, options: argparse.Namespace) -> Rewriter | None:

@@ -68,12 +68,15 @@ def run(options: argparse.Namespace) -> int:
 def _options(options: argparse.Namespace, project: Project) -> Options:
     configuration = project.configuration
     wanted = options.target or configuration.targets
+    is_named = options.target is not None or "targets" in configuration.model_fields_set
     return Options(
         strict=options.strict or configuration.strict,
         targets=tuple(name for name in TARGETS if name in wanted),
+        asked_for=frozenset(wanted if is_named else ()),
         lowering=LoweringOptions(project.defaults, configuration.metadata and not options.no_metadata),
         show_losses=options.losses,
         locked=options.locked,
+        system_columns=options.system_columns or configuration.system_columns,
     )
 
 

@@ -21,7 +21,12 @@ def run(options: argparse.Namespace) -> int:
     """Check; the exit code tells the result."""
     report = Report()
     project, files = open_project(options, report)
-    wanted = Options(strict=options.strict or project.configuration.strict, targets=())
+    configuration = project.configuration
+    wanted = Options(
+        strict=options.strict or configuration.strict,
+        targets=(),
+        system_columns=options.system_columns or configuration.system_columns,
+    )
     output = compile_files(files, project, wanted, report)
     diagnostics = report.diagnostics
     show(diagnostics, options)

@@ -1,4 +1,4 @@
-"""`schemac explain`: what a code means.
+"""`schemac explain`: what a code means, and what a target loses.
 
 Floor: 12 (cli).
 """
@@ -9,7 +9,7 @@ import sys
 from schemac.cli.exit_code import ExitCode
 from schemac.source.catalogue import CATALOGUE
 from schemac.source.diagnostic import Code
-from schemac.source.pages import read_page
+from schemac.source.pages import loss_pages, read_page
 from schemac.source.suggest import closest
 
 
@@ -19,7 +19,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "code",
         nargs="?",
         metavar="CODE",
-        help="a code such as SC201, or its slug; without one, all are listed",
+        help="a code such as SC201, or its slug; `losses/spark` for what a target loses; without one, all are listed",
     )
 
 
@@ -30,11 +30,19 @@ def run(options: argparse.Namespace) -> int:
             print(f"{known.id}  {known.severity:<7}  {known.slug:<24}  {known.title}")
         return ExitCode.CLEAN
     wanted = options.code.strip().upper()
+    pages = {f"LOSSES/{target.upper()}": page for target, page in loss_pages().items()}
+    if wanted == "LOSSES":
+        print("\n".join(name.lower() for name in pages))
+        return ExitCode.CLEAN
+    if wanted in pages:
+        print(pages[wanted], end="")
+        return ExitCode.CLEAN
     code: Code | None = CATALOGUE.get(wanted) or next(
         (c for c in CATALOGUE.values() if c.slug.upper() == wanted), None
     )
     if code is None:
-        near = closest(options.code, [*CATALOGUE, *(c.slug for c in CATALOGUE.values())])
+        names = [*CATALOGUE, *(c.slug for c in CATALOGUE.values()), *(name.lower() for name in pages)]
+        near = closest(options.code, names)
         hint = f"; did you mean {near}?" if near else "; `schemac explain` lists all"
         print(f"schemac: there is no diagnostic '{options.code}'{hint}", file=sys.stderr)
         return ExitCode.USAGE

@@ -143,7 +143,10 @@ def _resolve(options: argparse.Namespace, report: Report) -> None:
 
 def _locks(path: Path) -> list[Path]:
     if path.is_dir():
+        # A lock of something else has no manifest beside it.
         return [
-            lock for lock in path.rglob("*.lock") if lock.is_file() and lock.with_suffix(".yaml").exists()
+            lock
+            for lock in path.rglob("*.lock")
+            if lock.is_file() and any(lock.with_suffix(suffix).exists() for suffix in (".yaml", ".yml"))
         ]
     return [path if path.suffix == ".lock" else lock_path(path)]

@@ -5,13 +5,36 @@ Floor: 14 (cli).
 
 import argparse
 import json
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
 
+from schemac.attributes import own, paimon
 from schemac.cli.output import exit_code, say, show
-from schemac.cli.planning import add_dataset, open_locked, steps_text, version_side
+from schemac.cli.planning import (
+    add_dataset,
+    is_paimon,
+    open_locked,
+    paimon_text,
+    spark_text,
+    steps_text,
+    version_side,
+)
+from schemac.evolution.side import Side, pair
 from schemac.identity.lock import LockedDataset
+from schemac.project.configuration import Project
+from schemac.source.catalogue import REFUSED_CHANGE
+from schemac.source.diagnostic import Severity
+from schemac.source.render.json import render_json
 from schemac.source.report import Report
 from schemac.tables.lance_plan import plan
 from schemac.tables.lance_table import LanceTable, open_table
+from schemac.tables.paimon_plan import plan_paimon
+from schemac.tables.paimon_table import PaimonTable, open_paimon_table
+from schemac.tables.spark_plan import plan_spark
+
+ENGINES = ("lance", "paimon", "spark")
+"""Engines that keep tables, in the order in which their plans are printed."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -22,36 +45,135 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--from", dest="old", type=int, metavar="N", help="plan from this locked version")
     parser.add_argument("--to", dest="new", type=int, metavar="N", help="to this one (default: the newest)")
+    parser.add_argument(
+        "--engine",
+        action="append",
+        choices=ENGINES,
+        metavar="NAME",
+        help=f"plan for this engine only; may be repeated ({', '.join(ENGINES)}; default: the project's targets)",
+    )
 
 
 def run(options: argparse.Namespace) -> int:
     """Plan; exit with 1 where an engine refuses."""
     report = Report()
-    locked = open_locked(options, report)
-    if locked is not None:
-        _plan(locked, options, report)
+    opened = open_locked(options, report)
+    made = _Made()
+    if opened is not None:
+        _plan(*opened, options, made, report)
     diagnostics = report.diagnostics
-    show(diagnostics, options) if options.format == "text" or report.has_errors else None
+    if options.format == "json" and made.document:
+        found = json.loads(render_json(diagnostics))["diagnostics"] if diagnostics else []
+        document = {**made.document, **({"diagnostics": found} if found else {})}
+        print(json.dumps(document, ensure_ascii=False, indent=2))
+    else:
+        print("\n".join(made.lines)) if made.lines and options.format == "text" else None
+        show(diagnostics, options) if options.format == "text" or report.has_errors else None
+    say(made.summary, options) if made.summary else None
     return exit_code(diagnostics, options)
 
 
-def _plan(locked: LockedDataset, options: argparse.Namespace, report: Report) -> None:
+@dataclass
+class _Made:
+    """What is printed, for people and for programs."""
+
+    lines: list[str] = field(default_factory=list)
+    document: dict[str, Any] = field(default_factory=dict)
+    summary: str = ""
+
+    def add(self, title: str, text: str, document: dict[str, Any]) -> None:
+        """The plan of one engine."""
+        self.lines += [title, text]
+        self.document |= document
+
+
+def _plan(
+    project: Project, locked: LockedDataset, options: argparse.Namespace, made: _Made, report: Report
+) -> None:
     new = version_side(locked, options.new, report)
     if new is None:
         return
+    if options.table is not None and is_paimon(options.table):
+        paimon_table = open_paimon_table(options.table, locked, report)
+        if paimon_table is not None:
+            _plan_paimon(paimon_table, locked, new, made, report)
+        return
     if options.table is not None:
         table = open_table(options.table, locked, report)
-    else:
-        assert locked.newest is not None
-        wanted = options.old if options.old is not None else max(1, locked.newest.number - 1)
-        old = version_side(locked, wanted, report)
-        table = LanceTable.imagined(old) if old is not None else None
-    made = plan(table, new, report) if table is not None else None
-    if made is None:
+        if table is not None:
+            _plan_lance(table, new, made, f"{locked.name}: {table.name} → {new.label}", report)
         return
-    if options.format == "json":
-        print(json.dumps({"steps": [step.to_json() for step in made.steps]}, ensure_ascii=False, indent=2))
+    assert locked.newest is not None
+    wanted = options.old if options.old is not None else max(1, locked.newest.number - 1)
+    old = version_side(locked, wanted, report)
+    if old is None:
         return
-    print(f"{locked.name}: {made.table.name} → {new.label}")
-    print(steps_text(made.steps) if made.steps else "  nothing to do")
-    say(f"{len(made.steps)} step{'s' if len(made.steps) != 1 else ''}", options)
+    made.lines.append(f"{locked.name}: {old.label} → {new.label}")
+    engines = _engines(project, new, options.engine)
+    if "lance" in engines:
+        _plan_lance(LanceTable.imagined(old), new, made, "Lance", report)
+    if "paimon" in engines:
+        _plan_paimon_versions(old, locked, new, options, made, report)
+    if "spark" in engines:
+        _plan_spark(old, new, made, report, is_alone=engines == ["spark"])
+
+
+def _engines(project: Project, new: Side, asked: Sequence[str] | None) -> list[str]:
+    wanted = asked or own.TARGETS_OF.read(new.dataset.schema.extra) or project.configuration.targets
+    return [engine for engine in ENGINES if engine in wanted]
+
+
+def _plan_lance(table: LanceTable, new: Side, made: _Made, title: str, report: Report) -> None:
+    found = plan(table, new, report)
+    if found is None:
+        return
+    text = steps_text(found.steps) if found.steps else "  nothing to do"
+    made.add(title, text, {"steps": [step.to_json() for step in found.steps]})
+    made.summary = f"{len(found.steps)} step{'s' if len(found.steps) != 1 else ''}"
+
+
+def _plan_paimon_versions(
+    old: Side, locked: LockedDataset, new: Side, options: argparse.Namespace, made: _Made, report: Report
+) -> None:
+    """Between two versions; a dataset that nobody wants for Paimon and that it cannot hold is left out."""
+    errors = old.paimon_errors or new.paimon_errors
+    if errors:
+        side = old if old.paimon_errors else new
+        is_wanted = options.engine or any(key.startswith(paimon.DOMAIN) for key in new.dataset.schema.extra)
+        reason = f"Paimon cannot hold {side.label}: {errors[0].message}"
+        if is_wanted:
+            report.add(REFUSED_CHANGE, reason, file=side.label, path=errors[0].path, help=errors[0].help)
+        else:
+            made.add("Paimon", f"  left out: {reason}", {})
+        return
+    _plan_paimon(PaimonTable.imagined(old), locked, new, made, report)
+
+
+def _plan_paimon(table: PaimonTable, locked: LockedDataset, new: Side, made: _Made, report: Report) -> None:
+    found = plan_paimon(table, locked, new, report)
+    if found is None:
+        return
+    text = paimon_text(found)
+    for step in found.steps:
+        text += f"\n  {step.file}:\n{step.schema.to_text()}"
+    title = (
+        "Paimon"
+        if table.folder is None
+        else f"{locked.name}: {table.name} ({table.side.label}) → {new.label}"
+    )
+    made.add(title, text, {"paimon": {"steps": [step.to_json() for step in found.steps]}})
+
+
+def _plan_spark(old: Side, new: Side, made: _Made, report: Report, *, is_alone: bool) -> None:
+    """What Spark has no statement for is an error only where Spark alone was asked; `apply` does it as well."""
+    found = plan_spark(pair(old, new))
+    made.add("Spark", spark_text(found), {"spark": found.to_json()})
+    for change, said in found.refused if is_alone else ():
+        report.add(
+            REFUSED_CHANGE,
+            f"{change}: {said.reason}",
+            file=new.label,
+            path=change.path,
+            help=said.way_out,
+            severity=Severity.ERROR,
+        )

@@ -1,4 +1,4 @@
-"""`schemac rename`: another name for a field, with its id and its data.
+"""`schemac rename`: another name or place for a field, with its id and its data.
 
 Floor: 12 (cli).
 """
@@ -7,7 +7,7 @@ import argparse
 
 from schemac.cli.output import add_output_arguments, exit_code, say, show
 from schemac.cli.project import find_dataset
-from schemac.project.renaming import rename
+from schemac.project.renaming import pipeline_hints, rename
 from schemac.source.report import Report
 
 
@@ -15,7 +15,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Arguments of the command."""
     parser.add_argument("dataset", metavar="DATASET", help="name of the dataset, or its manifest")
     parser.add_argument("old", metavar="OLD", help="the field's path, such as fare or stops.item.name")
-    parser.add_argument("new", metavar="NEW", help="its new name")
+    parser.add_argument(
+        "new",
+        metavar="NEW",
+        help="its new name; or a path, such as price.fare, to move it into that struct; the name that it has already"
+        " moves it out to the columns",
+    )
     parser.add_argument("--config", metavar="FILE", help=argparse.SUPPRESS)
     add_output_arguments(parser)
 
@@ -31,7 +36,9 @@ def run(options: argparse.Namespace) -> int:
             locked = (
                 f", version {renamed.version} in its lock" if renamed.version else "; there is no lock yet"
             )
-            say(f"{renamed.manifest}: {options.old} is now {options.new}{locked}", options)
+            say(f"{renamed.manifest}: {options.old} is now {renamed.path}{locked}", options)
+            for hint in pipeline_hints(file, dataset, options.old, renamed.path):
+                say(hint, options)
     diagnostics = report.diagnostics
     show(diagnostics, options)
     return exit_code(diagnostics, options)

@@ -72,7 +72,7 @@ def _write(loaded: "LoadedJob", options: argparse.Namespace, report: Report) -> 
     from schemac.pipeline.run import run as run_job  # for start-up time, as above
     from schemac.targets.lance import to_message
 
-    message = to_message(loaded.lowered)
+    message = to_message(loaded.lowered, loaded.numbers)
     with _progress(options) as progress:
         result = run_job(
             loaded.job,

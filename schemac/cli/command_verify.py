@@ -6,9 +6,13 @@ Floor: 14 (cli).
 import argparse
 
 from schemac.cli.output import exit_code, say, show
-from schemac.cli.planning import add_dataset, open_locked, version_side
+from schemac.cli.planning import add_dataset, is_paimon, open_locked, version_side
+from schemac.evolution.side import Side
+from schemac.identity.lock import LockedDataset
+from schemac.source.catalogue import TABLE_DRIFT
 from schemac.source.report import Report
 from schemac.tables.lance_table import open_table
+from schemac.tables.paimon_table import report_paimon_drift
 from schemac.tables.verify import report_drift
 from schemac.targets.lance import to_message
 
@@ -16,7 +20,9 @@ from schemac.targets.lance import to_message
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Arguments of the command."""
     add_dataset(parser)
-    parser.add_argument("--table", required=True, metavar="PATH", help="the Lance table")
+    parser.add_argument(
+        "--table", required=True, metavar="PATH", help="the Lance table, or the Paimon table's folder"
+    )
     parser.add_argument(
         "--version", dest="new", type=int, metavar="N", help="a locked version (default: the newest)"
     )
@@ -25,14 +31,25 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Verify; exit with 1 on drift."""
     report = Report()
-    locked = open_locked(options, report)
-    side = version_side(locked, options.new, report) if locked is not None else None
-    if locked is not None and side is not None:
-        table = open_table(options.table, locked, report)
-        if table is not None:
-            report_drift(table, to_message(side.lowered, side.numbers), report)
-            if not report.has_errors:
-                say(f"{options.table} is as {side.label} of {locked.name} says", options)
+    opened = open_locked(options, report, is_needed=False)
+    side = version_side(opened[1], options.new, report) if opened is not None else None
+    if opened is not None and side is not None:
+        _verify(opened[1], side, options, report)
+        if not report.has_errors:
+            say(f"{options.table} is as {side.label} of {opened[1].name} says", options)
     diagnostics = report.diagnostics
     show(diagnostics, options)
     return exit_code(diagnostics, options)
+
+
+def _verify(locked: LockedDataset, side: Side, options: argparse.Namespace, report: Report) -> None:
+    if is_paimon(options.table):
+        for error in side.paimon_errors:
+            message = f"Paimon cannot hold {side.label}: {error.message}"
+            report.add(TABLE_DRIFT, message, file=options.table, path=error.path, help=error.help)
+        if not side.paimon_errors:
+            report_paimon_drift(options.table, side.paimon, report)
+        return
+    table = open_table(options.table, locked, report)
+    if table is not None:
+        report_drift(table, to_message(side.lowered, side.numbers), report)

@@ -100,8 +100,8 @@ def _parser(command: str | None) -> argparse.ArgumentParser:
     """The parser with the arguments of one command; the others are known by name alone."""
     parser = argparse.ArgumentParser(
         prog="schemac",
-        description="Compiles schemas of data tables, written in YAML, for Lance, Arrow and Spark.",
-        epilog="exit codes: 0 clean, 1 findings, 2 usage or configuration, 3 internal error, 4 stale artifacts",
+        description="Compiles schemas of data tables, written in YAML, for Lance, Arrow, Spark and Paimon.",
+        epilog="exit codes: 0 clean, 1 findings, 2 usage or configuration, 3 internal error, 4 stale artifacts or lock",
         allow_abbrev=False,
     )
     parser.add_argument("--version", action="version", version=f"schemac {__version__}")

@@ -9,6 +9,7 @@ import sys
 from collections.abc import Callable, Sequence
 
 from schemac.cli.exit_code import ExitCode
+from schemac.logical.system import VARIANTS
 from schemac.source.catalogue import (
     INVALID_CONFIGURATION,
     NOTHING_TO_COMPILE,
@@ -71,6 +72,11 @@ def add_compile_arguments(parser: argparse.ArgumentParser) -> None:
     """What `check` and `build` have in common."""
     add_paths(parser)
     parser.add_argument("--strict", action="store_true", help="accept the ODF standard and nothing else")
+    parser.add_argument(
+        "--system-columns",
+        choices=tuple(VARIANTS),
+        help="insert the standard's system columns where they are missing, with the types of RFC-016 or of kamu",
+    )
     add_output_arguments(parser)
 
 

@@ -10,10 +10,15 @@ from pathlib import Path
 from schemac.cli.output import add_text_or_json
 from schemac.cli.project import find_dataset
 from schemac.evolution.side import Side, side_of_version
+from schemac.identity.freeze import freeze
 from schemac.identity.lock import LockedDataset
+from schemac.importers.paimon import schema_files
+from schemac.project.configuration import Project
 from schemac.project.locking import identified, open_lock, report_unlocked
 from schemac.source.catalogue import UNKNOWN_REFERENCE
 from schemac.source.report import Report
+from schemac.tables.paimon_plan import PaimonPlan
+from schemac.tables.spark_plan import SparkPlan
 from schemac.tables.steps import Step
 
 
@@ -24,18 +29,25 @@ def add_dataset(parser: argparse.ArgumentParser) -> None:
     add_text_or_json(parser)
 
 
-def open_locked(options: argparse.Namespace, report: Report) -> LockedDataset | None:
-    """The dataset's lock, which has to be up to date; None after saying what is wrong."""
+def open_locked(
+    options: argparse.Namespace, report: Report, *, is_needed: bool = True
+) -> tuple[Project, LockedDataset] | None:
+    """The project, and the dataset's lock, which has to be up to date; None after saying what is wrong.
+
+    Where a lock is not needed and there is none, the schema as it is counts as a first version.
+    """
     found = find_dataset(options, report)
     if found is None:
         return None
-    _project, file, dataset = found
+    project, file, dataset = found
     held = open_lock(file.file.path, file.file.name, report)
     if held is None:
         return None
     locked = held.lock.dataset(dataset.name)
+    if not is_needed and not held.exists:
+        return project, freeze(dataset, locked, identified(dataset, locked, report))
     report_unlocked(dataset, locked, identified(dataset, locked, report), report, is_error=True)
-    return None if report.has_errors else locked
+    return None if report.has_errors else (project, locked)
 
 
 def version_side(locked: LockedDataset, number: int | None, report: Report) -> Side | None:
@@ -62,6 +74,28 @@ def steps_text(steps: Sequence[Step]) -> str:
     return "\n".join(lines)
 
 
+def paimon_text(plan: PaimonPlan) -> str:
+    """A plan of Paimon for people: operations by file, with what is to be known before."""
+    lines: list[str] = []
+    for step in plan.steps:
+        lines.append(f"  {step.file}, {step.side.label}:")
+        rows = [
+            ("note", f"{note.field}: {note.describe()}  [{note.judgement.outcome}]") for note in step.notes
+        ]
+        rows += [(change.action, change.describe()) for change in step.changes]
+        width = max((len(verb) for verb, _ in rows), default=0)
+        lines += [f"    {verb:<{width}}  {told}" for verb, told in rows] or ["    says the same once more"]
+    return "\n".join(lines) or "  nothing to do"
+
+
+def spark_text(plan: SparkPlan) -> str:
+    """A plan of Spark for people."""
+    lines = [f"  {statement};" for statement in plan.statements]
+    lines += [f"  -- refused: {change}: {said.reason}; {said.way_out}" for change, said in plan.refused]
+    return "\n".join(lines) or "  nothing to do"
+
+
 def is_paimon(path: str) -> bool:
-    """Whether a table's folder is one of Paimon."""
-    return (Path(path) / "schema").is_dir()
+    """Whether a table's folder is one of Paimon; a Lance table has `_versions`."""
+    folder = Path(path)
+    return folder.is_dir() and not (folder / "_versions").is_dir() and bool(schema_files(folder))

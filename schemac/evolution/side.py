@@ -6,7 +6,7 @@ Floor: 9 (evolution).
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 from schemac.attributes.own import RENAMED_FROM
 from schemac.evolution.changes import Place
@@ -18,9 +18,13 @@ from schemac.logical.slots import Slot, preorder
 from schemac.lowering.lower import lower
 from schemac.lowering.metadata import compact
 from schemac.physical.field import LoweredSchema
-from schemac.source.catalogue import SPARK_LOSS
+from schemac.source.catalogue import PAIMON_LOSS, SPARK_LOSS
+from schemac.source.diagnostic import Diagnostic, Severity
 from schemac.source.report import Report
 from schemac.targets._lance.nodes import words_by_slot
+from schemac.targets._paimon.table import TableSchema
+from schemac.targets._paimon.types import DataField, PaimonType, Row
+from schemac.targets.paimon import to_table_schema
 from schemac.targets.spark import to_fields
 from schemac.targets.target import Compilation, Emission
 
@@ -28,6 +32,14 @@ from schemac.targets.target import Compilation, Emission
 def words_of(dataset: LogicalDataset) -> Mapping[Slot, tuple[str, ...]]:
     """Lance's words for the fields of a dataset."""
     return words_by_slot(lower(dataset))
+
+
+class PaimonPlace(NamedTuple):
+    """What Paimon has at a slot."""
+
+    type: PaimonType
+    field: DataField | None
+    """The column or member; None for an item, key or value."""
 
 
 @dataclass(frozen=True)
@@ -78,6 +90,46 @@ class Side:
     @cached_property
     def _spark_columns(self) -> dict[Slot, dict[str, Any]]:
         return {}
+
+    @cached_property
+    def paimon(self) -> TableSchema:
+        """Paimon's schema; not to be used where there are errors."""
+        return self._paimon[0]
+
+    @property
+    def paimon_errors(self) -> tuple[Diagnostic, ...]:
+        """Why Paimon cannot hold it."""
+        return self._paimon[1]
+
+    @cached_property
+    def _paimon(self) -> tuple[TableSchema, tuple[Diagnostic, ...]]:
+        report = Report()
+        version = self.locked.newest if self.locked is not None else None
+        ids = {slot: n.paimon for slot, n in (self.numbers or {}).items() if n.paimon is not None}
+        highest = max([-1 if version is None else version.highest_paimon, *ids.values()])
+        table = to_table_schema(
+            self.compilation,
+            Emission(self.dataset, "paimon", PAIMON_LOSS, report),
+            ids=ids,
+            highest=highest,
+            schema_id=0 if version is None else version.schema_id,
+        )
+        return table, tuple(d for d in report.diagnostics if d.severity is Severity.ERROR)
+
+    @cached_property
+    def paimon_places(self) -> Mapping[Slot, PaimonPlace]:
+        """What Paimon has at every slot that it knows of: not at the counts of a multiset, nor inside a VARIANT."""
+        found: dict[Slot, PaimonPlace] = {}
+
+        def enter(slot: Slot, type_: PaimonType, field: DataField | None) -> None:
+            found[slot] = PaimonPlace(type_, field)
+            fields = type_.fields if isinstance(type_, Row) else (None,) * len(type_.children)
+            for child, inner, member in zip(slot.children, type_.children, fields, strict=False):
+                enter(child, inner, member)
+
+        for slot, field in zip(self.dataset.columns, self.paimon.fields, strict=True):
+            enter(slot, field.type, field)
+        return found
 
     @cached_property
     def compilation(self) -> Compilation:

@@ -65,25 +65,29 @@ def identify(
     """The ids and numbers of a dataset's fields; `renamed` gives old titles by new ones."""
     newest = locked.newest
     if newest is None:
-        return _identified(dataset, locked, None, {}, words_of)
+        return identified(dataset, locked, None, {}, words_of)
     before = open_version(locked, newest)
     ids = Matcher(before.states.values(), dataset.columns, renamed).match(findings)
-    return _identified(dataset, locked, before, ids, words_of)
+    return identified(dataset, locked, before, ids, words_of)
 
 
 def freeze(dataset: LogicalDataset, locked: LockedDataset, identified: Identified) -> LockedDataset:
     """The lock with this schema as its newest version; the same lock where nothing changed."""
     if not identified.is_changed:
         return locked
+    version = replace(next_version(locked, identified), extra=extra_of(dataset))
+    return with_version(locked, version, identified)
+
+
+def next_version(locked: LockedDataset, identified: Identified) -> Version:
+    """The version that comes after the newest one."""
     newest = locked.newest
-    version = Version(
+    return Version(
         newest.number + 1 if newest else 1,
         newest.schema_id + 1 if newest else 0,
         identified.highest.lance,
         identified.highest.paimon,
-        extra=_extra(dataset),
     )
-    return with_version(locked, version, identified)
 
 
 def with_version(locked: LockedDataset, version: Version, identified: Identified) -> LockedDataset:
@@ -113,13 +117,14 @@ def advance(
     return LockedDataset(locked.name, (*locked.versions, version), tuple(states))
 
 
-def _identified(
+def identified(
     dataset: LogicalDataset,
     locked: LockedDataset,
     before: LockedVersion | None,
     matched: Ids,
     words_of: WordsOf,
 ) -> Identified:
+    """The fields of a dataset, given which of them stood in the version before, and under what ids."""
     slots = preorder(dataset.columns)
     states = {state.id: state for state in before.states.values()} if before is not None else {}
     ids = _all_ids(slots, matched, locked.highest_id)
@@ -130,7 +135,7 @@ def _identified(
         )
         version = before.version
         highest = Highest(version.highest_lance, version.highest_paimon)
-        if same and version.extra == _extra(dataset):
+        if same and version.extra == extra_of(dataset):
             numbers = {slot: states[id].numbers for slot, id in ids.items()}
             return Identified(ids, numbers, shapes, highest, is_changed=False)
         old = _old(before, matched, words_of)
@@ -194,5 +199,6 @@ def _preorder(states: Sequence[State]) -> list[State]:
     return found
 
 
-def _extra(dataset: LogicalDataset) -> str:
+def extra_of(dataset: LogicalDataset) -> str:
+    """The attributes of a schema as a lock holds them."""
     return compact(dict(dataset.schema.extra)) if dataset.schema.extra else ""

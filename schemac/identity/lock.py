@@ -73,6 +73,8 @@ class Version:
     """Attributes of the schema as compact JSON."""
     digest: str = ""
     """Of everything in this version; says whether two locks mean the same by a number."""
+    highest_id: int = 0
+    """The highest id ever used, where no line of a field has it: a branch that was merged dropped that field again."""
 
 
 @dataclass(frozen=True)
@@ -92,7 +94,8 @@ class LockedDataset:
     @cached_property
     def highest_id(self) -> int:
         """The highest id that a field ever had; 0 for none."""
-        return max((state.id for state in self.states), default=0)
+        ids = (*(state.id for state in self.states), *(version.highest_id for version in self.versions))
+        return max(ids, default=0)
 
     def version(self, number: int) -> Version | None:
         """The version of a number."""

@@ -22,16 +22,19 @@ from schemac.source.report import Report
 
 HEADER = """\
 # schemac lock 1: the ids of every field, for life. `schemac lock` writes it; edits by hand are refused.
-# version N schema-<Paimon's N> lance<=<highest id> paimon<=<highest id> [attributes] digest
+# version N schema-<Paimon's N> lance<=<highest id> paimon<=<highest id> [id<=<highest>] [attributes] digest
 # field ID v<first>-<last> [in <parent>] [at <place>] lance <ids> paimon <id> <name> <type> [attributes]
 """
-_MARK = "# schemac lock 1:"
+_FORM = re.compile(r"# schemac lock (\d+):")
+_OWN_FORM = "1"
+_END = "end"
+"""The last line, without which a file was cut off between two datasets."""
 _CONFLICT = ("<<<<<<<", "=======", ">>>>>>>", "|||||||")
 _CHECK = re.compile(r" ~([0-9a-f]{6})")
 _DATASET = re.compile(r"dataset (.+)")
 _VERSION = re.compile(
     r"version (?P<number>\d+) schema-(?P<schema_id>\d+) lance<=(?P<lance>-?\d+) paimon<=(?P<paimon>-?\d+)"
-    r"(?: made (?P<made>\d+))?(?: (?P<extra>\{.*\}))? (?P<digest>[0-9a-f]{16})"
+    r"(?: id<=(?P<id>\d+))?(?: made (?P<made>\d+))?(?: (?P<extra>\{.*\}))? (?P<digest>[0-9a-f]{16})"
 )
 _FIELD = re.compile(
     r"field (?P<id>\d+) v(?P<first>\d+)-(?P<last>\d*)(?: in (?P<parent>\d+))?(?: at (?P<position>[0-9.]+))?"
@@ -49,7 +52,8 @@ class _DamageError(Exception):
 
 def write_lock(lock: Lock) -> str:
     """The whole file."""
-    return HEADER + "".join(f"{line}\n" for dataset in lock.datasets for line in _lines(dataset))
+    lines = [line for dataset in lock.datasets for line in _lines(dataset)]
+    return HEADER + "".join(f"{line}\n" for line in (*lines, _with_check(_END)))
 
 
 def digest_of(version: Version, states: Iterable[State]) -> str:
@@ -62,10 +66,8 @@ def digest_of(version: Version, states: Iterable[State]) -> str:
 
 def read_lock(text: str, file: str, report: Report) -> Lock | None:
     """The lock in a file's text; None after saying what is wrong with it."""
-    lines = text.replace("\r\n", "\n").split("\n")
-    if not text.startswith(_MARK):
-        _refuse(1, "this is no lock of schemac, or one of a newer form", file, report)
-        return None
+    # A mark of the encoding, as some editors put it before a text, changes nothing.
+    lines = text.removeprefix("\ufeff").replace("\r\n", "\n").split("\n")
     for number, line in enumerate(lines, 1):
         if line.startswith(_CONFLICT):
             report.add(
@@ -76,6 +78,19 @@ def read_lock(text: str, file: str, report: Report) -> Lock | None:
                 help="run `schemac lock --resolve`",
             )
             return None
+    form = _FORM.match(lines[0])
+    if form is None:
+        _refuse(1, "this is no lock of schemac: its first line says something else", file, report)
+        return None
+    if form[1] != _OWN_FORM:
+        report.add(
+            DAMAGED_LOCK,
+            f"{file}: this lock is of form {form[1]}, and this schemac reads form {_OWN_FORM} alone",
+            file=file,
+            at=(1, 1, 1, 1),
+            help="install the newer schemac that wrote it",
+        )
+        return None
     reader = _Reader(file, report)
     for number, line in enumerate(lines, 1):
         if line and not line.startswith("#"):
@@ -84,6 +99,8 @@ def read_lock(text: str, file: str, report: Report) -> Lock | None:
             except _DamageError as error:
                 _refuse(number, str(error), file, report)
                 return None
+    if not reader.is_ended:
+        _refuse(len(lines), "the file is cut off: its last line is missing", file, report)
     return reader.lock()
 
 
@@ -96,19 +113,30 @@ class _Reader:
         self._datasets: list[LockedDataset] = []
         self._name: str | None = None
         self._at: dict[int, int] = {}
+        self.is_ended = False
         self._versions: list[Version] = []
         self._states: list[State] = []
 
     def take(self, number: int, line: str) -> None:
         line = _checked(line)
-        if match := _DATASET.fullmatch(line):
+        if self.is_ended:
+            raise _DamageError("nothing stands after the last line")
+        if line == _END:
             self._close()
-            self._name, self._at = str(_json(match[1])), {}
+            self.is_ended = True
+        elif match := _DATASET.fullmatch(line):
+            self._close()
+            name = str(_json(match[1]))
+            if self._datasets and name <= self._datasets[-1].name:
+                raise _DamageError(f"dataset {name} stands after dataset {self._datasets[-1].name}")
+            self._name, self._at = name, {}
             self._versions, self._states = [], []
         elif self._name is None:
             raise _DamageError("no dataset is named before this line")
         elif line.startswith("version "):
             version = _version(line)
+            if self._states:
+                raise _DamageError(f"version {version.number} stands after a field")
             if version.number != len(self._versions) + 1:
                 raise _DamageError(
                     f"version {version.number} follows {len(self._versions) or 'nothing'}; a line is missing"
@@ -119,19 +147,25 @@ class _Reader:
             state = _field(line)
             if self._states and (state.id, state.first) <= (self._states[-1].id, self._states[-1].first):
                 raise _DamageError(f"field {state.id} stands after field {self._states[-1].id}")
+            newest = len(self._versions)
+            if max(state.first, state.last or 0) > newest:
+                raise _DamageError(
+                    f"field {state.id} is of a version after {newest or 'none'}; the line of that version is missing"
+                )
             self._states.append(state)
 
     def lock(self) -> Lock | None:
-        self._close()
         return None if self._report.has_errors else Lock(tuple(self._datasets))
 
     def _close(self) -> None:
         if self._name is None:
             return
+        if not self._versions:
+            raise _DamageError(f"dataset {self._name} has no version before this line")
         dataset = LockedDataset(self._name, tuple(self._versions), tuple(self._states))
         members: list[list[State]] = [[] for _ in dataset.versions]
         for state in dataset.states:
-            for index in range(state.first - 1, min(state.last or len(members), len(members))):
+            for index in range(state.first - 1, state.last or len(members)):
                 members[index].append(state)
         for version, states in zip(dataset.versions, members, strict=True):
             if digest_of(version, states) != version.digest:
@@ -154,6 +188,8 @@ def _version_core(version: Version) -> str:
     made = f" made {version.time_millis}" if version.time_millis else ""
     extra = f" {version.extra}" if version.extra else ""
     highest = f"lance<={version.highest_lance} paimon<={version.highest_paimon}"
+    if version.highest_id:
+        highest += f" id<={version.highest_id}"
     return f"version {version.number} schema-{version.schema_id} {highest}{made}{extra}"
 
 
@@ -185,6 +221,7 @@ def _version(line: str) -> Version:
         int(match["made"] or 0),
         match["extra"] or "",
         match["digest"],
+        int(match["id"] or 0),
     )
 
 

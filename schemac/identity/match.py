@@ -68,7 +68,8 @@ class Matcher:
         """The id that a declaration gives a slot."""
         before = self._renamed.get(slot.title)
         if before is not None:
-            return self._titles.get(before)
+            id = self._titles.get(before)
+            return id if id not in self._taken else None
         name = RENAMED_FROM.read(slot.extra)
         same = old.get(slot.segment)
         if name is None or (same is not None and _says(same, name)):
@@ -76,11 +77,13 @@ class Matcher:
         sibling = old.get(name)
         if sibling is not None and sibling.id not in self._taken:
             heir = next((s for s in siblings if s.segment == name), None)
-            if heir is None or RENAMED_FROM.key in heir.extra:
+            if heir is None or _leaves(heir, sibling):
                 return sibling.id
         moved = self._titles.get(name)
-        if moved is not None and moved not in self._taken and name not in self._new_titles:
-            return moved
+        if moved is not None and moved not in self._taken:
+            heir = self._new_titles.get(name)
+            if heir is None or _leaves(heir, self._by_id[moved]):
+                return moved
         if same is None and findings is not None:
             near = closest(name, [str(segment) for segment in old]) or closest(name, self._titles)
             findings.at_extra(
@@ -94,13 +97,25 @@ class Matcher:
 
     @cached_property
     def _titles(self) -> dict[str, int]:
-        return {dotted(path): id for id, path in paths_of(self._states).items()}
+        """The old fields by their paths; the items of lists are none."""
+        paths = paths_of(self._states)
+        return {dotted(path): id for id, path in paths.items() if isinstance(path[-1], str)}
 
     @cached_property
-    def _new_titles(self) -> frozenset[str]:
-        return frozenset(slot.title for slot in preorder(self._columns))
+    def _new_titles(self) -> dict[str, Slot]:
+        return {slot.title: slot for slot in preorder(self._columns) if slot.is_member}
+
+    @cached_property
+    def _by_id(self) -> dict[int, State]:
+        return {state.id: state for state in self._states}
 
 
 def _says(state: State, name: str) -> bool:
     """Whether a state already had this old name: then the renaming is done."""
     return f"{compact(RENAMED_FROM.key)}:{compact(name)}" in state.shape.extra
+
+
+def _leaves(heir: Slot, state: State) -> bool:
+    """Whether the field that now has the name of an old one says that it is another."""
+    name = RENAMED_FROM.read(heir.extra)
+    return name is not None and not _says(state, name)

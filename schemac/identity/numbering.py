@@ -12,6 +12,7 @@ the members inside its type, children before their parent.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from schemac.attributes import paimon
 from schemac.identity.casts import is_cast
 from schemac.identity.lock import Numbers
 from schemac.logical.slots import Slot, preorder
@@ -42,8 +43,8 @@ def number(
 ) -> tuple[dict[Slot, Numbers], Highest]:
     """The numbers of all slots, and the highest ones after that."""
     lance, highest_lance = _lance(columns, words, old, highest.lance)
-    paimon, highest_paimon = number_for_paimon(columns, old, highest.paimon)
-    numbers = {slot: Numbers(lance[slot], paimon.get(slot)) for slot in preorder(columns)}
+    rows, highest_paimon = number_for_paimon(columns, _kept_by_paimon(columns, old), highest.paimon)
+    numbers = {slot: Numbers(lance[slot], rows.get(slot)) for slot in preorder(columns)}
     return numbers, Highest(highest_lance, highest_paimon)
 
 
@@ -52,9 +53,8 @@ def _lance(
 ) -> tuple[dict[Slot, tuple[int, ...]], int]:
     found: dict[Slot, tuple[int, ...]] = {}
     slots = preorder(columns)
-    renewed = (
-        {_root(slot, words, old) for slot in slots if _is_new(slot, words, old)} if old else set(columns)
-    )
+    new = {slot for slot in slots if _is_new(slot, words, old)}
+    renewed = {_root(slot, words, old) for slot in new if slot.parent not in new}
     for slot in slots:
         # All nodes below a renewed one are new.
         if slot in renewed or slot.parent in renewed:
@@ -101,51 +101,62 @@ def _is_of_the_same_form(slot: Slot, before: Slot) -> bool:
     return slot.type.kind == before.type.kind or not (slot.children or before.children)
 
 
-class _PaimonNumbering:
-    """Goes through the columns in the order of Paimon's Java."""
-
-    def __init__(self, old: Mapping[Slot, Old], highest: int) -> None:
-        self.old = old
-        self.highest = highest
-        self.found: dict[Slot, int] = {}
-
-    def visit(self, slot: Slot) -> None:
-        """A field that may have been there, and whose parent was."""
-        before = self.old.get(slot)
-        is_kept = (
-            before is not None
-            and _is_below_the_same(slot, before, self.old)
-            and _is_of_the_same_form(slot, before.slot)
-        )
-        if before is not None and is_kept and before.numbers.paimon is not None:
-            self.found[slot] = before.numbers.paimon
-        elif slot.is_member:
-            self.take(slot)
-        if is_kept:
-            for child in slot.children:
-                self.visit(child)
-        else:
-            self.below(slot)
-
-    def below(self, slot: Slot) -> None:
-        """What is inside a new field: children before their parent."""
-        for child in slot.children:
-            self.below(child)
-            if child.is_member:
-                self.take(child)
-
-    def take(self, slot: Slot) -> None:
-        self.highest += 1
-        self.found[slot] = self.highest
+def _kept_by_paimon(columns: Sequence[Slot], old: Mapping[Slot, Old]) -> dict[Slot, int]:
+    """The ids that fields bring with them: those that stand where they stood, in types that Paimon can cast."""
+    kept: dict[Slot, int] = {}
+    stack = list(columns)
+    while stack:
+        slot = stack.pop()
+        before = old.get(slot)
+        if before is None or not _is_below_the_same(slot, before, old):
+            continue
+        if not _is_of_the_same_form(slot, before.slot):
+            continue
+        if before.numbers.paimon is not None:
+            kept[slot] = before.numbers.paimon
+        stack.extend(slot.children)
+    return kept
 
 
 def number_for_paimon(
-    columns: Sequence[Slot],
-    old: Mapping[Slot, Old] | None = None,
-    highest: int = -1,
+    columns: Sequence[Slot], kept: Mapping[Slot, int] | None = None, highest: int = -1
 ) -> tuple[dict[Slot, int], int]:
-    """Paimon's ids of columns and members, and the highest one after that."""
-    numbering = _PaimonNumbering(old or {}, highest)
+    """Paimon's ids of all columns and members, and the highest one: kept ids stay, others count on."""
+    numbering = _PaimonNumbering(kept or {}, highest)
     for slot in columns:
-        numbering.visit(slot)
-    return numbering.found, numbering.highest
+        numbering.added(slot)
+    return numbering.ids, numbering.highest
+
+
+class _PaimonNumbering:
+    """Goes through the columns in the order of Paimon's Java."""
+
+    def __init__(self, kept: Mapping[Slot, int], highest: int) -> None:
+        self._kept = kept
+        self.highest = highest
+        self.ids: dict[Slot, int] = {}
+
+    def added(self, slot: Slot) -> None:
+        """A column, or a member of a row that was there before."""
+        self._take(slot)
+        self._below(slot, is_new=slot not in self._kept)
+
+    def _below(self, slot: Slot, *, is_new: bool) -> None:
+        """Everything that a slot is made of; `is_new` tells whether the field that it belongs to is."""
+        if not slot.children or (slot.extra and slot.extra.get(paimon.TYPE.key) == "VARIANT"):
+            return
+        for child in slot.children:
+            if not child.is_member:
+                self._below(child, is_new=is_new)
+            elif is_new:
+                self._below(child, is_new=True)
+                self._take(child)
+            else:
+                self.added(child)
+
+    def _take(self, slot: Slot) -> None:
+        id = self._kept.get(slot)
+        if id is None:
+            self.highest += 1
+            id = self.highest
+        self.ids[slot] = id

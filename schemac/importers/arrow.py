@@ -6,7 +6,7 @@ Source: Arrow's columnar format, "IPC streaming format" and "IPC file format".
 
 from pathlib import Path
 
-from schemac.importers.importer import Imported, Importer, refuse
+from schemac.importers.importer import Imported, Importer, first_line, refuse
 from schemac.lifting.lift import lift
 from schemac.physical.arrow import ArrowSchema, pa
 from schemac.source.report import Report
@@ -26,8 +26,8 @@ def read(path: Path, report: Report) -> Imported | None:
                 if source.read(6) == _FILE_MARK
                 else ipc.read_schema(_rewound(source))
             )
-    except pa.ArrowException as error:
-        refuse(path, f"it is no Arrow data: {str(error).splitlines()[0].lower()}", report)
+    except (pa.ArrowException, OSError, MemoryError, OverflowError) as error:
+        refuse(path, f"it is no Arrow data: {first_line(error)}", report)
         return None
     return Imported(lift(schema, str(path), report))
 

@@ -1,19 +1,65 @@
 """What an importer is, and which one reads a source.
 
 Floor: 7 (importers).
-Errors: SC552 unreadable-source.
+Errors: SC552 unreadable-source; columns that are left out lose their SC551.
 """
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Collection
+from dataclasses import dataclass, field, replace
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from schemac.source.catalogue import UNREADABLE_SOURCE
+from schemac.logical.path import FieldPath, Part, quoted
+from schemac.source.catalogue import UNREADABLE_SOURCE, UNSUPPORTED_ARROW_TYPE
+from schemac.source.diagnostic import Diagnostic
 from schemac.source.report import Report
+from schemac.source.span import Span
+from schemac.source.suggest import closest
+from schemac.source.text import SourceText
 
 Tree = dict[str, Any]
+
+
+class Notes:
+    """What a manifest cannot say of a field: texts by the path of the nearest field that has a name."""
+
+    def __init__(self) -> None:
+        self._texts: dict[FieldPath, list[str]] = {}
+
+    def add(self, path: FieldPath, text: str) -> None:
+        """Enter a text; the same at the same field counts once."""
+        while path and isinstance(path[-1], Part):
+            path = path[:-1]
+        texts = self._texts.setdefault(path, [])
+        if text not in texts:
+            texts.append(text)
+
+    def at(self, path: FieldPath) -> tuple[str, ...]:
+        """The texts at a field."""
+        return tuple(self._texts.get(path, ()))
+
+
+@dataclass(frozen=True, slots=True)
+class LanceIds:
+    """The ids of a Lance table's fields."""
+
+    fields: tuple[tuple[str, int], ...]
+    """Name and id of every field, in pre-order."""
+    highest: int
+    """The highest id that the table has used."""
+
+
+@dataclass(frozen=True, slots=True)
+class PaimonVersion:
+    """One version of a Paimon table's schema, with the ids that its fields have."""
+
+    schema_id: int
+    schema: Tree
+    ids: dict[FieldPath, int]
+    highest: int
+    """The highest id that was ever given to a field."""
+    time_millis: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +70,11 @@ class Imported:
     comments: tuple[str, ...] = ()
     name: str | None = None
     """The dataset's name, where the source has one."""
+    notes: Notes = field(default_factory=Notes)
+    history: tuple[PaimonVersion, ...] = ()
+    """All versions of a Paimon table's schema, oldest first."""
+    lance: LanceIds | None = None
+    """Ids of a Lance table's fields."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +87,7 @@ class Importer:
     """The schema, or None after saying what is wrong with the source. It may raise OSError."""
 
 
-FORMATS = ("arrow", "parquet", "lance", "spark", "csv", "ndjson")
+FORMATS = ("arrow", "parquet", "lance", "spark", "ddl", "paimon", "odf", "csv", "ndjson")
 """Names of all importers."""
 _SUFFIXES = {
     ".arrow": "arrow",
@@ -46,6 +97,13 @@ _SUFFIXES = {
     ".parquet": "parquet",
     ".pq": "parquet",
     ".lance": "lance",
+    ".binpb": "lance",
+    ".txtpb": "lance",
+    ".sql": "ddl",
+    ".ddl": "ddl",
+    ".yaml": "odf",
+    ".yml": "odf",
+    ".bin": "odf",
     ".csv": "csv",
     ".tsv": "csv",
     ".ndjson": "ndjson",
@@ -62,6 +120,8 @@ def detect(path: Path) -> str | None:
     """The format of a source by its name, or by its first bytes."""
     if (path / "_versions").is_dir():
         return "lance"
+    if _is_of_paimon(path):
+        return "paimon"
     if path.suffix.lower() == ".json" and _starts_with(path, b"{", b'"type":"struct"'):
         return "spark"
     if path.suffix.lower() in _SUFFIXES:
@@ -71,6 +131,14 @@ def detect(path: Path) -> str | None:
             start = stream.read(8)
         return "parquet" if start.startswith(b"PAR1") else "arrow" if start.startswith(b"ARROW1") else None
     return None
+
+
+def _is_of_paimon(path: Path) -> bool:
+    """A folder with schema files, by their names; or such a file, by its name and what stands in it."""
+    if path.is_dir():
+        return any(any(folder.glob("schema-[0-9]*")) for folder in (path / "schema", path))
+    is_named = path.name.startswith("schema-") or path.suffix.lower() == ".json"
+    return is_named and path.is_file() and _starts_with(path, b"{", b'"highestFieldId":')
 
 
 def _starts_with(path: Path, first: bytes, mark: bytes) -> bool:
@@ -83,34 +151,95 @@ def _starts_with(path: Path, first: bytes, mark: bytes) -> bool:
     return content.startswith(first) and mark in content
 
 
-def import_source(path: Path, format: str | None, report: Report) -> Imported | None:
-    """The schema of a source; what is wrong with it is in the report."""
+def import_source(
+    path: Path, format: str | None, report: Report, skipped: Collection[str] = ()
+) -> Imported | None:
+    """The schema of a source without some of its columns; what is wrong with it is in the report."""
+    found = Report()
+    imported = _read(path, format, found)
+    if imported is not None and skipped:
+        imported = _without(imported, skipped, path, found)
+    report.extend(d for d in found.diagnostics if not _is_of(d, skipped))
+    return imported
+
+
+def _read(path: Path, format: str | None, report: Report) -> Imported | None:
     shown = str(path)
-    if not path.exists():
-        report.add(
-            UNREADABLE_SOURCE, f"there is no file or folder {shown}", file=shown, help="check the path"
-        )
-        return None
     try:
+        if not path.exists():
+            message = f"there is no file or folder {shown}"
+            report.add(UNREADABLE_SOURCE, message, file=shown, help="check the path")
+            return None
+        if not path.is_file() and not path.is_dir():
+            # Pipes and devices may never end.
+            refuse(path, "it is neither a file nor a folder", report, help="copy it into a file first")
+            return None
+        if path.is_file():
+            with path.open("rb") as stream:
+                if not stream.read(1):
+                    refuse(path, "it is empty", report)
+                    return None
         format = format or detect(path)
         if format is None:
             message = f"the format of {shown} cannot be told from its name"
-            report.add(
-                UNREADABLE_SOURCE,
-                message,
-                file=shown,
-                help=f"name it with --from {', --from '.join(FORMATS)}",
-            )
+            help = f"name it with --from {', --from '.join(FORMATS)}"
+            report.add(UNREADABLE_SOURCE, message, file=shown, help=help)
             return None
         importer: Importer = import_module(f"schemac.importers.{format}").IMPORTER
         return importer.read(path, report)
     except OSError as error:
         refuse(path, (error.strerror or str(error)).lower(), report)
+    except UnicodeDecodeError:
+        # pyarrow decodes the names of a schema when they are asked for.
+        refuse(path, "a text in its schema is not UTF-8", report)
+    except UnicodeError:
+        # Escapes in JSON can spell half a character, which no file can hold.
+        refuse(path, "a name or text in it is no Unicode", report)
     except ModuleNotFoundError as error:
         refuse(path, f"it needs {error.name}, which is not installed", report)
     return None
 
 
-def refuse(path: Path, reason: str, report: Report) -> None:
-    """Say why a source cannot be read."""
-    report.add(UNREADABLE_SOURCE, f"cannot read {path}: {reason}", file=str(path))
+def _without(imported: Imported, skipped: Collection[str], path: Path, report: Report) -> Imported:
+    """The schema without columns; those that had no kind are not in it anyway."""
+    fields = imported.schema["fields"]
+    names = [f["name"] for f in fields]
+    unsupported = [name for name in skipped if any(_is_of(d, (name,)) for d in report.diagnostics)]
+    for name in skipped:
+        if name not in names and name not in unsupported:
+            near = closest(name, names)
+            help = f"did you mean `--skip {near}`?" if near else f"its columns are {', '.join(names)}"
+            message = f"{path} has no column '{name}' that could be left out"
+            report.add(UNREADABLE_SOURCE, message, file=str(path), help=help)
+    kept = [f for f in fields if f["name"] not in skipped]
+    comment = f"left out: {', '.join(skipped)}"
+    return replace(
+        imported, schema={**imported.schema, "fields": kept}, comments=(*imported.comments, comment)
+    )
+
+
+def _is_of(diagnostic: Diagnostic, columns: Collection[str]) -> bool:
+    """Whether a finding is that one of these columns, or something in it, has no kind."""
+    if diagnostic.code != UNSUPPORTED_ARROW_TYPE.id:
+        return False
+    return any(f"{diagnostic.path}.".startswith(f"{quoted(column)}.") for column in columns)
+
+
+def refuse(
+    path: Path | str,
+    reason: str,
+    report: Report,
+    *,
+    source: SourceText | None = None,
+    span: Span | None = None,
+    help: str = "",
+) -> None:
+    """Say why a source cannot be read, where that is known at the very place."""
+    message = f"cannot read {path}: {reason}"
+    report.add(UNREADABLE_SOURCE, message, source=source, span=span, file=str(path), help=help)
+
+
+def first_line(error: BaseException) -> str:
+    """What a library has to say, as the end of a sentence of ours."""
+    text = next(iter(str(error).strip().splitlines()), "") or type(error).__name__
+    return f"{text[:1].lower()}{text[1:]}"

@@ -1,16 +1,31 @@
 """Parquet: the Arrow schema that the file keeps, or what its own types mean.
 
 Floor: 7 (importers).
+Shape: what writers put into the file for themselves is left out, with a comment; so are logical types that Arrow has
+no type for, with a note.
+Errors: SC551 unsupported-arrow-type, SC552 unreadable-source.
+Source: LogicalTypes.md of apache/parquet-format, and what pyarrow makes of them.
 """
 
 from pathlib import Path
+from typing import Any
 
-from schemac.importers.importer import Imported, Importer, refuse
+from schemac.importers.importer import Imported, Importer, Notes, first_line, refuse
 from schemac.lifting.lift import lift
 from schemac.physical.arrow import pa
 from schemac.source.report import Report
 
 _FIELD_ID = b"PARQUET:field_id"
+_DROPPED_TYPES = ("ENUM", "BSON", "INTERVAL")
+_OF_WRITERS = (
+    b"pandas",
+    b"org.apache.spark.version",
+    b"org.apache.spark.timeZone",
+    b"org.apache.spark.legacyDateTime",
+    b"org.apache.spark.legacyINT96",
+    b"org.apache.spark.sql.parquet.row.metadata",
+)
+"""Metadata by which a writer recognises its own files; it repeats the schema in the writer's words."""
 
 
 def read(path: Path, report: Report) -> Imported | None:
@@ -23,11 +38,31 @@ def read(path: Path, report: Report) -> Imported | None:
         refuse(path, "no Parquet file lies in this folder", report)
         return None
     try:
-        schema = parquet.read_schema(file)
-    except pa.ArrowException as error:
-        refuse(file, f"it is no Parquet file: {str(error).splitlines()[0].lower()}", report)
+        with parquet.ParquetFile(file) as opened:
+            schema, columns = opened.schema_arrow, opened.schema
+            types = [
+                (column.path, column.logical_type.type) for column in map(columns.column, range(len(columns)))
+            ]
+    except (pa.ArrowException, OSError, MemoryError, OverflowError) as error:
+        refuse(file, f"it is no Parquet file: {first_line(error)}", report)
         return None
-    return Imported(lift(_without_additions(schema), str(path), report))
+    notes = Notes()
+    for place, type_ in types:
+        _note_dropped(place, type_, schema, notes)
+    own = [key.decode() for key in schema.metadata or {} if key in _OF_WRITERS]
+    comments = [f"not kept: the metadata {', '.join(own)}"] if own else []
+    if file is not path:
+        comments.insert(0, f"from {file.relative_to(path)}, the first file of the folder")
+    return Imported(lift(_without_additions(schema), str(path), report), tuple(comments), notes=notes)
+
+
+def _note_dropped(place: str, type_: str, schema: Any, notes: Notes) -> None:
+    """A note at the column that a leaf belongs to; names in a leaf's place may hold dots themselves."""
+    if type_ not in _DROPPED_TYPES:
+        return
+    holders = [name for name in schema.names if f"{place}.".startswith(f"{name}.")]
+    if holders:
+        notes.add((max(holders, key=len),), f"Parquet's type {type_} of {place} is not kept")
 
 
 def _without_additions(schema: "pa.Schema") -> "pa.Schema":
@@ -54,7 +89,8 @@ def _without_additions(schema: "pa.Schema") -> "pa.Schema":
     def item(f: "pa.Field") -> "pa.Field":
         return field(f.with_name("item") if f.name == "element" else f)
 
-    return pa.schema([field(f) for f in schema], schema.metadata)
+    metadata = {key: value for key, value in (schema.metadata or {}).items() if key not in _OF_WRITERS}
+    return pa.schema([field(f) for f in schema], metadata or None)
 
 
 IMPORTER = Importer("parquet", "Parquet file, or a folder of them", read)

@@ -1,37 +1,58 @@
 """Schemas that were inferred from rows.
 
 Floor: 7 (importers).
+Shape: a sample is the first bytes of a file as text, cut where the file goes on; what a sample cannot settle becomes
+a note at its field.
+Units: the sample is the first 16 MiB.
+Errors: SC552 unreadable-source.
 """
 
+import codecs
+from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
 
-from schemac.importers.importer import Imported
+from schemac.importers.importer import Imported, Notes, refuse
 from schemac.lifting.lift import lift
-from schemac.physical.arrow import ArrowField, ArrowType, pa
+from schemac.physical.arrow import ArrowField, pa
 from schemac.source.report import Report
 
-
-def described(sample: Any, path: Path, report: Report) -> Imported:
-    """The schema of a sample, with required fields where the sample has no null."""
-    columns = [_field(f.name, sample.column(f.name).combine_chunks()) for f in sample.schema]
-    comment = (
-        f"inferred from {sample.num_rows:,} rows of {path.name}; look at every type, and at what may be null"
-    )
-    return Imported(lift(pa.schema(columns), str(path), report), (comment,))
-
-
-def _field(name: str, values: Any) -> ArrowField:
-    return pa.field(name, _type(values), nullable=values.null_count > 0 or pa.types.is_null(values.type))
+SAMPLE = 16 * 1024 * 1024
+ALWAYS_NULL = "always null in the sample, so its type is not known"
+_MARKS = (
+    (codecs.BOM_UTF8, "utf-8"),
+    (codecs.BOM_UTF32_LE, "utf-32-le"),
+    (codecs.BOM_UTF32_BE, "utf-32-be"),
+    (codecs.BOM_UTF16_LE, "utf-16-le"),
+    (codecs.BOM_UTF16_BE, "utf-16-be"),
+)
 
 
-def _type(values: Any) -> ArrowType:
-    """The type of an array, its children required where they hold no null."""
-    type_ = values.type
-    if pa.types.is_struct(type_):
-        present = values.drop_null()
-        return pa.struct([_field(f.name, present.field(f.name)) for f in type_])
-    if pa.types.is_list(type_):
-        return pa.list_(_field("item", values.flatten()))
-    # Seconds and nanoseconds are accidents of how a sample was written.
-    return pa.timestamp("us", type_.tz) if pa.types.is_timestamp(type_) else type_
+def read_sample(path: Path, report: Report) -> tuple[str, bool] | None:
+    """The text of a sample and whether the file goes on; None after saying that it is no text."""
+    with path.open("rb") as stream:
+        content = stream.read(SAMPLE + 1)
+    goes_on = len(content) > SAMPLE
+    mark, encoding = next(((m, e) for m, e in _MARKS if content.startswith(m)), (b"", "utf-8"))
+    content = content[len(mark) :]
+    try:
+        text = codecs.getincrementaldecoder(encoding)().decode(content, final=not goes_on)
+    except UnicodeDecodeError as error:
+        found = f"byte 0x{content[error.start]:02x} in line {content.count(10, 0, error.start) + 1}"
+        help = f"if it is Latin-1: iconv -f latin1 -t utf-8 '{path}' > utf8{path.suffix}"
+        refuse(path, f"it is not UTF-8: {found} cannot be read", report, help=help)
+        return None
+    if "\0" in text:
+        refuse(path, "it is a binary file", report)
+        return None
+    if not text.strip():
+        refuse(path, "it is empty", report)
+        return None
+    return text, goes_on
+
+
+def described(
+    fields: Iterable[ArrowField], rows: str, path: Path, notes: Notes, report: Report, *more: str
+) -> Imported:
+    """The schema of a sample, with what it was inferred from."""
+    comment = f"inferred from {rows} of {path.name}; look at every type, and at what may be null"
+    return Imported(lift(pa.schema(list(fields)), str(path), report), (comment, *more), notes=notes)

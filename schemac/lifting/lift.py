@@ -64,13 +64,13 @@ class _Lifting:
             lifted = self._type(field.type, metadata, path)
         except UnsupportedTypeError as error:
             message = f"{dotted(path)}: no kind stands for Arrow's {error}"
-            help = "leave the column out, or cast it before the import"
+            help = f"cast it first, or leave the column out with `--skip '{path[0]}'`"
             self._report.add(UNSUPPORTED_ARROW_TYPE, message, file=self._file, path=dotted(path), help=help)
             return None
         if lifted is None:
             return None
         type_, hints = lifted
-        extra = {**hints, **field_attributes(metadata)}
+        extra = {**hints, **field_attributes(metadata, type_["kind"])}
         return ({"kind": "Option", "inner": type_} if field.nullable else type_), extra
 
     def _type(self, type_: Any, metadata: dict[str, str], path: FieldPath) -> tuple[Tree, Tree] | None:

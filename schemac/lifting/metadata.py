@@ -39,14 +39,14 @@ def decoded(metadata: Mapping[bytes, bytes] | None) -> dict[str, str]:
     return {k.decode(errors="replace"): v.decode(errors="replace") for k, v in (metadata or {}).items()}
 
 
-def field_attributes(metadata: Mapping[str, str]) -> Tree:
-    """The attributes of a field with this metadata."""
+def field_attributes(metadata: Mapping[str, str], kind: str) -> Tree:
+    """The attributes of a field with this metadata; one that does not fit the kind stays what it is."""
     rest = dict(metadata)
     extra: Tree = {}
     _take_extension(rest, extra)
     _take_keys(rest, extra)
-    _take_encoding(rest, extra)
-    extra.update(_written_attributes(rest, on_schema=False))
+    _take_encoding(rest, extra, kind)
+    extra.update(_written_attributes(rest, kind))
     if rest:
         extra[arrow.METADATA.key] = rest
     return extra
@@ -55,14 +55,14 @@ def field_attributes(metadata: Mapping[str, str]) -> Tree:
 def schema_attributes(metadata: Mapping[str, str]) -> Tree:
     """The attributes of a schema with this metadata."""
     rest = dict(metadata)
-    extra = _written_attributes(rest, on_schema=True)
+    extra = _written_attributes(rest, None)
     if rest:
         extra[arrow.METADATA.key] = rest
     return extra
 
 
-def _written_attributes(rest: dict[str, str], *, on_schema: bool) -> Tree:
-    """Entries under an attribute's own key with compact JSON as value."""
+def _written_attributes(rest: dict[str, str], kind: str | None) -> Tree:
+    """Entries under an attribute's own key with compact JSON as value; without a kind, those of a schema."""
     extra: Tree = {}
     for key, text in list(rest.items()):
         if not _KEY.fullmatch(key) or domain_of(key) == arrow.DOMAIN:
@@ -71,20 +71,22 @@ def _written_attributes(rest: dict[str, str], *, on_schema: bool) -> Tree:
             value = json.loads(text)
         except ValueError:
             continue
-        if compact(value) != text or not _is_sound(key, value, on_schema=on_schema):
+        if compact(value) != text or not _is_sound(key, value, kind):
             continue
         extra[key] = value
         del rest[key]
     return extra
 
 
-def _is_sound(key: str, value: Any, *, on_schema: bool) -> bool:
+def _is_sound(key: str, value: Any, kind: str | None) -> bool:
     attribute = known(key)
     if attribute is None:
         return domain_of(key) not in DOMAINS
-    if domain_of(key) == lance.DOMAIN and not on_schema:
+    if domain_of(key) == lance.DOMAIN and kind is not None:
         return False
-    if not (attribute.on_schema if on_schema else attribute.on_field):
+    if not (attribute.on_schema if kind is None else attribute.on_field):
+        return False
+    if attribute.fits is not None and kind is not None and kind not in attribute.fits:
         return False
     try:
         attribute.adapter.validate_python(value)
@@ -117,7 +119,7 @@ def _take_keys(rest: dict[str, str], extra: Tree) -> None:
         extra[lance.CLUSTERING_KEY.key] = {"position": int(position)}
 
 
-def _take_encoding(rest: dict[str, str], extra: Tree) -> None:
+def _take_encoding(rest: dict[str, str], extra: Tree, kind: str) -> None:
     """`lance-encoding:*` as the attribute that lowers to exactly these entries, if there is one."""
     for attribute, prefix in ((lance.ENCODING, _ENCODING), (lance.BLOB, _BLOB_ENCODING)):
         fields = {
@@ -125,7 +127,7 @@ def _take_encoding(rest: dict[str, str], extra: Tree) -> None:
             for name, f in attribute.value_type.model_fields.items()
         }
         entries = {key: rest[key] for key in fields if key in rest}
-        if not entries:
+        if not entries or (attribute.fits is not None and kind not in attribute.fits):
             continue
         value = {fields[key]: _number_or_word(text) for key, text in entries.items()}
         try:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from schemac.logical.model import Schema
 from schemac.logical.origins import Origins
 from schemac.logical.slots import Slot
+from schemac.logical.system import Naming
 
 
 @dataclass(frozen=True)
@@ -20,3 +21,5 @@ class LogicalDataset:
     origins: Origins = field(compare=False, repr=False)
     is_whole: bool = field(default=True, compare=False, repr=False)
     """Whether every field of the manifest could be read."""
+    naming: Naming = field(default=Naming(), compare=False, repr=False)
+    """What the manifest calls the standard's system columns."""

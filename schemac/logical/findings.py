@@ -5,6 +5,7 @@ Floor: 3 (logical).
 
 from typing import NamedTuple
 
+from schemac.attributes.odf import DESCRIPTION
 from schemac.logical.origins import Origins
 from schemac.logical.slots import Slot, TreePath
 from schemac.source.diagnostic import Code, Label
@@ -61,6 +62,14 @@ class Findings:
         places = slot.extra_places(key)
         place = next((p for p in places if self.origins.has(p)), places[0])
         self._add(slot, (*place, *steps), code, message, help, on_key=on_key)
+
+    def at_description(self, slot: Slot, code: Code, message: str, *, help: str = "") -> None:
+        """A finding about a slot's description, wherever it is written."""
+        friendly = (*slot.declared_at, "description")
+        if self.origins.has(friendly):
+            self._add(slot, friendly, code, message, help)
+        else:
+            self.at_extra(slot, DESCRIPTION.key, code, message, help=help)
 
     def at_schema(
         self, code: Code, message: str, *steps: str | int, help: str = "", on_key: bool = False

@@ -161,10 +161,10 @@ class _DocumentBinder:
                 self._say(
                     found.code, (*body.path, *found.path), found.message, help=found.help, on_key=found.on_key
                 )
-            return self._readable_part(body.name, standard, origins)
-        return LogicalDataset(body.name, schema, columns(schema), origins)
+            return self._readable_part(body, standard, origins)
+        return LogicalDataset(body.name, schema, columns(schema), origins, naming=body.naming)
 
-    def _readable_part(self, name: str, standard: Any, origins: Origins) -> LogicalDataset | None:
+    def _readable_part(self, body: Body, standard: Any, origins: Origins) -> LogicalDataset | None:
         written = standard.get("fields") if isinstance(standard, dict) else None
         if not isinstance(written, list):
             return None
@@ -179,7 +179,7 @@ class _DocumentBinder:
         extra = standard.get("extra", {})
         schema = Schema(fields=tuple(fields), extra=extra if isinstance(extra, dict) else {})
         is_whole = len(fields) == len(written)
-        return LogicalDataset(name, schema, columns(schema, indices), origins, is_whole)
+        return LogicalDataset(body.name, schema, columns(schema, indices), origins, is_whole, body.naming)
 
     def _say(self, code: Code, path: TreePath, message: str, *, help: str = "", on_key: bool = False) -> None:
         span = self._document.key_span(path) if on_key else self._document.span(path)

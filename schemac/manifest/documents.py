@@ -9,13 +9,14 @@ Source: the standard's DatasetSnapshot, MetadataEvent and SetDataSchema; RFC-018
 
 import re
 from itertools import islice
-from typing import Any, Literal, NamedTuple
+from typing import Annotated, Any, Literal, NamedTuple
 
 from pydantic import ConfigDict
 from pydantic import Field as Alias
 
 from schemac.attributes.attribute import spellings
 from schemac.logical.model import Model, Schema
+from schemac.logical.system import SETTINGS, Naming, SystemColumns
 from schemac.source.catalogue import (
     EMPTY_DOCUMENT,
     FRIENDLY_FORM,
@@ -64,6 +65,8 @@ class SetDataSchema(Model):
 
     kind: Literal["SetDataSchema"]
     schema_: Schema = Alias(alias="schema")
+    raw_arrow_schema: str = ""
+    """The schema in the form of old, which the other one replaces."""
 
 
 class OtherEvent(Model):
@@ -73,12 +76,17 @@ class OtherEvent(Model):
     kind: OtherEventKind
 
 
-class DatasetSnapshotContent(Model):
+class DatasetSpec(Model):
+    """Nature and events of a dataset."""
+
+    kind: Literal["Root", "Derivative"]
+    metadata: list[SetDataSchema | OtherEvent]
+
+
+class DatasetSnapshotContent(DatasetSpec):
     """Name, nature and events of a dataset."""
 
     name: str
-    kind: Literal["Root", "Derivative"]
-    metadata: list[SetDataSchema | OtherEvent]
 
 
 class DatasetSnapshot(Model):
@@ -97,6 +105,29 @@ class MetadataEvent(Model):
     content: SetDataSchema | OtherEvent
 
 
+class Headers(Model):
+    """What a resource is called, and what else is known of it."""
+
+    model_config = ConfigDict(extra="allow")
+    name: str
+
+
+class DatasetResource(Model):
+    """A dataset in the standard's second envelope."""
+
+    schema_: Annotated[str, Alias(alias="$schema", pattern="/Dataset/?$")]
+    headers: Headers
+    spec: DatasetSpec
+
+
+class SourceResource(Model):
+    """A source in the standard's second envelope; what it reads has a schema."""
+
+    schema_: Annotated[str, Alias(alias="$schema", pattern="/Source/?$")]
+    headers: Headers
+    spec: dict[str, Any]
+
+
 class BareSchema(Schema):
     """The short form: a schema with the dataset's name beside it."""
 
@@ -104,11 +135,12 @@ class BareSchema(Schema):
 
 
 class Body(NamedTuple):
-    """One schema mapping in a document, the name of its dataset, and where that name is written."""
+    """One schema mapping in a document, its dataset's name and where that is written, and what its events name."""
 
     name: str
     path: TreePath
     named_at: TreePath = ()
+    naming: Naming = Naming()
 
 
 class Documents:
@@ -261,18 +293,28 @@ class Documents:
         """Bodies of events; of several SetDataSchema the last one is the schema, as in a chain of blocks."""
         schemas: list[Body] = []
         sources: list[Body] = []
+        names: dict[str, str] = {}
         for i, event in enumerate(events):
             place = (*at, *steps[i]) if steps else (*at, i)
             kind = self._event_kind(event, place)
             if kind == "SetDataSchema":
-                schemas += self._set_data_schema(event, place, named)
+                if not (_is_binary(event) and any(map(_has_schema, events[i + 1 :]))):
+                    schemas += self._set_data_schema(event, place, named)
+            elif kind == "SetVocab":
+                names |= {key: event[key] for key in SETTINGS if isinstance(event.get(key), str)}
             elif kind in ("SetPollingSource", "AddPushSource"):
                 source = event.get("sourceName", "read")
                 at_name = (*place, "sourceName") if "sourceName" in event else named.named_at
                 sources += self._read_schema(event, place, Body(f"{named.name}.{source}", (), at_name))
         if not schemas and len(sources) == 1:
-            return [sources[0]._replace(name=named.name, named_at=named.named_at)]
-        return [*schemas[-1:], *sources]
+            sources = [sources[0]._replace(name=named.name, named_at=named.named_at)]
+        naming = _naming(names) if names else named.naming
+        # What a source reads may still be cast: of its columns the names are settled, the types are not.
+        read = naming._replace(given=frozenset())
+        return [
+            *[body._replace(naming=naming) for body in schemas[-1:]],
+            *[body._replace(naming=read) for body in sources],
+        ]
 
     def _event_kind(self, event: Any, at: TreePath) -> str | None:
         if not isinstance(event, dict):
@@ -315,12 +357,12 @@ class Documents:
 
     def _set_data_schema(self, event: dict[str, Any], at: TreePath, named: Body) -> list[Body]:
         known = ("kind", "schema", "rawArrowSchema")
-        if "rawArrowSchema" in event and set(event) <= {"kind", "rawArrowSchema"}:
+        if _is_binary(event):
             self._say(
                 UNKNOWN_DOCUMENT,
                 (*at, "rawArrowSchema"),
                 "this event holds its schema in Arrow's binary form only",
-                help="write the columns under `schema:`",
+                help="write the columns under `schema:`, or let `schemac import` write them",
                 on_key=True,
             )
             return []
@@ -427,3 +469,18 @@ class Documents:
         else:
             help = f"add a `name:`, or rename the file: {help}"
             self._say(INVALID_DATASET_NAME, (*body.path, "fields"), message, help=help, on_key=True)
+
+
+def _is_binary(event: dict[str, Any]) -> bool:
+    """Whether an event holds its schema in the form that was used before the standard had one of its own."""
+    return "rawArrowSchema" in event and set(event) <= {"kind", "rawArrowSchema"}
+
+
+def _has_schema(event: Any) -> bool:
+    return isinstance(event, dict) and "schema" in event
+
+
+def _naming(names: dict[str, str]) -> Naming:
+    """The system columns as SetVocab names them."""
+    usual = zip(SETTINGS, SystemColumns(), strict=True)
+    return Naming(SystemColumns(*[names.get(key, name) for key, name in usual]), frozenset(names.values()))

@@ -14,24 +14,36 @@ from typing import Any
 
 from pydantic import TypeAdapter
 
-from schemac.attributes.attribute import KEY_PATTERN, spellings
+from schemac.attributes.attribute import KEY_PATTERN, Attribute, spellings
 from schemac.attributes.registry import ATTRIBUTES, OPEN
 from schemac.kinds.registry import BY_NAME
 from schemac.kinds.units import ARROW_UNITS
-from schemac.manifest.documents import BareSchema, DatasetSnapshot, MetadataEvent, OtherEvent, SetDataSchema
+from schemac.logical.model import Schema
+from schemac.manifest.documents import (
+    BareSchema,
+    DatasetResource,
+    DatasetSnapshot,
+    MetadataEvent,
+    OtherEvent,
+    SetDataSchema,
+    SourceResource,
+)
 
 Json = dict[str, Any]
 _DIALECT = "https://json-schema.org/draft/2020-12/schema"
 _FIELD_ATTRIBUTES: Json = {"$ref": "#/$defs/FieldAttributes"}
 _SCHEMA_ATTRIBUTES: Json = {"$ref": "#/$defs/SchemaAttributes"}
+_WITH_WORDS = ("SetDataSchema", "OtherEvent", "DatasetSpec", "DatasetSnapshotContent")
+"""Definitions whose `kind` may be spelled in three ways."""
 _HOLDERS = ("Field", "Schema", "BareSchema")
 
 
 def manifest_schema(*, strict: bool) -> Json:
     """The schema of one manifest document."""
     event = SetDataSchema | OtherEvent
-    shapes: Any = DatasetSnapshot | MetadataEvent | event | list[event]
-    document = TypeAdapter(shapes if strict else BareSchema | shapes).json_schema(by_alias=True)
+    envelopes = DatasetSnapshot | MetadataEvent | DatasetResource | SourceResource
+    shapes: Any = (Schema if strict else BareSchema) | envelopes | event | list[event]
+    document = TypeAdapter(shapes).json_schema(by_alias=True)
     definitions: Json = document.pop("$defs")
     definitions = {name: _with_type_references(body) for name, body in definitions.items()}
     for name in BY_NAME:
@@ -40,8 +52,12 @@ def manifest_schema(*, strict: bool) -> Json:
         if name in definitions:
             _describe_extra(definitions[name], on_schema=name != "Field", strict=strict)
     definitions["Type"] = _type(strict=strict)
-    definitions["FieldAttributes"] = _extra(on_schema=False)
-    definitions["SchemaAttributes"] = _extra(on_schema=True)
+    definitions["FieldAttributes"] = _extra(on_schema=False, strict=strict)
+    definitions["SchemaAttributes"] = _extra(on_schema=True, strict=strict)
+    if not strict:
+        for name in _WITH_WORDS:
+            properties = definitions[name]["properties"]
+            properties["kind"] = _spelled(properties["kind"])
     title = "ODF manifest" if strict else "schemac manifest"
     return {
         "$schema": _DIALECT,
@@ -79,7 +95,9 @@ def _spell_kind(definition: Json, name: str, *, strict: bool) -> None:
     if strict:
         properties.pop("extra")
         if "timezone" in properties:
-            properties["timezone"] = {"default": "UTC", "title": "Timezone", "type": "string"}
+            properties["timezone"] = {"default": "UTC", "minLength": 1, "title": "Timezone", "type": "string"}
+        if "fixedLength" in properties:
+            (properties["fixedLength"], _null) = properties["fixedLength"]["anyOf"]
         return
     properties["extra"] = _FIELD_ATTRIBUTES
     if "unit" in properties:
@@ -101,19 +119,36 @@ def _describe_extra(definition: Json, *, on_schema: bool, strict: bool) -> None:
         }
 
 
-def _extra(*, on_schema: bool) -> Json:
+def _extra(*, on_schema: bool, strict: bool) -> Json:
     """Attributes: the known ones with their values, others by the form of their key."""
     known = {
-        key: {**_inlined(attribute.adapter.json_schema(by_alias=True)), "description": attribute.summary}
+        key: {**_value(attribute, strict=strict), "description": attribute.summary}
         for key, attribute in sorted({**ATTRIBUTES, **OPEN}.items())
         if (attribute.on_schema if on_schema else attribute.on_field)
     }
     return {"type": "object", "properties": known, "propertyNames": {"pattern": f"^{KEY_PATTERN}$"}}
 
 
-def _inlined(schema: Json) -> Json:
+def _value(attribute: Attribute[Any], *, strict: bool) -> Json:
+    schema: Json = attribute.adapter.json_schema(by_alias=True)
     assert "$defs" not in schema, "values of attributes are flat enough to need no definitions"
-    return schema
+    return schema if strict else _spelled(schema)
+
+
+def _spelled(value: Any) -> Any:
+    """A schema that takes words in PascalCase in their other spellings too."""
+    if not isinstance(value, dict):
+        return value
+    if isinstance(value.get("const"), str):
+        value = {**value, "enum": [value["const"]]}
+        del value["const"]
+    rest = {key: _spelled(item) for key, item in value.items() if key != "enum"}
+    words = [
+        spelling
+        for word in value.get("enum", [])
+        for spelling in (spellings(word) if isinstance(word, str) and word[:1].isupper() else (word,))
+    ]
+    return {**rest, "enum": list(dict.fromkeys(words))} if words else rest
 
 
 def write_schemas(folder: Path) -> None:

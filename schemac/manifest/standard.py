@@ -160,6 +160,13 @@ class Standardizer:
                 "the standard has no timestamp without a zone",
                 help="write `timezone: UTC`",
             )
+        if self._is_strict and value.get("fixedLength", 0) is None:
+            self._say(
+                FRIENDLY_FORM,
+                (*at, "fixedLength"),
+                "the standard has no `fixedLength` without a number",
+                help="remove it: a variable length is the default",
+            )
         if "extra" in value:
             return self._without_misplaced_extra({**value, **changed}, at, is_nested)
         return {**value, **changed} if changed else value

@@ -2,10 +2,12 @@
 
 Floor: 5 (manifest).
 Shape: as a person would write it, with short forms where nothing is lost, `description:` beside `name` and small
-mappings on one line.
+mappings on one line. Notes stand as comments above their fields.
 Source: RFC-016; the layout is that of the examples.
 """
 
+import re
+from collections.abc import Callable
 from io import StringIO
 from typing import Any
 
@@ -16,67 +18,101 @@ from ruamel.yaml.scalarstring import DoubleQuotedScalarString
 from schemac.attributes.odf import DESCRIPTION
 from schemac.logical.dataset import LogicalDataset
 from schemac.logical.model import Field, LogicalType, Schema
+from schemac.logical.path import FieldPath, Part
 
+_MAPPING, _SEQUENCE = 2, 4
+"""Columns by which the text of a mapping's and of a sequence's values is indented."""
+_NEXT_LINE = "\x85"
 _WIDEST_FLOW = 90
 """Characters of a mapping that still goes on one line."""
 
 
-def write_manifest(dataset: LogicalDataset, comments: tuple[str, ...] = ()) -> str:
+NotesAt = Callable[[FieldPath], tuple[str, ...]]
+"""The texts that stand above a field."""
+_OLD_BOOLEANS = ("yes", "no", "on", "off", "y", "n")
+_PARTS = {"item_type": Part.ITEM, "key_type": Part.KEY, "value_type": Part.VALUE}
+
+
+def write_manifest(
+    dataset: LogicalDataset, comments: tuple[str, ...] = (), notes_at: NotesAt = lambda _: ()
+) -> str:
     """The manifest of a dataset as a person would have written it, below these lines of comment."""
-    top = CommentedMap(name=dataset.name, **_friendly_holder(dataset.schema))
-    return "".join(f"# {line}\n" for line in comments) + _text(top)
+    top = CommentedMap(name=dataset.name, **_Writer(notes_at).holder(dataset.schema))
+    return "".join(f"# {_line(text)}\n" for text in comments) + _text(top)
 
 
-def _friendly_holder(schema: Schema) -> dict[str, Any]:
-    extra = dict(schema.extra)
-    holder: dict[str, Any] = {}
-    if isinstance(extra.get(DESCRIPTION.key), str):
-        holder["description"] = extra.pop(DESCRIPTION.key)
-    if extra:
-        holder["extra"] = _value(extra)
-    holder["fields"] = [_friendly_field(field) for field in schema.fields]
-    return holder
+def _line(text: str) -> str:
+    """A comment in one line, whatever signs it quotes."""
+    return "".join(c if c.isprintable() else " " for c in text)
 
 
-def _friendly_field(field: Field) -> CommentedMap:
-    extra = dict(field.extra)
-    tree = CommentedMap(name=_name(field.name))
-    if isinstance(extra.get(DESCRIPTION.key), str):
-        tree["description"] = extra.pop(DESCRIPTION.key)
-    tree["type"] = _friendly_type(field.type)
-    if extra:
-        tree["extra"] = CommentedMap({key: _flow(_value(extra[key])) for key in sorted(extra)})
-    return _flow(tree)
+class _Writer:
+    """Writes fields and types; knows the column of the text that it is at, for comments stand below each other."""
 
+    def __init__(self, notes_at: NotesAt) -> None:
+        self._notes_at = notes_at
 
-def _friendly_type(type_: LogicalType) -> Any:
-    tree = CommentedMap()
-    for name, info in type(type_).model_fields.items():
-        value = getattr(type_, name)
-        if name != "kind" and value == info.get_default(call_default_factory=True):
-            continue
-        tree[info.alias or name] = _friendly_value(value)
-    if len(tree) == 1:
-        return _quoted_kind(tree["kind"])
-    tree["kind"] = _quoted_kind(tree["kind"])
-    _last(tree, "extra")
-    return _flow(tree)
+    def holder(self, schema: Schema) -> dict[str, Any]:
+        extra = dict(schema.extra)
+        holder: dict[str, Any] = {}
+        if isinstance(extra.get(DESCRIPTION.key), str):
+            holder["description"] = _value(extra.pop(DESCRIPTION.key))
+        if extra:
+            holder["extra"] = _value(extra)
+        holder["fields"] = self.fields(schema.fields, (), 0)
+        return holder
 
+    def fields(self, fields: tuple[Field, ...], path: FieldPath, column: int) -> CommentedSeq:
+        """The fields of what begins in this column."""
+        sequence = CommentedSeq([self.field(f, (*path, f.name), column + _SEQUENCE) for f in fields])
+        for i, field in enumerate(fields):
+            if notes := self._notes_at((*path, field.name)):
+                indent = column + _SEQUENCE - _MAPPING
+                sequence.yaml_set_comment_before_after_key(
+                    i, before="\n".join(map(_line, notes)), indent=indent
+                )
+        return sequence
 
-def _friendly_value(value: Any) -> Any:
-    if isinstance(value, LogicalType):
-        return _friendly_type(value)
-    if isinstance(value, tuple):
-        return [_friendly_field(member) for member in value]
-    return _value(value)
+    def field(self, field: Field, path: FieldPath, column: int) -> CommentedMap:
+        extra = dict(field.extra)
+        tree = CommentedMap(name=_name(field.name))
+        if isinstance(extra.get(DESCRIPTION.key), str):
+            tree["description"] = _value(extra.pop(DESCRIPTION.key))
+        tree["type"] = self.type(field.type, path, column + _MAPPING)
+        if extra:
+            tree["extra"] = CommentedMap({key: _flow(_value(extra[key])) for key in sorted(extra)})
+        return _flow(tree)
+
+    def type(self, type_: LogicalType, path: FieldPath, column: int) -> Any:
+        tree = CommentedMap()
+        for name, info in type(type_).model_fields.items():
+            value = getattr(type_, name)
+            if name != "kind" and value == info.get_default(call_default_factory=True):
+                continue
+            below = (*path, _PARTS[name]) if name in _PARTS else path
+            tree[info.alias or name] = self.value(value, below, column)
+        if len(tree) == 1:
+            return _quoted_kind(tree["kind"])
+        tree["kind"] = _quoted_kind(tree["kind"])
+        _last(tree, "extra")
+        return _flow(tree)
+
+    def value(self, value: Any, path: FieldPath, column: int) -> Any:
+        if isinstance(value, LogicalType):
+            return self.type(value, path, column + _MAPPING)
+        if isinstance(value, tuple):
+            return self.fields(value, path, column)
+        return _value(value)
 
 
 def _value(value: Any) -> Any:
     """JSON into ruamel's containers, which know their style."""
     if isinstance(value, dict):
         return CommentedMap({_value(key): _value(item) for key, item in value.items()})
-    if isinstance(value, str) and value.startswith((":", "?")):
-        # The emitter leaves these plain in flow style, where the C parser takes the sign for an indicator.
+    is_misread = isinstance(value, str) and (value.startswith((":", "?")) or _NEXT_LINE in value)
+    if is_misread or (isinstance(value, str) and value.lower() in _OLD_BOOLEANS):
+        # The emitter leaves these plain: in flow style the C parser takes the sign for an indicator, U+0085 is a line
+        # end to it, and older readers take some words for booleans.
         return DoubleQuotedScalarString(value)
     return CommentedSeq([_value(item) for item in value]) if isinstance(value, list) else value
 
@@ -87,9 +123,18 @@ def _flow(tree: Any) -> Any:
         isinstance(tree, CommentedMap | CommentedSeq)
         and len(str(_plain(tree))) <= _WIDEST_FLOW
         and "\n" not in str(tree)
+        and not _has_comment(tree)
     ):
         tree.fa.set_flow_style()
     return tree
+
+
+def _has_comment(tree: Any) -> bool:
+    if not isinstance(tree, CommentedMap | CommentedSeq):
+        return False
+    return bool(tree.ca.items) or any(
+        _has_comment(item) for item in (tree.values() if isinstance(tree, CommentedMap) else tree)
+    )
 
 
 def _plain(tree: Any) -> Any:
@@ -110,16 +155,38 @@ def _quoted_kind(kind: str) -> str:
 
 def _name(name: str) -> str:
     """Names that other readers of YAML would take for something else get quotes."""
-    is_word = name.lower() in ("yes", "no", "on", "off", "y", "n")
+    is_word = name.lower() in _OLD_BOOLEANS
     needs_quotes = is_word or not name.strip() or name.startswith((":", "?"))
     return DoubleQuotedScalarString(name) if needs_quotes else name
 
 
 def _text(tree: CommentedMap) -> str:
     yaml = YAML()
-    yaml.indent(mapping=2, sequence=4, offset=2)
+    yaml.indent(mapping=_MAPPING, sequence=_SEQUENCE, offset=_SEQUENCE - _MAPPING)
     yaml.width = 4096
     yaml.allow_unicode = True
     stream = StringIO()
     yaml.dump(tree, stream)
     return stream.getvalue()
+
+
+def scalar(text: str, like: str = "") -> str:
+    """A text as a YAML scalar on one line, plain where it may be; with the quotes that `like` has, where that goes."""
+    if like.startswith("'") and text.isprintable():
+        return "'" + text.replace("'", "''") + "'"
+    if _PLAIN.fullmatch(text) and text.lower() not in _WORDS and not like.startswith('"'):
+        return text
+    return '"' + "".join(_escaped(character) for character in text) + '"'
+
+
+def _escaped(character: str) -> str:
+    if character in '"\\':
+        return f"\\{character}"
+    if character.isprintable():
+        return character
+    code = ord(character)
+    return f"\\x{code:02x}" if code < 256 else f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
+
+
+_PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_WORDS = frozenset({"null", "true", "false", "yes", "no", "on", "off", "y", "n"})

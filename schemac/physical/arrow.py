@@ -9,6 +9,7 @@ that is read from it.
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from importlib.machinery import PathFinder
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -35,19 +36,26 @@ else:
 
 @contextmanager
 def numpy_left_out() -> Iterator[None]:
-    """If pyarrow is loaded in here, it is loaded without numpy.
+    """Libraries that are loaded in here are loaded without numpy; if it is there already, nothing is done.
 
-    Where numpy is installed pyarrow loads it too, which takes longer than pyarrow itself; a compiler makes schemas
-    and no arrays. For the command line alone: in a user's own process pyarrow has to find its numpy.
+    Where numpy is installed pyarrow and flatbuffers load it too, which takes longer than they do themselves; a compiler
+    makes schemas and no arrays. For the command line alone: in a user's own process they have to find their numpy.
     """
-    if "pyarrow" in sys.modules or "numpy" in sys.modules:
+    if "numpy" in sys.modules:
         yield
         return
-    sys.modules["numpy"] = None  # type: ignore[assignment]
+    # pyarrow tries to import it, and flatbuffers asks `PathFinder` by name whether it is there, so a finder of our own in
+    # `sys.meta_path` or a None in `sys.modules` would be passed by.
+    original, find = vars(PathFinder)["find_spec"], PathFinder.find_spec
+
+    def find_spec(name: str, *arguments: Any, **named: Any) -> Any:
+        return None if name == "numpy" else find(name, *arguments, **named)
+
+    PathFinder.find_spec = staticmethod(find_spec)  # type: ignore[method-assign,assignment]
     try:
         yield
     finally:
-        del sys.modules["numpy"]
+        PathFinder.find_spec = original  # type: ignore[method-assign]
 
 
 __all__ = ["ArrowField", "ArrowSchema", "ArrowType", "numpy_left_out", "pa"]

@@ -11,13 +11,15 @@ import base64
 import json
 import tempfile
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 import pyarrow as pa
 from pyspark.sql.datasource import DataSource, DataSourceArrowWriter, WriterCommitMessage
 from pyspark.sql.types import StructType
+
+from schemac.targets._generated.lance import file_pb2 as pb
 
 from . import lance_table
 from .batches import as_lance_reads, to_schema
@@ -52,6 +54,14 @@ class SinkOptions:
     storage_version: str | None = None
     max_rows_per_file: int = 1 << 20
     storage_options: str = "{}"
+    lance_schema: str | None = None
+    """The table's `lance.file.Schema` in base64, where its fields have other ids than Lance would give a new table."""
+
+    def message(self) -> pb.Schema | None:
+        """The message with the ids that the table's fields are to have."""
+        return (
+            None if self.lance_schema is None else pb.Schema.FromString(base64.b64decode(self.lance_schema))
+        )
 
     def read_schema(self) -> pa.Schema:
         """The table's Arrow schema."""
@@ -66,6 +76,14 @@ class SinkOptions:
                 f"option `schema` cannot be read: {error}",
                 "give the path of build/<dataset>/arrow/schema.arrow, or its bytes in base64",
             ) from error
+
+
+def encode_message(fields: Sequence[bytes], metadata: Mapping[str, bytes]) -> str | None:
+    """The message with these fields as the option `lance_schema` takes it; None where Lance would give the same ids."""
+    message = pb.Schema(fields=[pb.Field.FromString(field) for field in fields], metadata=dict(metadata))
+    if [field.id for field in message.fields] == list(range(len(message.fields))):
+        return None
+    return base64.b64encode(message.SerializeToString(deterministic=True)).decode()
 
 
 def encode_schema(schema: pa.Schema) -> str:
@@ -189,7 +207,7 @@ class LanceWriter(DataSourceArrowWriter):  # type: ignore[misc]  # PySpark is no
         if self.quarantine is not None and bad:
             quarantine_version = lance_table.commit(self.quarantine, QUARANTINE_SCHEMA, bad, may_join=True)
         try:
-            version = lance_table.commit(self.table, self.schema, good)
+            version = lance_table.commit(self.table, self.schema, good, lance_message=self.options.message())
         except Exception:
             if quarantine_version is not None and self.quarantine is not None:
                 lance_table.take_back(self.quarantine, quarantine_version, self.options.run)

@@ -10,12 +10,16 @@ import os
 import shutil
 import uuid
 from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+
+from schemac.tables.differences import differences
+from schemac.tables.lance_apply import lance_schema
+from schemac.tables.lance_table import lance_errors
+from schemac.targets._generated.lance import file_pb2 as pb
 
 from .errors import PipelineError
 
@@ -23,17 +27,6 @@ STAGING = "_staging-"
 OPEN = ".open"
 """A mark in the staging folder for as long as the run may still be committed."""
 AGAIN = "nothing of this run was written: run it again"
-
-
-@contextmanager
-def lance_errors() -> Iterator[None]:
-    """Lance's panics, which no `except Exception` sees, as ordinary errors."""
-    try:
-        yield
-    except BaseException as error:
-        if type(error).__name__ == "PanicException":
-            raise RuntimeError(f"Lance stopped: {error}") from error
-        raise
 
 
 def open_table(path: str, storage_options: dict[str, str] | None = None) -> Any | None:
@@ -138,8 +131,15 @@ def write_fragments(place: Place, schema: pa.Schema, batches: Iterator[pa.Record
     return [json.dumps(fragment.to_json()) for fragment in fragments]
 
 
-def commit(place: Place, schema: pa.Schema, fragments: list[str], *, may_join: bool = False) -> int:
-    """Adds the fragments to the table, or makes it of them; the new version.
+def commit(
+    place: Place,
+    schema: pa.Schema,
+    fragments: list[str],
+    *,
+    may_join: bool = False,
+    lance_message: pb.Schema | None = None,
+) -> int:
+    """Adds the fragments to the table, or makes it of them; the new version. `lance_message` has ids that Lance would not give.
 
     A table that another run has made meanwhile is joined, if it may be: its schema is known to be the same.
     """
@@ -152,6 +152,8 @@ def commit(place: Place, schema: pa.Schema, fragments: list[str], *, may_join: b
     if place.is_staged:
         _move_in(place, fragments)
     try:
+        if lance_message is not None and place.mode != "append":
+            return _commit_with_ids(place, fragments, lance_message)
         return _commit(place, schema, fragments)
     except OSError as error:
         if type(error).__name__ == "CommitConflictError" or "conflict" in str(error).lower():
@@ -191,6 +193,50 @@ def _commit(place: Place, schema: pa.Schema, fragments: list[str]) -> int:
             place.path, operation, read_version=read_version, storage_options=options
         )
     return int(table.version)
+
+
+def _commit_with_ids(place: Place, fragments: list[str], message: pb.Schema) -> int:
+    """Makes the table of the fragments, or puts them in the place of its rows, with the ids of the message.
+
+    Lance numbers what it makes; so a table without columns comes first, and its schema with the rows. The rows of a
+    table that has the schema already are replaced by one commit.
+    """
+    import json
+
+    import lance
+
+    ids = [field.id for field in message.fields]
+    made = []
+    for text in fragments:
+        fragment = json.loads(text)
+        for file in fragment["files"]:
+            file["fields"] = [ids[index] for index in file["fields"]]
+        made.append(lance.FragmentMetadata.from_json(json.dumps(fragment)))
+    schema = lance_schema(message.fields, message.metadata)
+    options = place.storage_options or None
+    with lance_errors():
+        if place.mode == "overwrite":
+            table = lance.dataset(place.path, version=place.read_version, storage_options=options)
+            expected = [field.SerializeToString() for field in message.fields]
+            if not differences(expected, table.lance_schema):
+                old = [fragment.fragment_id for fragment in table.get_fragments()]
+                replaced = lance.LanceOperation.Update(removed_fragment_ids=old, new_fragments=made)
+                done = lance.LanceDataset.commit(
+                    place.path, replaced, read_version=place.read_version, storage_options=options
+                )
+                return int(done.version)
+        seed = lance.write_dataset(
+            pa.table({"schemac": pa.array([], pa.int8())}),
+            place.path,
+            mode="overwrite" if place.mode == "overwrite" else "create",
+            data_storage_version=place.storage_version,
+            storage_options=options,
+        )
+        merged = lance.LanceOperation.Merge(made, schema)
+        done = lance.LanceDataset.commit(
+            place.path, merged, read_version=seed.version, storage_options=options
+        )
+    return int(done.version)
 
 
 def _move_in(place: Place, fragments: list[str]) -> None:

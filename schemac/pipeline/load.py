@@ -6,13 +6,16 @@ this process; those of object stores stay.
 Errors: SC611 pipeline-file, and whatever its manifest has.
 """
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from pydantic import ValidationError
 
+from schemac.identity.lock import Numbers
 from schemac.logical.dataset import LogicalDataset
+from schemac.logical.slots import Slot
 from schemac.lowering.lower import LoweringOptions, lower, storage_version
 from schemac.physical.arrow import ArrowSchema
 from schemac.physical.field import LoweredSchema
@@ -20,6 +23,7 @@ from schemac.pipeline.job import Job
 from schemac.pipeline.mapping import mapping_mistakes
 from schemac.project.compile import Options, check_source, emit
 from schemac.project.configuration import Project, find_project
+from schemac.project.locking import lock_path, locked_datasets
 from schemac.source.catalogue import PIPELINE_FILE
 from schemac.source.report import Report
 from schemac.source.suggest import closest
@@ -35,6 +39,8 @@ class LoadedJob:
     job: Job
     dataset: LogicalDataset
     lowered: LoweredSchema
+    numbers: Mapping[Slot, Numbers] | None = None
+    """The fields' numbers, where the manifest has a lock."""
 
     @property
     def arrow_schema(self) -> ArrowSchema:
@@ -104,7 +110,11 @@ def _with_schema(job: Job, path: Path, document: Document, report: Report) -> Lo
         )
         return None
     (dataset,) = wanted
-    return _lowered(job, dataset, project, document, report)
+    loaded = _lowered(job, dataset, project, document, report)
+    if loaded is None or not lock_path(manifest).exists():
+        return loaded
+    locked = locked_datasets(manifest, str(manifest), [dataset], report, is_error=True)
+    return None if report.has_errors else replace(loaded, numbers=locked[dataset.name].found.numbers)
 
 
 def _lowered(

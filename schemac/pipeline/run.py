@@ -26,7 +26,7 @@ from .conform import conform, key_check, primary_key
 from .errors import PipelineError
 from .failures import sparks_errors_told
 from .job import Job, Keys, Mode
-from .lance_sink import LanceSink, SinkOptions, encode_options, encode_schema
+from .lance_sink import LanceSink, SinkOptions, encode_message, encode_options, encode_schema
 from .preflight import check
 from .source import open_records
 
@@ -85,7 +85,8 @@ def run(
     run_id = uuid.uuid4().hex
     with sparks_errors_told(), _settings(spark, job), _watched(spark, run_id, progress):
         frame, counted = _conformed(spark, job, arrow_schema)
-        numbers = _write(frame, job, arrow_schema, storage_version, run_id)
+        message = encode_message(lance_fields, lance_metadata or {}) if lance_fields is not None else None
+        numbers = _write(frame, job, arrow_schema, storage_version, run_id, message)
     expected = lance_fields_of(arrow_schema) if lance_fields is None else lance_fields
     found = table_differences(job.target.path, expected, lance_metadata, job.target.storage_options)
     written, quarantined = numbers["rows_written"], numbers["rows_quarantined"]
@@ -145,7 +146,12 @@ def _top_reasons(numbers: dict[str, Any]) -> tuple[ReasonCount, ...]:
 
 
 def _write(
-    frame: DataFrame, job: Job, schema: pa.Schema, storage_version: str | None, run_id: str
+    frame: DataFrame,
+    job: Job,
+    schema: pa.Schema,
+    storage_version: str | None,
+    run_id: str,
+    message: str | None,
 ) -> dict[str, Any]:
     with tempfile.TemporaryDirectory(prefix="schemac-") as folder:
         report = Path(folder) / "report.json"
@@ -160,6 +166,7 @@ def _write(
             storage_version=storage_version,
             max_rows_per_file=job.target.max_rows_per_file,
             storage_options=json.dumps(job.target.storage_options),
+            lance_schema=message,
         )
         mode = "overwrite" if job.target.mode is Mode.OVERWRITE else "append"
         try:

@@ -19,7 +19,7 @@ from schemac.evolution.diff import diff_of
 from schemac.evolution.judge import JUDGES, judge, load
 from schemac.evolution.side import Pair, Side, pair, side_of_version
 from schemac.evolution.verdict import Verdict
-from schemac.project.compile import CompiledFile, check_source, collector_paused, read_manifests
+from schemac.project.compile import CompiledFile, collector_paused, read_manifests
 from schemac.project.configuration import Project
 from schemac.project.discovery import ManifestFile
 from schemac.project.locking import lock_path
@@ -28,6 +28,7 @@ from schemac.project.references import (
     Before,
     Sides,
     artifact_sides,
+    checked_datasets,
     content_of,
     find_path,
     is_output,
@@ -233,7 +234,9 @@ def _compare_parts(file: ManifestFile, run: _Run) -> Comparison | None:
     parts = parts_of(old, new) if old is not None and new is not None else None
     if parts is None:
         return None
-    olds, news = (check_source(text, run.project, report) for text in (parts.before, parts.today))
+    olds, news = (
+        checked_datasets(text, run.project, report, is_named=True) for text in (parts.before, parts.today)
+    )
     if report.has_errors or len(olds) != 1 or len(news) != 1 or olds[0].name != news[0].name:
         return None
     held = lock_before(before, file.path, report)

@@ -9,26 +9,31 @@ import os
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from schemac.artifacts.provenance import Built
 from schemac.artifacts.store import built
 from schemac.attributes.own import TARGETS_OF
+from schemac.attributes.registry import domain_of
 from schemac.checks.run import check
-from schemac.identity.lock import Numbers
 from schemac.logical.dataset import LogicalDataset
-from schemac.logical.slots import Slot
+from schemac.logical.slots import preorder
+from schemac.logical.system import Variant
 from schemac.lowering.lower import LoweringOptions, lower
 from schemac.manifest.bind import bind, unique_by_name
+from schemac.manifest.system_columns import with_system_columns
 from schemac.project.configuration import Project
 from schemac.project.discovery import ManifestFile
 from schemac.project.workers import cores, share
-from schemac.source.diagnostic import Diagnostic
+from schemac.source.diagnostic import Diagnostic, Severity
 from schemac.source.report import Report
 from schemac.source.text import SourceText, read_text
-from schemac.targets.target import TARGETS, Artifact, Compilation, Emission, Loss, load_target
+from schemac.targets.target import TARGETS, Artifact, Compilation, Emission, Loss, Target, load_target
+
+if TYPE_CHECKING:
+    from schemac.project.locking import Locked
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,10 +42,14 @@ class Options:
 
     strict: bool = False
     targets: tuple[str, ...] = TARGETS
+    asked_for: frozenset[str] = frozenset()
+    """Those of the targets that somebody named; what cannot be built for the others may be left out."""
     lowering: LoweringOptions = LoweringOptions()
     show_losses: bool = False
     locked: bool = False
     """Refuse a schema that is not as it was locked."""
+    system_columns: Variant | None = None
+    """Insert the standard's system columns, in this variant of their types."""
 
 
 SHARED_FROM = 500_000
@@ -111,10 +120,10 @@ def _compile_part(files: Sequence[ManifestFile], project: Project, options: Opti
     if report.has_errors or not options.targets:
         return _Part(output, report.diagnostics, ())
     for file in compiled:
-        numbers = _numbers(file, options, report)
+        locked = _locked(file, options, report)
         for dataset in file.datasets:
             is_large = len(file.content) >= SHARED_FROM
-            artifacts, losses = emit(dataset, options, emitted, numbers.get(dataset.name), is_large=is_large)
+            artifacts, losses = emit(dataset, options, emitted, locked.get(dataset.name), is_large=is_large)
             contents = {f"{dataset.name}/{artifact.path}": artifact.content for artifact in artifacts}
             output.contents.update(contents)
             output.built[dataset.name] = built(file.file.name, file.content, contents)
@@ -122,22 +131,14 @@ def _compile_part(files: Sequence[ManifestFile], project: Project, options: Opti
     return _Part(output, report.diagnostics, emitted.diagnostics)
 
 
-def _numbers(file: CompiledFile, options: Options, report: Report) -> Mapping[str, Mapping[Slot, Numbers]]:
-    """The numbers of the fields of each dataset, by the lock beside the manifest; nothing where there is none."""
+def _locked(file: CompiledFile, options: Options, report: Report) -> "Mapping[str, Locked]":
+    """What the lock beside a manifest says of each dataset; nothing where there is none."""
     if not options.locked and not os.path.exists(file.file.path.with_suffix(".lock")):
         return {}
     # Imported here for start-up time: many projects have no locks.
-    from schemac.project.locking import identified, open_lock, report_unlocked
+    from schemac.project.locking import locked_datasets
 
-    held = open_lock(file.file.path, file.file.name, report)
-    numbers: dict[str, Mapping[Slot, Numbers]] = {}
-    if held is not None:
-        for dataset in file.datasets:
-            locked = held.lock.dataset(dataset.name)
-            found = identified(dataset, locked, report)
-            report_unlocked(dataset, locked, found, report, is_error=options.locked)
-            numbers[dataset.name] = found.numbers
-    return numbers
+    return locked_datasets(file.file.path, file.file.name, file.datasets, report, is_error=options.locked)
 
 
 def _report_doubles(
@@ -158,7 +159,14 @@ def _check_part(
     for file in files:
         source = read_text(file.path, file.name, report)
         if source is not None:
-            datasets = check_source(source, project, report, strict=options.strict, is_named=file.is_named)
+            datasets = check_source(
+                source,
+                project,
+                report,
+                strict=options.strict,
+                is_named=file.is_named,
+                system_columns=options.system_columns,
+            )
             compiled.append(CompiledFile(file, source.content.encode(), datasets))
     unique_by_name([dataset for file in compiled for dataset in file.datasets], report)
     return compiled
@@ -168,7 +176,8 @@ def read_manifests(
     files: Sequence[ManifestFile], project: Project, report: Report, *, strict: bool = False
 ) -> list[CompiledFile]:
     """The checked datasets of these manifests, one process."""
-    return _check_part(files, project, Options(strict=strict), report)
+    columns = project.configuration.system_columns
+    return _check_part(files, project, Options(strict=strict, system_columns=columns), report)
 
 
 def _size(file: ManifestFile) -> int:
@@ -179,10 +188,18 @@ def _size(file: ManifestFile) -> int:
 
 
 def check_source(
-    source: SourceText, project: Project, report: Report, *, strict: bool = False, is_named: bool = True
+    source: SourceText,
+    project: Project,
+    report: Report,
+    *,
+    strict: bool = False,
+    is_named: bool = True,
+    system_columns: Variant | None = None,
 ) -> list[LogicalDataset]:
     """The datasets of one text, checked."""
     datasets = bind(source, report, strict=strict, is_named=is_named)
+    if system_columns is not None:
+        datasets = [with_system_columns(dataset, system_columns) for dataset in datasets]
     for dataset in datasets:
         check(dataset, report, project.vocabularies)
     return datasets
@@ -192,7 +209,7 @@ def emit(
     dataset: LogicalDataset,
     options: Options,
     report: Report,
-    numbers: Mapping[Slot, Numbers] | None = None,
+    locked: "Locked | None" = None,
     *,
     is_large: bool = False,
 ) -> tuple[list[Artifact], tuple[Loss, ...]]:
@@ -203,14 +220,25 @@ def emit(
     artifacts: list[Artifact] = []
     losses: list[Loss] = []
     # Lowered once, before the processes part.
-    compilation = Compilation(dataset, lower(dataset, options.lowering), numbers)
+    compilation = Compilation(dataset, lower(dataset, options.lowering))
+    if locked is not None:
+        compilation = locked.compilation(compilation, options.lowering)
+    said: list[Diagnostic] = []
     for made, lost, diagnostics in share([partial(_emit, compilation, group, options) for group in groups]):
         artifacts += made
         losses += lost
-        report.extend(diagnostics)
+        said += diagnostics
+    has_errors = any(d.severity is Severity.ERROR for d in said)
+    # Where nothing is built it does not matter without what.
+    report.extend(d for d in said if not (has_errors and d.code in _left_out_codes(names)))
     losses.sort(key=lambda loss: names.index(loss.target))
     artifacts.append(Artifact("losses.json", _losses_json(losses)))
     return artifacts, tuple(losses)
+
+
+def _left_out_codes(names: Sequence[str]) -> set[str]:
+    codes = [load_target(name).left_out_code for name in names]
+    return {code.id for code in codes if code is not None}
 
 
 def _emit(
@@ -222,12 +250,54 @@ def _emit(
     losses: list[Loss] = []
     for name in names:
         target = load_target(name)
-        emission = Emission(compilation.dataset, name, target.loss_code, report)
-        artifacts += target.emit(compilation, emission)
+        said = Report()
+        emission = Emission(compilation.dataset, name, target.loss_code, said)
+        made = target.emit(compilation, emission)
+        if said.has_errors and target.is_optional and not _is_wanted(target, compilation.dataset, options):
+            losses.append(_leave_out(target, compilation.dataset, said, report))
+            continue
+        artifacts += made
         losses += emission.losses
         if options.show_losses:
             emission.report_losses()
+        report.extend(said.diagnostics)
     return artifacts, losses, report.diagnostics
+
+
+def _is_wanted(target: Target, dataset: LogicalDataset, options: Options) -> bool:
+    """Whether the run, the schema or an attribute in it speaks of this engine."""
+    extra = dataset.schema.extra
+    return (
+        target.name in options.asked_for
+        or TARGETS_OF.key in extra
+        or any(
+            domain_of(key) == target.domain
+            for attributes in (extra, *(slot.extra for slot in preorder(dataset.columns)))
+            for key in attributes
+        )
+    )
+
+
+def _leave_out(target: Target, dataset: LogicalDataset, said: Report, report: Report) -> Loss:
+    """Say that a dataset is built without a target, and give the first reason."""
+    assert target.left_out_code is not None
+    first = next(d for d in said.diagnostics if d.severity is Severity.ERROR)
+    others = ", ".join(name for name in TARGETS if name != target.name)
+    message = f"{dataset.name} is built without {target.name}: {first.message}"
+    help = f"name the engines that it is for: `{TARGETS_OF.key}: [{others}]` under the schema's `extra:`"
+    report.extend(
+        [
+            replace(
+                first,
+                code=target.left_out_code.id,
+                slug=target.left_out_code.slug,
+                severity=target.left_out_code.severity,
+                message=message,
+                help=help,
+            )
+        ]
+    )
+    return Loss(target.name, first.path, "the dataset as a whole", f"nothing: {first.message}")
 
 
 def _losses_json(losses: Sequence[Loss]) -> bytes:

@@ -18,6 +18,7 @@ from schemac.attributes.own import TargetName
 from schemac.attributes.registry import DOMAINS
 from schemac.checks.vocabulary import Vocabulary
 from schemac.logical.model import Model
+from schemac.logical.system import Variant
 from schemac.source.catalogue import INVALID_CONFIGURATION
 from schemac.source.report import Report
 from schemac.syntax.complaints import complaints
@@ -45,6 +46,8 @@ class Configuration(Model):
     metadata: bool = True
     """Let attributes travel as Arrow metadata."""
     encodings: Encodings = Field(default_factory=Encodings.model_construct)
+    system_columns: Variant | None = None
+    """Insert the standard's system columns, in this variant of their types."""
     vocabularies: dict[str, str] = {}
     """JSON Schema files by attribute domain."""
 

@@ -3,7 +3,7 @@
 Floor: 9 (project).
 Errors: SC101 unreadable-file, SC602 nothing-to-compile.
 A named file is a manifest; in a named folder every .yaml and .yml below it may be one. Hidden folders, installed
-packages and the output folder are not entered.
+packages and the output folder are not entered, nor are artifacts that lie elsewhere.
 """
 
 import os
@@ -59,6 +59,9 @@ def _walk(folder: Path, out: Path) -> Iterator[Path]:
             for name in folders
             if not name.startswith(".") and name not in _FOREIGN_FOLDERS and here / name != out
         )
+        # The ODF artifact is YAML, and a manifest; an earlier build into another folder is no input of this one.
+        if here.name == "odf" and "schema.bin" in files:
+            continue
         yield from (here / name for name in sorted(files) if name.endswith(_SUFFIXES))
 
 

@@ -11,16 +11,20 @@ import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from schemac.evolution.changes import Change, Fact
 from schemac.evolution.diff import diff_of, slot_title
 from schemac.evolution.side import Pair, Side, words_of
-from schemac.identity.freeze import Identified, identify, open_version
-from schemac.identity.lock import Lock, LockedDataset
+from schemac.identity.freeze import Identified, identify, next_version, open_version
+from schemac.identity.lock import Lock, LockedDataset, Version
 from schemac.identity.lockfile import read_lock, write_lock
 from schemac.logical.dataset import LogicalDataset
 from schemac.logical.findings import Findings
+from schemac.lowering.lower import LoweringOptions, lower
+from schemac.manifest.write import scalar
+from schemac.project.writing import replace_file
 from schemac.source.catalogue import (
     DAMAGED_LOCK,
     LOCK_CONTENTION,
@@ -30,9 +34,10 @@ from schemac.source.catalogue import (
 )
 from schemac.source.diagnostic import Severity
 from schemac.source.report import Report
+from schemac.source.suggest import closest
+from schemac.targets.target import Compilation
 
 SUFFIX = ".lock"
-_NEW = ".schemac-new"
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +82,10 @@ def open_lock(manifest: Path, manifest_name: str, report: Report) -> LockFile | 
 
 
 def save_lock(file: LockFile, lock: Lock, report: Report) -> bool:
-    """Write a lock in the place of the one that was read, if that is still what lies there."""
+    """Write a lock in the place of the one that was read, if that is still what lies there.
+
+    False where nothing was written: the report has an error then, or there was nothing to write.
+    """
     text = write_lock(lock)
     if text == file.text:
         return False
@@ -91,12 +99,7 @@ def save_lock(file: LockFile, lock: Lock, report: Report) -> bool:
                     help="run the command again",
                 )
                 return False
-            new = file.path.with_name(file.path.name + _NEW)
-            with new.open("w", encoding="utf-8", newline="\n") as stream:
-                stream.write(text)
-                stream.flush()
-                os.fsync(stream.fileno())
-            new.replace(file.path)
+            replace_file(file.path, text.encode())
     except OSError as error:
         report.add(WRITE_FAILED, f"cannot write {file.name}: {error.strerror}", file=file.name)
         return False
@@ -129,6 +132,52 @@ def _read(path: Path) -> str | None:
         return path.read_text(encoding="utf-8")
     except FileNotFoundError:
         return None
+
+
+@dataclass(frozen=True)
+class Locked:
+    """A dataset's lock, and what it says of the dataset as it is now."""
+
+    dataset: LockedDataset
+    found: Identified
+
+    @property
+    def version(self) -> Version:
+        """The newest version, or the one that the present schema would be."""
+        newest = self.dataset.newest
+        if newest is not None and not self.found.is_changed:
+            return newest
+        return next_version(self.dataset, self.found)
+
+    def compilation(self, plain: Compilation, options: LoweringOptions) -> Compilation:
+        """What targets see, with the numbers of the lock."""
+        return Compilation(
+            plain.dataset, plain.lowered, self.found.numbers, self.version, partial(self._past, options)
+        )
+
+    def _past(self, options: LoweringOptions) -> list[Compilation]:
+        past: list[Compilation] = []
+        for version in self.dataset.versions:
+            if version.number < self.version.number:
+                opened = open_version(self.dataset, version)
+                numbers = {slot: state.numbers for slot, state in opened.states.items()}
+                past.append(Compilation(opened.logical, lower(opened.logical, options), numbers, version))
+        return past
+
+
+def locked_datasets(
+    manifest: Path, name: str, datasets: Sequence[LogicalDataset], report: Report, *, is_error: bool
+) -> dict[str, Locked]:
+    """What the lock of a manifest says of its datasets; changes that are not locked are in the report."""
+    held = open_lock(manifest, name, report)
+    found: dict[str, Locked] = {}
+    for dataset in datasets if held is not None else ():
+        assert held is not None
+        locked = held.lock.dataset(dataset.name)
+        ids = identified(dataset, locked, report)
+        report_unlocked(dataset, locked, ids, report, is_error=is_error)
+        found[dataset.name] = Locked(locked, ids)
+    return found
 
 
 def identified(dataset: LogicalDataset, locked: LockedDataset, report: Report) -> Identified:
@@ -175,16 +224,25 @@ def report_possible_renames(dataset: LogicalDataset, changes: Sequence[Change], 
     findings = Findings(report, dataset.origins)
     added = [change for change in changes if change.fact is Fact.FIELD_ADDED]
     for dropped in (change for change in changes if change.fact is Fact.FIELD_DROPPED):
-        twins = [change for change in added if _is_twin(dropped, change)]
-        if len(twins) != 1 or twins[0].new_slot is None or dropped.old_slot is None:
+        twins = {
+            str(change.new_slot.segment): change
+            for change in added
+            if change.new_slot is not None and _is_twin(dropped, change)
+        }
+        if not twins or dropped.old_slot is None:
             continue
-        (twin,) = twins
         old = str(dropped.old_slot.segment)
+        # Of several, the one with a name that is near; without such a one there is nothing to say.
+        name = next(iter(twins)) if len(twins) == 1 else closest(old, twins)
+        if name is None:
+            continue
+        twin = twins[name]
+        assert twin.new_slot is not None
         findings.at_name(
-            twins[0].new_slot,
+            twin.new_slot,
             POSSIBLE_RENAME,
             f"{dropped.path} is gone and {twin.path} is new, both {slot_title(dropped.old_slot)}",
-            help=f"if it is the same field, write under its `extra:` `schemac.dev/renamedFrom: {old}`",
+            help=f"if it is the same field, write under its `extra:` `schemac.dev/renamedFrom: {scalar(old)}`",
         )
 
 

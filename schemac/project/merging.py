@@ -5,11 +5,14 @@ Errors: SC402, SC407 merge-choice.
 """
 
 import re
+import subprocess
 from pathlib import Path
 
+from schemac.evolution.side import words_of
 from schemac.identity.lock import Lock
 from schemac.identity.lockfile import read_lock, write_lock
 from schemac.identity.merge import merge
+from schemac.project.writing import replace_file
 from schemac.source.catalogue import DAMAGED_LOCK, MERGE_CHOICE, WRITE_FAILED
 from schemac.source.report import Report
 
@@ -38,10 +41,32 @@ def resolve(path: Path, name: str, report: Report) -> bool:
         return False
     if not _CONFLICT.search(text):
         return False
-    halves = [read_lock(_CONFLICT.sub(rf"\g<{side}>", text), name, report) for side in ("ours", "theirs")]
-    if halves[0] is None or halves[1] is None:
+    # Between the marks stands only what git could not merge; whole are the two sides that it keeps.
+    texts = _sides_in_git(path) or tuple(_CONFLICT.sub(rf"\g<{side}>", text) for side in ("ours", "theirs"))
+    found = Report()
+    ours, theirs = (read_lock(side, name, found) for side in texts)
+    if ours is None or theirs is None:
+        report.add(
+            DAMAGED_LOCK,
+            f"{name} has the marks of a merge, but the two sides cannot be told apart any more",
+            file=name,
+            help=f"let git make the conflict again: git checkout --merge -- {name}",
+        )
         return False
-    return _settle(path, name, halves[0], halves[1], report)
+    return _settle(path, name, ours, theirs, report)
+
+
+def _sides_in_git(path: Path) -> tuple[str, ...] | None:
+    """Ours and theirs, as git's index has them of a file that is not merged yet."""
+    sides: list[str] = []
+    for stage in (2, 3):
+        command = ["git", "-C", str(path.parent), "show", f":{stage}:./{path.name}"]
+        try:
+            shown = subprocess.run(command, capture_output=True, check=True)  # noqa: S603 — no shell, our arguments
+            sides.append(shown.stdout.decode())
+        except (OSError, subprocess.CalledProcessError, UnicodeDecodeError):
+            return None
+    return tuple(sides)
 
 
 def _read(path: Path, report: Report) -> Lock | None:
@@ -54,15 +79,13 @@ def _read(path: Path, report: Report) -> Lock | None:
 
 
 def _settle(path: Path, name: str, ours: Lock, theirs: Lock, report: Report) -> bool:
-    merged = merge(ours, theirs)
+    merged = merge(ours, theirs, words_of)
     for choice in merged.choices:
         report.add(
             MERGE_CHOICE, choice, file=name, help="see that the manifest says what you want, then lock it"
         )
-    new = path.with_name(path.name + ".schemac-new")
     try:
-        new.write_text(write_lock(merged.lock), encoding="utf-8", newline="\n")
-        new.replace(path)
+        replace_file(path, write_lock(merged.lock).encode())
     except OSError as error:
         report.add(WRITE_FAILED, f"cannot write {name}: {error.strerror}", file=name)
         return False

@@ -33,7 +33,7 @@ from schemac.source.catalogue import UNKNOWN_REFERENCE
 from schemac.source.diagnostic import Severity
 from schemac.source.report import Report
 from schemac.source.suggest import closest
-from schemac.source.text import decode_text, read_text
+from schemac.source.text import SourceText, decode_text, read_text
 
 Sides = dict[str, Side]
 
@@ -151,8 +151,12 @@ def _manifests_at(
     command = ["ls-tree", "-r", "-z", "--name-only", "--end-of-options", commit, "--"]
     listed = _git(*command, *(_relative(folder, here) for folder in folders))
     known = {_relative(file.path, here) for file in files}
-    names = [name for name in os.fsdecode(listed).split("\0") if is_manifest_name(name)]
-    return [here / name for name in names if name not in known]
+    names = set(os.fsdecode(listed).split("\0"))
+    # An artifact in the standard's own form is a manifest too, but lies beside its binary form.
+    found = [
+        n for n in names - known if is_manifest_name(n) and f"{n.rpartition('/')[0]}/schema.bin" not in names
+    ]
+    return [here / name for name in sorted(found)]
 
 
 def read_folder(
@@ -230,9 +234,7 @@ def sides_before(before: Before, path: Path, project: Project, report: Report) -
     name = before.names[path]
     found = Report()
     source = decode_text(content, name, found)
-    datasets: list[LogicalDataset] = []
-    if source is not None:
-        datasets = check_source(source, project, found, is_named=False)
+    datasets = checked_datasets(source, project, found, is_named=False) if source is not None else []
     if found.has_errors:
         report.extend(d for d in found.diagnostics if d.severity is Severity.ERROR)
         return {}
@@ -281,8 +283,16 @@ def _manifest_sides(file: ManifestFile, project: Project, report: Report) -> Sid
     source = read_text(file.path, file.name, report)
     if source is None:
         return {}
-    datasets = check_source(source, project, report, is_named=file.is_named)
+    datasets = checked_datasets(source, project, report, is_named=file.is_named)
     return {} if report.has_errors else sides_of_file(CompiledFile(file, b"", datasets), report)
+
+
+def checked_datasets(
+    source: SourceText, project: Project, report: Report, *, is_named: bool
+) -> list[LogicalDataset]:
+    """The datasets of a text, with the system columns that the project wants."""
+    columns = project.configuration.system_columns
+    return check_source(source, project, report, is_named=is_named, system_columns=columns)
 
 
 def artifact_sides(folder: Path, report: Report) -> Sides:

@@ -1,17 +1,17 @@
-"""A field gets another name, in the manifest and in the lock at once.
+"""A field gets another name or another place, in the manifest and in the lock at once.
 
 Floor: 9 (project).
-Shape: the text changes at the name itself, and where attributes of the schema name the column; comments, order and
-layout stay byte for byte. The edited text is checked before anything is written.
-Errors: SC319 unknown-column for a name that is not there, SC401 where other changes wait to be locked, and whatever the
-checks say of the edited manifest.
+Shape: a renaming changes the text at the name itself, and where attributes of the schema name the column; a move takes
+the field's lines, with their comments, to the end of another list of fields. All else stays byte for byte. The edited
+text is read again before anything is written: it has to say what was asked for, and nothing more.
+Errors: SC319 unknown-column for a name that is not there, SC401 where other changes wait to be locked, SC409 refused-edit,
+and whatever the checks say of the edited manifest.
 """
 
-import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
+from typing import Any
 
 from schemac.attributes import paimon
 from schemac.evolution.side import words_of
@@ -19,21 +19,38 @@ from schemac.identity.freeze import freeze, identify
 from schemac.identity.lock import Lock
 from schemac.logical.dataset import LogicalDataset
 from schemac.logical.path import dotted
-from schemac.logical.slots import Slot, preorder
+from schemac.logical.slots import Slot, TreePath, preorder
+from schemac.manifest.write import scalar
+from schemac.project.blocks import Block, NoBlockError, block_of, moved
 from schemac.project.compile import CompiledFile, check_source
 from schemac.project.configuration import Project
 from schemac.project.locking import LockFile, identified, open_lock, report_unlocked, save_lock
-from schemac.source.catalogue import UNKNOWN_COLUMN, WRITE_FAILED
+from schemac.project.writing import replace_file
+from schemac.source.catalogue import REFUSED_EDIT, UNKNOWN_COLUMN, WRITE_FAILED
 from schemac.source.report import Report
 from schemac.source.span import Span
 from schemac.source.suggest import closest
 from schemac.source.text import SourceText
+from schemac.syntax.document import parse
 
-_PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
-_WORDS = frozenset({"null", "true", "false", "yes", "no", "on", "off", "y", "n"})
 _MARK = b"\xef\xbb\xbf"
 """Of UTF-8, which some editors put before a text."""
-_COLUMN_OPTIONS = ("bucket-key", "sequence.field")
+_COLUMN_OPTIONS = frozenset(
+    {
+        "blob-field",
+        "bucket-key",
+        "clustering.columns",
+        "record-level.time-field",
+        "rowkind.field",
+        "sequence.field",
+        "vector-field",
+    }
+)
+_COLUMNS_OPTION = re.compile(r"fields\..+\.sequence-group|file-index\..+\.columns")
+"""Options whose values are columns, with commas between."""
+_STEP = re.compile(r"`((?:[^`]|``)*)`|([^.`]+)")
+
+Fields = list[Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,16 +66,36 @@ class Renamed:
     """What a renaming did."""
 
     manifest: str
+    path: str
+    """Where the field is now."""
     version: int | None
     """The locked version that has the new name; None where there is no lock."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Goal:
+    """Where a field is to go."""
+
+    parent: Slot | None
+    name: str
+
+    @property
+    def title(self) -> str:
+        above = self.parent.path if self.parent is not None else ()
+        return dotted((*above, self.name))
 
 
 def rename(
     file: CompiledFile, dataset: LogicalDataset, old: str, new: str, project: Project, report: Report
 ) -> Renamed | None:
-    """Rename a field; None after saying why not."""
+    """Rename or move a field; None after saying why not.
+
+    A name alone is another name at the same place, a path another place; and the name that the field has already,
+    alone, takes it out to the columns.
+    """
     slot = _find(dataset, old, report)
-    if slot is None:
+    goal = _goal(dataset, slot, new, report) if slot is not None else None
+    if slot is None or goal is None:
         return None
     held = open_lock(file.file.path, file.file.name, report)
     if held is None:
@@ -69,21 +106,52 @@ def rename(
         report_unlocked(dataset, locked, before, report, is_error=True)
     if report.has_errors:
         return None
-    source = dataset.origins.source
-    assert source is not None, "a manifest on disk has a text"
-    text = _edited(source.content, list(_edits(dataset, slot, new)))
-    after = _checked(text, file, dataset.name, project, report)
+    try:
+        text = _edited_text(dataset, slot, goal)
+    except NoBlockError as error:
+        _refuse(dataset, slot, f"{slot.title} cannot be moved: {error}", report)
+        return None
+    after = _checked(text, file, dataset, (slot, goal), project, report)
     if after is None:
         return None
     lock = held.lock
     if locked.newest is not None:
-        renamed = {_new_title(slot, new): slot.title}
-        found = identify(after, locked, words_of, renamed=renamed)
+        found = identify(after, locked, words_of, renamed={goal.title: slot.title})
         lock = lock.with_dataset(freeze(after, locked, found))
     if not _write(file, text, held, lock, report):
         return None
     newest = lock.dataset(dataset.name).newest
-    return Renamed(file.file.name, newest.number if newest else None)
+    return Renamed(file.file.name, goal.title, newest.number if newest else None)
+
+
+def pipeline_hints(file: CompiledFile, dataset: LogicalDataset, old: str, new: str) -> Iterator[str]:
+    """What to look at in pipelines beside a manifest, after a column has got another name."""
+    if old not in {str(slot.segment) for slot in dataset.columns}:
+        return
+    manifest = file.file.path.resolve()
+    for path in sorted(manifest.parent.glob("*.y*ml")):
+        value = _pipeline(path)
+        if value is None or (path.parent / value["schema"]).resolve() != manifest:
+            continue
+        fields = value.get("fields") or {}
+        if isinstance(fields, dict) and old in fields:
+            yield f"{path.name}: its `fields` has {old}; call it {new} there"
+        else:
+            yield f"{path.name}: its records have {old}; write `{scalar(new)}: {scalar(old)}` under `fields`"
+
+
+def _pipeline(path: Any) -> dict[str, Any] | None:
+    """A pipeline file's content; None for every other file."""
+    try:
+        content = path.read_bytes()[: 1 << 20].decode("utf-8-sig")
+    except (OSError, UnicodeDecodeError):
+        return None
+    if "schema" not in content or "target" not in content:
+        return None
+    documents = parse(SourceText(content, path.name), Report())
+    value = documents[0].value if len(documents) == 1 else None
+    is_pipeline = isinstance(value, dict) and isinstance(value.get("schema"), str) and "target" in value
+    return value if isinstance(value, dict) and is_pipeline else None
 
 
 def _find(dataset: LogicalDataset, title: str, report: Report) -> Slot | None:
@@ -99,74 +167,238 @@ def _find(dataset: LogicalDataset, title: str, report: Report) -> Slot | None:
     return slots.get(title)
 
 
-def _new_title(slot: Slot, new: str) -> str:
-    return dotted((*slot.path[:-1], new))
+def _goal(dataset: LogicalDataset, slot: Slot, new: str, report: Report) -> _Goal | None:
+    steps = _steps(new)
+    if steps is None:
+        message = f"'{new}' is no path of a field"
+        report.add(
+            UNKNOWN_COLUMN, message, file=dataset.origins.file, help="put names with dots in backticks"
+        )
+        return None
+    *above, name = steps
+    if not above:
+        return _Goal(None if name == slot.segment else slot.parent, name)
+    title = dotted(tuple(above))
+    structs = {one.title: one for one in preorder(dataset.columns) if one.type.kind == "Struct"}
+    parent = structs.get(title)
+    if parent is None:
+        near = closest(title, structs)
+        report.add(
+            UNKNOWN_COLUMN,
+            f"{dataset.name} has no struct {title} that {slot.title} could go into",
+            file=dataset.origins.file,
+            help=f"did you mean {near}?"
+            if near
+            else "add the struct to the manifest and lock it first; a dot that is part of a name goes in backticks",
+        )
+        return None
+    if slot in _above(parent):
+        _refuse(dataset, slot, f"{slot.title} cannot be moved into itself", report)
+        return None
+    return _Goal(parent, name)
 
 
-def _edits(dataset: LogicalDataset, slot: Slot, new: str) -> Iterator[Edit]:
+def _above(slot: Slot | None) -> Iterator[Slot]:
+    while slot is not None:
+        yield slot
+        slot = slot.parent
+
+
+def _steps(path: str) -> list[str] | None:
+    """The names of a dotted path; those with dots or backticks stand in backticks."""
+    steps: list[str] = []
+    at = 0
+    while (match := _STEP.match(path, at)) is not None:
+        steps.append(match[1].replace("``", "`") if match[1] is not None else match[2])
+        at = match.end()
+        if at == len(path):
+            return steps
+        if path[at] != ".":
+            return None
+        at += 1
+    return None
+
+
+def _refuse(dataset: LogicalDataset, slot: Slot, message: str, report: Report) -> None:
+    origins = dataset.origins
+    report.add(
+        REFUSED_EDIT,
+        message,
+        source=origins.source,
+        span=origins.span((*slot.declared_at, "name")),
+        file=origins.file,
+        path=slot.title,
+        help=f"edit the manifest yourself, write `schemac.dev/renamedFrom: {scalar(slot.title)}` under the field's "
+        "`extra:`, and run `schemac lock`",
+    )
+
+
+def _edited_text(dataset: LogicalDataset, slot: Slot, goal: _Goal) -> str:
+    """The manifest after the edit; raises where the text is not written so that a move is a matter of lines."""
+    assert dataset.origins.source is not None, "a manifest on disk has a text"
+    text = dataset.origins.source.content
+    edits = list(_edits(dataset, slot, goal))
+    if goal.parent is slot.parent:
+        return _edited(text, edits)
+    block = _block(dataset, slot.declared_at)
+    last = _last_block(dataset, goal.parent)
+    siblings = slot.parent.children if slot.parent is not None else dataset.columns
+    if len(siblings) == 1:
+        raise NoBlockError("nothing would be left where it stands")
+    inside = [Edit(Span(e.span.start - block.start, e.span.end - block.start), e.text) for e in edits]
+    return moved(text, block, _edited(text[block.start : block.end], inside), last)
+
+
+def _block(dataset: LogicalDataset, place: TreePath) -> Block:
+    origins = dataset.origins
+    span = origins.span(place)
+    assert origins.source is not None
+    assert span is not None
+    return block_of(origins.source.content, span)
+
+
+def _last_block(dataset: LogicalDataset, parent: Slot | None) -> Block:
+    """The last field of the list that a moved one goes to."""
+    place: TreePath = (*parent.type_at, "fields") if parent is not None else ("fields",)
+    siblings = parent.children if parent is not None else dataset.columns
+    where = parent.title if parent is not None else "the columns"
+    if not siblings:
+        raise NoBlockError(f"{where} has no fields yet, so that there is no place to see")
+    try:
+        return _block(dataset, (*place, len(siblings) - 1))
+    except NoBlockError:
+        raise NoBlockError(f"the fields of {where} are not written one a line") from None
+
+
+def _edits(dataset: LogicalDataset, slot: Slot, goal: _Goal) -> Iterator[Edit]:
     """The name, and for a column every attribute of the schema that speaks of it."""
-    yield _edit(dataset, (*slot.declared_at, "name"), new)
-    if slot.parent is not None:
+    old, new = str(slot.segment), goal.name
+    if old != new:
+        yield _edit(dataset, (*slot.declared_at, "name"), new)
+    # A column that moves away is one no more: what names it has to be settled by its author.
+    if slot.parent is not None or goal.parent is not None or old == new:
         return
-    old, extra = str(slot.segment), dataset.schema.extra
+    extra = dataset.schema.extra
     for attribute in (paimon.PRIMARY_KEYS, paimon.PARTITION_KEYS):
         for index, name in enumerate(attribute.read(extra) or ()):
             if name == old:
                 yield _edit(dataset, ("extra", attribute.key, index), new)
     for key, value in (paimon.OPTIONS.read(extra) or {}).items():
         place = ("extra", paimon.OPTIONS.key, key)
-        names = value.split(",")
-        if key in _COLUMN_OPTIONS and old in names:
-            yield _edit(dataset, place, ",".join(new if name == old else name for name in names))
-        if key.startswith(f"fields.{old}."):
+        if key in _COLUMN_OPTIONS or _COLUMNS_OPTION.fullmatch(key):
+            names = re.split(r"(\s*,\s*)", value)
+            if old in names:
+                yield _edit(dataset, place, "".join(new if name == old else name for name in names))
+        steps = key.split(".")
+        if steps[0] == "fields" and len(steps) > 2 and old in steps[1].split(","):
+            steps[1] = ",".join(new if name == old else name for name in steps[1].split(","))
             span = dataset.origins.key_span(place)
             assert span is not None
-            yield Edit(span, _scalar(f"fields.{new}.{key.removeprefix(f'fields.{old}.')}"))
+            yield Edit(span, scalar(".".join(steps), _excerpt(dataset, span)))
 
 
-def _edit(dataset: LogicalDataset, place: tuple[str | int, ...], text: str) -> Edit:
+def _edit(dataset: LogicalDataset, place: TreePath, text: str) -> Edit:
     span = dataset.origins.span(place)
     assert span is not None, "every value of a manifest has a place"
-    return Edit(span, _scalar(text))
+    return Edit(span, scalar(text, _excerpt(dataset, span)))
 
 
-def _scalar(text: str) -> str:
-    is_plain = _PLAIN.fullmatch(text) and text.lower() not in _WORDS
-    return text if is_plain else json.dumps(text, ensure_ascii=False)
+def _excerpt(dataset: LogicalDataset, span: Span) -> str:
+    assert dataset.origins.source is not None
+    return dataset.origins.source.excerpt(span)
 
 
-def _edited(text: str, edits: list[Edit]) -> str:
+def _edited(text: str, edits: Sequence[Edit]) -> str:
     for edit in sorted(edits, key=lambda e: e.span.start, reverse=True):
         text = text[: edit.span.start] + edit.text + text[edit.span.end :]
     return text
 
 
 def _checked(
-    text: str, file: CompiledFile, name: str, project: Project, report: Report
+    text: str,
+    file: CompiledFile,
+    dataset: LogicalDataset,
+    change: tuple[Slot, _Goal],
+    project: Project,
+    report: Report,
 ) -> LogicalDataset | None:
-    """The dataset of the edited manifest, if it passes the checks."""
+    """The dataset of the edited manifest, if it passes the checks and says what it should."""
+    slot, goal = change
     found = Report()
     datasets = check_source(SourceText(text, file.file.name), project, found)
-    report.extend(found.diagnostics)
-    if found.has_errors:
+    by_name = {one.name: one for one in datasets}
+    after = by_name.pop(dataset.name, None)
+    others = {one.name: one for one in file.datasets if one.name != dataset.name}
+    is_as_asked = (
+        after is not None and by_name == others and _fields_of(after) == _fields_after(dataset, slot, goal)
+    )
+    if found.has_errors and is_as_asked:
+        # The edit is as it was meant, and what it makes is not allowed: a name that is taken, a key without its column.
+        report.extend(found.diagnostics)
         return None
-    return next(dataset for dataset in datasets if dataset.name == name)
+    if not is_as_asked:
+        _refuse(
+            dataset,
+            slot,
+            f"{slot.title} cannot be edited by itself: the text that it stands in, such as that of an anchor, says more",
+            report,
+        )
+        return None
+    report.extend(found.diagnostics)
+    return after
+
+
+def _fields_of(dataset: LogicalDataset) -> Fields:
+    return [_field(slot) for slot in dataset.columns]
+
+
+def _field(slot: Slot) -> list[Any]:
+    """A slot as plain values, to be compared; what is inside it comes last."""
+    own = slot.type.model_dump(exclude={"extra", "fields", "item_type", "key_type", "value_type"})
+    return [slot.segment, own, slot.is_nullable, dict(slot.extra), [_field(child) for child in slot.children]]
+
+
+def _fields_after(dataset: LogicalDataset, slot: Slot, goal: _Goal) -> Fields:
+    """The fields as they are to be."""
+    fields = _fields_of(dataset)
+
+    def at(parent: Slot | None) -> Fields:
+        if parent is None:
+            return fields
+        members = parent.parent.children if parent.parent is not None else dataset.columns
+        found: Fields = at(parent.parent)[members.index(parent)][-1]
+        return found
+
+    source, target = at(slot.parent), at(goal.parent)
+    siblings = slot.parent.children if slot.parent is not None else dataset.columns
+    index = siblings.index(slot)
+    source[index][0] = goal.name
+    if source is not target:
+        target.append(source.pop(index))
+    return fields
 
 
 def _write(file: CompiledFile, text: str, held: LockFile, lock: Lock, report: Report) -> bool:
     """The lock first, for it may be refused; if the manifest then cannot be written, the lock is as it was."""
-    if held.exists and not save_lock(held, lock, report):
-        return False
-    path: Path = file.file.path
-    new = path.with_name(path.name + ".schemac-new")
+    path, name = file.file.path, file.file.name
     try:
-        mark = _MARK if path.read_bytes().startswith(_MARK) else b""
-        new.write_bytes(mark + text.encode())
-        new.replace(path)
+        now = path.read_bytes()
+        mark = _MARK if now.startswith(_MARK) else b""
+        if now.removeprefix(_MARK) != file.content:
+            report.add(WRITE_FAILED, f"{name} was changed in the meantime; nothing was written", file=name)
+            return False
+        lock_now = held.path.read_bytes() if held.exists else b""
+        if held.exists:
+            save_lock(held, lock, report)
+        if report.has_errors:
+            return False
+        try:
+            replace_file(path, mark + text.encode())
+        except OSError:
+            if held.exists:
+                replace_file(held.path, lock_now)
+            raise
     except OSError as error:
-        new.unlink(missing_ok=True)
-        if held.exists and held.text is not None:
-            held.path.write_text(held.text, encoding="utf-8", newline="\n")
-        report.add(WRITE_FAILED, f"cannot write {file.file.name}: {error.strerror}", file=file.file.name)
+        report.add(WRITE_FAILED, f"cannot write {name}: {error.strerror}", file=name)
         return False
     return True

@@ -72,6 +72,9 @@ UNKNOWN_COLUMN = Code("SC319", "unknown-column", _ERROR, "an attribute names a c
 USELESS_HINT = Code("SC320", "useless-hint", _WARNING, "a hint without effect")
 LIKELY_TYPO = Code("SC321", "likely-typo", _WARNING, "an attribute domain that is almost a known one")
 CONTROL_CHARACTER = Code("SC322", "control-character", _ERROR, "a field name with a control character")
+ODD_SYSTEM_COLUMN = Code(
+    "SC323", "odd-system-column", _WARNING, "a system column that is not as the standard has it"
+)
 
 UNLOCKED_CHANGE = Code("SC401", "unlocked-change", _WARNING, "a schema that is not as it was locked")
 DAMAGED_LOCK = Code("SC402", "damaged-lock", _ERROR, "a lock file that schemac did not write so")
@@ -80,6 +83,7 @@ UNKNOWN_OLD_NAME = Code("SC404", "unknown-old-name", _WARNING, "an old name that
 POSSIBLE_RENAME = Code("SC405", "possible-rename", _NOTE, "a field that vanished beside one of its shape")
 LOCK_CONTENTION = Code("SC406", "lock-contention", _ERROR, "a lock that another process is writing")
 UNKNOWN_REFERENCE = Code("SC408", "unknown-reference", _ERROR, "a version to compare with that is not there")
+REFUSED_EDIT = Code("SC409", "refused-edit", _ERROR, "a place that an edit cannot change by itself")
 REFUSED_CHANGE = Code("SC411", "refused-change", _ERROR, "a change that an engine does not allow")
 BREAKS_OLD_READERS = Code(
     "SC412", "breaks-old-readers", _ERROR, "a change that breaks those who read by the old schema"
@@ -108,10 +112,23 @@ LANCE_LOSS = Code("SC511", "lance-loss", _NOTE, "something that Lance does not k
 SPARK_TYPE = Code("SC521", "spark-type", _ERROR, "a type that Spark cannot hold")
 SPARK_LOSS = Code("SC522", "spark-loss", _NOTE, "something that Spark does not keep")
 ARROW_LOSS = Code("SC531", "arrow-loss", _NOTE, "something that the Arrow artifact does not keep")
+ODF_LOSS = Code("SC532", "odf-loss", _NOTE, "something that the ODF standard cannot say")
 UNSUPPORTED_ARROW_TYPE = Code(
     "SC551", "unsupported-arrow-type", _ERROR, "an Arrow type that no kind stands for"
 )
 UNREADABLE_SOURCE = Code("SC552", "unreadable-source", _ERROR, "a source that cannot be imported")
+PAIMON_TYPE = Code("SC561", "paimon-type", _ERROR, "a type that Paimon cannot hold")
+PAIMON_NAME = Code("SC562", "paimon-name", _ERROR, "a column name that Paimon keeps for itself")
+PAIMON_KEY = Code("SC563", "paimon-key", _ERROR, "a key that no table of Paimon can have")
+PAIMON_BUCKET = Code("SC564", "paimon-bucket", _ERROR, "buckets that Paimon refuses")
+PAIMON_OPTION = Code("SC565", "paimon-option", _ERROR, "an option that does not go with the table")
+PAIMON_DEFAULT = Code("SC566", "paimon-default", _ERROR, "a default value that Paimon cannot read")
+PAIMON_FORMAT = Code("SC567", "paimon-format", _ERROR, "a type that the table's file format cannot hold")
+PAIMON_DESCRIPTION = Code(
+    "SC568", "paimon-description", _ERROR, "a description that Paimon takes for an order"
+)
+PAIMON_LEFT_OUT = Code("SC569", "paimon-left-out", _WARNING, "a dataset that is built without Paimon")
+PAIMON_LOSS = Code("SC576", "paimon-loss", _NOTE, "something that Paimon does not keep")
 
 STALE_ARTIFACT = Code(
     "SC541", "stale-artifact", _ERROR, "an artifact that is not what the manifest compiles to"

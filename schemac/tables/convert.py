@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from schemac.evolution.side import Pair
-from schemac.logical.slots import Slot
+from schemac.logical.slots import Slot, preorder
 from schemac.physical.field import LoweredField
 
 
@@ -56,15 +56,16 @@ class Conversion:
         type_: Any = lowered.arrow.type
         kind = slot.type.kind
         is_alike = old is not None and source is not None and old.type.kind == kind
-        if kind == "Struct" and slot.children:
+        is_new = source is None and not any(inner in self._before for inner in preorder([slot]))
+        if kind == "Struct" and slot.children and not is_new:
             return self._struct(slot, old if is_alike else None, source, length, batch)
         if source is None:
-            return pa.nulls(length, type_)
+            return _nulls(length, type_)
         if kind in ("List", "Map") and is_alike and old is not None:
             return self._repeated(slot, old, source, lowered)
         try:
             return _cast(source, type_)
-        except pa.ArrowException as error:
+        except (pa.ArrowException, ValueError) as error:
             reason = str(error).splitlines()[0]
             raise ValueError(f"{slot.title}: {reason[0].lower()}{reason[1:]}") from error
 
@@ -124,6 +125,17 @@ class Conversion:
         return pa.Array.from_buffers(type_, len(source), [bits, entries], children=[child])
 
 
+def _nulls(length: int, type_: Any) -> pa.Array:
+    """So many nulls; a null vector has room for items, which Lance wants to be there."""
+    if not pa.types.is_fixed_size_list(type_) or type_.value_type.num_fields:
+        return pa.nulls(length, type_)
+    count = length * type_.list_size
+    width = type_.value_type.bit_width
+    blanks = pa.py_buffer(bytes((count * width + 7) // 8))
+    items = pa.Array.from_buffers(type_.value_type, count, [None, blanks])
+    return pa.FixedSizeListArray.from_arrays(items, type=type_, mask=pa.array([True] * length, pa.bool_()))
+
+
 def _flat(source: Any, size: int | None) -> pa.Array:
     """The items of lists that are not null; of vectors, also those of null ones, which take their room."""
     if size is None:
@@ -154,7 +166,13 @@ def _cast(values: Any, type_: Any) -> pa.Array:
         return values.cast(type_.value_type).dictionary_encode().cast(type_)
     if pa.types.is_boolean(type_) and pa.types.is_string(values.type):
         return values.cast(type_)
-    return values.cast(type_, safe=True)
+    cast = values.cast(type_, safe=True)
+    if pa.types.is_timestamp(values.type) and not pa.types.is_timestamp(type_) and pa.types.is_date(type_):
+        # Arrow cuts the time of day off without a word.
+        same = pc.equal(cast.cast(values.type), values)
+        if not pc.all(same, min_count=0).as_py():
+            raise ValueError("a time of day would be cut off")
+    return cast
 
 
 def _storage(values: Any) -> Any:

@@ -7,7 +7,7 @@ that the plan of an interrupted run is what remains of it.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from schemac.evolution.changes import Change, Fact
 from schemac.evolution.diff import diff_of, slot_title
@@ -84,22 +84,23 @@ def plan(table: LanceTable, new: Side, report: Report) -> Plan | None:
     target = to_message(new.lowered, numbers)
     nodes = list(_nodes(table, sides, numbers))
     going = _going(table, target)
-    indices = [index for index in table.indices if _is_in_the_way(index, table, nodes, going)]
+    all_indices = [_with_field(index, table) for index in table.indices]
+    indices = [index for index in all_indices if _is_in_the_way(index, table, going)]
     steps: list[Step] = []
     if not is_empty:
         steps += _checks(sides, changes, table)
     steps += [
-        DropIndex(index.path, index=index, is_rebuilt=_path_after(index, table, sides) is not None)
+        DropIndex(index.path, index=index, is_rebuilt=_path_after(index, sides) is not None)
         for index in indices
         if index.name in table.standing
     ]
     steps += _batched(nodes)
     if steps or _differs(table, target):
         steps.append(SetSchema("the schema", details=tuple(_details(changes))))
-    for index in table.indices:
-        path = _path_after(index, table, sides)
+    for index in all_indices:
+        path = _path_after(index, sides)
         if path is not None and (index in indices or index.name not in table.standing):
-            steps.append(BuildIndex(path, index=Index(index.name, path, index.type, index.parameters)))
+            steps.append(BuildIndex(path, index=replace(index, path=path)))
     return Plan(table, sides, changes, tuple(steps), target)
 
 
@@ -209,7 +210,7 @@ def _going(table: LanceTable, target: pb.Schema) -> frozenset[int]:
     return frozenset(field.id for field in table.fields) - {field.id for field in target.fields}
 
 
-def _is_in_the_way(index: Index, table: LanceTable, nodes: Sequence[Step], going: frozenset[int]) -> bool:
+def _is_in_the_way(index: Index, table: LanceTable, going: frozenset[int]) -> bool:
     return _id_of(index, table) in going
 
 
@@ -228,15 +229,19 @@ def paths(fields: Sequence[pb.Field]) -> dict[int, str]:
     return found
 
 
-def _path_after(index: Index, table: LanceTable, sides: Pair) -> str | None:
+def _path_after(index: Index, sides: Pair) -> str | None:
     """Where the indexed field is once the plan is carried out; None where it goes."""
-    id = _id_of(index, table)
-    assert sides.old.numbers is not None
-    for slot, before in sides.before.items():
-        if id in sides.old.numbers[before].lance:
-            return slot.title
-    # An interrupted run may have replaced the field already: the path is then that of the new schema.
-    return index.path if any(slot.title == index.path for slot in sides.before) else None
+    assert sides.new.ids is not None
+    return next((slot.title for slot, id in sides.new.ids.items() if id == index.field_id), None)
+
+
+def _with_field(index: Index, table: LanceTable) -> Index:
+    """The index with the id of its field; one that waits has it already."""
+    if index.field_id or table.side.ids is None or table.side.numbers is None:
+        return index
+    lance = _id_of(index, table)
+    found = (id for slot, id in table.side.ids.items() if lance in table.side.numbers[slot].lance)
+    return replace(index, field_id=next(found, 0))
 
 
 def _details(changes: Sequence[Change]) -> Iterator[str]:

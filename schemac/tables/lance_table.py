@@ -21,6 +21,7 @@ from schemac.lifting.lift import lift
 from schemac.logical.dataset import LogicalDataset
 from schemac.logical.model import Schema
 from schemac.logical.origins import Origins
+from schemac.logical.path import Segment
 from schemac.logical.slots import Slot, columns, preorder
 from schemac.lowering.lower import lower
 from schemac.source.catalogue import UNUSABLE_TABLE
@@ -209,8 +210,13 @@ def in_preorder(fields: Sequence[pb.Field]) -> list[pb.Field]:
 def _ids_by_number(
     logical: LogicalDataset, numbers: Mapping[Slot, Numbers], locked: LockedDataset
 ) -> tuple[Ids, list[str]]:
-    """The lock's ids of the fields that have numbers of the lock, and the fields that have others."""
-    by_number = {state.numbers.lance: state for state in locked.states if state.numbers.lance}
+    """The lock's ids of the fields that have numbers of the lock, and the fields that have others.
+
+    A number alone may be a coincidence: the field has to be of the type that the number stands for, and to be called
+    as that field was in some version.
+    """
+    known = _known(locked)
+    words = words_by_slot(lower(logical))
     parts: dict[tuple[int, object], State] = {
         (state.shape.parent, state.shape.segment): state
         for state in locked.states
@@ -220,15 +226,31 @@ def _ids_by_number(
     unknown: list[str] = []
     for slot in preorder(logical.columns):
         lance = numbers[slot].lance
-        state = by_number.get(lance)
-        if not lance and slot.parent in ids:
-            state = parts.get((ids[slot.parent], slot.segment))
-        if state is None:
-            if lance:
+        if not lance:
+            state = parts.get((ids[slot.parent], slot.segment)) if slot.parent in ids else None
+            id = state.id if state is not None else None
+        else:
+            id = known.get((lance, words[slot], slot.segment))
+            if id is None:
                 unknown.append(slot.title)
-            continue
-        ids[slot] = state.id
+        if id is not None:
+            ids[slot] = id
     return ids, unknown
+
+
+def _known(locked: LockedDataset) -> dict[tuple[tuple[int, ...], tuple[str, ...], Segment], int]:
+    """The id of every field by its numbers with the types that they stand for, and each name that it had."""
+    names: dict[int, set[Segment]] = {}
+    for state in locked.states:
+        names.setdefault(state.id, set()).add(state.shape.segment)
+    known: dict[tuple[tuple[int, ...], tuple[str, ...], Segment], int] = {}
+    for version in locked.versions:
+        opened = open_version(locked, version)
+        words = words_by_slot(lower(opened.logical))
+        for slot, state in opened.states.items():
+            for name in names[state.id]:
+                known[state.numbers.lance, words[slot], name] = state.id
+    return known
 
 
 def _ids_by_place(logical: LogicalDataset, locked: LockedDataset) -> Ids | None:

@@ -23,6 +23,8 @@ class Index:
     """Of its field, as Lance writes it."""
     type: str
     parameters: dict[str, Any] = field(default_factory=dict)
+    field_id: int = 0
+    """The lock's id of the field, once it is known; it stays when the field gets another name."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -74,8 +74,8 @@ class SparkField:
     def ddl(self, separator: str) -> str:
         """The column as Spark SQL defines it."""
         null = "" if self.is_nullable else " NOT NULL"
-        comment = "" if self.comment is None else f" COMMENT {_literal(self.comment)}"
-        return f"{_name(self.name)}{separator}{self.type.ddl}{null}{comment}"
+        comment = "" if self.comment is None else f" COMMENT {literal(self.comment)}"
+        return f"{quoted_name(self.name)}{separator}{self.type.ddl}{null}{comment}"
 
 
 def to_fields(lowered: LoweredSchema, emission: Emission) -> list[SparkField]:
@@ -106,19 +106,29 @@ def create_table(compilation: Compilation, fields: list[SparkField]) -> str:
     columns = ",\n  ".join(f.ddl(" ") for f in fields)
     # Spark's grammar has no empty list of columns.
     columns = f" (\n  {columns}\n)" if fields else ""
-    table = ".".join(_name(part) for part in compilation.dataset.name.split("/"))
     comment = DESCRIPTION.read(schema.extra)
+    properties = table_properties(compilation, fields)
+    lines = [f"CREATE TABLE {table_name(compilation.dataset.name)}{columns}\nUSING lance"]
+    if comment is not None:
+        lines.append(f"COMMENT {literal(comment)}")
+    if properties:
+        items = ",\n  ".join(f"{literal(key)} = {literal(properties[key])}" for key in sorted(properties))
+        lines.append(f"TBLPROPERTIES (\n  {items}\n)")
+    return "\n".join(lines) + ";\n"
+
+
+def table_name(dataset: str) -> str:
+    """A dataset's table as Spark SQL names it."""
+    return ".".join(quoted_name(part) for part in dataset.split("/"))
+
+
+def table_properties(compilation: Compilation, fields: list[SparkField]) -> dict[str, str]:
+    """TBLPROPERTIES: those of the columns, and those that the schema names."""
     properties: dict[str, str] = {}
     for top, column in zip(compilation.lowered.fields, fields, strict=True):
         properties.update(_properties(top, column))
-    properties.update(spark.TABLE_PROPERTIES.read(schema.extra) or {})
-    lines = [f"CREATE TABLE {table}{columns}\nUSING lance"]
-    if comment is not None:
-        lines.append(f"COMMENT {_literal(comment)}")
-    if properties:
-        items = ",\n  ".join(f"{_literal(key)} = {_literal(properties[key])}" for key in sorted(properties))
-        lines.append(f"TBLPROPERTIES (\n  {items}\n)")
-    return "\n".join(lines) + ";\n"
+    properties.update(spark.TABLE_PROPERTIES.read(compilation.dataset.schema.extra) or {})
+    return properties
 
 
 def _properties(top: LoweredField, column: SparkField) -> dict[str, str]:
@@ -376,11 +386,13 @@ def _without_empty_metadata(texts: dict[str, str]) -> SparkJson:
     return {key: text for key, text in texts.items() if text or key != EXTENSION_METADATA}
 
 
-def _name(name: str) -> str:
+def quoted_name(name: str) -> str:
+    """A name as Spark SQL has it."""
     return f"`{name.replace('`', '``')}`"
 
 
-def _literal(text: str) -> str:
+def literal(text: str) -> str:
+    """A text as Spark SQL has it."""
     escaped = (
         text.replace("\\", "\\\\")
         .replace("'", "\\'")

@@ -3,13 +3,13 @@
 Floor: 7 (targets).
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from typing import NamedTuple, get_args
 
 from schemac.attributes.own import TargetName
-from schemac.identity.lock import Numbers
+from schemac.identity.lock import Numbers, Version
 from schemac.logical.dataset import LogicalDataset
 from schemac.logical.findings import Findings
 from schemac.logical.slots import Slot
@@ -73,6 +73,10 @@ class Compilation:
     lowered: LoweredSchema
     numbers: Mapping[Slot, Numbers] | None = None
     """How the lock numbers the fields; without a lock the engines' own order counts."""
+    version: Version | None = None
+    """The locked version that this is, or would be the next time."""
+    past: "Callable[[], Sequence[Compilation]]" = tuple
+    """The versions before it, rebuilt for those targets that write them all."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +87,16 @@ class Target:
     loss_code: Code
     emit: Callable[[Compilation, Emission], list[Artifact]]
     """The artifacts; after an error finding they are not used."""
+    domain: str = ""
+    """Domain of the attributes that are for this engine."""
+    left_out_code: Code | None = None
+    """The warning where a dataset that nobody wants for this engine is built without it; None for engines that
+    every dataset is for unless it says otherwise."""
+
+    @property
+    def is_optional(self) -> bool:
+        """Whether a dataset that it cannot hold may be built without it."""
+        return self.left_out_code is not None
 
 
 TARGETS: tuple[str, ...] = get_args(TargetName)

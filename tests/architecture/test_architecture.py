@@ -101,6 +101,29 @@ def test_load_nothing_heavy_before_it_is_needed() -> None:
     assert run.stdout == "['pydantic']\n"
 
 
+@pytest.mark.parametrize("first", ["", "import numpy; "])
+def test_build_without_numpy_unless_it_is_there_already(first: str, tmp_path: Path) -> None:
+    script = (
+        f"import sys; {first}from schemac.cli.main import main\n"
+        "code = main(['build', sys.argv[1]])\n"
+        "print([m for m in ('flatbuffers', 'numpy', 'pyarrow') if m in sys.modules])\n"
+        "import flatbuffers.builder, numpy\n"
+        "print(code, flatbuffers.builder.np is numpy)"
+    )
+    manifest = ROOT / "examples/demo/rides.yaml"
+    run = subprocess.run(
+        [sys.executable, "-c", script, str(manifest)],
+        capture_output=True,
+        text=True,
+        check=True,
+        cwd=tmp_path,
+    )
+    loaded, result = run.stdout.splitlines()[-2:]
+    assert ("numpy" in loaded) == bool(first)
+    assert {"flatbuffers", "pyarrow"} <= set(ast.literal_eval(loaded))
+    assert result == f"0 {bool(first)}"
+
+
 def test_speak_of_no_machine() -> None:
     tracked = subprocess.run(
         ["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=False

@@ -12,6 +12,8 @@ from typing import Any
 from hypothesis import strategies as st
 from ruamel.yaml import YAML
 
+from schemac.lowering.metadata import compact
+
 Tree = dict[str, Any]
 Extra = dict[str, Any]
 
@@ -329,3 +331,81 @@ def text(tree: Tree, *, as_yaml: bool = False) -> str:
     stream = io.StringIO()
     yaml.dump(tree, stream)
     return stream.getvalue()
+
+
+_SPARK_ATOMIC = (
+    *("boolean", "byte", "short", "integer", "long", "float", "double", "date", "void", "string", "binary"),
+    *("timestamp", "timestamp_ntz", "interval day to second", "interval hour", "variant", "char(3)"),
+    *("varchar(20)", "decimal(38,38)", "decimal(1,0)", "decimal(10,2)", *(f"time({n})" for n in range(7))),
+    "string collate UNICODE_CI",
+)
+_spark_metadata = st.one_of(
+    st.just({}),
+    st.dictionaries(
+        st.sampled_from(("comment", "owner", "example.com/note", "lance-encoding:compression", "ß")),
+        sentences,
+    ),
+    st.dictionaries(st.sampled_from(("owner", "example.com/note", "unit")), json_values, max_size=2),
+    st.just({"__COLLATIONS": {"a": "icu.UNICODE_CI"}}),
+)
+
+
+@st.composite
+def _spark_arrays(draw: st.DrawFn, inner: st.SearchStrategy[Any]) -> Tree:
+    return {"type": "array", "elementType": draw(inner), "containsNull": draw(st.booleans())}
+
+
+@st.composite
+def _spark_maps(draw: st.DrawFn, inner: st.SearchStrategy[Any]) -> Tree:
+    key = draw(inner.filter(lambda type_: type_ != "void"))
+    return {
+        "type": "map",
+        "keyType": key,
+        "valueType": draw(inner),
+        "valueContainsNull": draw(st.booleans()),
+    }
+
+
+@st.composite
+def _spark_structs(draw: st.DrawFn, inner: st.SearchStrategy[Any]) -> Tree:
+    distinct = draw(st.lists(names, max_size=4, unique_by=str.casefold))
+    return {"type": "struct", "fields": [_spark_field(draw, name, draw(inner)) for name in distinct]}
+
+
+def _spark_field(draw: st.DrawFn, name: str, type_: Any) -> Tree:
+    metadata = dict(draw(_spark_metadata))
+    if isinstance(type_, dict) and type_["type"] == "array":
+        metadata |= draw(_array_marks(type_["elementType"]))
+    elif type_ == "binary":
+        widths = st.fixed_dictionaries({"arrow.fixed-size-binary.byte-width": st.sampled_from((1, 16))})
+        metadata |= draw(st.one_of(_nothing, widths, st.just({"arrow:large-var-binary": "true"})))
+    elif type_ == "string":
+        large = {"arrow:large-var-char": "true"}
+        metadata |= draw(st.sampled_from(({}, large, {"ARROW:extension:name": "arrow.json"})))
+    nullable = type_ == "void" or draw(st.booleans())
+    return {"name": name, "type": type_, "nullable": nullable, "metadata": metadata}
+
+
+def _array_marks(item: Any) -> st.SearchStrategy[Tree]:
+    """What lance-spark's metadata may say of an array."""
+    of_item = st.dictionaries(st.sampled_from(("owner", "comment")), sentences, min_size=1).map(
+        lambda entries: {"_lance.element": compact(entries)}
+    )
+    vector: Tree = {"arrow.fixed-size-list.size": 8}
+    half = {**vector, "arrow.float16": "true"} if item == "float" else vector
+    large = {"arrow.large_list": "true"}
+    return st.one_of(
+        _nothing, of_item, st.sampled_from((vector, half, large, {"_lance.list.child.name": "e"}))
+    )
+
+
+def _spark_nested(inner: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
+    return st.one_of(_spark_arrays(inner), _spark_maps(inner), _spark_structs(inner))
+
+
+@st.composite
+def struct_types(draw: st.DrawFn) -> Tree:
+    """A StructType in its JSON form, as Spark or lance-spark may have it."""
+    types = st.recursive(st.sampled_from(_SPARK_ATOMIC), _spark_nested, max_leaves=8)
+    document: Tree = draw(_spark_structs(types))
+    return document

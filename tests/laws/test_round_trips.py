@@ -1,7 +1,5 @@
 """There and back: what goes through a format comes back the same, or as the format's losses say."""
 
-from typing import Any
-
 import pyarrow as pa
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -13,25 +11,11 @@ from schemac.lowering.metadata import PRIMARY_KEY, PRIMARY_KEY_POSITION
 from schemac.manifest.write import write_manifest
 from schemac.source.report import Report
 from tests.conformance.arrow_schemas import schemas
+from tests.laws.shapes import shapes
 from tests.laws.strategies import texts
 
 QUICK = settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
 SCHEMAS = dict(schemas())
-
-
-def shape(field: pa.Field) -> Any:
-    """A field with all that Arrow says of it, metadata in any order; pyarrow's equality passes over child names."""
-    storage = field.type.storage_type if isinstance(field.type, pa.BaseExtensionType) else field.type
-    children: list[Any] = []
-    if pa.types.is_map(storage):
-        children = [shape(storage.key_field), shape(storage.item_field)]
-    elif pa.types.is_nested(storage):
-        children = [shape(storage.field(i)) for i in range(storage.num_fields)]
-    return (field.name, field.nullable, str(field.type), sorted((field.metadata or {}).items()), children)
-
-
-def shapes(schema: pa.Schema) -> Any:
-    return [shape(field) for field in schema], sorted((schema.metadata or {}).items())
 
 
 @QUICK

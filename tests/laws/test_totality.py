@@ -28,7 +28,10 @@ LONG = settings(max_examples=5000, deadline=None, suppress_health_check=list(Hea
 def emitted(dataset: Dataset, *targets: str) -> tuple[dict[str, bytes], Report]:
     """The artifacts of some targets, with what they had to say."""
     report = Report()
-    artifacts, _ = emit(dataset._logical, Options(targets=targets or TARGETS, show_losses=True), report)
+    wanted = targets or TARGETS
+    artifacts, _ = emit(
+        dataset._logical, Options(targets=wanted, asked_for=frozenset(wanted), show_losses=True), report
+    )
     return {artifact.path: artifact.content for artifact in artifacts}, report
 
 

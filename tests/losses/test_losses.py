@@ -1,23 +1,29 @@
-"""What each target has in the place of every type, as text that people review.
+"""What each target has in the place of every type: the pages of `schemac explain losses`, which people review.
 
-Shape: one line a type and place: the target's own words, then what is lost on the way, or why it is refused.
-`pytest tests/losses --refresh 'losses/*'` writes the files anew.
+Shape: a table a place, in it one row a type: the target's own words, and what is lost on the way or why it is refused.
+`pytest tests/losses --refresh 'losses/*'` writes the pages anew. A target that joins needs an entry in `WORDS`.
 """
 
 import json
 from collections.abc import Callable, Iterator
 from fnmatch import fnmatch
-from pathlib import Path
 from typing import Any
 
 import pytest
+from ruamel.yaml import YAML
 
 import schemac
 from schemac import Dataset
+from schemac.cli.main import main
+from schemac.source.pages import PAGES, loss_pages
+from schemac.targets.target import TARGETS
 from tests.conformance.manifest_types import POSITIONS, TYPES, Manifest
 
-HERE = Path(__file__).parent
-PLACES = ("column", "optional column", "optional item of an optional vector")
+PLACES = {
+    "column": "A column",
+    "optional column": "A column that may be null",
+    "optional item of an optional vector": "An item that may be null, of a vector that may be null",
+}
 
 
 def _lance_words(dataset: Dataset) -> str:
@@ -36,21 +42,55 @@ def _arrow_words(dataset: Dataset) -> str:
     return f"{field.type}".replace("\n", " ")
 
 
+def _paimon_words(dataset: Dataset) -> str:
+    (field,) = dataset.to_paimon()["fields"]
+    type_ = field["type"]
+    return type_ if isinstance(type_, str) else json.dumps(type_, separators=(",", ":"))
+
+
+def _odf_words(dataset: Dataset) -> str:
+    (field,) = YAML(typ="safe", pure=True).load(dataset.to_odf("schema"))["fields"]
+    return json.dumps({key: item for key, item in field.items() if key != "name"}, ensure_ascii=False)
+
+
 WORDS: dict[str, Callable[[Dataset], str]] = {
     "arrow": _arrow_words,
     "lance": _lance_words,
     "spark": _spark_words,
+    "paimon": _paimon_words,
+    "odf": _odf_words,
 }
 
 
-def lines(target: str) -> Iterator[str]:
-    """The whole table of one target."""
-    for place in PLACES:
-        yield f"# {place}"
+def page(target: str) -> str:
+    """The whole page of one target."""
+    return "\n".join([*_introduction(target), *_tables(target)])
+
+
+def _introduction(target: str) -> Iterator[str]:
+    title = _title(target)
+    yield f"# {title} losses"
+    yield ""
+    yield f"What the schema for {title} has in the place of every type, and what it cannot keep of it. `schemac build --losses`"
+    yield "says the same of your own fields, and so does `losses.json` beside the artifacts."
+    yield ""
+
+
+def _title(target: str) -> str:
+    return target.upper() if len(target) == 3 else target.capitalize()
+
+
+def _tables(target: str) -> Iterator[str]:
+    for place, title in PLACES.items():
+        yield f"## {title}"
+        yield ""
+        yield f"| type | in {_title(target)} | what is lost |"
+        yield "|---|---|---|"
         for name, type_ in TYPES.items():
             dataset = _compiled(POSITIONS[place](type_))
             if dataset is not None:
-                yield f"{name}: {_outcome(target, dataset)}"
+                cells = (name, *_outcome(target, dataset))
+                yield f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |"
         yield ""
 
 
@@ -62,23 +102,46 @@ def _compiled(field: Manifest) -> Dataset | None:
     return dataset
 
 
-def _outcome(target: str, dataset: Dataset) -> str:
+def _outcome(target: str, dataset: Dataset) -> tuple[str, str]:
     try:
         losses = dataset.losses(target)
         words = WORDS[target](dataset)
     except schemac.SchemaError as error:
         found: Any = error.diagnostics[0]
-        return f"refused, {found.code} {found.message}"
-    return "".join([words, *(f"; {loss.path}: {loss.lost} becomes {loss.becomes}" for loss in losses)])
+        return "refused", f"{found.code}: {found.message}"
+    return f"`{words}`", "; ".join(
+        f"{_place(loss.path)}{loss.lost} becomes {loss.becomes}" for loss in losses
+    )
+
+
+def _place(path: str) -> str:
+    """Where in the field, if not the field itself."""
+    inner = path.removeprefix("field").removeprefix(".")
+    return f"{inner}: " if inner else ""
 
 
 @pytest.mark.parametrize("target", WORDS)
 def test_lose_what_was_reviewed(target: str, request: pytest.FixtureRequest) -> None:
-    file = HERE / f"{target}.txt"
-    actual = "\n".join(lines(target))
+    file = PAGES / "losses" / f"{target}.md"
+    actual = page(target)
     pattern = request.config.getoption("--refresh")
     if pattern is not None and fnmatch(f"losses/{target}", pattern):
         file.write_text(actual, encoding="utf-8")
     assert actual == file.read_text(encoding="utf-8"), (
         "review, then: pytest tests/losses --refresh 'losses/*'"
     )
+
+
+def test_have_a_page_for_every_target() -> None:
+    assert sorted(loss_pages()) == sorted(WORDS) == sorted(TARGETS)
+
+
+def test_explain_losses(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["explain", "losses"]) == 0
+    assert "losses/spark" in capsys.readouterr().out
+    assert main(["explain", "losses/spark"]) == 0
+    shown = capsys.readouterr().out
+    assert shown == loss_pages()["spark"]
+    assert "| UInt64 | `decimal(20,0)` | uint64 becomes decimal(20,0) |" in shown
+    assert main(["explain", "losses/sparc"]) == 2
+    assert "did you mean losses/spark?" in capsys.readouterr().err

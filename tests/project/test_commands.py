@@ -113,3 +113,11 @@ def test_call_a_mistake_of_ours_what_it_is(
     (tmp_path / "a.yaml").write_text("fields: []\n")
     assert main(["check"]) == 3
     assert "internal error: ZeroDivisionError" in capsys.readouterr().err
+
+
+def test_take_no_artifacts_of_another_build_for_manifests(tmp_path: Path) -> None:
+    (tmp_path / "trips.yaml").write_text("fields: [{name: fare, type: Float64}]\n")
+    for out in ("one", "two"):
+        built = run("build", "--out", out, folder=tmp_path)
+        assert (built.returncode, built.stderr.partition(":")[0]) == (0, "1 dataset")
+    assert run("check", "one/trips/odf/schema.yaml", folder=tmp_path).returncode == 0

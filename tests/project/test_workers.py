@@ -31,7 +31,7 @@ def test_make_the_same_of_many_files(tmp_path: Path, monkeypatch: pytest.MonkeyP
     folder = write_manifests(tmp_path / "m", 7, 20)
     shared = compiled(folder, monkeypatch, 0)
     assert shared == compiled(folder, monkeypatch, 1 << 40)
-    assert len(shared[0]) == 7 * 6  # type: ignore[arg-type]
+    assert len(shared[0]) == 7 * 9  # type: ignore[arg-type]
 
 
 def test_find_the_same_in_many_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,7 +12,7 @@ from schemac.evolution.readers import TYPE_FACTS
 from schemac.evolution.side import Pair, Side
 from schemac.evolution.verdict import SAFE, Judgement, Outcome
 from schemac.identity.casts import is_cast
-from schemac.logical.slots import Slot
+from schemac.logical.slots import Slot, preorder
 
 _LAYOUTS = frozenset(
     {
@@ -62,8 +62,8 @@ def judge(change: Change, sides: Pair | None) -> Judgement:
         assert new is not None
         return _type(sides, old, new)
     match change.fact:
-        case Fact.FIELD_ADDED if new is not None:
-            return _added(new, change)
+        case Fact.FIELD_ADDED if new is not None and sides is not None:
+            return _added(new, change, sides)
         case Fact.FIELD_DROPPED if sides is not None and not any(
             slot in sides.before for slot in sides.new.dataset.columns
         ):
@@ -107,7 +107,16 @@ def judge(change: Change, sides: Pair | None) -> Judgement:
     return Judgement(Outcome.METADATA)
 
 
-def _added(new: Slot, change: Change) -> Judgement:
+def _added(new: Slot, change: Change, sides: Pair) -> Judgement:
+    if any(slot in sides.before for slot in preorder([new])):
+        hollow = _hollow(new, sides)
+        if hollow is not None:
+            return Judgement(
+                Outcome.REFUSED,
+                f"rows that are there have no {hollow.title}, and it may not be null",
+                f"make it optional: {{kind: Option, inner: {hollow.type.kind}}}",
+            )
+        return Judgement(Outcome.REWRITE, "it is made of fields that were elsewhere; their data is copied")
     if not new.is_nullable:
         return Judgement(
             Outcome.REFUSED,
@@ -119,6 +128,20 @@ def _added(new: Slot, change: Change) -> Judgement:
             Outcome.REWRITE, "Lance adds nothing inside maps and vectors; the column is written anew"
         )
     return Judgement(Outcome.METADATA, "rows that are there read as null")
+
+
+def _hollow(new: Slot, sides: Pair) -> Slot | None:
+    """A required member without values, in something that is made of fields which were elsewhere."""
+    for child in new.children:
+        if child in sides.before:
+            continue
+        if any(slot in sides.before for slot in preorder([child])):
+            found = _hollow(child, sides)
+            if found is not None:
+                return found
+        elif not child.is_nullable:
+            return child
+    return None
 
 
 def _type(sides: Pair, old: Slot, new: Slot) -> Judgement:

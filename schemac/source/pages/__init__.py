@@ -1,17 +1,18 @@
-"""The long text of each diagnostic code.
+"""The long text of each diagnostic code, and what each target loses.
 
 Floor: 0 (source).
 Shape: one Markdown file a code: a title with code and slug, what it means and why, then fenced examples. The
 fence of an example says what it is: `yaml wrong` and `yaml right` for manifests, `toml`, `pipeline` and `shell`
-likewise. In an example of bytes that no text has, `\\xNN` stands for a byte (`bytes wrong`).
+likewise. `losses/<target>.md` is written by `tests/losses`. In an example of bytes that no text has, `\\xNN` stands for a byte (`bytes wrong`).
 """
 
 import re
 from dataclasses import dataclass
-from importlib.resources import files
+from pathlib import Path
 
 from schemac.source.diagnostic import Code
 
+PAGES = Path(__file__).parent
 _FENCE = re.compile(r"^```(\w+) (wrong|right)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
@@ -38,4 +39,9 @@ class Page:
 
 def read_page(code: Code) -> Page:
     """The page of a code."""
-    return Page(files(__name__).joinpath(f"{code.id}.md").read_text(encoding="utf-8"))
+    return Page((PAGES / f"{code.id}.md").read_text(encoding="utf-8"))
+
+
+def loss_pages() -> dict[str, str]:
+    """The text about each target's losses."""
+    return {file.stem: file.read_text(encoding="utf-8") for file in sorted((PAGES / "losses").glob("*.md"))}

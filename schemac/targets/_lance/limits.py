@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 from schemac.attributes import lance
 from schemac.logical.slots import Slot
 from schemac.lowering.lower import storage_version
+from schemac.lowering.metadata import EXTENSION_METADATA
 from schemac.physical.arrow import pa
 from schemac.physical.field import LoweredField
 from schemac.source.catalogue import (
@@ -32,6 +33,10 @@ RESERVED_NAMES = frozenset(
     {"_rowid", "_rowaddr", "_rowoffset", "_row_created_at_version", "_row_last_updated_at_version"}
 )
 RISKY_NAMES = frozenset({"_distance", "_score"})
+
+
+_OF_BRAIN_FLOATS = frozenset({NAME_KEY, EXTENSION_METADATA.encode()})
+"""Metadata of an item that the logical type of its vector tells."""
 
 
 class _Place(NamedTuple):
@@ -188,7 +193,7 @@ class Limits:
                 self.emission.lose(slot, "items that may not be null", "items that may be null")
             if type_.value_field.name != "item":
                 self.emission.lose(slot, f"the name {type_.value_field.name} of the items", "item")
-            if field.children and field.children[0].slot.extra:
+            if not _OF_BRAIN_FLOATS.issuperset(item_metadata):
                 becomes = "nothing: items of a fixed-size list have no metadata"
                 self.emission.lose(slot, "attributes of the items", becomes)
 

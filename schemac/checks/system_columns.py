@@ -1,0 +1,98 @@
+"""The standard's system columns.
+
+Floor: 6 (checks).
+Errors: SC323 odd-system-column.
+Source: RFC-016's sample and the reference implementation's check of a new schema. Names such as `offset` are ordinary words,
+so nothing is said of a schema that has but one of them and no SetVocab that means it.
+"""
+
+from collections.abc import Mapping
+
+from schemac.logical.dataset import LogicalDataset
+from schemac.logical.findings import Findings
+from schemac.logical.slots import Slot
+from schemac.logical.system import VARIANTS, SystemColumns
+from schemac.source.catalogue import ODD_SYSTEM_COLUMN
+
+_OFFSETS, _OPERATIONS = zip(*VARIANTS.values(), strict=True)
+
+
+def check_system_columns(dataset: LogicalDataset, findings: Findings) -> None:
+    """They have one of the accepted types, may not be null, are complete and come first."""
+    names, given = dataset.naming
+    present: dict[str, Slot] = {}
+    places: dict[str, int] = {}
+    for i, slot in enumerate(dataset.columns):
+        if slot.segment in names:
+            present.setdefault(str(slot.segment), slot)
+            places.setdefault(str(slot.segment), i)
+    found = [name for name in names[:3] if name in present]
+    if len(found) < 2 and not given.intersection(found):
+        if names.event_time in given:
+            _check_type(names.event_time, names, present, findings)
+        return
+    for name in names:
+        _check_type(name, names, present, findings)
+        if name in present and present[name].is_nullable:
+            slot = present[name]
+            message = f"the system column {name} may not be null"
+            help = f"write `type: {slot.type.kind}` without Option"
+            findings.at_option(slot, 0, ODD_SYSTEM_COLUMN, message, help=help)
+    if dataset.is_whole:
+        _check_completeness(found[0], names, present, findings)
+        _check_order(found, places, present, names, findings)
+
+
+def _check_type(name: str, names: SystemColumns, present: Mapping[str, Slot], findings: Findings) -> None:
+    slot = present.get(name)
+    if slot is None:
+        return
+    type_ = slot.type
+    if name == names.system_time:
+        is_accepted = type_.title() == "Timestamp(Millisecond, UTC)"
+        right, rule = "Timestamp", "the standard has a Timestamp in UTC that counts milliseconds"
+    elif name == names.event_time:
+        is_accepted = type_.kind in ("Timestamp", "Date")
+        right, rule = "Timestamp", "the standard has Timestamp or Date"
+    else:
+        accepted = _OFFSETS if name == names.offset else _OPERATIONS
+        is_accepted = type_.kind in accepted
+        right, rule = (
+            accepted[0],
+            f"the standard has {accepted[0]}, its reference implementation {accepted[1]}",
+        )
+    if not is_accepted:
+        message = f"the system column {name} is {type_.title()}; {rule}"
+        findings.at_type(slot, ODD_SYSTEM_COLUMN, message, help=f"write `type: {right}`")
+
+
+def _check_completeness(
+    first: str, names: SystemColumns, present: Mapping[str, Slot], findings: Findings
+) -> None:
+    missing = [name for name in names if name not in present]
+    if missing:
+        are = "system columns are" if len(missing) > 1 else "a system column is"
+        findings.at_name(
+            present[first],
+            ODD_SYSTEM_COLUMN,
+            f"{are} missing beside {first}: {', '.join(missing)}",
+            help="add them, or let `--system-columns rfc` add them",
+        )
+
+
+def _check_order(
+    found: list[str],
+    places: Mapping[str, int],
+    present: Mapping[str, Slot],
+    names: SystemColumns,
+    findings: Findings,
+) -> None:
+    """The time of the event may be any column of the data, so it has no place of its own."""
+    late = next((name for i, name in enumerate(found) if places[name] != i), None)
+    if late is not None:
+        findings.at_name(
+            present[late],
+            ODD_SYSTEM_COLUMN,
+            f"the system column {late} stands at place {places[late] + 1}",
+            help=f"system columns come first: {', '.join(names)}",
+        )

@@ -1,0 +1,4 @@
+"""What the ODF importer leans on: the standard's binary forms.
+
+Floor: 7 (importers).
+"""

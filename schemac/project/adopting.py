@@ -1,0 +1,60 @@
+"""A lock for what was imported.
+
+Floor: 13 (project).
+Shape: a Lance table's ids become version 1; a Paimon table's schema files become a version each.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from schemac.evolution.side import words_of
+from schemac.identity.adopt import adopt
+from schemac.identity.lock import LockedDataset, Numbers
+from schemac.identity.numbering import Highest
+from schemac.importers.importer import Imported, LanceIds
+from schemac.logical.dataset import LogicalDataset
+from schemac.logical.slots import Slot, preorder
+from schemac.lowering.lower import lower
+from schemac.targets._lance.nodes import nodes_by_slot, nodes_of
+
+Compile = Callable[[dict[str, Any]], LogicalDataset | None]
+"""Makes the dataset of a schema in the standard's long form."""
+
+
+def adopted(dataset: LogicalDataset, imported: Imported, compile: Compile) -> LockedDataset | None:
+    """The lock of an imported dataset; None where its source has no ids."""
+    locked = LockedDataset(dataset.name)
+    if imported.lance is not None:
+        numbers = lance_numbers(dataset, imported.lance)
+        return (
+            adopt(dataset, locked, numbers, Highest(imported.lance.highest), words_of)
+            if numbers is not None
+            else None
+        )
+    for version in imported.history:
+        past = compile(version.schema)
+        if past is None:
+            return None
+        paimon = {slot: version.ids.get(slot.path) for slot in preorder(past.columns)}
+        locked = adopt(
+            past,
+            locked,
+            {slot: Numbers(paimon=id) for slot, id in paimon.items()},
+            Highest(paimon=version.highest),
+            words_of,
+            schema_id=version.schema_id,
+            time_millis=version.time_millis,
+        )
+    return locked if locked.versions else None
+
+
+def lance_numbers(dataset: LogicalDataset, ids: LanceIds) -> Mapping[Slot, Numbers] | None:
+    """The ids of a table's fields by the slots that they became; None where the two do not match."""
+    lowered = lower(dataset)
+    nodes = nodes_of(lowered, is_tolerant=True)
+    if [node.name for node in nodes] != [name for name, _ in ids.fields]:
+        return None
+    return {
+        slot: Numbers(tuple(ids.fields[index][1] for index in indices))
+        for slot, indices in nodes_by_slot(lowered, nodes).items()
+    }

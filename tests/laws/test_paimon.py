@@ -1,0 +1,243 @@
+"""From a schema file of Paimon to a manifest and back: the same bytes, whatever the file says."""
+
+import json
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import schemac
+from schemac.api import from_tree
+from schemac.identity.numbering import number_for_paimon
+from schemac.importers.paimon import read
+from schemac.logical.slots import preorder
+from schemac.lowering.lower import lower
+from schemac.manifest.write import write_manifest
+from schemac.source.catalogue import PAIMON_LOSS
+from schemac.source.report import Report
+from schemac.targets._paimon.read import member_ids, read_table_schema
+from schemac.targets._paimon.table import TableSchema
+from schemac.targets._paimon.types import (
+    LONGEST,
+    VECTOR_ELEMENTS,
+    Array,
+    Atomic,
+    DataField,
+    Map,
+    Multiset,
+    PaimonType,
+    Row,
+    Vector,
+    parse_type,
+)
+from schemac.targets.paimon import to_table_schema
+from schemac.targets.target import Compilation, Emission
+from tests.laws.strategies import names, sentences, words
+
+QUICK = settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
+EVOLVING = {"row-tracking.enabled": "true", "data-evolution.enabled": "true"}
+
+lengths = st.sampled_from((1, 20, LONGEST))
+digits = st.integers(0, 9)
+decimals = st.integers(1, 38).flatmap(lambda p: st.tuples(st.just(p), st.integers(0, p)))
+plain = st.one_of(
+    st.sampled_from((*sorted(VECTOR_ELEMENTS), "DATE")).map(Atomic),
+    st.builds(
+        lambda word, n: Atomic(word, (n,)),
+        st.sampled_from(("CHAR", "VARCHAR", "BINARY", "VARBINARY")),
+        lengths,
+    ),
+    st.builds(
+        lambda word, n: Atomic(word, (n,)), st.sampled_from(("TIME", "TIMESTAMP", "TIMESTAMP_LTZ")), digits
+    ),
+    decimals.map(lambda parameters: Atomic("DECIMAL", parameters)),
+)
+vectors = st.builds(
+    Vector,
+    st.sampled_from(sorted(VECTOR_ELEMENTS)).map(Atomic).flatmap(lambda t: nullable(t)),
+    st.integers(1, 99),
+)
+
+
+def nullable(type_: PaimonType) -> st.SearchStrategy[PaimonType]:
+    return st.booleans().map(lambda is_required: type_.required(is_required))
+
+
+descriptions = st.none() | st.just("") | sentences | st.text(st.characters(codec="utf-8"), max_size=5)
+
+
+@st.composite
+def fields(draw: st.DrawFn, types: st.SearchStrategy[PaimonType]) -> tuple[DataField, ...]:
+    """Members without ids, which are dealt out at the end."""
+    distinct = draw(st.lists(names, min_size=1, max_size=4, unique_by=str.casefold))
+    return tuple([DataField(0, name, draw(types), draw(descriptions)) for name in distinct])
+
+
+def nested(inner: st.SearchStrategy[PaimonType]) -> st.SearchStrategy[PaimonType]:
+    return st.one_of(
+        st.builds(Array, inner),
+        st.builds(Multiset, inner),
+        st.builds(Map, inner, inner),
+        st.builds(Row, fields(inner)),
+    ).flatmap(nullable)
+
+
+types = st.recursive(
+    st.one_of(plain, st.just(Atomic("VARIANT")), vectors).flatmap(nullable), nested, max_leaves=6
+)
+
+
+@st.composite
+def tables(draw: st.DrawFn) -> TableSchema:
+    """Schemas with ids in any order, as a table has them that has seen changes."""
+    found = list(draw(fields(types)))
+    options = draw(st.dictionaries(words, sentences, max_size=2))
+    if draw(st.booleans()):
+        found.append(DataField(0, "photo", Atomic("BLOB"), draw(descriptions)))
+        options |= EVOLVING
+    count = len(member_ids(found))
+    ids = draw(st.lists(st.integers(0, 500), min_size=count, max_size=count, unique=True))
+    dealt = iter(ids)
+    numbered = tuple([_numbered(field, dealt) for field in found])
+    defaulted = tuple(
+        [replace(f, default_value="5") if f.type.root in ("INT", "DOUBLE") else f for f in numbered]
+    )
+    keys = [f.name for f in defaulted if f.type.root in ("INT", "DATE") and not f.type.is_nullable]
+    primary = tuple(keys) if keys and "photo" not in {f.name for f in found} and draw(st.booleans()) else ()
+    partition = tuple(keys[1:]) if draw(st.booleans()) else ()
+    highest = max(ids) + draw(st.integers(0, 3))
+    comment = draw(st.none() | st.just("") | sentences)
+    return TableSchema(
+        draw(st.integers(0, 9)), defaulted, highest, partition, primary, options, comment, draw(st.integers(0, 2**45))
+    )  # fmt: skip
+
+
+def _numbered(field: DataField, ids: Iterator[int]) -> DataField:
+    id = next(ids)
+    return replace(field, id=id, type=_inside(field.type, ids))
+
+
+def _inside(type_: PaimonType, ids: Iterator[int]) -> PaimonType:
+    if isinstance(type_, Row):
+        return replace(type_, fields=tuple([_numbered(member, ids) for member in type_.fields]))
+    if isinstance(type_, Map):
+        return replace(type_, key=_inside(type_.key, ids), value=_inside(type_.value, ids))
+    return replace(type_, element=_inside(type_.element, ids)) if isinstance(type_, Array) else type_
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("table")
+
+
+@QUICK
+@given(tables())
+def test_go_from_paimon_to_manifest_and_back(folder: Path, table: TableSchema) -> None:
+    file = folder / "schema-0"
+    file.write_text(table.to_text(), encoding="utf-8", newline="")
+    report = Report()
+    imported = read(file, report)
+    assert imported is not None, report.diagnostics
+    logical = from_tree(imported.schema, "t", "t", report)
+    assert logical is not None, report.diagnostics
+    (dataset,) = schemac.compile_text(write_manifest(logical))
+    assert dataset.schema == logical.schema
+    (version,) = imported.history
+    emission = Emission(dataset._logical, "paimon", PAIMON_LOSS, report)
+    again = to_table_schema(
+        Compilation(dataset._logical, lower(dataset._logical)),
+        emission,
+        ids={
+            slot: version.ids[slot.path]
+            for slot in preorder(dataset._logical.columns)
+            if slot.path in version.ids
+        },
+        highest=version.highest,
+        schema_id=version.schema_id,
+        time_millis=version.time_millis,
+    )
+    assert not report.has_errors, report.diagnostics
+    assert emission.losses == ()
+    assert again.to_text() == table.to_text()
+
+
+@QUICK
+@given(tables())
+def test_read_what_was_written(table: TableSchema) -> None:
+    assert read_table_schema(json.loads(table.to_text())) == table
+    assert json.loads(table.to_text()) == table.to_dict()
+
+
+@QUICK
+@given(types)
+def test_print_and_parse_types(type_: PaimonType) -> None:
+    assert parse_type(type_.to_json()) == type_
+
+
+@QUICK
+@given(tables(), st.data())
+def test_number_only_what_has_no_id(folder: Path, table: TableSchema, data: st.DataObject) -> None:
+    file = folder / "schema-1"
+    file.write_text(table.to_text(), encoding="utf-8", newline="")
+    slots = schemac.from_paimon(file)._logical.columns
+    whole, highest = number_for_paimon(slots)
+    assert sorted(whole.values()) == list(range(highest + 1))
+    numbered = sorted(whole, key=lambda slot: slot.title)
+    places = data.draw(st.lists(st.integers(0, len(numbered) - 1), unique=True)) if numbered else []
+    kept = {numbered[place]: whole[numbered[place]] for place in places}
+    again, above = number_for_paimon(slots, kept, highest)
+    assert set(again) == set(whole)
+    assert {slot: again[slot] for slot in kept} == kept
+    assert sorted(again[slot] for slot in again if slot not in kept) == list(range(highest + 1, above + 1))
+
+
+_json = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats()
+    | st.text(max_size=5)
+    | st.sampled_from(("INT", "ROW", "a")),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(
+            st.sampled_from(("id", "name", "type", "fields", "element", "key", "value")), inner, max_size=4
+        )
+    ),
+    max_leaves=6,
+)
+
+
+@QUICK
+@given(tables(), st.data())
+def test_read_or_refuse_whatever_stands_there(folder: Path, table: TableSchema, data: st.DataObject) -> None:
+    tree = json.loads(table.to_text())
+    places = list(_places(tree, ()))
+    *above, last = data.draw(st.sampled_from(places))
+    holder = tree
+    for step in above:
+        holder = holder[step]
+    holder[last] = data.draw(_json)
+    file = folder / "schema-2"
+    file.write_text(json.dumps(tree), encoding="utf-8")
+    report = Report()
+    imported = read(file, report)
+    if imported is None:
+        assert {found.code for found in report.diagnostics} <= {"SC551", "SC552"}
+        assert all(found.file == str(file) for found in report.diagnostics)
+        return
+    logical = from_tree(imported.schema, "t", "t", report)
+    assert logical is not None or report.has_errors
+    if logical is not None:
+        write_manifest(logical, imported.comments).encode()
+
+
+def _places(tree: Any, above: tuple[str | int, ...]) -> Iterator[tuple[str | int, ...]]:
+    items = tree.items() if isinstance(tree, dict) else enumerate(tree) if isinstance(tree, list) else ()
+    for key, item in items:
+        yield (*above, key)
+        yield from _places(item, (*above, key))
