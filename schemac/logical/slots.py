@@ -128,3 +128,13 @@ def preorder(slots: Sequence[Slot]) -> list[Slot]:
         if slot.children:
             stack.extend(reversed(slot.children))
     return found
+
+
+def is_in_structs(slot: Slot) -> bool:
+    """Whether nothing but structs stands around a slot, so that it has one value in every row."""
+    above = slot.parent
+    while above is not None:
+        if above.type.kind != "Struct":
+            return False
+        above = above.parent
+    return True

@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from schemac.evolution.side import Pair
-from schemac.logical.slots import Slot, preorder
+from schemac.logical.slots import Slot, is_in_structs, preorder
 from schemac.physical.field import LoweredField
 
 
@@ -78,7 +78,7 @@ class Conversion:
             values: Any = None
             if before is not None and old is not None and before.parent is old:
                 values = pc.struct_field(source, str(before.segment))
-            elif before is not None and batch is not None and _is_in_structs(before):
+            elif before is not None and batch is not None and is_in_structs(before):
                 values = self._values(before, batch)
             children.append(self._array(child, before, values, length, batch))
         fields = [self._new[child].arrow for child in slot.children]
@@ -187,12 +187,3 @@ def _column(slot: Slot) -> Slot:
     while slot.parent is not None:
         slot = slot.parent
     return slot
-
-
-def _is_in_structs(slot: Slot) -> bool:
-    above = slot.parent
-    while above is not None:
-        if above.type.kind != "Struct":
-            return False
-        above = above.parent
-    return True

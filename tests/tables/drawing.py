@@ -178,7 +178,8 @@ class Drawing:
         elif action == "large":
             self.enlarge(self.chance.choice(members))
         elif action == "view":
-            self.view(self.chance.choice(members))
+            texts = [node for node in members if node.kind == "String"]
+            self.view(self.chance.choice(texts or members))
         elif action == "require":
             node = self.chance.choice(members)
             node.is_optional = node.is_optional and node.was is None

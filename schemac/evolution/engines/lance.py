@@ -12,7 +12,7 @@ from schemac.evolution.readers import TYPE_FACTS
 from schemac.evolution.side import Pair, Side
 from schemac.evolution.verdict import SAFE, Judgement, Outcome
 from schemac.identity.casts import is_cast
-from schemac.logical.slots import Slot, preorder
+from schemac.logical.slots import Slot, is_in_structs, preorder
 
 _LAYOUTS = frozenset(
     {
@@ -34,22 +34,12 @@ _NEW_FILES = frozenset(
         Fact.BLOB_THRESHOLDS_CHANGED,
     }
 )
-_NOTHING = frozenset(
-    {
-        Fact.PAIMON_PRIMARY_KEYS_CHANGED,
-        Fact.PAIMON_PARTITION_KEYS_CHANGED,
-        Fact.PAIMON_OPTION_SET,
-        Fact.PAIMON_OPTION_REMOVED,
-        Fact.DATASET_ADDED,
-        Fact.DATASET_DROPPED,
-    }
-)
 _BESIDE = "add a field beside it, fill it, and drop the old one"
 
 
 def judge(change: Change, sides: Pair | None) -> Judgement:
     """What a change means for a table with data."""
-    if change.fact in _NOTHING:
+    if change.fact in (Fact.DATASET_ADDED, Fact.DATASET_DROPPED):
         return SAFE
     if change.fact in _NEW_FILES:
         return Judgement(
@@ -60,7 +50,7 @@ def judge(change: Change, sides: Pair | None) -> Judgement:
         assert sides is not None
         assert old is not None
         assert new is not None
-        return _type(sides, old, new)
+        return _type(change.fact, sides, old, new)
     match change.fact:
         case Fact.FIELD_ADDED if new is not None and sides is not None:
             return _added(new, change, sides)
@@ -69,7 +59,7 @@ def judge(change: Change, sides: Pair | None) -> Judgement:
         ):
             return Judgement(Outcome.REFUSED, "no column of the table would be left", "write a new table")
         case Fact.FIELD_MOVED if new is not None and old is not None:
-            if _is_in_structs(old) and _is_in_structs(new):
+            if is_in_structs(old) and is_in_structs(new):
                 return Judgement(Outcome.REWRITE, "Lance moves no column into another; its data is copied")
             return Judgement(Outcome.REFUSED, "there is no way into or out of a list or map", _BESIDE)
         case Fact.BECAME_REQUIRED if sides is not None and new is not None and not _own_words(sides.new, new):
@@ -144,10 +134,11 @@ def _hollow(new: Slot, sides: Pair) -> Slot | None:
     return None
 
 
-def _type(sides: Pair, old: Slot, new: Slot) -> Judgement:
+def _type(fact: Fact, sides: Pair, old: Slot, new: Slot) -> Judgement:
     before, after = _words(sides.old, old), _words(sides.new, new)
     if before == after:
-        return Judgement(Outcome.METADATA)
+        # Views are not known to Lance; an extension type is, by its metadata.
+        return Judgement(Outcome.METADATA) if fact is Fact.EXTENSION_TYPE_CHANGED else SAFE
     if before == ("json",) and not is_cast("json", after[0]):
         return Judgement(Outcome.REFUSED, "Lance turns JSON into bytes only", _BESIDE)
     match fit(old.type, new.type):
@@ -181,12 +172,3 @@ def is_inside_map_or_vector(slot: Slot) -> bool:
             return True
         above = above.parent
     return False
-
-
-def _is_in_structs(slot: Slot) -> bool:
-    above = slot.parent
-    while above is not None:
-        if above.type.kind != "Struct":
-            return False
-        above = above.parent
-    return True
