@@ -1,6 +1,6 @@
 """The Python surface.
 
-Floor: 10 (api).
+Floor: 13 (api).
 """
 
 from dataclasses import dataclass, field

@@ -1,6 +1,6 @@
 """What was built from what: `artifacts.json`.
 
-Floor: 8 (artifacts).
+Floor: 11 (artifacts).
 Shape: compiler version, and for every dataset the manifest it came from, the digests of that manifest and of every
 file. Paths with `/`, relative to the project for manifests and to the output folder for files. No clock, no path
 of the machine, sorted keys: the same input gives the same bytes.

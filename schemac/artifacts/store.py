@@ -1,6 +1,6 @@
 """The output folder of a build.
 
-Floor: 8 (artifacts).
+Floor: 11 (artifacts).
 Errors: SC541 stale-artifact, SC542 write-failed.
 A build that dies leaves every file as it was or as it will be: contents go to a neighbour under another name and
 take the place of the old file in one step, the provenance last of all.

@@ -1,6 +1,6 @@
 """`schemac apply`: carry a plan out on a table.
 
-Floor: 14 (cli).
+Floor: 15 (cli).
 """
 
 import argparse

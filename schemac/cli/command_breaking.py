@@ -1,6 +1,6 @@
 """`schemac breaking`: what each change means for each engine.
 
-Floor: 12 (cli).
+Floor: 15 (cli).
 """
 
 import argparse

@@ -1,6 +1,6 @@
 """`schemac build`: artifacts, or with `--check` the proof that they are there.
 
-Floor: 12 (cli).
+Floor: 15 (cli).
 """
 
 import argparse

@@ -1,6 +1,6 @@
 """`schemac diff`: what changed.
 
-Floor: 12 (cli).
+Floor: 15 (cli).
 """
 
 import argparse

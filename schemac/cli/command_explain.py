@@ -1,6 +1,6 @@
 """`schemac explain`: what a code means, and what a target loses.
 
-Floor: 12 (cli).
+Floor: 15 (cli).
 """
 
 import argparse

@@ -1,6 +1,6 @@
 """`schemac import`: a manifest from what stands already.
 
-Floor: 12 (cli).
+Floor: 15 (cli).
 """
 
 import argparse

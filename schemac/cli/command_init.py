@@ -1,6 +1,6 @@
 """`schemac init`: a small project that works as it is.
 
-Floor: 12 (cli).
+Floor: 15 (cli).
 """
 
 import argparse

@@ -1,6 +1,6 @@
 """`schemac lock`: freeze the present schemas as the next versions.
 
-Floor: 12 (cli).
+Floor: 15 (cli).
 """
 
 import argparse

@@ -1,6 +1,6 @@
 """`schemac plan`: the steps that a change takes, and what they cost.
 
-Floor: 14 (cli).
+Floor: 15 (cli).
 """
 
 import argparse

@@ -1,6 +1,6 @@
 """`schemac run`: a pipeline on Spark, with its progress and its report.
 
-Floor: 12 (cli).
+Floor: 15 (cli).
 """
 
 import argparse

@@ -1,6 +1,6 @@
 """`schemac verify`: whether a table is what its schema says.
 
-Floor: 14 (cli).
+Floor: 15 (cli).
 """
 
 import argparse

@@ -1,6 +1,6 @@
 """`schemac`: picks the command, and loads no more than it needs.
 
-Floor: 12 (cli).
+Floor: 15 (cli).
 """
 
 import argparse

@@ -1,6 +1,6 @@
 """Printing findings, and the arguments that all commands share.
 
-Floor: 12 (cli).
+Floor: 15 (cli).
 """
 
 import argparse

@@ -1,6 +1,6 @@
 """What `plan`, `apply` and `verify` have in common.
 
-Floor: 14 (cli).
+Floor: 15 (cli).
 """
 
 import argparse

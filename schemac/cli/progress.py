@@ -1,6 +1,6 @@
 """A bar for long work, where a person looks.
 
-Floor: 14 (cli).
+Floor: 15 (cli).
 """
 
 from collections.abc import Callable, Iterator

@@ -1,6 +1,6 @@
 """From arguments to a project and its manifests.
 
-Floor: 12 (cli).
+Floor: 15 (cli).
 """
 
 import argparse

@@ -1,6 +1,6 @@
 """Whether the values of one type fit another.
 
-Floor: 9 (evolution).
+Floor: 10 (evolution).
 Shape: about one level of a type; items, keys, values and members are fields of their own.
 Source: what Arrow's safe cast does, asked for every pair of types (`tests/conformance/test_verdicts.py`).
 """

@@ -1,6 +1,6 @@
 """Facts into verdicts.
 
-Floor: 9 (evolution).
+Floor: 10 (evolution).
 """
 
 from collections.abc import Callable, Iterable

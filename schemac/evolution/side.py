@@ -1,6 +1,6 @@
 """One side of a comparison.
 
-Floor: 9 (evolution).
+Floor: 10 (evolution).
 """
 
 from collections.abc import Iterator, Mapping, Sequence

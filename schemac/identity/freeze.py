@@ -1,6 +1,6 @@
 """Fields get their ids, and a schema becomes the next version of a lock.
 
-Floor: 7 (identity).
+Floor: 8 (identity).
 Shape: what did not change keeps its line; what changed gets a new one, and its old one ends with the version before.
 """
 

@@ -1,6 +1,6 @@
 """The lock file's text.
 
-Floor: 7 (identity).
+Floor: 8 (identity).
 Shape: a line for each version and one for each state of a field, sorted by id, so that two branches which add fields
 touch only the ends of a dataset. Each line closes with a check of itself, each version has a digest of all its lines:
 what was changed by hand, or lost in a merge, is found and refused with its line.

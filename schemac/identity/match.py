@@ -1,6 +1,6 @@
 """Which field of a new schema is which of the old one.
 
-Floor: 7 (identity).
+Floor: 8 (identity).
 Shape: the id of each slot that stood in the old version. A field keeps its id under its name, or under the name that
 its `schemac.dev/renamedFrom` gives, be it that of a sibling or a path from the top; nothing is guessed.
 Errors: SC404 unknown-old-name.

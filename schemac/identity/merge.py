@@ -1,6 +1,6 @@
 """Two branches of one lock into one.
 
-Floor: 7 (identity).
+Floor: 8 (identity).
 Shape: our versions stay as they are; what their branch did since the two parted becomes one more version on top of
 ours. Of a field that both have, each side's changes are taken property by property. A field that they added keeps its
 id and numbers where we have not given them to another, else it gets new ones above all that either side ever used.

@@ -1,6 +1,6 @@
 """Fields as a lock holds them, and back.
 
-Floor: 7 (identity).
+Floor: 8 (identity).
 Shape: a type's text has its own properties but not its children, which have lines of their own; `?` stands for Option.
 """
 

@@ -1,6 +1,6 @@
 """Arrow IPC: a file, a stream, or a schema message alone.
 
-Floor: 7 (importers).
+Floor: 10 (importers).
 Source: Arrow's columnar format, "IPC streaming format" and "IPC file format".
 """
 

@@ -1,6 +1,6 @@
 """Spark: the DDL of a table, CREATE TABLE or a bare list of columns.
 
-Floor: 7 (importers).
+Floor: 10 (importers).
 Shape: columns become a StructType in its JSON form, which `schemac.importers.spark` reads; the table properties that
 lance-spark knows become metadata of their columns, all others `spark.apache.org/tableProperties`.
 Errors: SC551 unsupported-arrow-type, SC552 unreadable-source at the very word.

@@ -1,6 +1,6 @@
 """What an importer is, and which one reads a source.
 
-Floor: 7 (importers).
+Floor: 10 (importers).
 Errors: SC552 unreadable-source; columns that are left out lose their SC551.
 """
 

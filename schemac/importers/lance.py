@@ -1,6 +1,6 @@
 """Lance: the schema of a table's newest version, or a schema message in a file of its own.
 
-Floor: 7 (importers).
+Floor: 10 (importers).
 Shape: a table's folder; or `lance.file.Schema` in binary (`.binpb`) or as text (`.txtpb`), as `schemac build` writes it.
 Errors: SC552 unreadable-source, in a text at its place.
 Source: `LanceDataset.schema`, `LanceDataset.data_storage_version`.

@@ -1,6 +1,6 @@
 """Lance's schema message into Arrow fields. The inverse of `schemac.targets.lance`.
 
-Floor: 7 (importers).
+Floor: 10 (importers).
 Shape: fields in any order, each with its own id and that of its parent; those without a parent are the columns.
 Errors: raises UnreadableMessageError for what Lance could not read either.
 Source: the parser of logical types in rust/lance-core/src/datatypes.rs of github.com/lance-format/lance.

@@ -1,6 +1,6 @@
 """ODF: any document of the standard, or its SetDataSchema event as FlatBuffers.
 
-Floor: 7 (importers).
+Floor: 10 (importers).
 Shape: documents are read as `schemac build` reads them, so their findings are the same; a `rawArrowSchema` too is taken.
 Errors: SC552 unreadable-source; of documents, SC1xx and SC2xx.
 Source: RFC-016; RFC-018 for resources.

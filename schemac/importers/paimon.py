@@ -1,6 +1,6 @@
 """Paimon: a table's schema files.
 
-Floor: 7 (importers).
+Floor: 10 (importers).
 Shape: a table's folder, the `schema` folder in it, or one file of that; the newest version is the manifest, and all of
 them are the history. Types become kinds as Paimon's own conversion to Arrow has it; where a kind says less than the
 type, `paimon.apache.org/type` says the rest, so that a build gives the same file again.

@@ -1,6 +1,6 @@
 """Parquet: the Arrow schema that the file keeps, or what its own types mean.
 
-Floor: 7 (importers).
+Floor: 10 (importers).
 Shape: what writers put into the file for themselves is left out, with a comment; so are logical types that Arrow has
 no type for, with a note.
 Errors: SC551 unsupported-arrow-type, SC552 unreadable-source.

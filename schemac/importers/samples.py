@@ -1,6 +1,6 @@
 """Schemas that were inferred from rows.
 
-Floor: 7 (importers).
+Floor: 10 (importers).
 Shape: a sample is the first bytes of a file as text, cut where the file goes on; what a sample cannot settle becomes
 a note at its field.
 Units: the sample is the first 16 MiB.

@@ -1,6 +1,6 @@
 """Spark: a StructType in its JSON form.
 
-Floor: 7 (importers).
+Floor: 10 (importers).
 Shape: Spark's types become Arrow's, as Spark's own conversion has them; what the metadata says of vectors, lengths and
 large offsets is put back into them. What has no word in a manifest becomes a note at its field.
 Errors: SC551 unsupported-arrow-type, SC552 unreadable-source.

@@ -1,6 +1,6 @@
 """The words of an SQL text.
 
-Floor: 7 (importers).
+Floor: 10 (importers).
 Units: places are zero-based and half-open, in code points of the text.
 Errors: raises MalformedError for a quote without end.
 Source: the tokenizer of sqlglot for Spark, which knows its quotes, escapes and comments.

@@ -1,4 +1,4 @@
 """From layout back to meaning: Arrow fields become manifest values. The inverse of `schemac.lowering`.
 
-Floor: 6 (lifting).
+Floor: 7 (lifting).
 """

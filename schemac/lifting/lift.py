@@ -1,6 +1,6 @@
 """An Arrow schema into a manifest's values.
 
-Floor: 6 (lifting).
+Floor: 7 (lifting).
 Shape: the schema in the standard's long form, as plain values that `schemac.manifest` binds; nested hints stand
 beside `kind`.
 Errors: SC551 unsupported-arrow-type.

@@ -1,6 +1,6 @@
 """Arrow metadata as attributes.
 
-Floor: 6 (lifting).
+Floor: 7 (lifting).
 Shape: an entry is an attribute where lowering that attribute would write the very same entry; any other entry is
 kept as it is, in `arrow.apache.org/metadata`, so that nothing is lost.
 Source: the inverse of `schemac.lowering.metadata`.

@@ -1,6 +1,6 @@
 """Arrow types as kinds with hints.
 
-Floor: 6 (lifting).
+Floor: 7 (lifting).
 Shape: a type in the standard's long form, as plain values, and the attributes that its slot needs; hints only where
 the layout is not what lowering would choose by itself.
 Source: the inverse of `schemac.kinds` and `schemac.lowering.lower`.

@@ -1,6 +1,6 @@
 """A pipeline file into a job and the dataset that its records have to fit.
 
-Floor: 11 (pipeline).
+Floor: 14 (pipeline).
 Shape: paths in the file are relative to the file, and become absolute, for Spark may run in another folder than
 this process; those of object stores stay.
 Errors: SC611 pipeline-file, and whatever its manifest has.

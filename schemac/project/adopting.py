@@ -1,6 +1,6 @@
 """A lock for what was imported.
 
-Floor: 13 (project).
+Floor: 12 (project).
 Shape: a Lance table's ids become version 1; a Paimon table's schema files become a version each.
 """
 

@@ -1,6 +1,6 @@
 """Manifests beside what they were.
 
-Floor: 9 (project).
+Floor: 12 (project).
 Shape: one comparison a dataset, or one a locked version of it; those without a change left out. Files that are byte for
 byte as they were are not compiled, of the others only what differs where their text tells; many are shared between the
 cores.

@@ -1,6 +1,6 @@
 """From files to artifacts: the order of the stages.
 
-Floor: 9 (project).
+Floor: 12 (project).
 """
 
 import gc

@@ -1,6 +1,6 @@
 """`[tool.schemac]` in pyproject.toml, or schemac.toml.
 
-Floor: 9 (project).
+Floor: 12 (project).
 Shape: the nearest of the two files upwards from the working folder, not past the root of a repository.
 Errors: SC601 invalid-configuration.
 """

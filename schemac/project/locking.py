@@ -1,6 +1,6 @@
 """Lock files beside their manifests.
 
-Floor: 9 (project).
+Floor: 12 (project).
 Shape: `trips.lock` beside `trips.yaml` holds the datasets of that manifest. It is written whole or not at all, and
 never over what another process has written in the meantime.
 Errors: SC401 unlocked-change, SC402, SC403, SC405 possible-rename, SC406 lock-contention.

@@ -1,6 +1,6 @@
 """Lock files that two branches changed.
 
-Floor: 9 (project).
+Floor: 12 (project).
 Errors: SC402, SC407 merge-choice.
 """
 

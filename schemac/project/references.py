@@ -1,6 +1,6 @@
 """What a schema is compared with.
 
-Floor: 9 (project).
+Floor: 12 (project).
 Shape: `lock` or `lock:N` is a version of the lock beside each manifest, `git:REF` the manifests with their locks at a
 commit, anything else a path: of a manifest, of a folder of manifests, or of an output folder of a build. Commits and
 folders are held as bytes until it is known which of them differ.

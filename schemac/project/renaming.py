@@ -1,6 +1,6 @@
 """A field gets another name or another place, in the manifest and in the lock at once.
 
-Floor: 9 (project).
+Floor: 12 (project).
 Shape: a renaming changes the text at the name itself, and where attributes of the schema name the column; a move takes
 the field's lines, with their comments, to the end of another list of fields. All else stays byte for byte. The edited
 text is read again before anything is written: it has to say what was asked for, and nothing more.

@@ -1,6 +1,6 @@
 """Files that people keep, written in the place of what was there.
 
-Floor: 9 (project).
+Floor: 12 (project).
 Shape: whole or not at all; a process that is killed leaves the old file.
 """
 

@@ -1,4 +1,4 @@
 """The engines: one file each, and the only files that know one.
 
-Floor: 7 (targets). A new target is one file here that exposes `TARGET`.
+Floor: 9 (targets). A new target is one file here that exposes `TARGET`.
 """

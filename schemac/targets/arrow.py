@@ -1,6 +1,6 @@
 """Arrow: the IPC schema message.
 
-Floor: 7 (targets).
+Floor: 9 (targets).
 Shape: `arrow/schema.arrow`, one encapsulated IPC message without a body, as `pyarrow.ipc.read_schema` reads it.
 Errors: none: whatever passes the checks has an Arrow type; losses SC531.
 Source: Arrow's columnar format, "Encapsulated message format".

@@ -1,6 +1,6 @@
 """Lance: the `lance.file.Schema` message, as Lance itself writes it.
 
-Floor: 7 (targets).
+Floor: 9 (targets).
 Shape: `lance/schema.binpb`, the message with its maps in key order, and `lance/schema.txtpb`, the same as text.
 Fields in pre-order, ids from 0; lists have an item below them, maps an `entries` struct with key and value, but
 a fixed-size list of plain values is one field.

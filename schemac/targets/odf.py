@@ -1,6 +1,6 @@
 """ODF: the standard's own SetDataSchema event.
 
-Floor: 7 (targets).
+Floor: 9 (targets).
 Shape: `odf/schema.yaml`, the event in the standard's long form with every default written out, as `--strict` takes it;
 `odf/schema.bin`, the same event as FlatBuffers. Both say the same. `keysSorted` is written where it is false, as the
 reference implementation does coming from Arrow; `fixedLength` has no default and is left out. Encoding hints stay, for

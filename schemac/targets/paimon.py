@@ -1,6 +1,6 @@
 """Paimon: the file that holds a table's schema.
 
-Floor: 7 (targets).
+Floor: 9 (targets).
 Shape: `paimon/schema-<N>`, one a locked version, byte for byte as Paimon's Java writes it, but for the order of the options.
 Errors: SC561 to SC568; losses SC576.
 Source: github.com/apache/paimon, `SchemaSerializer`, `ArrowFieldTypeConversion`; the types of pypaimon 2.1.0. What

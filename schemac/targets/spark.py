@@ -1,6 +1,6 @@
 """Spark: StructType as JSON, and the CREATE TABLE of the lance-spark catalog.
 
-Floor: 7 (targets). Text only; pyspark is not imported.
+Floor: 9 (targets). Text only; pyspark is not imported.
 Shape: `spark/schema.json`, what `StructType.fromJson` reads, one column a line; `spark/create_table.sql`.
 Column metadata uses lance-spark's keys, so that its writer restores vectors, large offsets and encodings.
 Errors: SC521; losses SC522.

@@ -1,6 +1,6 @@
 """What a target is.
 
-Floor: 7 (targets).
+Floor: 9 (targets).
 """
 
 from collections.abc import Callable, Mapping, Sequence

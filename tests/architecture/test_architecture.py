@@ -4,6 +4,7 @@ import ast
 import re
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 from typing import Any
 
@@ -139,3 +140,17 @@ def test_speak_of_no_machine() -> None:
         and hosts.search((ROOT / name).read_text(encoding="utf-8", errors="replace"))
     ]
     assert found == []
+
+
+def test_stand_on_the_floor_that_is_written(tmp_path: Path) -> None:
+    """The number in a module's docstring is that of its layer in the contract, counted from below."""
+    contracts = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["importlinter"]
+    layers = reversed(contracts["contracts"][0]["layers"])
+    floors = {name.strip(): number for number, layer in enumerate(layers) for name in layer.split("|")}
+    wrong = []
+    for path in MODULES:
+        package = path.relative_to(PACKAGE).parts[0].removesuffix(".py")
+        written = re.search(r"^Floor: (\d+) \((\w+)\)", path.read_text(encoding="utf-8"), re.MULTILINE)
+        if written is not None and (int(written[1]), written[2]) != (floors.get(package), package):
+            wrong.append(path.relative_to(PACKAGE).as_posix())
+    assert wrong == []

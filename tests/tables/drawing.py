@@ -209,6 +209,7 @@ class Drawing:
             node.properties = {"precision": node.properties["precision"] + 2, "scale": scale}
             return
         node.kind = kind
+        node.extra.pop("arrow.apache.org/bufferEncoding", None)
         node.properties = {"precision": 24, "scale": 2} if kind == "Decimal" else self.properties(kind)
         if kind == "Timestamp" and node.was.kind == "Date":
             node.properties["timezone"] = None

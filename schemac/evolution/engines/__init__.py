@@ -1,4 +1,4 @@
 """One file an engine: what each change means for the data that it holds.
 
-Floor: 9 (evolution).
+Floor: 10 (evolution).
 """

@@ -1,6 +1,6 @@
 """Readers of Arrow and Parquet files.
 
-Floor: 9 (evolution).
+Floor: 10 (evolution).
 Shape: columns and members are found by name, absent ones read as null, and types are cast safely on the way. Null in a
 column that may not be null passes unseen; in a member of a struct it makes the read fail.
 Source: `pyarrow.dataset`, asked with every pair of types and layouts (`tests/conformance/test_verdicts.py`).

@@ -1,6 +1,6 @@
 """Lance tables.
 
-Floor: 9 (evolution).
+Floor: 10 (evolution).
 Source: every kind of change carried out on tables with data, pylance 14.0.2 (`tests/conformance/test_lance_verdicts.py`): one
 commit replaces the schema (names, order, nullability, metadata, drops), another adds columns of nulls, a cast writes a
 column anew under a new id.

@@ -1,6 +1,6 @@
 """The rules of Open Data Fabric for a new SetDataSchema in a chain of metadata.
 
-Floor: 9 (evolution).
+Floor: 10 (evolution).
 Source: the reference implementation's chain validators: attributes may change, fields may change places, and fields that
 are optional may be added; everything else is refused. A map is compared as a whole: nothing inside may change.
 """

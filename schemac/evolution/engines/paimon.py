@@ -1,6 +1,6 @@
 """Paimon tables.
 
-Floor: 9 (evolution).
+Floor: 10 (evolution).
 Shape: judged by what Paimon has at a field before and after, for many kinds are one type there. A table with data is
 meant; files stay as they are, fields are found by their ids and values are cast when they are read.
 Source: `SchemaManager` of github.com/apache/paimon, and pypaimon 2.1.0 for what it reads afterwards

@@ -1,6 +1,6 @@
 """Spark SQL over a catalog of lance-spark.
 
-Floor: 9 (evolution).
+Floor: 10 (evolution).
 Source: the statements that lance-spark's catalog accepts: ADD, DROP and RENAME COLUMN at the top level, DROP NOT NULL,
 SET TBLPROPERTIES; one sort a statement. What it refuses, `schemac apply` does through Lance itself. Comments and metadata
 have no statement either, but no query depends on them, so they are no reason to refuse a change.

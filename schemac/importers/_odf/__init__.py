@@ -1,4 +1,4 @@
 """What the ODF importer leans on: the standard's binary forms.
 
-Floor: 7 (importers).
+Floor: 10 (importers).
 """

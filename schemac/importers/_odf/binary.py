@@ -1,6 +1,6 @@
 """The standard's binary form of a schema into plain values.
 
-Floor: 7 (importers).
+Floor: 10 (importers).
 Shape: the schema in the standard's long form. Numbers that a type needs and the buffer leaves out are zero, as FlatBuffers
 has it.
 Source: the standard's odf.fbs, as `schemac.targets._odf.binary` writes it.

@@ -1,6 +1,6 @@
 """Tables of a FlatBuffer that nobody has looked at yet.
 
-Floor: 7 (importers).
+Floor: 10 (importers).
 Shape: the `flatbuffers` package reads, but follows whatever offset it finds. So each place is looked at here before the package
 reads it; a buffer that does not hold what it says raises `MalformedError`, and nothing else. References lead forwards only,
 so none can lead in a circle.

@@ -1,6 +1,6 @@
 """What the readers of binary forms say of bytes that are not what they should be.
 
-Floor: 7 (importers).
+Floor: 10 (importers).
 """
 
 

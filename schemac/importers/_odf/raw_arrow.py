@@ -1,6 +1,6 @@
 """`rawArrowSchema`, the form in which events held their schema before RFC-016.
 
-Floor: 7 (importers).
+Floor: 10 (importers).
 Shape: the bytes are Arrow's table Schema as a FlatBuffer of its own. pyarrow reads it inside a message only, so a message
 is put around it; what it then finds wrong with the bytes it says itself.
 The encodings of the Arrow schema are left out: the standard's own upgrade of such an event keeps logical types alone.

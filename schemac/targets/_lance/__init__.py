@@ -1,4 +1,4 @@
 """What the Lance target leans on: its words for types, and its limits.
 
-Floor: 7 (targets).
+Floor: 9 (targets).
 """

@@ -1,6 +1,6 @@
 """What Lance refuses, accepts and then cannot read, or does not keep.
 
-Floor: 7 (targets).
+Floor: 9 (targets).
 Errors: SC501 to SC506; losses SC511.
 Source: data written and read with pylance 14.0.2, for every type at every position in all four storage versions
 (`tests/conformance/test_lance_tables.py`). Lance looks at most of these only when data comes, so nobody else

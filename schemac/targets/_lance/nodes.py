@@ -1,6 +1,6 @@
 """The fields of a schema as Lance numbers them.
 
-Floor: 8 (targets).
+Floor: 9 (targets).
 Shape: pre-order; lists have an item below them, maps an `entries` struct with key and value, but a fixed-size list of
 plain values is one node. A slot of the manifest may own several nodes (a map, a blob) or none (the item of a vector).
 Source: rust/lance-core/src/datatypes.rs of github.com/lance-format/lance, held against pylance 14.0.2.

@@ -1,6 +1,6 @@
 """Lance's words for Arrow's types.
 
-Floor: 7 (targets).
+Floor: 9 (targets).
 Source: the table of logical types in rust/lance-core/src/datatypes.rs of github.com/lance-format/lance.
 """
 

@@ -1,4 +1,4 @@
 """How the standard writes a schema: as YAML, and in its binary form.
 
-Floor: 7 (targets).
+Floor: 9 (targets).
 """

@@ -1,6 +1,6 @@
 """A schema in the standard's binary form: the table SetDataSchema as FlatBuffers.
 
-Floor: 7 (targets).
+Floor: 9 (targets).
 Shape: the builder writes from the end, so what is referred to is written before what refers to it. Texts, attributes and leaf
 types, of which a schema has a few sorts, stand once each; types with others inside do not, so that a buffer unfolds
 to no more tables than its length lets a reader expect.

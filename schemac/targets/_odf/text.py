@@ -1,6 +1,6 @@
 """A schema in the standard's YAML.
 
-Floor: 7 (targets).
+Floor: 9 (targets).
 Shape: block style in the standard's order of keys; only the attributes' lists stand on one line. Written here and not by
 a YAML library, which takes a hundred times as long: the words are few, and what is more than a word is quoted.
 Source: RFC-016; YAML 1.2, sections 5.1 (characters), 5.7 (escapes) and 7.4.2 (keys have 1024 characters at most).

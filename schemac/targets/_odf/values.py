@@ -1,6 +1,6 @@
 """What the standard says at one slot.
 
-Floor: 7 (targets).
+Floor: 9 (targets).
 Shape: all defaults written out. Attributes belong to fields and to the schema, and a timestamp always has a zone; what the
 manifest says beyond that is lost, and said so.
 Source: RFC-016 and the standard's JSON Schemas of DataField, DataType and ExtraAttributes.

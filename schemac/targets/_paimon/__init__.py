@@ -1,4 +1,4 @@
 """What the Paimon target and its reader share: types, table schemas, field ids, and limits.
 
-Floor: 7 (targets).
+Floor: 9 (targets).
 """

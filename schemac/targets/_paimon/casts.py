@@ -1,6 +1,6 @@
 """What Paimon makes of a column whose type was changed.
 
-Floor: 7 (targets).
+Floor: 9 (targets).
 Shape: data files stay as they are, and values are cast when they are read. Types with parts are not cast; what they are
 made of is.
 Source: `DataTypeCasts` and `CastExecutors` of github.com/apache/paimon, measured with 0.9.0: a change is taken where the

@@ -1,6 +1,6 @@
 """Default values: texts that Paimon casts to the column's type.
 
-Floor: 7 (targets).
+Floor: 9 (targets).
 Source: `DefaultValueUtils` and the string rules of `CastExecutors` in github.com/apache/paimon, each held against what
 Paimon 0.9.0 makes of such texts. Where Paimon would keep less than the author wrote (a text that is cut, a number that
 becomes null, an hour 25), the text is refused here.

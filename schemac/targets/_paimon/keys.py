@@ -1,6 +1,6 @@
 """Keys and options of a table, as Paimon will have them.
 
-Floor: 7 (targets).
+Floor: 9 (targets).
 Source: `Schema` of github.com/apache/paimon: the options `primary-key` and `partition` become keys, and are options no
 more.
 """

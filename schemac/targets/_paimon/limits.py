@@ -1,6 +1,6 @@
 """What Paimon refuses when a table is created.
 
-Floor: 7 (targets).
+Floor: 9 (targets).
 Errors: SC561 to SC568.
 Source: `Schema`, `RowType`, `TableSchema`, `SchemaValidation` and `FileFormat.validateDataFields` of
 github.com/apache/paimon. Python's Paimon looks at almost none of these, so that a table may be made which Java cannot

@@ -1,6 +1,6 @@
 """What may be done to the options of a table with data.
 
-Floor: 7 (targets).
+Floor: 9 (targets).
 Source: `CoreOptions.IMMUTABLE_OPTIONS` and `SchemaManager` of github.com/apache/paimon.
 """
 

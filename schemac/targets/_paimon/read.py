@@ -1,6 +1,6 @@
 """Schema files of Paimon, whoever wrote them.
 
-Floor: 7 (targets).
+Floor: 9 (targets).
 Shape: raises UnreadableError with the place inside the file; what old versions left unsaid is filled in.
 Source: `SchemaSerializer` and `TableSchema.fromJson` of github.com/apache/paimon, pypaimon 0.2 to 2.1, paimon-cpp. Java
 reads a null as the text "null"; pypaimon writes one where there is no comment, so that here it is an absent key.

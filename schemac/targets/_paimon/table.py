@@ -1,6 +1,6 @@
 """A version of a table's schema, as one file of Paimon holds it.
 
-Floor: 7 (targets).
+Floor: 9 (targets).
 Shape: `to_text` gives the bytes that Paimon's Java writes, without a line end after the last brace.
 Source: `SchemaSerializer` of github.com/apache/paimon and Jackson's `DefaultPrettyPrinter`. Java's options come in the
 order of a hash table; here they are sorted.

@@ -1,6 +1,6 @@
 """Paimon's types: the one place that knows how they are written.
 
-Floor: 7 (targets).
+Floor: 9 (targets).
 Shape: frozen values; a type is a text or, where it has parts, a JSON object. Nullability belongs to the type.
 Units: lengths in code points (CHAR, VARCHAR), bytes (BINARY, VARBINARY) or items (VECTOR), precisions in digits.
 Source: `DataTypeJsonParser` and the `asSQLString` of Paimon's types (github.com/apache/paimon); the spellings beside
