@@ -17,7 +17,8 @@ def is_cast(old: str, new: str) -> bool:
     if any(old in family and new in family for family in (_INTEGERS, _FLOATS, _BYTES)):
         return True
     if old in _TEXTS or _is_dictionary_of_texts(old):
-        return new in _TEXTS or new == "json" or (old in _TEXTS and _is_dictionary_of_texts(new))
+        # It takes JSON for a type too, but leaves the texts as they are.
+        return new in _TEXTS or (old in _TEXTS and _is_dictionary_of_texts(new))
     if old == "json":
         return new in _BYTES
     if old in _LISTS and new in _LISTS:
