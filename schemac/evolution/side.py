@@ -176,13 +176,27 @@ class Pair:
 def pair(old: Side, new: Side) -> Pair:
     """Match two sides: by the ids of one lock where both have them, else by names and what is declared."""
     if old.ids is not None and new.ids is not None and _is_same_line(old, new):
-        by_id = {id: slot for slot, id in old.ids.items()}
-        return Pair(old, new, {slot: by_id[id] for slot, id in new.ids.items() if id in by_id})
+        return Pair(old, new, _by_ids(old, new))
     if any(RENAMED_FROM.key in slot.extra for slot in preorder(new.dataset.columns)):
         by_id, states = _numbered(old.dataset)
         ids = Matcher(states, new.dataset.columns).match()
         return Pair(old, new, {slot: by_id[id] for slot, id in ids.items()})
     return Pair(old, new, dict(_namesakes(old.dataset.columns, new.dataset.columns)))
+
+
+def _by_ids(old: Side, new: Side) -> dict[Slot, Slot]:
+    """By the ids that both locks know; those that a field would get by the next locking say nothing of it."""
+    assert old.ids is not None and old.locked is not None  # noqa: PT018
+    assert new.ids is not None and new.locked is not None  # noqa: PT018
+    known = min(old.locked.highest_id, new.locked.highest_id)
+    by_id = {id: slot for slot, id in old.ids.items() if id <= known}
+    before = {slot: by_id[id] for slot, id in new.ids.items() if id in by_id}
+    taken = set(before.values())
+    for slot, namesake in _namesakes(old.dataset.columns, new.dataset.columns):
+        is_beside = slot.parent is None or before.get(slot.parent) is namesake.parent
+        if slot not in before and namesake not in taken and is_beside and old.ids[namesake] > known:
+            before[slot] = namesake
+    return before
 
 
 def _numbered(dataset: LogicalDataset) -> tuple[dict[int, Slot], list[State]]:

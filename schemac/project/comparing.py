@@ -23,7 +23,7 @@ from schemac.project.compile import CompiledFile, collector_paused, read_manifes
 from schemac.project.configuration import Project
 from schemac.project.discovery import ManifestFile
 from schemac.project.locking import lock_path
-from schemac.project.partial import parts_of
+from schemac.project.partial import keep_names, parts_of
 from schemac.project.references import (
     Before,
     Sides,
@@ -32,13 +32,11 @@ from schemac.project.references import (
     content_of,
     find_path,
     is_output,
-    lock_before,
     lock_number,
     locked_sides,
     manifest_sides,
     read_commit,
     read_folder,
-    side_of,
     sides_before,
     sides_of_file,
 )
@@ -226,7 +224,7 @@ def _compare_parts(file: ManifestFile, run: _Run) -> Comparison | None:
     """The comparison of a manifest with itself, of which only what differs is compiled; None where that is not enough."""
     before, lock = run.before, lock_path(file.path)
     content = before.contents.get(file.path) if before is not None else None
-    if before is None or content is None or before.contents.get(lock) != content_of(lock):
+    if before is None or content is None or not keep_names(before.contents.get(lock), content_of(lock)):
         return None
     report = Report()
     old = decode_text(content, before.names[file.path], report)
@@ -239,10 +237,9 @@ def _compare_parts(file: ManifestFile, run: _Run) -> Comparison | None:
     )
     if report.has_errors or len(olds) != 1 or len(news) != 1 or olds[0].name != news[0].name:
         return None
-    held = lock_before(before, file.path, report)
-    old_side, new_side = side_of(olds[0], parts.before.name, held), side_of(news[0], file.name, held)
-    if report.has_errors or (run.wanted.is_transitive and held is not None):
+    if run.wanted.is_transitive and before.contents.get(lock) is not None:
         return None
+    old_side, new_side = Side(olds[0], parts.before.name), Side(news[0], file.name)
     is_whole = len(parts.places_before) == len(olds[0].columns) and len(parts.places_today) == len(
         news[0].columns
     )

@@ -16,6 +16,10 @@ from schemac.source.text import SourceText
 
 _FIELDS = re.compile(r"^ *fields:[ ]*(?:#.*)?$", re.MULTILINE)
 _ITEM = re.compile(r"\n(?:[ ]*(?:#.*)?\n)*(?P<indent> *)-(?=[ \n])")
+_PRESENT = re.compile(
+    rb'^field (\d+) v\d+-(?: in (\d+))?(?: at [0-9.]+)? lance \S+ paimon \S+ ("(?:[^"\\]|\\.)*"|\S+)',
+    re.MULTILINE,
+)
 _UNSURE = ("&", "*", "!", "%", "\t", "\r", "<<", "\n---", "\n...")
 """What may give a piece of text another meaning elsewhere: anchors, tags, several documents."""
 
@@ -39,6 +43,23 @@ class Parts(NamedTuple):
         ]
         is_sorted = stayed == sorted(stayed)
         return is_sorted and all(self.places_before[old] == self.places_today[new] for old, new in stayed)
+
+
+def keep_names(before: bytes | None, today: bytes | None) -> bool:
+    """Whether every field of the one lock has its name in the other too, so that names say which field is which.
+
+    Where there was no lock, or is none, nothing else says it.
+    """
+    if before is None or today is None or before == today:
+        return True
+    if before.count(b"\ndataset ") != 1 or today.count(b"\ndataset ") != 1 or b"\n<<<<<<<" in today:
+        return False
+    return _present(before) <= _present(today)
+
+
+def _present(lock: bytes) -> set[tuple[bytes, bytes, bytes]]:
+    """Id, parent and name of the fields of its newest version."""
+    return set(_PRESENT.findall(lock))
 
 
 class _Piece(NamedTuple):

@@ -47,6 +47,20 @@ def test_follow_renames_by_the_ids_of_the_lock(repository: Repository) -> None:
     assert "comment: field-renamed: note → comment" in repository.run("diff", "git:v1", "tables")[1]
 
 
+@pytest.mark.parametrize("start", ["", "---\n"], ids=["in parts", "as a whole"])
+def test_take_no_id_for_granted_before_it_is_locked(start: str, repository: Repository) -> None:
+    """At the commit `late` would have got the next id, but `early` has it now."""
+    text = start + (repository.folder / "tables/rides.yaml").read_text()
+    late = "  - name: late\n    type: {kind: Option, inner: String}\n"
+    repository.write("tables/rides.yaml", text + late)
+    repository.git("commit", "--all", "-m", "not locked")
+    repository.write("tables/rides.yaml", text + late.replace("late", "early") + late)
+    repository.commit("locked")
+    assert repository.run("diff", "git:HEAD~1", "tables")[1].splitlines()[1:] == [
+        f"  early: field-added: String?   (tables/rides.yaml:{8 if start else 7}:5)"
+    ]
+
+
 def test_find_no_change(repository: Repository) -> None:
     for against in ("git:HEAD", "lock", "tables"):
         assert repository.run("diff", against, "tables") == (0, "", "no changes\n")

@@ -1,5 +1,6 @@
 """What is compiled in part, or looked for in part, gives what the whole gives."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -32,26 +33,30 @@ def sides_of(before: SourceText, today: SourceText) -> Pair | None:
     return pair(*(Side(datasets[0], label) for datasets, label in zip(found, ("old", "new"), strict=True)))
 
 
-def told(sides: Pair) -> list[Any]:
+def told(sides: Pair, engines: Sequence[str] = JUDGES) -> list[Any]:
     """All that is said of a change, places included."""
     changes: tuple[Change, ...] = diff_of(sides)
-    return sorted(map(str, (v.to_json() for v in judge(changes, sides, JUDGES))))
+    return sorted(map(str, (v.to_json() for v in judge(changes, sides, engines))))
 
 
-def in_parts(before: SourceText, today: SourceText) -> list[Any] | None:
+def in_parts(before: SourceText, today: SourceText, engines: Sequence[str] = JUDGES) -> list[Any] | None:
     parts = parts_of(before, today)
     sides = sides_of(parts.before, parts.today) if parts is not None else None
-    return told(sides) if parts is not None and sides is not None and parts.is_in_order(sides) else None
+    is_right = parts is not None and sides is not None and parts.is_in_order(sides)
+    return told(sides, engines) if is_right and sides is not None else None
 
 
 def _tell_the_same(trees: tuple[Tree, Tree]) -> bool:
     before, today = (
         SourceText(text(tree, as_yaml=True), f"{name}.yaml") for tree, name in zip(trees, "ab", strict=True)
     )
-    found = in_parts(before, today)
     whole = sides_of(before, today)
     assert whole is not None
-    assert found is None or found == told(whole)
+    # Of a schema that Paimon could not hold it says so, whichever column is to blame.
+    is_held = not (whole.old.paimon_errors or whole.new.paimon_errors)
+    engines = [engine for engine in JUDGES if is_held or engine != "paimon"]
+    found = in_parts(before, today, engines)
+    assert found is None or found == told(whole, engines)
     return found is not None
 
 
