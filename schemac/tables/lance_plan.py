@@ -22,7 +22,7 @@ from schemac.logical.slots import Slot, preorder
 from schemac.source.catalogue import REFUSED_CHANGE, UNUSABLE_TABLE
 from schemac.source.report import Report
 from schemac.tables.differences import differences
-from schemac.tables.lance_table import LanceTable
+from schemac.tables.lance_table import LanceTable, is_held
 from schemac.tables.steps import Add, BuildIndex, Cast, Check, DropIndex, Index, Rewrite, SetSchema, Step
 from schemac.targets._generated.lance import file_pb2 as pb
 from schemac.targets.lance import to_message
@@ -62,6 +62,8 @@ def plan(table: LanceTable, new: Side, report: Report) -> Plan | None:
             file=table.name,
             help="start from the table as it is: schemac import " + table.name,
         )
+        return None
+    if not is_held(new, report):
         return None
     sides = _pair(table, new)
     changes = diff_of(sides)

@@ -24,13 +24,16 @@ from schemac.logical.origins import Origins
 from schemac.logical.path import Segment
 from schemac.logical.slots import Slot, columns, preorder
 from schemac.lowering.lower import lower
-from schemac.source.catalogue import UNUSABLE_TABLE
+from schemac.source.catalogue import LANCE_LOSS, UNUSABLE_TABLE
+from schemac.source.diagnostic import Severity
 from schemac.source.report import Report
 from schemac.tables.differences import differences
 from schemac.tables.steps import MARK, Index
 from schemac.targets._generated.lance import file_pb2 as pb
+from schemac.targets._lance.limits import Limits
 from schemac.targets._lance.nodes import nodes_by_slot, nodes_of, words_by_slot
 from schemac.targets.lance import to_message
+from schemac.targets.target import Emission
 
 INDICES_KEY = "schemac.indices"
 """Key of the table's configuration under which indices wait that are to be built again."""
@@ -117,7 +120,8 @@ def open_table(path: str, locked: LockedDataset, report: Report) -> LanceTable |
     for version in reversed(locked.versions):
         # What Lance does not keep, as views or the items of vectors, the lock knows.
         side = side_of_version(locked, version.number)
-        if not differences(_messages(side), dataset.lance_schema):
+        messages_then = _messages(side)
+        if messages_then is not None and not differences(messages_then, dataset.lance_schema):
             return LanceTable(path, dataset, side, fields, has_own_numbers=False)
     found = Report()
     tree = lift(_settled(schema), path, found)
@@ -141,6 +145,15 @@ def open_table(path: str, locked: LockedDataset, report: Report) -> LanceTable |
     )
 
 
+def is_held(new: Side, report: Report) -> bool:
+    """Whether Lance can hold a schema at all."""
+    found = Report()
+    is_held = Limits(new.compilation, Emission(new.dataset, "lance", LANCE_LOSS, found)).are_kept()
+    if not is_held:
+        report.extend(d for d in found.diagnostics if d.severity is Severity.ERROR)
+    return is_held
+
+
 @contextmanager
 def lance_errors() -> Iterator[None]:
     """Lance's panics, which no `except Exception` sees, as ordinary errors."""
@@ -152,8 +165,12 @@ def lance_errors() -> Iterator[None]:
         raise
 
 
-def _messages(side: Side) -> list[bytes]:
-    return [field.SerializeToString() for field in to_message(side.lowered, side.numbers).fields]
+def _messages(side: Side) -> list[bytes] | None:
+    """The messages of a version; None of one that Lance could not hold."""
+    try:
+        return [field.SerializeToString() for field in to_message(side.lowered, side.numbers).fields]
+    except ValueError:
+        return None
 
 
 def _settled(schema: Any) -> Any:

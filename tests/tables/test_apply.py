@@ -307,6 +307,20 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
+def test_refuse_what_lance_cannot_hold(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    view = {"arrow.apache.org/bufferEncoding": {"kind": "View", "offsetBitWidth": 32}}
+    listed = field({"kind": "List", "itemType": "Int8"}, "l", **view)
+    for fields in ([*BEFORE, listed], BEFORE):
+        (project / "t.yaml").write_text(json.dumps({"name": "t", "fields": fields}))
+        assert main(["lock"]) == 0
+        for command in ("plan", "apply", "verify"):
+            code = main([command, "t", "--table", "t.lance"])
+            shown = capsys.readouterr()
+            assert "internal error" not in shown.err
+            assert code == (1 if listed in fields else 0), (command, shown)
+            assert ("SC501" in shown.out) == (listed in fields)
+
+
 def test_verify_a_table_without_a_lock(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (project / "t.lock").unlink()
     assert main(["verify", "t", "--table", "t.lance"]) == 0
