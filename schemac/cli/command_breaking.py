@@ -57,7 +57,13 @@ def _run(options: argparse.Namespace) -> int:
     found: list[Comparison] = []
     if not report.has_errors:
         engines = tuple(options.engine or (e for e in JUDGES if e in project.configuration.targets))
-        wanted = Wanted(options.against, engines, options.transitive, is_asked_outright=bool(options.engine))
+        wanted = Wanted(
+            options.against,
+            engines,
+            options.transitive,
+            is_asked_outright=bool(options.engine),
+            are_targets_named="targets" in project.configuration.model_fields_set,
+        )
         found = compare(files, compared_folders(options, project), wanted, project, report)
     could_read = not report.has_errors
     for comparison in found:

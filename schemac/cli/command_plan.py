@@ -22,6 +22,7 @@ from schemac.cli.planning import (
 )
 from schemac.evolution.side import Side, pair
 from schemac.identity.lock import LockedDataset
+from schemac.project.compile import speaks_of
 from schemac.project.configuration import Project
 from schemac.source.catalogue import REFUSED_CHANGE
 from schemac.source.diagnostic import Severity
@@ -113,14 +114,17 @@ def _plan(
     if "lance" in engines:
         _plan_lance(LanceTable.imagined(old), new, made, "Lance", report)
     if "paimon" in engines:
-        _plan_paimon_versions(old, locked, new, options, made, report)
+        _plan_paimon_versions(old, locked, new, made, report)
     if "spark" in engines:
         _plan_spark(old, new, made, report, is_alone=engines == ["spark"])
 
 
 def _engines(project: Project, new: Side, asked: Sequence[str] | None) -> list[str]:
-    wanted = asked or own.TARGETS_OF.read(new.dataset.schema.extra) or project.configuration.targets
-    return [engine for engine in ENGINES if engine in wanted]
+    """Those that were asked for; Paimon otherwise only where somebody speaks of it."""
+    configuration, dataset = project.configuration, new.dataset
+    wanted = asked or own.TARGETS_OF.read(dataset.schema.extra) or configuration.targets
+    is_named = asked or "targets" in configuration.model_fields_set or speaks_of(paimon.DOMAIN, dataset)
+    return [engine for engine in ENGINES if engine in wanted and (is_named or engine != "paimon")]
 
 
 def _plan_lance(table: LanceTable, new: Side, made: _Made, title: str, report: Report) -> None:
@@ -132,19 +136,13 @@ def _plan_lance(table: LanceTable, new: Side, made: _Made, title: str, report: R
     made.summary = f"{len(found.steps)} step{'s' if len(found.steps) != 1 else ''}"
 
 
-def _plan_paimon_versions(
-    old: Side, locked: LockedDataset, new: Side, options: argparse.Namespace, made: _Made, report: Report
-) -> None:
-    """Between two versions; a dataset that nobody wants for Paimon and that it cannot hold is left out."""
+def _plan_paimon_versions(old: Side, locked: LockedDataset, new: Side, made: _Made, report: Report) -> None:
+    """Between two versions."""
     errors = old.paimon_errors or new.paimon_errors
     if errors:
         side = old if old.paimon_errors else new
-        is_wanted = options.engine or any(key.startswith(paimon.DOMAIN) for key in new.dataset.schema.extra)
         reason = f"Paimon cannot hold {side.label}: {errors[0].message}"
-        if is_wanted:
-            report.add(REFUSED_CHANGE, reason, file=side.label, path=errors[0].path, help=errors[0].help)
-        else:
-            made.add("Paimon", f"  left out: {reason}", {})
+        report.add(REFUSED_CHANGE, reason, file=side.label, path=errors[0].path, help=errors[0].help)
         return
     _plan_paimon(PaimonTable.imagined(old), locked, new, made, report)
 

@@ -13,13 +13,14 @@ from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
+from schemac.attributes import paimon
 from schemac.attributes.own import TARGETS_OF
 from schemac.evolution.changes import Change, Fact
 from schemac.evolution.diff import diff_of
 from schemac.evolution.judge import JUDGES, judge, load
 from schemac.evolution.side import Pair, Side, pair, side_of_version
 from schemac.evolution.verdict import Verdict
-from schemac.project.compile import CompiledFile, collector_paused, read_manifests
+from schemac.project.compile import CompiledFile, collector_paused, read_manifests, speaks_of
 from schemac.project.configuration import Project
 from schemac.project.discovery import ManifestFile
 from schemac.project.locking import lock_path
@@ -71,6 +72,8 @@ class Wanted:
     """Compare with every locked version, not with one."""
     is_asked_outright: bool = False
     """Ask these engines even for datasets that are built for others."""
+    are_targets_named: bool = False
+    """Whether the project says which targets it has; where it does not, Paimon is asked only by those who speak of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -311,6 +314,9 @@ def _judged(sides: Pair, wanted: Wanted) -> Comparison:
 def _engines(new: Side, wanted: Wanted) -> list[str]:
     built_for = TARGETS_OF.read(new.dataset.schema.extra)
     is_restricted = built_for is not None and not wanted.is_asked_outright
+    is_named = wanted.is_asked_outright or wanted.are_targets_named
+    if not is_named and not speaks_of(paimon.DOMAIN, new.dataset):
+        wanted = replace(wanted, engines=tuple(e for e in wanted.engines if e != "paimon"))
     return [e for e in JUDGES if e in wanted.engines and (not is_restricted or e in (built_for or ()))]
 
 

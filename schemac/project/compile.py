@@ -265,16 +265,17 @@ def _emit(
 
 
 def _is_wanted(target: Target, dataset: LogicalDataset, options: Options) -> bool:
-    """Whether the run, the schema or an attribute in it speaks of this engine."""
+    """Whether the run or the schema speaks of this engine."""
+    return target.name in options.asked_for or speaks_of(target.domain, dataset)
+
+
+def speaks_of(domain: str, dataset: LogicalDataset) -> bool:
+    """Whether a schema names its engines, or has an attribute of this one's domain."""
     extra = dataset.schema.extra
-    return (
-        target.name in options.asked_for
-        or TARGETS_OF.key in extra
-        or any(
-            domain_of(key) == target.domain
-            for attributes in (extra, *(slot.extra for slot in preorder(dataset.columns)))
-            for key in attributes
-        )
+    return TARGETS_OF.key in extra or any(
+        domain_of(key) == domain
+        for attributes in (extra, *(slot.extra for slot in preorder(dataset.columns)))
+        for key in attributes
     )
 
 

@@ -19,6 +19,7 @@ def test_say_what_is_done(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     monkeypatch.chdir(tmp_path)
+    (tmp_path / "schemac.toml").write_text('targets = ["lance", "spark", "paimon"]\n')
     for version in ("old.yaml", "new.yaml"):
         (tmp_path / "t.yaml").write_bytes((case / version).read_bytes())
         assert main(["lock", "t.yaml"]) == 0
