@@ -108,7 +108,7 @@ def _next(
         if after is not locked and after.newest is not None:
             changes = changes_since(dataset, locked, found) if locked.newest else ()
             report_possible_renames(dataset, changes, report)
-            what = summary(changes) if locked.newest else f"{len(dataset.columns)} columns"
+            what = summary(changes) if locked.newest else _columns(len(dataset.columns))
             lines.append(f"{held.name}: version {after.newest.number} of {dataset.name}: {what}")
     return held, lock, lines
 
@@ -150,3 +150,7 @@ def _locks(path: Path) -> list[Path]:
             if lock.is_file() and any(lock.with_suffix(suffix).exists() for suffix in (".yaml", ".yml"))
         ]
     return [path if path.suffix == ".lock" else lock_path(path)]
+
+
+def _columns(count: int) -> str:
+    return f"{count} column{'s' if count != 1 else ''}"

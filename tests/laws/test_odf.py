@@ -27,7 +27,7 @@ from schemac.targets._odf.values import PROPERTIES, TAGS
 from tests.conformance.manifest_types import POSITIONS, TYPES
 from tests.laws.strategies import Tree, manifests, text
 
-QUICK = settings(max_examples=100, deadline=None, suppress_health_check=list(HealthCheck))
+QUICK = settings(max_examples=100, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
 LONG = settings(max_examples=5000, deadline=None, suppress_health_check=list(HealthCheck))
 STRICT = Draft202012Validator(manifest_schema(strict=True))
 DEFINITION = Path(__file__).parents[2] / "protos/odf/set_data_schema.fbs"

@@ -38,7 +38,7 @@ from schemac.targets.paimon import to_table_schema
 from schemac.targets.target import Compilation, Emission
 from tests.laws.strategies import names, sentences, words
 
-QUICK = settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
+QUICK = settings(max_examples=150, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
 EVOLVING = {"row-tracking.enabled": "true", "data-evolution.enabled": "true"}
 
 lengths = st.sampled_from((1, 20, LONGEST))

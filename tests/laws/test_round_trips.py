@@ -14,7 +14,7 @@ from tests.conformance.arrow_schemas import schemas
 from tests.laws.shapes import shapes
 from tests.laws.strategies import texts
 
-QUICK = settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
+QUICK = settings(max_examples=150, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
 SCHEMAS = dict(schemas())
 
 
