@@ -103,8 +103,11 @@ def test_write_text_that_others_read(manifest: Tree) -> None:
 
 
 def _dumped(tree: Any) -> str:
+    """The tree as others write it; in flow style ruamel leaves texts plain that are none there."""
     stream = io.StringIO()
-    YAML(typ="safe", pure=True).dump(tree, stream)
+    yaml = YAML(typ="safe", pure=True)
+    yaml.default_flow_style = False
+    yaml.dump(tree, stream)
     return stream.getvalue()
 
 
