@@ -178,7 +178,12 @@ def _settled(schema: Any) -> Any:
     import pyarrow as pa
 
     def type_of(t: Any) -> Any:
-        if not pa.types.is_struct(t) or isinstance(t, pa.BaseExtensionType):
+        if isinstance(t, pa.BaseExtensionType):
+            return t
+        if pa.types.is_list(t) or pa.types.is_large_list(t):
+            make = pa.list_ if pa.types.is_list(t) else pa.large_list
+            return make(t.value_field.with_type(type_of(t.value_type)))
+        if not pa.types.is_struct(t):
             return t
         return pa.struct([f.with_type(type_of(f.type)) for f in t if not f.name.startswith(MARK)])
 

@@ -216,6 +216,27 @@ def test_go_on_after_a_sudden_death(table: tuple[str, LockedDataset]) -> None:
     assert_changed(path)
 
 
+def test_go_on_where_a_member_of_a_list_was_under_way(tmp_path: Path) -> None:
+    """Stopped after the new member was added, before it had its name."""
+    old, new = (
+        {"kind": "List", "itemType": {"kind": "Struct", "fields": [field("Int32", "a"), *more]}}
+        for more in ([], [field(optional("String"), "b")])
+    )
+    lock, path = two(old, new), str(tmp_path / "t.lance")
+    write(path, side_of_version(lock, 1), [{"key": 1, "x": [{"a": 1}]}])
+
+    def stop(what: str, done: int, total: int) -> None:
+        if what.startswith("set schema"):
+            raise ValueError("stopped")
+
+    report = Report()
+    made = planned(path, lock, report)
+    assert made is not None
+    assert not apply_plan(made, report, stop)
+    carried_out(path, lock)
+    assert lance.dataset(path).to_table().to_pylist() == [{"key": 1, "x": [{"a": 1, "b": None}]}]
+
+
 def test_say_so_where_somebody_else_was_quicker(table: tuple[str, LockedDataset]) -> None:
     path, lock = table
     report = Report()
