@@ -4,18 +4,18 @@ Floor: 12 (project).
 Shape: a Lance table's ids become version 1; a Paimon table's schema files become a version each.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any
 
 from schemac.evolution.side import words_of
 from schemac.identity.adopt import adopt
 from schemac.identity.lock import LockedDataset, Numbers
 from schemac.identity.numbering import Highest
-from schemac.importers.importer import Imported, LanceIds
+from schemac.importers.importer import Imported
 from schemac.logical.dataset import LogicalDataset
-from schemac.logical.slots import Slot, preorder
+from schemac.logical.slots import preorder
 from schemac.lowering.lower import lower
-from schemac.targets._lance.nodes import nodes_by_slot, nodes_of
+from schemac.targets._lance.nodes import numbers_of
 
 Compile = Callable[[dict[str, Any]], LogicalDataset | None]
 """Makes the dataset of a schema in the standard's long form."""
@@ -25,7 +25,7 @@ def adopted(dataset: LogicalDataset, imported: Imported, compile: Compile) -> Lo
     """The lock of an imported dataset; None where its source has no ids."""
     locked = LockedDataset(dataset.name)
     if imported.lance is not None:
-        numbers = lance_numbers(dataset, imported.lance)
+        numbers = numbers_of(lower(dataset), imported.lance.fields)
         return (
             adopt(dataset, locked, numbers, Highest(imported.lance.highest), words_of)
             if numbers is not None
@@ -46,15 +46,3 @@ def adopted(dataset: LogicalDataset, imported: Imported, compile: Compile) -> Lo
             time_millis=version.time_millis,
         )
     return locked if locked.versions else None
-
-
-def lance_numbers(dataset: LogicalDataset, ids: LanceIds) -> Mapping[Slot, Numbers] | None:
-    """The ids of a table's fields by the slots that they became; None where the two do not match."""
-    lowered = lower(dataset)
-    nodes = nodes_of(lowered, is_tolerant=True)
-    if [node.name for node in nodes] != [name for name, _ in ids.fields]:
-        return None
-    return {
-        slot: Numbers(tuple(ids.fields[index][1] for index in indices))
-        for slot, indices in nodes_by_slot(lowered, nodes).items()
-    }

@@ -17,6 +17,13 @@ from schemac.logical.slots import Slot, is_in_structs, preorder
 from schemac.physical.field import LoweredField
 
 
+def values_of(slot: Slot, batch: pa.RecordBatch) -> pa.Array:
+    """The values of a slot that stands in structs only; null where a struct around it is null."""
+    if slot.parent is None:
+        return batch.column(str(slot.segment))
+    return pc.struct_field(values_of(slot.parent, batch), str(slot.segment))
+
+
 class Conversion:
     """Builds the arrays of new slots out of batches with the old schema."""
 
@@ -28,7 +35,7 @@ class Conversion:
     def build(self, slot: Slot, batch: pa.RecordBatch) -> pa.Array:
         """The values of a slot that is a column, or stands in structs only."""
         old = self._before.get(slot)
-        source = self._values(old, batch) if old is not None else None
+        source = values_of(old, batch) if old is not None else None
         return self._array(slot, old, source, len(batch), batch)
 
     def sources(self, slot: Slot) -> set[str]:
@@ -40,14 +47,8 @@ class Conversion:
             stack.extend(here.children)
             old = self._before.get(here)
             if old is not None:
-                found.add(str(_column(old).segment))
+                found.add(str(old.column.segment))
         return found
-
-    def _values(self, old: Slot, batch: pa.RecordBatch) -> pa.Array:
-        """The values of an old slot in a batch; null where a struct around it is null."""
-        if old.parent is None:
-            return batch.column(str(old.segment))
-        return pc.struct_field(self._values(old.parent, batch), str(old.segment))
 
     def _array(
         self, slot: Slot, old: Slot | None, source: Any, length: int, batch: pa.RecordBatch | None
@@ -79,7 +80,7 @@ class Conversion:
             if before is not None and old is not None and before.parent is old:
                 values = pc.struct_field(source, str(before.segment))
             elif before is not None and batch is not None and is_in_structs(before):
-                values = self._values(before, batch)
+                values = values_of(before, batch)
             children.append(self._array(child, before, values, length, batch))
         fields = [self._new[child].arrow for child in slot.children]
         mask = source.is_null() if old is not None and source is not None else None
@@ -181,9 +182,3 @@ def _storage(values: Any) -> Any:
 
 def _by_slot(fields: tuple[LoweredField, ...]) -> Mapping[Slot, LoweredField]:
     return {field.slot: field for top in fields for field in top.preorder()}
-
-
-def _column(slot: Slot) -> Slot:
-    while slot.parent is not None:
-        slot = slot.parent
-    return slot

@@ -89,15 +89,13 @@ class _Work:
         assert step.slot is not None
         before = self.plan.sides.before[step.slot]
         count = 0
-        for batch in self.dataset.to_batches(columns=[_column_name(before)]):
+        for batch in self.dataset.to_batches(columns=[str(before.column.segment)]):
             count += _null_count(batch, before)
         return f"{count:,} are null" if count else ""
 
     def _misfit(self, step: Check, conversion: Conversion) -> str:
         assert step.slot is not None
-        column = step.slot
-        while column.parent is not None:
-            column = column.parent
+        column = step.slot.column
         row = 0
         for batch in self.dataset.to_batches(columns=sorted(conversion.sources(column))):
             try:
@@ -305,12 +303,6 @@ def _unmark_key(field: pb.Field) -> None:
     field.ClearField("unenforced_primary_key")
     field.ClearField("unenforced_primary_key_position")
     field.ClearField("unenforced_clustering_key_position")
-
-
-def _column_name(slot: Any) -> str:
-    while slot.parent is not None:
-        slot = slot.parent
-    return str(slot.segment)
 
 
 def _null_count(batch: Any, slot: Any) -> int:

@@ -90,7 +90,7 @@ def plan(table: LanceTable, new: Side, report: Report) -> Plan | None:
     indices = [index for index in all_indices if _is_in_the_way(index, table, going)]
     steps: list[Step] = []
     if not is_empty:
-        steps += _checks(sides, changes, table)
+        steps += _checks(sides, changes)
     steps += [
         DropIndex(index.path, index=index, is_rebuilt=_path_after(index, sides) is not None)
         for index in indices
@@ -183,7 +183,7 @@ def _batched(nodes: Sequence[Add | Cast | Rewrite]) -> list[Step]:
     return steps
 
 
-def _checks(sides: Pair, changes: Sequence[Change], table: LanceTable) -> Iterator[Check]:
+def _checks(sides: Pair, changes: Sequence[Change]) -> Iterator[Check]:
     seen: set[tuple[str, bool]] = set()
     for change in changes:
         slot, before = change.new_slot, change.old_slot

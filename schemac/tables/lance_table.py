@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from schemac.evolution.side import Side, side_of_version
+from schemac.evolution.side import Side, side_of_version, words_of
 from schemac.identity.freeze import open_version
 from schemac.identity.lock import LockedDataset, Numbers, State
 from schemac.identity.match import Ids
@@ -31,7 +31,7 @@ from schemac.tables.differences import differences
 from schemac.tables.steps import MARK, Index
 from schemac.targets._generated.lance import file_pb2 as pb
 from schemac.targets._lance.limits import Limits
-from schemac.targets._lance.nodes import nodes_by_slot, nodes_of, words_by_slot
+from schemac.targets._lance.nodes import numbers_of
 from schemac.targets.lance import to_message
 from schemac.targets.target import Emission
 
@@ -130,7 +130,8 @@ def open_table(path: str, locked: LockedDataset, report: Report) -> LanceTable |
         return None
     model = Schema.model_validate(tree)
     logical = LogicalDataset(locked.name, model, columns(model), Origins(path))
-    numbers = _numbers(logical, fields)
+    settled = [(field.name, field.id) for field in _without_marked(fields)]
+    numbers = numbers_of(lower(logical), settled)
     if numbers is None:
         report.add(UNUSABLE_TABLE, f"the fields of {path} cannot be told apart", file=path)
         return None
@@ -191,18 +192,6 @@ def _settled(schema: Any) -> Any:
     return pa.schema(kept, schema.metadata)
 
 
-def _numbers(logical: LogicalDataset, fields: Sequence[pb.Field]) -> dict[Slot, Numbers] | None:
-    lowered = lower(logical)
-    nodes = nodes_of(lowered, is_tolerant=True)
-    settled = _without_marked(fields)
-    if [node.name for node in nodes] != [field.name for field in settled]:
-        return None
-    return {
-        slot: Numbers(tuple(settled[index].id for index in indices))
-        for slot, indices in nodes_by_slot(lowered, nodes).items()
-    }
-
-
 def _without_marked(fields: Sequence[pb.Field]) -> list[pb.Field]:
     """Fields in pre-order, without those that are under way and what is below them."""
     gone: set[int] = set()
@@ -238,7 +227,7 @@ def _ids_by_number(
     as that field was in some version.
     """
     known = _known(locked)
-    words = words_by_slot(lower(logical))
+    words = words_of(logical)
     parts: dict[tuple[int, object], State] = {
         (state.shape.parent, state.shape.segment): state
         for state in locked.states
@@ -268,7 +257,7 @@ def _known(locked: LockedDataset) -> dict[tuple[tuple[int, ...], tuple[str, ...]
     known: dict[tuple[tuple[int, ...], tuple[str, ...], Segment], int] = {}
     for version in locked.versions:
         opened = open_version(locked, version)
-        words = words_by_slot(lower(opened.logical))
+        words = words_of(opened.logical)
         for slot, state in opened.states.items():
             for name in names[state.id]:
                 known[state.numbers.lance, words[slot], name] = state.id
@@ -277,11 +266,11 @@ def _known(locked: LockedDataset) -> dict[tuple[tuple[int, ...], tuple[str, ...]
 
 def _ids_by_place(logical: LogicalDataset, locked: LockedDataset) -> Ids | None:
     """The ids of the newest version that has exactly these fields."""
-    words = words_by_slot(lower(logical))
+    words = words_of(logical)
     here = [(slot.path, words[slot]) for slot in preorder(logical.columns)]
     for version in reversed(locked.versions):
         opened = open_version(locked, version)
-        theirs = words_by_slot(lower(opened.logical))
+        theirs = words_of(opened.logical)
         there = [(slot.path, theirs[slot]) for slot in preorder(opened.logical.columns)]
         if here == there:
             states = [opened.states[slot] for slot in preorder(opened.logical.columns)]

@@ -9,7 +9,6 @@ from functools import cached_property
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
 import schemac.kinds.registry  # noqa: F401 — a worker knows no kind without it
 from schemac.evolution.side import Pair, Side
@@ -17,7 +16,7 @@ from schemac.logical.dataset import LogicalDataset
 from schemac.logical.model import Schema
 from schemac.logical.origins import Origins
 from schemac.logical.slots import Slot, columns, preorder
-from schemac.tables.convert import Conversion
+from schemac.tables.convert import Conversion, values_of
 
 
 @dataclass(frozen=True)
@@ -58,7 +57,7 @@ class Recipe:
     @property
     def sources(self) -> list[str]:
         """The old columns that are read."""
-        parents = {str(_top(parent).segment) for parent in self._parents[:1]}
+        parents = {str(parent.column.segment) for parent in self._parents[:1]}
         return sorted(self._conversion.sources(self._slot) | parents)
 
     def make(self, batch: pa.RecordBatch) -> pa.RecordBatch:
@@ -66,7 +65,7 @@ class Recipe:
         values = self._conversion.build(self._slot, batch)
         field = pa.field(self.name, values.type)
         for parent in self._parents:
-            mask = _values(parent, batch).is_null()
+            mask = values_of(parent, batch).is_null()
             values = pa.StructArray.from_arrays([values], fields=[field], mask=mask)
             field = pa.field(str(parent.segment), values.type)
         return pa.RecordBatch.from_arrays([values], schema=pa.schema([field]))
@@ -89,15 +88,3 @@ def _tree(side: Side) -> dict[str, Any]:
 def _side(tree: dict[str, Any]) -> Side:
     schema = Schema.model_validate(tree)
     return Side(LogicalDataset("", schema, columns(schema), Origins("")), "")
-
-
-def _top(slot: Slot) -> Slot:
-    while slot.parent is not None:
-        slot = slot.parent
-    return slot
-
-
-def _values(slot: Slot, batch: pa.RecordBatch) -> pa.Array:
-    if slot.parent is None:
-        return batch.column(str(slot.segment))
-    return pc.struct_field(_values(slot.parent, batch), str(slot.segment))

@@ -194,6 +194,17 @@ def numbered(
     ]
 
 
+def numbers_of(lowered: LoweredSchema, fields: Sequence[tuple[str, int]]) -> dict[Slot, Numbers] | None:
+    """The ids that a table's fields, given by name and id in pre-order, have for each slot; None where they differ."""
+    nodes = nodes_of(lowered, is_tolerant=True)
+    if [node.name for node in nodes] != [name for name, _ in fields]:
+        return None
+    return {
+        slot: Numbers(tuple(fields[index][1] for index in indices))
+        for slot, indices in nodes_by_slot(lowered, nodes).items()
+    }
+
+
 def words_by_slot(lowered: LoweredSchema) -> dict[Slot, tuple[str, ...]]:
     """Lance's logical types of the nodes that each slot owns."""
     nodes = nodes_of(lowered, is_tolerant=True)
