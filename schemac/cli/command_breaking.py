@@ -4,7 +4,6 @@ Floor: 15 (cli).
 """
 
 import argparse
-import gc
 import json
 import sys
 from collections.abc import Iterable, Mapping
@@ -44,11 +43,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Judge; exit with 1 where an engine refuses a change, or old readers break."""
-    with collector_paused():
-        code = _run(options)
-        # What is there stays until the process ends; looking through it once more would be for nothing.
-        gc.freeze()
-    return code
+    with collector_paused(is_last=True):
+        return _run(options)
 
 
 def _run(options: argparse.Namespace) -> int:

@@ -4,7 +4,6 @@ Floor: 15 (cli).
 """
 
 import argparse
-import gc
 import json
 
 from schemac.cli.output import add_paths, add_text_or_json, exit_code, say, show
@@ -29,11 +28,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Diff; changes are no findings, so the exit code is 0 where both sides can be read."""
-    with collector_paused():
-        code = _run(options)
-        # What is there stays until the process ends; looking through it once more would be for nothing.
-        gc.freeze()
-    return code
+    with collector_paused(is_last=True):
+        return _run(options)
 
 
 def _run(options: argparse.Namespace) -> int:

@@ -55,6 +55,15 @@ OF_READERS: Mapping[Outcome, Code] = {Outcome.REFUSED: BREAKS_OLD_READERS, Outco
 SAFE = Judgement(Outcome.SAFE)
 
 
+def of_another_unit(change: Change) -> Judgement:
+    """Numbers that would mean something else; every engine that stores them has the same answer."""
+    return Judgement(
+        Outcome.REFUSED,
+        f"stored numbers are in {change.old}, and nothing turns them into {change.new}",
+        "add a field with the new unit, fill it, then drop the old one",
+    )
+
+
 @dataclass(frozen=True, slots=True)
 class Verdict:
     """What one engine makes of one change, seen from both sides of time."""

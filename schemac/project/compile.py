@@ -314,12 +314,17 @@ def _losses_json(losses: Sequence[Loss]) -> bytes:
 
 
 @contextmanager
-def collector_paused() -> Iterator[None]:
-    """Without the cyclic collector: a compilation makes many values and no cycles, and it would look at all of them."""
+def collector_paused(*, is_last: bool = False) -> Iterator[None]:
+    """Without the cyclic collector: a compilation makes many values and no cycles, and it would look at all of them.
+
+    `is_last` says that what was made stays until the process ends, so that looking later is for nothing as well.
+    """
     was_enabled = gc.isenabled()
     gc.disable()
     try:
         yield
     finally:
+        if is_last:
+            gc.freeze()
         if was_enabled:
             gc.enable()

@@ -13,7 +13,7 @@ from schemac.evolution.fit import Fit, fit, misfit
 from schemac.evolution.layouts import LAYOUT_FACTS, missing_cast
 from schemac.evolution.readers import TYPE_FACTS
 from schemac.evolution.side import Pair
-from schemac.evolution.verdict import SAFE, Judgement, Outcome
+from schemac.evolution.verdict import SAFE, Judgement, Outcome, of_another_unit
 from schemac.logical.slots import Slot
 
 _NOTHING = frozenset(
@@ -84,7 +84,7 @@ def _judge(change: Change) -> Judgement:
                 Outcome.DATA, f"{change.path} may be null in files that are there", "look for nulls first"
             )
         case Fact.UNIT_CHANGED if change.old is not None and change.new is not None:
-            return _unit(change)
+            return of_another_unit(change)
         case Fact.BLOB_ADDED | Fact.BLOB_REMOVED | Fact.FLOAT_ENCODING_CHANGED:
             return Judgement(
                 Outcome.REFUSED, f"{change.path} is laid out in another way", "add a field beside it"
@@ -139,11 +139,3 @@ def _extension_of(slot: Slot) -> tuple[str, str]:
         return ("arrow.json", "")
     found = EXTENSION_TYPE.read(slot.extra)
     return (found.name, found.metadata or "") if found is not None else ("", "")
-
-
-def _unit(change: Change) -> Judgement:
-    return Judgement(
-        Outcome.REFUSED,
-        f"stored numbers are in {change.old}, and nothing turns them into {change.new}",
-        "add a field with the new unit, fill it, then drop the old one",
-    )

@@ -8,24 +8,15 @@ column anew under a new id.
 
 from schemac.evolution.changes import Change, Fact
 from schemac.evolution.fit import Fit, fit, misfit
+from schemac.evolution.layouts import LAYOUT_FACTS
 from schemac.evolution.readers import TYPE_FACTS
 from schemac.evolution.side import Pair, Side
-from schemac.evolution.verdict import SAFE, Judgement, Outcome
+from schemac.evolution.verdict import SAFE, Judgement, Outcome, of_another_unit
 from schemac.identity.casts import is_cast
 from schemac.logical.slots import Slot, is_in_structs, preorder
 
-_LAYOUTS = frozenset(
-    {
-        Fact.OFFSET_WIDTH_CHANGED,
-        Fact.BUFFER_LAYOUT_CHANGED,
-        Fact.DATE_ENCODING_CHANGED,
-        Fact.DECIMAL_WIDTH_CHANGED,
-        Fact.DICTIONARY_ADDED,
-        Fact.DICTIONARY_REMOVED,
-        Fact.DICTIONARY_CHANGED,
-        Fact.EXTENSION_TYPE_CHANGED,
-    }
-)
+_LAYOUTS = LAYOUT_FACTS - {Fact.CHILD_NAMES_CHANGED} | {Fact.EXTENSION_TYPE_CHANGED}
+"""What may change Lance's own word for a type; the names of parts are metadata to it."""
 _NEW_FILES = frozenset(
     {
         Fact.COMPRESSION_CHANGED,
@@ -89,11 +80,7 @@ def judge(change: Change, sides: Pair | None) -> Judgement:
         case Fact.JSON_CHANGED:
             return Judgement(Outcome.REFUSED, "Lance turns JSON into bytes only", _BESIDE)
         case Fact.UNIT_CHANGED if change.old is not None and change.new is not None:
-            return Judgement(
-                Outcome.REFUSED,
-                f"stored numbers are in {change.old}, and nothing turns them into {change.new}",
-                "add a field with the new unit, fill it, then drop the old one",
-            )
+            return of_another_unit(change)
     return Judgement(Outcome.METADATA)
 
 

@@ -13,7 +13,7 @@ from schemac.evolution.changes import Change, Fact
 from schemac.evolution.fit import Fit, fit
 from schemac.evolution.readers import TYPE_FACTS
 from schemac.evolution.side import PaimonPlace, Pair
-from schemac.evolution.verdict import SAFE, Judgement, Outcome
+from schemac.evolution.verdict import SAFE, Judgement, Outcome, of_another_unit
 from schemac.logical.path import Part
 from schemac.logical.slots import Slot
 from schemac.targets._paimon.casts import Cast, cast, is_lossless
@@ -68,11 +68,7 @@ def judge(change: Change, sides: Pair | None) -> Judgement:
         case Fact.BECAME_REQUIRED | Fact.BECAME_OPTIONAL if old is not None and new is not None:
             return _nullability(sides, old, new)
         case Fact.UNIT_CHANGED if change.old is not None and change.new is not None:
-            return Judgement(
-                Outcome.REFUSED,
-                f"stored numbers are in {change.old}, and nothing turns them into {change.new}",
-                "add a field with the new unit, fill it, then drop the old one",
-            )
+            return of_another_unit(change)
         case Fact.FIELDS_REORDERED:
             return Judgement(Outcome.METADATA)
     if old is not None and new is not None:

@@ -10,7 +10,7 @@ from typing import Any
 
 from schemac.evolution.changes import Change, Fact
 from schemac.evolution.side import Pair
-from schemac.evolution.verdict import SAFE, Judgement, Outcome
+from schemac.evolution.verdict import SAFE, Judgement, Outcome, of_another_unit
 
 _APPLY = "carry it out with `schemac apply`, which goes through Lance itself"
 _STORAGE = frozenset(
@@ -67,11 +67,7 @@ def judge(change: Change, sides: Pair | None) -> Judgement:
         case Fact.FIELDS_REORDERED:
             return _refused("has no FIRST and AFTER")
         case Fact.UNIT_CHANGED if change.old is not None and change.new is not None:
-            return Judgement(
-                Outcome.REFUSED,
-                f"stored numbers are in {change.old}, and nothing turns them into {change.new}",
-                "add a field with the new unit, fill it, then drop the old one",
-            )
+            return of_another_unit(change)
     if slot is None or change.old_slot is None or change.new_slot is None:
         return Judgement(Outcome.METADATA)
     old, new = sides.old.spark_column(change.old_slot.column), sides.new.spark_column(change.new_slot.column)
