@@ -21,6 +21,7 @@ from schemac.logical.system import Variant
 from schemac.lowering.lower import LoweringOptions, lower
 from schemac.project.compile import check_source, collector_paused
 from schemac.project.configuration import Project
+from schemac.project.discovery import lock_path
 from schemac.source.catalogue import UNSUPPORTED_ARROW_TYPE
 from schemac.source.diagnostic import Diagnostic, SchemaError
 from schemac.source.report import Report
@@ -148,7 +149,7 @@ def compile_file(
     _raise_errors(report)
     assert source is not None
     datasets = _compile(source, report, strict, system_columns)
-    if not Path(path).with_suffix(".lock").exists():
+    if not lock_path(Path(path)).exists():
         return datasets
     from schemac.project.locking import locked_datasets  # for start-up time: many manifests have no lock
 

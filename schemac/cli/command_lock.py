@@ -13,11 +13,11 @@ from schemac.identity.freeze import freeze, open_version
 from schemac.identity.lock import Lock
 from schemac.manifest.write import write_manifest
 from schemac.project.compile import CompiledFile, collector_paused, read_manifests
+from schemac.project.discovery import lock_path
 from schemac.project.locking import (
     LockFile,
     changes_since,
     identified,
-    lock_path,
     open_lock,
     report_possible_renames,
     report_unlocked,

@@ -23,7 +23,8 @@ from schemac.pipeline.job import Job
 from schemac.pipeline.mapping import mapping_mistakes
 from schemac.project.compile import Options, check_source, emit
 from schemac.project.configuration import Project, find_project
-from schemac.project.locking import lock_path, locked_datasets
+from schemac.project.discovery import lock_path
+from schemac.project.locking import locked_datasets
 from schemac.source.catalogue import PIPELINE_FILE
 from schemac.source.report import Report
 from schemac.source.suggest import closest

@@ -22,8 +22,7 @@ from schemac.evolution.side import Pair, Side, pair, side_of_version
 from schemac.evolution.verdict import Verdict
 from schemac.project.compile import CompiledFile, collector_paused, read_manifests, speaks_of
 from schemac.project.configuration import Project
-from schemac.project.discovery import ManifestFile
-from schemac.project.locking import lock_path
+from schemac.project.discovery import ManifestFile, lock_path
 from schemac.project.partial import keep_names, parts_of
 from schemac.project.references import (
     Before,

@@ -5,7 +5,6 @@ Floor: 12 (project).
 
 import gc
 import json
-import os
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -25,7 +24,7 @@ from schemac.lowering.lower import LoweringOptions, lower
 from schemac.manifest.bind import bind, unique_by_name
 from schemac.manifest.system_columns import with_system_columns
 from schemac.project.configuration import Project
-from schemac.project.discovery import ManifestFile
+from schemac.project.discovery import ManifestFile, lock_path
 from schemac.project.workers import cores, share
 from schemac.source.diagnostic import Diagnostic, Severity
 from schemac.source.report import Report
@@ -133,7 +132,7 @@ def _compile_part(files: Sequence[ManifestFile], project: Project, options: Opti
 
 def _locked(file: CompiledFile, options: Options, report: Report) -> "Mapping[str, Locked]":
     """What the lock beside a manifest says of each dataset; nothing where there is none."""
-    if not options.locked and not os.path.exists(file.file.path.with_suffix(".lock")):
+    if not options.locked and not lock_path(file.file.path).exists():
         return {}
     # Imported here for start-up time: many projects have no locks.
     from schemac.project.locking import locked_datasets

@@ -27,6 +27,11 @@ class ManifestFile(NamedTuple):
     """Whether the user named this file; of others, those that are no manifest are passed over."""
 
 
+def lock_path(manifest: Path) -> Path:
+    """Where the lock of a manifest lies: its stem with `.lock`."""
+    return manifest.with_suffix(".lock")
+
+
 def find_manifests(paths: Sequence[str], base: Path, out: Path, report: Report) -> list[ManifestFile]:
     """The manifests at these paths, each once, in the order of the paths and of the names below them."""
     found: dict[Path, ManifestFile] = {}

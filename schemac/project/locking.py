@@ -24,6 +24,7 @@ from schemac.logical.dataset import LogicalDataset
 from schemac.logical.findings import Findings
 from schemac.lowering.lower import LoweringOptions, lower
 from schemac.manifest.write import scalar
+from schemac.project.discovery import lock_path
 from schemac.project.writing import replace_file
 from schemac.source.catalogue import (
     DAMAGED_LOCK,
@@ -36,8 +37,6 @@ from schemac.source.diagnostic import Severity
 from schemac.source.report import Report
 from schemac.source.suggest import closest
 from schemac.targets.target import Compilation
-
-SUFFIX = ".lock"
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,14 +56,9 @@ class LockFile:
         return self.text is not None
 
 
-def lock_path(manifest: Path) -> Path:
-    """The lock of a manifest: its stem with `.lock`."""
-    return manifest.with_suffix(SUFFIX)
-
-
 def lock_name(manifest_name: str) -> str:
     """How the lock of a manifest is spoken of."""
-    return str(Path(manifest_name).with_suffix(SUFFIX).as_posix())
+    return lock_path(Path(manifest_name)).as_posix()
 
 
 def open_lock(manifest: Path, manifest_name: str, report: Report) -> LockFile | None:

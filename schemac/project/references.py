@@ -27,8 +27,8 @@ from schemac.logical.origins import Origins
 from schemac.logical.slots import columns
 from schemac.project.compile import CompiledFile, check_source
 from schemac.project.configuration import Project
-from schemac.project.discovery import ManifestFile, find_manifests, is_manifest_name
-from schemac.project.locking import lock_path, open_lock
+from schemac.project.discovery import ManifestFile, find_manifests, is_manifest_name, lock_path
+from schemac.project.locking import open_lock
 from schemac.source.catalogue import UNKNOWN_REFERENCE
 from schemac.source.diagnostic import Severity
 from schemac.source.report import Report
