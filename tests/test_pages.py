@@ -1,9 +1,7 @@
 """The examples on the page of each code do what they say: the wrong one gives that code, the right one none."""
 
-import os
 import re
-import subprocess
-import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -14,6 +12,7 @@ from schemac.source.diagnostic import Code, Severity
 from schemac.source.pages import Example, Page, read_page
 from schemac.source.report import Report
 from tests.compiling import compile_bytes
+from tests.shell import Shell
 
 CODES = list(CATALOGUE.values())
 STRICT = frozenset({"SC213", "SC214"})
@@ -23,10 +22,10 @@ NOT_RUN = frozenset({"SC423", "SC613"})
 TRIPS = "fields:\n  - name: fare\n    type: Float64\n"
 
 
-def _found(code: Code, page: Page, example: Example, folder: Path) -> tuple[set[str], set[str]]:
+def _found(code: Code, page: Page, example: Example, shell: Shell, folder: Path) -> tuple[set[str], set[str]]:
     """All codes that an example gives, and those among them that are errors."""
     if example.language == "shell":
-        return _found_by_shell(example.text, folder)
+        return _found_by_shell(example.text, shell, folder)
     if example.language == "toml":
         (folder / "schemac.toml").write_text(example.text)
         report = Report()
@@ -36,7 +35,7 @@ def _found(code: Code, page: Page, example: Example, folder: Path) -> tuple[set[
         (folder / "pipeline.yaml").write_text(example.text)
         (folder / "rides.yaml").write_text(TRIPS)
         (folder / "rides.ndjson").write_text('{"fare": 1.5}\n')
-        return _found_by_shell("schemac run --dry-run pipeline.yaml", folder)
+        return _found_by_shell("schemac run --dry-run pipeline.yaml", shell, folder)
     content = example.text.encode()
     if example.language == "bytes":
         content = re.sub(rb"\\x([0-9a-f]{2})", lambda m: bytes.fromhex(m[1].decode()), content)
@@ -54,36 +53,30 @@ def _found(code: Code, page: Page, example: Example, folder: Path) -> tuple[set[
     return compiled.codes, compiled.errors
 
 
-def _found_by_shell(script: str, folder: Path) -> tuple[set[str], set[str]]:
+def _found_by_shell(script: str, shell: Shell, folder: Path) -> tuple[set[str], set[str]]:
     (folder / "trips.yaml").write_text(TRIPS)
     (folder / ".git").mkdir()
-    programs = folder / ".bin"
-    programs.mkdir()
-    for name, words in (("schemac", " -m schemac"), ("python", "")):
-        (programs / name).write_text(f'#!/bin/sh\nexec "{sys.executable}"{words} "$@"\n')
-        (programs / name).chmod(0o755)
-    root = str(Path(__file__).parent.parent)
-    environment = {
-        **os.environ,
-        "PATH": f"{programs}:{os.environ['PATH']}",
-        "PYTHONPATH": root,
-        "NO_COLOR": "1",
-    }
-    run = subprocess.run(
-        ["sh", "-c", script],
-        cwd=folder,
-        env=environment,
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
-    assert "internal error" not in run.stderr
-    found = set(re.findall(r"\[(SC\d{3})\]", run.stdout + run.stderr))
+    ran = shell.run(script)
+    assert "internal error" not in ran.said
+    found = set(re.findall(r"\[(SC\d{3})\]", ran.said))
     errors = {code for code in found if CATALOGUE[code].severity is Severity.ERROR}
-    assert (run.returncode != 0) >= bool(errors), run.stdout + run.stderr
-    assert run.returncode == 0 or found, run.stdout + run.stderr
+    assert (ran.code != 0) >= bool(errors), ran.said
+    assert ran.code == 0 or found, ran.said
     return found, errors
+
+
+@pytest.fixture
+def shells(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> Callable[[str], tuple[Shell, Path]]:
+    """A shell in a folder of its own, for each example of a page."""
+
+    def made(name: str) -> tuple[Shell, Path]:
+        folder = tmp_path / name
+        folder.mkdir()
+        return Shell(folder, capsys, monkeypatch), folder
+
+    return made
 
 
 @pytest.mark.parametrize("code", CODES, ids=lambda code: code.id)
@@ -97,23 +90,19 @@ def test_read_page(code: Code) -> None:
 
 
 @pytest.mark.parametrize("code", [c for c in CODES if c.id not in NOT_RUN], ids=lambda code: code.id)
-def test_give_code_for_wrong_example(code: Code, tmp_path: Path) -> None:
+def test_give_code_for_wrong_example(code: Code, shells: Callable[[str], tuple[Shell, Path]]) -> None:
     page = read_page(code)
     for i, example in enumerate(e for e in page.examples if not e.is_right):
-        folder = tmp_path / str(i)
-        folder.mkdir()
-        found, errors = _found(code, page, example, folder)
+        found, errors = _found(code, page, example, *shells(str(i)))
         assert code.id in found
         assert errors <= {code.id}
 
 
 @pytest.mark.parametrize("code", [c for c in CODES if c.id not in NOT_RUN], ids=lambda code: code.id)
-def test_give_nothing_for_right_example(code: Code, tmp_path: Path) -> None:
+def test_give_nothing_for_right_example(code: Code, shells: Callable[[str], tuple[Shell, Path]]) -> None:
     page = read_page(code)
     for i, example in enumerate(e for e in page.examples if e.is_right):
-        folder = tmp_path / str(i)
-        folder.mkdir()
-        found, errors = _found(code, page, example, folder)
+        found, errors = _found(code, page, example, *shells(str(i)))
         assert code.id not in found
         assert not errors
 
