@@ -22,7 +22,7 @@ test: $(READY) $(PAIMON_READY) lint  ## lint, types, floors and the tests
 	$(BIN)/python -m pytest -n $(JOBS) --dist loadgroup
 
 test-long: $(READY)  ## the same laws over many more examples
-	$(BIN)/python -m pytest -m long
+	$(BIN)/python -m pytest -m long -o faulthandler_timeout=7200
 
 bench: $(READY)  ## the compiler beside buf (needs npm), and the pipeline beside df.write.parquet
 	$(BIN)/python -m tests.bench.compiler

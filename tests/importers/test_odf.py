@@ -3,7 +3,6 @@
 import base64
 import json
 import struct
-import time
 from pathlib import Path
 from typing import Any
 
@@ -252,9 +251,7 @@ def test_refuse_a_few_bytes_that_unfold_to_many() -> None:
     builder.StartObject(2)
     builder.PrependUOffsetTRelativeSlot(1, type_, 0)
     builder.Finish(builder.EndObject())
-    start = time.perf_counter()
     assert "refer to each other without end" in _message(bytes(builder.Output()))
-    assert time.perf_counter() - start < 5
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,6 @@
 import random
 import subprocess
 import sys
-import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -12,9 +11,6 @@ import pytest
 import schemac
 from schemac.cli.main import main
 from schemac.source.diagnostic import Diagnostic, Severity
-
-SECONDS = 10.0
-"""Most time that one input may take; a build machine has bad days."""
 
 
 def _nested_types(opening: str, closing: str, levels: int) -> str:
@@ -96,9 +92,7 @@ TEXTS: dict[str, tuple[str, str]] = {
 
 @pytest.mark.parametrize(("text", "code"), TEXTS.values(), ids=TEXTS.keys())
 def test_report_bad_text(text: str, code: str) -> None:
-    start = time.perf_counter()
     found = schemac.check_text(text)
-    assert time.perf_counter() - start < SECONDS
     assert code in {d.code for d in found}
     assert any(d.severity is Severity.ERROR for d in found)
     assert all(_is_placed(d, text) for d in found)
@@ -152,9 +146,7 @@ def test_report_bad_file(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "manifest.yaml").write_bytes(content)
-    start = time.perf_counter()
     assert main(["check", "manifest.yaml"]) == 1
-    assert time.perf_counter() - start < SECONDS
     assert f"error[{code}]" in capsys.readouterr().out
 
 
