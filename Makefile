@@ -9,8 +9,11 @@ JOBS ?= 2
 PAIMON := .venv-pypaimon
 PAIMON_READY := $(PAIMON)/.ready
 PAIMON_LOCK := tests/conformance/pypaimon/requirements.lock
+# What `make quick` runs: the corpus, the pages and the units; no laws, no engines' libraries, no Spark.
+QUICK := tests/test_corpus.py tests/test_pages.py tests/test_readme.py tests/architecture tests/cli tests/evolution \
+	tests/importers tests/losses tests/project tests/unit
 
-.PHONY: help demo test test-long bench bench-pipeline lint format lock protos schemas clean
+.PHONY: help demo test quick test-long bench bench-pipeline lint format lock protos schemas clean
 
 help:  ## show the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 18
@@ -20,6 +23,9 @@ demo: $(READY)  ## see a schema become artifacts, and records go through Spark i
 
 test: $(READY) $(PAIMON_READY) lint  ## lint, types, floors and the tests
 	$(BIN)/python -m pytest -n $(JOBS) --dist loadgroup
+
+quick: $(READY) lint  ## the tests that run in this process and need no second environment: under a minute
+	$(BIN)/python -m pytest -q -n $(JOBS) -m "not long and not spark and not slow" $(QUICK)
 
 test-long: $(READY)  ## the same laws over many more examples
 	$(BIN)/python -m pytest -m long -o faulthandler_timeout=7200

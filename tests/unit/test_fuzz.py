@@ -118,6 +118,7 @@ def test_survive_near_yaml(text: str, strict: bool) -> None:
     _survive(text, strict=strict)
 
 
+@pytest.mark.slow
 @settings(QUICK, max_examples=400)
 @given(damaged_manifests(), st.booleans())
 def test_survive_damaged_manifests(text: str, strict: bool) -> None:

@@ -1,10 +1,12 @@
 """Faults are shown where they are, and slips of the pen with the word that was meant.
 
-Source: the bar is that of `reference/peers.md`, section 5: 95 of 100 first findings within the node that was
+Shape: the bar is 95 of 100 first findings within the node that was
 changed, 80 of 100 slips with the right word.
 """
 
 from typing import NamedTuple
+
+import pytest
 
 import schemac
 from schemac.source.diagnostic import Severity
@@ -50,6 +52,7 @@ def _score(mutant: Mutant, before: set[tuple[str, str]], *, strict: bool) -> Sco
     return Score(mutant, start <= (first.line, first.column) <= end, word in first.help.lower(), str(first))
 
 
+@pytest.mark.slow
 def test_show_single_faults_where_they_are_with_the_right_word() -> None:
     scores = _scores()
     slips = [score for score in scores if score.mutant.right_word]
