@@ -1,140 +1,239 @@
 """The output folder of a build.
 
 Floor: 11 (artifacts).
-Errors: SC541 stale-artifact, SC542 write-failed.
-A build that dies leaves every file as it was or as it will be: contents go to a neighbour under another name and
-take the place of the old file in one step, the provenance last of all.
+Errors: SC541 stale-artifact, SC542 write-failed, SC543 foreign-folder, SC544 damaged-provenance, SC545 in-the-way.
+A build that dies leaves every dataset as it was or as it will be: its folder is made aside and changes places with the
+old one in one step. The provenance lists old and new files before the first of these steps and the new ones after
+the last, so that every file of ours is listed at any moment. Builds into one folder wait for each other.
 """
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Collection, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
-from pathlib import Path, PurePosixPath
+from pathlib import Path
+from typing import NamedTuple
 
-from schemac.artifacts.provenance import NAME, Built, Provenance, digest, read_provenance
+from schemac.artifacts.folder import STAGING, OutputFolder, RefusedError
+from schemac.artifacts.provenance import NAME, Built, Provenance, digest
+from schemac.artifacts.swap import Swap, is_ours, recover, remove_if_empty
 from schemac.source.catalogue import STALE_ARTIFACT, WRITE_FAILED
 from schemac.source.report import Report
 
-_SUFFIX = ".schemac-new"
+_HELP = "run `schemac build`"
 
 
 @dataclass(frozen=True, slots=True)
-class _Staged:
-    """A file whose new content lies beside it, with what it held before."""
+class Build:
+    """What a build makes of an output folder."""
 
-    path: str
-    before: bytes | None
+    built: Mapping[str, Built]
+    contents: Mapping[str, bytes]
+    """By path below the folder."""
+    is_whole: bool = True
+    """Whether every manifest of the project was read: what none of them makes is to go."""
 
-    def restore(self) -> None:
-        if self.before is None:
-            os.unlink(self.path)
-        else:
-            Path(self.path).write_bytes(self.before)
+    def merged(self, before: Provenance) -> Provenance:
+        """The provenance afterwards: a build of some manifests leaves the datasets of the others."""
+        read = {dataset.manifest for dataset in self.built.values()}
+        kept = {
+            name: dataset
+            for name, dataset in before.datasets.items()
+            if not self.is_whole and name not in self.built and dataset.manifest not in read
+        }
+        return Provenance({**kept, **self.built})
+
+    def of(self, dataset: str) -> dict[str, bytes]:
+        """The contents of one dataset."""
+        files = self.built[dataset].files if dataset in self.built else ()
+        return {path: self.contents[path] for path in files}
+
+
+@dataclass(frozen=True, slots=True)
+class _Change:
+    """A dataset that is not as it is to be, and the paths that stay as they are."""
+
+    dataset: str
+    unchanged: frozenset[str]
+
+
+class Written(NamedTuple):
+    """What came of writing a build."""
+
+    files: int = 0
+    """Those that are new or changed."""
+    removed: int = 0
+    """Datasets that nothing makes any more."""
+    left: int = 0
+    """Datasets of manifests that this build did not read."""
 
 
 class Store:
     """An output folder, and what the present build puts into it."""
 
-    def __init__(self, out: Path, name: str) -> None:
-        self._out = out
+    def __init__(
+        self, out: Path, name: str, project: Path | None = None, tell: Callable[[str], None] = lambda _: None
+    ) -> None:
+        self._folder = OutputFolder(out, name, project)
         self._name = name
-        self._before = read_provenance(out) or Provenance()
+        self._tell = tell
 
-    def write(self, built: Mapping[str, Built], contents: Mapping[str, bytes], report: Report) -> int:
-        """Put these datasets' files into the folder; returns how many files changed.
+    def write(self, build: Build, report: Report) -> Written:
+        """Put a build into the folder.
 
-        Datasets of manifests that this build did not read stay. Files that the folder's provenance lists and that
-        nothing produces any more are removed; others are never touched.
+        Files that the folder's provenance lists and that nothing produces any more are removed; others are never
+        touched.
         """
-        merged = self._merged(built)
-        folders: set[str] = set()
-        staged: list[_Staged] = []
-        replaced = 0
         try:
-            for path, content in {**contents, NAME: merged.to_json()}.items():
-                self._stage(path, content, folders, staged)
-            for file in staged:
-                os.replace(file.path + _SUFFIX, file.path)
-                replaced += 1
-            kept = {path for dataset in merged.datasets.values() for path in dataset.files}
-            for path in {path for dataset in self._before.datasets.values() for path in dataset.files} - kept:
-                self._remove(path)
-        except OSError as error:
-            for file in staged:
-                Path(file.path + _SUFFIX).unlink(missing_ok=True)
-            for file in staged[:replaced]:
-                file.restore()
-            reason = (error.strerror or str(error)).lower()
+            with self._folder.held_for_writing(self._tell):
+                before = self._folder.provenance()
+                recover(self._folder, _listed(before))
+                return self._write(build, before)
+        except RefusedError as error:
+            report.add(error.code, error.message, file=self._name, help=error.help)
+        except (OSError, ValueError) as error:
+            reason = (getattr(error, "strerror", None) or str(error)).lower()
             report.add(WRITE_FAILED, f"cannot write {self._name}: {reason}", file=self._name)
-        return len([file for file in staged if not file.path.endswith(f"/{NAME}")])
+        return Written()
 
-    def compare(self, built: Mapping[str, Built], contents: Mapping[str, bytes], report: Report) -> None:
+    def compare(self, build: Build, report: Report) -> None:
         """Say which files of the folder are not what this build would write."""
-        help = "run `schemac build`"
-        for path, content in contents.items():
-            shown = f"{self._name}/{path}"
-            try:
-                is_stale = (self._out / path).read_bytes() != content
-            except FileNotFoundError:
-                report.add(STALE_ARTIFACT, f"{shown} is missing", file=shown, help=help)
-                continue
-            except OSError as error:
-                report.add(STALE_ARTIFACT, f"{shown} cannot be read: {error.strerror}", file=shown, help=help)
-                continue
-            if is_stale:
-                report.add(
-                    STALE_ARTIFACT, f"{shown} is not what its manifest compiles to", file=shown, help=help
-                )
-        read = {dataset.manifest for dataset in built.values()}
-        for name, dataset in self._before.datasets.items():
-            if dataset.manifest in read and name not in built:
-                shown = f"{self._name}/{name}"
-                report.add(STALE_ARTIFACT, f"{shown} is of a dataset that is gone", file=shown, help=help)
-        if (
-            not report.has_errors
-            and (self._out / NAME).is_file()
-            and self._read() != self._merged(built).to_json()
-        ):
-            shown = f"{self._name}/{NAME}"
-            report.add(STALE_ARTIFACT, f"{shown} is not what this build would write", file=shown, help=help)
-
-    def _merged(self, built: Mapping[str, Built]) -> Provenance:
-        read = {dataset.manifest for dataset in built.values()}
-        others = {n: d for n, d in self._before.datasets.items() if n not in built and d.manifest not in read}
-        return Provenance({**others, **built})
-
-    def _stage(self, path: str, content: bytes, folders: set[str], staged: list["_Staged"]) -> None:
-        """Write a file's content beside it, unless it is there already."""
-        final = f"{self._out}/{path}"
-        folder = final.rpartition("/")[0]
-        if folder not in folders:
-            os.makedirs(folder, exist_ok=True)
-            folders.add(folder)
-        before: bytes | None = None
         try:
-            with open(final, "rb") as stream:
-                before = stream.read()
-        except FileNotFoundError:
-            pass
-        if before == content:
-            # What an interrupted build may have left here is of no use any more.
-            if os.path.lexists(final + _SUFFIX):
-                os.unlink(final + _SUFFIX)
-            return
-        staged.append(_Staged(final, before))
-        with open(final + _SUFFIX, "wb") as stream:
-            stream.write(content)
-
-    def _read(self) -> bytes:
-        return (self._out / NAME).read_bytes()
-
-    def _remove(self, path: str) -> None:
-        (self._out / path).unlink(missing_ok=True)
-        for folder in PurePosixPath(path).parents:
-            try:
-                (self._out / folder).rmdir()
-            except OSError:
+            if not os.path.isdir(self._folder.root):
+                self._compare(build, Provenance(), report)
                 return
+            with self._folder.held_for_reading(self._tell):
+                self._compare(build, self._folder.provenance(), report)
+        except RefusedError as error:
+            report.add(error.code, error.message, file=self._name, help=error.help)
+        except (OSError, ValueError) as error:
+            reason = (getattr(error, "strerror", None) or str(error)).lower()
+            self._stale(report, "", f"cannot be read: {reason}")
+
+    def _write(self, build: Build, before: Provenance) -> Written:
+        after = build.merged(before)
+        union = _union(before, after)
+        gone = before.datasets.keys() - after.datasets.keys()
+        # All is looked at before anything is changed.
+        changes = [
+            change
+            for dataset in (*build.built, *sorted(gone))
+            if (change := self._change(dataset, build, before)) is not None
+        ]
+        # Where two datasets list one path, it is of the one that there will be.
+        owners = {path: name for name, dataset in after.datasets.items() for path in dataset.files}
+        swaps = [
+            Swap(
+                self._folder,
+                name,
+                {path for path in union.datasets[name].files if owners.get(path, name) == name},
+            )
+            for name in (change.dataset for change in changes)
+        ]
+        provenance = self._folder.read(NAME)
+        try:
+            for change, swap in zip(changes, swaps, strict=True):
+                swap.stage(build.of(change.dataset), change.unchanged)
+            if swaps:
+                self._put_provenance(union.to_json())
+            for swap in swaps:
+                swap.commit()
+        except BaseException:
+            for swap in reversed(swaps):
+                swap.undo()
+            self._put_provenance(provenance)
+            recover(self._folder, _listed(union))
+            raise
+        # While the old files are cleared away, they have to be known for ours.
+        recover(self._folder, _listed(union))
+        self._put_provenance(after.to_json())
+        for dataset in gone:
+            remove_if_empty(self._folder, dataset)
+        changed = sum(len(build.of(change.dataset)) - len(change.unchanged) for change in changes)
+        return Written(changed, len(gone), len(after.datasets) - len(build.built))
+
+    def _change(self, dataset: str, build: Build, before: Provenance) -> _Change | None:
+        """How far a dataset's files are from what they are to be; None where they are that."""
+        contents = build.of(dataset)
+        if not contents:
+            return _Change(dataset, frozenset()) if self._folder.is_reachable(dataset) else None
+        ours: Collection[str] = before.datasets[dataset].files if dataset in before.datasets else ()
+        unchanged: set[str] = set()
+        for path, content in contents.items():
+            present = self._folder.read(path)
+            if present == content:
+                unchanged.add(path)
+            elif present is not None and path not in ours:
+                self._folder.refuse_in_the_way(path)
+        is_same = len(unchanged) == len(contents)
+        return (
+            None
+            if is_same and not self._has_leftovers(contents, ours)
+            else _Change(dataset, frozenset(unchanged))
+        )
+
+    def _has_leftovers(self, contents: Mapping[str, bytes], ours: Collection[str]) -> bool:
+        """Whether a dataset's folders hold files of ours that belong to it no more."""
+        folders = {path.rpartition("/")[0] for path in ours}
+        present = (
+            f"{folder}/{name}"
+            for folder in folders
+            if self._folder.is_reachable(folder)
+            for name in os.listdir(self._folder.at(folder))
+        )
+        return any(is_ours(path, ours) and path not in contents for path in present)
+
+    def _compare(self, build: Build, before: Provenance, report: Report) -> None:
+        for path, content in build.contents.items():
+            try:
+                present = self._folder.read(path)
+            except OSError as error:
+                self._stale(report, path, f"cannot be read: {error.strerror}")
+                continue
+            if present is None:
+                self._stale(report, path, "is missing")
+            elif present != content:
+                self._stale(report, path, "is not what its manifest compiles to")
+        after = build.merged(before)
+        for name in before.datasets.keys() - after.datasets.keys():
+            self._stale(report, name, "is of a dataset that is gone")
+        if self._folder.is_folder(STAGING) and os.listdir(self._folder.at(STAGING)):
+            self._stale(report, STAGING, "was left by a build that did not end")
+        present = self._folder.read(NAME)
+        if not report.has_errors and present is not None and present != after.to_json():
+            self._stale(report, NAME, "is not what this build would write")
+
+    def _stale(self, report: Report, path: str, what: str) -> None:
+        shown = f"{self._name}/{path}" if path else self._name
+        report.add(STALE_ARTIFACT, f"{shown} {what}", file=shown, help=_HELP)
+
+    def _put_provenance(self, content: bytes | None) -> None:
+        if self._folder.read(NAME) == content:
+            return
+        if content is None:
+            os.unlink(self._folder.at(NAME))
+            return
+        staging = self._folder.at(STAGING)
+        os.makedirs(staging, exist_ok=True)
+        with open(f"{staging}/{NAME}", "wb") as stream:
+            stream.write(content)
+        os.replace(f"{staging}/{NAME}", self._folder.at(NAME))
+        with suppress(OSError):
+            os.rmdir(staging)
+
+
+def _listed(provenance: Provenance) -> frozenset[str]:
+    return frozenset(path for dataset in provenance.datasets.values() for path in dataset.files)
+
+
+def _union(before: Provenance, after: Provenance) -> Provenance:
+    """Everything that may lie in the folder while it changes."""
+    datasets = {**before.datasets, **after.datasets}
+    for name in before.datasets.keys() & after.datasets.keys():
+        new = after.datasets[name]
+        files = {**before.datasets[name].files, **new.files}
+        datasets[name] = Built(new.manifest, new.manifest_digest, files)
+    return Provenance(datasets)
 
 
 def built(manifest: str, manifest_content: bytes, contents: Mapping[str, bytes]) -> Built:

@@ -5,7 +5,7 @@ Floor: 15 (cli).
 
 import argparse
 
-from schemac.artifacts.store import Store
+from schemac.artifacts.store import Build, Store, Written
 from schemac.cli.output import add_compile_arguments, exit_code, say, show
 from schemac.cli.project import open_project, out_folder
 from schemac.lowering.lower import LoweringOptions
@@ -51,17 +51,19 @@ def run(options: argparse.Namespace) -> int:
     # Whatever process comes to need Arrow, it makes no arrays.
     with numpy_left_out():
         output = compile_files(files, project, _options(options, project), report)
-    changed = 0
+    written = Written()
     if not report.has_errors:
-        out = out_folder(options, project)
-        store = Store(out, options.out or project.configuration.out)
+        name = options.out or project.configuration.out
+        store = Store(out_folder(options, project), name, project.folder, lambda text: say(text, options))
+        # Who names manifests builds these and no others; what the others made stays as it is.
+        build = Build(output.built, output.contents, is_whole=not options.paths)
         if options.check:
-            store.compare(output.built, output.contents, report)
+            store.compare(build, report)
         else:
-            changed = store.write(output.built, output.contents, report)
+            written = store.write(build, report)
     diagnostics = report.diagnostics
     show(diagnostics, options)
-    say(_summary(options, project, output, changed, count_summary(diagnostics), report.has_errors), options)
+    say(_summary(options, project, output, written, count_summary(diagnostics), report.has_errors), options)
     return exit_code(diagnostics, options)
 
 
@@ -81,7 +83,12 @@ def _options(options: argparse.Namespace, project: Project) -> Options:
 
 
 def _summary(
-    options: argparse.Namespace, project: Project, output: Output, changed: int, found: str, has_errors: bool
+    options: argparse.Namespace,
+    project: Project,
+    output: Output,
+    written: Written,
+    found: str,
+    has_errors: bool,
 ) -> str:
     if has_errors:
         return f"nothing was written: {found}"
@@ -90,8 +97,16 @@ def _summary(
     done = (
         f"{files} files are up to date"
         if options.check
-        else f"{files} files in {out}, {changed} of them new or changed"
+        else f"{files} files in {out}, {written.files} of them new or changed"
     )
+    if written.removed:
+        done += f"; {_datasets(written.removed)} removed, for no manifest makes them any more"
+    if written.left:
+        done += f"; {_datasets(written.left)} of other manifests left as they are"
     losses = sum(map(len, output.losses.values()))
     lost = f"; {losses} losses are named in {out}/*/losses.json" if losses else ""
-    return f"{datasets} dataset{'s' if datasets != 1 else ''}: {done}{lost}{'; ' if found else ''}{found}"
+    return f"{_datasets(datasets)}: {done}{lost}{'; ' if found else ''}{found}"
+
+
+def _datasets(number: int) -> str:
+    return f"{number} dataset{'s' if number != 1 else ''}"

@@ -5,6 +5,7 @@ Floor: 12 (project).
 
 import gc
 import json
+import os
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -125,9 +126,18 @@ def _compile_part(files: Sequence[ManifestFile], project: Project, options: Opti
             artifacts, losses = emit(dataset, options, emitted, locked.get(dataset.name), is_large=is_large)
             contents = {f"{dataset.name}/{artifact.path}": artifact.content for artifact in artifacts}
             output.contents.update(contents)
-            output.built[dataset.name] = built(file.file.name, file.content, contents)
+            output.built[dataset.name] = built(_in_project(file.file, project), file.content, contents)
             output.losses[dataset.name] = losses
     return _Part(output, report.diagnostics, emitted.diagnostics)
+
+
+def _in_project(file: ManifestFile, project: Project) -> str:
+    """A manifest's path from the project's folder, wherever the command was run."""
+    try:
+        return os.path.relpath(file.path, project.folder).replace(os.sep, "/")
+    except ValueError:
+        # On another drive of Windows.
+        return file.name
 
 
 def _locked(file: CompiledFile, options: Options, report: Report) -> "Mapping[str, Locked]":

@@ -134,6 +134,11 @@ STALE_ARTIFACT = Code(
     "SC541", "stale-artifact", _ERROR, "an artifact that is not what the manifest compiles to"
 )
 WRITE_FAILED = Code("SC542", "write-failed", _ERROR, "an artifact that cannot be written")
+FOREIGN_FOLDER = Code("SC543", "foreign-folder", _ERROR, "an output folder that is not for artifacts alone")
+DAMAGED_PROVENANCE = Code(
+    "SC544", "damaged-provenance", _ERROR, "a list of artifacts that schemac did not write so"
+)
+IN_THE_WAY = Code("SC545", "in-the-way", _ERROR, "something that lies where an artifact belongs")
 
 INVALID_CONFIGURATION = Code("SC601", "invalid-configuration", _ERROR, "a configuration that cannot be read")
 NOTHING_TO_COMPILE = Code("SC602", "nothing-to-compile", _ERROR, "a run without manifests")

@@ -1,0 +1,209 @@
+"""The output folder as a place: whether it is ours, who writes into it, what lies in it.
+
+Floor: 11 (artifacts).
+Shape: paths are relative to the folder, with `/`. No link below the folder is followed, so that nothing outside of it
+is read, written or removed. A folder is ours if it is new or empty, or if it has a provenance that schemac wrote.
+Errors: RefusedError for what a user can mend, OSError for what the system refuses.
+"""
+
+import errno
+import os
+import stat
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import NoReturn
+
+from schemac.artifacts.provenance import NAME, DamagedError, Provenance, parse_provenance
+from schemac.source.catalogue import DAMAGED_PROVENANCE, FOREIGN_FOLDER, IN_THE_WAY
+from schemac.source.diagnostic import Code
+
+STAGING = ".schemac-new"
+"""Where a build makes what it is about to put in place. No dataset has such a name; no build leaves it behind."""
+_HARMLESS = frozenset({STAGING, ".gitignore", ".gitkeep", ".gitattributes", ".DS_Store"})
+"""What may lie in a folder that counts as empty."""
+_SHOWN = 3
+"""Foreign files that a message names."""
+
+
+class RefusedError(Exception):
+    """Nothing is written; why not, and the way out."""
+
+    def __init__(self, code: Code, message: str, help: str) -> None:
+        super().__init__(message)
+        self.code = code
+        self.message = message
+        self.help = help
+
+
+class OutputFolder:
+    """A folder of artifacts, spoken of by its name."""
+
+    def __init__(self, path: Path, name: str, project: Path | None = None) -> None:
+        # Where the folder itself is a link, the folder is where that leads.
+        self.root = os.path.realpath(path)
+        self.name = name.rstrip("/") or name
+        self._project = project
+        self._known: dict[str, bool] = {}
+
+    def at(self, path: str) -> str:
+        """The absolute path of a relative one."""
+        return f"{self.root}/{path}"
+
+    @contextmanager
+    def held_for_writing(self, tell: Callable[[str], None]) -> Iterator[None]:
+        """The folder, made where it is not there, with nobody else at work in it."""
+        self._refuse_bad_place()
+        os.makedirs(self.root, exist_ok=True)
+        with self._held(is_exclusive=True, tell=tell):
+            self._known.clear()
+            yield
+
+    @contextmanager
+    def held_for_reading(self, tell: Callable[[str], None]) -> Iterator[None]:
+        """The folder, with nobody at work who changes it."""
+        self._refuse_bad_place()
+        with self._held(is_exclusive=False, tell=tell):
+            yield
+
+    def provenance(self) -> Provenance:
+        """What the folder says of itself, empty for a new one; refuses a folder that is not ours."""
+        content = self.read(NAME)
+        if content is None:
+            self._refuse_foreign()
+            return Provenance()
+        try:
+            return parse_provenance(content)
+        except DamagedError as error:
+            raise RefusedError(
+                DAMAGED_PROVENANCE,
+                f"{self.name}/{NAME} {error}",
+                f"if nothing of your own is in {self.name}, remove the folder and run `schemac build` again; "
+                "else give a new folder with `--out`",
+            ) from None
+
+    def read(self, path: str) -> bytes | None:
+        """The content of a file, None where there is none; refuses what is no plain file in plain folders."""
+        if not self.is_reachable(path.rpartition("/")[0]):
+            return None
+        found = self._status(path)
+        if found is None:
+            return None
+        if not stat.S_ISREG(found.st_mode):
+            self.refuse_in_the_way(path, found)
+        flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
+        with os.fdopen(os.open(self.at(path), flags), "rb") as stream:
+            return stream.read()
+
+    def is_folder(self, path: str) -> bool:
+        """Whether a folder is there; refuses anything else, a link to a folder included."""
+        found = self._status(path)
+        if found is not None and not stat.S_ISDIR(found.st_mode):
+            self.refuse_in_the_way(path, found)
+        return found is not None
+
+    def is_reachable(self, path: str) -> bool:
+        """Whether a folder is there, with all folders above it; as `is_folder`, and remembered."""
+        if not path:
+            return True
+        known = self._known.get(path)
+        if known is None:
+            known = self.is_reachable(path.rpartition("/")[0]) and self.is_folder(path)
+            self._known[path] = known
+        return known
+
+    def refuse_in_the_way(self, path: str, found: os.stat_result | None = None) -> NoReturn:
+        """Say that something lies where an artifact belongs."""
+        sort = _sort_of(found.st_mode) if found is not None else "a file that schemac did not write"
+        raise RefusedError(
+            IN_THE_WAY,
+            f"{self.name}/{path} is {sort}, and in the way of an artifact",
+            f"move it elsewhere, or build into another folder: `schemac build --out {self.name}-schemas`",
+        )
+
+    def _status(self, path: str) -> os.stat_result | None:
+        try:
+            return os.lstat(self.at(path))
+        except FileNotFoundError:
+            return None
+
+    def _refuse_bad_place(self) -> None:
+        kept = [("the project", self._project), ("your home folder", _home())]
+        for what, place in kept:
+            where = Path(os.path.realpath(place)) if place is not None else None
+            if where is not None and where.is_relative_to(self.root):
+                sort = "is" if where == Path(self.root) else "holds"
+                self._refuse_as_foreign(f"{self.name} {sort} {what} itself", "build")
+
+    def _refuse_foreign(self) -> None:
+        foreign = sorted(set(os.listdir(self.root)) - _HARMLESS)
+        if foreign:
+            shown = _listed(foreign)
+            self._refuse_as_foreign(
+                f"{self.name} has no {NAME}, but files that schemac did not write: {shown}",
+                f"{self.name}/schemas",
+            )
+
+    def _refuse_as_foreign(self, message: str, instead: str) -> NoReturn:
+        raise RefusedError(
+            FOREIGN_FOLDER, message, f"give a folder of its own: `schemac build --out {instead}`"
+        )
+
+    @contextmanager
+    def _held(self, *, is_exclusive: bool, tell: Callable[[str], None]) -> Iterator[None]:
+        """The folder, locked; the system frees it when a process dies, however it dies."""
+        if sys.platform == "win32":
+            # There is no such lock on a folder.
+            yield
+            return
+        import fcntl  # not on every platform
+
+        kind = fcntl.LOCK_EX if is_exclusive else fcntl.LOCK_SH
+        while True:
+            handle = os.open(self.root, os.O_RDONLY)
+            try:
+                try:
+                    fcntl.flock(handle, kind | fcntl.LOCK_NB)
+                except BlockingIOError:
+                    tell(f"another build is writing into {self.name}; waiting for it to end")
+                    fcntl.flock(handle, kind)
+                if self._is_still(handle, make=is_exclusive):
+                    yield
+                    return
+            finally:
+                os.close(handle)
+
+    def _is_still(self, handle: int, *, make: bool) -> bool:
+        """Whether the folder that was locked is the one of this name: somebody may have removed it meanwhile."""
+        if make:
+            os.makedirs(self.root, exist_ok=True)
+        return os.path.samestat(os.fstat(handle), os.stat(self.root))
+
+
+def _home() -> Path | None:
+    try:
+        return Path.home()
+    except RuntimeError:
+        return None
+
+
+def _listed(names: Iterable[str]) -> str:
+    shown = [ascii(name)[1:-1] for name in names]
+    more = f" and {len(shown) - _SHOWN} more" if len(shown) > _SHOWN else ""
+    return ", ".join(shown[:_SHOWN]) + more
+
+
+def _sort_of(mode: int) -> str:
+    sorts = (
+        (stat.S_ISLNK, "a symbolic link"),
+        (stat.S_ISDIR, "a folder"),
+        (stat.S_ISREG, "a file"),
+        (stat.S_ISFIFO, "a named pipe"),
+    )
+    return next((words for applies, words in sorts if applies(mode)), "a device")
+
+
+def is_cross_device(error: OSError) -> bool:
+    """Whether two places lie on different file systems, or on one that has no links."""
+    return error.errno in (errno.EXDEV, errno.EPERM, errno.ENOTSUP, errno.EMLINK, errno.ENOSYS)

@@ -1,0 +1,202 @@
+"""The folder of one dataset, made aside and put in place of the old one in one step.
+
+Floor: 11 (artifacts).
+Shape: `.schemac-new/<dataset>/.new` holds the new folder until both change places, and the old one until that is
+cleared away. What schemac did not write is in both meanwhile, as a second link to the same file.
+Source: renameat2 of Linux and renameatx_np of macOS change places in one step. Where there is no such call, the old
+folder is put aside as `.old` first; a process that dies between the two steps leaves no folder, and the next
+build puts it back.
+"""
+
+import errno
+import os
+import shutil
+import stat
+import sys
+from collections.abc import Callable, Collection, Iterator, Mapping
+from contextlib import suppress
+from functools import cache
+
+from schemac.artifacts.folder import STAGING, OutputFolder, is_cross_device
+
+_NEW, _OLD = ".new", ".old"
+_EXCHANGE = 2
+"""RENAME_EXCHANGE of Linux; RENAME_SWAP of macOS is the same number."""
+_UNKNOWN_CALL = frozenset({errno.ENOSYS, errno.EINVAL, errno.ENOTSUP})
+
+
+class Swap:
+    """One dataset of an output folder, on its way from the old files to the new ones."""
+
+    def __init__(self, folder: OutputFolder, dataset: str, own: Collection[str]) -> None:
+        self._folder = folder
+        self._dataset = dataset
+        self._own = own
+        """Paths that schemac wrote for this very dataset; the folder may hold another dataset as well."""
+        aside = f"{STAGING}/{dataset}"
+        self._place = folder.at(dataset)
+        self._new, self._old = folder.at(f"{aside}/{_NEW}"), folder.at(f"{aside}/{_OLD}")
+        self._undo: list[Callable[[], object]] = []
+
+    def stage(self, contents: Mapping[str, bytes], unchanged: Collection[str]) -> None:
+        """Make the new folder: these contents by path, and what others have put there."""
+        os.makedirs(self._new)
+        made: set[str] = set()
+        for path, content in contents.items():
+            target = f"{self._new}{path[len(self._dataset) :]}"
+            parent = os.path.dirname(target)
+            if parent not in made:
+                os.makedirs(parent, exist_ok=True)
+                made.add(parent)
+            if path in unchanged:
+                _link(self._folder.at(path), target)
+                continue
+            with open(target, "xb") as stream:
+                stream.write(content)
+        if os.path.isdir(self._place):
+            self._carry(self._place, self._new, self._dataset)
+
+    def commit(self) -> None:
+        """Put the new folder in place; an empty one means that none is left."""
+        is_there = os.path.isdir(self._place)
+        if not os.listdir(self._new):
+            if is_there:
+                self._rename(self._place, self._old)
+        elif not is_there:
+            os.makedirs(os.path.dirname(self._place), exist_ok=True)
+            self._rename(self._new, self._place)
+        elif exchange(self._new, self._place):
+            self._undo.append(lambda: exchange(self._new, self._place))
+        else:
+            self._rename(self._place, self._old)
+            self._rename(self._new, self._place)
+
+    def undo(self) -> None:
+        """Take back what was committed."""
+        while self._undo:
+            self._undo.pop()()
+
+    def _rename(self, source: str, target: str) -> None:
+        os.rename(source, target)
+        self._undo.append(lambda: os.rename(target, source))
+
+    def _carry(self, old: str, new: str, path: str) -> None:
+        for entry in os.scandir(old):
+            here = f"{path}/{entry.name}"
+            target = f"{new}/{entry.name}"
+            if entry.is_dir(follow_symlinks=False):
+                if _holds_foreign(entry.path, here, self._own):
+                    os.makedirs(target, exist_ok=True)
+                    self._carry(entry.path, target, here)
+            elif not is_ours(here, self._own):
+                _link(entry.path, target)
+
+
+def recover(folder: OutputFolder, ours: Collection[str]) -> None:
+    """Clear away what this build or one that died left aside, and put back what belongs to somebody else."""
+    staging = folder.at(STAGING)
+    if not folder.is_folder(STAGING):
+        return
+    for root, folders, _ in os.walk(staging):
+        dataset = os.path.relpath(root, staging).replace(os.sep, "/")
+        place = folder.at(dataset)
+        if (
+            _OLD in folders
+            and not os.path.lexists(place)
+            and _NEW in folders
+            and os.listdir(f"{root}/{_NEW}")
+        ):
+            os.rename(f"{root}/{_OLD}", place)
+        for name in (_NEW, _OLD):
+            if os.path.isdir(f"{root}/{name}"):
+                _rescue(folder, f"{root}/{name}", dataset, ours)
+        folders[:] = [name for name in folders if name not in (_NEW, _OLD)]
+    shutil.rmtree(staging)
+
+
+def remove_if_empty(folder: OutputFolder, dataset: str) -> None:
+    """Remove the folder of an account in which no dataset is left."""
+    if "/" in dataset:
+        with suppress(OSError):
+            os.rmdir(folder.at(dataset.rpartition("/")[0]))
+
+
+def is_ours(path: str, ours: Collection[str]) -> bool:
+    """Whether schemac wrote a file: it is listed, or was made aside by a version that did so file by file."""
+    return path in ours or path.removesuffix(STAGING) in ours
+
+
+def _holds_foreign(folder: str, path: str, ours: Collection[str]) -> bool:
+    """Whether a folder has anything in it that is not ours, or is an empty folder of somebody else."""
+    entries = list(os.scandir(folder))
+    if not entries:
+        return not any(listed.startswith(f"{path}/") for listed in ours)
+    return any(
+        _holds_foreign(entry.path, f"{path}/{entry.name}", ours)
+        if entry.is_dir(follow_symlinks=False)
+        else not is_ours(f"{path}/{entry.name}", ours)
+        for entry in entries
+    )
+
+
+def _rescue(folder: OutputFolder, aside: str, dataset: str, ours: Collection[str]) -> None:
+    """Move what schemac did not write, and what has no second link in place, back to where it was."""
+    for path, status in _files(aside, dataset):
+        target = folder.at(path)
+        if is_ours(path, ours) or status.st_nlink > 1 or os.path.lexists(target):
+            continue
+        os.makedirs(os.path.dirname(target), exist_ok=True)
+        os.rename(f"{aside}{path[len(dataset) :]}", target)
+
+
+def _files(folder: str, path: str) -> Iterator[tuple[str, os.stat_result]]:
+    for entry in os.scandir(folder):
+        here = f"{path}/{entry.name}"
+        if entry.is_dir(follow_symlinks=False):
+            yield from _files(entry.path, here)
+        else:
+            yield here, os.lstat(entry.path)
+
+
+def _link(source: str, target: str) -> None:
+    """A second name for a file; a copy where the file system has no links."""
+    try:
+        os.link(source, target, follow_symlinks=False)
+    except OSError as error:
+        if not is_cross_device(error) or not stat.S_ISREG(os.lstat(source).st_mode):
+            raise
+        shutil.copy2(source, target, follow_symlinks=False)
+
+
+def exchange(one: str, other: str) -> bool:
+    """Let two folders change places in one step; False where the system cannot."""
+    call = _call()
+    if call is None:
+        return False
+    number = call(os.fsencode(one), os.fsencode(other))
+    if number in _UNKNOWN_CALL:
+        return False
+    if number:
+        raise OSError(number, os.strerror(number), other)
+    return True
+
+
+@cache
+def _call() -> Callable[[bytes, bytes], int] | None:
+    # Imported here for start-up time: only a build that changes a dataset needs it.
+    import ctypes
+
+    name = {"linux": "renameat2", "darwin": "renameatx_np"}.get(sys.platform)
+    try:
+        function = getattr(ctypes.CDLL(None, use_errno=True), name) if name else None
+    except (OSError, AttributeError):
+        return None
+    if function is None:
+        return None
+    function.argtypes = (ctypes.c_int, ctypes.c_char_p, ctypes.c_int, ctypes.c_char_p, ctypes.c_uint)
+
+    def call(one: bytes, other: bytes) -> int:
+        # Both paths are absolute: what folder they start from does not matter.
+        return 0 if function(-1, one, -1, other, _EXCHANGE) == 0 else ctypes.get_errno()
+
+    return call
