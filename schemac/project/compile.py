@@ -194,9 +194,10 @@ def check_source(
     strict: bool = False,
     is_named: bool = True,
     system_columns: Variant | None = None,
+    stem: str | None = None,
 ) -> list[LogicalDataset]:
-    """The datasets of one text, checked."""
-    datasets = bind(source, report, strict=strict, is_named=is_named)
+    """The datasets of one text, checked; those without a name are called after it, or `stem`."""
+    datasets = bind(source, report, strict=strict, is_named=is_named, stem=stem)
     if system_columns is not None:
         datasets = [with_system_columns(dataset, system_columns) for dataset in datasets]
     for dataset in datasets:
