@@ -118,6 +118,10 @@ def _compile_part(files: Sequence[ManifestFile], project: Project, options: Opti
     output = Output([(dataset.name, file.file) for file in compiled for dataset in file.datasets])
     if report.has_errors or not options.targets:
         return _Part(output, report.diagnostics, ())
+    # Imported here for start-up time: many runs only check.
+    from schemac.project.strays import report_lost_locks
+
+    report_lost_locks(compiled, project, report)
     for file in compiled:
         locked = _locked(file, options, report)
         for dataset in file.datasets:
