@@ -9,7 +9,7 @@ import sys
 from collections.abc import Iterable, Mapping
 
 from schemac.cli.output import add_output_arguments, add_paths, exit_code, say, show
-from schemac.cli.project import compared_folders, open_project
+from schemac.cli.project import open_compared
 from schemac.evolution.judge import JUDGES
 from schemac.evolution.verdict import OF_DATA, OF_READERS, Judgement, Outcome, Verdict
 from schemac.project.comparing import Comparison, Wanted, compare
@@ -49,7 +49,7 @@ def run(options: argparse.Namespace) -> int:
 
 def _run(options: argparse.Namespace) -> int:
     report = Report()
-    project, files = open_project(options, report)
+    project, files, folders = open_compared(options, report)
     found: list[Comparison] = []
     if not report.has_errors:
         engines = tuple(options.engine or (e for e in JUDGES if e in project.configuration.targets))
@@ -59,8 +59,9 @@ def _run(options: argparse.Namespace) -> int:
             options.transitive,
             is_asked_outright=bool(options.engine),
             are_targets_named="targets" in project.configuration.model_fields_set,
+            is_project=not options.paths,
         )
-        found = compare(files, compared_folders(options, project), wanted, project, report)
+        found = compare(files, folders, wanted, project, report)
     could_read = not report.has_errors
     for comparison in found:
         _report(comparison, options, report)

@@ -7,7 +7,7 @@ import argparse
 import json
 
 from schemac.cli.output import add_paths, add_text_or_json, exit_code, say, show
-from schemac.cli.project import compared_folders, open_project
+from schemac.cli.project import open_compared
 from schemac.project.comparing import Comparison, Wanted, compare
 from schemac.project.compile import collector_paused
 from schemac.project.locking import summary
@@ -34,11 +34,11 @@ def run(options: argparse.Namespace) -> int:
 
 def _run(options: argparse.Namespace) -> int:
     report = Report()
-    project, files = open_project(options, report)
+    project, files, folders = open_compared(options, report)
     found: list[Comparison] = []
     if not report.has_errors:
-        wanted = Wanted(options.against, is_transitive=options.transitive)
-        found = compare(files, compared_folders(options, project), wanted, project, report)
+        wanted = Wanted(options.against, is_transitive=options.transitive, is_project=not options.paths)
+        found = compare(files, folders, wanted, project, report)
     diagnostics = report.diagnostics
     if options.format == "json" and not report.has_errors:
         print(json.dumps({"changes": _json(found)}, ensure_ascii=False, indent=2))

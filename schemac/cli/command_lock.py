@@ -5,12 +5,14 @@ Floor: 15 (cli).
 
 import argparse
 import sys
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from schemac.cli.output import add_compile_arguments, exit_code, say, show
 from schemac.cli.project import open_project
 from schemac.identity.freeze import freeze, open_version
 from schemac.identity.lock import Lock
+from schemac.logical.slots import preorder
 from schemac.manifest.write import write_manifest
 from schemac.project.compile import CompiledFile, collector_paused, read_manifests
 from schemac.project.discovery import lock_path
@@ -20,13 +22,16 @@ from schemac.project.locking import (
     identified,
     open_lock,
     report_possible_renames,
+    report_returned_names,
     report_unlocked,
     save_lock,
     summary,
 )
 from schemac.project.merging import merge_driver, resolve
-from schemac.source.catalogue import NOTHING_TO_COMPILE
+from schemac.project.strays import report_lost_locks
+from schemac.source.catalogue import NOTHING_TO_COMPILE, UNKNOWN_COLUMN
 from schemac.source.report import Report
+from schemac.source.suggest import closest
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -40,6 +45,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     mode.add_argument(
         "--resolve", action="store_true", help="settle locks that git left with the marks of a merge conflict"
+    )
+    mode.add_argument(
+        "--restore",
+        action="append",
+        type=_given,
+        metavar="FIELD=ID",
+        help="lock, and let a field have the id that it had before it was dropped or called otherwise; may be repeated",
     )
     mode.add_argument("--show", type=int, metavar="N", help="print version N as a manifest")
     mode.add_argument(
@@ -72,6 +84,8 @@ def _lock(options: argparse.Namespace, report: Report) -> None:
     compiled = read_manifests(files, project, report, strict=strict)
     if report.has_errors:
         return
+    report_lost_locks(compiled, project, report)
+    wanted = _restored(compiled, dict(options.restore or ()), report)
     # All or nothing: a lock is written only once every manifest of the run has its next version.
     planned: list[tuple[LockFile, Lock, list[str]]] = []
     for file in compiled:
@@ -83,7 +97,7 @@ def _lock(options: argparse.Namespace, report: Report) -> None:
         if options.show is not None:
             _show(file, held, options, report)
             continue
-        planned.append(_next(file, held, options, report))
+        planned.append(_next(file, held, options, wanted, report))
     if options.check or options.show is not None or report.has_errors:
         return
     for held, lock, lines in planned:
@@ -94,12 +108,16 @@ def _lock(options: argparse.Namespace, report: Report) -> None:
 
 
 def _next(
-    file: CompiledFile, held: LockFile, options: argparse.Namespace, report: Report
+    file: CompiledFile,
+    held: LockFile,
+    options: argparse.Namespace,
+    wanted: Mapping[str, Mapping[str, int]],
+    report: Report,
 ) -> tuple[LockFile, Lock, list[str]]:
     lock, lines = held.lock, []
     for dataset in file.datasets:
         locked = held.lock.dataset(dataset.name)
-        found = identified(dataset, locked, report)
+        found = identified(dataset, locked, report, wanted.get(dataset.name, {}))
         if options.check:
             report_unlocked(dataset, locked, found, report, is_error=True)
             continue
@@ -108,9 +126,48 @@ def _next(
         if after is not locked and after.newest is not None:
             changes = changes_since(dataset, locked, found) if locked.newest else ()
             report_possible_renames(dataset, changes, report)
+            report_returned_names(dataset, changes, locked, found, report)
             what = summary(changes) if locked.newest else _columns(len(dataset.columns))
             lines.append(f"{held.name}: version {after.newest.number} of {dataset.name}: {what}")
     return held, lock, lines
+
+
+def _restored(
+    compiled: Sequence[CompiledFile], given: Mapping[str, int], report: Report
+) -> dict[str, dict[str, int]]:
+    """The ids that fields are to have, by dataset."""
+    wanted: dict[str, dict[str, int]] = {}
+    datasets = [dataset for file in compiled for dataset in file.datasets]
+    for title, id in given.items():
+        having = [
+            d for d in datasets if any(slot.title == title for slot in preorder(d.columns) if slot.is_member)
+        ]
+        if len(having) == 1:
+            wanted.setdefault(having[0].name, {})[title] = id
+            continue
+        titles = {slot.title for d in datasets for slot in preorder(d.columns) if slot.is_member}
+        near = closest(title, titles)
+        report.add(
+            UNKNOWN_COLUMN,
+            f"{', '.join(d.name for d in having)} have a field {title} each"
+            if having
+            else f"no dataset of this run has a field {title}",
+            help="name the manifest that is meant"
+            if having
+            else f"did you mean {near}?"
+            if near
+            else "name the field as the manifest has it now",
+        )
+    return wanted
+
+
+def _given(text: str) -> tuple[str, int]:
+    title, equals, id = text.rpartition("=")
+    if not (title and equals and id.isascii() and id.isdigit()):
+        raise argparse.ArgumentTypeError(
+            f"'{text}' is no FIELD=ID, such as fare=2; `--show` and the lock tell the ids"
+        )
+    return title, int(id)
 
 
 def _show(file: CompiledFile, held: LockFile, options: argparse.Namespace, report: Report) -> None:

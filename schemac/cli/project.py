@@ -49,11 +49,27 @@ def find_dataset(
     return by_name.get(options.dataset)
 
 
-def compared_folders(options: argparse.Namespace, project: Project) -> list[Path]:
-    """Folders that a commit is looked through for manifests that are gone."""
-    if options.paths:
-        return [Path(path) for path in options.paths if Path(path).is_dir()]
-    return [project.folder / path for path in project.configuration.manifests or (".",)]
+def open_compared(
+    options: argparse.Namespace, report: Report
+) -> tuple[Project, list[ManifestFile], list[Path]]:
+    """The project, the manifests that are compared, and the folders that are compared with all that they held.
+
+    What is there no more can be compared with a commit that has it: such a path counts as a folder.
+    """
+    here = Path.cwd()
+    project = find_project(here, report, Path(options.config) if options.config else None)
+    if report.has_errors:
+        return project, [], []
+    base = here if options.paths else project.folder
+    given = options.paths or project.configuration.manifests or (".",)
+    folders = [base / path for path in given if (base / path).is_dir() or not options.paths]
+    if not options.against.startswith("git:"):
+        return project, find_manifests(given, base, out_folder(options, project), report), folders
+    missing = [base / path for path in given if not (base / path).exists()]
+    there = [path for path in given if (base / path).exists()]
+    # Whether there is anything at all is known only once the commit is read.
+    files = find_manifests(there, base, out_folder(options, project), Report())
+    return project, files, list(dict.fromkeys([*folders, *missing]))
 
 
 def out_folder(options: argparse.Namespace, project: Project) -> Path:

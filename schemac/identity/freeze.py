@@ -7,6 +7,7 @@ Shape: what did not change keeps its line; what changed gets a new one, and its 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
+from functools import partial
 
 from schemac.identity.lock import LockedDataset, Numbers, Shape, State, Version, order_of
 from schemac.identity.lockfile import digest_of
@@ -17,6 +18,7 @@ from schemac.identity.shapes import schema_of, shape_of
 from schemac.logical.dataset import LogicalDataset
 from schemac.logical.findings import Findings
 from schemac.logical.origins import Origins
+from schemac.logical.path import Segment
 from schemac.logical.slots import Slot, columns, preorder
 from schemac.lowering.metadata import compact
 
@@ -67,8 +69,22 @@ def identify(
     if newest is None:
         return identified(dataset, locked, None, {}, words_of)
     before = open_version(locked, newest)
-    ids = Matcher(before.states.values(), dataset.columns, renamed).match(findings)
+    former = partial(former_places, locked)
+    ids = Matcher(before.states.values(), dataset.columns, renamed, former).match(findings)
     return identified(dataset, locked, before, ids, words_of)
+
+
+def former_places(locked: LockedDataset) -> dict[tuple[int | None, Segment], int]:
+    """The fields by the places that they had in earlier versions, and have no more; the last one to be there counts."""
+    past = [
+        state for state in locked.states if state.last is not None and isinstance(state.shape.segment, str)
+    ]
+    present = {
+        state.id: (state.shape.parent, state.shape.segment) for state in locked.states if state.last is None
+    }
+    past.sort(key=lambda state: (state.last or 0, state.id))
+    places = {(state.shape.parent, state.shape.segment): state.id for state in past}
+    return {place: id for place, id in places.items() if present.get(id) != place}
 
 
 def freeze(dataset: LogicalDataset, locked: LockedDataset, identified: Identified) -> LockedDataset:
@@ -123,8 +139,13 @@ def identified(
     before: LockedVersion | None,
     matched: Ids,
     words_of: WordsOf,
+    back: frozenset[int] = frozenset(),
 ) -> Identified:
-    """The fields of a dataset, given which of them stood in the version before, and under what ids."""
+    """The fields of a dataset, given which of them stood in the version before, and under what ids.
+
+    `back` are ids of fields that were dropped in between: Lance gives no number of a dropped field to another column, so
+    they get new ones, and a column that is still there is written anew. Paimon reads by its ids whatever was between.
+    """
     slots = preorder(dataset.columns)
     states = {state.id: state for state in before.states.values()} if before is not None else {}
     ids = _all_ids(slots, matched, locked.highest_id)
@@ -135,10 +156,10 @@ def identified(
         )
         version = before.version
         highest = Highest(version.highest_lance, version.highest_paimon)
-        if same and version.extra == extra_of(dataset):
+        if same and not back and version.extra == extra_of(dataset):
             numbers = {slot: states[id].numbers for slot, id in ids.items()}
             return Identified(ids, numbers, shapes, highest, is_changed=False)
-        old = _old(before, matched, words_of)
+        old = _old(before, matched, words_of, back)
     else:
         highest, old = Highest(), {}
     made, highest = number(dataset.columns, words_of(dataset), old, highest)
@@ -156,11 +177,11 @@ def _all_ids(slots: Sequence[Slot], matched: Ids, highest: int) -> Ids:
     return ids
 
 
-def _old(before: LockedVersion, matched: Ids, words_of: WordsOf) -> dict[Slot, Old]:
+def _old(before: LockedVersion, matched: Ids, words_of: WordsOf, back: frozenset[int]) -> dict[Slot, Old]:
     slots = {state.id: slot for slot, state in before.states.items()}
     words = words_of(before.logical)
     return {
-        slot: Old(slots[id], words[slots[id]], before.states[slots[id]].numbers)
+        slot: Old(slots[id], () if id in back else words[slots[id]], before.states[slots[id]].numbers)
         for slot, id in matched.items()
     }
 

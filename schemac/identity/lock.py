@@ -3,7 +3,8 @@
 Floor: 8 (identity). Values only.
 Shape: a dataset has versions, counted from 1, and states of fields. A state is what one field was in an unbroken
 range of versions: where it stood, its type, its attributes, its numbers in the engines. A field that did not change
-has one state for ever; a dropped field's last state is its tombstone. Nothing is ever taken out.
+has one state for ever; a dropped field's last state is its tombstone, unless the field is given its id back later.
+Nothing is ever taken out.
 """
 
 from collections.abc import Iterable, Mapping

@@ -2,11 +2,13 @@
 
 Floor: 8 (identity).
 Shape: the id of each slot that stood in the old version. A field keeps its id under its name, or under the name that
-its `schemac.dev/renamedFrom` gives, be it that of a sibling or a path from the top; nothing is guessed.
-Errors: SC404 unknown-old-name.
+its `schemac.dev/renamedFrom` gives, be it that of a sibling or a path from the top; nothing is guessed. What is declared
+counts more than a name: beside a field that says it was `a`, a field called `a` is new. An old name may also be one
+that a field had in an earlier version, for another branch may have renamed it since.
+Errors: SC404 unknown-old-name, SC420 ambiguous-old-name.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 
 from schemac.attributes.own import RENAMED_FROM
@@ -15,22 +17,32 @@ from schemac.logical.findings import Findings
 from schemac.logical.path import Segment, dotted
 from schemac.logical.slots import Slot, preorder
 from schemac.lowering.metadata import compact
-from schemac.source.catalogue import UNKNOWN_OLD_NAME
+from schemac.source.catalogue import AMBIGUOUS_OLD_NAME, UNKNOWN_OLD_NAME
 from schemac.source.suggest import closest
 
 Ids = dict[Slot, int]
+Places = Mapping[tuple[int | None, Segment], int]
+"""Fields by the id of what is around them and their names there."""
 
 
 class Matcher:
     """Finds the fields of one old version among new slots."""
 
     def __init__(
-        self, states: Iterable[State], columns: Sequence[Slot], renamed: Mapping[str, str] | None = None
+        self,
+        states: Iterable[State],
+        columns: Sequence[Slot],
+        renamed: Mapping[str, str] | None = None,
+        former: Callable[[], Places] = dict,
     ) -> None:
-        """`renamed` gives old titles by new ones, beside what the attributes say."""
+        """`renamed` gives old titles by new ones, beside what the attributes say.
+
+        `former` gives the fields by the places that they had in earlier versions.
+        """
         self._states = tuple(states)
         self._columns = columns
         self._renamed = renamed or {}
+        self._former = former
         self._children: dict[int | None, dict[Segment, State]] = {}
         for state in self._states:
             self._children.setdefault(state.shape.parent, {})[state.shape.segment] = state
@@ -47,7 +59,7 @@ class Matcher:
         old = self._children.get(parent, {}) if parent is not None or slots is self._columns else {}
         for slot in slots:
             if slot.is_member and (self._renamed or RENAMED_FROM.key in slot.extra):
-                id = self._old_id(slot, slots, old, findings)
+                id = self._old_id(slot, slots, parent, findings)
                 if id is not None:
                     self._take(slot, id)
         for slot in slots:
@@ -63,7 +75,7 @@ class Matcher:
         self._taken.add(id)
 
     def _old_id(
-        self, slot: Slot, siblings: Sequence[Slot], old: Mapping[Segment, State], findings: Findings | None
+        self, slot: Slot, siblings: Sequence[Slot], parent: int | None, findings: Findings | None
     ) -> int | None:
         """The id that a declaration gives a slot."""
         before = self._renamed.get(slot.title)
@@ -71,21 +83,47 @@ class Matcher:
             id = self._titles.get(before)
             return id if id not in self._taken else None
         name = RENAMED_FROM.read(slot.extra)
+        old = self._children.get(parent, {}) if parent is not None or slot.parent is None else {}
         same = old.get(slot.segment)
         if name is None or (same is not None and _says(same, name)):
             return None
         sibling = old.get(name)
-        if sibling is not None and sibling.id not in self._taken:
-            heir = next((s for s in siblings if s.segment == name), None)
-            if heir is None or _leaves(heir, sibling):
-                return sibling.id
-        moved = self._titles.get(name)
-        if moved is not None and moved not in self._taken:
-            heir = self._new_titles.get(name)
-            if heir is None or _leaves(heir, self._by_id[moved]):
-                return moved
-        if same is None and findings is not None:
-            near = closest(name, [str(segment) for segment in old]) or closest(name, self._titles)
+        id = sibling.id if sibling is not None else self._titles.get(name)
+        former = self._once(name, siblings, parent)
+        if id is None and former is not None:
+            return former
+        if id is not None and id not in self._taken:
+            heir = next((s for s in siblings if s.segment == name), None) or self._new_titles.get(name)
+            is_left = heir is None or _leaves(heir, self._by_id[id])
+            is_new = heir is not None and RENAMED_FROM.key not in heir.extra
+            if is_left or (is_new and same is None and former in (None, id)):
+                return id
+        if findings is not None:
+            self._report(slot, name, id, former, same, findings)
+        return None
+
+    def _once(self, name: str, siblings: Sequence[Slot], parent: int | None) -> int | None:
+        """A field that had this name in an earlier version, and that no slot has the present name of."""
+        places = self._former_places
+        id = places.get((parent, name), places.get((None, name)))
+        if id is None or id in self._taken:
+            return None
+        shape = self._by_id[id].shape
+        is_claimed = shape.parent != parent or any(s.segment == shape.segment for s in siblings)
+        return None if is_claimed else id
+
+    def _report(
+        self,
+        slot: Slot,
+        name: str,
+        id: int | None,
+        former: int | None,
+        same: State | None,
+        findings: Findings,
+    ) -> None:
+        """Say why a declaration counts for nothing."""
+        if id is None and same is None:
+            near = closest(name, [str(s) for s in self._siblings_of(slot)]) or closest(name, self._titles)
             findings.at_extra(
                 slot,
                 RENAMED_FROM.key,
@@ -93,7 +131,37 @@ class Matcher:
                 f"no field was called '{name}' in the version before; {slot.title} is a new field",
                 help=f"did you mean '{near}'?" if near else "remove the attribute",
             )
-        return None
+        elif id is not None:
+            heir = next((other.title for other, taken in self._ids.items() if taken == id), None)
+            reason = (
+                f"so does {heir}"
+                if heir is not None
+                else f"{self._titles_by_id[former]} was once called so too"
+                if former is not None
+                else f"'{name}' is still there"
+            )
+            findings.at_extra(
+                slot,
+                RENAMED_FROM.key,
+                AMBIGUOUS_OLD_NAME,
+                f"{slot.title} says that it was '{name}', and {reason}",
+                help="remove the attribute where it is of the past, and let one field say so"
+                if former is None
+                else f"write the name that it had last: `{RENAMED_FROM.key}: {self._titles_by_id[former]}`",
+            )
+
+    def _siblings_of(self, slot: Slot) -> Iterable[Segment]:
+        parent = self._ids.get(slot.parent, -1) if slot.parent is not None else None
+        return self._children.get(parent, {})
+
+    @cached_property
+    def _former_places(self) -> Places:
+        """Earlier places of fields that are still there."""
+        return {place: id for place, id in self._former().items() if id in self._by_id}
+
+    @cached_property
+    def _titles_by_id(self) -> dict[int, str]:
+        return {id: title for title, id in self._titles.items()}
 
     @cached_property
     def _titles(self) -> dict[str, int]:

@@ -15,10 +15,10 @@ from decimal import Decimal
 from typing import Any, TypeVar
 
 from schemac.identity.freeze import LockedVersion, WordsOf, advance, open_version
-from schemac.identity.lock import Lock, LockedDataset, Numbers, Shape, State, Version, order_of
+from schemac.identity.lock import Lock, LockedDataset, Numbers, Shape, State, Version, order_of, paths_of
 from schemac.identity.numbering import Highest, Old, Words, number
 from schemac.identity.positions import positions
-from schemac.logical.path import Part
+from schemac.logical.path import Part, dotted
 from schemac.logical.slots import Slot, preorder
 from schemac.lowering.metadata import compact
 
@@ -27,17 +27,29 @@ Shapes = dict[int, Shape]
 
 
 @dataclass(frozen=True, slots=True)
+class Choice:
+    """What was decided where both branches had a say."""
+
+    text: str
+    """A sentence."""
+    id: int | None = None
+    """Of the field, where it goes by another name with them, or is not there any more."""
+    name: str = ""
+    """The field's path as they have it."""
+
+
+@dataclass(frozen=True, slots=True)
 class Merged:
     """The settled lock, and the fields that both branches changed, each in its own way."""
 
     lock: Lock
-    choices: tuple[str, ...] = ()
-    """What was decided, a sentence each."""
+    choices: tuple[Choice, ...] = ()
+    """What was decided."""
 
 
 def merge(ours: Lock, theirs: Lock, words_of: WordsOf) -> Merged:
     """One lock with what both branches did."""
-    lock, choices = ours, list[str]()
+    lock, choices = ours, list[Choice]()
     for dataset in theirs.datasets:
         merged, made = _merge(ours.dataset(dataset.name), dataset, words_of)
         lock = lock.with_dataset(merged)
@@ -47,7 +59,7 @@ def merge(ours: Lock, theirs: Lock, words_of: WordsOf) -> Merged:
 
 def _merge(
     ours: LockedDataset, theirs: LockedDataset, words_of: WordsOf
-) -> tuple[LockedDataset, Sequence[str]]:
+) -> tuple[LockedDataset, Sequence[Choice]]:
     shared = _shared(ours, theirs)
     if len(theirs.versions) == shared:
         return ours, ()
@@ -103,7 +115,7 @@ class _Merge:
         self.mine: Shapes = {state.id: state.shape for state in ours.states if state.last is None}
         self.other: Shapes = {state.id: state.shape for state in theirs.states if state.last is None}
         self.head = dict(self.mine)
-        self.choices: list[str] = []
+        self.choices: list[Choice] = []
         self.new_ids: dict[int, int] = {}
         """Our ids of the fields that they added, by theirs."""
         self.highest_id = max(ours.highest_id, theirs.highest_id)
@@ -135,7 +147,7 @@ class _Merge:
             self.new_ids[id] = twin
             mine = self.mine[twin]
             if (mine.type, mine.extra) != (shape.type, shape.extra):
-                self.choices.append(f"{_name(shape)} was added by both: it is as we have it")
+                self.choices.append(Choice(f"{_name(shape)} was added by both: it is as we have it"))
             return
         new = id
         if new in self.used_ids:
@@ -149,11 +161,26 @@ class _Merge:
         base, mine = self.base[id], self.mine.get(id)
         if mine is None:
             if _said(shape) != _said(base):
-                self.choices.append(f"{_name(base)} was changed by them and dropped by us: it stays dropped")
+                self.choices.append(
+                    Choice(
+                        f"{_name(base)} was changed by them and dropped by us: it stays dropped",
+                        id,
+                        self.title_with_them(id),
+                    )
+                )
             return
 
         def clash() -> None:
-            self.choices.append(f"{_name(mine)} was changed by both: it stays as we have it")
+            self.choices.append(Choice(f"{_name(mine)} was changed by both: it stays as we have it"))
+
+        def clash_of_names() -> None:
+            self.choices.append(
+                Choice(
+                    f"{_name(base)} is {_name(mine)} with us and {_name(shape)} with them: it is {_name(mine)}",
+                    id,
+                    self.title_with_them(id),
+                )
+            )
 
         parent = _three_way(base.parent, mine.parent, shape.parent, clash)
         is_theirs = parent != mine.parent or (parent == base.parent and mine.position == base.position)
@@ -162,7 +189,7 @@ class _Merge:
         type_ = _three_way(before, here, there, clash)
         self.head[id] = Shape(
             parent,
-            _three_way(base.segment, mine.segment, shape.segment, clash),
+            _three_way(base.segment, mine.segment, shape.segment, clash_of_names),
             shape.position if is_theirs else mine.position,
             f"{type_}?" if mark else type_,
             _merged_extra(base.extra, mine.extra, shape.extra, clash),
@@ -173,16 +200,21 @@ class _Merge:
         if mine is None:
             return
         if _said(mine) != _said(self.base[id]):
-            self.choices.append(f"{_name(mine)} was dropped by them and changed by us: it stays")
+            self.choices.append(Choice(f"{_name(mine)} was dropped by them and changed by us: it stays"))
         else:
             del self.head[id]
+
+    def title_with_them(self, id: int) -> str:
+        """The path of a field as they have it."""
+        return dotted(paths_of(state for state in self.theirs.states if state.last is None)[id])
 
     @property
     def extra(self) -> str:
         """The attributes of the schema."""
 
         def clash() -> None:
-            self.choices.append("attributes of the schema were changed by both: they stay as we have them")
+            text = "attributes of the schema were changed by both: they stay as we have them"
+            self.choices.append(Choice(text))
 
         ours, theirs = self.ours.versions[-1].extra, self.theirs.versions[-1].extra
         return _merged_extra(self.base_extra, ours, theirs, clash)
@@ -195,7 +227,7 @@ class _Settlement:
     added; so it comes to an end, and ours alone would be sound.
     """
 
-    def __init__(self, mine: Mapping[int, Shape], head: Shapes, choices: list[str]) -> None:
+    def __init__(self, mine: Mapping[int, Shape], head: Shapes, choices: list[Choice]) -> None:
         self.mine, self.head, self.choices = mine, head, choices
         self.left_out: set[int | None] = set()
 
@@ -262,11 +294,10 @@ class _Settlement:
             if left.parent in self.left_out:
                 # Told of what was around it.
                 return
-            self.choices.append(
-                f"{_name(left)} was added by them where there is no place for it: it is left out"
-            )
+            text = f"{_name(left)} was added by them where there is no place for it: it is left out"
+            self.choices.append(Choice(text))
             return
-        self.choices.append(f"{_name(shape)} cannot be as they have it: it stays as we have it")
+        self.choices.append(Choice(f"{_name(shape)} cannot be as they have it: it stays as we have it"))
         self.head[id] = shape
 
 

@@ -75,15 +75,23 @@ _PARTS = {"itemType": Part.ITEM, "keyType": Part.KEY, "valueType": Part.VALUE}
 
 
 def bind(
-    source: SourceText, report: Report, *, strict: bool = False, is_named: bool = True
+    source: SourceText,
+    report: Report,
+    *,
+    strict: bool = False,
+    is_named: bool = True,
+    stem: str | None = None,
 ) -> list[LogicalDataset]:
     """The datasets of a manifest; what is wrong with it is in the report.
 
-    A file that nobody named, but that lay in a folder, may well be something else than a manifest.
+    A file that nobody named, but that lay in a folder, may well be something else than a manifest. A dataset without a
+    name is called after the text, or `stem`.
     """
     documents = parse(source, report)
     # A text that is no file is called `<text>`.
-    stem = PurePath(source.name).stem.removesuffix(".schema").strip("<>") or "dataset"
+    stem = (PurePath(source.name).stem if stem is None else stem).removesuffix(".schema").strip(
+        "<>"
+    ) or "dataset"
     found: list[LogicalDataset] = []
     for document in documents:
         found += _DocumentBinder(document, stem, strict, report, is_named).datasets()

@@ -20,24 +20,22 @@ from schemac.evolution.diff import diff_of
 from schemac.evolution.judge import JUDGES, judge, load
 from schemac.evolution.side import Pair, Side, pair, side_of_version
 from schemac.evolution.verdict import Verdict
+from schemac.project.before import Before, Sides, checked_datasets, sides_before
+from schemac.project.commits import read_commit
 from schemac.project.compile import CompiledFile, collector_paused, read_manifests, speaks_of
 from schemac.project.configuration import Project
-from schemac.project.discovery import ManifestFile, lock_path
+from schemac.project.discovery import ManifestFile, find_manifests, lock_path
+from schemac.project.moves import Unpaired, follow
 from schemac.project.partial import keep_names, parts_of
 from schemac.project.references import (
-    Before,
-    Sides,
     artifact_sides,
-    checked_datasets,
     content_of,
     find_path,
     is_output,
     lock_number,
     locked_sides,
     manifest_sides,
-    read_commit,
     read_folder,
-    sides_before,
     sides_of_file,
 )
 from schemac.project.workers import cores, share
@@ -73,6 +71,8 @@ class Wanted:
     """Ask these engines even for datasets that are built for others."""
     are_targets_named: bool = False
     """Whether the project says which targets it has; where it does not, Paimon is asked only by those who speak of it."""
+    is_project: bool = False
+    """Compare the project as a whole, for no path was named."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,6 +111,7 @@ def compare(
     run = _prepare(files, folders, wanted, project, report)
     if run is None or report.has_errors:
         return []
+    every = files
     if run.before is not None:
         files = [file for file in files if _is_changed(file.path, run.before)]
     size = sum(file.path.stat().st_size for file in files if file.path.exists())
@@ -125,7 +126,7 @@ def compare(
             names.update(part.names)
             report.extend(part.diagnostics)
         if run.before is not None and not report.has_errors:
-            found = _with_moved(found, files, bool(folders), run, report)
+            found = _with_moved(found, every, files, folders, run, report)
     if run.fixed is not None and not report.has_errors:
         found += _missing(run, names, bool(folders), report)
     return sorted(found, key=lambda comparison: (comparison.dataset, comparison.old))
@@ -137,7 +138,7 @@ def _prepare(
     """Read what is compared with; None after saying why that is not possible."""
     against = wanted.against
     if against.startswith("git:"):
-        before = read_commit(against[4:], files, folders, report)
+        before = read_commit(against[4:], files, folders, project, report, is_project=wanted.is_project)
         return None if before is None else _Run(wanted, project, before=before)
     if against == "lock" or against.startswith("lock:"):
         return _Run(wanted, project, lock_number(against, report))
@@ -168,31 +169,40 @@ def _missing(run: _Run, names: set[str], is_whole: bool, report: Report) -> list
 
 
 def _with_moved(
-    found: list[Comparison], files: Sequence[ManifestFile], is_whole: bool, run: _Run, report: Report
+    found: list[Comparison],
+    every: Sequence[ManifestFile],
+    files: Sequence[ManifestFile],
+    folders: Sequence[Path],
+    run: _Run,
+    report: Report,
 ) -> list[Comparison]:
     """Datasets follow their names: one that left a file and came in another has only moved."""
     assert run.before is not None
-    gone: Sides = {}
-    for path in run.before.gone:
-        gone.update(sides_before(run.before, path, run.project, report))
-    added = {c.dataset: c.new for c in found if not c.old}
-    dropped = {c.dataset: c.old for c in found if not c.new}
-    moved = added.keys() & (dropped.keys() | gone.keys())
-    kept = [c for c in found if c.dataset not in moved]
-    if is_whole:
-        kept += [_compare(gone[name], None, run.wanted) for name in sorted(gone.keys() - moved)]
-    if moved:
-        olds, news = dict(gone), Sides()
-        left = {dropped[name] for name in moved & dropped.keys()}
-        come = {added[name] for name in moved}
-        for file in files:
-            if run.before.names.get(file.path) in left:
-                olds = {**sides_before(run.before, file.path, run.project, report), **olds}
-        for compiled in read_manifests([file for file in files if file.name in come], run.project, report):
-            news.update(sides_of_file(compiled, report))
-        for name in sorted(moved):
-            kept += [_compare(old, news[name], run.wanted) for old in _versions(olds[name], run.wanted)]
+    unpaired = Unpaired(
+        frozenset(c.dataset for c in found if not c.old),
+        frozenset(c.dataset for c in found if not c.new),
+        files,
+        folders,
+        partial(_elsewhere, every, run.project),
+    )
+    followed = follow(unpaired, run.before, run.project, report)
+    kept = [c for c in found if (c.old and c.new) or c.dataset not in followed.names]
+    kept += [_compare(old, None, run.wanted) for old in followed.dropped]
+    for side, new in followed.pairs:
+        kept += [_compare(old, new, run.wanted) for old in _versions(side, run.wanted)]
     return [comparison for comparison in kept if comparison.changes]
+
+
+def _elsewhere(files: Sequence[ManifestFile], project: Project) -> list[ManifestFile]:
+    """The project's manifests beside these."""
+    known = {file.path.resolve() for file in files}
+    paths = project.configuration.manifests or (".",)
+    out = project.folder / project.configuration.out
+    return [
+        file
+        for file in find_manifests(paths, project.folder, out, Report())
+        if file.path.resolve() not in known
+    ]
 
 
 def _is_changed(path: Path, before: Before) -> bool:
@@ -235,7 +245,8 @@ def _compare_parts(file: ManifestFile, run: _Run) -> Comparison | None:
     if parts is None:
         return None
     olds, news = (
-        checked_datasets(text, run.project, report, is_named=True) for text in (parts.before, parts.today)
+        checked_datasets(text, run.project, report, is_named=True, stem=file.path.stem)
+        for text in (parts.before, parts.today)
     )
     if report.has_errors or len(olds) != 1 or len(news) != 1 or olds[0].name != news[0].name:
         return None

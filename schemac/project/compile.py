@@ -119,6 +119,10 @@ def _compile_part(files: Sequence[ManifestFile], project: Project, options: Opti
     output = Output([(dataset.name, file.file) for file in compiled for dataset in file.datasets])
     if report.has_errors or not options.targets:
         return _Part(output, report.diagnostics, ())
+    # Imported here for start-up time: many runs only check.
+    from schemac.project.strays import report_lost_locks
+
+    report_lost_locks(compiled, project, report)
     for file in compiled:
         locked = _locked(file, options, report)
         for dataset in file.datasets:
@@ -204,9 +208,10 @@ def check_source(
     strict: bool = False,
     is_named: bool = True,
     system_columns: Variant | None = None,
+    stem: str | None = None,
 ) -> list[LogicalDataset]:
-    """The datasets of one text, checked."""
-    datasets = bind(source, report, strict=strict, is_named=is_named)
+    """The datasets of one text, checked; those without a name are called after it, or `stem`."""
+    datasets = bind(source, report, strict=strict, is_named=is_named, stem=stem)
     if system_columns is not None:
         datasets = [with_system_columns(dataset, system_columns) for dataset in datasets]
     for dataset in datasets:

@@ -38,7 +38,7 @@ def find_manifests(paths: Sequence[str], base: Path, out: Path, report: Report) 
     for given in paths:
         path = Path(given) if os.path.isabs(given) else base / given
         if path.is_dir():
-            for file in _walk(path, out):
+            for file in walk(path, out):
                 found.setdefault(file, ManifestFile(file, _name(file), is_named=False))
         elif path.exists():
             found.setdefault(path, ManifestFile(path, _name(path), is_named=True))
@@ -56,7 +56,8 @@ def find_manifests(paths: Sequence[str], base: Path, out: Path, report: Report) 
     return list(found.values())
 
 
-def _walk(folder: Path, out: Path) -> Iterator[Path]:
+def walk(folder: Path, out: Path, suffixes: tuple[str, ...] = _SUFFIXES) -> Iterator[Path]:
+    """The files of these endings in a folder that may be a project's own."""
     for root, folders, files in os.walk(folder):
         here = Path(root)
         folders[:] = sorted(
@@ -67,7 +68,7 @@ def _walk(folder: Path, out: Path) -> Iterator[Path]:
         # The ODF artifact is YAML, and a manifest; an earlier build into another folder is no input of this one.
         if here.name == "odf" and "schema.bin" in files:
             continue
-        yield from (here / name for name in sorted(files) if name.endswith(_SUFFIXES))
+        yield from (here / name for name in sorted(files) if name.endswith(suffixes))
 
 
 def is_manifest_name(name: str) -> bool:

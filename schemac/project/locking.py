@@ -7,8 +7,9 @@ Errors: SC401 unlocked-change, SC402, SC403, SC405 possible-rename, SC406 lock-c
 """
 
 import os
+import shlex
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -20,6 +21,7 @@ from schemac.evolution.side import Pair, Side, words_of
 from schemac.identity.freeze import Identified, identify, next_version, open_version
 from schemac.identity.lock import Lock, LockedDataset, Version
 from schemac.identity.lockfile import read_lock, write_lock
+from schemac.identity.restore import RestoreError, lost, restored
 from schemac.logical.dataset import LogicalDataset
 from schemac.logical.findings import Findings
 from schemac.lowering.lower import LoweringOptions, lower
@@ -30,6 +32,8 @@ from schemac.source.catalogue import (
     DAMAGED_LOCK,
     LOCK_CONTENTION,
     POSSIBLE_RENAME,
+    REFUSED_RESTORE,
+    RETURNED_NAME,
     UNLOCKED_CHANGE,
     WRITE_FAILED,
 )
@@ -174,9 +178,20 @@ def locked_datasets(
     return found
 
 
-def identified(dataset: LogicalDataset, locked: LockedDataset, report: Report) -> Identified:
-    """The ids of a dataset's fields by its lock."""
-    return identify(dataset, locked, words_of, Findings(report, dataset.origins))
+def identified(
+    dataset: LogicalDataset, locked: LockedDataset, report: Report, wanted: Mapping[str, int] | None = None
+) -> Identified:
+    """The ids of a dataset's fields by its lock; fields of these titles get the ids that are wanted."""
+    findings = Findings(report, dataset.origins)
+    if wanted:
+        try:
+            return restored(dataset, locked, wanted, words_of, findings)
+        except RestoreError as error:
+            name = dataset.origins.file
+            report.add(
+                REFUSED_RESTORE, str(error), file=name, help="see the ids in the lock beside the manifest"
+            )
+    return identify(dataset, locked, words_of, findings)
 
 
 def changes_since(dataset: LogicalDataset, locked: LockedDataset, found: Identified) -> tuple[Change, ...]:
@@ -211,6 +226,7 @@ def report_unlocked(
         else f"run `schemac lock {name}`",
     )
     report_possible_renames(dataset, changes, report)
+    report_returned_names(dataset, changes, locked, found, report)
 
 
 def report_possible_renames(dataset: LogicalDataset, changes: Sequence[Change], report: Report) -> None:
@@ -238,6 +254,28 @@ def report_possible_renames(dataset: LogicalDataset, changes: Sequence[Change], 
             f"{dropped.path} is gone and {twin.path} is new, both {slot_title(dropped.old_slot)}",
             help=f"if it is the same field, write under its `extra:` `schemac.dev/renamedFrom: {scalar(old)}`",
         )
+
+
+def report_returned_names(
+    dataset: LogicalDataset,
+    changes: Sequence[Change],
+    locked: LockedDataset,
+    found: Identified,
+    report: Report,
+) -> None:
+    """Point at new fields that are called as one was that was dropped, and do not have its id."""
+    gone = {title: id for id, title in sorted(lost(locked).items())}
+    findings = Findings(report, dataset.origins)
+    for change in changes:
+        slot, id = change.new_slot, gone.get(change.path)
+        if change.fact is Fact.FIELD_ADDED and id is not None and slot is not None and found.ids[slot] != id:
+            given = shlex.quote(f"{change.path}={id}")
+            findings.at_name(
+                slot,
+                RETURNED_NAME,
+                f"{change.path} is a new field, and has nothing of the one of this name that was dropped",
+                help=f"if it is the same field, run `schemac lock {dataset.origins.file} --restore {given}`",
+            )
 
 
 def _is_twin(dropped: Change, added: Change) -> bool:

@@ -5,13 +5,14 @@ Errors: SC402, SC407 merge-choice.
 """
 
 import re
+import shlex
 import subprocess
 from pathlib import Path
 
 from schemac.evolution.side import words_of
 from schemac.identity.lock import Lock
 from schemac.identity.lockfile import read_lock, write_lock
-from schemac.identity.merge import merge
+from schemac.identity.merge import Choice, merge
 from schemac.project.writing import replace_file
 from schemac.source.catalogue import DAMAGED_LOCK, MERGE_CHOICE, WRITE_FAILED
 from schemac.source.report import Report
@@ -78,12 +79,30 @@ def _read(path: Path, report: Report) -> Lock | None:
     return read_lock(text, str(path), report) if text else Lock()
 
 
+def _advice(choice: Choice, path: Path, name: str) -> str:
+    """What to do where the manifest is to say something else than the lock."""
+    if choice.id is None:
+        return "see that the manifest says what you want, then lock it"
+    # Git's driver merges files under names of its own.
+    manifest = next(
+        (Path(name).with_suffix(s) for s in (".yaml", ".yml") if path.with_suffix(s).exists()), None
+    )
+    words = [
+        "schemac",
+        "lock",
+        *([manifest.as_posix()] if manifest else []),
+        "--restore",
+        f"{choice.name}={choice.id}",
+    ]
+    return (
+        f"if the manifest keeps it as {choice.name}, lock it with its id and its data: `{shlex.join(words)}`"
+    )
+
+
 def _settle(path: Path, name: str, ours: Lock, theirs: Lock, report: Report) -> bool:
     merged = merge(ours, theirs, words_of)
     for choice in merged.choices:
-        report.add(
-            MERGE_CHOICE, choice, file=name, help="see that the manifest says what you want, then lock it"
-        )
+        report.add(MERGE_CHOICE, choice.text, file=name, help=_advice(choice, path, name))
     try:
         replace_file(path, write_lock(merged.lock).encode())
     except OSError as error:

@@ -2,61 +2,32 @@
 
 Floor: 12 (project).
 Shape: `lock` or `lock:N` is a version of the lock beside each manifest, `git:REF` the manifests with their locks at a
-commit, anything else a path: of a manifest, of a folder of manifests, or of an output folder of a build. Commits and
-folders are held as bytes until it is known which of them differ.
+commit (`project.commits`), anything else a path: of a manifest, of a folder of manifests, or of an output folder of a
+build. Commits and folders are held as bytes until it is known which of them differ.
 Errors: SC408 unknown-reference, and whatever is wrong with what is read.
 """
 
-import os
-import subprocess
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from functools import cache
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from schemac.artifacts.provenance import NAME
-from schemac.evolution.side import Side, side_of_version, words_of
-from schemac.identity.freeze import identify
-from schemac.identity.lock import Lock, LockedDataset
-from schemac.identity.lockfile import read_lock
+from schemac.evolution.side import Side, side_of_version
+from schemac.identity.lock import LockedDataset
 from schemac.lifting.lift import lift
 from schemac.logical.dataset import LogicalDataset
 from schemac.logical.model import Schema
 from schemac.logical.origins import Origins
 from schemac.logical.slots import columns
-from schemac.project.compile import CompiledFile, check_source
+from schemac.project.before import Before, Sides, checked_datasets, side_of
+from schemac.project.compile import CompiledFile
 from schemac.project.configuration import Project
-from schemac.project.discovery import ManifestFile, find_manifests, is_manifest_name, lock_path
+from schemac.project.discovery import ManifestFile, find_manifests, lock_path
 from schemac.project.locking import open_lock
 from schemac.source.catalogue import UNKNOWN_REFERENCE
-from schemac.source.diagnostic import Severity
 from schemac.source.report import Report
 from schemac.source.suggest import closest
-from schemac.source.text import SourceText, decode_text, read_text
-
-Sides = dict[str, Side]
-
-
-@dataclass(frozen=True, slots=True)
-class Before:
-    """Manifests as they were, each under the path of the manifest that it is compared with."""
-
-    contents: Mapping[Path, bytes] = field(repr=False)
-    """Of manifests and their locks."""
-    names: Mapping[Path, str] = field(repr=False)
-    """How each manifest is spoken of."""
-    gone: tuple[Path, ...] = ()
-    """Manifests that nothing of today stands in the place of, under paths of their own."""
-
-
-def side_of(dataset: LogicalDataset, label: str, lock: Lock | None) -> Side:
-    """A side with the ids that its lock gives it."""
-    locked = lock.dataset(dataset.name) if lock is not None else LockedDataset(dataset.name)
-    if locked.newest is None:
-        return Side(dataset, label)
-    found = identify(dataset, locked, words_of)
-    return Side(dataset, label, locked, found.ids, found.numbers)
+from schemac.source.text import read_text
 
 
 def sides_of_file(file: CompiledFile, report: Report) -> Sides:
@@ -109,56 +80,6 @@ def lock_number(against: str, report: Report) -> int | None:
     return int(text)
 
 
-def read_commit(
-    ref: str, files: Sequence[ManifestFile], folders: Sequence[Path], report: Report
-) -> Before | None:
-    """The manifests and their locks as they were at a commit, and those that lay in these folders then."""
-    here = Path.cwd()
-    try:
-        found = _git("rev-parse", "--verify", "--quiet", "--end-of-options", f"{ref}^{{commit}}")
-        commit = found.strip().decode()
-        gone = _manifests_at(commit, folders, files, here)
-        manifests = [*(file.path for file in files), *gone]
-        wanted = [path for manifest in manifests for path in (manifest, lock_path(manifest))]
-        lines = "".join(f"{commit}:./{_relative(path, here)}\n" for path in wanted)
-        contents = _parsed(_git("cat-file", "--batch", input=lines.encode()), wanted)
-    except FileNotFoundError:
-        report.add(UNKNOWN_REFERENCE, f"git:{ref} needs git, which is not installed")
-        return None
-    except subprocess.CalledProcessError as error:
-        said = error.stderr.decode("utf-8", "replace").strip().splitlines()
-        report.add(
-            UNKNOWN_REFERENCE,
-            f"git knows no commit '{ref}' here",
-            help=said[0] if said else "name a branch, a tag or a commit of this repository",
-        )
-        return None
-    names = {file.path: f"{ref}:{file.name}" for file in files}
-    names |= {path: f"{ref}:{_relative(path, here)}" for path in gone}
-    return Before(contents, names, tuple(gone))
-
-
-def _git(*words: str, input: bytes = b"") -> bytes:
-    return subprocess.run(["git", *words], input=input, check=True, capture_output=True).stdout
-
-
-def _manifests_at(
-    commit: str, folders: Sequence[Path], files: Sequence[ManifestFile], here: Path
-) -> list[Path]:
-    """Manifests that lay in these folders at a commit and do so no more."""
-    if not folders:
-        return []
-    command = ["ls-tree", "-r", "-z", "--name-only", "--end-of-options", commit, "--"]
-    listed = _git(*command, *(_relative(folder, here) for folder in folders))
-    known = {_relative(file.path, here) for file in files}
-    names = set(os.fsdecode(listed).split("\0"))
-    # An artifact in the standard's own form is a manifest too, but lies beside its binary form.
-    found = [
-        n for n in names - known if is_manifest_name(n) and f"{n.rpartition('/')[0]}/schema.bin" not in names
-    ]
-    return [here / name for name in sorted(found)]
-
-
 def read_folder(
     folder: str, files: Sequence[ManifestFile], folders: Sequence[Path], project: Project, report: Report
 ) -> Before:
@@ -174,7 +95,8 @@ def read_folder(
             _take(twin, file.path, contents, names)
     for other in others.values():
         _take(other, other.path, contents, names)
-    return Before(contents, names, tuple(other.path for other in others.values()))
+    left = tuple(other.path for other in others.values())
+    return Before(contents, names, gone=left if folders else (), others=left)
 
 
 def _places(path: Path, folders: Sequence[Path]) -> list[Path]:
@@ -198,56 +120,6 @@ def content_of(path: Path) -> bytes | None:
         return path.read_bytes()
     except OSError:
         return None
-
-
-def _relative(path: Path, here: Path) -> str:
-    return os.path.relpath(_real(path.parent.absolute()) / path.name, here).replace(os.sep, "/")
-
-
-@cache
-def _real(folder: Path) -> Path:
-    """A folder without links; a manifest that is one itself is known by its own name."""
-    return folder.resolve()
-
-
-def _parsed(output: bytes, wanted: Sequence[Path]) -> dict[Path, bytes]:
-    """What `cat-file --batch` says: a head line and the content for each name, or a line that it is missing."""
-    contents: dict[Path, bytes] = {}
-    at = 0
-    for path in wanted:
-        end = output.index(b"\n", at)
-        head = output[at:end]
-        at = end + 1
-        if head.endswith(b" missing"):
-            continue
-        size = int(head.rsplit(b" ", 1)[1])
-        contents[path] = output[at : at + size]
-        at += size + 1
-    return contents
-
-
-def sides_before(before: Before, path: Path, project: Project, report: Report) -> Sides:
-    """The datasets of a manifest as it was; none where it was not there."""
-    content = before.contents.get(path)
-    if content is None:
-        return {}
-    name = before.names[path]
-    found = Report()
-    source = decode_text(content, name, found)
-    datasets = checked_datasets(source, project, found, is_named=False) if source is not None else []
-    if found.has_errors:
-        report.extend(d for d in found.diagnostics if d.severity is Severity.ERROR)
-        return {}
-    lock = lock_before(before, path, report)
-    return {dataset.name: side_of(dataset, name, lock) for dataset in datasets}
-
-
-def lock_before(before: Before, path: Path, report: Report) -> Lock | None:
-    """The lock of a manifest as it was; None where there was none."""
-    text = before.contents.get(lock_path(path))
-    if text is None:
-        return None
-    return read_lock(text.decode("utf-8", "replace"), f"{before.names[path]} (its lock)", report)
 
 
 def find_path(given: str, report: Report) -> Path | None:
@@ -285,14 +157,6 @@ def _manifest_sides(file: ManifestFile, project: Project, report: Report) -> Sid
         return {}
     datasets = checked_datasets(source, project, report, is_named=file.is_named)
     return {} if report.has_errors else sides_of_file(CompiledFile(file, b"", datasets), report)
-
-
-def checked_datasets(
-    source: SourceText, project: Project, report: Report, *, is_named: bool
-) -> list[LogicalDataset]:
-    """The datasets of a text, with the system columns that the project wants."""
-    columns = project.configuration.system_columns
-    return check_source(source, project, report, is_named=is_named, system_columns=columns)
 
 
 def artifact_sides(folder: Path, report: Report) -> Sides:

@@ -90,6 +90,14 @@ BREAKS_OLD_READERS = Code(
 )
 DEPENDS_ON_DATA = Code("SC413", "depends-on-data", _WARNING, "a change that stored values may forbid")
 NEEDS_REWRITE = Code("SC414", "needs-rewrite", _WARNING, "a change for which stored data is written anew")
+POSSIBLE_ORIGIN = Code(
+    "SC415", "possible-origin", _ERROR, "a dataset that seems new, and may be one that was there"
+)
+UNKNOWN_PAST = Code("SC416", "unknown-past", _ERROR, "something that was, and cannot be read here")
+REFUSED_RESTORE = Code("SC417", "refused-restore", _ERROR, "an id that cannot be given back to a field")
+RETURNED_NAME = Code("SC418", "returned-name", _NOTE, "a new field with the name of one that was dropped")
+LOST_LOCK = Code("SC419", "lost-lock", _ERROR, "a manifest and a lock that have lost each other")
+AMBIGUOUS_OLD_NAME = Code("SC420", "ambiguous-old-name", _ERROR, "an old name that may mean several fields")
 UNUSABLE_TABLE = Code(
     "SC421", "unusable-table", _ERROR, "a table that cannot be taken as one of this dataset"
 )

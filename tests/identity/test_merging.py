@@ -229,7 +229,7 @@ def merged(
     assert lock.newest is not None
     again, _ = locked(open_version(lock, lock.newest).logical, lock)
     assert again is lock
-    return lock, found.choices
+    return lock, tuple(choice.text for choice in found.choices)
 
 
 BASE = fields(a="Int32", b="Int64", s=struct(x="Int8", y="Int8"))

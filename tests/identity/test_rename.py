@@ -469,8 +469,55 @@ def test_let_nobody_take_the_name_of_a_field_that_stays(tmp_path: Path) -> None:
     more = "  - {name: new, type: Float64, extra: {schemac.dev/renamedFrom: paid}}\n"
     (tmp_path / "trips.yaml").write_text((tmp_path / "trips.yaml").read_text() + more)
     said = schemac(tmp_path, "lock")
-    assert "SC404" in said.stdout
-    assert ids(lock_of(tmp_path, "trips")) == {"id": 1, "paid": 2, "new": 3}
+    assert (
+        said.returncode,
+        "error[SC420]: new says that it was 'paid', and 'paid' is still there" in said.stdout,
+    ) == (1, True)
+    assert ids(lock_of(tmp_path, "trips")) == {"id": 1, "paid": 2}
+    # Without the declaration of the past it is a new field of an old name.
+    edited(tmp_path, "    extra: {schemac.dev/renamedFrom: fare}\n", "")
+    assert ids(lock_of(tmp_path, "trips")) == {"id": 1, "new": 2, "paid": 3}
+
+
+def test_let_a_declaration_count_more_than_a_name(tmp_path: Path) -> None:
+    locked_folder(tmp_path)
+    declared = "- name: paid\n    extra: {schemac.dev/renamedFrom: fare}\n"
+    said = edited(tmp_path, "- name: fare\n", f"- {{name: fare, type: Float64}}\n  {declared}")
+    assert "SC4" not in said
+    assert "version 2 of trips: 1 field added, 1 field renamed" in said
+    assert ids(lock_of(tmp_path, "trips")) == {"id": 1, "paid": 2, "fare": 3}
+    # It was carried out, and is no order any more.
+    edited(tmp_path, "name: trips\n", "name: trips\ndescription: All\n")
+    assert ids(lock_of(tmp_path, "trips")) == {"id": 1, "paid": 2, "fare": 3}
+    # By the old declaration one might take the new field for it.
+    path = tmp_path / "trips.yaml"
+    path.write_text(path.read_text().replace("name: paid", "name: price"))
+    said_then = schemac(tmp_path, "lock")
+    assert said_then.returncode == 1
+    assert "error[SC420]: price says that it was 'fare', and paid was once called so too" in said_then.stdout
+    assert "write the name that it had last: `schemac.dev/renamedFrom: paid`" in said_then.stdout
+    edited(tmp_path, "renamedFrom: fare", "renamedFrom: paid")
+    assert ids(lock_of(tmp_path, "trips")) == {"id": 1, "price": 2, "fare": 3}
+
+
+def test_refuse_two_fields_that_were_one(tmp_path: Path) -> None:
+    locked_folder(tmp_path)
+    path = tmp_path / "trips.yaml"
+    one = "  - {name: NAME, type: Float64, extra: {schemac.dev/renamedFrom: fare}}\n"
+    path.write_text("name: trips\nfields:\n" + one.replace("NAME", "a") + one.replace("NAME", "b"))
+    said = schemac(tmp_path, "lock")
+    assert said.returncode == 1
+    assert "error[SC420]: b says that it was 'fare', and so does a" in said.stdout
+    assert ids(lock_of(tmp_path, "trips")) == {"id": 1, "fare": 2}
+
+
+def test_know_the_names_that_a_field_had_before(tmp_path: Path) -> None:
+    """Another branch has renamed it since: the one name leads to the other."""
+    locked_folder(tmp_path)
+    edited(tmp_path, "- name: fare\n", "- name: paid\n    extra: {schemac.dev/renamedFrom: fare}\n")
+    said = edited(tmp_path, "- name: paid\n", "- name: price\n")
+    assert "SC4" not in said
+    assert ids(lock_of(tmp_path, "trips")) == {"id": 1, "price": 2}
 
 
 def test_suggest_a_rename_where_shapes_are_the_same(tmp_path: Path) -> None:

@@ -1,0 +1,135 @@
+"""An id that a field had goes back to a field, with its history.
+
+Floor: 8 (identity).
+Shape: the field is put back into the version before, as it was when it was last there, with all inside it; the new schema is
+then matched against that. So a table that still has the field's data keeps them.
+"""
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from schemac.identity.freeze import Identified, WordsOf, identified, identify, open_version
+from schemac.identity.lock import LockedDataset, State, paths_of
+from schemac.identity.match import Matcher
+from schemac.logical.dataset import LogicalDataset
+from schemac.logical.findings import Findings
+from schemac.logical.path import dotted
+from schemac.logical.slots import preorder
+
+
+class RestoreError(Exception):
+    """Why an id cannot be given to a field."""
+
+
+def restored(
+    dataset: LogicalDataset,
+    locked: LockedDataset,
+    wanted: Mapping[str, int],
+    words_of: WordsOf,
+    findings: Findings | None = None,
+) -> Identified:
+    """The ids of a dataset's fields, where those of these titles get the ids that are wanted; raises RestoreError."""
+    newest = locked.newest
+    if newest is None:
+        raise RestoreError(f"{dataset.name} was never locked, so that there is no id to give back")
+    present = {state.id: state for state in locked.states_of(newest.number)}
+    newest_ids = frozenset(present)
+    holders = {
+        id: slot.title for slot, id in identify(dataset, locked, words_of).ids.items() if id in present
+    }
+    for title, id in wanted.items():
+        if holders.get(id, title) != title:
+            raise RestoreError(f"{title} cannot have the id {id}, which {holders[id]} has")
+    wanted = _with_parents(dataset, locked, present, wanted)
+    for title, id in wanted.items():
+        present = _put_back(locked, present, title, id)
+    # A version as there was none: the newest, and what is given back.
+    states = tuple(replace(state, first=newest.number, last=None) for state in present.values())
+    before = open_version(LockedDataset(locked.name, locked.versions, states), newest)
+    titles = {id: dotted(path) for id, path in paths_of(states).items()}
+    renamed = {title: titles[id] for title, id in wanted.items()}
+    ids = Matcher(states, dataset.columns, renamed).match(findings)
+    by_title = {slot.title: id for slot, id in ids.items()}
+    for title, id in wanted.items():
+        if by_title.get(title) != id:
+            raise RestoreError(f"{title} cannot have the id {id} as well as what it has already")
+    return identified(dataset, locked, before, ids, words_of, frozenset(ids.values()) - newest_ids)
+
+
+def lost(locked: LockedDataset) -> dict[int, str]:
+    """The fields of the newest version in which each was, by the ids that no field has now."""
+    newest = locked.newest
+    present = {state.id for state in locked.states_of(newest.number)} if newest is not None else set()
+    gone: dict[int, str] = {}
+    for version in locked.versions:
+        for id, path in paths_of(locked.states_of(version.number)).items():
+            if id not in present and isinstance(path[-1], str):
+                gone[id] = dotted(path)
+    return gone
+
+
+def _with_parents(
+    dataset: LogicalDataset, locked: LockedDataset, present: Mapping[int, State], wanted: Mapping[str, int]
+) -> dict[str, int]:
+    """What is wanted, parents first, with the fields around each that were dropped with it."""
+    slots = {slot.title: slot for slot in preorder(dataset.columns)}
+    found: dict[str, int] = {}
+    for title, id in wanted.items():
+        way = {title: id}
+        slot, parent = slots[title].parent, _last(locked, id)[id].shape.parent
+        while slot is not None and parent is not None and parent not in present:
+            if slot.is_member:
+                way[slot.title] = parent
+            slot, parent = slot.parent, _last(locked, parent)[parent].shape.parent
+        found |= dict(reversed(way.items()))
+    return found
+
+
+def _last(locked: LockedDataset, id: int) -> dict[int, State]:
+    """The version that a field was last in."""
+    last = max(
+        (
+            len(locked.versions) if state.last is None else state.last
+            for state in locked.states
+            if state.id == id
+        ),
+        default=0,
+    )
+    if not last:
+        known = ", ".join(f"{name}={number}" for number, name in sorted(lost(locked).items()))
+        raise RestoreError(
+            f"no field of {locked.name} ever had the id {id}"
+            + (f"; those that were dropped are {known}" if known else "; none was ever dropped")
+        )
+    return {state.id: state for state in locked.states_of(last)}
+
+
+def _put_back(locked: LockedDataset, present: Mapping[int, State], title: str, id: int) -> dict[int, State]:
+    """The states of a version with those of a field that was dropped, and of what was in it."""
+    if id in present:
+        return dict(present)
+    then = _last(locked, id)
+    parent = then[id].shape.parent
+    if parent is not None and parent not in present:
+        path = dotted(paths_of(then.values())[parent])
+        raise RestoreError(
+            f"the field that had the id {id} was in {path}, which was dropped, and {title} stands elsewhere;"
+            f" give back {path}={parent} first, with all inside it"
+        )
+    inside = {id}
+    for state in _downwards(then):
+        if state.shape.parent in inside:
+            inside.add(state.id)
+    shape = then[id].shape
+    names = {state.shape.segment for state in present.values() if state.shape.parent == shape.parent}
+    while shape.segment in names:
+        # Another field has its name by now; under which name it comes back is no matter, for it is told by its title.
+        shape = replace(shape, segment=f"{shape.segment}'")
+    back = {one: state for one, state in then.items() if one in inside and one not in present}
+    return {**present, **back, id: replace(then[id], shape=shape)}
+
+
+def _downwards(states: Mapping[int, State]) -> list[State]:
+    """The states, parents first."""
+    paths = paths_of(states.values())
+    return sorted(states.values(), key=lambda state: len(paths[state.id]))

@@ -1,0 +1,93 @@
+"""Manifests as they were.
+
+Floor: 12 (project).
+Errors: whatever is wrong with what is read.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from schemac.evolution.side import Side, words_of
+from schemac.identity.freeze import identify
+from schemac.identity.lock import Lock, LockedDataset
+from schemac.identity.lockfile import read_lock
+from schemac.logical.dataset import LogicalDataset
+from schemac.project.compile import check_source
+from schemac.project.configuration import Project
+from schemac.project.discovery import lock_path
+from schemac.source.diagnostic import Severity
+from schemac.source.report import Report
+from schemac.source.text import SourceText, decode_text
+
+Sides = dict[str, Side]
+
+
+def _nothing_more(paths: Sequence[Path]) -> None:
+    """Everything was read at once."""
+
+
+@dataclass(frozen=True, slots=True)
+class Before:
+    """Manifests as they were, each under the path of the manifest that it is compared with."""
+
+    contents: dict[Path, bytes] = field(repr=False)
+    """Of manifests and their locks."""
+    names: Mapping[Path, str] = field(repr=False)
+    """How each manifest is spoken of."""
+    gone: tuple[Path, ...] = ()
+    """Manifests of the folders that are compared, which nothing of today stands in the place of."""
+    others: tuple[Path, ...] = ()
+    """All manifests that nothing of today stands in the place of, wherever they lay."""
+    load: Callable[[Sequence[Path]], None] = field(default=_nothing_more, repr=False)
+    """Reads the contents of some of the others."""
+    is_of_places: bool = False
+    """Whether each of the others would lie under its path today, so that one can see what became of it."""
+    moved: Mapping[Path, Path] = field(default_factory=dict, repr=False)
+    """Manifests of today that lay elsewhere, with that place."""
+    doubts: tuple[str, ...] = ()
+    """What else there was and cannot be read, so that nobody knows which datasets it had."""
+
+
+def side_of(dataset: LogicalDataset, label: str, lock: Lock | None) -> Side:
+    """A side with the ids that its lock gives it."""
+    locked = lock.dataset(dataset.name) if lock is not None else LockedDataset(dataset.name)
+    if locked.newest is None:
+        return Side(dataset, label)
+    found = identify(dataset, locked, words_of)
+    return Side(dataset, label, locked, found.ids, found.numbers)
+
+
+def checked_datasets(
+    source: SourceText, project: Project, report: Report, *, is_named: bool, stem: str | None = None
+) -> list[LogicalDataset]:
+    """The datasets of a text, with the system columns that the project wants."""
+    columns = project.configuration.system_columns
+    return check_source(source, project, report, is_named=is_named, system_columns=columns, stem=stem)
+
+
+def sides_before(before: Before, path: Path, project: Project, report: Report) -> Sides:
+    """The datasets of a manifest as it was; none where it was not there."""
+    content = before.contents.get(path)
+    if content is None:
+        return {}
+    name = before.names[path]
+    found = Report()
+    source = decode_text(content, name, found)
+    # The text is called after its commit too, which is no part of the name of a dataset.
+    datasets = (
+        checked_datasets(source, project, found, is_named=False, stem=path.stem) if source is not None else []
+    )
+    if found.has_errors:
+        report.extend(d for d in found.diagnostics if d.severity is Severity.ERROR)
+        return {}
+    lock = lock_before(before, path, report)
+    return {dataset.name: side_of(dataset, name, lock) for dataset in datasets}
+
+
+def lock_before(before: Before, path: Path, report: Report) -> Lock | None:
+    """The lock of a manifest as it was; None where there was none."""
+    text = before.contents.get(lock_path(path))
+    if text is None:
+        return None
+    return read_lock(text.decode("utf-8", "replace"), f"{before.names[path]} (its lock)", report)

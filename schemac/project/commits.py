@@ -1,0 +1,308 @@
+"""The manifests of a commit.
+
+Floor: 12 (project).
+Shape: each manifest of today is held against the file at its own path, or against one with the same content that has
+left its place. All other manifests of the tree are listed, and read where a dataset is looked for.
+Errors: SC101 unreadable-file, SC408 unknown-reference, SC416 unknown-past, SC602 nothing-to-compare.
+"""
+
+import hashlib
+import os
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache, cached_property
+from pathlib import Path, PurePosixPath
+
+from schemac.project.before import Before
+from schemac.project.configuration import Project
+from schemac.project.discovery import ManifestFile, is_manifest_name, lock_path
+from schemac.project.git_tree import Entry, NoCommitError, Tree, open_tree
+from schemac.source.catalogue import NOTHING_TO_COMPILE, UNKNOWN_PAST, UNKNOWN_REFERENCE, UNREADABLE_FILE
+from schemac.source.report import Report
+
+_SUFFIXES = (".yaml", ".yml")
+
+
+def read_commit(
+    ref: str,
+    files: Sequence[ManifestFile],
+    folders: Sequence[Path],
+    project: Project,
+    report: Report,
+    *,
+    is_project: bool,
+) -> Before | None:
+    """The manifests as they were at a commit; `folders` are compared with all that they held then.
+
+    `is_project` says that the folders are those that the project has today; what it had then is compared as well.
+    None after saying what is wrong.
+    """
+    try:
+        tree = open_tree(ref)
+    except FileNotFoundError:
+        report.add(UNKNOWN_REFERENCE, f"git:{ref} needs git, which is not installed")
+        return None
+    except NoCommitError as error:
+        report.add(UNKNOWN_REFERENCE, f"git knows no commit '{ref}' here", help=str(error))
+        return None
+    places = _Places(tree, Path.cwd())
+    whole = [*folders, *(_folders_then(places, project) if is_project else ())]
+    before = _Reading(places, ref, files, report).before(whole)
+    _report_nothing(files, folders, before, places, report)
+    return before
+
+
+@dataclass(frozen=True)
+class _Places:
+    """Paths of a tree, and where they lie in the working folder."""
+
+    tree: Tree
+    here: Path
+
+    @cached_property
+    def _inside(self) -> str:
+        """What the paths below the working folder begin with."""
+        inside = os.path.relpath(self.here.resolve(), self.tree.top).replace(os.sep, "/")
+        return "" if inside == "." else f"{inside}/"
+
+    def path_of(self, path: Path) -> str | None:
+        """A path of today in the tree; None outside of the repository. A manifest that is a link has its own name."""
+        try:
+            relative = (_real(path.parent.absolute()) / path.name).relative_to(self.tree.top)
+        except ValueError:
+            return None
+        return relative.as_posix()
+
+    def places_of(self, folder: Path) -> list[str]:
+        """A folder of today in the tree, by its own name and by what it leads to."""
+        paths = (self.path_of(Path(os.path.abspath(folder))), self.path_of(folder.resolve()))
+        return list(dict.fromkeys(path for path in paths if path is not None))
+
+    def today(self, path: str) -> Path:
+        return self.tree.top / path
+
+    def entry(self, path: Path) -> Entry | None:
+        """What stood under a path of today; a link that leads there today may not have done so then."""
+        written = os.path.relpath(path.absolute(), self.tree.top).replace(os.sep, "/")
+        for candidate in (self.path_of(path), written):
+            if candidate is not None and (found := self.tree.find(candidate)) is not None:
+                return found
+        return None
+
+    def shown(self, path: str) -> str:
+        """A path of the tree from the working folder."""
+        if path.startswith(self._inside):
+            return path[len(self._inside) :]
+        return os.path.relpath(self.today(path), self.here).replace(os.sep, "/")
+
+
+@cache
+def _real(folder: Path) -> Path:
+    """A folder without links."""
+    return folder.resolve()
+
+
+class _Reading:
+    """Puts together what a commit has of some manifests."""
+
+    def __init__(self, places: _Places, ref: str, files: Sequence[ManifestFile], report: Report) -> None:
+        self._places = places
+        self._tree = places.tree
+        self._ref = ref
+        self._files = files
+        self._report = report
+        self._contents: dict[Path, bytes] = {}
+        self._names: dict[Path, str] = {}
+        self._moved: dict[Path, Path] = {}
+        self._wanted: dict[Path, Entry] = {}
+        self._paired: set[str] = set()
+
+    def before(self, folders: Sequence[Path]) -> Before:
+        """Everything of the manifests that are compared, and the others by their paths."""
+        for file in self._files:
+            self._pair(file)
+        others = {
+            path
+            for path in self._tree.listed
+            if path.endswith(_SUFFIXES) and path not in self._paired and self._is_manifest(path)
+        }
+        self._pair_moved(others)
+        keys = {self._places.today(path): path for path in sorted(others)}
+        self._names |= {key: f"{self._ref}:{self._places.shown(path)}" for key, path in keys.items()}
+        self._load(self._wanted)
+        gone = self._gone(keys, folders)
+        return Before(
+            self._contents,
+            self._names,
+            gone,
+            tuple(keys),
+            self._load_others,
+            is_of_places=True,
+            moved=self._moved,
+            doubts=tuple(self._doubts(keys)),
+        )
+
+    def _is_manifest(self, path: str) -> bool:
+        # An artifact in the standard's own form is a manifest too, but lies beside its binary form.
+        return f"{path.rpartition('/')[0]}/schema.bin" not in self._tree.listed
+
+    def _pair(self, file: ManifestFile) -> None:
+        """A manifest with what stood under its path."""
+        if self._places.path_of(file.path) is None:
+            self._report.add(
+                UNKNOWN_PAST,
+                f"{file.name} lies outside of the repository that `git:{self._ref}` is of",
+                file=file.name,
+                help="run the command in the repository of the manifest",
+            )
+        entry = self._places.entry(file.path)
+        self._names[file.path] = f"{self._ref}:{file.name}"
+        if entry is None:
+            return
+        if entry.unreadable:
+            self._report.add(
+                UNKNOWN_PAST,
+                f"git does not have {file.name} as it was at {self._ref}: {entry.unreadable}",
+                file=file.name,
+                help="fetch it with `git submodule update --init --recursive`, or compare with a folder or a manifest"
+                if "submodule" in entry.unreadable
+                else "compare with a folder or a manifest",
+            )
+            return
+        self._take(file.path, entry)
+        path = self._places.path_of(file.path)
+        self._paired |= {entry.path, path or entry.path}
+
+    def _take(self, key: Path, entry: Entry) -> None:
+        self._wanted[key] = entry
+        # The lock lies beside the manifest as it is called, also where that is a link.
+        path = self._places.path_of(key)
+        for manifest in dict.fromkeys((path, entry.path)):
+            lock = self._tree.find(_lock_of(manifest)) if manifest is not None else None
+            if lock is not None and not lock.unreadable:
+                self._wanted[lock_path(key)] = lock
+                return
+
+    def _pair_moved(self, others: set[str]) -> None:
+        """Manifests that have left their places as they were, with what stood there."""
+        missing = [f for f in self._files if f.path not in self._wanted]
+        if not missing:
+            return
+        left: dict[tuple[str, str], list[str]] = {}
+        for path in others:
+            if not os.path.lexists(self._places.today(path)):
+                entry = self._tree.find(path)
+                if entry is not None and not entry.unreadable:
+                    left.setdefault((PurePosixPath(path).name, entry.id), []).append(path)
+        for file in missing:
+            places = left.get((file.path.name, _object_id(file.path, self._tree.commit)), [])
+            if len(places) == 1:
+                entry = self._tree.find(places[0])
+                assert entry is not None
+                self._wanted[file.path] = entry
+                lock = self._tree.find(_lock_of(places[0]))
+                if lock is not None and not lock.unreadable:
+                    self._wanted[lock_path(file.path)] = lock
+                self._names[file.path] = f"{self._ref}:{self._places.shown(places[0])}"
+                self._moved[file.path] = self._places.today(places[0])
+                others.remove(places.pop())
+
+    def _load(self, wanted: Mapping[Path, Entry]) -> None:
+        contents = self._tree.read(list(wanted.values()))
+        for key, entry in wanted.items():
+            if entry.id in contents:
+                self._contents[key] = contents[entry.id]
+            elif key in self._names:
+                self._report.add(
+                    UNKNOWN_PAST,
+                    f"git does not have the content of {self._names[key]}",
+                    file=self._names[key],
+                    help="see what is wrong with `git fsck`",
+                )
+
+    def _load_others(self, keys: Sequence[Path]) -> None:
+        wanted: dict[Path, Entry] = {}
+        for key in keys:
+            if key in self._contents:
+                continue
+            path = key.relative_to(self._tree.top).as_posix()
+            for one, place in ((key, path), (lock_path(key), _lock_of(path))):
+                entry = self._tree.find(place)
+                if entry is not None and not entry.unreadable:
+                    wanted[one] = entry
+        self._load(wanted)
+
+    def _gone(self, keys: Mapping[Path, str], folders: Sequence[Path]) -> tuple[Path, ...]:
+        """The others that lay in these folders, or at these paths."""
+        gone: dict[Path, None] = {}
+        paths = {path: key for key, path in keys.items()}
+        for folder in folders:
+            for place in self._places.places_of(folder):
+                for path, inside in self._tree.below(place):
+                    if path in paths and (path == place or is_manifest_name(inside)):
+                        gone[paths[path]] = None
+        return tuple(sorted(gone))
+
+    def _doubts(self, keys: Mapping[Path, str]) -> Iterator[str]:
+        """What may have held any dataset."""
+        yield from (submodule.reason for submodule in self._tree.unread if submodule.is_changed)
+        for key, path in keys.items():
+            if not os.path.lexists(key):
+                entry = self._tree.find(path)
+                if entry is not None and entry.unreadable:
+                    yield entry.unreadable
+
+
+def _lock_of(path: str) -> str:
+    return lock_path(Path(path)).as_posix()
+
+
+def _object_id(path: Path, commit: str) -> str:
+    """What git calls the content of a file."""
+    try:
+        content = path.read_bytes()
+    except OSError:
+        return ""
+    name = "sha256" if len(commit) == 64 else "sha1"
+    return hashlib.new(name, b"blob %d\0" % len(content) + content, usedforsecurity=False).hexdigest()
+
+
+def _folders_then(places: _Places, project: Project) -> list[Path]:
+    """Where the project's own configuration said at the commit that its manifests lie."""
+    for name in ("schemac.toml", "pyproject.toml"):
+        path = places.path_of(project.folder / name)
+        entry = places.tree.find(path) if path is not None else None
+        if entry is None or entry.unreadable:
+            continue
+        try:
+            table = tomllib.loads(places.tree.read([entry])[entry.id].decode())
+            if name == "pyproject.toml":
+                table = table["tool"]["schemac"]
+            return [project.folder / str(folder) for folder in table.get("manifests") or (".",)]
+        except (KeyError, TypeError, ValueError, AttributeError):
+            # What was wrong with it then is no matter now.
+            continue
+    return []
+
+
+def _report_nothing(
+    files: Sequence[ManifestFile], folders: Sequence[Path], before: Before, places: _Places, report: Report
+) -> None:
+    """Say which of the paths is neither here nor there."""
+    for folder in folders:
+        if folder.exists():
+            continue
+        if not any(True for place in places.places_of(folder) for _ in places.tree.below(place)):
+            report.add(
+                UNREADABLE_FILE,
+                f"there is no file or folder {folder}, nor was there one",
+                file=str(folder),
+                help="check the path",
+            )
+    if not files and not before.gone and not report.has_errors:
+        report.add(
+            NOTHING_TO_COMPILE,
+            "no YAML file is there to be compared, nor was there one",
+            help="name a manifest, or start one with `schemac init`",
+        )

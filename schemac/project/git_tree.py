@@ -1,0 +1,289 @@
+"""What git has at a commit: every file of its tree.
+
+Floor: 12 (project).
+Shape: paths are relative to the top of the repository, with `/`. The tree is listed once, and contents are asked for by
+object id, so that no path is ever a line of git's input or output. Links are followed inside the tree. Submodules are
+listed from their own object store, wherever this clone keeps it.
+"""
+
+import os
+import posixpath
+import subprocess
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache, cached_property
+from pathlib import Path
+
+_LINK, _SUBMODULE = "120000", "160000"
+_MOST_LINKS = 40
+"""Links on the way to one file, as many as Linux follows."""
+
+
+class NoCommitError(Exception):
+    """A reference that names no commit here; says what to do about it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Store:
+    """Where git looks for objects: the repository of the working folder, or the git folder of a submodule."""
+
+    folder: str = ""
+
+    def git(self, *words: str, input: bytes = b"") -> bytes:
+        """What a git command prints."""
+        if not self.folder:
+            return _git(*words, input=input)
+        # Hooks get variables that bind git to their own repository.
+        environment = {name: value for name, value in os.environ.items() if name not in _local_variables()}
+        return _git(f"--git-dir={self.folder}", *words, input=input, environment=environment)
+
+    def read(self, ids: Iterable[str]) -> dict[str, bytes]:
+        """Contents by object id; objects that the store does not have are left out."""
+        wanted = list(dict.fromkeys(ids))
+        if not wanted:
+            return {}
+        output = self.git("cat-file", "--batch", input="".join(f"{id}\n" for id in wanted).encode())
+        contents: dict[str, bytes] = {}
+        at = 0
+        for id in wanted:
+            end = output.index(b"\n", at)
+            head = output[at:end]
+            at = end + 1
+            if head.endswith(b" missing"):
+                continue
+            size = int(head.rsplit(b" ", 1)[1])
+            contents[id] = output[at : at + size]
+            at += size + 1
+        return contents
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A file of the tree, after all links."""
+
+    path: str
+    id: str
+    store: Store = field(default_factory=Store)
+    unreadable: str = ""
+    """Why git cannot say what the file was; empty where it can."""
+
+
+@dataclass(frozen=True, slots=True)
+class Submodule:
+    """A submodule whose commit is not in this clone."""
+
+    path: str
+    commit: str
+    is_changed: bool
+    """Whether it is at another commit today, or is a submodule no more."""
+
+    @property
+    def reason(self) -> str:
+        """What is missing."""
+        return f"commit {self.commit[:12]} of the submodule {self.path} is not in this clone"
+
+
+@dataclass(frozen=True, slots=True)
+class _Listed:
+    mode: str
+    id: str
+    store: Store
+
+
+@dataclass(frozen=True)
+class Tree:
+    """All files at a commit."""
+
+    top: Path
+    """The top of the working tree, without links."""
+    commit: str
+    listed: Mapping[str, _Listed] = field(repr=False)
+    unread: tuple[Submodule, ...] = ()
+
+    def find(self, path: str) -> Entry | None:
+        """The file at a path; None where there was none."""
+        for _ in range(_MOST_LINKS):
+            step = self._step(path)
+            if step is None:
+                submodule = next((s for s in self.unread if f"{path}/".startswith(f"{s.path}/")), None)
+                return Entry(path, "", unreadable=submodule.reason) if submodule is not None else None
+            place, listed = step
+            if listed.mode != _LINK:
+                return Entry(path, listed.id, listed.store) if place == path else None
+            target = os.fsdecode(self._links.get(place, b""))
+            joined = posixpath.join(posixpath.dirname(place), target, path[len(place) + 1 :])
+            path = posixpath.normpath(joined)
+            if path.startswith(("/", "../")) or path == ".." or not target:
+                return Entry(place, "", unreadable=f"{place} was a link out of the repository")
+        return None
+
+    def _step(self, path: str) -> tuple[str, _Listed] | None:
+        """The file at a path, or the first link on the way to it."""
+        if (found := self.listed.get(path)) is not None:
+            return path, found
+        at = path.find("/")
+        while at > 0:
+            found = self.listed.get(path[:at])
+            if found is not None:
+                return path[:at], found
+            at = path.find("/", at + 1)
+        return None
+
+    def folder(self, path: str) -> str:
+        """A folder after all links; the same path where it was none."""
+        for _ in range(_MOST_LINKS):
+            step = self._step(path)
+            if step is None or step[1].mode != _LINK:
+                return path
+            place = step[0]
+            target = os.fsdecode(self._links.get(place, b""))
+            path = posixpath.normpath(
+                posixpath.join(posixpath.dirname(place), target, path[len(place) + 1 :])
+            )
+        return path
+
+    def below(self, folder: str) -> Iterator[tuple[str, str]]:
+        """All paths in a folder, each with what it is from there; for a file, the path itself with its name."""
+        folder = self.folder(folder)
+        start = "" if folder == "." else f"{folder}/"
+        for path in self.listed:
+            if path == folder:
+                yield path, posixpath.basename(path)
+            elif path.startswith(start):
+                yield path, path[len(start) :]
+
+    def read(self, entries: Sequence[Entry]) -> dict[str, bytes]:
+        """Contents by object id; objects that this clone does not have are left out."""
+        by_store: dict[Store, list[str]] = {}
+        for entry in entries:
+            if not entry.unreadable:
+                by_store.setdefault(entry.store, []).append(entry.id)
+        contents: dict[str, bytes] = {}
+        for store, ids in by_store.items():
+            contents |= store.read(ids)
+        return contents
+
+    @cached_property
+    def _links(self) -> dict[str, bytes]:
+        """Where each link points."""
+        links = {path: listed for path, listed in self.listed.items() if listed.mode == _LINK}
+        entries = [Entry(path, listed.id, listed.store) for path, listed in links.items()]
+        contents = self.read(entries)
+        return {path: contents.get(listed.id, b"") for path, listed in links.items()}
+
+
+def open_tree(ref: str) -> Tree:
+    """The tree of a commit of the repository that the working folder lies in.
+
+    Raises NoCommitError, and FileNotFoundError where there is no git.
+    """
+    store = Store()
+    try:
+        found = store.git("rev-parse", "--verify", "--quiet", "--end-of-options", f"{ref}^{{commit}}")
+        commit = found.strip().decode()
+        top = Path(os.fsdecode(store.git("rev-parse", "--show-toplevel")[:-1])).resolve()
+        listed, unread = _list(store, commit, top)
+    except subprocess.CalledProcessError as error:
+        said = error.stderr.decode("utf-8", "replace").strip().splitlines()
+        raise NoCommitError(_way_out(said[0] if said else "")) from error
+    return Tree(top, commit, listed, tuple(unread))
+
+
+def _way_out(said: str) -> str:
+    """How to come by a commit that is not here."""
+    try:
+        is_shallow = Store().git("rev-parse", "--is-shallow-repository").strip() == b"true"
+    except subprocess.CalledProcessError:
+        is_shallow = False
+    if is_shallow:
+        return (
+            "this clone is shallow; get the rest with `git fetch --unshallow origin"
+            " '+refs/heads/*:refs/remotes/origin/*'`, or have CI clone the whole history"
+            " (`fetch-depth: 0` of actions/checkout)"
+        )
+    return said or "name a branch, a tag or a commit of this repository"
+
+
+def _list(store: Store, commit: str, top: Path) -> tuple[dict[str, _Listed], list[Submodule]]:
+    """The files of a commit and of its submodules, whose paths begin with that of the submodule."""
+    listed: dict[str, _Listed] = {}
+    submodules: dict[str, str] = {}
+    for line in os.fsdecode(store.git("ls-tree", "-r", "-z", "--full-tree", commit)).split("\0")[:-1]:
+        head, _, path = line.partition("\t")
+        mode, _sort, id = head.split(" ")
+        if mode == _SUBMODULE:
+            submodules[path] = id
+        else:
+            listed[path] = _Listed(mode, id, store)
+    unread: list[Submodule] = []
+    names = _names_of_submodules(store, listed.get(".gitmodules")) if submodules else {}
+    for path, id in submodules.items():
+        inside = _inside(store, top, path, names.get(path, path), id)
+        if inside is None:
+            unread.append(Submodule(path, id, _commit_today(store, top, path) != id))
+            continue
+        files, deeper = inside
+        listed |= {f"{path}/{name}": file for name, file in files.items()}
+        unread += [Submodule(f"{path}/{s.path}", s.commit, s.is_changed) for s in deeper]
+    return listed, unread
+
+
+def _names_of_submodules(store: Store, file: _Listed | None) -> dict[str, str]:
+    """The names of submodules by their paths, for their git folders are called so."""
+    if file is None:
+        return {}
+    text = store.read([file.id]).get(file.id, b"")
+    try:
+        shown = store.git(
+            "config", "--file", "-", "--null", "--get-regexp", r"^submodule\..*\.path$", input=text
+        )
+    except subprocess.CalledProcessError:
+        return {}
+    names: dict[str, str] = {}
+    for pair in os.fsdecode(shown).split("\0")[:-1]:
+        key, _, path = pair.partition("\n")
+        names[path] = key.removeprefix("submodule.").removesuffix(".path")
+    return names
+
+
+def _inside(
+    store: Store, top: Path, path: str, name: str, commit: str
+) -> tuple[dict[str, _Listed], list[Submodule]] | None:
+    """The files of a submodule at a commit; None where this clone does not have it."""
+    folder = top / path
+    try:
+        if (folder / ".git").exists():
+            own = _git("-C", str(folder), "rev-parse", "--absolute-git-dir", environment=_free_environment())
+        else:
+            common = os.fsdecode(store.git("rev-parse", "--git-common-dir")[:-1])
+            own = os.fsencode(os.path.abspath(posixpath.join(common, "modules", name))) + b"\n"
+        return _list(Store(os.fsdecode(own[:-1])), commit, folder)
+    except subprocess.CalledProcessError:
+        return None
+
+
+def _commit_today(store: Store, top: Path, path: str) -> str:
+    """The commit that a submodule is at now: that of its own folder, else that of the index."""
+    try:
+        if (top / path / ".git").exists():
+            shown = _git("-C", str(top / path), "rev-parse", "HEAD", environment=_free_environment())
+            return shown.strip().decode()
+        shown = store.git("-C", str(top), "ls-files", "--stage", "-z", "--", path)
+        return os.fsdecode(shown).split(" ")[1] if shown.startswith(_SUBMODULE.encode()) else ""
+    except subprocess.CalledProcessError:
+        return ""
+
+
+def _git(*words: str, input: bytes = b"", environment: Mapping[str, str] | None = None) -> bytes:
+    return subprocess.run(
+        ["git", *words], input=input, check=True, capture_output=True, env=environment
+    ).stdout
+
+
+@cache
+def _local_variables() -> frozenset[str]:
+    return frozenset(_git("rev-parse", "--local-env-vars").decode().split())
+
+
+def _free_environment() -> dict[str, str]:
+    return {name: value for name, value in os.environ.items() if name not in _local_variables()}

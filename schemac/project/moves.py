@@ -1,0 +1,255 @@
+"""Datasets that are not where they were.
+
+Floor: 12 (project).
+Shape: a dataset is followed by its name, out of and into any file. One that seems new, while another that is much like
+it is gone, or while a part of what there was cannot be read, is a doubt, and every doubt is a finding.
+Errors: SC415 possible-origin, SC416 unknown-past, and whatever is wrong with what is read.
+"""
+
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from schemac.evolution.side import Side
+from schemac.project.before import Before, Sides, sides_before
+from schemac.project.compile import read_manifests
+from schemac.project.configuration import Project
+from schemac.project.discovery import ManifestFile
+from schemac.project.references import content_of, sides_of_file
+from schemac.source.catalogue import POSSIBLE_ORIGIN, UNKNOWN_PAST
+from schemac.source.report import Report
+
+_FEW = 20
+"""Datasets whose names are looked for in texts before these are compiled; with more of them all texts are."""
+
+
+@dataclass(frozen=True, slots=True)
+class Unpaired:
+    """Datasets that the manifests of today, each held against its own past, have more or less."""
+
+    added: frozenset[str]
+    dropped: frozenset[str]
+    files: Sequence[ManifestFile]
+    """The manifests of today that are compared, and are not as they were."""
+    folders: Sequence[Path]
+    """The folders that are compared with all that they held."""
+    elsewhere: Callable[[], Sequence[ManifestFile]]
+    """The project's other manifests of today."""
+
+
+@dataclass(slots=True)
+class Followed:
+    """What became of datasets."""
+
+    pairs: list[tuple[Side, Side]] = field(default_factory=list)
+    """From where they were to where they are."""
+    dropped: list[Side] = field(default_factory=list)
+    """Of manifests that are gone."""
+
+    @property
+    def names(self) -> set[str]:
+        """The datasets that are neither new nor gone, though it seemed so."""
+        return {new.dataset.name for _, new in self.pairs}
+
+
+def follow(unpaired: Unpaired, before: Before, project: Project, report: Report) -> Followed:
+    """Find where each dataset came from, or went."""
+    followed = _Following(unpaired, before, project, report)
+    followed.from_compared()
+    followed.from_others()
+    followed.gone()
+    if not report.has_errors:
+        followed.doubts()
+    return followed.found
+
+
+class _Following:
+    def __init__(self, unpaired: Unpaired, before: Before, project: Project, report: Report) -> None:
+        self._unpaired = unpaired
+        self._before = before
+        self._project = project
+        self._report = report
+        self._sides: dict[Path, Sides] = {}
+        self._origins: dict[Path, Path] = dict(before.moved)
+        self.found = Followed()
+        self._news, self._files = self._today(unpaired.files, unpaired.added)
+
+    def _today(self, files: Sequence[ManifestFile], names: Collection[str]) -> tuple[Sides, dict[str, Path]]:
+        """These datasets as they are now, and the manifests that they stand in."""
+        sides, places = Sides(), dict[str, Path]()
+        for file in files if names else ():
+            if not _may_have(content_of(file.path), file.path, names):
+                continue
+            read = Report()
+            for compiled in read_manifests([file._replace(is_named=False)], self._project, read):
+                for name, side in sides_of_file(compiled, self._report).items():
+                    if name in names:
+                        sides[name], places[name] = side, file.path
+        return sides, places
+
+    def _then(self, path: Path, report: Report | None = None) -> Sides:
+        """The datasets of a manifest of the other side."""
+        if path not in self._sides:
+            found = Report() if report is None else report
+            self._sides[path] = sides_before(self._before, path, self._project, found)
+        return self._sides[path]
+
+    @property
+    def _left(self) -> frozenset[str]:
+        """Datasets that still seem new."""
+        return frozenset(self._news) - self.found.names
+
+    def from_compared(self) -> None:
+        """Out of one manifest that is compared into another."""
+        names = self._unpaired.added & self._unpaired.dropped
+        for file in self._unpaired.files if names else ():
+            for name, side in self._then(file.path, self._report).items():
+                if name in names & self._left and self._files[name] != file.path:
+                    self.found.pairs.append((side, self._news[name]))
+
+    def from_others(self) -> None:
+        """Out of any other manifest that there was."""
+        candidates: dict[str, list[Path]] = {}
+        for path in self._others_with(self._left):
+            for name in self._then(path).keys() & self._left:
+                candidates.setdefault(name, []).append(path)
+        for name, paths in sorted(candidates.items()):
+            paths = self._likeliest(name, [p for p in paths if not self._stays(name, p)])
+            if len(paths) > 1:
+                places = " and ".join(self._before.names[path] for path in paths)
+                self._add_doubt(name, f"{name} may have come from {places}")
+            elif paths:
+                self.found.pairs.append((self._then(paths[0])[name], self._news[name]))
+                self._origins[self._files[name]] = paths[0]
+
+    def _others_with(self, names: Collection[str]) -> Iterator[Path]:
+        if not names:
+            return
+        self._before.load(self._before.others)
+        for path in self._before.others:
+            if _may_have(self._before.contents.get(path), path, names):
+                yield path
+
+    def _stays(self, name: str, path: Path) -> bool:
+        """Whether the dataset is still in that place, so that what has its name now is another."""
+        if not self._before.is_of_places or not path.exists():
+            return False
+        if path.resolve() == self._files[name].resolve():
+            return False
+        return name in self._today([ManifestFile(path, path.name, is_named=False)], {name})[0]
+
+    def _likeliest(self, name: str, paths: list[Path]) -> list[Path]:
+        """Of several places the one with the same content, in the same project, or of the same name."""
+        today = self._files[name]
+        content = content_of(today)
+
+        def rank(path: Path) -> tuple[bool, bool, bool]:
+            is_inside = path.is_relative_to(self._project.folder.resolve())
+            return self._before.contents.get(path) == content, is_inside, path.name == today.name
+
+        best = max(map(rank, paths), default=None)
+        # Where one is a link to another both are the same.
+        unique = {self._before.contents.get(path): path for path in reversed(paths) if rank(path) == best}
+        return list(reversed(unique.values()))
+
+    def gone(self) -> None:
+        """What was in manifests that are gone, and is nowhere now."""
+        paths = [*self._before.gone, *self._gone_with_folders()]
+        self._before.load(paths)
+        sides: Sides = {}
+        for path in dict.fromkeys(paths):
+            sides.update(self._then(path, self._report))
+        olds = {name: side for name, side in sides.items() if name not in self.found.names}
+        for file in self._unpaired.files:
+            lost = self._unpaired.dropped - self.found.names
+            if lost:
+                olds |= {name: side for name, side in self._then(file.path).items() if name in lost}
+        names = olds.keys() - self._unpaired.added
+        # Whoever compares with a folder of today may well have it in the project.
+        elsewhere = self._unpaired.elsewhere() if names and self._before.is_of_places else ()
+        news, places = self._today(elsewhere, names)
+        for name in sorted(olds):
+            if name in news and not self._was_there(name, places[name]):
+                self.found.pairs.append((olds[name], news[name]))
+            elif name in sides:
+                self.found.dropped.append(olds[name])
+
+    def _was_there(self, name: str, place: Path) -> bool:
+        """Whether a manifest that is not compared had a dataset of this name already."""
+        path = place.resolve()
+        if not self._before.is_of_places or path not in self._before.others or path in self._before.gone:
+            return False
+        self._before.load([path])
+        return name in self._then(path)
+
+    def _gone_with_folders(self) -> Iterator[Path]:
+        """What was in the folders that were renamed to those that are compared."""
+        for today, then in self._origins.items():
+            for folder in self._unpaired.folders:
+                old = _renamed(folder.resolve(), today.resolve(), then)
+                if old is not None and not any(True for _ in old.rglob("*.y*ml")):
+                    yield from (path for path in self._before.others if path.is_relative_to(old))
+
+    def doubts(self) -> None:
+        """Say of what seems new why it may not be."""
+        if not self._left:
+            return
+        for name in sorted(self._left):
+            for reason in self._before.doubts:
+                self._report.add(
+                    UNKNOWN_PAST,
+                    f"nobody can tell whether {name} is new: {reason}",
+                    file=self._news[name].label,
+                    help="fetch it with `git submodule update --init --recursive`",
+                )
+        told = {side.dataset.name for side in self.found.dropped} | self.found.names
+        for path in self._before.others:
+            if not self._before.is_of_places or path.exists():
+                continue
+            self._before.load([path])
+            for old in self._then(path).values():
+                for name in sorted(self._left) if old.dataset.name not in told else ():
+                    if _is_alike(old, self._news[name]):
+                        self._add_doubt(
+                            name,
+                            f"{name} seems new, and {old.dataset.name} of {old.label}, much like it, is gone",
+                        )
+
+    def _add_doubt(self, name: str, message: str) -> None:
+        side = self._news[name]
+        origins = side.dataset.origins
+        self._report.add(
+            POSSIBLE_ORIGIN,
+            message,
+            source=origins.source,
+            span=origins.name_span,
+            file=side.label,
+            help="give it back the name that it had, as `name:` at the top of the manifest; if it is another dataset,"
+            " compare the whole folder, which tells what was dropped",
+        )
+
+
+def _renamed(folder: Path, today: Path, then: Path) -> Path | None:
+    """What a folder was called where a manifest kept its place below it."""
+    if not today.is_relative_to(folder):
+        return None
+    inside = today.relative_to(folder).parts
+    if then.parts[-len(inside) :] != inside:
+        return None
+    old = Path(*then.parts[: -len(inside)])
+    return old if old != folder else None
+
+
+def _may_have(content: bytes | None, path: Path, names: Collection[str]) -> bool:
+    """Whether a text can have a dataset of one of these names; the name may be that of the file, or be escaped."""
+    if content is None:
+        return False
+    if len(names) > _FEW or b"\\" in content:
+        return True
+    return any(name.encode() in content or path.name.startswith(name) for name in names)
+
+
+def _is_alike(old: Side, new: Side) -> bool:
+    """Whether half of the columns of the poorer one have the same names in both."""
+    olds, news = ({str(slot.segment) for slot in side.dataset.columns} for side in (old, new))
+    return bool(olds & news) and 2 * len(olds & news) >= min(len(olds), len(news))
