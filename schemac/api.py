@@ -22,7 +22,7 @@ from schemac.lowering.lower import LoweringOptions, lower
 from schemac.project.compile import check_source, collector_paused
 from schemac.project.configuration import Project
 from schemac.project.discovery import lock_path
-from schemac.source.catalogue import UNSUPPORTED_ARROW_TYPE
+from schemac.source.catalogue import UNREADABLE_SOURCE, UNSUPPORTED_ARROW_TYPE
 from schemac.source.diagnostic import Diagnostic, SchemaError
 from schemac.source.report import Report
 from schemac.source.text import SourceText, read_text
@@ -249,6 +249,10 @@ def _from_source(path: str | Path, format: str, name: str | None) -> Dataset:
 
 
 def _from_imported(imported: "Imported | None", name: str, file: str, report: Report) -> Dataset:
+    if imported is not None and imported.others:
+        names = ", ".join(str(one.name) for one in (imported, *imported.others))
+        message = f"{file} holds {len(imported.others) + 1} datasets ({names}), and one is wanted"
+        report.add(UNREADABLE_SOURCE, message, file=file, help="split it, or import it with `schemac import`")
     _raise_errors(report)
     assert imported is not None
     logical = from_tree(imported.schema, name, file, report)

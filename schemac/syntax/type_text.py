@@ -20,7 +20,19 @@ _LENGTHS = frozenset({"fixed", "fixed_size_binary", "fixed_size_list", "binary",
 _PREFIXES = ("OPTIONAL", "NULLABLE", "REQUIRED", "REPEATED", "UNSIGNED", "NATIONAL")
 _SUFFIXES = ("PRECISION", "VARYING", "UNSIGNED", "SIGNED", "ZEROFILL")
 _UNITS = ("YEAR", "MONTH", "DAY", "HOUR", "MINUTE", "SECOND")
-_OPTIONS = ("NOT", "NULL", "COMMENT", "DEFAULT", "GENERATED", "PRIMARY", "UNIQUE", "CHECK", "REFERENCES")
+_CHARACTERISTICS = (("NOT", "ENFORCED"), ("ENFORCED",), ("RELY",), ("NORELY",))
+_OPTIONS = (
+    "CONSTRAINT",
+    "NOT",
+    "NULL",
+    "COMMENT",
+    "DEFAULT",
+    "GENERATED",
+    "PRIMARY",
+    "UNIQUE",
+    "CHECK",
+    "REFERENCES",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,13 +111,23 @@ class TypeReader(Cursor):
             return column
         if self._takes("COMMENT"):
             return replace(column, comment=self._string())
+        if self._takes("CONSTRAINT"):
+            self._name()
         is_key = self._takes("PRIMARY", "KEY")
-        self._at += not is_key
-        self._skip_to(",", ")", ">", ";", "NOT", "COMMENT", "DEFAULT", "GENERATED")
+        if not is_key:
+            self._at += 1
+            self._skip_to(
+                ",", ")", ">", ";", "NOT", "COMMENT", "DEFAULT", "GENERATED", "ENFORCED", "CONSTRAINT"
+            )
+        self.characteristics()
         if is_key:
-            self._takes("NOT", "ENFORCED")
             return replace(column, is_key=True)
         return replace(column, others=(*column.others, self._excerpt(start)))
+
+    def characteristics(self) -> None:
+        """What follows a constraint: whether it is enforced, and whether the optimizer relies on it."""
+        while any(self._takes(*words) for words in _CHARACTERISTICS):
+            pass
 
     def type(self) -> TypeText:
         """A type with everything that belongs to it."""
