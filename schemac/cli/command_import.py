@@ -85,7 +85,8 @@ def _made(imported: Imported, path: Path, options: argparse.Namespace, report: R
     for one in (imported, *imported.others):
         found = one.name or path.resolve().name.partition(".")[0]
         name = options.name or fitted_name(found)
-        comments = one.comments if name in (options.name, found) else (*one.comments, f"its name was {found}")
+        comments = (*one.comments, *one.notes.at(()))
+        comments = comments if name in (options.name, found) else (*comments, f"its name was {found}")
         whole = standard_form(one) if options.strict else one
         dataset = from_tree(whole.schema, name, options.source, report)
         if dataset is not None:

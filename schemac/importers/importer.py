@@ -111,6 +111,7 @@ _SUFFIXES = {
     ".ndjson": "ndjson",
     ".jsonl": "ndjson",
     ".json": "ndjson",
+    ".avsc": "ndjson",
 }
 
 
@@ -208,12 +209,19 @@ def _read(path: Path, format: str | None, report: Report) -> Imported | None:
                 if not stream.read(1):
                     refuse(path, "it is empty", report)
                     return None
+        is_told_by_name = format is None
         format = format or detect(path)
         if format is None:
             message = f"the format of {shown} cannot be told from its name"
             help = f"name it with --from {', --from '.join(FORMATS)}"
             report.add(UNREADABLE_SOURCE, message, file=shown, help=help)
             return None
+        if is_told_by_name and format in ("ndjson", "spark"):
+            # Imported here for start-up time: only JSON can be the schema of another system.
+            from schemac.importers.foreign_json import refuse_foreign
+
+            if refuse_foreign(path, report):
+                return None
         importer: Importer = import_module(f"schemac.importers.{format}").IMPORTER
         return importer.read(path, report)
     except OSError as error:

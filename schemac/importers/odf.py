@@ -54,7 +54,11 @@ def from_text(source: SourceText, path: Path, report: Report) -> Imported | None
         imported = _upgraded(content, path, report)
         return imported and Imported(imported.schema, imported.comments, name)
     datasets = bind(source, report)
-    if report.has_errors or not datasets:
+    if report.has_errors:
+        return None
+    if not datasets:
+        help = "give a file with a SetDataSchema event, or with `fields:`"
+        refuse(path, "no schema stands in it", report, help=help)
         return None
     first, *others = [Imported(d.schema.model_dump(by_alias=True), name=d.name) for d in datasets]
     return replace(first, others=tuple(others))

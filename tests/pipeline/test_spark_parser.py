@@ -55,7 +55,22 @@ def _with_plain_texts(theirs: Any) -> Any:
 
 
 LEAVES = (
-    *("boolean tinyint smallint int bigint float double string binary date timestamp timestamp_ntz".split()),
+    *(
+        [
+            "boolean",
+            "tinyint",
+            "smallint",
+            "int",
+            "bigint",
+            "float",
+            "double",
+            "string",
+            "binary",
+            "date",
+            "timestamp",
+            "timestamp_ntz",
+        ]
+    ),
     *("byte short integer long real", "decimal(12,3)", "dec(5)", "numeric", "interval day to second", "void"),
 )
 FORMS = (
