@@ -3,7 +3,7 @@
 Floor: 13 (api).
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -22,8 +22,8 @@ from schemac.lowering.lower import LoweringOptions, lower
 from schemac.project.compile import check_source, collector_paused
 from schemac.project.configuration import Project
 from schemac.project.discovery import lock_path
-from schemac.source.catalogue import UNSUPPORTED_ARROW_TYPE
-from schemac.source.diagnostic import Diagnostic, SchemaError
+from schemac.source.catalogue import UNREADABLE_SOURCE, UNSUPPORTED_ARROW_TYPE
+from schemac.source.diagnostic import Diagnostic, SchemaError, Severity
 from schemac.source.report import Report
 from schemac.source.text import SourceText, read_text
 from schemac.syntax.complaints import complaints
@@ -249,6 +249,10 @@ def _from_source(path: str | Path, format: str, name: str | None) -> Dataset:
 
 
 def _from_imported(imported: "Imported | None", name: str, file: str, report: Report) -> Dataset:
+    if imported is not None and imported.others:
+        names = ", ".join(str(one.name) for one in (imported, *imported.others))
+        message = f"{file} holds {len(imported.others) + 1} datasets ({names}), and one is wanted"
+        report.add(UNREADABLE_SOURCE, message, file=file, help="split it, or import it with `schemac import`")
     _raise_errors(report)
     assert imported is not None
     logical = from_tree(imported.schema, name, file, report)
@@ -270,8 +274,20 @@ def from_tree(tree: dict[str, Any], name: str, file: str, report: Report) -> Log
             report.add(UNSUPPORTED_ARROW_TYPE, f"{path}: {found.message}", file=file, path=path, help=help)
         return None
     dataset = LogicalDataset(name, schema, columns(schema), Origins(file))
-    check(dataset, report)
-    return None if report.has_errors else dataset
+    checked = Report()
+    check(dataset, checked)
+    names = {quoted(field.name): field.name for field in schema.fields}
+    report.extend(_with_way_out(diagnostic, names) for diagnostic in checked.diagnostics)
+    return None if checked.has_errors or report.has_errors else dataset
+
+
+def _with_way_out(diagnostic: Diagnostic, names: dict[str, str]) -> Diagnostic:
+    """An error about a column of a source also tells how to leave the column out."""
+    column = next((n for title, n in names.items() if f"{diagnostic.path}.".startswith(f"{title}.")), None)
+    if column is None or diagnostic.severity is not Severity.ERROR:
+        return diagnostic
+    skip = f"leave the column out with `--skip '{column}'`"
+    return replace(diagnostic, help=f"{diagnostic.help}; or {skip}" if diagnostic.help else skip)
 
 
 def check_text(text: str, *, name: str = "<text>", strict: bool = False) -> tuple[Diagnostic, ...]:

@@ -9,16 +9,18 @@ import sys
 from collections.abc import Sequence
 from contextlib import redirect_stdout
 from pathlib import Path
+from typing import NamedTuple
 
 from schemac.api import from_tree
 from schemac.cli.output import add_output_arguments, exit_code, say, show
 from schemac.identity.lock import Lock
 from schemac.identity.lockfile import write_lock
-from schemac.importers.importer import FORMATS, Imported, import_source
+from schemac.importers.importer import FORMATS, Imported, import_source, standard_form
 from schemac.logical.dataset import LogicalDataset
+from schemac.manifest.documents import fitted_name, is_dataset_name
 from schemac.manifest.write import write_manifest
 from schemac.project.locking import lock_name
-from schemac.source.catalogue import WRITE_FAILED
+from schemac.source.catalogue import INVALID_DATASET_NAME, UNREADABLE_SOURCE, WRITE_FAILED
 from schemac.source.diagnostic import Diagnostic
 from schemac.source.report import Report
 
@@ -34,53 +36,102 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--name", help="name of the dataset (default: that of the source)")
     parser.add_argument(
-        "--out", metavar="FILE", help="file to write (default: standard output); never one that is there"
+        "--out",
+        metavar="PATH",
+        help="file to write, or a folder for one file a dataset (default: standard output); never one that is there",
+    )
+    parser.add_argument(
+        "--strict",
+        action="store_true",
+        help="write what the ODF standard has and nothing else; the rest stands as a comment",
     )
     add_output_arguments(parser)
 
 
 def run(options: argparse.Namespace) -> int:
-    """Import; the manifest, and the lock where the source has ids, appear only if there was no error."""
+    """Import; manifests, and the lock where the source has ids, appear only if there was no error."""
     report = Report()
     path = Path(options.source)
     imported = import_source(path, options.source_format, report, options.skip)
     if imported is not None and not report.has_errors:
-        name = options.name or imported.name or path.name.partition(".")[0]
-        dataset = from_tree(imported.schema, name, options.source, report)
-        if dataset is not None:
-            _put(dataset, imported, options, report)
+        made = _made(imported, path, options, report)
+        if not report.has_errors:
+            _put(made, options, report)
     diagnostics = report.diagnostics
     if options.format != "text" or diagnostics:
         _show(diagnostics, options)
     return exit_code(diagnostics, options)
 
 
-def _put(dataset: LogicalDataset, imported: Imported, options: argparse.Namespace, report: Report) -> None:
-    text = write_manifest(dataset, imported.comments, imported.notes.at)
-    has_ids = imported.lance is not None or bool(imported.history)
+class _Made(NamedTuple):
+    """A dataset that was imported, and its manifest."""
+
+    dataset: LogicalDataset
+    imported: Imported
+    text: str
+
+
+def _made(imported: Imported, path: Path, options: argparse.Namespace, report: Report) -> list[_Made]:
+    """All datasets of a source; what is wrong with one of them is in the report."""
+    if imported.others and options.name:
+        message = f"{path} holds {len(imported.others) + 1} datasets, and --name names one"
+        report.add(UNREADABLE_SOURCE, message, file=str(path), help="leave --name out")
+    if options.name and not is_dataset_name(options.name):
+        help = f"`--name {fitted_name(options.name)}`"
+        report.add(INVALID_DATASET_NAME, f"no dataset can be called '{options.name}'", help=help)
+    if report.has_errors:
+        return []
+    made: list[_Made] = []
+    for one in (imported, *imported.others):
+        found = one.name or path.resolve().name.partition(".")[0]
+        name = options.name or fitted_name(found)
+        comments = (*one.comments, *one.notes.at(()))
+        comments = comments if name in (options.name, found) else (*comments, f"its name was {found}")
+        whole = standard_form(one) if options.strict else one
+        dataset = from_tree(whole.schema, name, options.source, report)
+        if dataset is not None:
+            text = write_manifest(dataset, comments, whole.notes.at, is_strict=options.strict)
+            made.append(_Made(dataset, whole, text))
+    return made
+
+
+def _put(made: list[_Made], options: argparse.Namespace, report: Report) -> None:
+    has_ids = any(one.imported.lance is not None or one.imported.history for one in made)
     if options.out is None:
-        sys.stdout.write(text)
+        sys.stdout.write("---\n".join(one.text for one in made))
         if has_ids:
             say("the ids of its fields go into a lock beside the manifest: name that with --out", options)
         return
-    files = {options.out: text}
+    if os.path.isdir(options.out) or options.out.endswith(("/", os.sep)):
+        files = {
+            os.path.join(options.out, f"{one.dataset.name.replace('/', '.')}.yaml"): one.text for one in made
+        }
+    else:
+        files = {options.out: "---\n".join(one.text for one in made)}
     if has_ids and not options.skip:
-        # Imported here for start-up time: most sources have no ids.
-        from schemac.project.adopting import adopted
-
-        locked = adopted(
-            dataset, imported, lambda tree: from_tree(tree, dataset.name, options.source, report)
-        )
-        if locked is not None:
-            files[lock_name(options.out)] = write_lock(Lock((locked,)))
+        files |= _lock(made[0], next(iter(files)), options, report)
     if not report.has_errors:
         _write(files, options, report)
+
+
+def _lock(one: _Made, file: str, options: argparse.Namespace, report: Report) -> dict[str, str]:
+    """The lock of a dataset whose source has ids."""
+    # Imported here for start-up time: most sources have no ids.
+    from schemac.project.adopting import adopted
+
+    locked = adopted(
+        one.dataset, one.imported, lambda tree: from_tree(tree, one.dataset.name, options.source, report)
+    )
+    return {} if locked is None else {lock_name(file): write_lock(Lock((locked,)))}
 
 
 def _write(files: dict[str, str], options: argparse.Namespace, report: Report) -> None:
     """All files or none; what is there already stays."""
     written: list[str] = []
     try:
+        os.makedirs(
+            os.path.dirname(options.out) if options.out.endswith(("/", os.sep)) else ".", exist_ok=True
+        )
         for name, text in files.items():
             with open(name, "x", encoding="utf-8", newline="\n") as stream:
                 written.append(name)

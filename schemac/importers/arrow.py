@@ -6,7 +6,7 @@ Source: Arrow's columnar format, "IPC streaming format" and "IPC file format".
 
 from pathlib import Path
 
-from schemac.importers.importer import Imported, Importer, first_line, refuse
+from schemac.importers.importer import Imported, Importer, Notes, first_line, refuse
 from schemac.lifting.lift import lift
 from schemac.physical.arrow import ArrowSchema, pa
 from schemac.source.report import Report
@@ -29,7 +29,8 @@ def read(path: Path, report: Report) -> Imported | None:
     except (pa.ArrowException, OSError, MemoryError, OverflowError) as error:
         refuse(path, f"it is no Arrow data: {first_line(error)}", report)
         return None
-    return Imported(lift(schema, str(path), report))
+    notes = Notes()
+    return Imported(lift(schema, str(path), report, notes.add), notes=notes)
 
 
 def _rewound(source: "pa.MemoryMappedFile") -> "pa.MemoryMappedFile":

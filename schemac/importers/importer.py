@@ -75,6 +75,8 @@ class Imported:
     """All versions of a Paimon table's schema, oldest first."""
     lance: LanceIds | None = None
     """Ids of a Lance table's fields."""
+    others: "tuple[Imported, ...]" = ()
+    """Further datasets of the same source; each has a name and none of its own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,9 +111,11 @@ _SUFFIXES = {
     ".ndjson": "ndjson",
     ".jsonl": "ndjson",
     ".json": "ndjson",
+    ".avsc": "ndjson",
 }
 
 
+_PARTS = {"inner": Part.ITEM, "itemType": Part.ITEM, "keyType": Part.KEY, "valueType": Part.VALUE}
 _HEAD = 1 << 16
 """Bytes at each end of a file that are looked at to tell its format."""
 
@@ -163,6 +167,32 @@ def import_source(
     return imported
 
 
+def standard_form(imported: Imported) -> Imported:
+    """The same with nothing that the standard does not have; what is left out or changed becomes a note."""
+    notes = imported.notes
+
+    def type_(tree: Any, path: FieldPath, *, is_nested: bool) -> Any:
+        kept = dict(tree)
+        for key in sorted(kept.pop("extra", {})) if is_nested else ():
+            notes.add(path, f"not in the standard: {key} of {path[-1]}")
+        if kept["kind"] == "Timestamp" and kept.get("timezone", "") is None:
+            notes.add(path, "a clock without a zone; the standard has none, so this says UTC")
+            kept["timezone"] = "UTC"
+        for key, part in _PARTS.items():
+            if key in kept:
+                below = path if key == "inner" else (*path, part)
+                kept[key] = type_(kept[key], below, is_nested=key != "inner" or is_nested)
+        if "fields" in kept:
+            kept["fields"] = [member(f, path) for f in kept["fields"]]
+        return kept
+
+    def member(tree: Any, holder: FieldPath) -> Any:
+        return {**tree, "type": type_(tree["type"], (*holder, tree["name"]), is_nested=False)}
+
+    fields = [member(f, ()) for f in imported.schema["fields"]]
+    return replace(imported, schema={**imported.schema, "fields": fields})
+
+
 def _read(path: Path, format: str | None, report: Report) -> Imported | None:
     shown = str(path)
     try:
@@ -179,12 +209,19 @@ def _read(path: Path, format: str | None, report: Report) -> Imported | None:
                 if not stream.read(1):
                     refuse(path, "it is empty", report)
                     return None
+        is_told_by_name = format is None
         format = format or detect(path)
         if format is None:
             message = f"the format of {shown} cannot be told from its name"
             help = f"name it with --from {', --from '.join(FORMATS)}"
             report.add(UNREADABLE_SOURCE, message, file=shown, help=help)
             return None
+        if is_told_by_name and format in ("ndjson", "spark"):
+            # Imported here for start-up time: only JSON can be the schema of another system.
+            from schemac.importers.foreign_json import refuse_foreign
+
+            if refuse_foreign(path, report):
+                return None
         importer: Importer = import_module(f"schemac.importers.{format}").IMPORTER
         return importer.read(path, report)
     except OSError as error:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from schemac.attributes import lance as words
-from schemac.importers.importer import Imported, Importer, LanceIds, first_line, refuse
+from schemac.importers.importer import Imported, Importer, LanceIds, Notes, first_line, refuse
 from schemac.lifting.lift import lift
 from schemac.physical.arrow import pa
 from schemac.source.report import Report
@@ -32,11 +32,13 @@ def _table(path: Path, report: Report) -> Imported | None:
     if table is None:
         return None
     schema, version, number, ids = table
-    tree = lift(schema, str(path), report)
+    # The storage version is kept where it is an older one, and the older blobs with it.
+    notes = Notes()
+    tree = lift(schema, str(path), report, notes.add)
     if version in words.STORAGE_VERSIONS and version != words.DEFAULT_STORAGE_VERSION:
         tree = {**tree, "extra": {**tree.get("extra", {}), words.STORAGE_VERSION.key: version}}
     comment = f"from version {number} of a Lance table"
-    return Imported(tree, (comment,), name=path.name.removesuffix(".lance"), lance=ids)
+    return Imported(tree, (comment,), path.name.removesuffix(".lance"), notes, lance=ids)
 
 
 def _opened(path: Path, report: Report) -> tuple[Any, str, int, LanceIds] | None:
@@ -100,7 +102,8 @@ def _message(path: Path, report: Report) -> Imported | None:
         if not message.fields:
             refuse(path, "it is no schema of Lance's: it holds no fields", report)
             return None
-        return Imported(lift(to_arrow(message), str(path), report))
+        notes = Notes()
+        return Imported(lift(to_arrow(message), str(path), report, notes.add), notes=notes)
     except (DecodeError, UnreadableMessageError) as error:
         refuse(path, f"it is no schema of Lance's: {first_line(error)}", report)
         return None

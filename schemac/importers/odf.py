@@ -8,6 +8,7 @@ Source: RFC-016; RFC-018 for resources.
 
 import base64
 import binascii
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -53,13 +54,14 @@ def from_text(source: SourceText, path: Path, report: Report) -> Imported | None
         imported = _upgraded(content, path, report)
         return imported and Imported(imported.schema, imported.comments, name)
     datasets = bind(source, report)
-    if report.has_errors or not datasets:
+    if report.has_errors:
         return None
-    if len(datasets) > 1:
-        names = ", ".join(dataset.name for dataset in datasets)
-        refuse(path, f"it holds {len(datasets)} datasets ({names}); import reads one at a time", report)
+    if not datasets:
+        help = "give a file with a SetDataSchema event, or with `fields:`"
+        refuse(path, "no schema stands in it", report, help=help)
         return None
-    return Imported(datasets[0].schema.model_dump(by_alias=True), name=datasets[0].name)
+    first, *others = [Imported(d.schema.model_dump(by_alias=True), name=d.name) for d in datasets]
+    return replace(first, others=tuple(others))
 
 
 def _from_binary(content: bytes, path: Path, report: Report) -> Imported | None:

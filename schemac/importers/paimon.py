@@ -173,7 +173,7 @@ class _Lifting:
     def _slot(self, type_: PaimonType, path: FieldPath) -> tuple[Tree, Tree] | None:
         if isinstance(type_, Geo):
             message = f"{dotted(path)}: no kind stands for Paimon's {type_.title()}"
-            help = "leave the column out, or cast it before the import"
+            help = f"cast it first, or leave the column out with `--skip '{path[0]}'`"
             self._report.add(UNSUPPORTED_ARROW_TYPE, message, file=self._file, path=dotted(path), help=help)
             return None
         lifted = _leaf(type_) if isinstance(type_, Atomic) else self._nested(type_, path)

@@ -7,25 +7,26 @@ Errors: SC551 unsupported-arrow-type, SC552 unreadable-source.
 Source: LogicalTypes.md of apache/parquet-format, and what pyarrow makes of them.
 """
 
+import json
+import re
 from pathlib import Path
 from typing import Any
 
 from schemac.importers.importer import Imported, Importer, Notes, first_line, refuse
 from schemac.lifting.lift import lift
+from schemac.logical.path import FieldPath
 from schemac.physical.arrow import pa
 from schemac.source.report import Report
 
 _FIELD_ID = b"PARQUET:field_id"
-_DROPPED_TYPES = ("ENUM", "BSON", "INTERVAL")
-_OF_WRITERS = (
-    b"pandas",
-    b"org.apache.spark.version",
-    b"org.apache.spark.timeZone",
-    b"org.apache.spark.legacyDateTime",
-    b"org.apache.spark.legacyINT96",
-    b"org.apache.spark.sql.parquet.row.metadata",
+_DROPPED_TYPES = ("ENUM", "BSON", "INTERVAL", "GEOMETRY", "GEOGRAPHY")
+_OF_WRITERS = re.compile(
+    rb"pandas|ARROW:schema|iceberg\.schema|huggingface|parquet\.(avro|proto|thrift|strict\.typing)\..*|avro\.schema"
+    rb"|thrift\.(class|descriptor)|writer\.(model\.name|date\.proleptic|time\.zone|zone\.conversion\.legacy)"
+    rb"|org\.apache\.(spark|hudi)\..*|hoodie_.*|com\.databricks\..*|presto_version|trino_version"
 )
 """Metadata by which a writer recognises its own files; it repeats the schema in the writer's words."""
+_GROUP = re.compile(r"( +)\w+ group field_id=-?\d+ (.*?)(?: \((\w+).*\))? \{")
 
 
 def read(path: Path, report: Report) -> Imported | None:
@@ -41,28 +42,53 @@ def read(path: Path, report: Report) -> Imported | None:
         with parquet.ParquetFile(file) as opened:
             schema, columns = opened.schema_arrow, opened.schema
             types = [
-                (column.path, column.logical_type.type) for column in map(columns.column, range(len(columns)))
+                (column.path, column.logical_type) for column in map(columns.column, range(len(columns)))
             ]
+            variants = _variants(str(columns))
     except (pa.ArrowException, OSError, MemoryError, OverflowError) as error:
         refuse(file, f"it is no Parquet file: {first_line(error)}", report)
         return None
     notes = Notes()
     for place, type_ in types:
         _note_dropped(place, type_, schema, notes)
-    own = [key.decode() for key in schema.metadata or {} if key in _OF_WRITERS]
+    for variant in variants:
+        notes.add(variant, "Parquet's type VARIANT is not kept: this is its storage")
+    own = [key.decode() for key in schema.metadata or {} if _OF_WRITERS.fullmatch(key)]
     comments = [f"not kept: the metadata {', '.join(own)}"] if own else []
     if file is not path:
         comments.insert(0, f"from {file.relative_to(path)}, the first file of the folder")
-    return Imported(lift(_without_additions(schema), str(path), report), tuple(comments), notes=notes)
+    return Imported(
+        lift(_without_additions(schema), str(path), report, notes.add), tuple(comments), notes=notes
+    )
 
 
-def _note_dropped(place: str, type_: str, schema: Any, notes: Notes) -> None:
+def _variants(shown: str) -> list[FieldPath]:
+    """The paths of groups with the type VARIANT, which pyarrow tells only as the text of a schema."""
+    above: list[tuple[int, str]] = []
+    found: list[FieldPath] = []
+    for match in map(_GROUP.fullmatch, shown.split("\n")):
+        if match is None:
+            continue
+        depth = len(match[1])
+        above = [*(holder for holder in above if holder[0] < depth), (depth, match[2])]
+        if match[3] == "Variant":
+            # Of a list or a map between them the nearest name that a manifest has is the column's.
+            is_plain = not any(name in ("list", "key_value") for _, name in above)
+            path = tuple(name for _, name in above)
+            found.append(path if is_plain else path[:1])
+    return found
+
+
+def _note_dropped(place: str, logical: Any, schema: Any, notes: Notes) -> None:
     """A note at the column that a leaf belongs to; names in a leaf's place may hold dots themselves."""
+    type_ = logical.type
     if type_ not in _DROPPED_TYPES:
         return
     holders = [name for name in schema.names if f"{place}.".startswith(f"{name}.")]
     if holders:
-        notes.add((max(holders, key=len),), f"Parquet's type {type_} of {place} is not kept")
+        crs = json.loads(logical.to_json()).get("crs") if type_.startswith("GEO") else None
+        reference = f" (coordinates in {str(crs)[:60]})" if crs else ""
+        notes.add((max(holders, key=len),), f"Parquet's type {type_} of {place} is not kept{reference}")
 
 
 def _without_additions(schema: "pa.Schema") -> "pa.Schema":
@@ -73,7 +99,9 @@ def _without_additions(schema: "pa.Schema") -> "pa.Schema":
 
     def field(f: "pa.Field") -> "pa.Field":
         metadata = {k: v for k, v in (f.metadata or {}).items() if k != _FIELD_ID}
-        return pa.field(f.name, type_of(f.type), f.nullable, metadata or None)
+        # pyarrow reads a column of nulls that may not be null, but makes none.
+        is_nullable = f.nullable or pa.types.is_null(f.type)
+        return pa.field(f.name, type_of(f.type), is_nullable, metadata or None)
 
     def type_of(t: "pa.DataType") -> "pa.DataType":
         if pa.types.is_struct(t):
@@ -89,7 +117,9 @@ def _without_additions(schema: "pa.Schema") -> "pa.Schema":
     def item(f: "pa.Field") -> "pa.Field":
         return field(f.with_name("item") if f.name == "element" else f)
 
-    metadata = {key: value for key, value in (schema.metadata or {}).items() if key not in _OF_WRITERS}
+    metadata = {
+        key: value for key, value in (schema.metadata or {}).items() if not _OF_WRITERS.fullmatch(key)
+    }
     return pa.schema([field(f) for f in schema], metadata or None)
 
 

@@ -7,28 +7,9 @@ Source: the tokenizer of sqlglot for Spark, which knows its quotes, escapes and 
 """
 
 import re
-from typing import NamedTuple
 
 from schemac.source.span import Span
-
-
-class Word(NamedTuple):
-    """A word of the statement: a name, a sign, or a text with its escapes read."""
-
-    text: str
-    is_quoted: bool
-    is_text: bool
-    start: int
-    end: int
-
-
-class MalformedError(Exception):
-    """A word that Spark's grammar does not allow here."""
-
-    def __init__(self, reason: str, span: Span) -> None:
-        super().__init__(reason)
-        self.span = span
-
+from schemac.syntax.words import MalformedError, Word
 
 _PIECE = re.compile(r"\w+|\S")
 

@@ -6,10 +6,11 @@ beside `kind`.
 Errors: SC551 unsupported-arrow-type.
 """
 
+from collections.abc import Callable
 from typing import Any
 
 from schemac.attributes import arrow, lance
-from schemac.lifting.metadata import decoded, field_attributes, schema_attributes
+from schemac.lifting.metadata import decoded, field_attributes, is_text, schema_attributes
 from schemac.lifting.types import (
     UnsupportedTypeError,
     dictionary_hint,
@@ -26,21 +27,38 @@ from schemac.source.report import Report
 
 Tree = dict[str, Any]
 
+_LEGACY_BLOB = "a blob of the older form, a large binary; from storage version 2.2 on this is written as the newer one, a struct"
 _BLOB_MEMBERS = ("data", "uri", "position", "size")
 
 
-def lift(schema: ArrowSchema, file: str, report: Report) -> Tree:
+Note = Callable[[FieldPath, str], None]
+"""Takes what the values cannot say of the field at a path; an empty path is the schema."""
+
+
+def lift(schema: ArrowSchema, file: str, report: Report, note: Note = lambda _path, _text: None) -> Tree:
     """The values of `fields` and `extra` for an Arrow schema; what has no word is in the report."""
-    lifting = _Lifting(file, report)
+    lifting = _Lifting(file, report, note)
     fields = [lifting.member(field, (field.name,)) for field in schema]
-    extra = schema_attributes(decoded(schema.metadata))
+    extra = schema_attributes(lifting.texts(schema.metadata, ()))
     return {"fields": [field for field in fields if field is not None], **({"extra": extra} if extra else {})}
 
 
 class _Lifting:
-    def __init__(self, file: str, report: Report) -> None:
+    def __init__(self, file: str, report: Report, note: Note) -> None:
         self._file = file
         self._report = report
+        self._note = note
+
+    def texts(self, metadata: Any, path: FieldPath) -> dict[str, str]:
+        """Metadata as text; an entry that is none cannot stand in a manifest, and is noted."""
+        kept: dict[bytes, bytes] = {}
+        for key, value in (metadata or {}).items():
+            if is_text(key) and is_text(value):
+                kept[key] = value
+            else:
+                shown = key.decode("ascii", "backslashreplace")
+                self._note(path, f"not kept: the metadata {shown}, which is not UTF-8")
+        return decoded(kept)
 
     def member(self, field: ArrowField, path: FieldPath) -> Tree | None:
         """A column or struct member; None where its type has no kind."""
@@ -59,7 +77,11 @@ class _Lifting:
         return {**type_, "extra": extra} if extra else type_
 
     def _slot(self, field: ArrowField, path: FieldPath) -> tuple[Tree, Tree] | None:
-        metadata = decoded(field.metadata)
+        metadata = self.texts(field.metadata, path)
+        is_nullable = field.nullable
+        if pa.types.is_null(field.type) and not is_nullable:
+            self._note(path, "a column of nulls may be null, whatever its source says")
+            is_nullable = True
         try:
             lifted = self._type(field.type, metadata, path)
         except UnsupportedTypeError as error:
@@ -71,13 +93,13 @@ class _Lifting:
             return None
         type_, hints = lifted
         extra = {**hints, **field_attributes(metadata, type_["kind"])}
-        return ({"kind": "Option", "inner": type_} if field.nullable else type_), extra
+        return ({"kind": "Option", "inner": type_} if is_nullable else type_), extra
 
     def _type(self, type_: Any, metadata: dict[str, str], path: FieldPath) -> tuple[Tree, Tree] | None:
         """Kind and hints; entries of the metadata that the hints say are taken out of it."""
         if isinstance(type_, pa.BaseExtensionType):
             metadata.setdefault(EXTENSION_NAME, type_.extension_name)
-            special = self._special(type_.storage_type, metadata)
+            special = self._special(type_.storage_type, metadata, path)
             if special is not None:
                 return special
             del metadata[EXTENSION_NAME]
@@ -86,7 +108,7 @@ class _Lifting:
                 # Arrow makes the items of every tensor nullable, whatever the tensor means by them.
                 lifted[0]["itemType"] = lifted[0]["itemType"].get("inner", lifted[0]["itemType"])
             return None if lifted is None else (lifted[0], {**lifted[1], **extension_hint(type_)})
-        special = self._special(type_, metadata)
+        special = self._special(type_, metadata, path)
         if special is not None:
             return special
         if pa.types.is_dictionary(type_):
@@ -96,7 +118,7 @@ class _Lifting:
             return lifted[0], {**lifted[1], **dictionary_hint(type_)}
         return leaf(type_) or self._nested(type_, path)
 
-    def _special(self, type_: Any, metadata: dict[str, str]) -> tuple[Tree, Tree] | None:
+    def _special(self, type_: Any, metadata: dict[str, str], path: FieldPath) -> tuple[Tree, Tree] | None:
         """Lance's own extension types."""
         is_blob = metadata.get(EXTENSION_NAME) == BLOB_EXTENSION and pa.types.is_struct(type_)
         if is_blob and tuple(f.name for f in type_) == _BLOB_MEMBERS:
@@ -104,6 +126,7 @@ class _Lifting:
             metadata.pop(EXTENSION_METADATA, None)
             return {"kind": "Binary"}, {lance.BLOB.key: {}}
         if metadata.get(BLOB) == "true" and pa.types.is_large_binary(type_):
+            self._note(path, _LEGACY_BLOB)
             del metadata[BLOB]
             return {"kind": "Binary"}, {lance.BLOB.key: {}}
         if pa.types.is_fixed_size_list(type_):

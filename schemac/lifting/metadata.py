@@ -39,6 +39,15 @@ def decoded(metadata: Mapping[bytes, bytes] | None) -> dict[str, str]:
     return {k.decode(errors="replace"): v.decode(errors="replace") for k, v in (metadata or {}).items()}
 
 
+def is_text(content: bytes) -> bool:
+    """Whether bytes are UTF-8."""
+    try:
+        content.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
 def field_attributes(metadata: Mapping[str, str], kind: str) -> Tree:
     """The attributes of a field with this metadata; one that does not fit the kind stays what it is."""
     rest = dict(metadata)

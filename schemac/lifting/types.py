@@ -12,36 +12,13 @@ from typing import Any
 
 from schemac.attributes import arrow, lance
 from schemac.kinds.decimal import MOST_DIGITS
+from schemac.kinds.foreign import ARROW_BUFFERS, ARROW_NAMES
 from schemac.kinds.units import ARROW_UNITS
 from schemac.physical.arrow import ArrowType, pa
 
 Tree = dict[str, Any]
 
 _UNITS = {abbreviation: unit for unit, abbreviation in ARROW_UNITS.items()}
-_PLAIN = {
-    "null": "Null",
-    "bool": "Bool",
-    "int8": "Int8",
-    "int16": "Int16",
-    "int32": "Int32",
-    "int64": "Int64",
-    "uint8": "UInt8",
-    "uint16": "UInt16",
-    "uint32": "UInt32",
-    "uint64": "UInt64",
-    "halffloat": "Float16",
-    "float": "Float32",
-    "double": "Float64",
-}
-_BUFFERS: dict[str, tuple[str, Tree]] = {
-    "string": ("String", {}),
-    "large_string": ("String", {"kind": "Contiguous", "offsetBitWidth": 64}),
-    "string_view": ("String", {"kind": "View", "offsetBitWidth": 32}),
-    "binary": ("Binary", {}),
-    "large_binary": ("Binary", {"kind": "Contiguous", "offsetBitWidth": 64}),
-    "binary_view": ("Binary", {"kind": "View", "offsetBitWidth": 32}),
-}
-"""Kind and buffer encoding by pyarrow's name of a type."""
 
 
 class UnsupportedTypeError(Exception):
@@ -51,10 +28,10 @@ class UnsupportedTypeError(Exception):
 def leaf(type_: Any) -> tuple[Tree, Tree] | None:
     """Kind and hints of a type without children; None for the others. Raises UnsupportedTypeError."""
     name = str(type_)
-    if name in _PLAIN:
-        return {"kind": _PLAIN[name]}, {}
-    if name in _BUFFERS:
-        kind, encoding = _BUFFERS[name]
+    if name in ARROW_NAMES:
+        return {"kind": ARROW_NAMES[name]}, {}
+    if name in ARROW_BUFFERS:
+        kind, encoding = ARROW_BUFFERS[name]
         return {"kind": kind}, {arrow.BUFFER_ENCODING.key: dict(encoding)} if encoding else {}
     for is_one, lift in _PARAMETRIC:
         if is_one(type_):
@@ -127,7 +104,7 @@ def is_list(type_: Any) -> bool:
 
 def dictionary_hint(type_: Any) -> Tree:
     """The hint of a dictionary."""
-    index = _PLAIN[str(type_.index_type)]
+    index = ARROW_NAMES[str(type_.index_type)]
     return {
         arrow.DICTIONARY_ENCODING.key: {"indexType": index, **({"ordered": True} if type_.ordered else {})}
     }
@@ -136,7 +113,7 @@ def dictionary_hint(type_: Any) -> Tree:
 def extension_hint(type_: Any) -> Tree:
     """The attribute of an extension type that pyarrow has registered."""
     name = type_.extension_name
-    if name == "arrow.json" and str(type_.storage_type) in _BUFFERS:
+    if name == "arrow.json" and str(type_.storage_type) in ARROW_BUFFERS:
         return {lance.JSON.key: True}
     if name == "arrow.fixed_shape_tensor":
         metadata: Tree = {"shape": list(type_.shape)}

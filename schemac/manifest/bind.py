@@ -12,7 +12,8 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from schemac.kinds.registry import BY_NAME, FOREIGN_NAMES
+from schemac.kinds.foreign import FOREIGN_NAMES
+from schemac.kinds.registry import BY_NAME
 from schemac.kinds.units import FOREIGN_UNITS
 from schemac.logical.dataset import LogicalDataset
 from schemac.logical.model import Field, Schema
@@ -39,6 +40,19 @@ def _advise_option(key: str, field: Mapping[str, Any]) -> str:
     return f"nullability is a type: write `type: {{kind: Option, inner: {inner}}}`"
 
 
+def _type_help(text: str, is_nested: bool) -> str | None:
+    # Imported here for start-up time, as below: only a run with a mistake in it needs it.
+    from schemac.manifest.foreign import suggest_type
+
+    return suggest_type(text, is_nested=is_nested)
+
+
+def _complete_type(written: Mapping[str, Any]) -> str | None:
+    from schemac.manifest.foreign import complete_type
+
+    return complete_type(written)
+
+
 _WORDS = Vocabulary(
     kinds=FOREIGN_NAMES,
     keys={
@@ -59,6 +73,8 @@ _WORDS = Vocabulary(
         "id": lambda _key, _field: "remove it: ids are kept beside the manifest, never in it",
         "default": lambda _key, _field: "write it under `extra:` as `paimon.apache.org/defaultValue`",
     },
+    type_help=_type_help,
+    complete_type=_complete_type,
     nouns={
         "Field": "a field",
         "Schema": "a schema",

@@ -460,7 +460,7 @@ class Documents:
         return Body(self._stem, (), at)
 
     def _check_name(self, body: Body) -> None:
-        if _NAME.fullmatch(body.name):
+        if is_dataset_name(body.name):
             return
         message = f"{sort_of(body.name)} cannot name a dataset"
         help = "use letters, digits, dots, dashes and underscores; an account may stand before one slash"
@@ -469,6 +469,17 @@ class Documents:
         else:
             help = f"add a `name:`, or rename the file: {help}"
             self._say(INVALID_DATASET_NAME, (*body.path, "fields"), message, help=help, on_key=True)
+
+
+def is_dataset_name(name: str) -> bool:
+    """Whether a dataset may be called so."""
+    return _NAME.fullmatch(name) is not None
+
+
+def fitted_name(name: str) -> str:
+    """The name that a dataset may have and that is nearest to one of another system."""
+    parts = [re.sub(r"^\W+|[ .\W]+$", "", re.sub(r"[^\w.\- ]+", "_", part)) for part in name.split("/")]
+    return "/".join([part for part in parts if part][-2:]) or "dataset"
 
 
 def _is_binary(event: dict[str, Any]) -> bool:

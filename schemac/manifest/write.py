@@ -34,10 +34,23 @@ _PARTS = {"item_type": Part.ITEM, "key_type": Part.KEY, "value_type": Part.VALUE
 
 
 def write_manifest(
-    dataset: LogicalDataset, comments: tuple[str, ...] = (), notes_at: NotesAt = lambda _: ()
+    dataset: LogicalDataset,
+    comments: tuple[str, ...] = (),
+    notes_at: NotesAt = lambda _: (),
+    *,
+    is_strict: bool = False,
 ) -> str:
-    """The manifest of a dataset as a person would have written it, below these lines of comment."""
-    top = CommentedMap(name=dataset.name, **_Writer(notes_at).holder(dataset.schema))
+    """The manifest of a dataset as a person would have written it, below these lines of comment.
+
+    `is_strict` says it in a DatasetSnapshot, with descriptions as attributes; the schema has to have nothing that the
+    standard does not have.
+    """
+    writer = _Writer(notes_at, is_strict)
+    top = (
+        writer.snapshot(dataset)
+        if is_strict
+        else CommentedMap(name=_name(dataset.name), **writer.holder(dataset.schema, 0))
+    )
     return "".join(f"# {_line(text)}\n" for text in comments) + _text(top)
 
 
@@ -49,17 +62,25 @@ def _line(text: str) -> str:
 class _Writer:
     """Writes fields and types; knows the column of the text that it is at, for comments stand below each other."""
 
-    def __init__(self, notes_at: NotesAt) -> None:
+    def __init__(self, notes_at: NotesAt, is_strict: bool) -> None:
         self._notes_at = notes_at
+        self._is_strict = is_strict
 
-    def holder(self, schema: Schema) -> dict[str, Any]:
+    def snapshot(self, dataset: LogicalDataset) -> CommentedMap:
+        """The dataset in the standard's envelope."""
+        column = 2 * _MAPPING + _SEQUENCE
+        event = CommentedMap(kind="SetDataSchema", schema=CommentedMap(self.holder(dataset.schema, column)))
+        content = CommentedMap(name=_name(dataset.name), kind="Root", metadata=CommentedSeq([event]))
+        return CommentedMap(kind="DatasetSnapshot", version=1, content=content)
+
+    def holder(self, schema: Schema, column: int) -> dict[str, Any]:
         extra = dict(schema.extra)
         holder: dict[str, Any] = {}
-        if isinstance(extra.get(DESCRIPTION.key), str):
+        if isinstance(extra.get(DESCRIPTION.key), str) and not self._is_strict:
             holder["description"] = _value(extra.pop(DESCRIPTION.key))
         if extra:
             holder["extra"] = _value(extra)
-        holder["fields"] = self.fields(schema.fields, (), 0)
+        holder["fields"] = self.fields(schema.fields, (), column)
         return holder
 
     def fields(self, fields: tuple[Field, ...], path: FieldPath, column: int) -> CommentedSeq:
@@ -76,7 +97,7 @@ class _Writer:
     def field(self, field: Field, path: FieldPath, column: int) -> CommentedMap:
         extra = dict(field.extra)
         tree = CommentedMap(name=_name(field.name))
-        if isinstance(extra.get(DESCRIPTION.key), str):
+        if isinstance(extra.get(DESCRIPTION.key), str) and not self._is_strict:
             tree["description"] = _value(extra.pop(DESCRIPTION.key))
         tree["type"] = self.type(field.type, path, column + _MAPPING)
         if extra:

@@ -72,6 +72,10 @@ class Vocabulary(NamedTuple):
     """What a model is called: `Field` is "a field"."""
     examples: Mapping[str, str] = {}
     """A model, or a kind, as an author writes it."""
+    type_help: Callable[[str, bool], str | None] = lambda _text, _is_nested: None
+    """What to write for the text of a type in another notation, in a field or deeper; None where it is not known."""
+    complete_type: Callable[[Mapping[str, Any]], str | None] = lambda _type: None
+    """A type with what its author wrote and the properties that are missing; None where there is no saying."""
     friendly_keys: Mapping[str, tuple[str, ...]] = {}
     """Keys that a model has for authors, but that are rewritten before it sees them."""
 
@@ -188,6 +192,8 @@ def _missing(
         noun = words.nouns.get(owner.__name__, "this") if owner is not None else "this"
         place, example = of, None
     wanted = " and ".join(f"`{key}`" for key in keys)
+    if isinstance(kind, str) and len(parent) > 1:
+        example = words.complete_type(parent) or example
     help = f"write `{example}`" if example else f"add {' and '.join(f'`{key}:`' for key in keys)}"
     return Complaint(MISSING_PROPERTY, place, f"{noun} needs {wanted}", help)
 
@@ -228,27 +234,40 @@ def _bad_kind(kind: str, path: TreePath, given: Any, context: Any, words: Vocabu
         )
     written = given["kind"]
     if not isinstance(written, str):
-        is_choice = isinstance(written, list) and len(written) == 2 and "null" in map(str, written)
-        help = (
-            "write `{kind: Option, inner: …}` for a value that may be null" if is_choice else "write `String`"
-        )
+        help = _choice_help(written, _is_nested(path), words) or "write `String`"
         return Complaint(
             WRONG_TYPE, (*path, "kind"), f"a type is the name of a kind, not {sort_of(written)}", help
         )
     candidates = [c.strip(" '") for c in str(context["expected_tags"]).split(",")]
-    near = closest(written, candidates, words.kinds) or closest(
-        # `varchar(20)`, `array<string>` and `text[]` carry what is a property here.
-        written.partition("(")[0].partition("<")[0].partition("[")[0],
-        candidates,
-        words.kinds,
-    )
-    head = written.partition("<")[0].partition("(")[0]
-    if head != written and words.kinds.get(fold(head)):
-        near = words.kinds[fold(head)]
-    help = f"did you mean `{near}`?" if near else f"the kinds are {', '.join(candidates)}"
-    if near and (head != written or written.endswith("]")) and near in words.examples:
-        help = f"write `{words.examples[near]}`"
+    help = _kind_help(given, candidates, _is_nested(path), words)
     return Complaint(UNKNOWN_KIND, (*path, "kind"), f"there is no kind '{written}'", help)
+
+
+def _is_nested(path: TreePath) -> bool:
+    """Whether a type is a part of another one; that of a field stands under `type`."""
+    return bool(path) and path[-1] != "type"
+
+
+def _choice_help(written: Any, is_nested: bool, words: Vocabulary) -> str | None:
+    """What to write for a choice between a type and null, as Avro has it."""
+    others = [word for word in written if word not in (None, "null")] if isinstance(written, list) else []
+    if len(others) != 1 or len(written) != 2:
+        return None
+    found = words.type_help(f"{others[0]}?", is_nested) if isinstance(others[0], str) else None
+    return found or "write `{kind: Option, inner: …}` for a value that may be null"
+
+
+def _kind_help(given: Mapping[str, Any], candidates: list[str], is_nested: bool, words: Vocabulary) -> str:
+    """What to write for a type: a slip of the pen mended, or the words of another system put into ours."""
+    written = given["kind"]
+    near = closest(written, candidates, words.kinds)
+    # Only the kind is wrong where properties stand beside it.
+    is_slip = near is not None and written.isalnum() and fold(written) not in words.kinds
+    needs_more = is_slip and words.complete_type({"kind": near}) not in (None, near)
+    if near is not None and ((is_slip and not needs_more) or len(given) > 1):
+        return f"did you mean `{near}`?"
+    found = words.type_help(written, is_nested)
+    return found or (f"did you mean `{near}`?" if near else f"the kinds are {', '.join(candidates)}")
 
 
 def _without_tags(loc: tuple[int | str, ...], value: Any) -> TreePath:

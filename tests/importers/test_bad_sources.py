@@ -122,8 +122,8 @@ TEXTS: dict[str, tuple[str, str, str]] = {
     "a view": ("s.sql", "CREATE VIEW v AS SELECT 1", "only CREATE TABLE is imported"),
     "two statements": (
         "s.sql",
-        "CREATE TABLE a (x INT); CREATE TABLE b (x INT)",
-        "one statement is imported",
+        "CREATE TABLE a (x INT); CREATE TABLE A (x BIGINT)",
+        "it makes the table A more than once",
     ),
     "a property without value": (
         "s.sql",

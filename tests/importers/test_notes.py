@@ -29,7 +29,6 @@ TBLPROPERTIES (
 );
 """
 MANIFEST = """\
-# not kept: CONSTRAINT pk PRIMARY KEY (id)
 # not kept: PARTITIONED BY (days(at), id)
 name: db/rides
 description: all of them
@@ -38,12 +37,12 @@ extra:
     owner: me
     doc.lance.encoding: blob
 fields:
-  # not kept: PRIMARY KEY
   - name: id
     description: the rider's
     type: Int64
     extra:
       lance.org/encoding: {compression: zstd, compressionLevel: 3, bss: "on"}
+      lance.org/primaryKey: {position: 1}
   # DDL cannot say whether items may be null
   - name: embedding
     type: {kind: List, itemType: {kind: Option, inner: Float16}, fixedLength: 8}

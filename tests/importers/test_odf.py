@@ -295,12 +295,6 @@ def test_refuse_numbers_that_no_schema_may_have() -> None:
             "SC552",
             "its root lies outside",
         ),
-        (
-            "two.yaml",
-            b"fields: []\nname: a\n---\nfields: []\nname: b\n",
-            "SC552",
-            "it holds 2 datasets (a, b)",
-        ),
         ("typo.yaml", b"fields: [{name: a, type: Strin}]\n", "SC201", "there is no kind 'Strin'"),
         ("latin.yaml", b"fields: [{name: \xe4, type: String}]\n", "SC103", "is not UTF-8"),
     ],

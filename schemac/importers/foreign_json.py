@@ -1,0 +1,159 @@
+"""JSON documents that hold a schema, or a table's bookkeeping, in the words of another system.
+
+Floor: 10 (importers).
+Shape: such a document is no data, so nothing is inferred from it; what it is, and the way to a manifest, is said.
+Errors: SC553 foreign-schema.
+Source: JSON Schema 2020-12, "$schema"; Avro 1.12, "Schema Declaration"; Arrow's "Integration Testing", JSON format; the
+Delta protocol, "Actions"; Iceberg's table spec, "Table Metadata"; OpenAPI 3.1; BigQuery's schema files; Frictionless'
+Table Schema; Kafka Connect's JsonConverter; the snapshots of Paimon.
+"""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from schemac.importers.samples import read_sample
+from schemac.source.catalogue import FOREIGN_SCHEMA
+from schemac.source.report import Report
+
+_DELTA = frozenset(
+    {"commitInfo", "metaData", "protocol", "add", "remove", "txn", "cdc", "domainMetadata", "sidecar"}
+    | {"checkpointMetadata"}
+)
+_BY_DATA = "write a few rows as Parquet or Arrow, and import that"
+
+
+class _Foreign(NamedTuple):
+    """A sort of document: what it is called, how it is known, and what to import in its place."""
+
+    title: str
+    is_one: Callable[[Any], bool]
+    help: str
+
+
+def refuse_foreign(path: Path, report: Report) -> bool:
+    """Whether a file holds a schema of another system; that is said then."""
+    document = _first_value(path)
+    found = next((sort for sort in _SORTS if sort.is_one(document)), None)
+    if found is None:
+        return False
+    message = f"{path} is {found.title}, not data"
+    help = f"{found.help}; to infer a schema from it all the same, add `--from ndjson`"
+    report.add(FOREIGN_SCHEMA, message, file=str(path), help=help)
+    return True
+
+
+def _first_value(path: Path) -> Any:
+    """The first JSON value of a file, or None."""
+    sample = read_sample(path, Report())
+    try:
+        return json.JSONDecoder().raw_decode(sample[0].lstrip())[0] if sample is not None else None
+    except (ValueError, RecursionError):
+        return None
+
+
+def _has(*keys: str) -> Callable[[Any], bool]:
+    return lambda value: isinstance(value, dict) and set(keys) <= value.keys()
+
+
+def _holds(value: Any, key: str, sort: type, *inner: str) -> bool:
+    """Whether an object has an entry of this type, and in it, or in its first item, these keys."""
+    item = value.get(key) if isinstance(value, dict) else None
+    if not isinstance(item, sort):
+        return False
+    first = item[0] if isinstance(item, list) and item else item
+    return not inner or (isinstance(first, dict) and set(inner) <= first.keys())
+
+
+def _is_json_schema(value: Any) -> bool:
+    if not isinstance(value, dict):
+        return False
+    if "json-schema.org" in str(value.get("$schema", "")):
+        return True
+    return value.get("type") == "object" and _holds(value, "properties", dict)
+
+
+def _is_avro(value: Any) -> bool:
+    if isinstance(value, list):
+        return bool(value) and all(_is_avro(item) for item in value)
+    return (
+        isinstance(value, dict)
+        and value.get("type") in ("record", "error")
+        and "name" in value
+        and isinstance(value.get("fields"), list)
+    )
+
+
+def _is_delta(value: Any) -> bool:
+    return isinstance(value, dict) and len(value) == 1 and set(value) <= _DELTA and _is_object_inside(value)
+
+
+def _is_object_inside(value: dict[str, Any]) -> bool:
+    return all(isinstance(item, dict) for item in value.values())
+
+
+def _is_iceberg_schema(value: Any) -> bool:
+    return (
+        _has("type", "fields")(value)
+        and value["type"] == "struct"
+        and ("schema-id" in value or _holds(value, "fields", list, "id", "required"))
+    )
+
+
+def _is_big_query(value: Any) -> bool:
+    if isinstance(value, list) and value:
+        modes = ("NULLABLE", "REQUIRED", "REPEATED")
+        return all(_has("name", "type", "mode")(item) and item["mode"] in modes for item in value)
+    return _holds(value, "schema", dict, "fields") and "tableReference" in value
+
+
+def _is_kafka(value: Any) -> bool:
+    return _has("schema", "payload")(value) and _holds(value, "schema", dict, "type", "fields")
+
+
+_SORTS = (
+    _Foreign(
+        "an OpenAPI document", lambda v: _has("openapi", "paths")(v) or _has("swagger", "paths")(v), _BY_DATA
+    ),
+    _Foreign("an AsyncAPI document", _has("asyncapi", "channels"), _BY_DATA),
+    _Foreign("a JSON Schema", _is_json_schema, f"{_BY_DATA}, or import records that follow it"),
+    _Foreign("an Avro schema", _is_avro, "write a few records with it as Parquet, and import that"),
+    _Foreign(
+        "Arrow's JSON for integration tests",
+        lambda v: (
+            _holds(v, "schema", dict, "fields")
+            and ("batches" in v or _holds(v["schema"], "fields", list, "children"))
+        ),
+        "write it as an Arrow IPC file, and import that",
+    ),
+    _Foreign(
+        "a commit of a Delta table's log",
+        _is_delta,
+        "save the text in `metaData.schemaString` as a file, and import that; it is Spark's StructType",
+    ),
+    _Foreign(
+        "the metadata of an Iceberg table",
+        lambda v: _has("format-version", "location")(v) and bool({"schemas", "schema"} & v.keys()),
+        "import one of the table's Parquet files",
+    ),
+    _Foreign("an Iceberg schema", _is_iceberg_schema, "import one of the table's Parquet files"),
+    _Foreign(
+        "a snapshot of a Paimon table", _has("schemaId", "baseManifestList"), "import the table's folder"
+    ),
+    _Foreign("a table schema of BigQuery", _is_big_query, "export a few rows as Parquet, and import that"),
+    _Foreign("a record of Kafka Connect with its schema", _is_kafka, "import the payloads alone"),
+    _Foreign(
+        "a Table Schema of Frictionless or pandas",
+        lambda v: (
+            (_holds(v, "schema", dict, "fields") and {"data", "resources"} & v.keys() != set())
+            or _holds(v, "resources", list, "schema")
+        ),
+        _BY_DATA,
+    ),
+    _Foreign(
+        "a manifest or a Table Schema",
+        lambda v: _holds(v, "fields", list, "name", "type") and not {"schema", "type"} & v.keys(),
+        "if it is a manifest, add `--from odf`",
+    ),
+)

@@ -1,0 +1,410 @@
+"""A type in the words of another system, as a manifest writes it.
+
+Floor: 5 (manifest).
+Shape: the type and the attributes that say the rest. Parts may be null where the notation says so: those of SQL, Spark,
+Flink and Arrow may unless the text says NOT NULL; those of Python, Rust and ClickHouse, and any text that marks
+optional parts itself, may where they are marked.
+Source: the documented meaning of each notation; `tests/unit/test_foreign_types.py` compares with the systems themselves.
+"""
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from schemac.attributes import arrow, lance, paimon, spark
+from schemac.kinds.decimal import MOST_DIGITS
+from schemac.kinds.foreign import ARROW_BUFFERS, ARROW_NAMES, FOREIGN_NAMES
+from schemac.kinds.registry import BY_NAME, SPELLINGS
+from schemac.kinds.units import ARROW_UNITS, FOREIGN_UNITS
+from schemac.source.report import Report
+from schemac.source.suggest import closest, fold
+from schemac.source.text import SourceText
+from schemac.syntax.document import parse
+from schemac.syntax.type_text import ColumnText, TypeText, read_type
+
+Tree = dict[str, Any]
+
+_UNITS = {**FOREIGN_UNITS, **{fold(unit): unit for unit in ARROW_UNITS}}
+_ZONELESS = frozenset({"timestampntz", "timestampwithouttimezone", "datetime", "datetime64", "datetime2"})
+_ZONED = frozenset(
+    {"timestamptz", "timestampltz", "timestampwithtimezone", "timestampwithlocaltimezone", "instant"}
+)
+_NO_ZONE = frozenset({"none", "null", "nozone"})
+_BUFFERS = {fold(name): buffer for name, buffer in ARROW_BUFFERS.items()}
+_BUFFERS |= dict.fromkeys(("largestr", "largeutf8"), _BUFFERS["largestring"])
+_BUFFERS |= {"utf8view": _BUFFERS["stringview"]}
+_NOTHING = frozenset(
+    {"monthdaynanointerval", "runendencoded", "denseunion", "sparseunion", "geometry", "geography"}
+    | {"intervalyear", "intervalmonth", "intervalyeartomonth"}
+)
+"""Types, without case and punctuation, that no kind stands for."""
+_BRAIN_FLOATS = {lance.FLOAT_ENCODING.key: {"format": "bfloat16"}}
+_MARKS = re.compile(r"\?|\bnullable\b|\boption(al)?\b|\|\s*none\b", re.IGNORECASE)
+
+
+class Meaning(NamedTuple):
+    """A type in the form of a manifest."""
+
+    tree: Tree
+    extra: Mapping[str, Any] = {}
+    """Attributes that stand beside the name of a field of this type."""
+    remark: str = ""
+    """What neither of them says."""
+
+
+class _MeaninglessError(Exception):
+    """A type that no kind stands for, with the reason where there is one."""
+
+
+def suggest_type(text: str, *, is_nested: bool = False) -> str | None:
+    """What to write for a type's text, or why nothing stands for it; None where it is not known at all.
+
+    At a nested position attributes stand beside `kind`, elsewhere beside the field's name.
+    """
+    written = read_type(text)
+    if written is None:
+        return None
+    if fold(written.head) in _NOTHING:
+        return f"no kind stands for {text}; cast it in the source, or leave the field out"
+    try:
+        found = meaning(written, are_parts_marked=bool(_MARKS.search(text)))
+    except _MeaninglessError as error:
+        return str(error) or None
+    if found.extra and is_nested:
+        return f"write `{flow({**found.tree, 'extra': dict(found.extra)})}`{found.remark}"
+    if set(found.tree) == {"kind"} and not found.extra and not found.remark:
+        return f"did you mean `{flow(found.tree)}`?"
+    with_extra = f" with `extra: {flow(dict(found.extra))}` beside the field's name" if found.extra else ""
+    return f"write `{flow(found.tree)}`{with_extra}{found.remark}"
+
+
+def complete_type(written: Mapping[str, Any]) -> str | None:
+    """A type with the properties that its author has written, and its kind's example for those that are missing."""
+    kind = BY_NAME.get(str(written.get("kind")))
+    if kind is None:
+        return None
+    (document,) = parse(SourceText(kind.example, "<example>"), Report())
+    example: Any = document.value
+    needed = [f.alias or name for name, f in kind.model_fields.items() if f.is_required()]
+    if not isinstance(example, dict):
+        return None
+    whole = {**{key: example[key] for key in needed if key in example}, **written}
+    names = [f.alias or name for name, f in kind.model_fields.items()]
+    return flow({key: whole[key] for key in (*names, *whole) if key in whole})
+
+
+def meaning(written: TypeText, *, are_parts_marked: bool = False) -> Meaning:
+    """The type that a text says."""
+    found = _Reader(are_parts_marked).of(written)
+    is_nullable = written.is_nullable or found.tree["kind"] == "Null"
+    return found._replace(tree=_option(found.tree)) if is_nullable else found
+
+
+def flow(value: Any) -> str:
+    """A value as YAML on one line; a type that is only a kind, as its name."""
+    # Imported here for start-up time: only a run with a mistake in it needs the emitter.
+    from schemac.manifest.write import scalar
+
+    if isinstance(value, dict):
+        if set(value) == {"kind"}:
+            return '"Null"' if value["kind"] == "Null" else str(value["kind"])
+        return "{" + ", ".join(f"{key}: {flow(item)}" for key, item in value.items()) + "}"
+    if isinstance(value, list):
+        return "[" + ", ".join(map(flow, value)) + "]"
+    if value is None or isinstance(value, bool):
+        return "null" if value is None else str(value).lower()
+    return scalar(value) if isinstance(value, str) else str(value)
+
+
+def _option(tree: Tree) -> Tree:
+    return tree if tree["kind"] == "Option" else {"kind": "Option", "inner": tree}
+
+
+def _kind_of(head: str) -> str | None:
+    folded = fold(head)
+    if head in SPELLINGS:
+        return SPELLINGS[head]
+    found = FOREIGN_NAMES.get(folded) or FOREIGN_NAMES.get(folded.removesuffix("type"))
+    return found or closest(folded.removesuffix("type"), BY_NAME) or closest(folded, BY_NAME)
+
+
+@dataclass(frozen=True, slots=True)
+class _Reader:
+    are_parts_marked: bool
+
+    def of(self, written: TypeText) -> Meaning:
+        folded = fold(written.head)
+        if written.head == "[]":
+            return self.list(written)
+        special = _SPECIAL.get(folded)
+        if special is not None:
+            return special(self, written)
+        buffer = _BUFFERS.get(folded)
+        if buffer is not None and not written.arguments:
+            name, hint = buffer
+            return Meaning({"kind": name}, {arrow.BUFFER_ENCODING.key: hint} if hint else {})
+        kind = _kind_of(written.head)
+        if kind is None or written.is_quoted:
+            raise _MeaninglessError
+        return _OF_KIND.get(kind, _plain(kind))(self, written)
+
+    def part(self, argument: ColumnText, *, is_open: bool, is_key: bool = False) -> Tree:
+        """An item, key, value or member, with its attributes beside `kind`."""
+        found = self.of(argument.type)
+        is_nullable = argument.type.is_nullable
+        if argument.is_required or is_key:
+            is_nullable = False
+        elif is_nullable is None:
+            is_nullable = is_open
+        tree = _option(found.tree) if is_nullable and found.tree["kind"] != "Null" else found.tree
+        tree = _option(tree) if tree["kind"] == "Null" else tree
+        return {**tree, "extra": dict(found.extra)} if found.extra else tree
+
+    def is_open(self, written: TypeText) -> bool:
+        """Whether parts may be null without a mark."""
+        head = written.types[0].head if written.head == "[]" else written.head
+        is_titled = head != head.lower() and head != head.upper() and not head.endswith("Type")
+        is_closed = written.bracket == ("]" if written.head == "[]" else "[") or written.head == "repeated"
+        return not (self.are_parts_marked or is_titled or is_closed)
+
+    def list(self, written: TypeText) -> Meaning:
+        """A list of any layout and length."""
+        folded = fold(written.head)
+        numbers = [int(t.head) for t in written.types if t.head.isdecimal()]
+        items = [a for a in written.arguments if not a.type.head.isdecimal()]
+        if len(numbers) > 1 or len(items) > 2 or any(not 0 < n < 2**31 for n in numbers):
+            raise _MeaninglessError
+        is_open = self.is_open(written)
+        if len(items) == 2:  # Spark's ArrayType(item, containsNull)
+            is_open = items[1].type.head.lower() != "false"
+        length: Tree = {"fixedLength": numbers[0]} if numbers else {}
+        if items and fold(items[0].type.head) == "bfloat16":
+            item = self.part(
+                ColumnText("", TypeText("Float32", is_nullable=items[0].type.is_nullable)), is_open=is_open
+            )
+            length = length or {"fixedLength": 768}
+            return Meaning({"kind": "List", "itemType": item, **length}, _BRAIN_FLOATS)
+        example = {"kind": "Float32" if numbers else "String"}
+        item = self.part(items[0], is_open=is_open) if items else example
+        layouts = {"largelist": ("Contiguous", 64), "listview": ("View", 32), "largelistview": ("View", 64)}
+        hints: Tree = {}
+        if folded in layouts and not length:
+            kind, width = layouts[folded]
+            hints[arrow.BUFFER_ENCODING.key] = {"kind": kind, "offsetBitWidth": width}
+        if items and items[0].name not in ("", "item"):
+            hints[arrow.CHILD_NAMES.key] = {"item": items[0].name}
+        return Meaning({"kind": "List", "itemType": item, **length}, hints)
+
+    def map(self, written: TypeText) -> Meaning:
+        """Two types; Spark's MapType says with a third whether values may be null."""
+        if not written.arguments:
+            return Meaning({"kind": "Map", "keyType": {"kind": "String"}, "valueType": {"kind": "String"}})
+        if not 2 <= len(written.arguments) <= 3:
+            raise _MeaninglessError
+        key, value, *rest = written.arguments
+        is_open = rest[0].type.head.lower() != "false" if rest else self.is_open(written)
+        is_sorted = bool(rest) and rest[0].type.head == "keys_sorted"
+        tree = {
+            "kind": "Map",
+            "keyType": self.part(key, is_open=False, is_key=True),
+            "valueType": self.part(value, is_open=is_open),
+        }
+        return Meaning({**tree, "keysSorted": True} if is_sorted else tree)
+
+    def struct(self, written: TypeText) -> Meaning:
+        """Named members."""
+        if any(not member.name for member in written.arguments):
+            raise _MeaninglessError
+        is_open = self.is_open(written)
+        members: list[Tree] = []
+        for member in written.arguments:
+            found = self.part(member, is_open=is_open)
+            extra = found.pop("extra", None)
+            members.append({"name": member.name, "type": found, **({"extra": extra} if extra else {})})
+        if not written.arguments and not written.bracket:
+            members = [{"name": "a", "type": {"kind": "String"}}]
+        return Meaning({"kind": "Struct", "fields": members})
+
+
+def _plain(kind: str) -> Callable[[_Reader, TypeText], Meaning]:
+    def plain(reader: _Reader, written: TypeText) -> Meaning:
+        # MySQL's integers have a width that shows, pandas' types a backend.
+        if len(written.arguments) > 1:
+            raise _MeaninglessError
+        if written.head.lower() == "float" and written.types and written.types[0].head.isdecimal():
+            return Meaning({"kind": "Float64" if int(written.types[0].head) > 24 else "Float32"})
+        return Meaning({"kind": kind})
+
+    return plain
+
+
+def _decimal(reader: _Reader, written: TypeText) -> Meaning:
+    numbers = [t.head for t in written.types]
+    if len(numbers) > 2 or not all(re.fullmatch(r"-?[0-9]{1,4}", n) for n in numbers):
+        raise _MeaninglessError
+    precision, scale = [*map(int, numbers), *(10, 0)[len(numbers) :]]
+    if fold(written.head) == "money" and not numbers:
+        precision, scale = 19, 2
+    if not 1 <= precision <= 76 or not -76 <= scale <= 76:
+        raise _MeaninglessError("a Decimal has 1 to 76 digits, and at most 76 after the point")
+    width = int("0" + written.head.lower().removeprefix("decimal")) if written.head[-1:].isdigit() else 0
+    usual = 128 if precision <= MOST_DIGITS[128] else 256
+    is_wanted = width != usual and precision <= MOST_DIGITS.get(width, 0)
+    hint = {arrow.DECIMAL_ENCODING.key: {"bitWidth": width}} if is_wanted else {}
+    return Meaning({"kind": "Decimal", "precision": precision, "scale": scale}, hint)
+
+
+def _text(reader: _Reader, written: TypeText) -> Meaning:
+    folded, length = fold(written.head), [t.head for t in written.types if t.head.isdecimal()]
+    if folded in ("json", "jsonb"):
+        return Meaning({"kind": "String"}, {lance.JSON.key: True})
+    if folded == "variant":
+        return Meaning({"kind": "String"}, {spark.TYPE.key: "variant"})
+    if not length or not 0 < int(length[0]) < 2**31:
+        return Meaning({"kind": "String"})
+    word = "char" if folded in ("char", "character", "nchar", "bpchar", "fixedstring") else "varchar"
+    remark = (
+        f"; the length is kept by `{spark.TYPE.key}: {word}({length[0]})` and "
+        f"`{paimon.TYPE.key}: {word.upper()}({length[0]})` under the field's `extra:`"
+    )
+    return Meaning({"kind": "String"}, remark=remark)
+
+
+def _bytes(reader: _Reader, written: TypeText) -> Meaning:
+    folded, length = fold(written.head), [t.head for t in written.types if t.head.isdecimal()]
+    if folded == "uuid":
+        tree: Tree = {"kind": "Binary", "fixedLength": 16}
+        return Meaning(tree, {arrow.EXTENSION_TYPE.key: {"name": "arrow.uuid"}}, ", or `String` for its text")
+    if not length or not 0 < int(length[0]) < 2**31:
+        return Meaning({"kind": "Binary"})
+    if folded in ("varbinary", "blob", "bytea"):
+        remark = (
+            f"; the length is kept by `{paimon.TYPE.key}: VARBINARY({length[0]})` under the field's `extra:`"
+        )
+        return Meaning({"kind": "Binary"}, remark=remark)
+    return Meaning({"kind": "Binary", "fixedLength": int(length[0])})
+
+
+def _unit(word: str) -> str:
+    """The unit of a word, or of a number of digits after the second's point."""
+    if word.isdecimal() and int(word) <= 9:
+        return tuple(ARROW_UNITS)[-(-int(word) // 3)]
+    found = _UNITS.get(word) or _UNITS.get(fold(word))
+    if found is None:
+        raise _MeaninglessError
+    return found
+
+
+def _timestamp(reader: _Reader, written: TypeText) -> Meaning:
+    folded = fold(written.head)
+    is_bare = folded in ("timestamp", "timestamptype")
+    zone: str | None = None if folded in _ZONELESS or (is_bare and written.arguments) else "UTC"
+    unit = "Nanosecond" if folded.endswith(("ns", "datetime64")) else "Microsecond"
+    zone = None if folded in ("timestampns", "smalldatetime", "timestampntztype") else zone
+    if written.arguments:
+        unit = _unit(written.types[0].head)
+    if len(written.arguments) > 2:
+        raise _MeaninglessError
+    if len(written.arguments) == 2:
+        given = written.types[1]
+        given = given.types[0] if given.head == "Some" and given.arguments else given
+        zone = None if fold(given.head) in _NO_ZONE else given.head
+    tree: Tree = {"kind": "Timestamp", "unit": unit}
+    return Meaning(tree if zone == "UTC" else {**tree, "timezone": zone})
+
+
+def _with_unit(kind: str) -> Callable[[_Reader, TypeText], Meaning]:
+    def found(reader: _Reader, written: TypeText) -> Meaning:
+        if len(written.arguments) > 1:
+            raise _MeaninglessError
+        # SQL counts times in microseconds, pandas its timedelta64 in nanoseconds.
+        usual = "Nanosecond" if fold(written.head) == "timedelta64" else "Microsecond"
+        return Meaning({"kind": kind, "unit": _unit(written.types[0].head) if written.arguments else usual})
+
+    return found
+
+
+def _date(reader: _Reader, written: TypeText) -> Meaning:
+    is_wide = fold(written.head) == "date64"
+    return Meaning({"kind": "Date"}, {arrow.DATE_ENCODING.key: {"unit": "Millisecond"}} if is_wide else {})
+
+
+def _optional(reader: _Reader, written: TypeText) -> Meaning:
+    if len(written.arguments) != 1:
+        if written.arguments:
+            raise _MeaninglessError
+        return Meaning({"kind": "Option", "inner": {"kind": "String"}})
+    found = reader.of(written.types[0])
+    return found._replace(tree=_option(found.tree))
+
+
+def _dictionary(reader: _Reader, written: TypeText) -> Meaning:
+    """Arrow's dictionary; Python's `dict[str, int]` is a map."""
+    named = {argument.name: argument.type for argument in written.arguments}
+    if "values" in named and "indices" in named:
+        values, indices = named["values"], named["indices"]
+    elif written.head == "Dictionary" and len(written.arguments) == 2:
+        indices, values = written.types
+    else:
+        return reader.map(written)
+    index = ARROW_NAMES.get(indices.head) or _kind_of(indices.head)
+    if index not in arrow.INTEGERS:
+        raise _MeaninglessError
+    is_ordered = "ordered" in named and named["ordered"].head == "1"
+    hint = {"indexType": index, **({"ordered": True} if is_ordered else {})}
+    found = reader.of(values)
+    return Meaning(found.tree, {**found.extra, arrow.DICTIONARY_ENCODING.key: hint})
+
+
+def _low_cardinality(reader: _Reader, written: TypeText) -> Meaning:
+    found = reader.of(written.types[0]) if written.arguments else Meaning({"kind": "String"})
+    return Meaning(found.tree, {**found.extra, arrow.DICTIONARY_ENCODING.key: {"indexType": "Int32"}})
+
+
+def _multiset(reader: _Reader, written: TypeText) -> Meaning:
+    if len(written.arguments) > 1:
+        raise _MeaninglessError
+    element = written.arguments[0] if written.arguments else ColumnText("", TypeText("String"))
+    key = reader.part(element, is_open=False, is_key=True)
+    tree = {"kind": "Map", "keyType": key, "valueType": {"kind": "Int32"}}
+    return Meaning(tree, {paimon.TYPE.key: "MULTISET"})
+
+
+def _extension(reader: _Reader, written: TypeText) -> Meaning:
+    return reader.of(written.types[0]) if len(written.arguments) == 1 else _none(reader, written)
+
+
+def _brain_float(reader: _Reader, written: TypeText) -> Meaning:
+    tree = {"kind": "List", "itemType": {"kind": "Float32"}, "fixedLength": 768}
+    return Meaning(tree, _BRAIN_FLOATS, "; brain floats are an encoding of vectors")
+
+
+def _none(reader: _Reader, written: TypeText) -> Meaning:
+    raise _MeaninglessError
+
+
+_SPECIAL: dict[str, Callable[[_Reader, TypeText], Meaning]] = {
+    **dict.fromkeys(("dictionary", "dict"), _dictionary),
+    **dict.fromkeys(("lowcardinality", "category"), _low_cardinality),
+    "multiset": _multiset,
+    "extension": _extension,
+    "bfloat16": _brain_float,
+    "halfvec": lambda reader, written: reader.list(
+        TypeText("vector", (ColumnText("", TypeText("Float16", is_nullable=False)), *written.arguments), "(")
+    ),
+    **dict.fromkeys(_NOTHING, _none),
+}
+_OF_KIND: dict[str, Callable[[_Reader, TypeText], Meaning]] = {
+    "Decimal": _decimal,
+    "String": _text,
+    "Binary": _bytes,
+    "Timestamp": _timestamp,
+    "Date": _date,
+    "Time": _with_unit("Time"),
+    "Duration": _with_unit("Duration"),
+    "List": _Reader.list,
+    "Map": _Reader.map,
+    "Struct": _Reader.struct,
+    "Option": _optional,
+}

@@ -1,0 +1,281 @@
+"""Types and columns as other systems write them: `decimal(10, 2)`, `ARRAY<INT NOT NULL>`, `timestamp[ns]`, `Int64?`.
+
+Floor: 1 (syntax).
+Shape: a tree of heads and arguments, which says nothing yet of what they mean. Spark's own grammar is read strictly,
+for it is somebody's statement; every other notation is read as far as it can be told.
+Errors: raises MalformedError.
+Source: `dataType` and `colType` of Spark's SqlBaseParser.g4; SQL:2016, 6.1; the texts of types of pyarrow, Flink,
+Iceberg, protobuf, Python, Rust and ClickHouse.
+"""
+
+from dataclasses import dataclass, field, replace
+
+from schemac.syntax.words import Cursor, MalformedError, Word, type_words
+
+_DEEPEST = 100
+"""Levels of nested types; the manifest language stops far above it."""
+_MEMBERS = frozenset({"struct", "row", "record", "tuple", "nested"})
+_LENGTHS = frozenset({"fixed", "fixed_size_binary", "fixed_size_list", "binary", "bytes"})
+"""Heads after which a number in square brackets is their own."""
+_PREFIXES = ("OPTIONAL", "NULLABLE", "REQUIRED", "REPEATED", "UNSIGNED", "NATIONAL")
+_SUFFIXES = ("PRECISION", "VARYING", "UNSIGNED", "SIGNED", "ZEROFILL")
+_UNITS = ("YEAR", "MONTH", "DAY", "HOUR", "MINUTE", "SECOND")
+_CHARACTERISTICS = (("NOT", "ENFORCED"), ("ENFORCED",), ("RELY",), ("NORELY",))
+_OPTIONS = (
+    "CONSTRAINT",
+    "NOT",
+    "NULL",
+    "COMMENT",
+    "DEFAULT",
+    "GENERATED",
+    "PRIMARY",
+    "UNIQUE",
+    "CHECK",
+    "REFERENCES",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class TypeText:
+    """A head with its arguments; a number, a text or a unit among them is a head as well."""
+
+    head: str
+    """As it is written, several words with one blank between them; `[]` for a list that is only marked so."""
+    arguments: "tuple[ColumnText, ...]" = ()
+    bracket: str = ""
+    """What opens the arguments: `<`, `(` or `[`; `]` where the list's bracket stands before its item."""
+    is_nullable: bool | None = None
+    """None where the text does not say."""
+    is_quoted: bool = False
+
+    @property
+    def types(self) -> "tuple[TypeText, ...]":
+        """The arguments without their names."""
+        return tuple(argument.type for argument in self.arguments)
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnText:
+    """A column, a member of a struct, or an argument of a type, which may have no name."""
+
+    name: str
+    type: TypeText
+    is_required: bool = False
+    comment: str | None = None
+    is_key: bool = False
+    """Whether it is declared as the primary key by itself."""
+    others: tuple[str, ...] = field(default=())
+    """Its other options, as they are written."""
+
+
+def read_type(text: str) -> TypeText | None:
+    """What a text says, in any notation; None where it is no type."""
+    reader = TypeReader(type_words(text), text, is_spark=False)
+    try:
+        found = reader.type()
+    except MalformedError:
+        return None
+    return found if reader.is_at_end else None
+
+
+class TypeReader(Cursor):
+    """Reads types, as Spark's parser does or in any notation."""
+
+    def __init__(self, words: list[Word], text: str, *, is_spark: bool) -> None:
+        super().__init__(words, text)
+        self._is_spark = is_spark
+        self._depth = 0
+
+    @property
+    def is_at_end(self) -> bool:
+        """Whether every word was read."""
+        return self._ends()
+
+    def column(self) -> ColumnText:
+        """A name, a type and options."""
+        if not self._is_spark and self._is(":", 1) and self._word().isdigit():
+            self._at += 2  # Iceberg's `1: name: required int`
+        name = self._next().text if not self._is_spark and self._is_string() else self._name()
+        self._takes(":")
+        column = ColumnText(name, self.type())
+        while self._word() in _OPTIONS:
+            column = self._option(column)
+        return column
+
+    def _option(self, column: ColumnText) -> ColumnText:
+        start = self._at
+        if self._takes("NOT"):
+            self._wants("NULL")
+            return replace(column, is_required=True)
+        if self._takes("NULL"):
+            return column
+        if self._takes("COMMENT"):
+            return replace(column, comment=self._string())
+        if self._takes("CONSTRAINT"):
+            self._name()
+        is_key = self._takes("PRIMARY", "KEY")
+        if not is_key:
+            self._at += 1
+            self._skip_to(
+                ",", ")", ">", ";", "NOT", "COMMENT", "DEFAULT", "GENERATED", "ENFORCED", "CONSTRAINT"
+            )
+        self.characteristics()
+        if is_key:
+            return replace(column, is_key=True)
+        return replace(column, others=(*column.others, self._excerpt(start)))
+
+    def characteristics(self) -> None:
+        """What follows a constraint: whether it is enforced, and whether the optimizer relies on it."""
+        while any(self._takes(*words) for words in _CHARACTERISTICS):
+            pass
+
+    def type(self) -> TypeText:
+        """A type with everything that belongs to it."""
+        self._depth += 1
+        if self._depth > _DEEPEST:
+            raise self._wrong(f"types are nested deeper than {_DEEPEST} levels")
+        found = self._spark_type() if self._is_spark else self._any_type()
+        self._depth -= 1
+        return found
+
+    def _spark_type(self) -> TypeText:
+        if not self._word()[:1].isalpha():
+            raise self._wrong("a type is wanted here")
+        word = self._next().text.lower()
+        counts = {"array": 1, "map": 2}
+        if word == "struct":
+            return TypeText(word, tuple(self._members("<", ">")), "<")
+        if word in counts:
+            self._wants("<")
+            parts = [ColumnText("", self.type())]
+            while len(parts) < counts[word]:
+                self._wants(",")
+                parts.append(ColumnText("", self.type()))
+            self._wants(">")
+            return TypeText(word, tuple(parts), "<")
+        head = self._words_after(word)
+        if not self._takes("("):
+            return TypeText(head)
+        parameters: list[ColumnText] = []
+        while not self._takes(")"):
+            parameters.append(ColumnText("", TypeText(self._value())))
+            if not self._is(")"):
+                self._wants(",")
+        return TypeText(head, tuple(parameters), "(")
+
+    def _members(self, opening: str, closing: str) -> list[ColumnText]:
+        members: list[ColumnText] = []
+        self._wants(opening)
+        while not self._takes(closing):
+            members.append(self.column())
+            if not self._is(closing):
+                self._wants(",")
+        return members
+
+    def _words_after(self, word: str) -> str:
+        """A head with the further words that it may have: zones, the units of an interval, a collation."""
+        lower = word.lower()
+        if lower == "interval" and self._word() in _UNITS:
+            text = f"interval {self._next().text.lower()}"
+            return f"{text} to {self._name().lower()}" if self._takes("TO") else text
+        if lower in ("timestamp", "time") and (self._is("WITH") or self._is("WITHOUT")):
+            return self._zone(word)
+        if lower == "string" and self._takes("COLLATE"):
+            return f"string collate {self._name()}"
+        return word
+
+    def _zone(self, word: str) -> str:
+        start = self._at
+        self._at += 1
+        self._takes("LOCAL")
+        self._wants("TIME")
+        self._wants("ZONE")
+        return f"{word} {self._excerpt(start).lower()}"
+
+    def _any_type(self) -> TypeText:
+        if self._word() in _PREFIXES and self._word(1)[:1].isalpha():
+            word = self._next().text.lower()
+            inner = self.type()
+            if word in ("unsigned", "national"):
+                return replace(inner, head=f"{word} {inner.head}")
+            if word == "repeated":
+                return TypeText("repeated", (ColumnText("", inner),), "<")
+            return replace(inner, is_nullable=word != "required")
+        if self._takes("["):
+            return self._suffixed(self._bracketed())
+        if self._ends() or self._is_mark():
+            raise self._wrong("a type is wanted here")
+        first = self._next()
+        if first.is_quoted:
+            return self._suffixed(TypeText(first.text, is_quoted=True))
+        return self._suffixed(TypeText(self._words_after(first.text.rpartition(".")[2])))
+
+    def _bracketed(self) -> TypeText:
+        """`[T]`, `[T; 3]` and `[]T`."""
+        if self._takes("]"):
+            return TypeText("[]", (ColumnText("", self.type()),), "]")
+        parts = [ColumnText("", self.type())]
+        if self._takes(";"):
+            parts.append(ColumnText("", TypeText(self._value())))
+        self._wants("]")
+        return TypeText("[]", tuple(parts), "]")
+
+    def _suffixed(self, found: TypeText) -> TypeText:
+        """A type with the brackets, words and marks behind it."""
+        while not self._ends():
+            if self._word() in _SUFFIXES:
+                found = replace(found, head=f"{found.head} {self._next().text.lower()}")
+            elif self._takes("?") or self._takes("|", "NONE") or self._takes("|", "NULL") or self._is("NULL"):
+                self._takes("NULL")
+                found = replace(found, is_nullable=True)
+            elif self._takes("NOT", "NULL") or self._takes("!"):
+                found = replace(found, is_nullable=False)
+            elif self._takes("ARRAY") or self._takes("MULTISET"):
+                found = TypeText(self._words[self._at - 1].text, (ColumnText("", found),), "<")
+            elif self._is("[") and self._is_length(found):
+                found = self._with_length(found)
+            elif self._is("WITH") or self._is("WITHOUT"):
+                found = replace(found, head=self._zone(found.head))
+            elif not found.arguments and any(self._is(mark) for mark in "<([") and not found.is_quoted:
+                found = self._with_arguments(found)
+            else:
+                break
+        return found
+
+    def _is_length(self, found: TypeText) -> bool:
+        return self._is("]", 1) or (self._word(1).isdigit() and self._is("]", 2)) or bool(found.arguments)
+
+    def _with_length(self, found: TypeText) -> TypeText:
+        """`T[]`, `T[3]`, or the length of what has one of its own."""
+        self._wants("[")
+        length = () if self._is("]") else (ColumnText("", TypeText(self._value())),)
+        self._wants("]")
+        has_length = found.head.lower() in _LENGTHS or found.head == "List"
+        if has_length and length:
+            return replace(found, arguments=(*found.arguments, *length), bracket=found.bracket or "[")
+        return TypeText("[]", (ColumnText("", found), *length), "[")
+
+    def _with_arguments(self, found: TypeText) -> TypeText:
+        opening = self._next().text
+        closing = {"<": ">", "(": ")", "[": "]"}[opening]
+        if found.head.lower() in _MEMBERS:
+            self._at -= 1
+            return replace(found, arguments=tuple(self._members(opening, closing)), bracket=opening)
+        arguments: list[ColumnText] = []
+        while not self._takes(closing):
+            arguments.append(self._argument())
+            if not self._is(closing):
+                self._wants(",")
+        return replace(found, arguments=tuple(arguments), bracket=opening)
+
+    def _argument(self) -> ColumnText:
+        """A type, or one behind its name: `item: int32`, `tz=UTC`."""
+        name = ""
+        if self._is(":", 1) or self._is("=", 1):
+            name = self._next().text
+            self._at += 1
+        found = ColumnText(name, self.type())
+        if self._takes("("):
+            self._next()  # pyarrow's name of a map's part, as in `map<string, int32 ('values')>`
+            self._wants(")")
+        return found

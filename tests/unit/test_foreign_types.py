@@ -1,0 +1,303 @@
+"""What is suggested for a type in the words of another system parses when it is copied, and means that type."""
+
+import itertools
+import json
+import re
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+import schemac
+from schemac.attributes.attribute import spellings
+from schemac.importers.paimon import _Lifting
+from schemac.kinds.foreign import ARROW_BUFFERS, ARROW_NAMES, FOREIGN_NAMES
+from schemac.kinds.registry import KINDS
+from schemac.manifest.foreign import suggest_type
+from schemac.source.report import Report
+from schemac.targets._paimon.types import (
+    STRING,
+    VECTOR_ELEMENTS,
+    Array,
+    DataField,
+    Map,
+    Multiset,
+    PaimonType,
+    Row,
+    Vector,
+    parse_type,
+)
+from tests.conformance.arrow_schemas import leaf_types
+
+_HELP = re.compile(
+    r"(?:write|did you mean) `(?P<type>.*?)`(?: with `extra: (?P<extra>\{.*?\})` beside the field's name)?(?:[?;,].*)?"
+)
+
+
+def compiled(*texts: str) -> dict[str, pa.Field]:
+    """The Arrow fields of what authors of such texts are told to write; without those that no kind stands for."""
+    written = "".join(f"  - name: f{i}\n    type: {quoted(text)}\n" for i, text in enumerate(texts))
+    found = schemac.check_text(f"fields:\n{written}")
+    assert [f.code for f in found] == ["SC201"] * len(texts), [str(f) for f in found if f.code != "SC201"]
+    right: dict[str, str] = {}
+    for diagnostic in found:
+        text = texts[int(diagnostic.path.removeprefix("f"))]
+        match = _HELP.fullmatch(diagnostic.help)
+        if match is None:
+            assert diagnostic.help.startswith(("no kind stands for", "a Decimal has")), (
+                text,
+                diagnostic.help,
+            )
+            continue
+        extra = f"\n    extra: {match['extra']}" if match["extra"] else ""
+        right[text] = f"    type: {match['type']}{extra}\n"
+    manifest = "".join(f"  - name: f{i}\n{lines}" for i, lines in enumerate(right.values()))
+    (dataset,) = schemac.compile_text(f"fields:\n{manifest}")
+    return dict(zip(right, dataset.to_arrow(), strict=True))
+
+
+def quoted(text: str) -> str:
+    return "'" + text.replace("'", "''") + "'"
+
+
+def same(a: Any, b: Any) -> bool:
+    """Whether two Arrow types are the same with all names and nullabilities; `==` looks at neither of a list's."""
+    if a != b:
+        return False
+    return all(
+        (x.name, x.nullable) == (y.name, y.nullable) and same(x.type, y.type)
+        for x, y in zip(children(a), children(b), strict=True)
+    )
+
+
+def children(type_: Any) -> list[Any]:
+    return [type_.field(i) for i in range(type_.num_fields)]
+
+
+ARROW_LEAVES = {str(t): t for t in leaf_types().values() if not isinstance(t, pa.BaseExtensionType)}
+OWN = {str(t): t for t in ARROW_LEAVES.values() if str(t) not in {k.__name__.lower() for k in KINDS}}
+
+
+def nested_arrow() -> dict[str, pa.DataType]:
+    around = (
+        lambda t: pa.list_(t),
+        lambda t: pa.large_list(t),
+        lambda t: pa.list_(pa.field("item", t, nullable=False)),
+        lambda t: pa.list_(t, 3),
+        lambda t: pa.map_(pa.string(), t),
+        lambda t: pa.struct([pa.field("a", t), pa.field("b", t, nullable=False)]),
+        lambda t: pa.list_(pa.struct([pa.field("m", pa.map_(pa.int8(), pa.list_(t)))])),
+    )
+    found = [wrap(t) for wrap, t in itertools.product(around, ARROW_LEAVES.values())]
+    return {str(t): t for t in found}
+
+
+def test_mean_the_types_that_pyarrow_prints() -> None:
+    types = {**OWN, **nested_arrow()}
+    assert len(types) > 300
+    found = compiled(*types)
+    wrong = {
+        text: str(found.get(text))
+        for text, t in types.items()
+        if text not in found or not same(found[text].type, t)
+    }
+    assert wrong == {}
+
+
+ALIASES = (
+    *[
+        "null",
+        "bool",
+        "boolean",
+        "i1",
+        "int8",
+        "i1",
+        "int16",
+        "i2",
+        "int32",
+        "i4",
+        "int64",
+        "i8",
+        "uint8",
+        "u1",
+        "uint16",
+        "u2",
+        "uint32",
+        "u4",
+        "uint64",
+        "u8",
+    ],
+    *[
+        "f2",
+        "halffloat",
+        "float16",
+        "f4",
+        "float",
+        "float32",
+        "f8",
+        "double",
+        "float64",
+        "string",
+        "str",
+        "utf8",
+        "binary",
+        "large_string",
+    ],
+    *[
+        "large_str",
+        "large_utf8",
+        "large_binary",
+        "binary_view",
+        "string_view",
+        "date32",
+        "date64",
+        "date32[day]",
+        "date64[ms]",
+    ],
+    *(f"{word}[{unit}]" for word in ("timestamp", "duration") for unit in ("s", "ms", "us", "ns")),
+    *["time32[s]", "time32[ms]", "time64[us]", "time64[ns]"],
+)
+NUMPY = ("i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "f2", "f4", "f8")
+"""numpy counts bytes where Rust and Flink's users count bits; nothing is suggested for these by pyarrow's meaning."""
+
+
+OURS = {word for kind in KINDS for word in spellings(kind.__name__)}
+"""Words that a manifest takes as they are."""
+
+
+def test_mean_what_pyarrow_means_by_its_aliases() -> None:
+    aliases = [alias for alias in ALIASES if alias not in NUMPY and alias not in OURS]
+    found = compiled(*aliases)
+    assert {alias: field.type for alias, field in found.items()} == {a: pa.type_for_alias(a) for a in aliases}
+
+
+PAIMON_LEAVES = (
+    *(["BOOLEAN", "TINYINT", "SMALLINT", "INT", "BIGINT", "FLOAT", "DOUBLE", "DATE", "STRING", "BYTES"]),
+    *(
+        "DECIMAL(10, 2)",
+        "DECIMAL(38, 0)",
+        "NUMERIC(5)",
+        "TIME(3)",
+        "TIMESTAMP(3)",
+        "TIMESTAMP(6)",
+        "TIMESTAMP(9)",
+    ),
+    *("TIMESTAMP_LTZ(3)", "TIMESTAMP(6) WITH LOCAL TIME ZONE", "TIMESTAMP(0)"),
+)
+
+
+def paimon_types() -> list[PaimonType]:
+    leaves = [parse_type(text) for text in PAIMON_LEAVES]
+    leaves += [leaf.required() for leaf in leaves]
+    return [
+        *leaves,
+        *(Array(leaf) for leaf in leaves),
+        *(Multiset(leaf.required()) for leaf in leaves),
+        *(Map(STRING, Array(leaf).required()) for leaf in leaves),
+        *(Row((DataField(1, "x", leaf), DataField(2, "y", Map(STRING, leaf)))) for leaf in leaves),
+        *(Vector(leaf, 3) for leaf in leaves if leaf.root in VECTOR_ELEMENTS),
+    ]
+
+
+def test_mean_the_types_that_paimon_prints() -> None:
+    """Against the reader of schema files, which is held against pypaimon and Java elsewhere."""
+    types = {t.full_title(): t for t in paimon_types()}
+    types = {text: t for text, t in types.items() if text.lower() not in OURS}
+    found = compiled(*types)
+    for text, type_ in types.items():
+        # The nullability of a column is not said by what only names its type.
+        lifted = _Lifting("", Report()).member(DataField(0, "a", type_.required()), ("a",))
+        (expected,) = schemac.compile_text(f"fields:\n  - {json.dumps(lifted)}\n")
+        assert same(found[text].type, expected.to_arrow().field("a").type), text
+
+
+PARAMETERS = (
+    "",
+    "(10)",
+    "(10,2)",
+    "[3]",
+    "[]",
+    "?",
+    " NOT NULL",
+    "(3)",
+    "[ns]",
+    "<int>",
+    "<string, int>",
+    "(5, -2)",
+)
+WRAPPERS = (
+    "{}",
+    "array<{}>",
+    "map<string, {}>",
+    "struct<a: {}, b: int not null>",
+    "List<{}>",
+    "Optional[{}]",
+    "{}[]",
+)
+
+
+@pytest.mark.parametrize(
+    "wrapper", [w if w in WRAPPERS[:2] else pytest.param(w, marks=pytest.mark.long) for w in WRAPPERS]
+)
+def test_suggest_only_what_compiles(wrapper: str) -> None:
+    names = sorted({*FOREIGN_NAMES, *ARROW_NAMES, *ARROW_BUFFERS, *(k.__name__.upper() for k in KINDS)})
+    texts = {wrapper.format(name + parameter) for name, parameter in itertools.product(names, PARAMETERS)}
+    known = sorted(text for text in texts if text not in OURS and suggest_type(text) is not None)
+    assert len(compiled(*known)) > 500
+
+
+@pytest.mark.parametrize("name", sorted(FOREIGN_NAMES))
+def test_know_every_foreign_name_by_itself(name: str) -> None:
+    suggestion = suggest_type(name)
+    assert suggestion is not None
+    assert (
+        f"`{FOREIGN_NAMES[name]}`" in suggestion
+        or f"kind: {FOREIGN_NAMES[name]}" in suggestion
+        or "Null" in suggestion
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "suggestion"),
+    [
+        ("decimal(10,2)", "write `{kind: Decimal, precision: 10, scale: 2}`"),
+        ("numeric(18, 4)", "write `{kind: Decimal, precision: 18, scale: 4}`"),
+        ("timestamp[ns]", "write `{kind: Timestamp, unit: Nanosecond, timezone: null}`"),
+        ("array<int>", "write `{kind: List, itemType: {kind: Option, inner: Int32}}`"),
+        (
+            "map<string,int>",
+            "write `{kind: Map, keyType: String, valueType: {kind: Option, inner: Int32}}`",
+        ),
+        ("list<string>", "write `{kind: List, itemType: {kind: Option, inner: String}}`"),
+        ("List<String>", "write `{kind: List, itemType: String}`"),
+        ("list[int]", "write `{kind: List, itemType: Int32}`"),
+        ("Int64?", "write `{kind: Option, inner: Int64}`"),
+        ("int | None", "write `{kind: Option, inner: Int32}`"),
+        ("repeated string", "write `{kind: List, itemType: String}`"),
+        ("bigint(20) unsigned", "did you mean `UInt64`?"),
+        ("ROW<a INT NOT NULL>", "write `{kind: Struct, fields: [{name: a, type: Int32}]}`"),
+        ("struct<1: a: required int>", "write `{kind: Struct, fields: [{name: a, type: Int32}]}`"),
+        ("FixedSizeList(Float32, 768)", "write `{kind: List, itemType: Float32, fixedLength: 768}`"),
+        ("decimal(100,2)", "a Decimal has 1 to 76 digits, and at most 76 after the point"),
+        ("foo<bar>", None),
+        ("a" * 10_000, None),
+        ("array<" * 5_000, None),
+    ],
+)
+def test_build_a_suggestion_from_what_was_written(text: str, suggestion: str | None) -> None:
+    assert suggest_type(text) == suggestion
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
+def test_understand_the_titles_of_our_own_types(kind: Any) -> None:
+    (dataset,) = schemac.compile_text(f"fields:\n  - {{name: a, type: {example(kind)}}}\n")
+    (field,) = dataset.schema.fields
+    title = field.type.title()
+    if kind.__name__ in (title, "Struct"):
+        return
+    found = compiled(title)[title]
+    assert same(found.type, dataset.to_arrow().field("a").type)
+
+
+def example(kind: Any) -> str:
+    return "{kind: Option, inner: 'Null'}" if kind.__name__ == "Null" else kind.example
