@@ -128,7 +128,7 @@ def kill_and_go_on(
         return taken
     if then == "create" and (is_done or is_there):
         then = "append"
-    write(folder, "next", [9], 1, then, has_ids=has_ids and not (then == "append"))
+    write(folder, "next", [9], 1, then, has_ids=has_ids and then != "append")
     old = after if is_done else before
     assert table_of(folder) == sorted([*([] if then == "overwrite" else old), 9])
     assert bad_runs(folder).count("next") == 1
