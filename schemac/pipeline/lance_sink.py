@@ -22,7 +22,7 @@ from pyspark.sql.types import StructType
 
 from schemac.targets._generated.lance import file_pb2 as pb
 
-from . import lance_table
+from . import lance_table, lance_undo
 from .batches import as_lance_reads, to_schema
 from .errors import PipelineError
 from .history import QUARANTINED, ROWS, TABLE, table_seen_from
@@ -233,7 +233,7 @@ class LanceWriter(DataSourceArrowWriter):  # type: ignore[misc]  # PySpark is no
             version = lance_table.commit(table, self.schema, good, lance_message=self.options.message())
         except Exception:
             if quarantine_version is not None and self.quarantine is not None:
-                lance_table.take_back(self.quarantine, quarantine_version, self.run.id)
+                lance_undo.take_back(self.quarantine, quarantine_version, self.run.id)
             raise
         for place in self._places():
             lance_table.close_staging(place)
@@ -266,11 +266,9 @@ class LanceWriter(DataSourceArrowWriter):  # type: ignore[misc]  # PySpark is no
     def abort(self, messages: Sequence[WriterCommitMessage | None]) -> None:
         """Removes what was written."""
         results = [message for message in messages if isinstance(message, Written)]
-        lance_table.discard(self.table, [text for result in results for text in result.fragments])
+        lance_undo.discard(self.table, [text for result in results for text in result.fragments])
         if self.quarantine is not None:
-            lance_table.discard(
-                self.quarantine, [text for result in results for text in result.bad_fragments]
-            )
+            lance_undo.discard(self.quarantine, [text for result in results for text in result.bad_fragments])
 
 
 def _task() -> int | None:

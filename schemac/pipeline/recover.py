@@ -16,7 +16,7 @@ from typing import Any
 
 from schemac.tables.lance_table import lance_errors
 
-from . import lance_table, staging
+from . import lance_table, lance_undo, staging
 from .history import LOOKED_AT, UNFINISHED, CommittedRun, committed_runs, properties_of, table_seen_from
 from .run_identity import RUN, RunIdentity
 
@@ -86,7 +86,7 @@ def _take_rows_back(quarantine: str, run: RunIdentity, storage_options: dict[str
         return
     for found in committed_runs(dataset, since=run.started):
         if found.id == run.id:
-            lance_table.take_back_at(quarantine, found.version, run.id, storage_options)
+            lance_undo.take_back_at(quarantine, found.version, run.id, storage_options)
             return
 
 
@@ -98,8 +98,8 @@ def _undo(dead: Dead, storage_options: dict[str, str]) -> None:
     moved = staging.moved_files(dead.folder)
     happened = dead.run is not None and _has_happened(dead.run, dead.path, storage_options)
     if moved and not happened:
-        named = set() if dataset is None else lance_table.named_files(dataset)
-        lance_table.remove_data(dead.path, [name for name in moved if name not in named])
+        named = set() if dataset is None else lance_undo.named_files(dataset)
+        lance_undo.remove_data(dead.path, [name for name in moved if name not in named])
     staging.remove(dead.folder)
 
 
