@@ -4,6 +4,7 @@ Floor: 15 (cli).
 """
 
 import argparse
+import json
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -11,14 +12,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from schemac.cli.output import add_output_arguments, exit_code, say, show
+from schemac.cli.progress import records_bar
 from schemac.source.catalogue import PIPELINE_DRIFT, PIPELINE_FAILED
+from schemac.source.render.json import render_json
 from schemac.source.report import Report
 
 if TYPE_CHECKING:
     from schemac.pipeline.load import LoadedJob
+    from schemac.pipeline.progress import State
     from schemac.pipeline.run import RunReport
-
-Progress = Callable[[int, int], None]
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -33,15 +35,23 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Run the pipeline; the exit code tells the result."""
     report = Report()
-    result = _run(options, report)
+    with _progress(options) as progress:
+        result = _run(options, report, progress)
     diagnostics = report.diagnostics
-    show(diagnostics, options)
-    if result is not None:
-        _show_result(result, options)
+    if options.format == "json":
+        document = json.loads(render_json(diagnostics))
+        told = None if result is None else result.to_json()
+        print(json.dumps({**document, "run": told}, ensure_ascii=False, indent=2))
+    else:
+        show(diagnostics, options)
+    if result is not None and options.format == "text":
+        _show_result(result)
     return exit_code(diagnostics, options)
 
 
-def _run(options: argparse.Namespace, report: Report) -> "RunReport | None":
+def _run(
+    options: argparse.Namespace, report: Report, progress: "Callable[[State], None]"
+) -> "RunReport | None":
     try:
         # Imported here for start-up time, and because Spark is an extra that may not be there.
         from schemac.pipeline.errors import PipelineError
@@ -62,26 +72,25 @@ def _run(options: argparse.Namespace, report: Report) -> "RunReport | None":
                 options,
             )
             return None
-        return _write(loaded, options, report)
+        return _write(loaded, progress, report)
     except PipelineError as error:
         report.add(PIPELINE_FAILED, error.message, file=options.pipeline, help=error.help or "")
         return None
 
 
-def _write(loaded: "LoadedJob", options: argparse.Namespace, report: Report) -> "RunReport":
+def _write(loaded: "LoadedJob", progress: "Callable[[State], None]", report: Report) -> "RunReport":
     from schemac.pipeline.run import run as run_job  # for start-up time, as above
     from schemac.targets.lance import to_message
 
     message = to_message(loaded.lowered, loaded.numbers)
-    with _progress(options) as progress:
-        result = run_job(
-            loaded.job,
-            loaded.arrow_schema,
-            [field.SerializeToString(deterministic=True) for field in message.fields],
-            lance_metadata=dict(message.metadata),
-            storage_version=loaded.storage_version,
-            progress=progress,
-        )
+    result = run_job(
+        loaded.job,
+        loaded.arrow_schema,
+        [field.SerializeToString(deterministic=True) for field in message.fields],
+        lance_metadata=dict(message.metadata),
+        storage_version=loaded.storage_version,
+        progress=progress,
+    )
     for difference in result.differences:
         report.add(
             PIPELINE_DRIFT,
@@ -93,45 +102,13 @@ def _write(loaded: "LoadedJob", options: argparse.Namespace, report: Report) -> 
 
 
 @contextmanager
-def _progress(options: argparse.Namespace) -> Iterator[Progress | None]:
-    """A bar of Spark's tasks where a person looks; nothing otherwise."""
-    if options.format != "text" or not sys.stderr.isatty():
-        yield None
-        return
-    try:
-        from rich.console import Console
-        from rich.progress import (
-            BarColumn,
-            MofNCompleteColumn,
-            SpinnerColumn,
-            TextColumn,
-            TimeElapsedColumn,
-        )
-        from rich.progress import (
-            Progress as Bar,
-        )
-    except ModuleNotFoundError:
-        yield None
-        return
-    columns = (
-        SpinnerColumn(),
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-    )
-    with Bar(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("starting Spark", total=None)
-
-        def progress(done: int, total: int) -> None:
-            bar.update(task, description="reading, conforming, writing", completed=done, total=total)
-
-        yield progress
+def _progress(options: argparse.Namespace) -> "Iterator[Callable[[State], None]]":
+    """What is under way and how many records came, where a person looks; nothing otherwise."""
+    with records_bar(options.format == "text" and not options.dry_run and sys.stderr.isatty()) as tell:
+        yield lambda state: tell(state.step.value, state.records, state.rate)
 
 
-def _show_result(result: "RunReport", options: argparse.Namespace) -> None:
-    if options.format != "text":
-        return
+def _show_result(result: "RunReport") -> None:
     share = result.rows_quarantined / result.rows_in if result.rows_in else 0.0
     print(f"{result.rows_in:>12,} rows in")
     table, quarantine = _shown(result.table_path), _shown(result.quarantine_path or "-")

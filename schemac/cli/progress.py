@@ -1,4 +1,4 @@
-"""A bar for long work, where a person looks.
+"""What is told of long work while it goes on, where a person looks.
 
 Floor: 15 (cli).
 """
@@ -25,5 +25,32 @@ def progress_bar(is_wanted: bool) -> Iterator[Callable[[str, int, int], None]]:
 
         def tell(what: str, done: int, total: int) -> None:
             bar.update(task, description=what, completed=done, total=max(total, 1))
+
+        yield tell
+
+
+@contextmanager
+def records_bar(is_wanted: bool) -> Iterator[Callable[[str, int, float], None]]:
+    """A function that is told what is under way, how many records have come, and how many a second.
+
+    How many there are is not known before the end; so there is no bar that could be full too early.
+    """
+    if not is_wanted:
+        yield lambda what, records, rate: None
+        return
+    try:
+        # Imported here: rich is an extra.
+        from rich.console import Console
+        from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+    except ModuleNotFoundError:
+        yield lambda what, records, rate: None
+        return
+    columns = (SpinnerColumn(), TimeElapsedColumn(), TextColumn("{task.description}{task.fields[count]}"))
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("starting", total=None, count="")
+
+        def tell(what: str, records: int, rate: float) -> None:
+            count = f": {records:,} records, {rate:,.0f} a second" if records else ""
+            bar.update(task, description=what, count=count)
 
         yield tell

@@ -5,6 +5,7 @@ Shape: a record batch of Spark types in, a record batch of the target schema out
 Source: arrow-java aligns buffers to 8 bytes, Rust's 128-bit integers need 16, and Lance 14 panics on the difference.
 """
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -100,12 +101,14 @@ def _struct(array: pa.Array, target: pa.StructType) -> pa.Array:
     array = _unsliced(array)
     if not target.num_fields:
         return array.cast(target)
+    # What lies below null is null: it may be a list of no items, which is not what the vector of a struct may be.
+    members = array.flatten()
     children = []
     for field in target:
         index = array.type.get_field_index(field.name)
         if index < 0:
             raise PipelineError("missing-column", f"the frame's struct has no member `{field.name}`")
-        children.append(to_field(array.field(index), field))
+        children.append(to_field(members[index], field))
     mask = array.is_null() if array.null_count else None
     return pa.StructArray.from_arrays(children, fields=list(target), mask=mask)
 
@@ -131,17 +134,32 @@ def _map(array: pa.Array, target: pa.DataType) -> pa.Array:
 def _fixed_size_list(array: pa.Array, target: pa.DataType, label: str) -> pa.Array:
     length_items = target.list_size
     if pa.types.is_fixed_size_list(array.type):
-        fixed = _unsliced(array)
-    elif array.null_count:
-        fixed = array.cast(pa.list_(array.type.value_field, length_items))
+        # `flatten` leaves out what is sliced off, and what lies below null.
+        lengths_fit = array.type.list_size == length_items
     else:
-        if not pc.all(pc.equal(pc.list_value_length(array), length_items)).as_py() and len(array):
-            raise pa.ArrowInvalid(f"`{label}`: a list does not have {length_items} items")
-        values = to_field(array.flatten(), target.value_field)
+        lengths_fit = pc.all(pc.equal(pc.list_value_length(array), length_items)).as_py() is not False
+    if not lengths_fit:
+        raise pa.ArrowInvalid(f"`{label}`: a list does not have {length_items} items")
+    values = to_field(array.flatten(), target.value_field)
+    if not array.null_count:
         return pa.FixedSizeListArray.from_arrays(values, type=target)
-    values = to_field(fixed.values, target.value_field)
-    mask = fixed.is_null() if fixed.null_count else None
-    return pa.FixedSizeListArray.from_arrays(values, type=target, mask=mask)
+    is_valid = array.is_valid().to_numpy(zero_copy_only=False)
+    starts = (np.cumsum(is_valid) - 1) * length_items
+    places = starts[:, np.newaxis] + np.arange(length_items)
+    # Zeros below null: Lance counts nulls there as nulls of items that are required.
+    places[~is_valid] = len(values)
+    values = _with_a_zero(values).take(pa.array(places.ravel()))
+    return pa.FixedSizeListArray.from_arrays(values, type=target, mask=array.is_null())
+
+
+def _with_a_zero(values: pa.Array) -> pa.Array:
+    if isinstance(values, pa.ExtensionArray):
+        return pa.ExtensionArray.from_storage(values.type, _with_a_zero(values.storage))
+    try:
+        zeros = pa.py_buffer(bytes(max(1, values.type.bit_width // 8)))
+    except ValueError:
+        return pa.concat_arrays([values, pa.nulls(1, values.type)])
+    return pa.concat_arrays([values, pa.Array.from_buffers(values.type, 1, [None, zeros])])
 
 
 def _dictionary(array: pa.Array, target: pa.DictionaryType) -> pa.Array:

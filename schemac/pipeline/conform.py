@@ -13,12 +13,15 @@ import pyarrow as pa
 from pyspark.sql import DataFrame
 
 from . import inputs, nested, shapes
+from .clocks import with_zones
+from .exact_numbers import exact_token, is_unsure
 from .inputs import Input, Json, Text, Typed
 from .job import FieldSource, Job, Keys, Unexpected
+from .moments import is_outside
 from .native import native_reading
 from .nested import NO_REASONS, Path, Rules, reason, required
 from .scalars import Scalar, scalar_of
-from .source import Records
+from .source import RECORD, Records
 from .spill import ERRORS, RAW, SOURCE
 from .sqltext import any_of, first_of, literal, name, struct, when
 from .whole import PROVEN, Levels, whole_reading
@@ -87,11 +90,11 @@ def conform(records: Records, schema: pa.Schema, job: Job) -> DataFrame:
 class _Compiler:
     def __init__(self, records: Records, schema: pa.Schema, job: Job) -> None:
         self.records = records
-        self.schema = schema
+        self.schema = with_zones(schema, job)
         self.job = job
         self.steps = Steps()
         self.rules = Rules(job.coerce, job.unexpected, job.null_values)
-        self.whole = whole_reading(records, schema, job)
+        self.whole = whole_reading(records, self.schema, job)
 
     def compile(self) -> tuple[Steps, list[str]]:
         """The steps, and the last projection."""
@@ -163,6 +166,7 @@ class _Compiler:
             member, pattern=origin.format, epoch=None if origin.epoch is None else origin.epoch.value
         )
         if isinstance(source, Typed):
+            source = nested.shown_as_clock(member, source)
             if nested.is_typed_alike(member, source):
                 return self._typed(member, source, path, guard)
             if (
@@ -170,10 +174,10 @@ class _Compiler:
                 or source.type.simpleString() == scalar.spark_type == "binary"
             ):
                 return self._container(member, source, path, guard, first=0)
-        j = self.steps.keep(0, inputs.token_text(source, self._null_texts(source, scalar)))
+        j = self.steps.keep(0, self._token(source, scalar))
         text = inputs.exact_text(source, j, scalar.token, self.rules.coerce)
         t = j if text == j else self.steps.keep(1, text)
-        v = t if scalar.is_identity else self.steps.keep(2, scalar.value(t))
+        v = t if scalar.is_identity else self.steps.keep(2, self._value(source, scalar, t))
         why = nested.scalar_reason(source, j, t, scalar, path, self.rules)
         is_missing = f"{j} is null" if guard is None else f"({guard} and {j} is null)"
         is_wrong = f"({j} is not null and {v} is null)" if v != j else "false"
@@ -183,6 +187,18 @@ class _Compiler:
             reasons = first_of([(is_missing, f"array({required(path)})"), (is_wrong, f"array({why})")])
             self.steps.object_to(f"({is_missing} or {is_wrong})", reasons)
         return v
+
+    def _token(self, source: Input, scalar: Scalar) -> str:
+        token = inputs.token_text(source, self._null_texts(source, scalar))
+        if scalar.is_exact and isinstance(source, Json) and source.root == RECORD:
+            return exact_token(source, self.records.raw, token)
+        return token
+
+    def _value(self, source: Input, scalar: Scalar, t: str) -> str:
+        value = scalar.value(t)
+        if scalar.is_exact and isinstance(source, Json) and source.root != RECORD:
+            return when(is_unsure(source, t), "null", value)
+        return value
 
     def _null_texts(self, source: Input, scalar: Scalar) -> tuple[str, ...]:
         texts = self.rules.null_texts
@@ -194,6 +210,11 @@ class _Compiler:
                 f"{source.column} is null" if guard is None else f"({guard} and {source.column} is null)"
             )
             self.steps.object_to(is_missing, when(is_missing, f"array({required(path)})"))
+        outside = is_outside(member.type, source.column)
+        if outside is None:
+            return source.column
+        wrong = reason(path, literal("range"), source.column)
+        self.steps.object_to(f"({source.column} is not null and {outside})", when(outside, f"array({wrong})"))
         return source.column
 
     def _struct(self, member: pa.Field, source: Input, path: Path, guard: str | None) -> str:

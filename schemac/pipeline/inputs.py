@@ -8,7 +8,7 @@ Source: Spark's variant keeps what kind of token a value was, which string colum
 import re
 from dataclasses import dataclass
 
-from pyspark.sql.types import ArrayType, DataType, MapType, StringType, StructType, VariantType
+from pyspark.sql.types import ArrayType, DataType, MapType, StringType, StructType, TimestampType, VariantType
 
 from .errors import PipelineError, did_you_mean
 from .job import Coerce
@@ -142,12 +142,18 @@ def token_text(source: Input, null_texts: tuple[str, ...]) -> str:
         text = f"to_json({source.variant})"
     else:
         nulls = null_texts
-        text = source.text if isinstance(source, Text) else f"cast({source.column} as string)"
+        text = source.text if isinstance(source, Text) else _shown(source)
     if not nulls:
         return text
     if len(nulls) == 1:
         return f"nullif({text}, {literal(nulls[0])})"
     return when(f"{text} in ({', '.join(map(literal, nulls))})", "null", text)
+
+
+def _shown(source: Typed) -> str:
+    """The value of a column as text; an instant shows that it is one, in the session's UTC."""
+    text = f"cast({source.column} as string)"
+    return f"concat({text}, 'Z')" if isinstance(source.type, TimestampType) else text
 
 
 def unquoted(j: str) -> str:

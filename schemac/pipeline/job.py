@@ -10,6 +10,8 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, StrictFloat, StrictInt
 from pydantic.alias_generators import to_camel
 
+from .zones import is_zone
+
 
 class _Model(BaseModel):
     model_config = ConfigDict(
@@ -72,6 +74,15 @@ Paths = Annotated[tuple[str, ...], BeforeValidator(_one_path_or_many)]
 Options = Annotated[dict[str, str], BeforeValidator(_option_text)]
 
 
+def _known_zone(zone: str | None) -> str | None:
+    if zone is not None and not is_zone(zone):
+        raise ValueError("expected a time zone such as `America/New_York`, `UTC` or `+02:00`")
+    return zone
+
+
+Zone = Annotated[str | None, AfterValidator(_known_zone)]
+
+
 class Source(_Model):
     """Where records come from. Options go to Spark's reader."""
 
@@ -80,6 +91,9 @@ class Source(_Model):
         default="json", description="csv, json, geojson, parquet, lance, or any Spark format."
     )
     options: Options = Field(default_factory=dict, description="Options of Spark's reader.")
+    timezone: Zone = Field(
+        default=None, description="Zone of the clocks in the source that are written without one."
+    )
 
 
 class FieldSource(_Model):
@@ -90,6 +104,9 @@ class FieldSource(_Model):
     )
     format: str | None = Field(default=None, description="Date or time pattern, such as `MMM dd yyyy`.")
     epoch: TimeUnit | None = Field(default=None, description="The number counts this unit since 1970-01-01.")
+    zone: Zone = Field(
+        default=None, description="Zone of this field's clocks, where the source's is another."
+    )
 
 
 def _field_source(value: Any) -> Any:

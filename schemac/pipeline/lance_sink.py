@@ -16,16 +16,21 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 import pyarrow as pa
+from pyspark import TaskContext
 from pyspark.sql.datasource import DataSource, DataSourceArrowWriter, WriterCommitMessage
 from pyspark.sql.types import StructType
 
 from schemac.targets._generated.lance import file_pb2 as pb
 
-from . import lance_table
+from . import lance_table, lance_undo
 from .batches import as_lance_reads, to_schema
 from .errors import PipelineError
+from .history import QUARANTINED, ROWS, TABLE, table_seen_from
 from .lance_table import Place
 from .preflight import check_same_schema
+from .progress import Notes
+from .recover import recover
+from .run_identity import RunIdentity
 from .spill import ERRORS, QUARANTINE_SCHEMA, Spill
 
 
@@ -48,6 +53,7 @@ class SinkOptions:
     schema: str
     quarantine: str | None = None
     run: str = ""
+    """The run's identity as JSON, or only its id."""
     report: str | None = None
     must_create: bool = False
     max_quarantined: str | None = None
@@ -130,6 +136,10 @@ class LanceWriter(DataSourceArrowWriter):  # type: ignore[misc]  # PySpark is no
 
         self.options = replace(options, schema=encode_schema(as_lance_reads(options.read_schema())))
         self.is_split = is_split
+        self.run = RunIdentity.parse(options.run)
+        if self.run.process is None:
+            # Nobody has looked before: the sink is used by itself.
+            recover(options.path, options.quarantine if is_split else None, self._storage_options())
         self.table = self._place(options.path, "overwrite" if overwrite else "append")
         if self.table.mode != "create" and options.must_create:
             raise PipelineError("table-exists", f"there is a table at `{options.path}` already")
@@ -152,10 +162,15 @@ class LanceWriter(DataSourceArrowWriter):  # type: ignore[misc]  # PySpark is no
         return lance_table.prepare(
             path,
             mode,
-            storage_options=json.loads(self.options.storage_options),
+            storage_options=self._storage_options(),
             storage_version=self.options.storage_version,
             max_rows_per_file=self.options.max_rows_per_file,
+            run=self.run,
         )
+
+    def _storage_options(self) -> dict[str, str]:
+        told: dict[str, str] = json.loads(self.options.storage_options)
+        return told
 
     def _check_schema(self) -> None:
         table = lance_table.open_table(self.table.path, self.table.storage_options)
@@ -168,8 +183,9 @@ class LanceWriter(DataSourceArrowWriter):  # type: ignore[misc]  # PySpark is no
 
         written, schema = Written(), self.schema
         with tempfile.TemporaryFile() as spill:
-            bad = Spill(spill, self.options.run)
-            good = self._good_batches(iterator, schema, bad, written)
+            bad = Spill(spill, self.run.id)
+            notes = Notes(self.table.staging if self.table.is_staged else None, _task())
+            good = self._good_batches(_counted(iterator, notes), schema, bad, written)
             failure: list[BaseException] = []
             first = next(good, None)
             if first is not None:
@@ -197,20 +213,27 @@ class LanceWriter(DataSourceArrowWriter):  # type: ignore[misc]  # PySpark is no
                 yield to_schema(batch, schema)
 
     def commit(self, messages: Sequence[WriterCommitMessage | None]) -> None:
-        """Makes the rows appear: quarantine first, so that the table never holds a run whose bad rows are lost."""
+        """Makes the rows appear. The quarantine comes first, so that no record is ever in neither; the table decides.
+
+        Whoever reads the quarantine knows by the table which of its rows count (see `history`).
+        """
         results = [message for message in messages if isinstance(message, Written)]
         good = [text for result in results for text in result.fragments]
         bad = [text for result in results for text in result.bad_fragments]
         report = self._report(results)
         self._check_limit(report)
+        rows = ((ROWS, str(report["rows_written"])), (QUARANTINED, str(report["rows_quarantined"])))
+        table = replace(self.table, properties=rows)
         quarantine_version = None
         if self.quarantine is not None and bad:
-            quarantine_version = lance_table.commit(self.quarantine, QUARANTINE_SCHEMA, bad, may_join=True)
+            told = (*rows, (TABLE, table_seen_from(self.quarantine.path, table.path)))
+            quarantine = replace(self.quarantine, properties=told)
+            quarantine_version = lance_table.commit(quarantine, QUARANTINE_SCHEMA, bad, may_join=True)
         try:
-            version = lance_table.commit(self.table, self.schema, good, lance_message=self.options.message())
+            version = lance_table.commit(table, self.schema, good, lance_message=self.options.message())
         except Exception:
             if quarantine_version is not None and self.quarantine is not None:
-                lance_table.take_back(self.quarantine, quarantine_version, self.options.run)
+                lance_undo.take_back(self.quarantine, quarantine_version, self.run.id)
             raise
         for place in self._places():
             lance_table.close_staging(place)
@@ -243,11 +266,22 @@ class LanceWriter(DataSourceArrowWriter):  # type: ignore[misc]  # PySpark is no
     def abort(self, messages: Sequence[WriterCommitMessage | None]) -> None:
         """Removes what was written."""
         results = [message for message in messages if isinstance(message, Written)]
-        lance_table.discard(self.table, [text for result in results for text in result.fragments])
+        lance_undo.discard(self.table, [text for result in results for text in result.fragments])
         if self.quarantine is not None:
-            lance_table.discard(
-                self.quarantine, [text for result in results for text in result.bad_fragments]
-            )
+            lance_undo.discard(self.quarantine, [text for result in results for text in result.bad_fragments])
+
+
+def _task() -> int | None:
+    """The number of the task, where there is one."""
+    context = TaskContext.get()
+    return None if context is None else int(context.partitionId())
+
+
+def _counted(batches: Iterator[pa.RecordBatch], notes: Notes) -> Iterator[pa.RecordBatch]:
+    """The batches; their rows are noted for whoever watches."""
+    for batch in batches:
+        notes.add(batch.num_rows)
+        yield batch
 
 
 def _remembering(

@@ -6,12 +6,12 @@ Errors: PipelineError where the table is there, is not there, or has another sch
 Source: pylance 14: a fragment of an existing table takes its field ids from it, so the folder holds a shallow clone.
 """
 
+import contextlib
+import json
 import os
-import shutil
-import uuid
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
@@ -21,12 +21,13 @@ from schemac.tables.lance_apply import lance_schema
 from schemac.tables.lance_table import lance_errors
 from schemac.targets._generated.lance import file_pb2 as pb
 
+from . import staging
 from .errors import PipelineError
+from .history import UNFINISHED
+from .run_identity import RunIdentity
+from .staging import AGAIN
 
-STAGING = "_staging-"
-OPEN = ".open"
-"""A mark in the staging folder for as long as the run may still be committed."""
-AGAIN = "nothing of this run was written: run it again"
+TABLE_FOLDERS = ("data", "_transactions", "_versions")
 
 
 def open_table(path: str, storage_options: dict[str, str] | None = None) -> Any | None:
@@ -67,6 +68,19 @@ class Place:
     storage_options: dict[str, str]
     storage_version: str | None
     max_rows_per_file: int
+    run: RunIdentity
+    properties: tuple[tuple[str, str], ...] = ()
+    """What the transaction that adds the rows says of them, beside the run's identity."""
+
+    def transaction(self, operation: Any, read_version: int | None, **more: str) -> Any:
+        """The operation as a transaction of the run."""
+        import lance
+
+        return lance.Transaction(read_version or 0, operation, transaction_properties=self.told(**more))
+
+    def told(self, **more: str) -> dict[str, str]:
+        """Properties of the run's transactions."""
+        return {**self.run.properties(), **dict(self.properties), **more}
 
     @property
     def is_staged(self) -> bool:
@@ -81,37 +95,36 @@ def prepare(
     storage_options: dict[str, str],
     storage_version: str | None,
     max_rows_per_file: int,
+    run: RunIdentity,
 ) -> Place:
     """The place for a run that appends to a table, or replaces its rows; either makes the table where it is missing."""
     table = open_table(path, storage_options)
-    staging = path
+    folder = path
     if is_local(path):
         path = os.path.abspath(local_path(path))
-        staging = os.path.join(path, STAGING + uuid.uuid4().hex)
+        folder = staging.new_folder(path, run)
     effective = mode if table is not None else "create"
     version = 0 if table is None else table.version
-    return Place(path, staging, effective, version, storage_options, storage_version, max_rows_per_file)
+    return Place(path, folder, effective, version, storage_options, storage_version, max_rows_per_file, run)
 
 
 def open_staging(place: Place) -> None:
     """Makes the folder that tasks write to."""
-    if place.is_staged and place.mode == "append":
+    if not place.is_staged:
+        return
+    # The mark comes first: whatever is interrupted from here on is known to be a run's.
+    staging.open_mark(place.staging, place.run)
+    if place.mode == "append":
         table = open_table(place.path, place.storage_options)
         assert table is not None
-        os.makedirs(os.path.dirname(place.staging), exist_ok=True)
         table.shallow_clone(place.staging, place.read_version)
-    if place.is_staged:
-        os.makedirs(place.staging, exist_ok=True)
-        Path(place.staging, OPEN).touch()
 
 
 def write_fragments(place: Place, schema: pa.Schema, batches: Iterator[pa.RecordBatch]) -> list[str]:
     """Fragments of the batches, as JSON; the files are in the table's staging folder."""
-    import json
-
     from lance.fragment import write_fragments as write
 
-    reader = pa.RecordBatchReader.from_batches(schema, batches)
+    reader = pa.RecordBatchReader.from_batches(schema, _renewing(place, batches))
     mode = "create" if place.is_staged and place.mode == "overwrite" else place.mode
     with lance_errors():
         fragments = write(
@@ -124,11 +137,22 @@ def write_fragments(place: Place, schema: pa.Schema, batches: Iterator[pa.Record
             storage_options=place.storage_options or None,
         )
     assert isinstance(fragments, list)
-    if place.is_staged and not Path(place.staging, OPEN).exists():
-        # The run was given up while this task was writing; its files came after the sweep.
-        close_staging(place)
+    if place.is_staged and not staging.is_open(place.staging):
+        if not staging.is_in_use(place.staging):
+            # The run was given up while this task was writing; its files came after the sweep.
+            close_staging(place)
         raise PipelineError("given-up", "the run was given up while this task was writing")
     return [json.dumps(fragment.to_json()) for fragment in fragments]
+
+
+def _renewing(place: Place, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """The batches; says from time to time that the run is alive."""
+    renewed = 0.0
+    for batch in batches:
+        if place.is_staged and time.monotonic() - renewed > staging.RENEWED_SECONDS:
+            renewed = time.monotonic()
+            staging.renew(place.staging)
+        yield batch
 
 
 def commit(
@@ -150,6 +174,7 @@ def commit(
             raise PipelineError("table-exists", message, AGAIN)
         place = replace(place, mode="append", read_version=made.version)
     if place.is_staged:
+        staging.start_commit(place.staging, list(file_names(fragments)))
         _move_in(place, fragments)
     try:
         if lance_message is not None and place.mode != "append":
@@ -163,15 +188,11 @@ def commit(
 
 
 def _commit(place: Place, schema: pa.Schema, fragments: list[str]) -> int:
-    import json
-
     import lance
 
     options = place.storage_options or None
     with lance_errors():
         if place.mode == "append":
-            if not fragments:
-                return place.read_version
             operation: Any = lance.LanceOperation.Append(
                 [lance.FragmentMetadata.from_json(f) for f in fragments]
             )
@@ -183,15 +204,14 @@ def _commit(place: Place, schema: pa.Schema, fragments: list[str]) -> int:
                 mode=mode,
                 data_storage_version=place.storage_version,
                 storage_options=options,
+                transaction_properties=place.told(),
             )
             return int(table.version)
         else:
             metadata = [lance.FragmentMetadata.from_json(json.dumps(json.loads(f))) for f in fragments]
             operation = lance.LanceOperation.Overwrite(schema, metadata)
-        read_version = place.read_version or None
-        table = lance.LanceDataset.commit(
-            place.path, operation, read_version=read_version, storage_options=options
-        )
+        done = place.transaction(operation, place.read_version)
+        table = lance.LanceDataset.commit(place.path, done, storage_options=options)
     return int(table.version)
 
 
@@ -199,20 +219,12 @@ def _commit_with_ids(place: Place, fragments: list[str], message: pb.Schema) -> 
     """Makes the table of the fragments, or puts them in the place of its rows, with the ids of the message.
 
     Lance numbers what it makes; so a table without columns comes first, and its schema with the rows. The rows of a
-    table that has the schema already are replaced by one commit.
+    table that has the schema already are replaced by one commit. A new table on this machine is made where no reader
+    looks, and appears with its second version.
     """
-    import json
-
     import lance
 
-    ids = [field.id for field in message.fields]
-    made = []
-    for text in fragments:
-        fragment = json.loads(text)
-        for file in fragment["files"]:
-            file["fields"] = [ids[index] for index in file["fields"]]
-        made.append(lance.FragmentMetadata.from_json(json.dumps(fragment)))
-    schema = lance_schema(message.fields, message.metadata)
+    made = [_with_ids(text, [field.id for field in message.fields]) for text in fragments]
     options = place.storage_options or None
     with lance_errors():
         if place.mode == "overwrite":
@@ -221,95 +233,81 @@ def _commit_with_ids(place: Place, fragments: list[str], message: pb.Schema) -> 
             if not differences(expected, table.lance_schema):
                 old = [fragment.fragment_id for fragment in table.get_fragments()]
                 replaced = lance.LanceOperation.Update(removed_fragment_ids=old, new_fragments=made)
-                done = lance.LanceDataset.commit(
-                    place.path, replaced, read_version=place.read_version, storage_options=options
-                )
-                return int(done.version)
+                done = place.transaction(replaced, place.read_version)
+                return int(lance.LanceDataset.commit(place.path, done, storage_options=options).version)
+        is_hidden = place.is_staged and place.mode == "create"
+        path = place.staging if is_hidden else place.path
         seed = lance.write_dataset(
             pa.table({"schemac": pa.array([], pa.int8())}),
-            place.path,
+            path,
             mode="overwrite" if place.mode == "overwrite" else "create",
             data_storage_version=place.storage_version,
             storage_options=options,
+            transaction_properties=place.told(**{UNFINISHED: "true"}),
         )
-        merged = lance.LanceOperation.Merge(made, schema)
+        merged = lance.LanceOperation.Merge(made, lance_schema(message.fields, message.metadata))
         done = lance.LanceDataset.commit(
-            place.path, merged, read_version=seed.version, storage_options=options
+            path, place.transaction(merged, seed.version), storage_options=options
         )
+    if is_hidden:
+        _publish(place)
     return int(done.version)
+
+
+def _with_ids(fragment: str, ids: list[int]) -> Any:
+    """The fragment with the table's ids in the place of those that its writer counted."""
+    import lance
+
+    told = json.loads(fragment)
+    for file in told["files"]:
+        file["fields"] = [ids[index] for index in file["fields"]]
+    return lance.FragmentMetadata.from_json(json.dumps(told))
+
+
+def _publish(place: Place) -> None:
+    """Lets a table that was made in the staging folder appear, by the name of the one file that readers begin with."""
+    versions = os.path.join(place.path, "_versions")
+    if os.path.isdir(versions) and any(name.endswith(".manifest") for name in os.listdir(versions)):
+        message = f"another run has made a table at `{place.path}` meanwhile"
+        raise PipelineError("table-exists", message, AGAIN)
+    for folder in ("_transactions", "_versions"):
+        os.makedirs(os.path.join(place.path, folder), exist_ok=True)
+    made = os.path.join(place.staging, "_transactions")
+    for name in os.listdir(made):
+        os.replace(os.path.join(made, name), os.path.join(place.path, "_transactions", name))
+    made = os.path.join(place.staging, "_versions")
+    # Names count down, so that the newest version comes first.
+    newest = min(name for name in os.listdir(made) if name.endswith(".manifest"))
+    os.rename(os.path.join(made, newest), os.path.join(versions, newest))
 
 
 def _move_in(place: Place, fragments: list[str]) -> None:
     """Moves the files of finished tasks to where the table's files are; a file that is not moved leaves with staging."""
     source, destination = os.path.join(place.staging, "data"), os.path.join(place.path, "data")
     os.makedirs(destination, exist_ok=True)
-    for name in _file_names(fragments):
+    for name in file_names(fragments):
         for entry in (name, name.removesuffix(".lance")):
             if os.path.exists(os.path.join(source, entry)):
                 os.replace(os.path.join(source, entry), os.path.join(destination, entry))
 
 
-def _file_names(fragments: list[str]) -> Iterator[str]:
-    import json
-
+def file_names(fragments: list[str]) -> Iterator[str]:
+    """Names of the data files of fragments."""
     for fragment in fragments:
         for file in json.loads(fragment)["files"]:
             yield file["path"]
 
 
-def discard(place: Place, fragments: list[str]) -> None:
-    """Removes what a run wrote and did not commit; what a version of the table names stays."""
-    table = open_table(place.path, place.storage_options)
-    if table is not None:
-        named = {file.path for fragment in table.get_fragments() for file in fragment.data_files()}
-        fragments = [text for text in fragments if named.isdisjoint(_file_names([text]))]
-    if not place.is_staged:
-        _remove_remote(place, fragments)
-        return
-    data = os.path.join(place.path, "data")
-    for name in _file_names(fragments):
-        for entry in (os.path.join(data, name), os.path.join(data, name.removesuffix(".lance"))):
-            if os.path.isdir(entry):
-                shutil.rmtree(entry, ignore_errors=True)
-            elif os.path.exists(entry):
-                os.remove(entry)
-    close_staging(place)
-    if place.mode == "create":
-        for folder in (data, place.path):
-            if os.path.isdir(folder) and not os.listdir(folder):
-                os.rmdir(folder)
-
-
 def close_staging(place: Place) -> None:
     """Removes the folder that tasks wrote to, with everything that is still in it."""
     if place.is_staged:
-        shutil.rmtree(place.staging, ignore_errors=True)
-        if place.mode == "create" and os.path.isdir(place.path) and not os.listdir(place.path):
-            os.rmdir(place.path)
+        staging.remove(place.staging)
+        if place.mode == "create":
+            remove_if_empty(place.path)
 
 
-def _remove_remote(place: Place, fragments: list[str]) -> None:
-    from pyarrow import fs
-
-    try:
-        file_system, root = fs.FileSystem.from_uri(place.path)
-        for name in _file_names(fragments):
-            file_system.delete_file(f"{root}/data/{name}")
-    except (OSError, pa.ArrowException):
-        pass  # Lance's own clean-up takes files that no version names.
-
-
-def take_back(place: Place, version: int, run: str) -> None:
-    """Undoes a commit of this run: the dataset as it was before, by a new version, or gone where it was new."""
-    import lance
-
-    options = place.storage_options or None
-    latest = lance.dataset(place.path, storage_options=options)
-    with lance_errors():
-        if latest.version != version:
-            # Others have written since: what is theirs stays.
-            latest.delete(f"run = '{run}'")
-        elif version > 1:
-            lance.dataset(place.path, version=version - 1, storage_options=options).restore()
-        elif place.is_staged:
-            shutil.rmtree(place.path, ignore_errors=True)
+def remove_if_empty(path: str) -> None:
+    """Removes a folder in which a table was to be made, and nothing is."""
+    for folder in (*(os.path.join(path, name) for name in TABLE_FOLDERS), path):
+        with contextlib.suppress(OSError):
+            os.rmdir(folder)

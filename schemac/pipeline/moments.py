@@ -6,17 +6,27 @@ Units: a timestamp in nanoseconds, a time of day and a duration are counts in th
 """
 
 from collections.abc import Callable
+from itertools import groupby
 
 import pyarrow as pa
 
-from .sqltext import first_of, literal, matches, when
+from .clocks import DAY_MICROSECONDS, Clock
+from .sqltext import first_of, let, literal, matches, when
+from .zones import UTC_NAMES
 
 Text = Callable[[str], str]
 
-DATE = "[0-9]{4}-[0-9]{2}-[0-9]{2}"
+# Years 0001 to 9999, which is what other readers of dates and timestamps take.
+YEARLESS, DATE = "[0-9]{4}-[0-9]{2}-[0-9]{2}", "(?!0000)[0-9]{4}-[0-9]{2}-[0-9]{2}"
+FIRST_DATE, LAST_DATE = "date'0001-01-01'", "date'9999-12-31'"
+FIRST_MICROSECOND, LAST_MICROSECOND = -62135596800000000, 253402300799999999
+
 CLOCK = "[0-9]{2}:[0-9]{2}(?::[0-9]{2}FRACTION)?"
-ZONE = r"(?:Z|[+-][0-9]{2}:[0-9]{2})?"
-ANY_FRACTION = r"(?:\.[0-9]+)?"
+ANY_FRACTION = r"(?:[.,][0-9]+)?"
+ZONE = "(?:[Zz]|[+-][0-9]{2}(?::?[0-9]{2})?)"
+# As Spark reads it, and nearly every record has it.
+STANDARD = rf"{DATE}[T ][0-9]{{2}}:[0-9]{{2}}:[0-9]{{2}}(?:\.[0-9]+)?"
+STANDARD_ZONE = "(?:Z|[+-][0-9]{2}:[0-9]{2})"
 NUMBER = r"[+-]?[0-9]+(?:\.[0-9]*)?(?:[eE]\+?[0-9]+)?"
 
 FRACTION_DIGITS = {"s": 0, "ms": 3, "us": 6, "ns": 9}
@@ -31,9 +41,9 @@ NANOSECONDS_PER = {
 
 
 def moment(
-    data_type: pa.DataType, *, pattern: str | None, epoch: str | None
+    data_type: pa.DataType, *, pattern: str | None, epoch: str | None, zone: str | None
 ) -> tuple[str, Text, Text] | None:
-    """Spark type, value and rule for a date or a timestamp; None for other types."""
+    """Spark type, value and rule for a date or a timestamp; None for other types. `zone` is that of its clocks."""
     if pa.types.is_date(data_type):
         return "date", *_date(pattern, epoch)
     if not pa.types.is_timestamp(data_type):
@@ -41,10 +51,29 @@ def moment(
     held = "timestamp" if data_type.tz is not None else "timestamp_ntz"
     spark_type = "bigint" if data_type.unit == "ns" else held
     if epoch is not None:
-        return spark_type, *_timestamp_of_count(data_type.unit, held, epoch)
+        return spark_type, *_timestamp_of_count(data_type, held, epoch, zone)
+    clock = None if data_type.tz is None else Clock.of(data_type.tz, zone)
     if pattern is not None:
-        return spark_type, *_timestamp_of_pattern(data_type.unit, held, pattern)
-    return spark_type, *_timestamp_of_text(data_type.unit, held)
+        return spark_type, *_timestamp_of_pattern(data_type, held, pattern, clock)
+    if clock is not None:
+        return spark_type, *_instant_of_text(data_type, clock)
+    return spark_type, *_clock_of_text(data_type)
+
+
+def is_outside(data_type: pa.DataType, value: str) -> str | None:
+    """Whether a date or a timestamp of Spark is none that all readers take; None for other types."""
+    if pa.types.is_date(data_type):
+        return f"not ({value} between {FIRST_DATE} and {LAST_DATE})"
+    if pa.types.is_timestamp(data_type):
+        return f"not {_is_inside(data_type, value)}"
+    return None
+
+
+def _is_inside(data_type: pa.DataType, value: str) -> str:
+    # What is shown in another zone has to have a year of four digits there too.
+    margin = 0 if data_type.tz is None or data_type.tz in UTC_NAMES else DAY_MICROSECONDS
+    micros = f"unix_micros(cast({value} as timestamp))"
+    return f"({micros} between {FIRST_MICROSECOND + margin}L and {LAST_MICROSECOND - margin}L)"
 
 
 def _date(pattern: str | None, epoch: str | None) -> tuple[Text, Text]:
@@ -62,10 +91,18 @@ def _date(pattern: str | None, epoch: str | None) -> tuple[Text, Text]:
         return of_count, lambda t: when(matches(t, NUMBER), literal("precision"), literal("cast"))
     if pattern is not None:
         return (
-            lambda t: f"try_cast(try_to_timestamp({t}, {literal(pattern)}) as date)",
+            lambda t: let(
+                f"try_cast(try_to_timestamp({t}, {literal(pattern)}) as date)",
+                lambda d: when(f"{d} between {FIRST_DATE} and {LAST_DATE}", d),
+            ),
             lambda _: literal("cast"),
         )
-    return lambda t: when(matches(t, DATE), f"try_cast({t} as date)"), lambda _: literal("cast")
+    return (
+        lambda t: when(matches(t, DATE), f"try_cast({t} as date)"),
+        lambda t: when(
+            f"{matches(t, YEARLESS)} and try_cast({t} as date) is not null", literal("range"), literal("cast")
+        ),
+    )
 
 
 def _nanoseconds_of_count(t: str, per_unit: int) -> str:
@@ -73,33 +110,92 @@ def _nanoseconds_of_count(t: str, per_unit: int) -> str:
     return f"try_cast({whole} as decimal(38,6))"
 
 
-def _clock(unit: str) -> str:
+def _clock_pattern(unit: str) -> str:
     digits = FRACTION_DIGITS[unit]
-    fraction = rf"(?:\.[0-9]{{0,{digits}}}0*)?"
-    return CLOCK.replace("FRACTION", fraction)
+    return CLOCK.replace("FRACTION", rf"(?:[.,][0-9]{{0,{digits}}}0*)?")
 
 
-def _timestamp_of_text(unit: str, held: str) -> tuple[Text, Text]:
-    zone = ZONE if held == "timestamp" else ""
-    exact = f"{DATE}[T ]{_clock(unit)}{zone}"
-    loose = f"{DATE}[T ]{CLOCK.replace('FRACTION', ANY_FRACTION)}{zone}"
+def _clock_of_text(data_type: pa.DataType) -> tuple[Text, Text]:
+    """A clock stays one: a field without a zone."""
+    exact = f"{DATE}[Tt ]{_clock_pattern(data_type.unit)}"
+    loose = f"{YEARLESS}[Tt ]{CLOCK.replace('FRACTION', ANY_FRACTION)}"
 
     def value(t: str) -> str:
-        converted = f"try_cast({t} as {held})"
-        if unit == "ns":
-            below = rf"rpad(substr(regexp_extract({t}, {literal('[.]([0-9]+)')}, 1), 7, 3), 3, '0')"
-            converted = _nanoseconds(converted, f"cast({below} as bigint)")
-        return when(matches(t, exact), converted)
+        read = f"try_cast({t} as timestamp_ntz)"
+        other = f"try_cast({_spelled_out(t, has_zone=False)} as timestamp_ntz)"
+        converted = when(matches(t, STANDARD), read, other)
+        return when(matches(t, exact), _with_nanoseconds(converted, t, data_type.unit))
 
     def rule(t: str) -> str:
-        is_moment = f"{matches(t, loose)} and try_cast({t} as {held}) is not null"
-        is_exact = matches(t, exact)
+        is_clock = f"{matches(t, loose)} and try_cast({_spelled_out(t, has_zone=False)} as timestamp_ntz) is not null"
         return first_of(
-            [(f"{is_moment} and {is_exact}", literal("range")), (is_moment, literal("precision"))],
+            [(f"{is_clock} and {matches(t, exact)}", literal("range")), (is_clock, _range_or_precision(t))],
             literal("cast"),
         )
 
     return value, rule
+
+
+def _instant_of_text(data_type: pa.DataType, clock: Clock) -> tuple[Text, Text]:
+    """An instant, out of a text with a zone; or without one, as the clock has it."""
+    exact = f"{DATE}[Tt ]{_clock_pattern(data_type.unit)}"
+    loose = f"{YEARLESS}[Tt ]{CLOCK.replace('FRACTION', ANY_FRACTION)}"
+
+    def shown(t: str) -> str:
+        return f"try_cast(concat({_spelled_out(t, has_zone=False)}, 'Z') as timestamp)"
+
+    def zoned(t: str) -> str:
+        return f"try_cast({_spelled_out(t, has_zone=True)} as timestamp)"
+
+    def value(t: str) -> str:
+        read = first_of(
+            [
+                (matches(t, STANDARD + STANDARD_ZONE), f"try_cast({t} as timestamp)"),
+                (matches(t, ".*[Tt ].*" + ZONE), zoned(t)),
+            ],
+            clock.instant(shown(t)),
+        )
+        inside = let(read, lambda v: when(_is_inside(data_type, v), _with_nanoseconds(v, t, data_type.unit)))
+        return when(matches(t, f"{exact}{ZONE}?"), inside)
+
+    def rule(t: str) -> str:
+        is_clock = f"({matches(t, loose)} and {shown(t)} is not null)"
+        is_instant = f"({matches(t, loose + ZONE)} and {zoned(t)} is not null)"
+        broken = clock.rule(shown(t))
+        return first_of(
+            [
+                *([(f"{is_clock} and {broken} is not null", broken)] if broken is not None else []),
+                (f"({is_clock} or {is_instant}) and {matches(t, exact + ZONE + '?')}", literal("range")),
+                (f"{is_clock} or {is_instant}", _range_or_precision(t)),
+            ],
+            literal("cast"),
+        )
+
+    return value, rule
+
+
+def _range_or_precision(t: str) -> str:
+    return when(f"startswith({t}, '0000')", literal("range"), literal("precision"))
+
+
+def _spelled_out(t: str, *, has_zone: bool) -> str:
+    """The text with the seconds, and the zone, as Spark has to see them."""
+    seconds = f"if(substr({t}, 17, 1) = ':', substr({t}, 17, 3), ':00')"
+    fraction = f"regexp_extract({t}, {literal('[.,]([0-9]+)')}, 1)"
+    parts = f"substr({t}, 1, 10), 'T', substr({t}, 12, 5), {seconds}, '.', rpad({fraction}, 6, '0')"
+    if not has_zone:
+        return f"concat({parts})"
+    zone = f"replace(regexp_extract(substr({t}, 17), {literal('([Zz]|[+-][0-9:]+)$')}, 1), ':', '')"
+    offset = f"concat(substr({zone}, 1, 3), ':', rpad(substr({zone}, 4, 2), 2, '0'))"
+    return f"concat({parts}, if(upper({zone}) = 'Z', 'Z', {offset}))"
+
+
+def _with_nanoseconds(timestamp: str, t: str, unit: str) -> str:
+    """The timestamp, or where the field counts nanoseconds the count, with the digits that Spark cuts off."""
+    if unit != "ns":
+        return timestamp
+    below = rf"rpad(substr(regexp_extract({t}, {literal('[.,]([0-9]+)')}, 1), 7, 3), 3, '0')"
+    return _nanoseconds(timestamp, f"cast({below} as bigint)")
 
 
 def _nanoseconds(timestamp: str, below_microsecond: str) -> str:
@@ -117,17 +213,45 @@ def _in_unit(timestamp: str, unit: str) -> str:
     return when(f"unix_micros(cast({timestamp} as timestamp)) % {step} = 0", timestamp)
 
 
-def _timestamp_of_pattern(unit: str, held: str, pattern: str) -> tuple[Text, Text]:
-    def parsed(t: str) -> str:
-        return f"cast(try_to_timestamp({t}, {literal(pattern)}) as {held})"
+def _timestamp_of_pattern(
+    data_type: pa.DataType, held: str, pattern: str, clock: Clock | None
+) -> tuple[Text, Text]:
+    is_shown = clock is not None and not has_zone(pattern)
 
-    return (
-        lambda t: _in_unit(parsed(t), unit),
-        lambda t: when(f"{parsed(t)} is null", literal("cast"), literal("precision")),
-    )
+    def read(t: str) -> str:
+        return f"try_to_timestamp({t}, {literal(pattern)})"
+
+    def instant(t: str) -> str:
+        return clock.instant(read(t)) if clock is not None and is_shown else read(t)
+
+    def value(t: str) -> str:
+        return let(
+            f"cast({instant(t)} as {held})",
+            lambda v: when(_is_inside(data_type, v), _in_unit(v, data_type.unit)),
+        )
+
+    def rule(t: str) -> str:
+        broken = clock.rule(read(t)) if clock is not None and is_shown else None
+        known = [(f"{read(t)} is null", literal("cast"))]
+        if broken is not None:
+            known.append((f"{broken} is not null", broken))
+        known.append((f"not {_is_inside(data_type, instant(t))}", literal("range")))
+        return first_of(known, literal("precision"))
+
+    return value, rule
 
 
-def _timestamp_of_count(unit: str, held: str, epoch: str) -> tuple[Text, Text]:
+def has_zone(pattern: str) -> bool:
+    """Whether a pattern reads a zone.
+
+    >>> has_zone("yyyy-MM-dd'T'HH:mm:ssXXX"), has_zone("dd.MM.yyyy 'Zeit' HH:mm")
+    (True, False)
+    """
+    return any(letter in "VzOXxZ" for part in pattern.split("'")[::2] for letter, _ in groupby(part))
+
+
+def _timestamp_of_count(data_type: pa.DataType, held: str, epoch: str, zone: str | None) -> tuple[Text, Text]:
+    unit = data_type.unit
     per_unit = NANOSECONDS_PER[epoch]
 
     def nanoseconds(t: str) -> str:
@@ -136,12 +260,18 @@ def _timestamp_of_count(unit: str, held: str, epoch: str) -> tuple[Text, Text]:
     def value(t: str) -> str:
         step = 10**9 // UNITS_PER_SECOND[unit]
         is_exact = f"{matches(t, NUMBER)} and {nanoseconds(t)} % {step} = 0"
-        if unit == "ns":
-            return when(is_exact, f"try_cast({nanoseconds(t)} as bigint)")
         micros = f"try_cast({nanoseconds(t)} / 1000 as bigint)"
-        # Years 0001 to 9999, which is what other readers of a timestamp take.
-        is_inside = f"{micros} between -62135596800000000L and 253402300799999999L"
-        return when(f"{is_exact} and {is_inside}", f"cast(timestamp_micros({micros}) as {held})")
+        shown = f"timestamp_micros({micros})"
+        if held == "timestamp_ntz" and zone is not None and zone not in UTC_NAMES:
+            # A count is an instant; the field has what the clocks of the zone show at it.
+            shown = f"from_utc_timestamp({shown}, {literal(zone)})"
+            if unit == "ns":
+                return when(is_exact, _nanoseconds(shown, f"cast({nanoseconds(t)} % 1000 as bigint)"))
+        elif unit == "ns":
+            return when(is_exact, f"try_cast({nanoseconds(t)} as bigint)")
+        is_inside = f"{micros} between {FIRST_MICROSECOND}L and {LAST_MICROSECOND}L"
+        converted = let(f"cast({shown} as {held})", lambda v: when(_is_inside(data_type, v), v))
+        return when(f"{is_exact} and {is_inside}", converted)
 
     def rule(t: str) -> str:
         step = 10**9 // UNITS_PER_SECOND[unit]

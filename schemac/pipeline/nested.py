@@ -7,12 +7,15 @@ Shape: an expression of type struct<v, e>: the value, and the reasons why it doe
 from dataclasses import dataclass, replace
 
 import pyarrow as pa
-from pyspark.sql.types import ArrayType, MapType
+from pyspark.sql.types import ArrayType, MapType, TimestampNTZType, TimestampType
 
 from . import inputs
+from .clocks import zone_of
 from .errors import PipelineError
+from .exact_numbers import is_unsure
 from .inputs import Input, Json, Text, Typed, typed_input
 from .job import Coerce, Unexpected
+from .moments import is_outside
 from .scalars import Scalar, extension_name, scalar_of, storage_type
 from .shapes import is_list, is_scalar, spark_type
 from .sqltext import concat, first_of, fresh, let, literal, struct, when
@@ -69,6 +72,18 @@ def is_typed_alike(field: pa.Field, source: Input) -> bool:
     return not has_more_rules and source.type.simpleString() == scalar_of(field).spark_type
 
 
+def shown_as_clock(field: pa.Field, source: Typed) -> Typed:
+    """An instant for a field without a zone: what the clocks of its zone show, or those of UTC where none is told."""
+    data_type = storage_type(field.type)
+    if not (
+        isinstance(source.type, TimestampType) and pa.types.is_timestamp(data_type) and data_type.tz is None
+    ):
+        return source
+    zone = zone_of(field)
+    shown = source.column if zone is None else f"from_utc_timestamp({source.column}, {literal(zone)})"
+    return Typed(f"cast({shown} as timestamp_ntz)", TimestampNTZType())
+
+
 def convert(field: pa.Field, source: Input, path: Path, rules: Rules) -> str:
     """Value and reasons of one field, whatever its type."""
     if is_scalar(field):
@@ -98,7 +113,10 @@ def _convert_scalar(field: pa.Field, source: Input, path: Path, rules: Rules) ->
     def with_text(j: str, t: str) -> str:
         if scalar.is_identity:
             return with_value(j, t, t)
-        return let(scalar.value(t), lambda v: with_value(j, t, v))
+        value = scalar.value(t)
+        if scalar.is_exact and isinstance(source, Json):
+            value = when(is_unsure(source, t), "null", value)
+        return let(value, lambda v: with_value(j, t, v))
 
     def with_token(j: str) -> str:
         text = inputs.exact_text(source, j, scalar.token, rules.coerce)
@@ -110,8 +128,12 @@ def _convert_scalar(field: pa.Field, source: Input, path: Path, rules: Rules) ->
                 "source-type-mismatch",
                 f"`{field.name}` is {field.type}, the source has {source.type.simpleString()}",
             )
+        source = shown_as_clock(field, source)
         if is_typed_alike(field, source):
-            return outcome(source.column, when(f"{source.column} is null", missing, NO_REASONS))
+            branches = [(f"{source.column} is null", missing)]
+            if (outside := is_outside(storage_type(field.type), source.column)) is not None:
+                branches.append((outside, f"array({reason(path, literal('range'), source.column)})"))
+            return outcome(source.column, first_of(branches, NO_REASONS))
         if source.type.simpleString() == scalar.spark_type == "binary":
             return _binary_outcome(field, source.column, path, missing)
     return let(inputs.token_text(source, rules.null_texts), with_token)

@@ -15,6 +15,7 @@ from . import lance_table
 from .errors import PipelineError
 from .job import Job, Mode
 from .mapping import mapping_mistakes
+from .recover import holds_only_leftovers
 from .source import check_source
 from .spill import QUARANTINE_SCHEMA
 
@@ -71,7 +72,7 @@ def _table(path: str, job: Job) -> Any:
     table = lance_table.open_table(path, job.target.storage_options)
     if table is None and lance_table.is_local(path):
         place = Path(_place(path))
-        if place.exists() and any(place.iterdir()):
+        if place.exists() and any(place.iterdir()) and not holds_only_leftovers(place):
             message = f"`{path}` is there, and is no Lance table"
             raise PipelineError("not-a-table", message, "name a path that is not taken yet")
     return table

@@ -6,13 +6,8 @@ Errors: PipelineError for what the author can mend; anything else is Spark's, La
 """
 
 import json
-import tempfile
-import threading
 import time
-import uuid
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -27,14 +22,17 @@ from .errors import PipelineError
 from .failures import sparks_errors_told
 from .job import Job, Keys, Mode
 from .lance_sink import LanceSink, SinkOptions, encode_message, encode_options, encode_schema
+from .lance_table import is_local, local_path
 from .preflight import check
+from .progress import Progress, Step, Watch, watched
+from .recover import recover
+from .run_identity import RunIdentity
+from .session import settings_of_a_run
 from .source import open_records
+from .staging import kept_alive
+from .workspace import temporary_folder
 
-Progress = Callable[[int, int], None]
 SHOWN_REASONS = 20
-# Most records pass through few operators that are heavy in themselves: to compile Java for them takes longer than it
-# saves, even on a million records.
-WITHOUT_CODE = {"spark.sql.codegen.wholeStage": "false", "spark.sql.codegen.factoryMode": "NO_CODEGEN"}
 
 
 @dataclass(frozen=True)
@@ -51,6 +49,8 @@ class RunReport:
     """What a run did."""
 
     run: str
+    """Its id, which its rows in the quarantine carry."""
+    identity: RunIdentity
     rows_in: int
     rows_written: int
     rows_quarantined: int
@@ -61,6 +61,25 @@ class RunReport:
     quarantine_path: str | None
     quarantine_version: int | None
     differences: tuple[str, ...]
+
+    def to_json(self) -> dict[str, Any]:
+        """The report for programs."""
+        quarantine = None
+        if self.quarantine_path is not None:
+            quarantine = {"path": self.quarantine_path, "version": self.quarantine_version}
+        return {
+            **self.identity.report(),
+            "seconds": round(self.seconds, 3),
+            "records": {
+                "in": self.rows_in,
+                "written": self.rows_written,
+                "quarantined": self.rows_quarantined,
+            },
+            "reasons": [asdict(reason) for reason in self.reasons],
+            "table": {"path": self.table_path, "version": self.table_version},
+            "quarantine": quarantine,
+            "differences": list(self.differences),
+        }
 
 
 def run(
@@ -75,18 +94,24 @@ def run(
 ) -> RunReport:
     """Runs the job; paths are taken as they stand."""
     started = time.monotonic()
+    identity = RunIdentity.new(job)
+    places = [path for path in (job.target.path, job.quarantine_path) if is_local(path)]
+    watch = Watch(progress or _untold, tuple(local_path(path) for path in places))
+    watch.at(Step.LOOKING)
+    recover(job.target.path, job.quarantine_path, job.target.storage_options)
     check(job, arrow_schema)
-    if spark is None:
-        from .session import start_session
-
-        spark = start_session(master=job.spark.master, settings=job.spark.settings)
-    else:
-        spark.dataSource.register(LanceSink)
-    run_id = uuid.uuid4().hex
-    with sparks_errors_told(), _settings(spark, job), _watched(spark, run_id, progress):
+    watch.at(Step.STARTING)
+    spark = _session(spark, job)
+    with (
+        sparks_errors_told(),
+        settings_of_a_run(spark, job),
+        kept_alive(watch.tables, identity),
+        watched(spark, identity.id, watch),
+    ):
         frame, counted = _conformed(spark, job, arrow_schema)
         message = encode_message(lance_fields, lance_metadata or {}) if lance_fields is not None else None
-        numbers = _write(frame, job, arrow_schema, storage_version, run_id, message)
+        numbers = _write(frame, job, arrow_schema, storage_version, identity, message)
+    watch.at(Step.VERIFYING)
     expected = lance_fields_of(arrow_schema) if lance_fields is None else lance_fields
     found = table_differences(job.target.path, expected, lance_metadata, job.target.storage_options)
     written, quarantined = numbers["rows_written"], numbers["rows_quarantined"]
@@ -94,7 +119,8 @@ def run(
     if rows_in != written + quarantined:
         found = (*found, f"{rows_in} records were read, {written} written and {quarantined} quarantined")
     return RunReport(
-        run=run_id,
+        run=identity.id,
+        identity=identity,
         rows_in=rows_in,
         rows_written=written,
         rows_quarantined=quarantined,
@@ -106,6 +132,20 @@ def run(
         quarantine_version=numbers["quarantine_version"],
         differences=found,
     )
+
+
+def _untold(*_: object) -> None:
+    """Nobody watches."""
+
+
+def _session(spark: SparkSession | None, job: Job) -> SparkSession:
+    """The session to run in, which knows the sink."""
+    if spark is None:
+        from .session import start_session
+
+        return start_session(master=job.spark.master, settings=job.spark.settings)
+    spark.dataSource.register(LanceSink)
+    return spark
 
 
 def _conformed(spark: SparkSession, job: Job, schema: pa.Schema) -> tuple[DataFrame, Observation]:
@@ -122,24 +162,6 @@ def _conformed(spark: SparkSession, job: Job, schema: pa.Schema) -> tuple[DataFr
     return frame, counted
 
 
-@contextmanager
-def _settings(spark: SparkSession, job: Job) -> Iterator[None]:
-    """Settings of one run, put back after it."""
-    told = WITHOUT_CODE if job.source.format in ("json", "geojson") else {}
-    before = {key: spark.conf.get(key, None) for key in told}
-    for key, text in told.items():
-        if key not in job.spark.settings:
-            spark.conf.set(key, text)
-    try:
-        yield
-    finally:
-        for key, value in before.items():
-            if value is None:
-                spark.conf.unset(key)
-            else:
-                spark.conf.set(key, value)
-
-
 def _top_reasons(numbers: dict[str, Any]) -> tuple[ReasonCount, ...]:
     ordered = sorted(numbers["reasons"], key=lambda entry: (-entry[2], entry[0], entry[1]))
     return tuple(ReasonCount(*entry) for entry in ordered[:SHOWN_REASONS])
@@ -150,16 +172,16 @@ def _write(
     job: Job,
     schema: pa.Schema,
     storage_version: str | None,
-    run_id: str,
+    identity: RunIdentity,
     message: str | None,
 ) -> dict[str, Any]:
-    with tempfile.TemporaryDirectory(prefix="schemac-") as folder:
-        report = Path(folder) / "report.json"
+    with temporary_folder() as folder:
+        report = folder / "report.json"
         options = SinkOptions(
             path=job.target.path,
             schema=encode_schema(schema),
             quarantine=job.quarantine_path,
-            run=run_id,
+            run=identity.to_json(),
             report=str(report),
             must_create=job.target.mode is Mode.CREATE,
             max_quarantined=None if job.max_quarantined is None else json.dumps(job.max_quarantined),
@@ -190,32 +212,3 @@ def _explained(error: PySparkException, report: Path) -> Exception:
         )
     sparks_own: Exception = error
     return sparks_own
-
-
-@contextmanager
-def _watched(spark: SparkSession, group: str, progress: Progress | None) -> Iterator[None]:
-    if progress is None:
-        yield
-        return
-    stopped = threading.Event()
-    tracker = spark.sparkContext.statusTracker()
-    spark.sparkContext.setJobGroup(group, "schemac run")
-
-    def poll() -> None:
-        while not stopped.wait(0.2):
-            stages = [
-                stage
-                for job in tracker.getJobIdsForGroup(group)
-                for stage_id in getattr(tracker.getJobInfo(job), "stageIds", ())
-                if (stage := tracker.getStageInfo(stage_id)) is not None
-            ]
-            if stages:
-                progress(sum(s.numCompletedTasks for s in stages), sum(s.numTasks for s in stages))
-
-    watcher = threading.Thread(target=poll, daemon=True)
-    watcher.start()
-    try:
-        yield
-    finally:
-        stopped.set()
-        watcher.join()

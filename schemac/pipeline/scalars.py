@@ -12,9 +12,42 @@ from enum import StrEnum
 
 import pyarrow as pa
 
+from .clocks import zone_of
 from .errors import PipelineError
 from .moments import duration, moment, time_of_day
-from .sqltext import first_of, literal, matches, when
+from .sqltext import first_of, let, literal, matches, when
+
+
+def plain_digits(t: str) -> str:
+    """The text of a number without its exponent, digit for digit: no double, and no decimal, stands between.
+
+    A text without exponent is what it is; a number whose point would move too far is null, zero never is.
+    """
+    part = {
+        name: f"regexp_extract({t}, {literal(SCIENTIFIC)}, {i})"
+        for i, name in enumerate(("sign", "whole", "fraction", "power"), 1)
+    }
+    digits = f"ltrim('0', concat({part['whole']}, {part['fraction']}))"
+    power = f"coalesce(try_cast({part['power']} as int), {MOST_PLACES + 1})"
+
+    def moved(d: str) -> str:
+        return let(f"{power} - length({part['fraction']})", lambda shift: _moved(d, shift))
+
+    body = let(digits, lambda d: when(f"{d} = ''", "'0'", moved(d)))
+    return when(matches(t, EXPONENT), f"concat({part['sign']}, {body})", t)
+
+
+def _moved(digits: str, shift: str) -> str:
+    """The digits with the point moved from their end, to the right where `shift` is positive."""
+    padded = f"lpad({digits}, greatest(length({digits}), 1 - {shift}), '0')"
+    point = f"length({padded}) + {shift}"
+    return first_of(
+        [
+            (f"abs({shift}) > {MOST_PLACES}", "null"),
+            (f"{shift} >= 0", f"concat({digits}, repeat('0', {shift}))"),
+        ],
+        f"concat(substr({padded}, 1, {point}), '.', substr({padded}, {point} + 1))",
+    )
 
 
 def always(rule: str) -> Callable[[str], str]:
@@ -40,16 +73,21 @@ class Scalar:
     value: Callable[[str], str]
     rule: Callable[[str], str]
     is_identity: bool = False
+    is_exact: bool = False
+    """Whether each digit of a number counts, as it does not for binary floats."""
 
 
+SCIENTIFIC = r"^([+-]?)([0-9]*)\.?([0-9]*)[eE]([+-]?[0-9]+)$"
 INTEGER = "[+-]?[0-9]+"
 NUMBER = r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?"
-EXPONENT = r"[+-]?[0-9.]+[eE][+-]?[0-9]+"
+EXPONENT = r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)[eE][+-]?[0-9]+"
+WHOLE = r"[+-]?[0-9]+(?:\.0*)?"
+MOST_PLACES = 100
+"""Further than that no type reaches; what is moved further has no value."""
 NOT_FINITE = r"NaN|[+-]?Infinity|[+-]?inf"
 BASE64 = "[A-Za-z0-9+/]*+={0,2}"
 UUID = "[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}"
 
-LARGEST_WHOLE_DOUBLE = 9007199254740992
 # The first value that rounds to infinity, where it is written exactly by a double.
 FLOAT16_OVERFLOW = 65520.0
 FLOAT32_LARGEST = 3.4028234663852886e38
@@ -81,7 +119,7 @@ def scalar_of(field: pa.Field, *, pattern: str | None = None, epoch: str | None 
     if extension in EXTENSIONS:
         return EXTENSIONS[extension]
     data_type = storage_type(field.type)
-    read_moment = moment(data_type, pattern=pattern, epoch=epoch)
+    read_moment = moment(data_type, pattern=pattern, epoch=epoch, zone=zone_of(field))
     if read_moment is not None:
         spark_type, value, rule = read_moment
         return Scalar(spark_type, Token.STRING if epoch is None else Token.NUMBER, value, rule)
@@ -126,31 +164,23 @@ def _integer(data_type: pa.DataType) -> Scalar:
     if pa.types.is_signed_integer(data_type):
         held, form, is_inside = SIGNED[bits], INTEGER, "{} is not null"
     else:
-        held, form, is_inside = UNSIGNED[bits], r"\+?[0-9]+|-0+", f"{{}} <= {2**bits - 1}"
+        held, form, is_inside = UNSIGNED[bits], r"\+?[0-9]+|-0+", f"{{}} between 0 and {2**bits - 1}"
+
+    def whole(t: str) -> str:
+        read = f"try_cast({t} as {held})"
+        return when(is_inside.format(read), read)
 
     def value(t: str) -> str:
-        whole = f"try_cast({t} as {held})"
-        double = f"try_cast({t} as double)"
-        # JSON writes the whole number 5000 as 5e3 too; a double tells whole numbers apart up to 2^53.
-        lower = -LARGEST_WHOLE_DOUBLE if held in SIGNED.values() and form == INTEGER else 0
-        is_whole = f"{double} = rint({double}) and {double} between {lower} and {LARGEST_WHOLE_DOUBLE}"
-        other = f"try_cast({double} as {held})"
-        return first_of(
-            [
-                (matches(t, form), when(is_inside.format(whole), whole)),
-                (
-                    matches(t, NUMBER),
-                    when(f"({is_whole})", when(is_inside.format(other), other)),
-                ),
-            ]
-        )
+        # JSON writes the whole number 5000 as 5e3 and 5000.0 too.
+        digits = "substring_index({}, '.', 1)"
+        plain = let(plain_digits(t), lambda x: when(matches(x, WHOLE), whole(digits.format(x))))
+        return first_of([(matches(t, form), whole(t)), (matches(t, NUMBER), plain)])
 
     def rule(t: str) -> str:
-        double = f"try_cast({t} as double)"
-        is_whole = f"({double} = rint({double}))"
+        is_whole = matches(plain_digits(t), WHOLE)
         return when(f"{matches(t, NUMBER)} and {is_whole}", literal("range"), literal("cast"))
 
-    return Scalar(held, Token.NUMBER, value, rule)
+    return Scalar(held, Token.NUMBER, value, rule, is_exact=True)
 
 
 def _float(data_type: pa.DataType) -> Scalar:
@@ -187,15 +217,12 @@ def _decimal(data_type: pa.DataType) -> Scalar:
         exact = rf"[+-]?0*+(?:0|[0-9]{{0,{precision}}}0{{{-scale}}})(?:\.0*)?"
     largest = f"1e{precision - scale}D"
 
-    def value(t: str) -> str:
+    def plain(t: str) -> str:
         converted = f"try_cast({t} as {held})" if is_native else t
-        plain = (f"{matches(t, exact)} and {matches(t, '.*[0-9].*')}", converted)
-        if not is_native:
-            return first_of([plain])
-        is_same = f"try_cast({converted} as double) = try_cast({t} as double)"
-        # Java writes the shortest digits of a double; beyond 15 of them it may not be what the record said.
-        short = r"[+-]?[0-9](?:\.[0-9]{1,14})?[eE][+-]?[0-9]+"
-        return first_of([plain, (f"{matches(t, short)} and {is_same}", converted)])
+        return when(f"{matches(t, exact)} and {matches(t, '.*[0-9].*')}", converted)
+
+    def value(t: str) -> str:
+        return first_of([(matches(t, EXPONENT), let(plain_digits(t), plain))], plain(t))
 
     def rule(t: str) -> str:
         is_large = f"abs(try_cast({t} as double)) >= {largest}"
@@ -204,7 +231,7 @@ def _decimal(data_type: pa.DataType) -> Scalar:
             literal("precision"),
         )
 
-    return Scalar(held, Token.NUMBER, value, rule)
+    return Scalar(held, Token.NUMBER, value, rule, is_exact=True)
 
 
 def _from_base64(t: str) -> str:

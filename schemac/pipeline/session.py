@@ -1,39 +1,44 @@
 """Starts the one Spark session of a run, quietly.
 
-Shape: a `SparkSession` with our sink registered; an active session is used as it is, with the settings that decide
-       about values (time zone, ANSI, parsing) put in place.
+Shape: a `SparkSession` with our sink registered; an active session is used as it is. The settings that decide about
+       values (time zone, ANSI, parsing) are put in place for each run, and taken back after it.
 """
 
-import atexit
 import logging
 import os
 import re
 import sys
 import tempfile
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
+from pyspark import SparkContext
 from pyspark.sql import SparkSession
 
-from .errors import PipelineError
+from .failures import not_started
 from .java import java_home
+from .job import Job
+from .masters import check_master
 
 STATIC_SETTINGS = {
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
-    "spark.driver.bindAddress": "127.0.0.1",
-    "spark.driver.host": "127.0.0.1",
     "spark.sql.shuffle.partitions": "8",
 }
+# Nobody else has to reach a session whose workers are threads of its own.
+LOOPBACK = {"spark.driver.bindAddress": "127.0.0.1", "spark.driver.host": "127.0.0.1"}
 
 # A wide schema becomes one long Java method, which Java would otherwise leave to its interpreter. A run wants to be done
 # soon; short pauses are of no use to it.
+MOST_OF_A_LOG = 1 << 20
+
 JAVA_OPTIONS = "-XX:-DontCompileHugeMethods"
 COLLECTOR = "-XX:+UseParallelGC"
 
-# These decide what a value means, so that a run gives the same table under any session.
+# These decide what a value means, so that a run gives the same table in any session. All but the first few are what Spark
+# has by default: a session that somebody else made may have others.
 RUN_SETTINGS = {
     "spark.sql.session.timeZone": "UTC",
     "spark.sql.ansi.enabled": "true",
@@ -44,16 +49,16 @@ RUN_SETTINGS = {
     "spark.sql.execution.arrow.maxRecordsPerBatch": "10000",
 }
 
+# Most records pass through few operators that are heavy in themselves: to compile Java for them takes longer than it
+# saves, even on a million records.
+WITHOUT_CODE = {"spark.sql.codegen.wholeStage": "false", "spark.sql.codegen.factoryMode": "NO_CODEGEN"}
+
 
 def start_session(
     *, master: str = "local[*]", settings: Mapping[str, str] | None = None, app_name: str = "schemac"
 ) -> SparkSession:
-    """A session fit for a run: loopback only, UTC, ANSI, no console noise."""
-    active = SparkSession.getActiveSession()
-    if active is None:
-        active = _create(master, dict(settings or {}), app_name)
-    for name, text in RUN_SETTINGS.items():
-        active.conf.set(name, text)
+    """A session fit for a run: the one that is there, or one that listens on loopback only and writes no console noise."""
+    active = _existing() or _create(master, dict(settings or {}), app_name)
     logging.getLogger("SQLQueryContextLogger").setLevel(logging.CRITICAL)
     from .lance_sink import LanceSink
 
@@ -61,45 +66,73 @@ def start_session(
     return active
 
 
+@contextmanager
+def settings_of_a_run(spark: SparkSession, job: Job) -> Iterator[None]:
+    """The settings that decide about values, for one run; the session has its own again afterwards."""
+    quick = WITHOUT_CODE if job.source.format in ("json", "geojson") else {}
+    told = {key: text for key, text in quick.items() if key not in job.spark.settings} | RUN_SETTINGS
+    before = {key: spark.conf.get(key, None) for key in told}
+    try:
+        for key, text in told.items():
+            spark.conf.set(key, text)
+        yield
+    finally:
+        for key, value in before.items():
+            if value is None:
+                spark.conf.unset(key)
+            else:
+                spark.conf.set(key, value)
+
+
+def _existing() -> SparkSession | None:
+    """The session of this process, also where another thread has made it."""
+    active = SparkSession.getActiveSession()
+    if active is not None or SparkContext._active_spark_context is None:
+        return active
+    return SparkSession.builder.getOrCreate()
+
+
 def _create(master: str, settings: dict[str, str], app_name: str) -> SparkSession:
     os.environ["JAVA_HOME"] = str(java_home())
     os.environ["PYSPARK_PYTHON"] = sys.executable
     os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
-    os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
+    is_local = master.startswith("local")
+    if is_local:
+        os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
+    else:
+        check_master(master)
     _make_importable_on_workers()
     own = settings.get("spark.driver.extraJavaOptions", "")
     collector = "" if re.search(r"-XX:\+Use\w*GC\b", own) else COLLECTOR
     settings = {**settings, "spark.driver.extraJavaOptions": f"{JAVA_OPTIONS} {collector} {own}".strip()}
     builder = SparkSession.builder.master(master).appName(app_name)
-    for name, text in {**STATIC_SETTINGS, **RUN_SETTINGS, **settings}.items():
+    address = LOOPBACK if is_local else {}
+    for name, text in {**STATIC_SETTINGS, **address, **RUN_SETTINGS, **settings}.items():
         builder = builder.config(name, text)
     with _console_kept_clean() as log:
         try:
             return builder.getOrCreate()
         except Exception as error:
-            said = log.read_text(errors="replace").strip().splitlines()[-5:]
-            raise PipelineError(
-                "spark-not-started", f"Spark did not start: {error}", "; ".join(said)
-            ) from error
+            raise not_started(str(error), log()) from error
 
 
 @contextmanager
-def _console_kept_clean() -> Iterator[Path]:
-    """Sends what Java writes to the console, from here to its end, to a file: errors arrive as exceptions."""
+def _console_kept_clean() -> Iterator[Callable[[], str]]:
+    """Sends what Java writes to the console, from here to its end, to a file without a name; yields what reads it."""
     handle, name = tempfile.mkstemp(prefix="schemac-spark-", suffix=".log")
-    atexit.register(Path(name).unlink, missing_ok=True)
+    Path(name).unlink()
     sys.stderr.flush()
     console = os.dup(2)
     os.dup2(handle, 2)
-    os.close(handle)
     try:
         with warnings.catch_warnings():
             # Said at every fork once Lance is imported; the process that is started here is Java's.
             warnings.filterwarnings("ignore", message="lance is not fork-safe")
-            yield Path(name)
+            yield lambda: os.pread(handle, MOST_OF_A_LOG, 0).decode(errors="replace")
     finally:
         os.dup2(console, 2)
         os.close(console)
+        os.close(handle)
 
 
 def _make_importable_on_workers() -> None:

@@ -1,0 +1,35 @@
+"""Asks a standalone master whether it is there, before Spark does so for minutes and gives another reason.
+
+Errors: `unreachable-master`, with the cause for each of the addresses.
+"""
+
+import re
+import socket
+
+from .errors import PipelineError
+
+ADDRESS = re.compile(r"(?P<host>\[[^\]]+\]|[^:,]+):(?P<port>\d+)")
+ANSWERS_WITHIN_SECONDS = 5.0
+STANDALONE = "spark://"
+
+
+def check_master(master: str) -> None:
+    """Raises where no address of a `spark://` master takes a connection; other masters are asked by Spark alone."""
+    if not master.startswith(STANDALONE):
+        return
+    causes = []
+    for found in ADDRESS.finditer(master.removeprefix(STANDALONE)):
+        try:
+            socket.create_connection(
+                (found["host"].strip("[]"), int(found["port"])), ANSWERS_WITHIN_SECONDS
+            ).close()
+        except OSError as error:
+            causes.append(f"{found[0]}: {error.strerror or error}")
+        else:
+            return
+    said = "; ".join(causes) or "it has no address such as spark://host:7077"
+    raise PipelineError(
+        "unreachable-master",
+        f"the Spark master `{master}` cannot be reached: {said}",
+        "start it, or name another one as `spark: {master: ...}`; `local[*]` needs none",
+    )

@@ -1,0 +1,163 @@
+"""Says how far a run is: what it does, or waits for, and how many records have come to the writer.
+
+Shape: a `State` whenever something has changed; its records only ever grow. Tasks note their count beside the files that
+       they stage, which is where the driver looks; the total is not known before the end, and no share is made up.
+Units: records; `rate` is records a second since the first of them was seen.
+"""
+
+import contextlib
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from enum import StrEnum
+from pathlib import Path
+from threading import Event, Thread
+from typing import Any
+
+from pyspark.sql import SparkSession
+
+from . import staging
+
+NOTED_EVERY_SECONDS = 0.5
+LOOKED_EVERY_SECONDS = 0.2
+LONG_WAIT_SECONDS = 3.0
+
+
+class Step(StrEnum):
+    """What a run does, in order."""
+
+    LOOKING = "looking at the table"
+    STARTING = "starting Spark"
+    PLANNING = "reading the source's schema"
+    WAITING = "waiting for an executor to take a task"
+    WRITING = "reading, conforming, writing"
+    COMMITTING = "waiting for the commit"
+    VERIFYING = "comparing the table with its artifact"
+
+
+ORDER = tuple(Step)
+
+
+@dataclass(frozen=True)
+class State:
+    """How far a run is."""
+
+    step: Step
+    records: int = 0
+    rate: float = 0.0
+
+
+Progress = Callable[[State], None]
+
+
+class Notes:
+    """The count of one task, noted from time to time where the driver finds it."""
+
+    def __init__(self, folder: str | None, task: int | None) -> None:
+        self.path = None if folder is None or task is None else Path(folder, staging.NOTES, str(task))
+        self.records = 0
+        self.noted = 0.0
+
+    def add(self, records: int) -> None:
+        """Counts records that have come."""
+        self.records += records
+        if self.path is not None and time.monotonic() - self.noted > NOTED_EVERY_SECONDS:
+            self.noted = time.monotonic()
+            # A note that cannot be written is no reason to stop.
+            with contextlib.suppress(OSError):
+                self.path.write_text(str(self.records))
+
+
+@dataclass
+class Watch:
+    """What was told last; nothing told later is less."""
+
+    tell: Progress
+    tables: tuple[str, ...] = ()
+    step: Step = Step.LOOKING
+    counts: dict[str, int] = field(default_factory=dict)
+    since: float | None = None
+
+    def at(self, step: Step) -> None:
+        """Says what is under way; a step that lies behind is not gone back to."""
+        if ORDER.index(step) >= ORDER.index(self.step):
+            self.step = step
+        records = sum(self.counts.values())
+        if records and self.since is None:
+            self.since = time.monotonic()
+        seconds = 0.0 if self.since is None else time.monotonic() - self.since
+        self.tell(State(self.step, records, records / seconds if seconds else 0.0))
+
+    def look(self, run: str) -> None:
+        """Reads the notes of the tasks."""
+        for table in self.tables:
+            for folder in staging.folders_of(table):
+                if folder.name.startswith(f"{staging.PREFIX}{run}-"):
+                    self._read(folder / staging.NOTES)
+                    if (folder / staging.COMMITTING).exists():
+                        self.step = max(self.step, Step.COMMITTING, key=ORDER.index)
+
+    def _read(self, notes: Path) -> None:
+        with contextlib.suppress(OSError):
+            for note in notes.iterdir():
+                with contextlib.suppress(OSError, ValueError):
+                    self.counts[note.name] = max(self.counts.get(note.name, 0), int(note.read_text()))
+
+
+@contextmanager
+def watched(spark: SparkSession, run: str, watch: Watch) -> Iterator[None]:
+    """Tells of the run from a thread of its own while Spark works."""
+    tracker = _tracker(spark, run)
+    ended = Event()
+
+    def looking() -> None:
+        began = time.monotonic()
+        while not ended.wait(LOOKED_EVERY_SECONDS):
+            watch.look(run)
+            watch.at(_step(tracker, run, time.monotonic() - began))
+
+    watch.at(Step.PLANNING)
+    thread = Thread(target=looking, daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        ended.set()
+        thread.join()
+        if tracker is not None:
+            spark.sparkContext.setLocalProperty("spark.jobGroup.id", None)
+            spark.sparkContext.setLocalProperty("spark.job.description", None)
+
+
+def _tracker(spark: SparkSession, run: str) -> Any | None:
+    """What knows of the run's stages; None where the session is a remote one."""
+    try:
+        spark.sparkContext.setJobGroup(run, "schemac run")
+        return spark.sparkContext.statusTracker()
+    except Exception:  # noqa: BLE001  progress is told as far as it is known
+        return None
+
+
+def _step(tracker: Any | None, run: str, seconds: float) -> Step:
+    if tracker is None:
+        return Step.WRITING
+    try:
+        numbers = tracker.getJobIdsForGroup(run)
+        jobs = [found for number in numbers if (found := tracker.getJobInfo(number)) is not None]
+        stages = [
+            stage
+            for found in jobs
+            for number in found.stageIds
+            if (stage := tracker.getStageInfo(number)) is not None
+        ]
+    except Exception:  # noqa: BLE001  the session may be going down; its own error is told elsewhere
+        return Step.PLANNING
+    if not stages:
+        return Step.PLANNING
+    if any(stage.numActiveTasks for stage in stages):
+        return Step.WRITING
+    is_done = all(found.status == "SUCCEEDED" for found in jobs)
+    if is_done or sum(stage.numCompletedTasks for stage in stages):
+        return Step.PLANNING
+    return Step.WAITING if seconds > LONG_WAIT_SECONDS else Step.PLANNING

@@ -1,0 +1,153 @@
+"""Cleans up after runs that died: a process that was killed, a machine that lost power.
+
+Shape: called before a run looks at its table. What a dead run staged is removed, what it had moved into the table and not
+       committed too, and its rows leave the quarantine if the table does not have its commit. Runs that are alive
+       are left alone (see `staging` for how they are told apart); two that recover at once do each other no harm.
+Rule: the table decides. What it has the commit of has happened; all else of a dead run has not.
+"""
+
+import contextlib
+import os
+import shutil
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+from schemac.tables.lance_table import lance_errors
+
+from . import lance_table, lance_undo, staging
+from .history import LOOKED_AT, UNFINISHED, CommittedRun, committed_runs, properties_of, table_seen_from
+from .run_identity import RUN, RunIdentity
+
+
+@dataclass(frozen=True)
+class Dead:
+    """A staging folder of a dead run."""
+
+    path: str
+    """The dataset that it is in."""
+    folder: Path
+    run: RunIdentity | None
+
+
+def recover(table: str, quarantine: str | None, storage_options: dict[str, str]) -> None:
+    """Leaves both datasets as if runs that died had never been, or had come to their end."""
+    table, *others = [_absolute(path) for path in (table, quarantine) if path is not None]
+    dead = [found for path in (table, *others) for found in _dead_folders(path)]
+    for path in others:
+        if not lance_table.is_local(path):
+            _sweep_remote_quarantine(table, path, storage_options)
+        for run in {found.run.id: found.run for found in dead if found.run is not None}.values():
+            if not _has_happened(run, table, storage_options):
+                _take_rows_back(path, run, storage_options)
+    for found in dead:
+        _undo(found, storage_options)
+    for path in {found.path for found in dead}:
+        _remove_what_is_no_table(path)
+
+
+def holds_only_leftovers(folder: Path) -> bool:
+    """Whether a folder without a table has nothing in it but what runs left there."""
+    known = {name for staged in staging.folders_of(str(folder)) for name in staging.moved_files(staged)}
+    known |= {name.removesuffix(".lance") for name in known}
+    entries = [entry for entry in folder.iterdir() if not entry.name.startswith(staging.PREFIX)]
+    return len(entries) < len(list(folder.iterdir())) and all(
+        entry.name in lance_table.TABLE_FOLDERS
+        and (entry.name != "data" or {inner.name for inner in entry.iterdir()} <= known)
+        for entry in entries
+    )
+
+
+def _absolute(path: str) -> str:
+    return os.path.abspath(lance_table.local_path(path)) if lance_table.is_local(path) else path
+
+
+def _dead_folders(path: str) -> list[Dead]:
+    if not lance_table.is_local(path):
+        return []
+    return [
+        Dead(path, folder, staging.run_in(folder))
+        for folder in staging.folders_of(path)
+        if staging.take_dead(folder)
+    ]
+
+
+def _has_happened(run: RunIdentity, table: str, storage_options: dict[str, str]) -> bool:
+    dataset = lance_table.open_table(table, storage_options)
+    return dataset is not None and run.id in {
+        found.id for found in committed_runs(dataset, since=run.started)
+    }
+
+
+def _take_rows_back(quarantine: str, run: RunIdentity, storage_options: dict[str, str]) -> None:
+    dataset = lance_table.open_table(quarantine, storage_options)
+    if dataset is None or not dataset.count_rows(filter=f"run = '{run.id}'"):
+        return
+    for found in committed_runs(dataset, since=run.started):
+        if found.id == run.id:
+            lance_undo.take_back_at(quarantine, found.version, run.id, storage_options)
+            return
+
+
+def _undo(dead: Dead, storage_options: dict[str, str]) -> None:
+    """Removes the run's files from the dataset, unless a version names them, and its staging folder."""
+    dataset = lance_table.open_table(dead.path, storage_options)
+    if dataset is not None and dead.run is not None:
+        dataset = _without_seed(dataset, dead.run)
+    moved = staging.moved_files(dead.folder)
+    happened = dead.run is not None and _has_happened(dead.run, dead.path, storage_options)
+    if moved and not happened:
+        named = set() if dataset is None else lance_undo.named_files(dataset)
+        lance_undo.remove_data(dead.path, [name for name in moved if name not in named])
+    staging.remove(dead.folder)
+
+
+def _without_seed(dataset: Any, run: RunIdentity) -> Any:
+    """The table as it was before the first of two commits of a run, if the second has not been made."""
+    told = properties_of(dataset, dataset.version)
+    if UNFINISHED not in told or told[RUN] != run.id or dataset.version < 2:
+        return dataset
+    with lance_errors():
+        dataset.checkout_version(dataset.version - 1).restore()
+    return lance_table.open_table(dataset.uri)
+
+
+def _remove_what_is_no_table(path: str) -> None:
+    """Removes what Lance left of a first commit that it did not come to the end of."""
+    versions = Path(path, "_versions")
+    has_table = versions.is_dir() and any(versions.glob("*.manifest"))
+    if not has_table and not staging.folders_of(path):
+        for name in ("_transactions", "_versions"):
+            shutil.rmtree(Path(path, name), ignore_errors=True)
+    if not has_table:
+        with contextlib.suppress(OSError):
+            lance_table.remove_if_empty(path)
+
+
+def _sweep_remote_quarantine(table: str, quarantine: str, storage_options: dict[str, str]) -> None:
+    """Removes rows of dead runs where no staging folder tells of them: the newest commits of the quarantine do."""
+    dataset = lance_table.open_table(quarantine, storage_options)
+    target = lance_table.open_table(table, storage_options)
+    if dataset is None or target is None:
+        return
+    seen = table_seen_from(quarantine, table)
+    candidates = [
+        run for run in committed_runs(dataset, limit=LOOKED_AT) if run.table == seen and _is_dead(run)
+    ]
+    if not candidates:
+        return
+    oldest = min(version["timestamp"] for version in target.versions()).astimezone(UTC)
+    happened = {
+        run.id for run in committed_runs(target, since=min(run.identity.started for run in candidates))
+    }
+    for run in candidates:
+        if run.id not in happened and run.committed > oldest:
+            _take_rows_back(quarantine, run.identity, storage_options)
+
+
+def _is_dead(run: CommittedRun) -> bool:
+    is_gone = None if run.identity.process is None else run.identity.process.is_gone()
+    if is_gone is not None:
+        return is_gone
+    return datetime.now(UTC) - run.committed > timedelta(seconds=staging.STALE_SECONDS)

@@ -1,0 +1,104 @@
+"""Who a run is: one identity in the table, in the quarantine, and beside what is not committed yet.
+
+Shape: `RunIdentity` is a value. It travels as JSON to the tasks, and as properties of the transactions that the run
+       commits, so that a table alone tells which runs it is of (see `history`).
+Units: `started` is in UTC.
+"""
+
+import json
+import re
+import uuid
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+from urllib.parse import urlsplit, urlunsplit
+
+from .errors import PipelineError
+from .job import Job, Mode
+from .processes import Process
+
+RUN, STARTED, SOURCE, MODE = "schemac.run", "schemac.run.started", "schemac.run.source", "schemac.run.mode"
+PROCESS = "schemac.run.process"
+IDENTIFIER = re.compile(r"[A-Za-z0-9_-]{1,64}\Z")
+
+
+@dataclass(frozen=True)
+class RunIdentity:
+    """One run: which, since when, and what it reads."""
+
+    id: str
+    started: datetime
+    source: str = ""
+    """What is read: format and paths, as JSON; never options, which may hold secrets."""
+    mode: str = Mode.APPEND.value
+    process: Process | None = None
+    """The process that drives the run; None where it is not known, as for a frame that is written to the sink directly."""
+
+    @classmethod
+    def new(cls, job: Job) -> "RunIdentity":
+        """The identity of a run of this job that starts now, in this process."""
+        source = {"format": job.source.format, "path": [_without_secrets(path) for path in job.source.path]}
+        return cls(
+            uuid.uuid4().hex,
+            datetime.now(UTC),
+            json.dumps(source, ensure_ascii=False),
+            job.target.mode.value,
+            Process.current(),
+        )
+
+    @classmethod
+    def parse(cls, text: str) -> "RunIdentity":
+        """The identity out of `to_json`, or of an id that somebody gave to the sink."""
+        if text.startswith("{"):
+            found = cls.from_properties(json.loads(text))
+            assert found is not None
+            return found
+        if text and not IDENTIFIER.match(text):
+            message = f"option `run` is `{text}`: an id has up to 64 letters, digits, `_` and `-`"
+            raise PipelineError("unreadable-run", message, "leave `run` out to get an id of its own")
+        return cls(text or uuid.uuid4().hex, datetime.now(UTC))
+
+    def to_json(self) -> str:
+        """The identity as `parse` reads it."""
+        return json.dumps(self.properties())
+
+    def properties(self) -> dict[str, str]:
+        """The identity as properties of a transaction."""
+        told = {
+            RUN: self.id,
+            STARTED: self.started.isoformat(),
+            SOURCE: self.source,
+            MODE: self.mode,
+        }
+        return told if self.process is None else {**told, PROCESS: self.process.to_json()}
+
+    @classmethod
+    def from_properties(cls, properties: dict[str, Any] | None) -> "RunIdentity | None":
+        """The identity that a transaction carries; None where it is of no run."""
+        if not properties or RUN not in properties:
+            return None
+        process = properties.get(PROCESS)
+        return cls(
+            properties[RUN],
+            datetime.fromisoformat(properties[STARTED]),
+            properties.get(SOURCE, ""),
+            properties.get(MODE, Mode.APPEND.value),
+            None if process is None else Process.parse(process),
+        )
+
+    def report(self) -> dict[str, Any]:
+        """The identity as reports for programs have it."""
+        return {
+            "id": self.id,
+            "started": self.started.isoformat(),
+            "mode": self.mode,
+            "source": json.loads(self.source) if self.source else None,
+        }
+
+
+def _without_secrets(path: str) -> str:
+    """The path without a user or password in its address."""
+    if "://" not in path:
+        return path
+    parts = urlsplit(path)
+    return urlunsplit(parts._replace(netloc=parts.netloc.rpartition("@")[2]))

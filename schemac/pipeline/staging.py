@@ -1,0 +1,166 @@
+"""Where the files of a run wait until they are committed, and how what a dead run left is recognised.
+
+Shape: a folder `_staging-<run>-<number>` inside the table's, which no reader looks into. It holds `run.json`, the identity
+       of the run; a mark that says how far the run is; and, from the commit on, the names of the files that are moved in.
+       The mark is `.open` while tasks write and `.committing` afterwards. Either the run that commits takes `.open`, or
+       the run that sweeps does, because the file can be renamed once: nothing is swept under a commit.
+Rule: a run is dead if its process is gone. Of a process on another machine, or one that is not known, only its mark tells:
+      it is renewed every `RENEWED_SECONDS`, and after `STALE_SECONDS` the run is taken for dead. A run that is swept
+      by mistake fails before its commit, and says so.
+"""
+
+import contextlib
+import json
+import os
+import shutil
+import threading
+import time
+import uuid
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from .errors import PipelineError
+from .processes import Process, is_gone
+from .run_identity import RunIdentity
+
+PREFIX = "_staging-"
+GONE, MAKING = f"{PREFIX}gone.", f"{PREFIX}making."
+OPEN, COMMITTING, SWEPT = ".open", ".committing", ".swept"
+RUN_FILE, COMMITTER, MOVED, NOTES = "run.json", "committer.json", "moved.json", "progress"
+RENEWED_SECONDS = 20.0
+STALE_SECONDS = 3600.0
+AGAIN = "nothing of this run was written: run it again"
+
+
+def new_folder(table: str, run: RunIdentity) -> str:
+    """A path for the files of a run."""
+    return os.path.join(table, f"{PREFIX}{run.id}-{uuid.uuid4().hex[:8]}")
+
+
+def folders_of(table: str) -> list[Path]:
+    """The staging folders of a table, of whichever run."""
+    try:
+        return sorted(path for path in Path(table).iterdir() if path.name.startswith(PREFIX))
+    except OSError:
+        return []
+
+
+def open_mark(folder: str, run: RunIdentity) -> None:
+    """Makes the folder, which says from its first moment on whose it is and that it is in use."""
+    making = os.path.join(
+        os.path.dirname(folder), f"{MAKING}{Process.current().label}.{uuid.uuid4().hex[:8]}"
+    )
+    os.makedirs(Path(making, NOTES), exist_ok=True)
+    Path(making, RUN_FILE).write_text(run.to_json())
+    Path(making, OPEN).touch()
+    os.rename(making, folder)
+
+
+def is_open(folder: str) -> bool:
+    """Whether tasks may still write."""
+    return Path(folder, OPEN).exists()
+
+
+def is_in_use(folder: str) -> bool:
+    """Whether somebody writes or commits."""
+    return is_open(folder) or Path(folder, COMMITTING).exists()
+
+
+def renew(folder: str) -> None:
+    """Says that the run is alive."""
+    with contextlib.suppress(OSError):
+        os.utime(Path(folder, OPEN))
+
+
+def start_commit(folder: str, moved: list[str]) -> None:
+    """Takes the folder for the commit; `moved` are the data files that will lie where the table's are."""
+    try:
+        Path(folder, COMMITTER).write_text(Process.current().to_json())
+        Path(folder, MOVED).write_text(json.dumps(moved))
+        os.rename(Path(folder, OPEN), Path(folder, COMMITTING))
+    except OSError as error:
+        raise PipelineError("given-up", "the run was taken for dead by another one", AGAIN) from error
+
+
+def moved_files(folder: Path) -> list[str]:
+    """Names of data files that the run was going to move into the table."""
+    try:
+        names: list[str] = json.loads((folder / MOVED).read_text())
+    except (OSError, ValueError):
+        return []
+    return names
+
+
+def run_in(folder: Path) -> RunIdentity | None:
+    """The run whose files wait in a folder; None where it has not been written whole."""
+    try:
+        return RunIdentity.parse((folder / RUN_FILE).read_text())
+    except (OSError, ValueError, KeyError, PipelineError):
+        return None
+
+
+def take_dead(folder: Path) -> bool:
+    """Whether the run of the folder is dead; from then on it cannot commit."""
+    if folder.name.startswith(GONE):
+        return True
+    if folder.name.startswith(MAKING):
+        return bool(is_gone(folder.name.removeprefix(MAKING).partition(".")[0]))
+    if (folder / COMMITTING).exists():
+        try:
+            return _is_dead(Process.parse((folder / COMMITTER).read_text()), folder / COMMITTING)
+        except (OSError, ValueError, TypeError):
+            return _is_dead(None, folder / COMMITTING)
+    run = run_in(folder)
+    mark = folder / OPEN
+    if not mark.exists():
+        # Either it is just being made, or being removed.
+        return _is_dead(run.process if run else None, folder)
+    if not _is_dead(run.process if run else None, mark):
+        return False
+    try:
+        os.rename(mark, folder / SWEPT)
+    except OSError:
+        return False
+    return True
+
+
+def _is_dead(process: Process | None, mark: Path) -> bool:
+    has_ended = None if process is None else process.is_gone()
+    if has_ended is not None:
+        return has_ended
+    try:
+        return time.time() - mark.stat().st_mtime > STALE_SECONDS
+    except OSError:
+        return False
+
+
+def remove(folder: str | Path) -> None:
+    """Removes the folder with everything in it; its first step is its last as a run's."""
+    gone = os.path.join(os.path.dirname(folder), f"{GONE}{uuid.uuid4().hex}")
+    try:
+        os.rename(folder, gone)
+    except OSError:
+        gone = str(folder)
+    shutil.rmtree(gone, ignore_errors=True)
+
+
+@contextmanager
+def kept_alive(tables: Iterable[str], run: RunIdentity) -> Iterator[None]:
+    """Renews the marks of a run for as long as it goes on."""
+    ended = threading.Event()
+
+    def renewing() -> None:
+        while not ended.wait(RENEWED_SECONDS):
+            for table in tables:
+                for folder in folders_of(table):
+                    if folder.name.startswith(f"{PREFIX}{run.id}-"):
+                        renew(str(folder))
+
+    thread = threading.Thread(target=renewing, daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        ended.set()
+        thread.join()

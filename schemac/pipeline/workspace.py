@@ -1,0 +1,35 @@
+"""A temporary folder that does not outlive its process, however that ends.
+
+Shape: `schemac-run-*` folders where the system has its temporary files; each says whose it is, and whoever needs one removes
+       those of processes that are gone.
+"""
+
+import contextlib
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from .processes import Process
+
+PREFIX, OWNER = "schemac-run-", "owner.json"
+
+
+@contextmanager
+def temporary_folder() -> Iterator[Path]:
+    """A folder of this process; removed at the end."""
+    _sweep()
+    folder = Path(tempfile.mkdtemp(prefix=PREFIX))
+    (folder / OWNER).write_text(Process.current().to_json())
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _sweep() -> None:
+    for folder in Path(tempfile.gettempdir()).glob(f"{PREFIX}*"):
+        with contextlib.suppress(OSError, ValueError, TypeError):
+            if Process.parse((folder / OWNER).read_text()).is_gone():
+                shutil.rmtree(folder, ignore_errors=True)

@@ -1,0 +1,137 @@
+"""A process that writes a table with the sink and is killed at one of its steps.
+
+Reads jobs from standard input, one JSON a line, and answers each with the number of steps that were taken. Each job has a
+process of its own, so that a kill is a kill; a step is anything that changes the disk.
+"""
+
+import json
+import os
+import shutil
+import signal
+import sys
+import warnings
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import lance
+import lance.fragment
+import pyarrow as pa
+
+from schemac.pipeline import lance_table
+from schemac.pipeline.lance_sink import LanceWriter, SinkOptions, encode_message, encode_schema
+from schemac.pipeline.processes import Process
+from schemac.pipeline.recover import recover
+from schemac.pipeline.run_identity import RunIdentity
+from schemac.pipeline.spill import REASON
+from schemac.tables.differences import lance_fields_of
+from schemac.targets._generated.lance import file_pb2 as pb
+
+SCHEMA = pa.schema([pa.field("id", pa.int64(), False), pa.field("s", pa.string())])
+STEPS: tuple[tuple[Any, str], ...] = (
+    (os, "rename"),
+    (os, "replace"),
+    (os, "makedirs"),
+    (os, "remove"),
+    (os, "rmdir"),
+    (shutil, "rmtree"),
+    (Path, "write_text"),
+    (Path, "touch"),
+    (lance, "write_dataset"),
+    (lance.LanceDataset, "commit"),
+    (lance.LanceDataset, "shallow_clone"),
+    (lance.LanceDataset, "restore"),
+    (lance.LanceDataset, "delete"),
+    (lance.fragment, "write_fragments"),
+)
+
+
+@dataclass
+class Steps:
+    """Counts steps, and kills the process before one of them."""
+
+    kill_before: int | None
+    taken: list[str] = field(default_factory=list)
+
+    def watch(self) -> None:
+        for owner, label in STEPS:
+            setattr(owner, label, self._counted(getattr(owner, label), label))
+
+    def _counted(self, step: Callable[..., Any], label: str) -> Any:
+        def counted(*arguments: Any, **named: Any) -> Any:
+            self.taken.append(label)
+            if len(self.taken) == self.kill_before:
+                os.kill(os.getpid(), signal.SIGKILL)
+            return step(*arguments, **named)
+
+        return counted
+
+
+def batch(good: list[int], bad: int) -> Iterator[pa.RecordBatch]:
+    reasons = [[{"path": "id", "rule": "cast", "value": "x"}]] * bad
+    columns = [
+        pa.array([*good, *[0] * bad], pa.int64()),
+        pa.array(["text"] * (len(good) + bad)),
+        pa.array([*[None] * len(good), *reasons], pa.list_(REASON)),
+        pa.array(["raw"] * (len(good) + bad)),
+    ]
+    yield pa.record_batch(columns, names=["id", "s", "_errors", "_raw"])
+
+
+def with_other_ids() -> str | None:
+    """The table's message with ids that Lance would not give."""
+    fields = [pb.Field.FromString(text) for text in lance_fields_of(SCHEMA)]
+    for one, id in zip(fields, (7, 3), strict=True):
+        one.id = id
+    return encode_message([one.SerializeToString() for one in fields], {})
+
+
+def write(folder: Path, run: str, good: list[int], bad: int, mode: str, *, has_ids: bool) -> None:
+    """One run from its recovery to its end, in two tasks."""
+    table, quarantine = str(folder / "t.lance"), str(folder / "q.lance")
+    recover(table, quarantine, {})
+    identity = RunIdentity(run, datetime.now(UTC), "", mode, Process.current())
+    options = SinkOptions(
+        path=table,
+        quarantine=quarantine,
+        schema=encode_schema(SCHEMA),
+        run=identity.to_json(),
+        must_create=mode == "create",
+        lance_schema=with_other_ids() if has_ids else None,
+    )
+    writer = LanceWriter(options, mode == "overwrite", True)
+    halves = (good[: len(good) // 2], bad // 2), (good[len(good) // 2 :], bad - bad // 2)
+    writer.commit([writer.write(batch(*half)) for half in halves])
+
+
+def do(job: dict[str, Any]) -> int:
+    """Does a job in a process of its own; the count of its steps, 0 where it was killed."""
+    reading, writing = os.pipe()
+    child = os.fork()
+    if child == 0:
+        status = 1
+        try:
+            steps = Steps(job["kill_before"])
+            steps.watch()
+            write(
+                Path(job["folder"]), job["run"], job["good"], job["bad"], job["mode"], has_ids=job["has_ids"]
+            )
+            os.write(writing, str(len(steps.taken)).encode())
+            status = 0
+        finally:
+            os._exit(status)
+    os.close(writing)
+    told = os.read(reading, 100)
+    os.close(reading)
+    _, status = os.waitpid(child, 0)
+    assert told or os.WIFSIGNALED(status), f"failed: {job}"
+    return int(told or 0)
+
+
+if __name__ == "__main__":
+    warnings.simplefilter("ignore")
+    assert lance_table.is_local("/")
+    for line in sys.stdin:
+        print(do(json.loads(line)), flush=True)

@@ -1,0 +1,154 @@
+"""A session that somebody else has made, with settings that would change values: the run gives the same rows in it."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import lance
+import pyarrow as pa
+import pytest
+from pyspark.sql import SparkSession
+
+from schemac.pipeline.job import Job
+from schemac.pipeline.run import run
+from schemac.pipeline.session import RUN_SETTINGS
+
+pytestmark = pytest.mark.spark
+
+ODD = {
+    "spark.sql.session.timeZone": "America/New_York",
+    "spark.sql.ansi.enabled": "false",
+    "spark.sql.timestampType": "TIMESTAMP_NTZ",
+    "spark.sql.legacy.timeParserPolicy": "LEGACY",
+    "spark.sql.caseSensitive": "false",
+    "spark.sql.mapKeyDedupPolicy": "LAST_WIN",
+    "spark.sql.parser.escapedStringLiterals": "true",
+    "spark.sql.ansi.doubleQuotedIdentifiers": "true",
+    "spark.sql.legacy.sizeOfNull": "true",
+    "spark.sql.jsonGenerator.ignoreNullFields": "false",
+    "spark.sql.json.enableExactStringParsing": "false",
+    "spark.sql.decimalOperations.allowPrecisionLoss": "false",
+    "spark.sql.variant.allowDuplicateKeys": "true",
+    "spark.sql.parquet.inferTimestampNTZ.enabled": "false",
+    "spark.sql.parquet.binaryAsString": "true",
+    "spark.sql.files.ignoreMissingFiles": "true",
+    "spark.sql.files.ignoreCorruptFiles": "true",
+}
+SCHEMA = pa.schema(
+    [
+        pa.field("id", pa.int64(), False),
+        pa.field("at", pa.timestamp("us", "UTC")),
+        pa.field("clock", pa.timestamp("us")),
+        pa.field("day", pa.date32()),
+        pa.field("price", pa.decimal128(38, 10)),
+        pa.field("f", pa.float32()),
+        pa.field("b", pa.bool_()),
+        pa.field("s", pa.string()),
+        pa.field("bin", pa.binary()),
+        pa.field("m", pa.map_(pa.string(), pa.int32())),
+        pa.field("l", pa.list_(pa.struct([pa.field("x", pa.int8()), pa.field("X", pa.string())]))),
+    ]
+)
+RECORDS: list[dict[str, Any]] = [
+    {"id": 1, "at": "2024-07-01T12:00:00Z", "clock": "2024-07-01T12:00:00", "day": "2024-07-01", "price": 1.10, "f": 0.1,
+     "b": True, "s": "a\\b'c\"d", "bin": "AAE=", "m": {"k": 1, "K": None}, "l": [{"x": 1, "X": "é"}, None]},
+    {"id": 2, "at": "2024-03-10T02:30:00", "clock": "2024-03-10T02:30:00", "day": "1582-10-10"},
+    {"id": 3, "day": "2023-02-29"},
+    {"id": 4, "m": {"k": 1}, "l": []},
+    {"id": 300000000000, "f": 1e39},
+    {"id": 6, "s": None, "price": 0.00000000001},
+    {"id": None},
+]  # fmt: skip
+
+
+@pytest.fixture
+def odd_session(spark: SparkSession) -> Iterator[SparkSession]:
+    session = spark.newSession()
+    for name, text in ODD.items():
+        session.conf.set(name, text)
+    yield session
+    # Spark takes the last one that was asked for as the active one.
+    spark.range(1).collect()
+    SparkSession._instantiatedSession = spark
+
+
+def outcome(folder: Path, spark: SparkSession, source: dict[str, Any]) -> tuple[Any, Any, Any]:
+    target = {"path": str(folder / "t.lance"), "mode": "overwrite"}
+    fields = {"clock": {"from": "clock"}}
+    report = run(
+        Job.model_validate({"source": source, "target": target, "fields": fields}), SCHEMA, spark=spark
+    )
+    rows = lance.dataset(report.table_path).to_table().to_pylist()
+    bad: list[Any] = []
+    if report.quarantine_path:
+        bad = lance.dataset(report.quarantine_path).to_table(filter=f"run = '{report.run}'").to_pylist()
+    reasons = sorted((row["raw"], json.dumps(row["errors"])) for row in bad)
+    return sorted(map(str, rows)), reasons, report.rows_in
+
+
+def sources(folder: Path, spark: SparkSession) -> Iterator[dict[str, Any]]:
+    (folder / "in.json").write_text("".join(json.dumps(record) + "\n" for record in RECORDS))
+    yield {"path": str(folder / "in.json"), "format": "json"}
+    columns = [name for name in SCHEMA.names if name not in ("m", "l")]
+    header = ",".join(SCHEMA.names) + "\n"
+    body = "".join(
+        ",".join(
+            json.dumps(record.get(name)).replace('"', "").replace("null", "") if name in columns else ""
+            for name in SCHEMA.names
+        )
+        + "\n"
+        for record in RECORDS
+        if "\\" not in str(record)
+    )
+    (folder / "in.csv").write_text(header + body)
+    yield {"path": str(folder / "in.csv"), "format": "csv"}
+    table = pa.Table.from_pylist([{"id": 1, "at": 1720000000000000, "clock": 1720000000000000, "day": 19000, "s": "x", "bin": b"\0"},
+                                  {"id": 2, "at": -62135596800000001, "clock": None, "day": -800000}],
+                                 schema=pa.schema([("id", pa.int64()), ("at", pa.int64()), ("clock", pa.int64()), ("day", pa.int32()),
+                                                   ("s", pa.string()), ("bin", pa.binary())]))  # fmt: skip
+    for name in ("at", "clock", "day", "price", "f", "b", "m", "l"):
+        held = SCHEMA.field(name).type
+        if name in table.schema.names:
+            table = table.set_column(table.schema.get_field_index(name), name, table[name].cast(held))
+        else:
+            table = table.append_column(name, pa.nulls(len(table), held))
+    import pyarrow.parquet as pq
+
+    pq.write_table(table, folder / "in.parquet")
+    yield {"path": str(folder / "in.parquet"), "format": "parquet"}
+
+
+def test_values_are_the_same_in_a_session_in_new_york(
+    spark: SparkSession, odd_session: SparkSession, tmp_path: Path
+) -> None:
+    before = {name: odd_session.conf.get(name, None) for name in {**ODD, **RUN_SETTINGS}}
+    for source in sources(tmp_path, spark):
+        assert outcome(tmp_path, odd_session, source) == outcome(tmp_path, spark, source), source
+    assert {name: odd_session.conf.get(name, None) for name in before} == before
+
+
+@pytest.mark.long
+def test_no_setting_of_spark_changes_values(spark: SparkSession, tmp_path: Path) -> None:
+    """Each switch that Spark has for a session, the other way round."""
+    entries = spark._jvm.org.apache.spark.sql.internal.SQLConf.getConfigEntries()
+    known = {entry.key(): entry.defaultValueString() for entry in entries.toArray()}
+    switches = {
+        key: text for key, text in known.items() if text in ("true", "false") and spark.conf.isModifiable(key)
+    }
+    all_sources = list(sources(tmp_path, spark))
+    expected = [outcome(tmp_path, spark, source) for source in all_sources]
+    wrong = []
+    session = spark.newSession()
+    for key, text in sorted(switches.items()):
+        session.conf.set(key, "false" if text == "true" else "true")
+        for source, right in zip(all_sources, expected, strict=True):
+            try:
+                found = outcome(tmp_path, session, source)
+            except Exception as error:  # noqa: BLE001  a run that stops changes no value
+                print(key, str(error)[:100])
+                continue
+            if found != right:
+                wrong.append((key, source["format"]))
+        session.conf.unset(key)
+    assert wrong == []

@@ -1,0 +1,178 @@
+"""What a run tells: how far it is, what it did as JSON, and why it stopped, in a sentence with the cause."""
+
+import json
+import os
+import signal
+import socket
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import lance
+import pyarrow as pa
+import pytest
+from pyspark.sql import SparkSession
+
+from schemac.cli.main import main
+from schemac.pipeline.errors import PipelineError
+from schemac.pipeline.failures import not_started, told
+from schemac.pipeline.history import runs_of
+from schemac.pipeline.job import Job
+from schemac.pipeline.masters import check_master
+from schemac.pipeline.progress import ORDER, State, Step
+from schemac.pipeline.run import run
+
+SCHEMA = pa.schema([pa.field("id", pa.int64(), False)])
+
+
+def job(folder: Path, records: int = 10, **settings: Any) -> Job:
+    lines = [json.dumps({"id": i if i % 10 else "x"}) + "\n" for i in range(records)]
+    (folder / "in.json").write_text("".join(lines))
+    source = {"path": str(folder / "in.json"), **settings.pop("source", {})}
+    return Job.model_validate({"source": source, "target": {"path": str(folder / "t.lance")}, **settings})
+
+
+@pytest.mark.spark
+def test_progress_counts_records_and_never_falls_back(spark: SparkSession, tmp_path: Path) -> None:
+    states: list[State] = []
+    report = run(job(tmp_path, 200_000), SCHEMA, spark=spark, progress=states.append)
+    assert states[0].step is Step.LOOKING
+    assert states[-1].step is Step.VERIFYING
+    order = [ORDER.index(state.step) for state in states]
+    assert order == sorted(order)
+    records = [state.records for state in states]
+    assert records == sorted(records)
+    assert 0 < records[-1] <= report.rows_in == 200_000
+    assert all(state.rate > 0 for state in states[1:] if state.records > records[0]) or records[-1] == 0
+
+
+@pytest.mark.spark
+def test_json_has_the_run_its_counts_and_versions(
+    spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "rides.yaml").write_text("fields:\n  - {name: fare, type: Float64}\n")
+    (tmp_path / "rides.json").write_text('{"fare": 1.5}\n{"fare": "x"}\n{"fare": 2}\n')
+    (tmp_path / "p.yaml").write_text(
+        "source: {path: rides.json}\nschema: rides.yaml\ntarget: {path: rides.lance}\n"
+    )
+    assert main(["run", "p.yaml", "--format", "json"]) == 0
+    document = json.loads(capsys.readouterr().out)
+    assert document["diagnostics"] == []
+    found = document["run"]
+    assert found["records"] == {"in": 3, "written": 2, "quarantined": 1}
+    assert found["reasons"] == [{"path": "fare", "rule": "type", "count": 1}]
+    assert found["table"] == {"path": str(tmp_path / "rides.lance"), "version": 1}
+    assert found["quarantine"] == {"path": str(tmp_path / "rides.quarantine.lance"), "version": 1}
+    assert found["source"] == {"format": "json", "path": [str(tmp_path / "rides.json")]}
+    # The table, the quarantine and the report tell of one run.
+    (of_table,) = runs_of("rides.lance")
+    (of_quarantine,) = runs_of("rides.quarantine.lance")
+    assert of_table.identity == of_quarantine.identity
+    assert of_table.identity.report() == {key: found[key] for key in ("id", "started", "mode", "source")}
+    assert (of_table.rows, of_table.rows_quarantined) == (2, 1)
+    assert lance.dataset("rides.quarantine.lance").to_table()["run"].to_pylist() == [found["id"]]
+    assert main(["run", "p.yaml", "--format", "json"]) == 1
+    document = json.loads(capsys.readouterr().out)
+    assert document["run"] is None
+    assert "already" in document["diagnostics"][0]["message"]
+
+
+def source_that_kills_its_worker() -> type:
+    from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
+
+    class Reader(DataSourceReader):  # type: ignore[misc]  # PySpark is not followed
+        def partitions(self) -> list[InputPartition]:
+            return [InputPartition(0)]
+
+        def read(self, partition: InputPartition) -> Iterator[tuple[int]]:
+            yield (1,)
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    class Kills(DataSource):  # type: ignore[misc]
+        @classmethod
+        def name(cls) -> str:
+            return "kills-its-worker"
+
+        def schema(self) -> str:
+            return "id long"
+
+        def reader(self, schema: Any) -> Reader:
+            return Reader()
+
+    return Kills
+
+
+@pytest.mark.spark
+def test_killed_worker_is_named(spark: SparkSession, tmp_path: Path) -> None:
+    spark.dataSource.register(source_that_kills_its_worker())
+    source = {"path": (), "format": "kills-its-worker"}
+    with pytest.raises(PipelineError) as caught:
+        run(job(tmp_path, source=source), SCHEMA, spark=spark)
+    assert caught.value.code_slug == "worker-killed"
+    assert "memory" in str(caught.value)
+    assert "java" not in str(caught.value).lower()
+    assert not (tmp_path / "t.lance").exists()
+
+
+@pytest.mark.spark
+def test_session_of_another_thread_is_used(spark: SparkSession, tmp_path: Path) -> None:
+    found: list[Any] = []
+
+    def work() -> None:
+        try:
+            found.append(run(job(tmp_path), SCHEMA).rows_written)
+        except Exception as error:  # noqa: BLE001  told below
+            found.append(error)
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    thread.join()
+    assert found == [9]
+
+
+def test_unreachable_master_is_named_at_once() -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        port = taken.getsockname()[1]
+        with pytest.raises(PipelineError) as caught:
+            check_master(f"spark://127.0.0.1:{port}")
+    assert str(port) in str(caught.value)
+    assert "refused" in str(caught.value)
+    for master in ("spark://no-such-host.invalid:7077,127.0.0.1:1", "spark://", "spark://host"):
+        with pytest.raises(PipelineError, match="cannot be reached"):
+            check_master(master)
+    check_master("local[2]")
+    check_master("yarn")
+
+
+SAID = {
+    "worker-killed": "Job aborted due to stage failure: Task 0 in stage 3.0 failed 1 times, most recent failure: Lost task 0.0 in"
+    " stage 3.0 (TID 3) (localhost executor driver): org.apache.spark.SparkException: Python worker exited unexpectedly"
+    " (crashed)\n\tat org.apache.spark.api.python.BasePythonRunner\nCaused by: java.io.EOFException\n\t... 24 more",
+    "executor-lost": "Job aborted due to stage failure: Task 1 in stage 0.0 failed 4 times, most recent failure: Lost task 1.3 in"
+    " stage 0.0 (TID 9) (10.0.0.7 executor 2): ExecutorLostFailure (executor 2 exited caused by one of the running tasks)"
+    " Reason: Command exited with code 137\nDriver stacktrace:",
+    "out-of-memory": "An error occurred while calling o61.save.\n: java.lang.OutOfMemoryError: Java heap space\n\tat java.base/x",
+    "session-stopped": "An error occurred while calling o61.save.\n: java.lang.IllegalStateException: Cannot call methods on a"
+    " stopped SparkContext.\nThis stopped SparkContext was created at:\n\torg.apache",
+    "java-gone": "An error occurred while calling o10.conf. Trace:\nAnswer from Java side is empty",
+    "disk-full": "x\nCaused by: java.io.IOException: No space left on device\n\tat java.base/sun.nio",
+    "run-cancelled": "Job 3 cancelled as part of cancellation of all jobs",
+}
+
+
+@pytest.mark.parametrize(("slug", "text"), SAID.items())
+def test_causes_are_named(slug: str, text: str) -> None:
+    error = told(text)
+    assert error.code_slug == slug
+    assert "\n" not in str(error)
+    assert "\tat " not in str(error)
+    assert "nothing of this run was written" in str(error)
+
+
+def test_session_that_does_not_start_names_the_cause_in_the_log() -> None:
+    log = "26/11/21 WARN StandaloneAppClient: Failed to connect to master nowhere:7077\n\tat x.y(Z.java:1)\n"
+    assert "cannot be reached" in str(not_started("Py4JJavaError: null", log))
+    assert "told here" in str(not_started("x\nCaused by: java.lang.Error: told here\n", "INFO nothing\n"))
