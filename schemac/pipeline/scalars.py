@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from .errors import PipelineError
 from .moments import duration, moment, time_of_day
-from .sqltext import first_of, literal, matches, when
+from .sqltext import first_of, is_alone, literal, matches, parsed, when
 
 
 def always(rule: str) -> Callable[[str], str]:
@@ -251,7 +251,7 @@ def _json() -> Scalar:
     return Scalar(
         "string",
         Token.ANY,
-        lambda t: when(f"try_parse_json({t}) is not null", t),
+        lambda t: when(is_alone(parsed(t)), t),
         always("cast"),
     )
 
