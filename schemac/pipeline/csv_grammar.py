@@ -74,7 +74,7 @@ class Dialect:
 
     def is_comment(self, line: str) -> bool:
         """Whether a line is no record."""
-        return not line.strip() or bool(self.comment and line.startswith(self.comment))
+        return not line.strip(" \r\n") or bool(self.comment and line.startswith(self.comment))
 
     def records(self, lines: Iterable[str], line_break: str = "", *, is_joined: bool = True) -> Iterator[str]:
         """The records of a file's lines, each without its last line break; joined, a value in quotes may hold line breaks.

@@ -34,7 +34,7 @@ def read_json(spark: SparkSession, source: Source) -> Texts:
     if is_multi_line:
         return texts.cut(spark, listed, _Documents(encoding, None))
     if encoding == "utf-8" and not any(file.is_packed_for_us for file in listed[1]):
-        return texts.judged(texts.lines(spark, source))
+        return texts.judged(texts.lines(spark, source, blank=" \t"))
     return texts.cut(spark, listed, _Lines(encoding, options.text("lineSep")))
 
 

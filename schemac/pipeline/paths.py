@@ -60,11 +60,12 @@ def base_path(paths: tuple[str, ...]) -> str | None:
         if SPECIAL.search(part) or PARTITION.match(part):
             break
         fixed.append(part)
-    has_columns = any(PARTITION.match(part) or "*" in part for part in paths[0].split("/")[len(fixed) : -1])
+    below = [path.split("/")[len(fixed) : -1] for path in (paths[0], *(found_files(local) if local else ()))]
+    has_columns = any(PARTITION.match(part) for parts in below for part in parts)
     return "/".join(fixed) if has_columns and any(fixed) else None
 
 
-def check_path(path: str, is_text: bool) -> list[str]:
+def check_path(path: str, *, is_text: bool, is_listed_by_spark: bool) -> list[str]:
     """The local files and folders of a path, all of which can be read."""
     local = local_part(path)
     if local is None:
@@ -74,7 +75,8 @@ def check_path(path: str, is_text: bool) -> list[str]:
         raise PipelineError("input-not-found", f"there is no file `{path}`", _nearby(local))
     for entry in found:
         name = os.path.basename(entry.rstrip("/"))
-        if name.startswith(("_", ".")) and "=" not in name and len(found) == 1:
+        is_hidden = name.startswith(("_", ".")) and "=" not in name
+        if is_listed_by_spark and is_hidden and len(found) == 1:
             message = f"`{path}` begins with `{name[0]}`: Spark takes such names for hidden and reads nothing"
             raise PipelineError("hidden-input", message, "rename the file")
         if is_text and os.path.isfile(entry):

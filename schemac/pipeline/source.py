@@ -143,7 +143,12 @@ def check_source(job: Job) -> list[str]:
         raise mistake
     if not job.source.path and job.source.format in WITH_PATH:
         raise PipelineError("missing-path", f"`source` has no `path`, a {job.source.format} source needs one")
-    return [file for path in job.source.path for file in check_path(path, job.source.format in OF_TEXT)]
+    is_text, is_listed_by_spark = job.source.format in OF_TEXT, job.source.format != "lance"
+    return [
+        file
+        for path in job.source.path
+        for file in check_path(path, is_text=is_text, is_listed_by_spark=is_listed_by_spark)
+    ]
 
 
 def open_records(spark: SparkSession, job: Job) -> Records:

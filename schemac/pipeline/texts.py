@@ -17,7 +17,7 @@ from .job import Source
 from .paths import base_path, spark_path
 from .source_options import FILES, Options
 from .spill import RAW, SOURCE
-from .sqltext import name, when
+from .sqltext import literal, name, when
 
 FAULT = "_fault"
 ROWS_PER_BATCH = 4096
@@ -83,15 +83,15 @@ def spark_paths(source: Source) -> list[str]:
     return [spark_path(path) for path in source.path]
 
 
-def lines(spark: SparkSession, source: Source) -> Texts:
-    """Each line of UTF-8 files, with the text `value` in place of `_raw`."""
+def lines(spark: SparkSession, source: Source, blank: str = " ") -> Texts:
+    """Each line of UTF-8 files that does not only hold blanks, with the text `value` in place of `_raw`."""
     options = file_options(source) | Options(source).some(("lineSep",))
     with folders_as_text(spark):
         frame = spark.read.options(**options).text(spark_paths(source))
     partitions = {label: f"__p{i}" for i, label in enumerate(frame.columns[1:])}
     others = [f"{name(label)} as {column}" for label, column in partitions.items()]
     kept = frame.selectExpr("value", f"_metadata.file_path as {SOURCE}", *others)
-    return Texts(kept.where("trim(value) <> ''"), partitions)
+    return Texts(kept.where(f"trim(BOTH {literal(blank)} FROM value) <> ''"), partitions)
 
 
 def judged(texts: Texts, faults: Sequence[tuple[str, str]] = ()) -> Texts:

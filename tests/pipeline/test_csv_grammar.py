@@ -37,7 +37,7 @@ def texts(letters: str, longest: int) -> list[str]:
 def test_every_short_text_is_read_as_python_reads_it(sep: str, quote: str) -> None:
     dialect = Dialect(sep=sep, quote=quote, escape=quote)
     for text in texts(f"a{sep}{quote}\n", 5):
-        if any(not line.strip() for line in text.split("\n")):
+        if any(not line.strip(" ") for line in text.split("\n")):
             continue
         assert read(dialect, text) == judged(text, delimiter=sep, quotechar=quote), repr(text)
 
