@@ -23,7 +23,7 @@ from .nested import NO_REASONS, Path, Rules, reason, required
 from .scalars import Scalar, scalar_of
 from .source import RECORD, Records
 from .spill import ERRORS, RAW, SOURCE
-from .sqltext import any_of, first_of, literal, name, struct, when
+from .sqltext import any_of, first_of, literal, name, struct, variant_of, when
 from .whole import PROVEN, Levels, whole_reading
 
 
@@ -101,10 +101,10 @@ class _Compiler:
         finals = []
         for member in self.schema:
             origin = self.job.fields.get(member.name, FieldSource())
-            source = self.records.input_of(member.name, origin)
+            source, how = self.records.reading_of(member, origin)
             proven = self.whole.values.get(member.name) if self.whole else None
             self.steps.is_guarded = proven is not None
-            value = self._top(member, source, (literal(member.name),), None, origin or FieldSource())
+            value = self._top(member, source, (literal(member.name),), None, how)
             value = value if proven is None else when(PROVEN, proven, value)
             finals.append(f"{value} as {name(member.name)}")
         if self.job.unexpected is Unexpected.REJECT:
@@ -122,15 +122,15 @@ class _Compiler:
         regular = when(self.steps.any_wrong, found) if self.steps.reasons else NO_REASONS
         if self.records.malformed is None:
             return regular
-        broken = f"array({reason((literal(''),), literal('malformed'), self.records.raw)})"
-        return first_of([(self.records.malformed, broken)], regular)
+        broken = reason((literal(""),), self.records.fault_rule, self.records.fault_value)
+        return first_of([(self.records.malformed, f"array({broken})")], regular)
 
     def _check_unexpected(self) -> None:
         for source, known, path in self.records.objects(self.schema, self.job):
             extra = nested.unexpected_keys(source, known, path)
             if extra is not None:
                 assert isinstance(source, Json)
-                self.steps.is_guarded = self.whole is not None and source.steps in self.whole.objects
+                self.steps.is_guarded = self.whole is not None and source.steps[1:] in self.whole.objects
                 label = self.steps.keep(1, extra)
                 self.steps.object_to(f"size({label}) > 0", label)
 
@@ -144,7 +144,7 @@ class _Compiler:
         if isinstance(source, Text):
             blank = inputs.token_text(source, tuple({"", *self.rules.null_texts}))
             text = self.steps.keep(0, blank)
-            variant = self.steps.keep(1, f"try_parse_json({text})")
+            variant = self.steps.keep(1, variant_of(text))
             broken = f"{text} is not null and {variant} is null"
             self.steps.object_to(broken, when(broken, f"array({reason(path, literal('cast'), text)})"))
             guard = f"not ({broken})" if guard is None else f"({guard} and not ({broken}))"

@@ -1,148 +1,120 @@
 """Splits JSON documents (an array, a feature collection, values one after the other) into the texts of their records.
 
-Shape: a frame of `_raw` (the record, cut out of the document as it stands there) and `_source`. A document is read by
-       one task, whole. Where a record is broken, the text up to the end of its line is a record of its own, so that the
-       run accounts for it; reading goes on after it.
+Shape: each text is cut out of the document as it stands there. Whatever is no JSON becomes a record of its own, so that the
+       run accounts for it; reading goes on behind it where that is certain. A document may follow another one.
 """
 
 import json
-import os
 import re
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 
-import pyarrow as pa
-from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
-from pyspark.sql.types import StructType
-
-ROWS_PER_BATCH = 4096
-# Below this, spreading the records of one document over the tasks costs more than it brings.
-BYTES_WORTH_SPREADING = 32 << 20
-
-SCHEMA = pa.schema([("_raw", pa.string()), ("_source", pa.string())])
 BLANK = re.compile(r"[ \t\r\n]*")
 BETWEEN = re.compile(r"[ \t\r\n,]*")
+TOKEN = re.compile(r'"(?:[^"\\\r\n]|\\.)*+"|["\[\]{},\n]')
 _decoder = json.JSONDecoder(parse_int=lambda text: text, parse_float=lambda text: text)
 
-
-def read_documents(spark: SparkSession, files: list[str], *, member: str | None) -> DataFrame:
-    """The records of each document: items of the array, or of the named member's array."""
-    spark.dataSource.register(Documents)
-    reader = spark.read.format(Documents.name()).option("files", json.dumps(files))
-    records = reader.option("member", member or "").load()
-    sizes = [os.path.getsize(file) for file in files if os.path.isfile(file)]
-    tasks = spark.sparkContext.defaultParallelism
-    return records.repartition(tasks) if max(sizes, default=0) > BYTES_WORTH_SPREADING else records
-
-
-class Documents(DataSource):  # type: ignore[misc]  # PySpark is not followed
-    """Spark's way to documents: one partition for each."""
-
-    @classmethod
-    def name(cls) -> str:
-        """The word for `format`."""
-        return "schemac-documents"
-
-    def schema(self) -> str:
-        """Columns of a record."""
-        return "_raw string, _source string"
-
-    def reader(self, schema: StructType) -> "DocumentReader":
-        """A reader of all documents."""
-        return DocumentReader(json.loads(self.options["files"]), self.options["member"] or None)
-
-
-class DocumentReader(DataSourceReader):  # type: ignore[misc]  # PySpark is not followed
-    """Reads each document whole."""
-
-    def __init__(self, files: list[str], member: str | None) -> None:
-        self.files = files
-        self.member = member
-
-    def partitions(self) -> list[InputPartition]:
-        """One for each document."""
-        return [InputPartition(file) for file in self.files]
-
-    def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
-        """The records of one document."""
-        path = partition.value
-        text = _content(path).decode("utf-8-sig", errors="replace")
-        return _batches(split_records(text, self.member), path)
-
-
-def _content(path: str) -> bytes:
-    if "://" in path:
-        from pyarrow import fs
-
-        file_system, inner = fs.FileSystem.from_uri(path)
-        with file_system.open_input_file(inner) as stream:
-            return bytes(stream.read())
-    with open(path, "rb") as file:
-        return file.read()
-
-
-def _batches(records: Iterator[str], path: str) -> Iterator[pa.RecordBatch]:
-    texts: list[str] = []
-    for text in records:
-        texts.append(text)
-        if len(texts) == ROWS_PER_BATCH:
-            yield pa.record_batch([texts, [path] * len(texts)], schema=SCHEMA)
-            texts = []
-    if texts:
-        yield pa.record_batch([texts, [path] * len(texts)], schema=SCHEMA)
+Cut = Generator[str, None, int]
+"""Texts of records; at the end, where the next one starts."""
 
 
 def split_records(text: str, member: str | None = None) -> Iterator[str]:
-    """The text of each record of a document.
+    """The text of each record of a document: its items, or those of the array of one of its members.
 
     >>> list(split_records('[{"a": 1.10}, {"b": [2]}]'))
     ['{"a": 1.10}', '{"b": [2]}']
+    >>> list(split_records('[{"a": 1}] {"b": 2}, x'))
+    ['{"a": 1}', '{"b": 2}', 'x']
     """
-    start = _end_of(BLANK, text, 0)
-    if member is not None and text[start : start + 1] == "{":
-        found = _start_of_member(text, start, member)
-        if found is None:
-            # No collection: a single feature, or features line by line.
-            yield from _items(text, start, closing="")
+    position = _end_of(BETWEEN, text, 0)
+    while position < len(text):
+        if text[position] == "[":
+            position = yield from _items(text, position + 1)
+        elif text[position] == "{" and member is not None:
+            position = yield from _collection(text, position, member)
         else:
-            yield from _items(text, found + 1, closing="]")
-    elif text[start : start + 1] == "[":
-        yield from _items(text, start + 1, closing="]")
-    else:
-        yield from _items(text, start, closing="")
+            position = yield from _record(text, position)
+        position = _end_of(BETWEEN, text, position)
 
 
-def _items(text: str, position: int, closing: str) -> Iterator[str]:
+def _items(text: str, position: int) -> Cut:
+    is_broken = False
     while True:
         position = _end_of(BETWEEN, text, position)
-        if position >= len(text) or (closing and text[position] == closing):
-            return
-        try:
-            _, end = _decoder.raw_decode(text, position)
-        except (ValueError, RecursionError):
-            end = text.find("\n", position)
-            end = len(text) if end < 0 else end
+        if position >= len(text):
+            if not is_broken:
+                # The array has no end: what it held more is not there, which a reader of the quarantine has to see.
+                yield ""
+            return position
+        if text[position] == "]":
+            return position + 1
+        end, is_broken = _end_of_record(text, position)
         yield text[position:end].rstrip()
-        position = max(end, position + 1)
+        position = end
 
 
-def _start_of_member(text: str, position: int, member: str) -> int | None:
-    """Where the array of a member of the document's object starts."""
-    position = _end_of(BETWEEN, text, position + 1)
+def _record(text: str, position: int) -> Cut:
+    end, _ = _end_of_record(text, position)
+    yield text[position:end].rstrip()
+    return end
+
+
+def _end_of_record(text: str, position: int) -> tuple[int, bool]:
+    """Where a record ends, and whether it is no JSON."""
     try:
-        while position < len(text) and text[position] == '"':
+        return _decoder.raw_decode(text, position)[1], False
+    except (ValueError, RecursionError):
+        return _end_of_broken(text, position), True
+
+
+def _collection(text: str, start: int, member: str) -> Cut:
+    """The items of a member's array; the object itself where it has no such member, as a single feature."""
+    is_found = False
+    position = _end_of(BETWEEN, text, start + 1)
+    try:
+        while text[position : position + 1] == '"':
             key, position = _decoder.raw_decode(text, position)
             position = _end_of(BLANK, text, position)
             if text[position : position + 1] != ":":
-                return None
+                break
             position = _end_of(BLANK, text, position + 1)
             if key == member and text[position : position + 1] == "[":
-                return position
-            _, position = _decoder.raw_decode(text, position)
+                is_found = True
+                position = yield from _items(text, position + 1)
+            else:
+                _, position = _decoder.raw_decode(text, position)
             position = _end_of(BETWEEN, text, position)
     except (ValueError, RecursionError):
-        return None
-    return None
+        pass
+    if text[position : position + 1] == "}":
+        if not is_found:
+            yield text[start : position + 1]
+        return position + 1
+    if not is_found:
+        return (yield from _record(text, start))
+    if position < len(text):
+        yield text[position:]
+    return len(text)
+
+
+def _end_of_broken(text: str, start: int) -> int:
+    """Where a record ends that is no JSON: behind its last bracket, or before the line on which the next one starts."""
+    depth = 0
+    for found in TOKEN.finditer(text, start):
+        mark = found[0]
+        if mark == '"':
+            break
+        if mark in "[{":
+            depth += 1
+        elif mark in "]}":
+            depth -= 1
+            if depth <= 0:
+                return found.end() if depth == 0 else max(found.start(), start + 1)
+        elif mark in ",\n" and depth == 0 and found.start() > start:
+            return found.start()
+    line = text.rfind("\n", 0, start) + 1
+    indent = re.escape(text[line:start]) if not text[line:start].strip() else ""
+    following = re.compile(rf"\n(?={indent}\{{)").search(text, start)
+    return following.end() if following else len(text)
 
 
 def _end_of(blank: re.Pattern[str], text: str, position: int) -> int:

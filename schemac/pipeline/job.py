@@ -83,17 +83,23 @@ def _known_zone(zone: str | None) -> str | None:
 Zone = Annotated[str | None, AfterValidator(_known_zone)]
 
 
+def _known_format(text: Any) -> Any:
+    """The name of a format that we read ourselves, whatever its case; others are Spark's."""
+    own = ("csv", "json", "geojson", "parquet", "orc", "lance")
+    return text.lower() if isinstance(text, str) and text.lower() in own else text
+
+
 class Source(_Model):
-    """Where records come from. Options go to Spark's reader."""
+    """Where records come from. Each option is honoured, or refused by its name (see `source_options`)."""
 
     path: Paths = Field(default=(), description="File, folder or glob; or a list of them.")
-    format: str = Field(
-        default="json", description="csv, json, geojson, parquet, lance, or any Spark format."
+    format: Annotated[str, BeforeValidator(_known_format)] = Field(
+        default="json", description="csv, json, geojson, parquet, orc, lance, or any Spark format."
     )
-    options: Options = Field(default_factory=dict, description="Options of Spark's reader.")
     timezone: Zone = Field(
         default=None, description="Zone of the clocks in the source that are written without one."
     )
+    options: Options = Field(default_factory=dict, description="Options of the format.")
 
 
 class FieldSource(_Model):
@@ -118,6 +124,9 @@ class Target(_Model):
 
     path: str
     mode: Mode = Mode.CREATE
+    allow_empty: bool = Field(
+        default=False, description="Whether `overwrite` may leave a table that has rows without any."
+    )
     storage_options: Options = Field(default_factory=dict, description="Object store options of Lance.")
     max_rows_per_file: int = Field(default=1 << 20, gt=0)
 

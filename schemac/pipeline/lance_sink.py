@@ -56,6 +56,7 @@ class SinkOptions:
     """The run's identity as JSON, or only its id."""
     report: str | None = None
     must_create: bool = False
+    allow_empty: bool = False
     max_quarantined: str | None = None
     storage_version: str | None = None
     max_rows_per_file: int = 1 << 20
@@ -108,8 +109,9 @@ def sink_options(options: Any) -> SinkOptions:
     for name in ("path", "schema"):
         if name not in found:
             raise PipelineError("missing-option", f"the sink `{LanceSink.name()}` needs the option `{name}`")
-    if "must_create" in found:
-        found["must_create"] = found["must_create"].lower() == "true"
+    for name in ("must_create", "allow_empty"):
+        if name in found:
+            found[name] = found[name].lower() == "true"
     if "max_rows_per_file" in found:
         found["max_rows_per_file"] = int(found["max_rows_per_file"])
     return SinkOptions(**found)
@@ -223,6 +225,7 @@ class LanceWriter(DataSourceArrowWriter):  # type: ignore[misc]  # PySpark is no
         report = self._report(results)
         self._check_limit(report)
         rows = ((ROWS, str(report["rows_written"])), (QUARANTINED, str(report["rows_quarantined"])))
+        self._check_emptied(report)
         table = replace(self.table, properties=rows)
         quarantine_version = None
         if self.quarantine is not None and bad:
@@ -262,6 +265,18 @@ class LanceWriter(DataSourceArrowWriter):  # type: ignore[misc]  # PySpark is no
                 with open(self.options.report, "w") as file:
                     json.dump({**report, "over_limit": limit}, file)
             raise PipelineError("too-many-quarantined", f"{bad} records do not fit, the limit is {limit}")
+
+    def _check_emptied(self, report: dict[str, Any]) -> None:
+        """Refuses to put nothing in the place of rows: an input that is empty by mistake would empty the table."""
+        if self.table.mode != "overwrite" or report["rows_written"] or self.options.allow_empty:
+            return
+        table = lance_table.open_table(self.table.path, self.table.storage_options)
+        rows = 0 if table is None else table.count_rows()
+        if rows:
+            message = f"no record is there to take the place of the {rows} rows of `{self.table.path}`"
+            raise PipelineError(
+                "emptied-table", message, "set `allowEmpty: true` under `target` if that is meant"
+            )
 
     def abort(self, messages: Sequence[WriterCommitMessage | None]) -> None:
         """Removes what was written."""

@@ -3,7 +3,7 @@
 Floor: 14 (pipeline).
 Shape: paths in the file are relative to the file, and become absolute, for Spark may run in another folder than
 this process; those of object stores stay.
-Errors: SC611 pipeline-file, and whatever its manifest has.
+Errors: SC611 pipeline-file, SC614 source-option, and whatever its manifest has.
 """
 
 from collections.abc import Mapping
@@ -21,11 +21,13 @@ from schemac.physical.arrow import ArrowSchema
 from schemac.physical.field import LoweredSchema
 from schemac.pipeline.job import Job
 from schemac.pipeline.mapping import mapping_mistakes
+from schemac.pipeline.source_options import option_mistakes
 from schemac.project.compile import Options, check_source, emit
 from schemac.project.configuration import Project, find_project
 from schemac.project.discovery import lock_path
 from schemac.project.locking import locked_datasets
-from schemac.source.catalogue import PIPELINE_FILE
+from schemac.source.catalogue import PIPELINE_FILE, SOURCE_OPTION
+from schemac.source.diagnostic import Code
 from schemac.source.report import Report
 from schemac.source.suggest import closest
 from schemac.source.text import read_text
@@ -72,6 +74,14 @@ def load_job(path: Path, report: Report) -> LoadedJob | None:
         for found in complaints(error, Job, value):
             _complain(document, found, report)
         return None
+    mistakes = list(option_mistakes(job.source))
+    for option, mistaken in mistakes:
+        found = Complaint(
+            SOURCE_OPTION, ("source", "options", option), mistaken.message, mistaken.help or "", on_key=True
+        )
+        _complain(document, found, report, SOURCE_OPTION)
+    if mistakes:
+        return None
     if job.schema_ is None:
         missing = Complaint(
             PIPELINE_FILE, (), "a pipeline needs `schema`", "add `schema:` with the path of a manifest"
@@ -81,9 +91,9 @@ def load_job(path: Path, report: Report) -> LoadedJob | None:
     return _with_schema(job, path, document, report)
 
 
-def _complain(document: Document, found: Complaint, report: Report) -> None:
+def _complain(document: Document, found: Complaint, report: Report, code: Code = PIPELINE_FILE) -> None:
     span = document.key_span(found.path) if found.on_key else document.span(found.path)
-    report.add(PIPELINE_FILE, found.message, source=document.source, span=span, help=found.help)
+    report.add(code, found.message, source=document.source, span=span, help=found.help)
 
 
 def _with_schema(job: Job, path: Path, document: Document, report: Report) -> LoadedJob | None:

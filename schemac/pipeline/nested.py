@@ -18,7 +18,7 @@ from .job import Coerce, Unexpected
 from .moments import is_outside
 from .scalars import Scalar, extension_name, scalar_of, storage_type
 from .shapes import is_list, is_scalar, spark_type
-from .sqltext import concat, first_of, fresh, let, literal, struct, when
+from .sqltext import concat, first_of, fresh, let, literal, struct, variant_of, when
 
 REASON_TYPE = "struct<path:string,rule:string,value:string>"
 NO_REASONS = f"cast(null as array<{REASON_TYPE}>)"
@@ -165,7 +165,7 @@ def _convert_cell(field: pa.Field, source: Text, path: Path, rules: Rules) -> st
         return when(is_broken, wrong, convert(field, Json(variant), path, rules))
 
     blank = inputs.token_text(source, tuple({"", *rules.null_texts}))
-    return let(f"try_parse_json({blank})", with_variant)
+    return let(variant_of(blank), with_variant)
 
 
 def _absent_or(field: pa.Field, source: Input, is_wrong: str, path: Path, body: str) -> str:

@@ -15,7 +15,7 @@ import pyarrow as pa
 from .clocks import zone_of
 from .errors import PipelineError
 from .moments import duration, moment, time_of_day
-from .sqltext import first_of, let, literal, matches, when
+from .sqltext import first_of, is_alone, let, literal, matches, parsed, when
 
 
 def plain_digits(t: str) -> str:
@@ -278,7 +278,7 @@ def _json() -> Scalar:
     return Scalar(
         "string",
         Token.ANY,
-        lambda t: when(f"try_parse_json({t}) is not null", t),
+        lambda t: when(is_alone(parsed(t)), t),
         always("cast"),
     )
 

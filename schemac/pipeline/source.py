@@ -2,57 +2,97 @@
 
 Shape: JSON records arrive as one text each (`_raw`), parsed once to a variant; CSV cells arrive as strings; other formats
        keep the types of their columns. `_source` is the file of a record. Blank lines are no records.
-Errors: PipelineError, before Spark reads: no such file, unknown format, unreadable header.
+       Columns that stand in names of folders (`day=2024-01-01/`) are text in every format.
+Errors: PipelineError, before Spark reads: no such file, an option that is not honoured, unreadable header.
 Source: a string column of Spark's JSON reader is exact but forgets what was quoted; a variant remembers.
 """
 
-import glob
-import os
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import pyarrow as pa
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql.types import DataType, StringType, StructField, StructType
 
-from .documents import read_documents
+from . import texts
+from .csv_records import CsvRecords, read_csv
 from .errors import PipelineError
-from .inputs import Input, Json, follow, parse_steps, typed_input, unknown_column
+from .inputs import Input, Json, Text, follow, parse_steps, typed_input, unknown_column, variant_path
 from .job import FieldSource, Job
-from .sqltext import literal, name
+from .json_records import read_geojson, read_json
+from .parquet_types import Counted, read_parquet
+from .paths import check_path
+from .source_options import option_mistakes
+from .spill import RAW, SOURCE
+from .sqltext import first_of, is_alone, literal, name, parsed
+from .texts import FAULT, Texts
 
 RECORD = "_record"
-CORRUPT = "_corrupt"
+IN_RECORD = (0,)
 GEOJSON_TOP = ("id", "geometry", "bbox", "properties")
 GEOJSON_ALWAYS = ("type", "id", "bbox", "geometry", "properties")
-NO_CELL = "\ue000"
-FILE = "_metadata.file_path as _source"
+FILE = f"_metadata.file_path as {SOURCE}"
+WITH_PATH = ("csv", "json", "geojson", "parquet", "orc", "lance")
+OF_TEXT = ("csv", "json", "geojson")
+NO_RAW = "the source has no raw text: this is the row as JSON"
+EXPLAINED = {
+    "encoding": "bytes that are not the encoding of the source; `raw` has each byte as a character of ISO-8859-1",
+    "quotes": "a quote is not escaped, does not close in its record, or stands beside other text of its value:"
+    " if values hold line breaks, set `multiLine: true`",
+    "partition": "the record and the name of its folder say two things",
+}
 
 
 @dataclass(frozen=True)
 class Records:
-    """Records of a source, and how a field finds its value in them."""
+    """Records of a source, and how a field finds its value in them.
+
+    `malformed` tells whether a record is none, `fault_rule` and `fault_value` why. `columns` are those of a source that has
+    columns, `absent` those that some file lacks, `partitions` those that stand in names of folders.
+    """
 
     frame: DataFrame
     raw: str
     malformed: str | None
-    columns: dict[str, DataType] | None = None
+    columns: dict[str, Input] | None = None
     is_geojson: bool = False
+    fault_rule: str = "'malformed'"
+    fault_value: str = RAW
+    partitions: dict[str, str] = field(default_factory=dict)
+    absent: dict[str, str] = field(default_factory=dict)
+    counted: dict[str, Counted] = field(default_factory=dict)
 
     def input_of(self, label: str, origin: FieldSource | None) -> Input | None:
         """Where a field is read; None where the job says that it comes from nowhere."""
         if origin is None:
             return None
-        if self.columns is None:
-            return follow(Json(RECORD), self.steps_of(label, origin))
         wanted = label if origin.from_ is None else origin.from_
+        if wanted in self.partitions:
+            return Text(self.partitions[wanted])
+        if self.columns is None:
+            return follow(Json(RECORD, IN_RECORD), self.steps_of(label, origin))
         if wanted in self.columns:
-            return typed_input(name(wanted), self.columns[wanted])
+            return self.columns[wanted]
         first, *rest = parse_steps(wanted)
+        if first in self.absent:
+            message = (
+                f"`{self.absent[str(first)]}` has no column `{first}`, other files of the source have it"
+            )
+            raise PipelineError("unknown-source-column", message, "read these files in two runs")
         if first not in self.columns:
-            raise unknown_column(str(first), list(self.columns))
-        return follow(typed_input(name(str(first)), self.columns[str(first)]), tuple(rest))
+            raise unknown_column(str(first), [*self.columns, *self.partitions])
+        return follow(self.columns[str(first)], tuple(rest))
+
+    def reading_of(self, member: pa.Field, origin: FieldSource | None) -> tuple[Input | None, FieldSource]:
+        """Where a field is read, and how."""
+        source = self.input_of(member.name, origin)
+        origin = origin or FieldSource()
+        counted = self.counted.get(origin.from_ or member.name)
+        return (source, origin) if counted is None else counted.reading(member, origin)
+
+    def is_partition(self, label: str, origin: FieldSource) -> bool:
+        """Whether a field is read from the name of a folder."""
+        return (origin.from_ or label) in self.partitions
 
     def steps_of(self, label: str, origin: FieldSource) -> tuple[str | int, ...]:
         """Where a field stands in a JSON record."""
@@ -82,11 +122,12 @@ class Records:
             if self.is_geojson and steps == ("geometry",):
                 keys |= {"type", "coordinates"}
             path = ".".join(str(step) for step in steps)
-            yield Json(RECORD, steps), sorted(keys), (f"'{path}'",) if path else ()
+            yield Json(RECORD, (*IN_RECORD, *steps)), sorted(keys), (f"'{path}'",) if path else ()
 
     def _check_columns(self, schema: pa.Schema, job: Job) -> None:
         taken = {(job.fields.get(label) or FieldSource()).from_ or label for label in schema.names}
-        extra = sorted(set(self.columns or ()) - taken - {path.split(".")[0].split("[")[0] for path in taken})
+        known = {*(self.columns or ()), *self.absent}
+        extra = sorted(known - taken - {path.split(".")[0].split("[")[0] for path in taken})
         if extra:
             raise PipelineError(
                 "unexpected-column",
@@ -97,29 +138,17 @@ class Records:
 
 
 def check_source(job: Job) -> list[str]:
-    """The files of the source, checked without Spark: local paths must be there."""
-    files: list[str] = []
-    if not job.source.path and job.source.format in ("csv", "json", "geojson", "parquet", "lance"):
+    """The files of the source, checked without Spark: options must be known, local paths must be there."""
+    for _, mistake in option_mistakes(job.source):
+        raise mistake
+    if not job.source.path and job.source.format in WITH_PATH:
         raise PipelineError("missing-path", f"`source` has no `path`, a {job.source.format} source needs one")
-    for path in job.source.path:
-        if "://" in path and not path.startswith("file://"):
-            files.append(path)
-            continue
-        found = glob.glob(path.removeprefix("file://"))
-        if not found:
-            raise PipelineError("input-not-found", f"there is no file `{path}`", _nearby(path))
-        files.extend(sorted(found))
-    return files
-
-
-def _nearby(path: str) -> str | None:
-    folder = os.path.dirname(path) or "."
-    if not os.path.isdir(folder):
-        return f"there is no folder `{folder}` either"
-    names = sorted(os.listdir(folder))[:12]
-    return (
-        "that folder holds " + ", ".join(f"`{entry}`" for entry in names) if names else "that folder is empty"
-    )
+    is_text, is_listed_by_spark = job.source.format in OF_TEXT, job.source.format != "lance"
+    return [
+        file
+        for path in job.source.path
+        for file in check_path(path, is_text=is_text, is_listed_by_spark=is_listed_by_spark)
+    ]
 
 
 def open_records(spark: SparkSession, job: Job) -> Records:
@@ -127,15 +156,18 @@ def open_records(spark: SparkSession, job: Job) -> Records:
     check_source(job)
     try:
         if job.source.format == "geojson":
-            return _json_records(read_documents(spark, _documents(job), member="features"), is_geojson=True)
+            return _json_records(read_geojson(spark, job.source), is_geojson=True)
         if job.source.format == "json":
-            return _json_records(_json_texts(spark, job))
+            return _json_records(read_json(spark, job.source))
         if job.source.format == "csv":
-            return _csv_records(spark, job)
+            return _csv_records(read_csv(spark, job.source))
         if job.source.format == "lance":
             from .lance_source import read_lance
 
             return _typed_records(read_lance(spark, job.source))
+        if job.source.format == "parquet":
+            frame, counted = read_parquet(spark, job.source)
+            return _typed_records(frame, counted)
         return _typed_records(_loaded(spark, job))
     except PySparkException as error:
         raise PipelineError(
@@ -143,110 +175,70 @@ def open_records(spark: SparkSession, job: Job) -> Records:
         ) from error
 
 
-def _documents(job: Job) -> list[str]:
-    """The files of the source, those of a folder one by one."""
-    found: list[str] = []
-    for path in check_source(job):
-        if os.path.isdir(path):
-            names = sorted(os.listdir(path))
-            found += [os.path.join(path, entry) for entry in names if not entry.startswith((".", "_"))]
-        else:
-            found.append(path)
-    return found
-
-
 def _first_line(error: Exception) -> str:
     return str(error).strip().splitlines()[0]
 
 
 def _loaded(spark: SparkSession, job: Job) -> DataFrame:
-    reader = spark.read.format(job.source.format).options(**job.source.options)
-    return reader.load(list(job.source.path)) if job.source.path else reader.load()
+    options = {**texts.file_options(job.source), **job.source.options}
+    reader = spark.read.format(job.source.format).options(**options)
+    with texts.folders_as_text(spark):
+        return reader.load(texts.spark_paths(job.source)) if job.source.path else reader.load()
 
 
-def _json_texts(spark: SparkSession, job: Job) -> DataFrame:
-    if _is_line_by_line(spark, job):
-        lines = spark.read.text(list(job.source.path))
-        return lines.where("length(trim(value)) > 0").selectExpr("value as _raw", FILE)
-    return read_documents(spark, _documents(job), member=None)
-
-
-def _is_line_by_line(spark: SparkSession, job: Job) -> bool:
-    """Whether each line is a record: its first line then is an object from brace to brace."""
-    told = job.source.options.get("multiLine", job.source.options.get("multiline"))
-    if told is not None:
-        return told.lower() != "true"
-    lines = spark.read.text(list(job.source.path)).where("length(trim(value)) > 0").head(1)
-    first = lines[0][0].strip() if lines else "{}"
-    return not first.startswith("[") and not (first.startswith("{") and not first.endswith("}"))
-
-
-def _json_records(texts: DataFrame, *, is_geojson: bool = False) -> Records:
-    frame = texts.selectExpr("_raw", "_source", f"try_parse_json(_raw) as {RECORD}")
+def _json_records(found: Texts, *, is_geojson: bool = False) -> Records:
+    frame = found.frame.selectExpr("*", f"{parsed(RAW)} as {RECORD}")
     # A record is an object: a number or a list where a record should be is as unreadable as a broken one.
-    malformed = f"({RECORD} is null or not startswith(ltrim(_raw), '{{'))"
-    return Records(frame, "_raw", malformed, is_geojson=is_geojson)
-
-
-def _csv_records(spark: SparkSession, job: Job) -> Records:
-    # A quote inside quotes is doubled, as RFC 4180 has it; Spark's own default is a backslash. An empty cell is null, and
-    # `""` is an empty text: Spark takes both for null unless null is spelled in another way.
-    options = {
-        "header": "true",
-        "mode": "PERMISSIVE",
-        "escape": '"',
-        "nullValue": NO_CELL,
-        **job.source.options,
-    }
-    has_header = options["header"].lower() == "true"
-    # Names come from the first file's header; every cell stays text.
-    plain = spark.read.options(**{**options, "inferSchema": "false"}).csv(list(job.source.path))
-    names = [field.name for field in plain.schema.fields]
-    if not names:
-        raise PipelineError("empty-source", f"`{job.source.path[0]}` is empty: it has no header, and no rows")
-    if has_header:
-        _check_header(spark, job, names, options)
-    columns = StructType([StructField(label, StringType()) for label in [*names, CORRUPT]])
-    options |= {"columnNameOfCorruptRecord": CORRUPT, "enforceSchema": "false" if has_header else "true"}
-    frame = spark.read.schema(columns).options(**options).csv(list(job.source.path))
-    cells = [name(label) for label in names]
-    frame = frame.selectExpr(*cells, CORRUPT, FILE)
-    delimiter = options.get("sep", options.get("delimiter", ","))
-    writing = _options_map(
-        {"sep": delimiter, "escape": options["escape"], "ignoreLeadingWhiteSpace": "false",
-         "ignoreTrailingWhiteSpace": "false"}
+    is_record = f"{FAULT} is null and {is_alone(RECORD)} and startswith(ltrim({RAW}), '{{')"
+    place = (*IN_RECORD, "properties") if is_geojson else IN_RECORD
+    conflicts = [_conflict((*place, label), column) for label, column in found.partitions.items()]
+    malformed = " or ".join([f"not ({is_record})", *conflicts])
+    rule = f"coalesce({FAULT}, 'malformed')"
+    if conflicts:
+        rule = first_of([(f"not ({is_record})", rule)], "'partition'")
+    return Records(
+        frame, RAW, f"({malformed})", is_geojson=is_geojson, fault_rule=rule, fault_value=_explained(rule),
+        partitions=found.partitions,
     )  # fmt: skip
-    raw = f"coalesce({CORRUPT}, to_csv(struct({', '.join(cells)}), {writing}))"
-    types: dict[str, DataType] = {label: StringType() for label in names}
-    return Records(frame, raw, f"{CORRUPT} is not null", types)
 
 
-def _check_header(spark: SparkSession, job: Job, names: list[str], options: dict[str, str]) -> None:
-    """Refuses two columns of one name; Spark numbers them, so a look at the header tells whether they were."""
-    stems = [label.removesuffix(str(i)) for i, label in enumerate(names)]
-    numbered = [stem for stem, label in zip(stems, names, strict=True) if stem != label]
-    if len(set(numbered)) == len(numbered):
-        return
-    plain = spark.read.options(**{**options, "header": "false", "inferSchema": "false"})
-    header = [cell for cell in plain.csv(list(job.source.path)).head(1)[0] if cell is not None]
-    twice = sorted({cell for cell in header if header.count(cell) > 1})
-    if twice:
-        message = f"two columns of `{job.source.path[0]}` are called `{twice[0]}`"
-        raise PipelineError("duplicate-column", message, "give each column of the header its own name")
+def _conflict(steps: tuple[str | int, ...], column: str) -> str:
+    """Whether a record has a key of a folder's name, with another value."""
+    own = f"try_variant_get({RECORD}, {literal(variant_path(steps))}, 'string')"
+    return f"({own} is not null and not ({own} <=> {column}))"
 
 
-def _options_map(options: dict[str, str]) -> str:
-    return "map(" + ", ".join(literal(text) for pair in options.items() for text in pair) + ")"
+def _explained(rule: str) -> str:
+    """What is shown beside a rule: what it means, or else the record."""
+    branches = ((f"{rule} = {literal(known)}", literal(text)) for known, text in EXPLAINED.items())
+    return first_of(branches, RAW)
 
 
-def _typed_records(frame: DataFrame) -> Records:
+def _csv_records(found: CsvRecords) -> Records:
+    columns: dict[str, Input] = {label: Text(cell) for label, cell in found.cells.items()}
+    partitions = found.texts.partitions
+    both = [
+        f"({found.cells[label]} is not null and not ({found.cells[label]} <=> {column}))"
+        for label, column in partitions.items()
+        if label in found.cells
+    ]
+    malformed = " or ".join([f"{FAULT} is not null", *both])
+    rule = f"coalesce({FAULT}, 'partition')"
+    return Records(
+        found.texts.frame, RAW, f"({malformed})", columns, fault_rule=rule, fault_value=_explained(rule),
+        partitions=partitions, absent=found.absent,
+    )  # fmt: skip
+
+
+def _typed_records(frame: DataFrame, counted: dict[str, Counted] | None = None) -> Records:
     types = {field.name: field.dataType for field in frame.schema.fields}
-    cells = ", ".join(name(label) for label in types)
-    has_file = "_source" in frame.columns
+    cells = ", ".join([f"{literal(NO_RAW)} as _note", *(name(label) for label in types)])
+    has_file = SOURCE in frame.columns
     if not has_file:
         try:
             frame = frame.selectExpr("*", FILE)
         except PySparkException:
-            frame = frame.selectExpr("*", "cast(null as string) as _source")
-    types.pop("_source", None)
-    return Records(frame, f"to_json(struct({cells}))", None, types)
+            frame = frame.selectExpr("*", f"cast(null as string) as {SOURCE}")
+    types.pop(SOURCE, None)
+    columns = {label: typed_input(name(label), held) for label, held in types.items()}
+    return Records(frame, f"to_json(struct({cells}))", None, columns, counted=counted or {})

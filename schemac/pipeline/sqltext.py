@@ -5,9 +5,12 @@ Shape: expressions are text until the projection is handed to Spark: one parse f
 """
 
 import itertools
+import uuid
 from collections.abc import Callable, Iterable
 
 _lambda_numbers = itertools.count()
+# A key that no text can hold by chance, or on purpose.
+END = f"_end_{uuid.uuid4().hex}"
 
 
 def literal(text: str) -> str:
@@ -62,6 +65,24 @@ def concat(parts: Iterable[str]) -> str:
         else:
             joined.append(part)
     return joined[0] if len(joined) == 1 else f"concat({', '.join(joined)})"
+
+
+def parsed(text: str) -> str:
+    """A text as the first item of a variant array, whose second says that nothing stood behind it.
+
+    Spark's parser stops after the first value of a text; what stands behind a record would be gone.
+    """
+    return f"try_parse_json(concat('[', {text}, ',{{\"{END}\":true}}]'))"
+
+
+def is_alone(variant: str) -> str:
+    """Whether a parsed text was one JSON value and nothing else."""
+    return f"coalesce(try_variant_get({variant}, '$[1].{END}', 'boolean'), false)"
+
+
+def variant_of(text: str) -> str:
+    """A text as a variant; null where it is not one JSON value."""
+    return let(parsed(text), lambda w: when(is_alone(w), f"try_variant_get({w}, '$[0]', 'variant')"))
 
 
 def any_of(conditions: list[str]) -> str:

@@ -5,7 +5,7 @@ Shape: the fields that the native reader can read (see `native`), each with its 
        A field that has no native reading is read one by one in every record, and hinders no other.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 import pyarrow as pa
@@ -15,7 +15,7 @@ from .job import Coerce, FieldSource, Job, Unexpected
 from .scalars import Scalar, scalar_of
 from .shapes import is_scalar, spark_type
 from .source import RECORD, Records
-from .sqltext import any_of, literal, name, when
+from .sqltext import END, any_of, literal, name, when
 
 Levels = list[list[tuple[str, str]]]
 READ, PROVEN = "__read", "__proven"
@@ -74,7 +74,7 @@ def _objects(node: _Object, path: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
 def _placed(root: _Object, part: pa.Field, records: Records, job: Job) -> _Member | None:
     """The field, put where its record has it; None where the native reader cannot read it, or reads there already."""
     origin = job.fields.get(part.name, FieldSource())
-    if origin is None:
+    if origin is None or records.is_partition(part.name, origin):
         return None
     steps = [step for step in records.steps_of(part.name, origin) if isinstance(step, str)]
     scalar = None
@@ -124,25 +124,35 @@ def _held(node: "_Object | _Member") -> str | None:
 def _is_plain(root: _Object, records: Records, schema: pa.Schema, job: Job) -> str:
     """Whether every token is of the kind that its field has: without keys that no field takes, or else with them."""
     others = {path: keys for path, keys in _other_keys(records, schema, job) if keys}
-    exact = f"__tokens rlike {literal('^' + _pattern(root, (), others, is_open=False) + '$')}"
+    exact = f"__tokens rlike {literal(_record_pattern(root, others, is_open=False))}"
     if job.unexpected is Unexpected.REJECT:
         return exact.replace("__tokens", f"schema_of_variant({RECORD})")
-    is_open = f"__tokens rlike {literal('^' + _pattern(root, (), others, is_open=True) + '$')}"
+    is_open = f"__tokens rlike {literal(_record_pattern(root, others, is_open=True))}"
     return f"({exact} or {is_open})".replace("__tokens", f"schema_of_variant({RECORD})")
 
 
 def _other_keys(records: Records, schema: pa.Schema, job: Job) -> Iterator[tuple[tuple[str, ...], list[str]]]:
     """Keys that are expected in an object, whether they are read natively or not."""
     for source, known, _ in records.objects(schema, job):
-        steps = getattr(source, "steps", ())
+        steps = getattr(source, "steps", ())[1:]
         if all(isinstance(step, str) for step in steps):
             yield steps, known
 
 
+def _record_pattern(root: _Object, others: dict[tuple[str, ...], list[str]], *, is_open: bool) -> str:
+    """A pattern of a parsed record: an array of it and of the mark of its end, whose keys Spark puts together."""
+    return f"^ARRAY<{_pattern(root, (), others, is_open=is_open, more=[(END, 'BOOLEAN')])}>$"
+
+
 def _pattern(
-    node: _Object, path: tuple[str, ...], others: dict[tuple[str, ...], list[str]], *, is_open: bool
+    node: _Object,
+    path: tuple[str, ...],
+    others: dict[tuple[str, ...], list[str]],
+    *,
+    is_open: bool,
+    more: Sequence[tuple[str, str]] = (),
 ) -> str:
-    members = []
+    members = [*more]
     for label, inner in node.members.items():
         if isinstance(inner, _Member):
             found = native.tokens(inner.field, inner.scalar, is_open=is_open)

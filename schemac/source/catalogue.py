@@ -154,6 +154,7 @@ NOTHING_TO_COMPILE = Code("SC602", "nothing-to-compile", _ERROR, "a run without 
 PIPELINE_FILE = Code("SC611", "pipeline-file", _ERROR, "a pipeline file that cannot be read")
 PIPELINE_FAILED = Code("SC612", "pipeline-failed", _ERROR, "a pipeline run that could not finish")
 PIPELINE_DRIFT = Code("SC613", "pipeline-drift", _ERROR, "a written table that differs from its artifact")
+SOURCE_OPTION = Code("SC614", "source-option", _ERROR, "an option of a source that is not honoured")
 
 CATALOGUE: dict[str, Code] = {code.id: code for code in list(globals().values()) if isinstance(code, Code)}
 """All codes by number, in the order of this file."""

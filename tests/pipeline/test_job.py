@@ -58,8 +58,16 @@ def test_missing_input_is_found_before_spark_starts(tmp_path: Path) -> None:
         ('[1, {"a": 1.10},\n {"b": 2}]', ["1", '{"a": 1.10}', '{"b": 2}']),
         ('{"a": 1}\n{"b": 2}\n', ['{"a": 1}', '{"b": 2}']),
         ('{\n "a": 1\n}', ['{\n "a": 1\n}']),
-        ('[{"a": 1},\n {"a": ,},\n {"a": 3}]', ['{"a": 1}', '{"a": ,},', '{"a": 3}']),
+        ('[{"a": 1},\n {"a": ,},\n {"a": 3}]', ['{"a": 1}', '{"a": ,}', '{"a": 3}']),
         ('[{"a": 1}, {"a": 2', ['{"a": 1}', '{"a": 2']),
+        ('[{"a": 1}', ['{"a": 1}', ""]),
+        ('[{"a": 1}] [{"a": 2}]x', ['{"a": 1}', '{"a": 2}', "x"]),
+        (
+            '[\n {\n  "a": tru,\n  "b": [\n   {"c": 1}]\n },\n {"a": 2}]',
+            ['{\n  "a": tru,\n  "b": [\n   {"c": 1}]\n }', '{"a": 2}'],
+        ),
+        ('{"a": "x\n{"a": 2}\n', ['{"a": "x', '{"a": 2}']),
+        ('[\n {"a": "x,\n  "b": {"c": 1}\n },\n {"a": 2}]', ['{"a": "x,\n  "b": {"c": 1}\n },', '{"a": 2}']),
     ],
 )
 def test_documents_are_cut_into_records(text: str, records: list[str]) -> None:
@@ -69,6 +77,20 @@ def test_documents_are_cut_into_records(text: str, records: list[str]) -> None:
 def test_features_are_found_behind_other_members() -> None:
     text = '{"type": "FeatureCollection", "metadata": {"features": []}, "features": [{"id": 1}, {"id": 2}], "bbox": []}'
     assert list(split_records(text, "features")) == ['{"id": 1}', '{"id": 2}']
+
+
+@pytest.mark.parametrize(
+    ("text", "records"),
+    [
+        ('{"features": [{"id": 1}], "features": [{"id": 2}]}', ['{"id": 1}', '{"id": 2}']),
+        ('{"features": [{"id": 1}]}{"features": [{"id": 2}]}', ['{"id": 1}', '{"id": 2}']),
+        ('{"features": [{"id": 1}], "x": tru, "y": [{"id": 3}]}', ['{"id": 1}', 'tru, "y": [{"id": 3}]}']),
+        ('{"features": [{"id": 1}]} x', ['{"id": 1}', "x"]),
+        ('{"id": 1}\n{"id": 2}', ['{"id": 1}', '{"id": 2}']),
+    ],
+)
+def test_whatever_stands_beside_features_is_a_record(text: str, records: list[str]) -> None:
+    assert list(split_records(text, "features")) == records
 
 
 def test_paths_are_read() -> None:

@@ -1,0 +1,147 @@
+"""Opens files as they lie there, packed or not, and turns bytes into text without losing one.
+
+Shape: a byte that is not the encoding becomes a character from U+DC00 to U+DCFF, which no text of an encoding holds, so that
+       the record around it is known; `byte_text` shows such a record with each byte as one character of ISO-8859-1.
+Errors: PipelineError for encodings that nobody knows, and for packed files that end too early.
+"""
+
+import bz2
+import codecs
+import gzip
+import io
+import os
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from .errors import PipelineError
+from .paths import local_part, refuse_packed
+
+MARK = 0xDC00
+MARKED = re.compile("[\ud800-\udfff]")
+WITH_BYTE_ORDER_MARK = {
+    "utf-16": ((codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be")),
+    "utf-32": ((codecs.BOM_UTF32_LE, "utf-32-le"), (codecs.BOM_UTF32_BE, "utf-32-be")),
+    "utf-8": ((codecs.BOM_UTF8, "utf-8"),),
+}
+CHUNK_BYTES = 1 << 20
+
+
+def _mark(error: UnicodeError) -> tuple[str | bytes, int]:
+    if isinstance(error, UnicodeDecodeError):
+        return "".join(chr(MARK + byte) for byte in error.object[error.start : error.end]), error.end
+    if isinstance(error, UnicodeEncodeError):
+        codes = [ord(letter) for letter in error.object[error.start : error.end]]
+        return bytes(code - MARK if MARK <= code <= MARK + 255 else 63 for code in codes), error.end
+    raise error
+
+
+codecs.register_error("schemac-mark", _mark)
+
+
+def codec_name(encoding: str) -> str:
+    """Python's name of an encoding.
+
+    >>> codec_name("ISO_8859_1"), codec_name("UTF8")
+    ('iso8859-1', 'utf-8')
+    """
+    try:
+        found = codecs.lookup(encoding)
+    except LookupError as error:
+        message = f"there is no encoding `{encoding}`"
+        raise PipelineError(
+            "unknown-encoding", message, "UTF-8, ISO-8859-1, windows-1252, UTF-16LE …"
+        ) from error
+    if not found._is_text_encoding:
+        raise PipelineError("unknown-encoding", f"`{encoding}` is no encoding of text", "UTF-8, ISO-8859-1 …")
+    return "utf-8" if found.name == "utf-8-sig" else found.name
+
+
+def open_file(path: str) -> Any:
+    """The bytes of a file, unpacked where its name says that they are packed."""
+    local = local_part(path)
+    refuse_packed(path)
+    if local is None:
+        from pyarrow import fs
+
+        file_system, inner = fs.FileSystem.from_uri(re.sub("^s3[an]://", "s3://", path))
+        stream: Any = file_system.open_input_stream(inner, compression=None)
+    else:
+        stream = open(local, "rb")  # noqa: SIM115  the caller closes it
+    ending = os.path.splitext(path)[1].lower()
+    if ending in (".gz", ".gzip"):
+        return gzip.GzipFile(fileobj=stream)
+    if ending == ".bz2":
+        return bz2.BZ2File(stream)
+    if ending in (".zst", ".zstd"):
+        import pyarrow as pa
+
+        return pa.CompressedInputStream(stream, "zstd")
+    if ending == ".deflate":
+        import zlib
+
+        return io.BytesIO(zlib.decompress(stream.read()))
+    return stream
+
+
+def chunks_of(path: str, encoding: str) -> Iterator[str]:
+    """The text of a file, piece by piece, without a byte order mark."""
+    try:
+        with open_file(path) as stream:
+            first = stream.read(CHUNK_BYTES)
+            codec, skipped = _settled(path, codec_name(encoding), first)
+            decoder = codecs.getincrementaldecoder(codec)("schemac-mark")
+            yield decoder.decode(first[skipped:])
+            while chunk := stream.read(CHUNK_BYTES):
+                yield decoder.decode(chunk)
+            yield decoder.decode(b"", final=True)
+    except (EOFError, OSError) as error:
+        message = f"`{path}` cannot be read to its end: {error}"
+        raise PipelineError(
+            "unreadable-source", message, "is the file whole, and what its ending says?"
+        ) from error
+
+
+def _settled(path: str, codec: str, first: bytes) -> tuple[str, int]:
+    """The codec with its byte order, and the length of the mark."""
+    if codec not in WITH_BYTE_ORDER_MARK:
+        return codec, 0
+    for mark, settled in WITH_BYTE_ORDER_MARK[codec]:
+        if first.startswith(mark):
+            return settled, len(mark)
+    if codec == "utf-8" or not first:
+        return codec, 0
+    help = f"set `encoding` to {codec.upper()}LE or {codec.upper()}BE"
+    raise PipelineError("unknown-byte-order", f"`{path}` has no byte order mark", help)
+
+
+def has_marks(text: str) -> bool:
+    """Whether some bytes of the text were not its encoding."""
+    return not text.isascii() and MARKED.search(text) is not None
+
+
+def byte_text(text: str, encoding: str) -> str:
+    """The bytes of a text that has marks, each as one character of ISO-8859-1."""
+    codec = codec_name(encoding)
+    codec = f"{codec}-le" if codec in ("utf-16", "utf-32") else codec
+    return text.encode(codec, "schemac-mark").decode("iso-8859-1")
+
+
+def lines_of(path: str, encoding: str, line_break: str = "") -> Iterator[str]:
+    """The lines of a file with their breaks: `\\n`, `\\r\\n`, `\\r`, or the one that is told."""
+    rest = ""
+    pattern = re.compile(re.escape(line_break) if line_break else r"\r\n|\n|\r(?!\Z)")
+    for chunk in chunks_of(path, encoding):
+        rest += chunk
+        start = 0
+        for found in pattern.finditer(rest):
+            yield rest[start : found.end()]
+            start = found.end()
+        rest = rest[start:]
+    if rest:
+        yield rest
+
+
+def text_of(path: str, encoding: str) -> str:
+    """The whole text of a file."""
+    return "".join(chunks_of(path, encoding))

@@ -1,0 +1,182 @@
+"""Reads Parquet columns whose types Spark refuses: nanoseconds, times of day, and whatever no field takes.
+
+Shape: Spark gives the columns as it knows them. Where it refuses one, a file's own schema tells the columns; a moment in
+       nanoseconds and a time of day are read as the counts that they are, and columns that Spark cannot read are left out.
+Units: a count is of nanoseconds since 1970-01-01, or of the unit of its column since midnight.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import pyarrow as pa
+from pyspark.errors import PySparkException
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.types import StructField, StructType
+
+from . import texts
+from .decoding import open_file
+from .inputs import Input, Text, typed_input
+from .job import FieldSource, Source, TimeUnit
+from .scalars import storage_type
+from .sqltext import fresh, name, struct, when
+
+PER_SECOND = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
+
+
+@dataclass(frozen=True)
+class Counted:
+    """A column of Parquet that is read as a count."""
+
+    column: str
+    type: pa.DataType
+
+    def reading(self, member: pa.Field, origin: FieldSource) -> tuple[Input, FieldSource]:
+        """The column for a field: the count itself where the field is a moment, or else its text."""
+        held = storage_type(member.type)
+        is_moment = pa.types.is_timestamp(held) or pa.types.is_date(held)
+        if is_moment and pa.types.is_timestamp(self.type) and origin.format is None and origin.epoch is None:
+            from pyspark.sql.types import LongType
+
+            counts = origin.model_copy(update={"epoch": TimeUnit.NANOSECOND})
+            return typed_input(name(self.column), LongType()), counts
+        return Text(text_of(name(self.column), self.type)), origin
+
+
+def text_of(count: str, data_type: pa.DataType) -> str:
+    """The text of a count, as ISO 8601 has it."""
+    per_second = PER_SECOND[data_type.unit]
+    digits = len(str(per_second)) - 1
+    below = f"pmod({count}, {per_second}L)"
+    seconds = f"(({count} - {below}) div {per_second}L)"
+    form = "yyyy-MM-dd'T'HH:mm:ss" if pa.types.is_timestamp(data_type) else "HH:mm:ss"
+    clock = f'date_format(timestamp_seconds({seconds}), "{form}")'
+    fraction = f"concat('.', lpad(cast({below} as string), {digits}, '0'))" if digits else "''"
+    zone = "Z" if getattr(data_type, "tz", None) is not None else ""
+    return f"concat({clock}, {fraction}, '{zone}')"
+
+
+def read_parquet(spark: SparkSession, source: Source) -> tuple[DataFrame, dict[str, Counted]]:
+    """The rows, and the columns that are counts."""
+    options = {**texts.file_options(source), **source.options}
+    reader = spark.read.options(**options)
+    paths = texts.spark_paths(source)
+    with texts.folders_as_text(spark):
+        try:
+            return reader.parquet(*paths), {}
+        except PySparkException:
+            _, files = texts.files_of(spark, source)
+            schema = next((found for file in files if (found := _schema_of(file.path)) is not None), None)
+            if schema is None or not any(_is_refused(held) for held in _leaves(schema)):
+                raise
+        known = [found for field in schema if (found := _spark_field(spark, field)) is not None]
+        frame = reader.schema(StructType(known)).parquet(*paths)
+    return _texts_inside(frame, schema), {
+        field.name: Counted(field.name, field.type) for field in schema if _is_count(field.type)
+    }
+
+
+def _schema_of(path: str) -> pa.Schema | None:
+    import pyarrow.parquet as pq
+
+    try:
+        with open_file(path) as stream:
+            file = pq.ParquetFile(stream)
+            schema: pa.Schema = file.schema_arrow
+            leaves = [file.schema.column(i) for i in range(len(file.schema.names))]
+            # The oldest form of a timestamp: pyarrow calls it nanoseconds, Spark reads it as a timestamp.
+            for leaf in leaves:
+                if leaf.physical_type == "INT96" and (at := schema.get_field_index(leaf.path)) >= 0:
+                    schema = schema.set(at, schema.field(at).with_type(pa.timestamp("us", "UTC")))
+            return schema
+    except (pa.ArrowException, OSError):
+        return None
+
+
+def _leaves(schema: Any) -> Iterator[pa.DataType]:
+    for field in schema:
+        yield from _leaves_of(field.type)
+
+
+def _leaves_of(data_type: pa.DataType) -> Iterator[pa.DataType]:
+    if isinstance(data_type, pa.BaseExtensionType):
+        yield from _leaves_of(data_type.storage_type)
+    elif data_type.num_fields:
+        for i in range(data_type.num_fields):
+            yield from _leaves_of(data_type.field(i).type)
+    else:
+        yield data_type
+
+
+def _is_refused(data_type: pa.DataType) -> bool:
+    """Whether a file is worth another look: a type that Spark may refuse is in it."""
+    is_ = pa.types
+    return _is_count(data_type) or is_.is_float16(data_type) or is_.is_null(data_type)
+
+
+def _is_count(data_type: pa.DataType) -> bool:
+    is_ = pa.types
+    return bool((is_.is_timestamp(data_type) and data_type.unit == "ns") or is_.is_time(data_type))
+
+
+def _counts(data_type: pa.DataType) -> pa.DataType:
+    """The type with counts in place of what Spark refuses."""
+    is_ = pa.types
+    if is_.is_time32(data_type):
+        return pa.int32()
+    if _is_count(data_type):
+        return pa.int64()
+    if is_.is_struct(data_type):
+        return pa.struct([field.with_type(_counts(field.type)) for field in data_type])
+    if is_.is_map(data_type):
+        return pa.map_(_counts(data_type.key_type), _counts(data_type.item_type))
+    if is_.is_list(data_type) or is_.is_large_list(data_type) or is_.is_fixed_size_list(data_type):
+        return pa.list_(data_type.value_field.with_type(_counts(data_type.value_type)))
+    return data_type
+
+
+def _spark_field(spark: SparkSession, field: pa.Field) -> StructField | None:
+    """The column as Spark reads it; None where it cannot."""
+    import pyarrow.parquet as pq
+
+    counted = pa.schema([pa.field(field.name, _counts(field.type))])
+    with TemporaryDirectory(prefix="schemac-") as folder:
+        path = Path(folder) / "schema.parquet"
+        pq.write_table(counted.empty_table(), path, store_schema=False)
+        try:
+            schema = spark.read.parquet(str(path)).schema
+        except PySparkException:
+            return None
+    found: StructField = schema.fields[0]
+    return found
+
+
+def _texts_inside(frame: DataFrame, schema: pa.Schema) -> DataFrame:
+    """The frame with texts in place of counts that stand inside of values."""
+    columns = []
+    for label in frame.columns:
+        position = schema.get_field_index(label)
+        held = schema.field(position).type if position >= 0 else pa.null()
+        inside = name(label) if _is_count(held) else _text_inside(name(label), held)
+        columns.append(inside if inside == name(label) else f"{inside} as {name(label)}")
+    return frame.selectExpr(*columns)
+
+
+def _text_inside(value: str, data_type: pa.DataType) -> str:
+    is_ = pa.types
+    if _is_count(data_type):
+        return text_of(value, data_type)
+    x, k = fresh(), fresh()
+    if is_.is_struct(data_type):
+        parts = [(field.name, _text_inside(f"{value}.{name(field.name)}", field.type)) for field in data_type]
+        changed = any(text != f"{value}.{name(label)}" for label, text in parts)
+        return when(f"{value} is null", "null", struct(parts)) if changed else value
+    if is_.is_map(data_type):
+        inner = _text_inside(x, data_type.item_type)
+        return value if inner == x else f"transform_values({value}, ({k}, {x}) -> {inner})"
+    if is_.is_list(data_type) or is_.is_large_list(data_type) or is_.is_fixed_size_list(data_type):
+        inner = _text_inside(x, data_type.value_type)
+        return value if inner == x else f"transform({value}, {x} -> {inner})"
+    return value

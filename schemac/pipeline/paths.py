@@ -1,0 +1,102 @@
+"""What a path of a source names: a file or folder that is there, or else a glob.
+
+Shape: local paths; those of object stores and other file systems stay with Spark. In a glob `*`, `?`, `[…]` and `{a,b}`
+       have their meaning; a path that is there is literal, whatever its characters.
+Errors: PipelineError where nothing is there, or where Spark would read nothing of what is.
+"""
+
+import glob
+import os
+import re
+from collections.abc import Iterator
+
+from .errors import PipelineError
+
+SPECIAL = re.compile(r"([\\\[\]{}*?])")
+ALTERNATIVES = re.compile(r"\{([^{}]*)\}")
+PARTITION = re.compile(r"[^=/]+=[^/]*\Z")
+NOT_READ = {".zip": "zip", ".xz": "xz", ".7z": "7-Zip", ".lz4": "LZ4", ".snappy": "Snappy", ".br": "Brotli",
+            ".tar": "tar", ".tgz": "tar", ".lzo": "LZO", ".zlib": "zlib", ".z": "compress"}  # fmt: skip
+
+
+def local_part(path: str) -> str | None:
+    """The path in the file system of this machine; None for other file systems."""
+    if path.startswith("file:"):
+        return re.sub(r"^file:(//(?=/))?", "", path)
+    return None if "://" in path else path
+
+
+def found_files(path: str) -> list[str]:
+    """What a local path names; empty where nothing is there."""
+    if os.path.exists(path):
+        return [path]
+    return sorted({name for pattern in _alternatives(path) for name in glob.glob(pattern)})
+
+
+def _alternatives(pattern: str) -> Iterator[str]:
+    found = ALTERNATIVES.search(pattern)
+    if found is None:
+        yield pattern
+        return
+    for choice in found[1].split(","):
+        yield from _alternatives(pattern[: found.start()] + choice + pattern[found.end() :])
+
+
+def spark_path(path: str) -> str:
+    """The path as Spark's glob reads it: what is there is literal."""
+    local = local_part(path)
+    return path if local is None or not os.path.exists(local) else SPECIAL.sub(r"\\\1", path)
+
+
+def base_path(paths: tuple[str, ...]) -> str | None:
+    """The folder whose `name=value` folders are columns, where one glob reaches into them."""
+    if len(paths) != 1:
+        return None
+    local = local_part(paths[0])
+    if local is not None and os.path.exists(local):
+        return None
+    fixed = []
+    for part in paths[0].split("/")[:-1]:
+        if SPECIAL.search(part) or PARTITION.match(part):
+            break
+        fixed.append(part)
+    below = [path.split("/")[len(fixed) : -1] for path in (paths[0], *(found_files(local) if local else ()))]
+    has_columns = any(PARTITION.match(part) for parts in below for part in parts)
+    return "/".join(fixed) if has_columns and any(fixed) else None
+
+
+def check_path(path: str, *, is_text: bool, is_listed_by_spark: bool) -> list[str]:
+    """The local files and folders of a path, all of which can be read."""
+    local = local_part(path)
+    if local is None:
+        return [path]
+    found = found_files(local)
+    if not found:
+        raise PipelineError("input-not-found", f"there is no file `{path}`", _nearby(local))
+    for entry in found:
+        name = os.path.basename(entry.rstrip("/"))
+        is_hidden = name.startswith(("_", ".")) and "=" not in name
+        if is_listed_by_spark and is_hidden and len(found) == 1:
+            message = f"`{path}` begins with `{name[0]}`: Spark takes such names for hidden and reads nothing"
+            raise PipelineError("hidden-input", message, "rename the file")
+        if is_text and os.path.isfile(entry):
+            refuse_packed(entry)
+    return found
+
+
+def refuse_packed(path: str) -> None:
+    """Refuses a file that would be read as the bytes of an archive."""
+    packed = NOT_READ.get(os.path.splitext(path)[1].lower())
+    if packed is not None:
+        message = f"`{path}` is packed with {packed}, which is not read"
+        raise PipelineError("packed-input", message, "unpack it, or pack it with gzip, bzip2 or zstd")
+
+
+def _nearby(path: str) -> str | None:
+    folder = os.path.dirname(path) or "."
+    if not os.path.isdir(folder):
+        return f"there is no folder `{folder}` either"
+    names = sorted(os.listdir(folder))[:12]
+    return (
+        "that folder holds " + ", ".join(f"`{entry}`" for entry in names) if names else "that folder is empty"
+    )

@@ -1,0 +1,166 @@
+"""Records of text files as texts: each line by Spark, or cut out of whole files by tasks of ours.
+
+Shape: a frame of `_raw` (the record as it stands in its file), `_source` (the file), `_fault` (null, or the rule that the text
+       itself breaks) and the columns that stand in names of folders (`day=2024-01-01/`), which are text. Blank lines are no records.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+
+import pyarrow as pa
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.types import StringType, StructField, StructType
+
+from .decoding import byte_text, has_marks
+from .job import Source
+from .paths import base_path, spark_path
+from .source_options import FILES, Options
+from .spill import RAW, SOURCE
+from .sqltext import literal, name, when
+
+FAULT = "_fault"
+ROWS_PER_BATCH = 4096
+BYTES_PER_BATCH = 8 << 20
+# Below this, spreading the records of one file over the tasks costs more than it brings.
+BYTES_WORTH_SPREADING = 32 << 20
+BAD_ENCODING = "encoding"
+
+Splitter = Callable[[str], Iterator[tuple[str, str | None]]]
+"""The records of the file at a path, each with the rule that its text breaks."""
+
+
+@dataclass(frozen=True)
+class Texts:
+    """A frame of records, and the column of each name that a folder gives."""
+
+    frame: DataFrame
+    partitions: dict[str, str]
+
+    def with_frame(self, frame: DataFrame) -> "Texts":
+        """The same of other rows."""
+        return replace(self, frame=frame)
+
+
+@dataclass(frozen=True)
+class File:
+    """One file of a source: the path, and how Spark names it in `_source`."""
+
+    path: str
+    uri: str
+    size_bytes: int
+
+    @property
+    def is_packed_for_us(self) -> bool:
+        """Whether the file is packed as Spark cannot unpack it everywhere."""
+        return self.path.lower().endswith((".zst", ".zstd", ".deflate", ".gzip"))
+
+
+@contextmanager
+def folders_as_text(spark: SparkSession) -> Iterator[None]:
+    """Values in names of folders as they stand there: Spark would make a number of `007`."""
+    key = "spark.sql.sources.partitionColumnTypeInference.enabled"
+    before = spark.conf.get(key, None)
+    spark.conf.set(key, "false")
+    try:
+        yield
+    finally:
+        if before is None:
+            spark.conf.unset(key)
+        else:
+            spark.conf.set(key, before)
+
+
+def file_options(source: Source) -> dict[str, str]:
+    """Those options of a source that choose files, with the folder that columns in names of folders start from."""
+    told = Options(source).some(FILES)
+    base = base_path(source.path)
+    return {"basePath": base, **told} if base is not None and "recursiveFileLookup" not in told else told
+
+
+def spark_paths(source: Source) -> list[str]:
+    """The paths of a source as Spark takes them."""
+    return [spark_path(path) for path in source.path]
+
+
+def lines(spark: SparkSession, source: Source, blank: str = " ") -> Texts:
+    """Each line of UTF-8 files that does not only hold blanks, with the text `value` in place of `_raw`."""
+    options = file_options(source) | Options(source).some(("lineSep",))
+    with folders_as_text(spark):
+        frame = spark.read.options(**options).text(spark_paths(source))
+    partitions = {label: f"__p{i}" for i, label in enumerate(frame.columns[1:])}
+    others = [f"{name(label)} as {column}" for label, column in partitions.items()]
+    kept = frame.selectExpr("value", f"_metadata.file_path as {SOURCE}", *others)
+    return Texts(kept.where(f"trim(BOTH {literal(blank)} FROM value) <> ''"), partitions)
+
+
+def judged(texts: Texts, faults: Sequence[tuple[str, str]] = ()) -> Texts:
+    """Lines with their faults: bytes that are not UTF-8, and conditions with the rule that they break."""
+    branches = " ".join(f"when {condition} then '{rule}'" for condition, rule in faults)
+    fault = f"case when not __valid then '{BAD_ENCODING}' {branches} end"
+    # ISO-8859-1 has a character for each byte, so that none is lost.
+    raw = when("__valid", "value", "decode(cast(value as binary), 'ISO-8859-1')")
+    kept = [SOURCE, *texts.partitions.values()]
+    checked = texts.frame.selectExpr("value", *kept, "is_valid_utf8(value) as __valid")
+    return texts.with_frame(checked.selectExpr(f"{raw} as {RAW}", f"{fault} as {FAULT}", *kept))
+
+
+def files_of(spark: SparkSession, source: Source) -> tuple[DataFrame, list[File]]:
+    """All files of a source, as a frame (`path`, `_source`, columns of folders) and as a list."""
+    with folders_as_text(spark):
+        listed = spark.read.format("binaryFile").options(**file_options(source)).load(spark_paths(source))
+    folders = [
+        label for label in listed.columns if label not in ("path", "modificationTime", "length", "content")
+    ]
+    frame = listed.selectExpr("path", f"_metadata.file_path as {SOURCE}", "length", *map(name, folders))
+    found = [File(row["path"], row[SOURCE], row["length"]) for row in frame.collect()]
+    return frame.drop("length"), sorted(found, key=lambda file: file.path)
+
+
+def cut(spark: SparkSession, listed: tuple[DataFrame, list[File]], splitter: Splitter) -> Texts:
+    """The records that a splitter finds in each file; a file is read by one task."""
+    frame, files = listed
+    folders = frame.columns[2:]
+    partitions = {label: f"__p{i}" for i, label in enumerate(folders)}
+    labels = [RAW, FAULT, SOURCE, *partitions.values()]
+    schema = StructType([StructField(label, StringType()) for label in labels])
+    records = frame.mapInArrow(_Cutter(splitter, labels), schema)
+    if max((file.size_bytes for file in files), default=0) > BYTES_WORTH_SPREADING:
+        records = records.repartition(spark.sparkContext.defaultParallelism)
+    return Texts(records, partitions)
+
+
+@dataclass(frozen=True)
+class _Cutter:
+    """What one task does; told to the workers by pickle."""
+
+    splitter: Splitter
+    labels: list[str]
+
+    def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for batch in batches:
+            for path, *others in zip(*(column.to_pylist() for column in batch.columns), strict=True):
+                yield from self._batches(path, others)
+
+    def _batches(self, path: str, others: list[str | None]) -> Iterator[pa.RecordBatch]:
+        texts: list[str] = []
+        faults: list[str | None] = []
+        size = 0
+        for text, fault in self.splitter(path):
+            texts.append(text)
+            faults.append(fault)
+            size += len(text)
+            if len(texts) == ROWS_PER_BATCH or size > BYTES_PER_BATCH:
+                yield self._batch(texts, faults, others)
+                texts, faults, size = [], [], 0
+        if texts:
+            yield self._batch(texts, faults, others)
+
+    def _batch(self, texts: list[str], faults: list[str | None], others: list[str | None]) -> pa.RecordBatch:
+        columns = [texts, faults, *([other] * len(texts) for other in others)]
+        return pa.record_batch([pa.array(column, pa.string()) for column in columns], names=self.labels)
+
+
+def decoded(text: str, encoding: str, fault: str | None = None) -> tuple[str, str | None]:
+    """A record's text as it is kept, and its fault."""
+    return (byte_text(text, encoding), BAD_ENCODING) if has_marks(text) else (text, fault)
