@@ -25,7 +25,7 @@ from schemac.lowering.metadata import BLOB
 from schemac.source.report import Report
 from schemac.source.span import Span
 from schemac.source.text import SourceText
-from schemac.targets.spark import BYTE_WIDTH, FLOAT16, LARGE_BINARY, LARGE_STRING, VECTOR_SIZE
+from schemac.targets._spark.marks import BYTE_WIDTH, FLOAT16, LARGE_BINARY, LARGE_STRING, VECTOR_SIZE
 
 SparkJson = dict[str, Any]
 
