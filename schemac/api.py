@@ -87,11 +87,16 @@ class Dataset:
         return spark.struct_type(spark.to_fields(self._compilation.lowered, emission))
 
     def to_spark_ddl(self) -> str:
-        """The CREATE TABLE statement for a catalog of lance-spark."""
+        """The statements for a catalog of lance-spark as one text, each with a semicolon at the end of its last line."""
+        return "".join(f"{statement};\n" for statement in self.to_spark_statements())
+
+    def to_spark_statements(self) -> tuple[str, ...]:
+        """CREATE TABLE, and where there is a primary key the ALTER TABLE that sets it: one `spark.sql` each."""
         from schemac.targets import spark  # for start-up time, as above
+        from schemac.targets._spark.statements import statements
 
         emission = self._emit("spark")
-        return spark.create_table(self._compilation, spark.to_fields(self._compilation.lowered, emission))
+        return statements(self._compilation, spark.to_fields(self._compilation.lowered, emission))
 
     def to_paimon(self, *, time_millis: int = 0) -> dict[str, Any]:
         """Paimon's schema file as a dict, keys in its order. Raises SchemaError where Paimon cannot hold the schema."""

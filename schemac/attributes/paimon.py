@@ -22,7 +22,7 @@ def _distinct(names: list[str]) -> list[str]:
 Columns = Annotated[list[str], Field(min_length=1), AfterValidator(_distinct)]
 _TYPE = (
     r"^((VARCHAR|CHAR|VARBINARY|BINARY)\([1-9][0-9]{0,9}\)|(TIME|TIMESTAMP|TIMESTAMP_LTZ)\([0-9]\)"
-    r"|VARIANT|MULTISET|BLOB|VECTOR)$"
+    r"|VARIANT|MULTISET|BLOB|VECTOR|ARRAY)$"
 )
 
 PRIMARY_KEYS = Attribute[list[str]](

@@ -8,7 +8,7 @@ import json
 import sys
 from collections.abc import Iterable, Mapping
 
-from schemac.cli.output import add_output_arguments, add_paths, exit_code, say, show
+from schemac.cli.output import add_connector, add_output_arguments, add_paths, exit_code, say, show
 from schemac.cli.project import open_compared
 from schemac.evolution.judge import JUDGES
 from schemac.evolution.verdict import OF_DATA, OF_READERS, Judgement, Outcome, Verdict
@@ -38,6 +38,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--ignore-readers", action="store_true", help="leave programs that have the old schema out of it"
     )
+    add_connector(parser)
     add_output_arguments(parser)
 
 
@@ -58,6 +59,7 @@ def _run(options: argparse.Namespace) -> int:
             engines,
             options.transitive,
             is_asked_outright=bool(options.engine),
+            versions={**project.versions, **({"spark": options.lance_spark} if options.lance_spark else {})},
             are_targets_named="targets" in project.configuration.model_fields_set,
             is_project=not options.paths,
         )

@@ -75,6 +75,7 @@ def _options(options: argparse.Namespace, project: Project) -> Options:
         strict=options.strict or configuration.strict,
         targets=tuple(name for name in TARGETS if name in wanted),
         asked_for=frozenset(wanted if is_named else ()),
+        versions=project.versions,
         lowering=LoweringOptions(project.defaults, configuration.metadata and not options.no_metadata),
         show_losses=options.losses,
         locked=options.locked,

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from schemac.attributes import own, paimon
-from schemac.cli.output import exit_code, say, show
+from schemac.cli.output import add_connector, exit_code, say, show
 from schemac.cli.planning import (
     add_dataset,
     is_paimon,
@@ -20,7 +20,7 @@ from schemac.cli.planning import (
     steps_text,
     version_side,
 )
-from schemac.evolution.side import Side, pair
+from schemac.evolution.side import Pair, Side, pair
 from schemac.identity.lock import LockedDataset
 from schemac.project.compile import speaks_of
 from schemac.project.configuration import Project
@@ -33,6 +33,7 @@ from schemac.tables.lance_table import LanceTable, open_table
 from schemac.tables.paimon_plan import plan_paimon
 from schemac.tables.paimon_table import PaimonTable, open_paimon_table
 from schemac.tables.spark_plan import plan_spark
+from schemac.targets._spark.versions import NEWEST_KNOWN, Connector
 
 ENGINES = ("lance", "paimon", "spark")
 """Engines that keep tables, in the order in which their plans are printed."""
@@ -53,6 +54,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="NAME",
         help=f"plan for this engine only; may be repeated ({', '.join(ENGINES)}; default: the project's targets)",
     )
+    add_connector(parser)
 
 
 def run(options: argparse.Namespace) -> int:
@@ -116,7 +118,9 @@ def _plan(
     if "paimon" in engines:
         _plan_paimon_versions(old, locked, new, made, report)
     if "spark" in engines:
-        _plan_spark(old, new, made, report, is_alone=engines == ["spark"])
+        version = options.lance_spark or project.configuration.lance_spark or NEWEST_KNOWN
+        sides = pair(old, new)
+        _plan_spark(sides, Connector(version), made, report, is_alone=engines == ["spark"])
 
 
 def _engines(project: Project, new: Side, asked: Sequence[str] | None) -> list[str]:
@@ -162,15 +166,15 @@ def _plan_paimon(table: PaimonTable, locked: LockedDataset, new: Side, made: _Ma
     made.add(title, text, {"paimon": {"steps": [step.to_json() for step in found.steps]}})
 
 
-def _plan_spark(old: Side, new: Side, made: _Made, report: Report, *, is_alone: bool) -> None:
+def _plan_spark(sides: Pair, connector: Connector, made: _Made, report: Report, *, is_alone: bool) -> None:
     """What Spark has no statement for is an error only where Spark alone was asked; `apply` does it as well."""
-    found = plan_spark(pair(old, new))
-    made.add("Spark", spark_text(found), {"spark": found.to_json()})
+    found = plan_spark(sides, connector)
+    made.add(f"Spark, with {connector}", spark_text(found), {"spark": found.to_json()})
     for change, said in found.refused if is_alone else ():
         report.add(
             REFUSED_CHANGE,
             f"{change}: {said.reason}",
-            file=new.label,
+            file=sides.new.label,
             path=change.path,
             help=said.way_out,
             severity=Severity.ERROR,

@@ -21,6 +21,7 @@ from schemac.source.render.github import render_github
 from schemac.source.render.json import render_json
 from schemac.source.render.sarif import render_sarif
 from schemac.source.render.text import count_summary, render_text
+from schemac.targets._spark.versions import NEXT, Connector
 
 RENDERERS: dict[str, Callable[[Sequence[Diagnostic]], str]] = {
     "json": render_json,
@@ -78,6 +79,24 @@ def add_compile_arguments(parser: argparse.ArgumentParser) -> None:
         help="insert the standard's system columns where they are missing, with the types of RFC-016 or of kamu",
     )
     add_output_arguments(parser)
+
+
+def add_connector(parser: argparse.ArgumentParser) -> None:
+    """`--lance-spark` of commands that judge or plan changes of tables."""
+    parser.add_argument(
+        "--lance-spark",
+        type=_connector,
+        metavar="VERSION",
+        help=f"the version of lance-spark to answer for, such as 0.4.0; `{NEXT}` for what waits upstream "
+        "(default: the project's, or the newest known)",
+    )
+
+
+def _connector(text: str) -> str:
+    try:
+        return Connector.of(text).version
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from error
 
 
 def show(diagnostics: Sequence[Diagnostic], options: argparse.Namespace) -> None:

@@ -3,9 +3,10 @@
 Floor: 10 (evolution).
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from importlib import import_module
 from importlib.util import find_spec
+from types import MappingProxyType
 
 from schemac.evolution.changes import Change
 from schemac.evolution.readers import for_old_readers
@@ -23,9 +24,14 @@ def load(engines: Iterable[str]) -> None:
         _judge_of(engine)
 
 
-def judge(changes: Iterable[Change], sides: Pair | None, engines: Iterable[str]) -> tuple[Verdict, ...]:
-    """What each engine makes of each change."""
-    judges = [(engine, _judge_of(engine)) for engine in engines]
+def judge(
+    changes: Iterable[Change],
+    sides: Pair | None,
+    engines: Iterable[str],
+    versions: Mapping[str, str] = MappingProxyType({}),
+) -> tuple[Verdict, ...]:
+    """What each engine makes of each change; `versions` names those of engines whose answer depends on it."""
+    judges = [(engine, _judge_of(engine, versions.get(engine))) for engine in engines]
     return tuple(
         Verdict(change, engine, ask(change, sides), for_old_readers(change))
         for change in changes
@@ -33,8 +39,9 @@ def judge(changes: Iterable[Change], sides: Pair | None, engines: Iterable[str])
     )
 
 
-def _judge_of(engine: str) -> Callable[[Change, Pair | None], Judgement]:
-    ask: Callable[[Change, Pair | None], Judgement] = import_module(
-        f"schemac.evolution.engines.{engine}"
-    ).judge
+def _judge_of(engine: str, version: str | None = None) -> Callable[[Change, Pair | None], Judgement]:
+    module = import_module(f"schemac.evolution.engines.{engine}")
+    ask: Callable[[Change, Pair | None], Judgement] = (
+        module.judge if version is None else module.judge_of(version)
+    )
     return ask

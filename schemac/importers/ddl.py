@@ -29,7 +29,7 @@ from schemac.source.report import Report
 from schemac.source.text import SourceText
 from schemac.syntax.type_text import ColumnText, TypeText
 from schemac.syntax.words import MalformedError
-from schemac.targets.spark import BYTE_WIDTH, FLOAT16, LARGE_BINARY, LARGE_STRING, VECTOR_SIZE
+from schemac.targets._spark.marks import BYTE_WIDTH, FLOAT16, LARGE_BINARY, LARGE_STRING, VECTOR_SIZE
 
 SparkJson = dict[str, Any]
 

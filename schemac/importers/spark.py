@@ -21,14 +21,16 @@ from schemac.lowering.metadata import BLOB, BLOB_EXTENSION, EXTENSION_METADATA, 
 from schemac.physical.arrow import ArrowField, ArrowType, pa
 from schemac.source.catalogue import UNSUPPORTED_ARROW_TYPE
 from schemac.source.report import Report
-from schemac.targets.spark import (
+from schemac.targets._spark.marks import (
     BYTE_WIDTH,
     CHILD_KEYS,
     CHILD_NAME,
+    DATE_MILLISECOND,
     FLOAT16,
     LARGE_BINARY,
     LARGE_LIST,
     LARGE_STRING,
+    TYPE_MARKS,
     VECTOR_SIZE,
 )
 
@@ -38,17 +40,6 @@ _TIME = re.compile(r"time\(([0-6])\)")
 _COLLATED = re.compile(r"string collate (\S+)")
 _DAY_TIME = re.compile(r"interval (day|hour|minute|second)( to (hour|minute|second))?")
 _RICHER = re.compile(words.TYPE_PATTERN)
-_MARKERS = (
-    VECTOR_SIZE,
-    BYTE_WIDTH,
-    FLOAT16,
-    LARGE_STRING,
-    LARGE_BINARY,
-    LARGE_LIST,
-    CHILD_NAME,
-    *CHILD_KEYS["List"],
-    *CHILD_KEYS["Map"],
-)
 _MOST_DIGITS = 38
 _DEEPEST = 100
 """Levels of nesting that are read; Lance and the manifest language stop far above it."""
@@ -173,7 +164,7 @@ class _Reader:
 
     def _arrow_metadata(self, json_type: Any, metadata: dict[str, Any], path: FieldPath) -> dict[str, str]:
         """What is not about the type: attributes under their keys, and the comment as the description."""
-        rest = {key: value for key, value in metadata.items() if key not in _MARKERS}
+        rest = {key: value for key, value in metadata.items() if key not in TYPE_MARKS}
         comment = rest.pop("comment", None)
         if comment is not None:
             rest[DESCRIPTION.key] = compact(comment if isinstance(comment, str) else compact(comment))
@@ -226,10 +217,12 @@ class _Reader:
         return pa.large_list(item) if LARGE_LIST in metadata else pa.list_(item)
 
     def _atomic(self, name: str, metadata: dict[str, Any], path: FieldPath) -> ArrowType:
+        if name == "date" and DATE_MILLISECOND in metadata:
+            return pa.date64()
         if name in _ATOMIC:
             return _plain(name)
         if name == "string" or _RICHER.fullmatch(name) or _COLLATED.fullmatch(name):
-            return _text(metadata)
+            return _text(metadata, path)
         if name == "binary":
             return _binary(metadata, path)
         if name == "decimal":
@@ -273,11 +266,12 @@ def _plain(name: str) -> ArrowType:
     return types[name]
 
 
-def _text(metadata: dict[str, Any]) -> ArrowType:
+def _text(metadata: dict[str, Any], path: FieldPath) -> ArrowType:
     storage = pa.large_string() if LARGE_STRING in metadata else pa.string()
     if metadata.get(EXTENSION_NAME) == "arrow.json":
         del metadata[EXTENSION_NAME]
-        return pa.json_(storage)
+        # Below the top every JSON has the mark, whatever its offsets: the connector reads it by it.
+        return pa.json_(storage if len(path) == 1 else pa.string())
     return storage
 
 

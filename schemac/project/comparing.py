@@ -7,8 +7,8 @@ cores.
 Errors: SC408 unknown-reference.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import NamedTuple
@@ -69,6 +69,8 @@ class Wanted:
     """Compare with every locked version, not with one."""
     is_asked_outright: bool = False
     """Ask these engines even for datasets that are built for others."""
+    versions: Mapping[str, str] = field(default_factory=dict)
+    """Versions of engines, where somebody named one."""
     are_targets_named: bool = False
     """Whether the project says which targets it has; where it does not, Paimon is asked only by those who speak of it."""
     is_project: bool = False
@@ -311,7 +313,8 @@ def _compare(old: Side | None, new: Side | None, wanted: Wanted) -> Comparison:
 
 def _judged(sides: Pair, wanted: Wanted) -> Comparison:
     changes = diff_of(sides)
-    verdicts = judge(changes, sides, _engines(sides.new, wanted)) if wanted.engines else ()
+    engines = _engines(sides.new, wanted)
+    verdicts = judge(changes, sides, engines, wanted.versions) if wanted.engines else ()
     return Comparison(
         sides.new.dataset.name,
         sides.old.label,

@@ -44,6 +44,8 @@ class Options:
     targets: tuple[str, ...] = TARGETS
     asked_for: frozenset[str] = frozenset()
     """Those of the targets that somebody named; what cannot be built for the others may be left out."""
+    versions: Mapping[str, str] = field(default_factory=dict)
+    """Versions of engines, where somebody named one."""
     lowering: LoweringOptions = LoweringOptions()
     show_losses: bool = False
     locked: bool = False
@@ -270,6 +272,8 @@ def _emit(
         if said.has_errors and target.is_optional and not _is_wanted(target, compilation.dataset, options):
             losses.append(_leave_out(target, compilation.dataset, said, report))
             continue
+        if target.beside is not None and not said.has_errors:
+            target.beside(compilation, emission, _asked_for(compilation.dataset, options), options.versions)
         artifacts += made
         losses += emission.losses
         if options.show_losses:
@@ -281,6 +285,11 @@ def _emit(
 def _is_wanted(target: Target, dataset: LogicalDataset, options: Options) -> bool:
     """Whether the run or the schema speaks of this engine."""
     return target.name in options.asked_for or speaks_of(target.domain, dataset)
+
+
+def _asked_for(dataset: LogicalDataset, options: Options) -> frozenset[str]:
+    """The engines that the schema names, or else the run or the project."""
+    return frozenset(TARGETS_OF.read(dataset.schema.extra) or options.asked_for)
 
 
 def speaks_of(domain: str, dataset: LogicalDataset) -> bool:
@@ -318,7 +327,13 @@ def _leave_out(target: Target, dataset: LogicalDataset, said: Report, report: Re
 def _losses_json(losses: Sequence[Loss]) -> bytes:
     lines = [
         json.dumps(
-            {"becomes": loss.becomes, "field": loss.path, "lost": loss.lost, "target": loss.target},
+            {
+                **({"artifact": loss.artifact} if loss.artifact else {}),
+                "becomes": loss.becomes,
+                "field": loss.path,
+                "lost": loss.lost,
+                "target": loss.target,
+            },
             ensure_ascii=False,
         )
         for loss in losses

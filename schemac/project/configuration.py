@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any, Literal, get_args
 
-from pydantic import Field, Strict, ValidationError
+from pydantic import AfterValidator, Field, Strict, ValidationError
 
 from schemac.attributes.arrow import ArrowDefaults
 from schemac.attributes.own import TargetName
@@ -22,6 +22,7 @@ from schemac.logical.system import Variant
 from schemac.source.catalogue import INVALID_CONFIGURATION
 from schemac.source.report import Report
 from schemac.syntax.complaints import complaints
+from schemac.targets._spark.versions import Connector
 
 
 class Encodings(Model):
@@ -46,6 +47,8 @@ class Configuration(Model):
     metadata: bool = True
     """Let attributes travel as Arrow metadata."""
     encodings: Encodings = Field(default_factory=Encodings.model_construct)
+    lance_spark: Annotated[str, AfterValidator(lambda text: Connector.of(text).version)] | None = None
+    """The version of lance-spark that warnings, verdicts and plans are to hold for; the newest known by default."""
     system_columns: Variant | None = None
     """Insert the standard's system columns, in this variant of their types."""
     vocabularies: dict[str, str] = {}
@@ -60,6 +63,12 @@ class Project:
     # Constructed, not validated: defaults are sound, and the validator takes time to make.
     configuration: Configuration = field(default_factory=Configuration.model_construct)
     vocabularies: tuple[Vocabulary, ...] = ()
+
+    @property
+    def versions(self) -> dict[str, str]:
+        """Versions of engines, where the project names one."""
+        version = self.configuration.lance_spark
+        return {} if version is None else {"spark": version}
 
     @property
     def defaults(self) -> ArrowDefaults:

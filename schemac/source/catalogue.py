@@ -119,6 +119,10 @@ LANCE_READ_RISK = Code("SC506", "lance-read-risk", _WARNING, "a structure that L
 LANCE_LOSS = Code("SC511", "lance-loss", _NOTE, "something that Lance does not keep")
 SPARK_TYPE = Code("SC521", "spark-type", _ERROR, "a type that Spark cannot hold")
 SPARK_LOSS = Code("SC522", "spark-loss", _NOTE, "something that Spark does not keep")
+SPARK_CONNECTOR = Code("SC523", "spark-connector", _WARNING, "a table that lance-spark cannot read")
+SPARK_PROPERTY = Code(
+    "SC524", "spark-property", _WARNING, "a table property that says something else than the schema"
+)
 ARROW_LOSS = Code("SC531", "arrow-loss", _NOTE, "something that the Arrow artifact does not keep")
 ODF_LOSS = Code("SC532", "odf-loss", _NOTE, "something that the ODF standard cannot say")
 UNSUPPORTED_ARROW_TYPE = Code(
@@ -137,6 +141,9 @@ PAIMON_DESCRIPTION = Code(
     "SC568", "paimon-description", _ERROR, "a description that Paimon takes for an order"
 )
 PAIMON_LEFT_OUT = Code("SC569", "paimon-left-out", _WARNING, "a dataset that is built without Paimon")
+PAIMON_RELEASE = Code(
+    "SC570", "paimon-release", _WARNING, "a type that only newer releases of Paimon can store"
+)
 PAIMON_LOSS = Code("SC576", "paimon-loss", _NOTE, "something that Paimon does not keep")
 
 STALE_ARTIFACT = Code(

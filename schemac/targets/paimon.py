@@ -2,7 +2,7 @@
 
 Floor: 9 (targets).
 Shape: `paimon/schema-<N>`, one a locked version, byte for byte as Paimon's Java writes it, but for the order of the options.
-Errors: SC561 to SC568; losses SC576.
+Errors: SC561 to SC568; warning SC570; losses SC576.
 Source: github.com/apache/paimon, `SchemaSerializer`, `ArrowFieldTypeConversion`; the types of pypaimon 2.1.0. What
 Paimon refuses is in `_paimon.limits`.
 """
@@ -342,6 +342,8 @@ class _Writer:
             return self.multiset(lowered, path)
         if root == "VECTOR":
             return self.worded_vector(lowered, path)
+        if root == "ARRAY":
+            return self.worded_array(lowered, path)
         if root == "VARIANT" and slot.type.kind == "Struct" and not _is_variant(slot):
             help = "give it the members `value` and `metadata`, both Binary and without Option"
             return self.refuse_word(slot, f"the members of {slot.title} are not those of a VARIANT", help)
@@ -408,6 +410,16 @@ class _Writer:
         message = f"a VECTOR has no elements of {type_.children[0].title()}"
         return self.refuse_word(slot, message, "make the items numbers, or remove the attribute")
 
+    def worded_array(self, lowered: LoweredField, path: FieldPath) -> PaimonType:
+        """A list, whatever its length: what releases without a VECTOR can store."""
+        arrow_type: Any = lowered.arrow.type
+        if not pa.types.is_fixed_size_list(arrow_type):
+            return self.list(lowered, arrow_type, path)
+        type_ = self.vector(lowered, arrow_type, path)
+        if isinstance(type_, Vector):
+            self.emission.lose(lowered.slot, f"a fixed length of {type_.length}", "ARRAY")
+        return Array(type_.children[0])
+
     def refuse_word(self, slot: Slot, message: str, help: str) -> PaimonType:
         self.emission.findings.at_extra(slot, paimon.TYPE.key, PAIMON_TYPE, message, help=help)
         return BYTES
@@ -454,6 +466,7 @@ _WORDS: dict[str, tuple[tuple[str, ...], str, str]] = {
         "a map of elements to counts",
         "write `{kind: Map, keyType: …, valueType: Int32}`",
     ),
+    "ARRAY": (("List",), "a list", "write `{kind: List, itemType: …}`"),
     "VECTOR": (("List",), "a list", "write `{kind: List, itemType: Float32, fixedLength: …}`"),
 }
 """Kinds that a word goes with, what it is, and what to write instead, by root."""
@@ -469,4 +482,4 @@ def _is_variant(slot: Slot) -> bool:
     return members == [("value", "Binary", False), ("metadata", "Binary", False)]
 
 
-TARGET = Target("paimon", PAIMON_LOSS, emit, paimon.DOMAIN, PAIMON_LEFT_OUT)
+TARGET = Target("paimon", PAIMON_LOSS, emit, paimon.DOMAIN, left_out_code=PAIMON_LEFT_OUT)

@@ -3,19 +3,19 @@
 Floor: 9 (targets). Text only; pyspark is not imported.
 Shape: `spark/schema.json`, what `StructType.fromJson` reads, one column a line; `spark/create_table.sql`.
 Column metadata uses lance-spark's keys, so that its writer restores vectors, large offsets and encodings.
-Errors: SC521; losses SC522.
+Errors: SC521; warnings SC523, SC524; losses SC522, of the JSON what a StructType cannot say, of the DDL what the table
+that it makes has otherwise than the Lance artifact.
 Source: Spark 4.3's `pyspark.sql.types` and Arrow conversion; the metadata keys and table properties that
-github.com/lance-format/lance-spark reads. DDL can say less than JSON: nothing of the nullability of list items
-and map values, and of metadata the comment alone. The JSON is the artifact of record.
+github.com/lance-format/lance-spark reads. The JSON is the artifact of record.
 """
 
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from schemac.attributes import lance, spark
 from schemac.attributes.odf import DESCRIPTION
 from schemac.logical.slots import Slot
+from schemac.lowering.lower import storage_version
 from schemac.lowering.metadata import (
     BLOB,
     BLOB_EXTENSION,
@@ -26,56 +26,29 @@ from schemac.lowering.metadata import (
 )
 from schemac.physical.arrow import ArrowField, pa
 from schemac.physical.field import LoweredField, LoweredSchema
-from schemac.source.catalogue import SPARK_LOSS, SPARK_TYPE
+from schemac.source.catalogue import SPARK_LOSS, SPARK_PROPERTY, SPARK_TYPE
+from schemac.targets._spark.columns import SparkField, SparkJson, SparkType
+from schemac.targets._spark.connector import made_table
+from schemac.targets._spark.ddl_losses import lost_of_schema, tell_differences
+from schemac.targets._spark.marks import (
+    BYTE_WIDTH,
+    CHILD_KEYS,
+    CHILD_NAME,
+    COMMENT,
+    DATE_MILLISECOND,
+    FLOAT16,
+    LARGE_BINARY,
+    LARGE_LIST,
+    LARGE_STRING,
+    VECTOR_SIZE,
+)
+from schemac.targets._spark.readable import warn_of_unreadable
+from schemac.targets._spark.statements import own_properties, primary_key, statements
 from schemac.targets.target import Artifact, Compilation, Emission, Target
 
-SparkJson = dict[str, Any]
-
 MOST_DIGITS = 38
-VECTOR_SIZE = "arrow.fixed-size-list.size"
-BYTE_WIDTH = "arrow.fixed-size-binary.byte-width"
-FLOAT16 = "arrow.float16"
-LARGE_STRING = "arrow:large-var-char"
-LARGE_BINARY = "arrow:large-var-binary"
-LARGE_LIST = "arrow.large_list"
-CHILD_NAME = "_lance.list.child.name"
-CHILD_KEYS = {"List": ("_lance.element",), "Map": ("_lance.key", "_lance.value")}
-_PROPERTY_ENCODINGS = ("compression", "compression-level", "structural-encoding", "rle-threshold", "bss")
-
-
-@dataclass(slots=True)
-class SparkType:
-    """A type in both of Spark's spellings, with what its field's metadata has to say about it."""
-
-    json: Any
-    ddl: str
-    metadata: SparkJson = field(default_factory=dict)
-
-
-@dataclass(slots=True)
-class SparkField:
-    """A column, or a member of a struct."""
-
-    name: str
-    type: SparkType
-    is_nullable: bool
-    metadata: SparkJson
-    comment: str | None
-
-    def json(self) -> SparkJson:
-        """The StructField."""
-        return {
-            "metadata": self.metadata,
-            "name": self.name,
-            "nullable": self.is_nullable,
-            "type": self.type.json,
-        }
-
-    def ddl(self, separator: str) -> str:
-        """The column as Spark SQL defines it."""
-        null = "" if self.is_nullable else " NOT NULL"
-        comment = "" if self.comment is None else f" COMMENT {literal(self.comment)}"
-        return f"{quoted_name(self.name)}{separator}{self.type.ddl}{null}{comment}"
+JSON_FILE = "spark/schema.json"
+DDL_FILE = "spark/create_table.sql"
 
 
 def to_fields(lowered: LoweredSchema, emission: Emission) -> list[SparkField]:
@@ -87,68 +60,54 @@ def to_fields(lowered: LoweredSchema, emission: Emission) -> list[SparkField]:
 def emit(compilation: Compilation, emission: Emission) -> list[Artifact]:
     """Schema and DDL."""
     fields = to_fields(compilation.lowered, emission)
+    if not emission.findings.report.has_errors:
+        _lose_of_ddl(compilation, fields, emission)
+        _check_properties(compilation, fields, emission)
     lines = ",\n  ".join([compact(f.json()) for f in fields])
     document = f'{{"fields":[\n  {lines}\n],"type":"struct"}}\n'
     return [
-        Artifact("spark/schema.json", document.encode()),
-        Artifact("spark/create_table.sql", create_table(compilation, fields).encode()),
+        Artifact(JSON_FILE, document.encode()),
+        Artifact(DDL_FILE, ddl(compilation, fields).encode()),
     ]
 
 
-def struct_type(fields: list[SparkField]) -> SparkJson:
+def struct_type(fields: Sequence[SparkField]) -> SparkJson:
     """The whole StructType."""
     return {"fields": [f.json() for f in fields], "type": "struct"}
 
 
-def create_table(compilation: Compilation, fields: list[SparkField]) -> str:
-    """The statement that makes the table in a catalog of lance-spark."""
-    schema = compilation.dataset.schema
-    columns = ",\n  ".join(f.ddl(" ") for f in fields)
-    # Spark's grammar has no empty list of columns.
-    columns = f" (\n  {columns}\n)" if fields else ""
-    comment = DESCRIPTION.read(schema.extra)
-    properties = table_properties(compilation, fields)
-    lines = [f"CREATE TABLE {table_name(compilation.dataset.name)}{columns}\nUSING lance"]
-    if comment is not None:
-        lines.append(f"COMMENT {literal(comment)}")
-    if properties:
-        items = ",\n  ".join(f"{literal(key)} = {literal(properties[key])}" for key in sorted(properties))
-        lines.append(f"TBLPROPERTIES (\n  {items}\n)")
-    return "\n".join(lines) + ";\n"
+def ddl(compilation: Compilation, fields: Sequence[SparkField]) -> str:
+    """The file of statements, each with a semicolon at the end of its last line."""
+    return "".join(f"{statement};\n" for statement in statements(compilation, fields))
 
 
-def table_name(dataset: str) -> str:
-    """A dataset's table as Spark SQL names it."""
-    return ".".join(quoted_name(part) for part in dataset.split("/"))
-
-
-def table_properties(compilation: Compilation, fields: list[SparkField]) -> dict[str, str]:
-    """TBLPROPERTIES: those of the columns, and those that the schema names."""
-    properties: dict[str, str] = {}
-    for top, column in zip(compilation.lowered.fields, fields, strict=True):
-        properties.update(_properties(top, column))
-    properties.update(spark.TABLE_PROPERTIES.read(compilation.dataset.schema.extra) or {})
-    return properties
-
-
-def _properties(top: LoweredField, column: SparkField) -> dict[str, str]:
-    """Table properties of one column; they reach top-level columns only."""
-    metadata, name = column.metadata, column.name
-    # As properties these are for vectors of floats alone; lance-spark refuses others.
-    is_of_floats = isinstance(column.type.json, dict) and column.type.json.get("elementType") in (
-        "float",
-        "double",
+def _lose_of_ddl(compilation: Compilation, fields: Sequence[SparkField], emission: Emission) -> None:
+    """What the table that the statements make has otherwise than the Lance artifact."""
+    extra = compilation.dataset.schema.extra
+    properties = own_properties(compilation, fields)
+    made = made_table(fields, properties, storage_version(extra), primary_key(compilation))
+    told = emission.losing_paths
+    tell_differences(
+        compilation.lowered.fields,
+        made,
+        told,
+        lambda slot, lost, becomes: emission.lose(slot, lost, becomes, artifact=DDL_FILE),
     )
-    marks = (VECTOR_SIZE, FLOAT16) if is_of_floats else ()
-    found = {f"{name}.{key}": str(metadata[key]) for key in marks if key in metadata}
-    if LARGE_STRING in metadata:
-        found[f"{name}.arrow.large_var_char"] = "true"
-    if lance.BLOB.key in top.slot.extra:
-        found[f"{name}.lance.encoding"] = "blob"
-    for key in _PROPERTY_ENCODINGS:
-        if f"lance-encoding:{key}" in metadata:
-            found[f"{name}.lance.{key}"] = str(metadata[f"lance-encoding:{key}"])
-    return found
+    for lost in lost_of_schema(extra):
+        emission.lose(None, lost, "nothing")
+
+
+def _check_properties(compilation: Compilation, fields: Sequence[SparkField], emission: Emission) -> None:
+    """Table properties of the author's own that say something else than the schema."""
+    written = spark.TABLE_PROPERTIES.read(compilation.dataset.schema.extra) or {}
+    for key, value in own_properties(compilation, fields).items():
+        if key in written and written[key] != value:
+            emission.findings.at_schema(
+                SPARK_PROPERTY,
+                f"the table property {key} is '{written[key]}', and the schema makes it '{value}'",
+                *("extra", spark.TABLE_PROPERTIES.key, key),
+                help="remove it: the build writes the property itself",
+            )
 
 
 class _Writer:
@@ -176,13 +135,13 @@ class _Writer:
             types.Type_UINT32: ("long", "BIGINT", "uint32"),
             types.Type_UINT64: ("decimal(20,0)", "DECIMAL(20,0)", "uint64"),
             types.Type_HALF_FLOAT: ("float", "FLOAT", "float16"),
-            types.Type_DATE64: ("date", "DATE", "date64"),
             types.Type_STRING_VIEW: ("string", "STRING", "string_view"),
             types.Type_BINARY_VIEW: ("binary", "BINARY", "binary_view"),
         }
         self.marked: dict[int, tuple[str, str, str]] = {
             types.Type_LARGE_STRING: ("string", "STRING", LARGE_STRING),
             types.Type_LARGE_BINARY: ("binary", "BINARY", LARGE_BINARY),
+            types.Type_DATE64: ("date", "DATE", DATE_MILLISECOND),
         }
         self.with_parameters: dict[int, Callable[[LoweredField, Any], SparkType]] = {
             **dict.fromkeys(
@@ -214,7 +173,7 @@ class _Writer:
             metadata.update(_metadata_of(arrow))
             comment = extra.get(DESCRIPTION.key)
             if comment is not None:
-                metadata["comment"] = comment
+                metadata[COMMENT] = comment
         return SparkField(arrow.name, type_, arrow.nullable, metadata, comment)
 
     def type(self, lowered: LoweredField, arrow_type: Any) -> SparkType:
@@ -241,6 +200,8 @@ class _Writer:
         word = spark.TYPE.read(slot.extra)
         if word is not None:
             storage = self.plainly(lowered, arrow_type)
+            if word == "variant":
+                self.emission.lose(slot, "a VARIANT", "nothing: lance-spark refuses it", artifact=DDL_FILE)
             return SparkType(word, word.upper(), storage.metadata)
         if lance.BLOB.key in slot.extra:
             is_typed = arrow_type.id == pa.lib.Type_STRUCT
@@ -250,6 +211,9 @@ class _Writer:
         if isinstance(arrow_type, pa.BaseExtensionType):
             storage = self.plainly(lowered, arrow_type.storage_type)
             mark = _without_empty_metadata(registered_extension_metadata(arrow_type))
+            if arrow_type.extension_name == "arrow.json" and slot.parent is not None:
+                # Lance gives JSON back with large offsets, and below the top the connector reads it as it was marked.
+                mark[LARGE_STRING] = "true"
             return SparkType(storage.json, storage.ddl, {**storage.metadata, **mark})
         return None
 
@@ -386,21 +350,4 @@ def _without_empty_metadata(texts: dict[str, str]) -> SparkJson:
     return {key: text for key, text in texts.items() if text or key != EXTENSION_METADATA}
 
 
-def quoted_name(name: str) -> str:
-    """A name as Spark SQL has it."""
-    return f"`{name.replace('`', '``')}`"
-
-
-def literal(text: str) -> str:
-    """A text as Spark SQL has it."""
-    escaped = (
-        text.replace("\\", "\\\\")
-        .replace("'", "\\'")
-        .replace("\n", "\\n")
-        .replace("\r", "\\r")
-        .replace("\t", "\\t")
-    )
-    return f"'{escaped}'"
-
-
-TARGET = Target("spark", SPARK_LOSS, emit)
+TARGET = Target("spark", SPARK_LOSS, emit, beside=warn_of_unreadable)

@@ -35,6 +35,8 @@ class Loss(NamedTuple):
     """What the manifest says."""
     becomes: str
     """What the target has instead."""
+    artifact: str = ""
+    """The file that loses it; empty where all files of the target do."""
 
 
 class Emission:
@@ -46,19 +48,26 @@ class Emission:
         self._loss_code = loss_code
         self._losses: list[tuple[Loss, Slot | None]] = []
 
-    def lose(self, slot: Slot | None, lost: str, becomes: str) -> None:
-        """Enter a loss at a slot, or of the schema as a whole."""
-        self._losses.append((Loss(self._target, slot.title if slot is not None else "", lost, becomes), slot))
+    def lose(self, slot: Slot | None, lost: str, becomes: str, *, artifact: str = "") -> None:
+        """Enter a loss at a slot, or of the schema as a whole; of one file where the others keep it."""
+        path = slot.title if slot is not None else ""
+        self._losses.append((Loss(self._target, path, lost, becomes, artifact), slot))
 
     @property
     def losses(self) -> tuple[Loss, ...]:
         """All losses, in the order of the fields."""
         return tuple(loss for loss, _ in self._losses)
 
+    @property
+    def losing_paths(self) -> frozenset[str]:
+        """The fields that have lost something so far."""
+        return frozenset(loss.path for loss, _ in self._losses)
+
     def report_losses(self) -> None:
         """A note at the place of each loss."""
         for loss, slot in self._losses:
-            message = f"{loss.lost} becomes {loss.becomes}"
+            where = f" in {loss.artifact}" if loss.artifact else ""
+            message = f"{loss.lost} becomes {loss.becomes}{where}"
             if slot is None:
                 self.findings.at_schema(self._loss_code, message)
             else:
@@ -89,6 +98,8 @@ class Target:
     """The artifacts; after an error finding they are not used."""
     domain: str = ""
     """Domain of the attributes that are for this engine."""
+    beside: Callable[[Compilation, Emission, frozenset[str], Mapping[str, str]], None] | None = None
+    """Says what goes wrong between this engine and others that were asked for, given the engines' versions."""
     left_out_code: Code | None = None
     """The warning where a dataset that nobody wants for this engine is built without it; None for engines that
     every dataset is for unless it says otherwise."""

@@ -62,6 +62,21 @@ WORDS: dict[str, Callable[[Dataset], str]] = {
 }
 
 
+INTRODUCTIONS = {
+    "spark": (
+        "`schema.json` loses what a StructType cannot say; what it has in metadata, lance-spark reads from there. Where",
+        "`create_table.sql` is named, the table that the statement makes through lance-spark has something else than",
+        "`lance/schema.binpb`: DDL has no words for the nullability of items and values, nor for metadata but the comment,",
+        "and its table properties reach columns of the top level only. Of a schema as a whole neither file keeps a",
+        "description (lance-spark drops the COMMENT of a table) or an attribute of your own.",
+        "",
+        "lance-spark 0.4.0 also ignores the table properties of fixed-size binaries, of vectors of Float16 and of encodings,",
+        "and does not know `SET UNENFORCED PRIMARY KEY`.",
+        "",
+    ),
+}
+
+
 def page(target: str) -> str:
     """The whole page of one target."""
     return "\n".join([*_introduction(target), *_tables(target)])
@@ -74,6 +89,7 @@ def _introduction(target: str) -> Iterator[str]:
     yield f"What the schema for {title} has in the place of every type, and what it cannot keep of it. `schemac build --losses`"
     yield "says the same of your own fields, and so does `losses.json` beside the artifacts."
     yield ""
+    yield from INTRODUCTIONS.get(target, ())
 
 
 def _title(target: str) -> str:
@@ -110,8 +126,13 @@ def _outcome(target: str, dataset: Dataset) -> tuple[str, str]:
         found: Any = error.diagnostics[0]
         return "refused", f"{found.code}: {found.message}"
     return f"`{words}`", "; ".join(
-        f"{_place(loss.path)}{loss.lost} becomes {loss.becomes}" for loss in losses
+        f"{_place(loss.path)}{loss.lost} becomes {loss.becomes}{_file(loss.artifact)}" for loss in losses
     )
+
+
+def _file(artifact: str) -> str:
+    """The file, where only one loses it."""
+    return f" ({artifact.rpartition('/')[2]})" if artifact else ""
 
 
 def _place(path: str) -> str:

@@ -1,7 +1,7 @@
 """What Paimon refuses when a table is created.
 
 Floor: 9 (targets).
-Errors: SC561 to SC568.
+Errors: SC561 to SC568; warning SC570.
 Source: `Schema`, `RowType`, `TableSchema`, `SchemaValidation` and `FileFormat.validateDataFields` of
 github.com/apache/paimon. Python's Paimon looks at almost none of these, so that a table may be made which Java cannot
 open; names are those that the newest release reserves.
@@ -21,6 +21,7 @@ from schemac.source.catalogue import (
     PAIMON_KEY,
     PAIMON_NAME,
     PAIMON_OPTION,
+    PAIMON_RELEASE,
     PAIMON_TYPE,
 )
 from schemac.source.diagnostic import Code
@@ -36,6 +37,8 @@ DIRECTIVES = ("__BLOB", "__VECTOR")
 NO_KEY = frozenset({"MAP", "ARRAY", "ROW", "MULTISET", "VECTOR", "VARIANT", "BLOB"})
 """Types that no column of a key may have."""
 NO_BUCKET_KEY = frozenset({"MAP", "ARRAY", "ROW", "MULTISET"})
+VECTORS_SINCE = "2.0.0"
+"""Java's release that knows the type VECTOR and stores it in Parquet; 1.4.2 was seen to refuse the schema file."""
 UNAWARE, POSTPONED = -1, -2
 """Numbers of buckets that are none: as many as come, and decided later."""
 ROW_TRACKING, DATA_EVOLUTION = "row-tracking.enabled", "data-evolution.enabled"
@@ -97,7 +100,19 @@ class Limits:
             self._default(slot, place.type, field)
         if place.type.root == "BLOB":
             self._blob(place)
+        if place.type.root == "VECTOR" and paimon.TYPE.key not in slot.extra:
+            self._vector(slot)
         self._format(place)
+
+    def _vector(self, slot: Slot) -> None:
+        """Who writes `VECTOR` knows; who writes a list of fixed length may not."""
+        message = (
+            f"Paimon before {VECTORS_SINCE} cannot open a table with a VECTOR, and {slot.title} becomes one"
+        )
+        help = (
+            f"write `{paimon.TYPE.key}: ARRAY` for older readers, or `VECTOR` if all of yours are new enough"
+        )
+        self._at_type(slot, PAIMON_RELEASE, message, help=help)
 
     def _default(self, slot: Slot, type_: PaimonType, field: DataField | None) -> None:
         if field is None:
