@@ -8,6 +8,7 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, Field
 
 from schemac.attributes.attribute import NUMBERS, Attribute, kinds
+from schemac.attributes.zones import find_zone
 
 DOMAIN = "schemac.dev"
 
@@ -21,6 +22,14 @@ def _distinct(names: list[str]) -> list[str]:
     return names
 
 
+def _known_zone(name: str) -> str:
+    if find_zone(name) is None:
+        raise ValueError(
+            f"no time zone is called '{name}'; write a name such as Europe/Berlin, or an offset such as +05:30"
+        )
+    return name
+
+
 RENAMED_FROM = Attribute[str](
     f"{DOMAIN}/renamedFrom",
     Annotated[str, Field(min_length=1)],
@@ -32,6 +41,12 @@ UNIT = Attribute[str](
     "unit of measure of the number, such as `m/s`",
     fits=NUMBERS | kinds("Decimal", "List"),
 )
+CLOCK_ZONE = Attribute[str](
+    f"{DOMAIN}/clockZone",
+    Annotated[str, Field(min_length=1), AfterValidator(_known_zone)],
+    "zone in which clock readings without a zone are to be read",
+    fits=kinds("Timestamp"),
+)
 TARGETS_OF = Attribute[list[str]](
     f"{DOMAIN}/targets",
     Annotated[list[TargetName], Field(min_length=1), AfterValidator(_distinct)],
@@ -39,4 +54,4 @@ TARGETS_OF = Attribute[list[str]](
     on_field=False,
     on_schema=True,
 )
-ATTRIBUTES = (RENAMED_FROM, UNIT, TARGETS_OF)
+ATTRIBUTES = (RENAMED_FROM, UNIT, CLOCK_ZONE, TARGETS_OF)

@@ -8,7 +8,15 @@ import json
 import sys
 
 from schemac.cli.output import exit_code, say, show
-from schemac.cli.planning import add_dataset, is_paimon, open_locked, paimon_text, steps_text, version_side
+from schemac.cli.planning import (
+    add_dataset,
+    add_rounding,
+    is_paimon,
+    open_locked,
+    paimon_text,
+    steps_text,
+    version_side,
+)
 from schemac.cli.progress import progress_bar
 from schemac.identity.lock import LockedDataset
 from schemac.source.report import Report
@@ -28,6 +36,7 @@ ON_SPARK_FROM = 20_000_000
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Arguments of the command."""
     add_dataset(parser)
+    add_rounding(parser)
     parser.add_argument(
         "--table", required=True, metavar="PATH", help="the Lance table, or the Paimon table's folder"
     )
@@ -64,7 +73,11 @@ def run(options: argparse.Namespace) -> int:
 def _apply(locked: LockedDataset, options: argparse.Namespace, report: Report) -> None:
     new = version_side(locked, options.new, report)
     table = open_table(options.table, locked, report) if new is not None else None
-    made = plan(table, new, report) if table is not None and new is not None else None
+    made = (
+        plan(table, new, report, frozenset(options.rounded))
+        if table is not None and new is not None
+        else None
+    )
     if made is None:
         return
     if options.format == "json":

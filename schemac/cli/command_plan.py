@@ -13,6 +13,7 @@ from schemac.attributes import own, paimon
 from schemac.cli.output import add_connector, exit_code, say, show
 from schemac.cli.planning import (
     add_dataset,
+    add_rounding,
     is_paimon,
     open_locked,
     paimon_text,
@@ -42,6 +43,7 @@ ENGINES = ("lance", "paimon", "spark")
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Arguments of the command."""
     add_dataset(parser)
+    add_rounding(parser)
     parser.add_argument(
         "--table", metavar="PATH", help="a Lance table or a Paimon table's folder, as it is now"
     )
@@ -104,7 +106,7 @@ def _plan(
     if options.table is not None:
         table = open_table(options.table, locked, report)
         if table is not None:
-            _plan_lance(table, new, made, f"{locked.name}: {table.name} → {new.label}", report)
+            _plan_lance(table, new, options, made, f"{locked.name}: {table.name} → {new.label}", report)
         return
     assert locked.newest is not None
     wanted = options.old if options.old is not None else max(1, locked.newest.number - 1)
@@ -114,7 +116,7 @@ def _plan(
     made.lines.append(f"{locked.name}: {old.label} → {new.label}")
     engines = _engines(project, new, options.engine)
     if "lance" in engines:
-        _plan_lance(LanceTable.imagined(old), new, made, "Lance", report)
+        _plan_lance(LanceTable.imagined(old), new, options, made, "Lance", report)
     if "paimon" in engines:
         _plan_paimon_versions(old, locked, new, made, report)
     if "spark" in engines:
@@ -131,8 +133,10 @@ def _engines(project: Project, new: Side, asked: Sequence[str] | None) -> list[s
     return [engine for engine in ENGINES if engine in wanted and (is_named or engine != "paimon")]
 
 
-def _plan_lance(table: LanceTable, new: Side, made: _Made, title: str, report: Report) -> None:
-    found = plan(table, new, report)
+def _plan_lance(
+    table: LanceTable, new: Side, options: argparse.Namespace, made: _Made, title: str, report: Report
+) -> None:
+    found = plan(table, new, report, frozenset(options.rounded))
     if found is None:
         return
     text = steps_text(found.steps) if found.steps else "  nothing to do"

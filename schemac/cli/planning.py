@@ -29,6 +29,19 @@ def add_dataset(parser: argparse.ArgumentParser) -> None:
     add_text_or_json(parser)
 
 
+def add_rounding(parser: argparse.ArgumentParser) -> None:
+    """Which values of a Lance table may be rounded."""
+    parser.add_argument(
+        "--allow-rounding",
+        dest="rounded",
+        action="append",
+        default=[],
+        metavar="FIELD",
+        help="let this field's values become the nearest ones of a Lance table's new type; may be repeated "
+        "(numbers: of two the even one; dates and times are cut to the unit before)",
+    )
+
+
 def open_locked(
     options: argparse.Namespace, report: Report, *, is_needed: bool = True
 ) -> tuple[Project, LockedDataset] | None:

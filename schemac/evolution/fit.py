@@ -2,7 +2,9 @@
 
 Floor: 10 (evolution).
 Shape: about one level of a type; items, keys, values and members are fields of their own.
-Source: what Arrow's safe cast does, asked for every pair of types (`tests/conformance/test_verdicts.py`).
+Shape of the rule: a value fits if the new value, brought back, is the old one; NaN is equal to itself, and -0.0 to 0.
+Source: what Arrow's safe cast does, asked for every pair of types (`tests/conformance/test_verdicts.py`), and exact arithmetic
+(`tests/conformance/test_values.py`).
 """
 
 from collections.abc import Callable
@@ -32,6 +34,12 @@ _INTEGERS = {**_SIGNED, **_UNSIGNED}
 _DIGITS = {7: 3, 8: 3, 15: 5, 16: 5, 31: 10, 32: 10, 63: 19, 64: 20}
 _MANTISSA = {"Float16": 11, "Float32": 24, "Float64": 53}
 _UNITS = list(ARROW_UNITS)
+_REACH = {
+    "Second": "292 billion years",
+    "Millisecond": "292 million years",
+    "Microsecond": "the years -290308 to 294247",
+    "Nanosecond": "the years 1677 to 2262",
+}
 
 
 def fit(old: LogicalType, new: LogicalType) -> Fit:
@@ -46,22 +54,43 @@ def fit(old: LogicalType, new: LogicalType) -> Fit:
     return _between(old, new)
 
 
+def can_be_rounded(old: Any, new: Any) -> bool:
+    """Whether values that do not fit may have a nearest one that does."""
+    if fit(old, new) is not Fit.DEPENDS:
+        return False
+    if new.kind in ("Timestamp", "Date", "Time", "Duration"):
+        is_cut = old.kind == new.kind and not _is_refined(old, new)
+        return is_cut or (old.kind == "Timestamp" and new.kind == "Date")
+    if new.kind == "Decimal":
+        return old.kind not in _INTEGERS
+    if new.kind in _MANTISSA:
+        return old.kind in (*_INTEGERS, *_MANTISSA, "Decimal", "String")
+    return new.kind in _INTEGERS and old.kind in (*_MANTISSA, "Decimal")
+
+
 def misfit(old: Any, new: Any) -> str:
     """What may be wrong with values of the old type, where it depends on them."""
     if old.kind == new.kind == "Timestamp" and (old.timezone is None) != (new.timezone is None):
-        return "a reading of a clock is an instant only if that clock showed UTC"
+        return "a reading of a clock without a zone is an instant only where it is known what clock that was"
     if old.kind == new.kind == "Map":
         return "the keys of a map may stand in any order"
-    if new.kind == "Time":
-        return "the day is lost"
+    if old.kind == "Timestamp" and new.kind == "Time":
+        return "a Time has no day, so only times of 1970-01-01 fit"
+    if old.kind == "Timestamp" and new.kind == "Date":
+        return "only midnights fit"
+    if old.kind in ("Date", "Timestamp") and new.kind == "String":
+        return "years before 1 or after 9999 cannot be written, nor offsets with seconds"
+    if new.kind == "Timestamp" and (old.kind == "Date" or _is_refined(old, new)):
+        return f"{new.title()} reaches {_REACH[new.unit]} only"
+    if old.kind == new.kind == "Duration" and _is_refined(old, new):
+        return f"{new.title()} holds 2⁶³ of its units only"
     return f"some values of {old.title()} may not fit {new.title()}"
 
 
 def _between(old: Any, new: Any) -> Fit:
     """Two plain types of different kinds."""
     if new.kind == "String":
-        # Every value can be written down; bytes only where they are UTF-8.
-        return Fit.DEPENDS if old.kind == "Binary" else Fit.LOSSLESS
+        return _to_text(old)
     if old.kind in _INTEGERS:
         return _from_integer(old.kind, new)
     if old.kind in _MANTISSA:
@@ -75,6 +104,15 @@ def _between(old: Any, new: Any) -> Fit:
     if old.kind == "String":
         return _from_text(new)
     return Fit.NEVER
+
+
+def _to_text(old: Any) -> Fit:
+    """Every value can be written down; bytes only where they are UTF-8, and moments where a calendar has them."""
+    if old.kind == "Timestamp":
+        # Clocks of old were ahead of UTC by odd seconds, for which offsets have no digits.
+        is_written = old.unit == "Nanosecond" and old.timezone in (None, "UTC")
+        return Fit.LOSSLESS if is_written else Fit.DEPENDS
+    return Fit.DEPENDS if old.kind in ("Binary", "Date") else Fit.LOSSLESS
 
 
 def _from_integer(kind: str, new: Any) -> Fit:
@@ -115,7 +153,9 @@ def _from_decimal(old: Any, new: Any) -> Fit:
 
 def _from_moment(old: Any, new: Any) -> Fit:
     if old.kind == "Date" and new.kind == "Timestamp":
-        return Fit.DEPENDS if new.unit == "Nanosecond" else Fit.LOSSLESS
+        # Clocks that are put forward at midnight have days without one.
+        has_midnights = new.timezone in (None, "UTC")
+        return Fit.LOSSLESS if has_midnights and new.unit in ("Second", "Millisecond") else Fit.DEPENDS
     return Fit.DEPENDS if old.kind == "Timestamp" and new.kind in ("Date", "Time") else Fit.NEVER
 
 
@@ -137,10 +177,12 @@ def _decimal(old: Any, new: Any) -> Fit:
 def _unit(old: Any, new: Any) -> Fit:
     if old.unit == new.unit:
         return Fit.EQUAL
-    is_finer = _UNITS.index(new.unit) > _UNITS.index(old.unit)
-    # Nanoseconds reach from 1677 to 2262 only; a time of day is always within reach.
-    has_room = new.unit != "Nanosecond" or new.kind == "Time"
-    return Fit.LOSSLESS if is_finer and has_room else Fit.DEPENDS
+    # A finer unit does not reach as far; a time of day is always within reach.
+    return Fit.LOSSLESS if _is_refined(old, new) and new.kind == "Time" else Fit.DEPENDS
+
+
+def _is_refined(old: Any, new: Any) -> bool:
+    return old.kind == new.kind and _UNITS.index(new.unit) > _UNITS.index(old.unit)
 
 
 def _timestamp(old: Any, new: Any) -> Fit:

@@ -1,7 +1,8 @@
 """Casts that Lance makes by itself.
 
 Floor: 8 (identity).
-Shape: between logical types, as Lance spells them.
+Shape: between logical types, as Lance spells them. Lance counts on when a zone comes or goes and never looks at a clock, so
+of instants only those in UTC are left to it to make readings of.
 Source: all pairs of 38 types tried with `alter_columns` of pylance 14.0.2.
 """
 
@@ -26,7 +27,15 @@ def is_cast(old: str, new: str) -> bool:
     if old.startswith("fixed_size_list:") and new.startswith("fixed_size_list:"):
         (old_item, old_size), (new_item, new_size) = _vector(old), _vector(new)
         return old_size == new_size and (old_item == new_item or is_cast(old_item, new_item))
-    return new.partition(":")[0] in _PARAMETRIC.get(old.partition(":")[0], ())
+    if new.partition(":")[0] not in _PARAMETRIC.get(old.partition(":")[0], ()):
+        return False
+    return _is_same_clock(old, new)
+
+
+def _is_same_clock(old: str, new: str) -> bool:
+    """Whether the numbers stay what they are, but for their unit; into UTC, Lance stops at years far away."""
+    before, after = (word.split(":", 2)[2] if word.startswith("timestamp:") else "-" for word in (old, new))
+    return (before == "-") == (after == "-") or before == "UTC"
 
 
 def _is_dictionary_of_texts(type_: str) -> bool:

@@ -104,6 +104,9 @@ UNUSABLE_TABLE = Code(
 FAILED_CHECK = Code("SC422", "failed-check", _ERROR, "stored values that forbid a change")
 TABLE_CHANGED = Code("SC423", "table-changed", _ERROR, "a table that somebody else changed meanwhile")
 TABLE_DRIFT = Code("SC424", "table-drift", _ERROR, "a table that is not as its artifact says")
+POINTLESS_ROUNDING = Code(
+    "SC430", "pointless-rounding", _ERROR, "leave to round a field whose values are not rounded"
+)
 MERGE_CHOICE = Code("SC407", "merge-choice", _WARNING, "a field that two branches changed differently")
 
 LANCE_TYPE = Code("SC501", "lance-type", _ERROR, "a type that Lance cannot store")

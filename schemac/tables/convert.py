@@ -3,18 +3,28 @@
 Floor: 11 (tables).
 Shape: arrays, one a slot, as long as the rows that they belong to. Fields follow their identity, whatever they are called
 and wherever they stand; a field that was not there is null.
-Errors: ValueError with the field and the reason where a value does not fit.
+What does not fit is told to whoever asked to be told, and stands as null in the result; otherwise it is an error.
+Errors: ValueError with the field and the values that do not fit.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from schemac.attributes.lance import JSON
+from schemac.evolution.clocks import clock_of
 from schemac.evolution.side import Pair
 from schemac.logical.slots import Slot, is_in_structs, preorder
 from schemac.physical.field import LoweredField
+from schemac.tables.casts.cast import cast, check_json
+from schemac.tables.casts.shown import shown
+from schemac.tables.casts.wanted import Wanted
+
+Told = Callable[[Slot, Any, Any], None]
+"""Gets a field of the new schema, its old values, and as a numpy array of truths which of them do not fit."""
 
 
 def values_of(slot: Slot, batch: pa.RecordBatch) -> pa.Array:
@@ -27,8 +37,10 @@ def values_of(slot: Slot, batch: pa.RecordBatch) -> pa.Array:
 class Conversion:
     """Builds the arrays of new slots out of batches with the old schema."""
 
-    def __init__(self, sides: Pair) -> None:
+    def __init__(self, sides: Pair, rounded: Collection[str] = (), told: Told | None = None) -> None:
         self._before = sides.before
+        self._rounded = frozenset(rounded)
+        self._told = told or _refuse
         self._old = _by_slot(sides.old.lowered.fields)
         self._new = _by_slot(sides.new.lowered.fields)
 
@@ -64,11 +76,26 @@ class Conversion:
             return _nulls(length, type_)
         if kind in ("List", "Map") and is_alike and old is not None:
             return self._repeated(slot, old, source, lowered)
-        try:
-            return _cast(source, type_)
-        except (pa.ArrowException, ValueError) as error:
-            reason = str(error).splitlines()[0]
-            raise ValueError(f"{slot.title}: {reason[0].lower()}{reason[1:]}") from error
+        return self._cast(slot, old or slot, source, type_)
+
+    def _cast(self, slot: Slot, old: Slot, source: Any, type_: Any) -> pa.Array:
+        """Plain values; those that do not fit are told, and null from there on."""
+        values, stored = _plain(source), _storage_of(type_)
+        if JSON.read(slot.extra) and not JSON.read(old.extra) and old.type.kind == "String":
+            self._tell(slot, values, check_json(values).misfits)
+        plain = stored.value_type if pa.types.is_dictionary(stored) else stored
+        zone = clock_of(old, slot) or ""
+        is_rounded = is_named(slot, self._rounded)
+        made = cast(values, Wanted(old.type, slot.type, plain, zone, is_rounded))
+        self._tell(slot, values, made.misfits)
+        found = made.values
+        if pa.types.is_dictionary(stored):
+            found = found.dictionary_encode().cast(stored)
+        return pa.ExtensionArray.from_storage(type_, found) if stored is not type_ else found
+
+    def _tell(self, slot: Slot, values: Any, misfits: Any) -> None:
+        if misfits.any():
+            self._told(slot, values, misfits)
 
     def _struct(
         self, slot: Slot, old: Slot | None, source: Any, length: int, batch: pa.RecordBatch | None
@@ -89,17 +116,21 @@ class Conversion:
     def _repeated(self, slot: Slot, old: Slot, source: Any, lowered: LoweredField) -> pa.Array:
         type_: Any = lowered.arrow.type
         if isinstance(type_, pa.BaseExtensionType) or not lowered.children:
-            return _cast(source, type_)
+            return self._cast(slot, old, source, type_)
         if slot.type.kind == "Map":
             return self._map(slot, old, source, type_)
         (item,) = slot.children
         size = getattr(slot.type, "fixed_length", None)
         lengths = pc.list_value_length(source)
-        if size is not None and not pc.all(pc.equal(lengths, size), min_count=0).as_py():
-            raise ValueError(f"{slot.title}: a list has not {size} items")
-        values = _flat(source, size)
-        items = self._array(item, self._before.get(item), values, len(values), None)
         if size is not None:
+            others = pc.fill_null(pc.not_equal(lengths, size), fill_value=False)
+            misfits = np.asarray(others.to_numpy(zero_copy_only=False))
+            self._tell(slot, source, misfits)
+            source = pc.if_else(others, pa.scalar(None, source.type), source) if misfits.any() else source
+        values = _flat(source, size)
+        items = self._array(item, self._before.get(item, old.children[0]), values, len(values), None)
+        if size is not None:
+            items = _filled(items, source, size)
             return pa.FixedSizeListArray.from_arrays(items, type=type_, mask=source.is_null())
         offsets = _offsets(lengths, pa.types.is_large_list(type_))
         array = pa.LargeListArray if pa.types.is_large_list(type_) else pa.ListArray
@@ -137,12 +168,32 @@ def _nulls(length: int, type_: Any) -> pa.Array:
     return pa.FixedSizeListArray.from_arrays(items, type=type_, mask=pa.array([True] * length, pa.bool_()))
 
 
+def _filled(items: Any, vectors: Any, size: int) -> pa.Array:
+    """The items of vectors, with something under the null ones, where Lance wants no nulls."""
+    if not vectors.null_count or items.type.num_fields or not _is_of_fixed_width(items.type):
+        return items
+    blank = pa.Array.from_buffers(items.type, 1, [None, pa.py_buffer(bytes(64))])
+    places = np.repeat(vectors.is_valid().to_numpy(zero_copy_only=False), size)
+    return pa.concat_arrays([items, blank]).take(
+        pa.array(np.where(places, np.arange(len(items)), len(items)))
+    )
+
+
+def _is_of_fixed_width(type_: Any) -> bool:
+    return bool(pa.types.is_primitive(type_) or pa.types.is_decimal(type_))
+
+
 def _flat(source: Any, size: int | None) -> pa.Array:
     """The items of lists that are not null; of vectors, also those of null ones, which take their room."""
     if size is None:
         return source.flatten()
     if pa.types.is_fixed_size_list(source.type):
-        return source.values.slice(source.offset * size, len(source) * size)
+        items = source.values.slice(source.offset * size, len(source) * size)
+        if not source.null_count:
+            return items
+        # What stands under a null vector is no value.
+        places = np.repeat(source.is_valid().to_numpy(zero_copy_only=False), size)
+        return items.take(pa.array(np.arange(len(items)), mask=~places))
     if not source.null_count:
         return source.flatten()
     filled = pc.fill_null(source, pa.scalar([None] * size, source.type))
@@ -154,30 +205,29 @@ def _offsets(lengths: Any, is_large: bool) -> pa.Array:
     return pa.concat_arrays([pa.array([0], pa.int64()), sums]).cast(pa.int64() if is_large else pa.int32())
 
 
-def _cast(values: Any, type_: Any) -> pa.Array:
-    """Plain values of one type as another; nothing is cut off on the way."""
-    if isinstance(type_, pa.BaseExtensionType):
-        return pa.ExtensionArray.from_storage(type_, _cast(_storage(values), type_.storage_type))
-    values = _storage(values)
-    if values.type.equals(type_):
-        return values
-    if pa.types.is_dictionary(values.type):
-        values = values.dictionary_decode()
-    if pa.types.is_dictionary(type_):
-        return values.cast(type_.value_type).dictionary_encode().cast(type_)
-    if pa.types.is_boolean(type_) and pa.types.is_string(values.type):
-        return values.cast(type_)
-    cast = values.cast(type_, safe=True)
-    if pa.types.is_timestamp(values.type) and not pa.types.is_timestamp(type_) and pa.types.is_date(type_):
-        # Arrow cuts the time of day off without a word.
-        same = pc.equal(cast.cast(values.type), values)
-        if not pc.all(same, min_count=0).as_py():
-            raise ValueError("a time of day would be cut off")
-    return cast
+def is_named(slot: Slot, names: Collection[str]) -> bool:
+    """Whether a field, or one that it is a part of, is among these."""
+    here: Slot | None = slot
+    while here is not None:
+        if here.title in names:
+            return True
+        here = here.parent
+    return False
 
 
-def _storage(values: Any) -> Any:
-    return values.storage if isinstance(values.type, pa.BaseExtensionType) else values
+def _refuse(slot: Slot, values: Any, misfits: Any) -> None:
+    first = shown(values.filter(pa.array(misfits)).slice(0, 1))[0]
+    raise ValueError(f"{slot.title}: {first} does not fit {slot.type.title()}")
+
+
+def _plain(values: Any) -> Any:
+    """The values without an extension type, and not in a dictionary."""
+    values = values.storage if isinstance(values.type, pa.BaseExtensionType) else values
+    return values.dictionary_decode() if pa.types.is_dictionary(values.type) else values
+
+
+def _storage_of(type_: Any) -> Any:
+    return type_.storage_type if isinstance(type_, pa.BaseExtensionType) else type_
 
 
 def _by_slot(fields: tuple[LoweredField, ...]) -> Mapping[Slot, LoweredField]:

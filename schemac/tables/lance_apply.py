@@ -11,11 +11,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from typing import Any
 
-import pyarrow.compute as pc
-
-from schemac.source.catalogue import FAILED_CHECK, TABLE_CHANGED, UNUSABLE_TABLE
+from schemac.source.catalogue import TABLE_CHANGED, UNUSABLE_TABLE
 from schemac.source.report import Report
-from schemac.tables.convert import Conversion
+from schemac.tables.checks import report_misfits
 from schemac.tables.lance_plan import Plan, paths
 from schemac.tables.lance_table import INDICES_KEY, in_preorder, lance_errors
 from schemac.tables.recipe import Recipe
@@ -70,40 +68,13 @@ class _Work:
     def check(self) -> None:
         """All checks, each over the whole table, before anything is changed."""
         checks = [step for step in self.plan.steps if isinstance(step, Check)]
-        conversion = Conversion(self.plan.sides)
         for number, step in enumerate(checks):
             self.progress(f"checking {step.title}", number, len(checks))
-            found = self._nulls(step) if step.is_about_nulls else self._misfit(step, conversion)
-            if found:
-                self.report.add(
-                    FAILED_CHECK,
-                    f"{step.title}: {step.question}, but {found}",
-                    file=self.plan.table.name,
-                    path=step.title,
-                    help="mend or remove these rows, or change the schema; nothing was changed",
-                )
+            report_misfits(
+                step, self.plan.sides, self.dataset, self.plan.table.name, self.plan.rounded, self.report
+            )
         if self.report.has_errors:
             raise _StoppedError
-
-    def _nulls(self, step: Check) -> str:
-        assert step.slot is not None
-        before = self.plan.sides.before[step.slot]
-        count = 0
-        for batch in self.dataset.to_batches(columns=[str(before.column.segment)]):
-            count += _null_count(batch, before)
-        return f"{count:,} are null" if count else ""
-
-    def _misfit(self, step: Check, conversion: Conversion) -> str:
-        assert step.slot is not None
-        column = step.slot.column
-        row = 0
-        for batch in self.dataset.to_batches(columns=sorted(conversion.sources(column))):
-            try:
-                conversion.build(column, batch)
-            except ValueError as error:
-                return f"among rows {row:,} to {row + len(batch):,}: {error}"
-            row += len(batch)
-        return ""
 
     def carry_out(self, step: Step) -> None:
         """One step."""
@@ -167,7 +138,7 @@ class _Work:
     def write_anew(self, step: Rewrite) -> None:
         """A column beside the old one."""
         assert step.slot is not None
-        recipe = Recipe.of(self.plan.sides, step.slot, step.column)
+        recipe = Recipe.of(self.plan.sides, step.slot, step.column, self.plan.rounded)
         if not self.dataset.get_fragments():
             self.add(Add(step.title, slots=(step.slot,), ids=step.ids))
             return
@@ -303,24 +274,3 @@ def _unmark_key(field: pb.Field) -> None:
     field.ClearField("unenforced_primary_key")
     field.ClearField("unenforced_primary_key_position")
     field.ClearField("unenforced_clustering_key_position")
-
-
-def _null_count(batch: Any, slot: Any) -> int:
-    """How many values of a field are null where what is around it is not."""
-    chain = [slot]
-    while chain[-1].parent is not None:
-        chain.append(chain[-1].parent)
-    values = batch.column(str(chain[-1].segment))
-    for inner in reversed(chain[:-1]):
-        values = _inside(values.filter(values.is_valid()), inner)
-    return int(values.null_count)
-
-
-def _inside(values: Any, slot: Any) -> Any:
-    """The values of a part or member of what is around it, without what is null."""
-    kind = slot.parent.type.kind
-    if kind == "Struct":
-        return pc.struct_field(values, str(slot.segment))
-    if kind == "Map":
-        return values.keys if slot.segment.value == "key" else values.items
-    return values.flatten()

@@ -12,18 +12,19 @@ from dataclasses import dataclass, replace
 from schemac.evolution.changes import Change, Fact
 from schemac.evolution.diff import diff_of, slot_title
 from schemac.evolution.engines import lance as engine
-from schemac.evolution.fit import Fit, fit
 from schemac.evolution.side import Pair, Side
 from schemac.evolution.verdict import Outcome
 from schemac.identity.casts import is_cast
 from schemac.identity.lock import Numbers
 from schemac.identity.numbering import Highest, Old, number
-from schemac.logical.slots import Slot, preorder
+from schemac.logical.slots import Slot, is_in_structs, preorder
 from schemac.source.catalogue import REFUSED_CHANGE, UNUSABLE_TABLE
 from schemac.source.report import Report
+from schemac.tables.checks import report_pointless_rounding, value_checks
+from schemac.tables.convert import is_named
 from schemac.tables.differences import differences
 from schemac.tables.lance_table import LanceTable, is_held
-from schemac.tables.steps import Add, BuildIndex, Cast, Check, DropIndex, Index, Rewrite, SetSchema, Step
+from schemac.tables.steps import Add, BuildIndex, Cast, DropIndex, Index, Rewrite, SetSchema, Step
 from schemac.targets._generated.lance import file_pb2 as pb
 from schemac.targets.lance import to_message
 
@@ -46,6 +47,8 @@ class Plan:
     steps: tuple[Step, ...]
     target: pb.Schema
     """What the table's schema is afterwards."""
+    rounded: frozenset[str] = frozenset()
+    """The fields whose values may be rounded."""
 
     @property
     def is_done(self) -> bool:
@@ -53,7 +56,7 @@ class Plan:
         return not self.steps
 
 
-def plan(table: LanceTable, new: Side, report: Report) -> Plan | None:
+def plan(table: LanceTable, new: Side, report: Report, rounded: frozenset[str] = frozenset()) -> Plan | None:
     """The plan for a table; None after saying why there is none."""
     if table.unknown:
         report.add(
@@ -80,17 +83,20 @@ def plan(table: LanceTable, new: Side, report: Report) -> Plan | None:
                 path=change.path,
                 help=judgement.way_out,
             )
+    report_pointless_rounding(rounded, sides, report)
     if report.has_errors:
         return None
     numbers = _numbers(table, sides)
     target = to_message(new.lowered, numbers)
-    nodes = list(_nodes(table, sides, numbers))
+    nodes = list(_nodes(table, sides, numbers, rounded))
+    if _has_part_alone(nodes, table, report):
+        return None
     going = _going(table, target)
     all_indices = [_with_field(index, table) for index in table.indices]
     indices = [index for index in all_indices if _is_in_the_way(index, table, going)]
     steps: list[Step] = []
     if not is_empty:
-        steps += _checks(sides, changes)
+        steps += value_checks(sides, changes, rounded)
     steps += [
         DropIndex(index.path, index=index, is_rebuilt=_path_after(index, sides) is not None)
         for index in indices
@@ -103,7 +109,7 @@ def plan(table: LanceTable, new: Side, report: Report) -> Plan | None:
         path = _path_after(index, sides)
         if path is not None and (index in indices or index.name not in table.standing):
             steps.append(BuildIndex(path, index=replace(index, path=path)))
-    return Plan(table, sides, changes, tuple(steps), target)
+    return Plan(table, sides, changes, tuple(steps), target, rounded)
 
 
 def _pair(table: LanceTable, new: Side) -> Pair:
@@ -127,7 +133,9 @@ def _numbers(table: LanceTable, sides: Pair) -> Mapping[Slot, Numbers]:
     return found
 
 
-def _nodes(table: LanceTable, sides: Pair, numbers: Mapping[Slot, Numbers]) -> Iterator[Add | Cast | Rewrite]:
+def _nodes(
+    table: LanceTable, sides: Pair, numbers: Mapping[Slot, Numbers], rounded: frozenset[str]
+) -> Iterator[Add | Cast | Rewrite]:
     """A step for every node that the table does not have yet, and whose parent it has."""
     assert sides.old.numbers is not None
     there = {field.id for field in table.fields}
@@ -140,7 +148,7 @@ def _nodes(table: LanceTable, sides: Pair, numbers: Mapping[Slot, Numbers]) -> I
         subtree = tuple(id for inner in preorder([slot]) for id in numbers[inner].lance)
         if before is None and not any(inner in sides.before for inner in preorder([slot])):
             yield Add(slot.title, slots=(slot,), ids=subtree)
-        elif before is not None and _is_castable(sides, before, slot):
+        elif before is not None and _is_castable(sides, before, slot, rounded):
             yield Cast(
                 slot.title,
                 slot=slot,
@@ -159,14 +167,34 @@ def _nodes(table: LanceTable, sides: Pair, numbers: Mapping[Slot, Numbers]) -> I
             )
 
 
-def _is_castable(sides: Pair, before: Slot, slot: Slot) -> bool:
+def _is_castable(sides: Pair, before: Slot, slot: Slot, rounded: frozenset[str]) -> bool:
     """Whether Lance casts the field where it stands; a vector counts as a plain value."""
+    pairs = [(before, slot), *zip(before.children, slot.children, strict=False)]
+    if not all(engine.is_cast_in_place(*pair, is_rounded=is_named(pair[1], rounded)) for pair in pairs):
+        return False
     old, new = sides.old.words[before], sides.new.words[slot]
     parent = sides.before.get(slot.parent) if slot.parent is not None else None
     if len(old) != 1 or len(new) != 1 or before.parent is not parent:
         return False
     is_plain = not any(sides.new.words[child] for child in slot.children)
     return is_plain and len(before.children) == len(slot.children) and is_cast(old[0], new[0])
+
+
+def _has_part_alone(nodes: Sequence[Add | Cast | Rewrite], table: LanceTable, report: Report) -> bool:
+    """Whether a part of a list would have to be written anew alone, which is possible with whole columns only."""
+    parts = [
+        node for node in nodes if isinstance(node, Rewrite) and node.slot and not is_in_structs(node.slot)
+    ]
+    for node in parts:
+        report.add(
+            REFUSED_CHANGE,
+            f"{node.title}: {node.before} → {node.after}: inside lists Lance casts by itself, and knows no clocks and no "
+            "rounding but that of binary floats",
+            file=table.name,
+            path=node.title,
+            help="add a field beside it, fill it, and drop the old one",
+        )
+    return bool(parts)
 
 
 def _batched(nodes: Sequence[Add | Cast | Rewrite]) -> list[Step]:
@@ -181,30 +209,6 @@ def _batched(nodes: Sequence[Add | Cast | Rewrite]) -> list[Step]:
         else:
             steps.append(step)
     return steps
-
-
-def _checks(sides: Pair, changes: Sequence[Change]) -> Iterator[Check]:
-    seen: set[tuple[str, bool]] = set()
-    for change in changes:
-        slot, before = change.new_slot, change.old_slot
-        if slot is None or before is None or engine.judge(change, sides).outcome is not Outcome.DATA:
-            continue
-        is_about_nulls = change.fact is Fact.BECAME_REQUIRED
-        if is_about_nulls and not sides.new.words[slot]:
-            # Lance does not know whether the items of a vector may be null.
-            continue
-        if (slot.title, is_about_nulls) in seen:
-            continue
-        seen.add((slot.title, is_about_nulls))
-        if is_about_nulls:
-            question = "no null may be there"
-            query = f"select count(*) where {before.title} is null"
-        elif fit(before.type, slot.type) is Fit.DEPENDS or change.fact is Fact.JSON_CHANGED:
-            question = f"every value has to fit {slot.type.title()}"
-            query = f"select count(*) where {before.title} is not null and try_cast({before.title} as {slot.type.title()}) is null"
-        else:
-            continue
-        yield Check(slot.title, question=question, query=query, slot=slot, is_about_nulls=is_about_nulls)
 
 
 def _going(table: LanceTable, target: pb.Schema) -> frozenset[int]:

@@ -4,6 +4,7 @@ Floor: 11 (tables).
 Shape: both schemas as trees, and which field of the new one is which of the old one, by their places in pre-order.
 """
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -31,14 +32,16 @@ class Recipe:
     """The place of the field that is made."""
     name: str
     """What it is called in the result."""
+    rounded: tuple[str, ...] = ()
+    """The fields whose values may be rounded."""
 
     @classmethod
-    def of(cls, sides: Pair, slot: Slot, name: str) -> "Recipe":
+    def of(cls, sides: Pair, slot: Slot, name: str, rounded: Collection[str] = ()) -> "Recipe":
         """The recipe for a slot of the new side."""
         olds = {s: i for i, s in enumerate(preorder(sides.old.dataset.columns))}
         news = {s: i for i, s in enumerate(preorder(sides.new.dataset.columns))}
         before = tuple((news[new], olds[old]) for new, old in sides.before.items())
-        return cls(_tree(sides.old), _tree(sides.new), before, news[slot], name)
+        return cls(_tree(sides.old), _tree(sides.new), before, news[slot], name, tuple(sorted(rounded)))
 
     @cached_property
     def _sides(self) -> Pair:
@@ -52,7 +55,7 @@ class Recipe:
 
     @cached_property
     def _conversion(self) -> Conversion:
-        return Conversion(self._sides)
+        return Conversion(self._sides, self.rounded)
 
     @property
     def sources(self) -> list[str]:

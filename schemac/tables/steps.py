@@ -57,12 +57,13 @@ class Check(Step):
     cost: Outcome = Outcome.DATA
     question: str = ""
     query: str = ""
+    """A filter of Lance that finds the rows in question; empty where it has no words for them."""
     slot: Slot | None = field(default=None, repr=False, compare=False)
     is_about_nulls: bool = False
 
     def describe(self) -> str:
-        """The question, and the query that answers it."""
-        return f"{self.question}: {self.query}"
+        """The question, and the query that answers it, where Lance has one."""
+        return f"{self.question}: rows where {self.query}" if self.query else self.question
 
 
 @dataclass(frozen=True, slots=True)

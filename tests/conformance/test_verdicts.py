@@ -74,9 +74,9 @@ def _decimal(precision: int, scale: int) -> Typed:
 def _temporal() -> Iterator[tuple[str, Typed]]:
     for unit, n in PER_SECOND.items():
         yield f"Time {unit}", Typed(of("Time", unit=unit), (0, 3600 * n, 86400 * n - 1))
-        moments = (0, 19000 * 86400 * n, 1000 * n + 1, -1, min(2**63 - 1, LAST_SECOND * n))
+        moments = (0, 19000 * 86400 * n, 1000 * n + 1, -1, min(2**63 - 1, LAST_SECOND * n), 2**63 - 1)
         yield f"Timestamp {unit}", Typed(of("Timestamp", unit=unit), moments)
-        spans = (0, n, n + 1, -1, min(2**63 - 1, 10**12 * n))
+        spans = (0, n, n + 1, -1, 2**63 - 1)
         yield f"Duration {unit}", Typed(of("Duration", unit=unit), spans)
 
 
@@ -90,15 +90,15 @@ TYPES: dict[str, Typed] = {
         for p, s in ((9, 0), (9, 2), (12, 2), (12, 4), (20, 0), (23, 3), (50, 5), (5, -3))
     },
     "Bool": Typed(of("Bool"), (True, False)),
-    "Date": Typed(of("Date"), (0, 19000, -1, LAST_SECOND // 86400, -719162)),
+    "Date": Typed(of("Date"), (0, 19000, -1, LAST_SECOND // 86400, -719162, 2**31 - 1)),
     **dict(_temporal()),
     "Timestamp of a clock": Typed(
         of("Timestamp", unit="Microsecond", timezone=None),
-        (0, 19000 * 86400 * 10**6, 1, -1, FAR),
+        (0, 19000 * 86400 * 10**6, 1, -1, FAR, 2**63 - 1),
     ),
     "Timestamp in Kyiv": Typed(
         of("Timestamp", unit="Microsecond", timezone="Europe/Kyiv"),
-        (0, (19000 * 86400 - 7200) * 10**6, 1, -1, FAR),
+        (0, (19000 * 86400 - 7200) * 10**6, 1, -1, FAR, 2**63 - 1),
     ),
     "String": Typed(
         of("String"),
@@ -297,6 +297,8 @@ def test_read_types_as_judged(old: str, form: str, tmp_path: Path) -> None:
     array = stored(TYPES[old].values, before.to_arrow().field(0).type)
     if form == "parquet" and old == "Decimal(5, -3)":
         pytest.skip("Parquet has no decimals with a negative scale")
+    if form == "parquet" and old == "Timestamp Second":
+        pytest.skip("Parquet keeps them as milliseconds, which do not reach as far")
     wrong = []
     for new, typed in TYPES.items():
         after = compiled(typed.manifest)

@@ -55,7 +55,7 @@ def two(old: Any, new: Any, **extra: Any) -> LockedDataset:
 DECIMAL = {"kind": "Decimal", "precision": 9, "scale": 4}
 STRUCT = {"kind": "Struct", "fields": [field(optional("Int32"), "a")]}
 HOSTILE = [
-    ("null in a column", optional("Int32"), "Int32", [1, None], "1 are null"),
+    ("null in a column", optional("Int32"), "Int32", [1, None], "1 is null"),
     ("null in a member", STRUCT, {"kind": "Struct", "fields": [field("Int32", "a")]}, [{"a": 1}, {"a": None}], "null"),
     ("null in a list", {"kind": "List", "itemType": optional("Int8")}, {"kind": "List", "itemType": "Int8"}, [[1], [None, 2]], "null"),
     ("too large", "Int64", "Int8", [1, 300], "300"),
@@ -66,8 +66,8 @@ HOSTILE = [
     ("no number", "String", "Int64", ["1", "one"], "one"),
     ("fraction", "Float64", "Int32", [1.0, 1.5], "1.5"),
     ("moment cut off", {"kind": "Timestamp", "unit": "Microsecond"}, {"kind": "Timestamp", "unit": "Second"}, [1_000_000, 1_500_000], "x"),
-    ("time of day", {"kind": "Timestamp", "unit": "Second", "timezone": None}, "Date", [86400, 86401], "time of day"),
-    ("another length", {"kind": "List", "itemType": "Float32"}, {"kind": "List", "itemType": "Float32", "fixedLength": 2}, [[1.0, 2.0], [1.0]], "2 items"),
+    ("time of day", {"kind": "Timestamp", "unit": "Second", "timezone": None}, "Date", [86400, 86401], "00:00:01"),
+    ("another length", {"kind": "List", "itemType": "Float32"}, {"kind": "List", "itemType": "Float32", "fixedLength": 2}, [[1.0, 2.0], [1.0]], "a list of 1 item"),
     ("no text", "Binary", "String", [b"a", b"\xff"], "x"),
 ]  # fmt: skip
 

@@ -6,7 +6,9 @@ commit replaces the schema (names, order, nullability, metadata, drops), another
 column anew under a new id.
 """
 
+from schemac.attributes import own
 from schemac.evolution.changes import Change, Fact
+from schemac.evolution.clocks import clock_of
 from schemac.evolution.fit import Fit, fit, misfit
 from schemac.evolution.layouts import LAYOUT_FACTS
 from schemac.evolution.readers import TYPE_FACTS
@@ -128,6 +130,8 @@ def _type(fact: Fact, sides: Pair, old: Slot, new: Slot) -> Judgement:
         return Judgement(Outcome.METADATA) if fact is Fact.EXTENSION_TYPE_CHANGED else SAFE
     if before == ("json",) and not is_cast("json", after[0]):
         return Judgement(Outcome.REFUSED, "Lance turns JSON into bytes only", _BESIDE)
+    if clock_of(old, new) is None:
+        return _undeclared_clock(old, new)
     match fit(old.type, new.type):
         case Fit.NEVER:
             return Judgement(Outcome.REFUSED, f"{old.type.title()} cannot become {new.type.title()}", _BESIDE)
@@ -138,6 +142,22 @@ def _type(fact: Fact, sides: Pair, old: Slot, new: Slot) -> Judgement:
                 "`schemac apply` looks at all values before it changes anything",
             )
     return Judgement(Outcome.REWRITE, "the column is written anew, under a new id")
+
+
+def _undeclared_clock(old: Slot, new: Slot) -> Judgement:
+    reading, instant = (old, new) if getattr(old.type, "timezone", None) is None else (new, old)
+    zone = getattr(instant.type, "timezone", "")
+    return Judgement(
+        Outcome.REFUSED,
+        f"nobody has said which clock the readings of {reading.title}, which has no zone, are from",
+        f"write under its `extra:` `{own.CLOCK_ZONE.key}: {zone}` if it is the clock of {zone}, or `UTC`, or whichever it is",
+    )
+
+
+def is_cast_in_place(old: Slot, new: Slot, *, is_rounded: bool = False) -> bool:
+    """Whether Lance's own cast gives the values that are meant; it rounds in its own way, and knows no clocks."""
+    is_binary = old.type.kind.startswith("Float") and new.type.kind.startswith("Float")
+    return (is_binary or not is_rounded) and clock_of(old, new) in ("", "UTC")
 
 
 def _words(side: Side, slot: Slot) -> tuple[str, ...]:
