@@ -80,6 +80,9 @@ _PROPERTY_MARKS = {
 """Keys in a column's metadata by what follows the column's name in a table property."""
 
 
+_SURROGATE = re.compile("[\ud800-\udfff]")
+
+
 def read(path: Path, report: Report) -> Imported | None:
     """The schema of a file with one statement."""
     try:
@@ -93,6 +96,9 @@ def read(path: Path, report: Report) -> Imported | None:
 def from_ddl(text: str, file: str, report: Report) -> Imported | None:
     """The schema of a CREATE TABLE, or of a list of columns as `StructType.fromDDL` takes it."""
     source = SourceText(text, file)
+    if not text.isascii() and _SURROGATE.search(text):
+        refuse(file, "a name or text in it is no Unicode", report)
+        return None
     try:
         statement = _Statement(split_words(source.content), source.content)
         statement.parse()

@@ -57,6 +57,8 @@ _DOCUMENT_KINDS = ("DatasetSnapshot", "MetadataEvent")
 _BEGINNINGS = "start with `fields:`, `kind: SetDataSchema` or `kind: DatasetSnapshot`"
 # A name is a folder: Windows takes no blank or dot at the end of one.
 _PART = r"\w(?:[\w.\- ]*[\w\-])?"
+_LONGEST_PART = 240
+"""Bytes of a folder's name; file systems take 255, and a lock or a backup adds to it."""
 _NAME = re.compile(rf"(?:{_PART}/)?{_PART}")
 
 
@@ -460,10 +462,19 @@ class Documents:
         return Body(self._stem, (), at)
 
     def _check_name(self, body: Body) -> None:
-        if _NAME.fullmatch(body.name):
-            return
         message = f"{sort_of(body.name)} cannot name a dataset"
         help = "use letters, digits, dots, dashes and underscores; an account may stand before one slash"
+        account, _, name = body.name.casefold().rpartition("/")
+        if not _NAME.fullmatch(body.name):
+            pass
+        elif any(len(part.encode()) > _LONGEST_PART for part in body.name.split("/")):
+            message += f": it is {len(body.name.encode())} bytes long"
+            help = f"use at most {_LONGEST_PART} bytes: a name is a folder of the artifacts"
+        elif (account or name) == "artifacts.json" or (account and name == "losses.json"):
+            message += ": a build has a file of this name"
+            help = "use another name: a name is a folder of the artifacts"
+        else:
+            return
         if body.named_at:
             self._say(INVALID_DATASET_NAME, body.named_at, message, help=help)
         else:
