@@ -19,8 +19,8 @@ from schemac.logical.path import quoted
 from schemac.logical.slots import columns
 from schemac.logical.system import Variant
 from schemac.lowering.lower import LoweringOptions, lower
-from schemac.project.compile import check_source, collector_paused
-from schemac.project.configuration import Project
+from schemac.project.compile import check_source, collector_paused, lowering_of
+from schemac.project.configuration import Project, find_project
 from schemac.project.discovery import lock_path
 from schemac.source.catalogue import UNREADABLE_SOURCE, UNSUPPORTED_ARROW_TYPE
 from schemac.source.diagnostic import Diagnostic, SchemaError, Severity
@@ -49,6 +49,8 @@ class Dataset:
     _logical: LogicalDataset
     _locked: "Locked | None" = field(default=None, compare=False, repr=False)
     """What the lock beside its manifest says, if there is one."""
+    _lowering: LoweringOptions = field(default=LoweringOptions(), repr=False)
+    """Encodings and metadata as its project settles them."""
 
     @property
     def name(self) -> str:
@@ -62,14 +64,20 @@ class Dataset:
 
     @cached_property
     def _compilation(self) -> Compilation:
-        plain = Compilation(self._logical, lower(self._logical))
-        return plain if self._locked is None else self._locked.compilation(plain, LoweringOptions())
+        plain = Compilation(self._logical, lower(self._logical, self._lowering))
+        return plain if self._locked is None else self._locked.compilation(plain, self._lowering)
 
-    def to_arrow(self, *, metadata: bool = True, defaults: ArrowDefaults | None = None) -> "pa.Schema":
-        """The pyarrow schema; `metadata=False` leaves attributes out, `defaults` encode fields without a hint."""
-        if metadata and defaults is None:
+    def to_arrow(self, *, metadata: bool | None = None, defaults: ArrowDefaults | None = None) -> "pa.Schema":
+        """The pyarrow schema; `metadata=False` leaves attributes out, `defaults` encode fields without a hint.
+
+        What is not given is as the dataset's project settles it.
+        """
+        if metadata is None and defaults is None:
             return self._compilation.lowered.to_arrow()
-        return lower(self._logical, LoweringOptions(defaults or ArrowDefaults(), metadata)).to_arrow()
+        has_metadata = self._lowering.with_metadata if metadata is None else metadata
+        return lower(
+            self._logical, LoweringOptions(defaults or self._lowering.defaults, has_metadata)
+        ).to_arrow()
 
     def to_lance(self) -> "LanceSchema":
         """The `lance.file.Schema` message that Lance makes of `to_arrow()`. Raises SchemaError where it makes none."""
@@ -131,29 +139,42 @@ class Dataset:
 
 
 def compile_text(
-    text: str, *, name: str = "<text>", strict: bool = False, system_columns: Variant | None = None
+    text: str,
+    *,
+    name: str = "<text>",
+    strict: bool = False,
+    system_columns: Variant | None = None,
+    project: str | Path | None = None,
 ) -> list[Dataset]:
     """The datasets of a manifest's text, checked; `system_columns` inserts those that are missing.
 
-    Raises SchemaError with all findings if there are errors.
+    A text lies nowhere, so it has the settings of a project only where one is named: by its configuration file, or
+    by a folder in it. Raises SchemaError with all findings if there are errors.
     """
     report = Report()
-    source = SourceText(text, name)
-    return _compile(source, report, strict, system_columns)
+    settings = _project(project, report) if project is not None else Project(Path())
+    return _compile(SourceText(text, name), settings, report, strict, system_columns)
 
 
 def compile_file(
-    path: str | Path, *, strict: bool = False, system_columns: Variant | None = None
+    path: str | Path,
+    *,
+    strict: bool = False,
+    system_columns: Variant | None = None,
+    project: str | Path | None = None,
 ) -> list[Dataset]:
     """The datasets of a manifest file, checked; `system_columns` inserts those that are missing.
 
-    Where a lock lies beside it, fields are numbered by it. Raises SchemaError with all findings if there are errors.
+    Encodings, vocabularies and the other settings are those of the project that the file lies in, as for `schemac build`,
+    or of the one that is named by its configuration file or a folder in it. Where a lock lies beside the file, fields
+    are numbered by it. Raises SchemaError with all findings if there are errors.
     """
     report = Report()
+    settings = _project(project if project is not None else Path(path).parent, report)
     source = read_text(Path(path), str(path), report)
     _raise_errors(report)
     assert source is not None
-    datasets = _compile(source, report, strict, system_columns)
+    datasets = _compile(source, settings, report, strict, system_columns)
     if not lock_path(Path(path)).exists():
         return datasets
     from schemac.project.locking import locked_datasets  # for start-up time: many manifests have no lock
@@ -161,7 +182,15 @@ def compile_file(
     logical = [dataset._logical for dataset in datasets]
     locked = locked_datasets(Path(path), str(path), logical, report, is_error=False)
     _raise_errors(report)
-    return [Dataset(dataset, locked[dataset.name]) for dataset in logical]
+    return [Dataset(dataset, locked[dataset.name], lowering_of(settings)) for dataset in logical]
+
+
+def _project(given: str | Path, report: Report) -> Project:
+    """The project of a configuration file, or of a folder."""
+    path = Path(given).absolute()
+    project = find_project(path, report, None if path.is_dir() else path)
+    _raise_errors(report)
+    return project
 
 
 def diff(old: Dataset, new: Dataset) -> "tuple[Change, ...]":
@@ -295,20 +324,37 @@ def _with_way_out(diagnostic: Diagnostic, names: dict[str, str]) -> Diagnostic:
     return replace(diagnostic, help=f"{diagnostic.help}; or {skip}" if diagnostic.help else skip)
 
 
-def check_text(text: str, *, name: str = "<text>", strict: bool = False) -> tuple[Diagnostic, ...]:
-    """All findings about a manifest's text."""
+def check_text(
+    text: str, *, name: str = "<text>", strict: bool = False, project: str | Path | None = None
+) -> tuple[Diagnostic, ...]:
+    """All findings about a manifest's text; `project` is as for `compile_text`."""
     report = Report()
-    check_source(SourceText(text, name), Project(Path()), report, strict=strict)
+    settings = _project(project, report) if project is not None else Project(Path())
+    configuration = settings.configuration
+    check_source(
+        SourceText(text, name),
+        settings,
+        report,
+        strict=strict or configuration.strict,
+        system_columns=configuration.system_columns,
+    )
     return report.diagnostics
 
 
 def _compile(
-    source: SourceText, report: Report, strict: bool, system_columns: Variant | None
+    source: SourceText, project: Project, report: Report, strict: bool, system_columns: Variant | None
 ) -> list[Dataset]:
+    configuration = project.configuration
     with collector_paused():
-        datasets = check_source(source, Project(Path()), report, strict=strict, system_columns=system_columns)
+        datasets = check_source(
+            source,
+            project,
+            report,
+            strict=strict or configuration.strict,
+            system_columns=system_columns or configuration.system_columns,
+        )
     _raise_errors(report)
-    return [Dataset(dataset) for dataset in datasets]
+    return [Dataset(dataset, None, lowering_of(project)) for dataset in datasets]
 
 
 def _raise_errors(report: Report) -> None:

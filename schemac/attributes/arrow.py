@@ -90,7 +90,7 @@ class TensorShape:
         """The shape in a metadata text, or None where the text is no such object."""
         try:
             value = json.loads(metadata)
-        except ValueError:
+        except (ValueError, RecursionError):
             return None
         if not isinstance(value, dict) or not set(value) <= {"shape", "dim_names", "permutation"}:
             return None
@@ -127,7 +127,7 @@ class OpaqueName:
         try:
             value = json.loads(metadata)
             return cls(str(value["type_name"]), str(value["vendor_name"])) if len(value) == 2 else None
-        except (ValueError, KeyError, TypeError):
+        except (ValueError, RecursionError, KeyError, TypeError):
             return None
 
 

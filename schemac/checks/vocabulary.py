@@ -43,9 +43,7 @@ def _check(vocabulary: Vocabulary, extra: Mapping[str, Any], slot: Slot | None, 
     values = {key.partition("/")[2]: value for key, value in extra.items() if domain_of(key) == domain}
     if not values:
         return
-    for error in sorted(
-        vocabulary.validator.iter_errors(values), key=lambda e: list(map(str, e.absolute_path))
-    ):
+    for error in _errors(vocabulary, values):
         for name in _unexpected(error) or ("",):
             steps = [*error.absolute_path, *([name] if name else [])]
             # What is missing as a whole is shown at the attributes that are there.
@@ -63,6 +61,20 @@ def _check(vocabulary: Vocabulary, extra: Mapping[str, Any], slot: Slot | None, 
                 findings.at_extra(
                     slot, key, VOCABULARY_VIOLATION, message, *rest, help=help, on_key=bool(name)
                 )
+
+
+def _errors(vocabulary: Vocabulary, values: Mapping[str, Any]) -> list["ValidationError"]:
+    # Imported here for start-up time: only projects with vocabularies need it.
+    from jsonschema.exceptions import ValidationError
+    from referencing.exceptions import Unresolvable
+
+    try:
+        found = list(vocabulary.validator.iter_errors(values))
+    except RecursionError:
+        return [ValidationError("the vocabulary refers to itself without end")]
+    except Unresolvable as error:
+        return [ValidationError(f"the vocabulary refers to {error.ref}, which is not in it")]
+    return sorted(found, key=lambda error: list(map(str, error.absolute_path)))
 
 
 def _unexpected(error: "ValidationError") -> list[str]:

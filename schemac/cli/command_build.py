@@ -8,9 +8,8 @@ import argparse
 from schemac.artifacts.store import Build, Store, Written
 from schemac.cli.output import add_compile_arguments, exit_code, say, show
 from schemac.cli.project import open_project, out_folder
-from schemac.lowering.lower import LoweringOptions
 from schemac.physical.arrow import numpy_left_out
-from schemac.project.compile import Options, Output, compile_files
+from schemac.project.compile import Options, Output, compile_files, lowering_of
 from schemac.project.configuration import Project
 from schemac.source.render.text import count_summary
 from schemac.source.report import Report
@@ -76,7 +75,7 @@ def _options(options: argparse.Namespace, project: Project) -> Options:
         targets=tuple(name for name in TARGETS if name in wanted),
         asked_for=frozenset(wanted if is_named else ()),
         versions=project.versions,
-        lowering=LoweringOptions(project.defaults, configuration.metadata and not options.no_metadata),
+        lowering=lowering_of(project, metadata=not options.no_metadata),
         show_losses=options.losses,
         locked=options.locked,
         system_columns=options.system_columns or configuration.system_columns,

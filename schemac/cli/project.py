@@ -4,6 +4,7 @@ Floor: 15 (cli).
 """
 
 import argparse
+import os
 from pathlib import Path
 
 from schemac.logical.dataset import LogicalDataset
@@ -31,7 +32,7 @@ def find_dataset(
     options: argparse.Namespace, report: Report
 ) -> tuple[Project, CompiledFile, LogicalDataset] | None:
     """The one dataset that a command is about: by its name, or by its manifest; None after saying why not."""
-    options.paths = [options.dataset] if Path(options.dataset).is_file() else []
+    options.paths = [options.dataset] if os.path.isfile(options.dataset) else []
     project, files = open_project(options, report)
     compiled = read_manifests(files, project, report) if not report.has_errors else []
     if report.has_errors:

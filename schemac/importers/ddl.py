@@ -68,6 +68,9 @@ _PROPERTY_MARKS = {
 """Keys in a column's metadata by what follows the column's name in a table property."""
 
 
+_SURROGATE = re.compile("[\ud800-\udfff]")
+
+
 def read(path: Path, report: Report) -> Imported | None:
     """The schemas of a file with statements."""
     try:
@@ -81,6 +84,9 @@ def read(path: Path, report: Report) -> Imported | None:
 def from_ddl(text: str, file: str, report: Report) -> Imported | None:
     """The schemas of CREATE TABLE statements, or of a list of columns as `StructType.fromDDL` takes it."""
     source = SourceText(text, file)
+    if not text.isascii() and _SURROGATE.search(text):
+        refuse(file, "a name or text in it is no Unicode", report)
+        return None
     try:
         tables = read_script(split_words(source.content), source.content)
     except MalformedError as error:

@@ -80,6 +80,15 @@ def from_struct_type(document: Any, file: str, report: Report, notes: Notes | No
     reader = _Reader(notes)
     fields: list[ArrowField] = []
     try:
+        # Half a character has a form in JSON, but no text can hold it.
+        json.dumps(document, ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        refuse(file, "a name or text in it is no Unicode", report)
+        return None
+    except (TypeError, ValueError, RecursionError):
+        refuse(file, "it is no StructType: it is nested too deeply, or no JSON", report)
+        return None
+    try:
         for member in _columns(document):
             try:
                 fields.append(reader.field(member, ()))

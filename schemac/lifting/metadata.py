@@ -78,13 +78,31 @@ def _written_attributes(rest: dict[str, str], kind: str | None) -> Tree:
             continue
         try:
             value = json.loads(text)
-        except ValueError:
+        except (ValueError, RecursionError):
             continue
-        if compact(value) != text or not _is_sound(key, value, kind):
+        if _is_too_deep(value) or compact(value) != text or not _is_sound(key, value, kind):
             continue
         extra[key] = value
         del rest[key]
     return extra
+
+
+_DEEPEST = 100
+"""Levels of a value that is taken for an attribute; deeper ones stay the texts that they are."""
+
+
+def _is_too_deep(value: Any) -> bool:
+    level = [value]
+    for _ in range(_DEEPEST):
+        level = [
+            inner
+            for outer in level
+            if isinstance(outer, dict | list)
+            for inner in (outer.values() if isinstance(outer, dict) else outer)
+        ]
+        if not level:
+            return False
+    return True
 
 
 def _is_sound(key: str, value: Any, kind: str | None) -> bool:

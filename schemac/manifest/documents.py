@@ -57,6 +57,8 @@ _DOCUMENT_KINDS = ("DatasetSnapshot", "MetadataEvent")
 _BEGINNINGS = "start with `fields:`, `kind: SetDataSchema` or `kind: DatasetSnapshot`"
 # A name is a folder: Windows takes no blank or dot at the end of one.
 _PART = r"\w(?:[\w.\- ]*[\w\-])?"
+_LONGEST_PART = 240
+"""Bytes of a folder's name; file systems take 255, and a lock or a backup adds to it."""
 _NAME = re.compile(rf"(?:{_PART}/)?{_PART}")
 
 
@@ -464,6 +466,12 @@ class Documents:
             return
         message = f"{sort_of(body.name)} cannot name a dataset"
         help = "use letters, digits, dots, dashes and underscores; an account may stand before one slash"
+        if _NAME.fullmatch(body.name) and _is_too_long(body.name):
+            message += f": it is {len(body.name.encode())} bytes long"
+            help = f"use at most {_LONGEST_PART} bytes: a name is a folder of the artifacts"
+        elif _NAME.fullmatch(body.name):
+            message += ": a build has a file of this name"
+            help = "use another name: a name is a folder of the artifacts"
         if body.named_at:
             self._say(INVALID_DATASET_NAME, body.named_at, message, help=help)
         else:
@@ -472,8 +480,14 @@ class Documents:
 
 
 def is_dataset_name(name: str) -> bool:
-    """Whether a dataset may be called so."""
-    return _NAME.fullmatch(name) is not None
+    """Whether a dataset may be called so: its name is a folder of the artifacts, beside files of a build."""
+    account, _, last = name.casefold().rpartition("/")
+    is_file = (account or last) == "artifacts.json" or (account and last == "losses.json")
+    return _NAME.fullmatch(name) is not None and not _is_too_long(name) and not is_file
+
+
+def _is_too_long(name: str) -> bool:
+    return any(len(part.encode()) > _LONGEST_PART for part in name.split("/"))
 
 
 def fitted_name(name: str) -> str:

@@ -20,6 +20,7 @@ from schemac.project.discovery import ManifestFile, is_manifest_name, lock_path
 from schemac.project.git_tree import Entry, NoCommitError, Tree, open_tree
 from schemac.source.catalogue import NOTHING_TO_COMPILE, UNKNOWN_PAST, UNKNOWN_REFERENCE, UNREADABLE_FILE
 from schemac.source.report import Report
+from schemac.source.text import read_file
 
 _SUFFIXES = (".yaml", ".yml")
 
@@ -261,7 +262,7 @@ def _lock_of(path: str) -> str:
 def _object_id(path: Path, commit: str) -> str:
     """What git calls the content of a file."""
     try:
-        content = path.read_bytes()
+        content = read_file(path)
     except OSError:
         return ""
     name = "sha256" if len(commit) == 64 else "sha1"

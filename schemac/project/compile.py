@@ -187,6 +187,11 @@ def _check_part(
     return compiled
 
 
+def lowering_of(project: Project, *, metadata: bool = True) -> LoweringOptions:
+    """How a project's schemas become Arrow's; `metadata=False` leaves attributes out in any case."""
+    return LoweringOptions(project.defaults, project.configuration.metadata and metadata)
+
+
 def read_manifests(
     files: Sequence[ManifestFile], project: Project, report: Report, *, strict: bool = False
 ) -> list[CompiledFile]:

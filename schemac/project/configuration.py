@@ -7,7 +7,9 @@ Errors: SC601 invalid-configuration.
 
 import json
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Any, Literal, get_args
 
@@ -21,8 +23,15 @@ from schemac.logical.model import Model
 from schemac.logical.system import Variant
 from schemac.source.catalogue import INVALID_CONFIGURATION
 from schemac.source.report import Report
+from schemac.source.suggest import shortened
+from schemac.source.text import read_file, reason_of
 from schemac.syntax.complaints import complaints
 from schemac.targets._spark.versions import Connector
+
+_MOST_BYTES = 4 * 1024 * 1024
+"""Largest configuration that is read."""
+_DEEP = re.compile(rb"(?:\.[ \t]*[A-Za-z0-9_\-\"']+[ \t]*){200}")
+"""A key of so many parts that Python's reader of TOML would take hours for it."""
 
 
 class Encodings(Model):
@@ -39,7 +48,7 @@ class Configuration(Model):
 
     manifests: Annotated[tuple[str, ...], Strict(False)] = ()
     """Files and folders to compile when the command line names none; the project's folder by default."""
-    out: str = "build"
+    out: Annotated[str, Field(pattern=r"^[^\x00]+$")] = "build"
     """Folder of the artifacts."""
     targets: Annotated[tuple[TargetName, ...], Strict(False), Field(min_length=1)] = get_args(TargetName)
     strict: bool = False
@@ -102,9 +111,14 @@ def _read(path: Path, report: Report) -> dict[str, Any] | None:
     import tomllib
 
     try:
-        document = tomllib.loads(path.read_text(encoding="utf-8"))
+        document = _parsed(read_file(path, _MOST_BYTES))
     except (OSError, UnicodeDecodeError) as error:
-        report.add(INVALID_CONFIGURATION, f"cannot read {path.name}: {error}", file=path.name)
+        reason = reason_of(error) if isinstance(error, OSError) else f"it is not UTF-8: {error.reason}"
+        report.add(INVALID_CONFIGURATION, f"cannot read {path.name}: {reason}", file=path.name)
+        return None
+    except RecursionError:
+        message = f"{path.name} is nested too deeply, or too large, for a configuration"
+        report.add(INVALID_CONFIGURATION, message, file=path.name, help="see `[tool.schemac]` in the README")
         return None
     except tomllib.TOMLDecodeError as error:
         at = re.search(r"at line (\d+), column (\d+)", str(error))
@@ -119,26 +133,37 @@ def _read(path: Path, report: Report) -> dict[str, Any] | None:
     return table if isinstance(table, dict) else None
 
 
+def _parsed(content: bytes) -> dict[str, Any]:
+    """The document of a text. Raises RecursionError for one that would take too long to read."""
+    import tomllib  # for start-up time, as above
+
+    if len(content) > _MOST_BYTES or _DEEP.search(content):
+        raise RecursionError
+    return tomllib.loads(content.decode("utf-8"))
+
+
 def _project(path: Path, table: dict[str, Any], report: Report) -> Project:
+    places = _Places(path)
     try:
         configuration = Configuration.model_validate(table)
     except ValidationError as error:
         for found in complaints(error, Configuration, table):
-            at = _place(path, [str(step) for step in found.path])
+            at = places.of([str(step) for step in found.path])
             report.add(INVALID_CONFIGURATION, found.message, file=path.name, at=at, help=found.help)
         return Project(path.parent)
     vocabularies = [
-        _vocabulary(path, domain, file, report) for domain, file in configuration.vocabularies.items()
+        _vocabulary(path, domain, file, places, report) for domain, file in configuration.vocabularies.items()
     ]
     return Project(path.parent, configuration, tuple(v for v in vocabularies if v is not None))
 
 
-def _vocabulary(path: Path, domain: str, file: str, report: Report) -> Vocabulary | None:
+def _vocabulary(path: Path, domain: str, file: str, places: "_Places", report: Report) -> Vocabulary | None:
     # Imported here for start-up time: only projects with vocabularies need jsonschema.
     from jsonschema import Draft202012Validator
     from jsonschema.exceptions import SchemaError as InvalidSchema
+    from jsonschema_specifications import REGISTRY
 
-    at = _place(path, ["vocabularies", domain])
+    at = places.of(["vocabularies", domain])
     if domain in DOMAINS:
         message = f"the domain {domain} is closed and has its own checks"
         report.add(
@@ -150,25 +175,45 @@ def _vocabulary(path: Path, domain: str, file: str, report: Report) -> Vocabular
         )
         return None
     try:
-        schema = json.loads((path.parent / file).read_bytes())
+        schema = json.loads(read_file(path.parent / file))
         Draft202012Validator.check_schema(schema)
-    except (OSError, ValueError) as error:
-        report.add(
-            INVALID_CONFIGURATION, f"the vocabulary {file} cannot be read: {error}", file=path.name, at=at
-        )
+    except (OSError, ValueError, RecursionError) as error:
+        shown, reason = shortened(file), reason_of(error) if isinstance(error, OSError) else str(error)
+        if isinstance(error, RecursionError):
+            reason = "it is nested too deeply"
+        message = f"the vocabulary {shown} cannot be read: {reason}"
+        report.add(INVALID_CONFIGURATION, message, file=path.name, at=at)
         return None
     except InvalidSchema as error:
         message = f"the vocabulary {file} is no JSON Schema: {error.message}"
         report.add(INVALID_CONFIGURATION, message, file=path.name, at=at)
         return None
-    return Vocabulary(domain, Draft202012Validator(schema))
+    # With this registry, nothing is fetched from elsewhere: a build depends on the project alone.
+    return Vocabulary(domain, Draft202012Validator(schema, registry=REGISTRY))
 
 
-def _place(path: Path, keys: list[str]) -> tuple[int, int, int, int]:
-    """The line of the innermost key that can be found; TOML's reader keeps no positions."""
-    for key in reversed(keys):
-        pattern = re.compile(rf"^\s*\[?[^=#\n]*?[\"']?({re.escape(key)})[\"']?\s*[\]=.]")
-        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):
-            if match := pattern.match(line):
-                return (number, match.start(1) + 1, number, match.end(1) + 1)
-    return (0, 0, 0, 0)
+class _Places:
+    """Where the keys of a file stand; TOML's reader keeps no positions."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    def of(self, keys: Sequence[str]) -> tuple[int, int, int, int]:
+        """The line of the innermost key that can be found."""
+        return next((self._first[key] for key in reversed(keys) if key in self._first), (0, 0, 0, 0))
+
+    @cached_property
+    def _first(self) -> dict[str, tuple[int, int, int, int]]:
+        found: dict[str, tuple[int, int, int, int]] = {}
+        for number, line in enumerate(read_file(self._path).decode("utf-8").splitlines(), start=1):
+            head = _HEAD.match(line)
+            for key in _KEY.finditer(head[0] if head is not None else ""):
+                group = key.lastindex or 0
+                place = (number, key.start(group) + 1, number, key.end(group) + 1)
+                found.setdefault(key[group], place)
+        return found
+
+
+_HEAD = re.compile(r"(?:[^=#\"']|\"[^\"]*\"|'[^']*')*[\]=]")
+"""A line as far as its keys go: to the sign of equality, or the end of a table's header."""
+_KEY = re.compile(r"\"([^\"]*)\"|'([^']*)'|([A-Za-z0-9_-]+)")

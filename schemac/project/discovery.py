@@ -13,6 +13,8 @@ from typing import NamedTuple
 
 from schemac.source.catalogue import NOTHING_TO_COMPILE, UNREADABLE_FILE
 from schemac.source.report import Report
+from schemac.source.suggest import shortened
+from schemac.source.text import reason_of
 
 _SUFFIXES = (".yaml", ".yml")
 _FOREIGN_FOLDERS = frozenset({"node_modules", "__pycache__", "venv", "site-packages", "target", "dist"})
@@ -37,10 +39,22 @@ def find_manifests(paths: Sequence[str], base: Path, out: Path, report: Report) 
     found: dict[Path, ManifestFile] = {}
     for given in paths:
         path = Path(given) if os.path.isabs(given) else base / given
-        if path.is_dir():
+        try:
+            is_folder, exists = path.is_dir(), path.exists()
+        except OSError as error:
+            # Python says no where there is nothing, but not where the system does not even look.
+            report.add(UNREADABLE_FILE, f"cannot read {shortened(given)}: {reason_of(error)}")
+            continue
+        if is_folder:
             for file in walk(path, out):
-                found.setdefault(file, ManifestFile(file, _name(file), is_named=False))
-        elif path.exists():
+                if os.path.exists(file):
+                    found.setdefault(file, ManifestFile(file, _name(file), is_named=False))
+                    continue
+                where = _name(file)
+                report.add(
+                    UNREADABLE_FILE, f"{where} is a link that leads nowhere", file=where, help="remove it"
+                )
+        elif exists:
             found.setdefault(path, ManifestFile(path, _name(path), is_named=True))
         else:
             report.add(
@@ -82,5 +96,6 @@ def _name(path: Path) -> str:
     """The path from the working folder where it lies below it, with `/`."""
     try:
         return path.resolve().relative_to(Path.cwd()).as_posix()
-    except ValueError:
+    except (ValueError, RuntimeError, OSError):
+        # Elsewhere, or a link that leads back to itself.
         return path.as_posix()

@@ -40,6 +40,7 @@ from schemac.source.catalogue import (
 from schemac.source.diagnostic import Severity
 from schemac.source.report import Report
 from schemac.source.suggest import closest
+from schemac.source.text import read_file
 from schemac.targets.target import Compilation
 
 
@@ -69,9 +70,9 @@ def open_lock(manifest: Path, manifest_name: str, report: Report) -> LockFile | 
     """The lock of a manifest, empty where there is none; None after saying what is wrong with it."""
     path, name = lock_path(manifest), lock_name(manifest_name)
     try:
-        text = path.read_text(encoding="utf-8")
-    except FileNotFoundError:
-        return LockFile(path, name, None, Lock())
+        text = _read(path)
+        if text is None:
+            return LockFile(path, name, None, Lock())
     except (OSError, UnicodeDecodeError) as error:
         report.add(DAMAGED_LOCK, f"{name} cannot be read: {error}", file=name)
         return None
@@ -127,7 +128,7 @@ def _held(path: Path) -> Iterator[bool]:
 
 def _read(path: Path) -> str | None:
     try:
-        return path.read_text(encoding="utf-8")
+        return read_file(path).decode("utf-8").replace("\r\n", "\n")
     except FileNotFoundError:
         return None
 

@@ -16,6 +16,7 @@ from schemac.identity.merge import Choice, merge
 from schemac.project.writing import replace_file
 from schemac.source.catalogue import DAMAGED_LOCK, MERGE_CHOICE, WRITE_FAILED
 from schemac.source.report import Report
+from schemac.source.text import read_file
 
 _CONFLICT = re.compile(
     r"^<<<<<<<[^\n]*\n(?P<ours>.*?)(?:^\|\|\|\|\|\|\|[^\n]*\n.*?)?^=======[^\n]*\n(?P<theirs>.*?)^>>>>>>>[^\n]*\n",
@@ -36,7 +37,7 @@ def merge_driver(ours: Path, theirs: Path, report: Report) -> None:
 def resolve(path: Path, name: str, report: Report) -> bool:
     """Settle a lock with conflict marks in it; false where there are none."""
     try:
-        text = path.read_text(encoding="utf-8")
+        text = read_file(path).decode("utf-8").replace("\r\n", "\n")
     except (OSError, UnicodeDecodeError) as error:
         report.add(DAMAGED_LOCK, f"{name} cannot be read: {error}", file=name)
         return False
@@ -72,7 +73,7 @@ def _sides_in_git(path: Path) -> tuple[str, ...] | None:
 
 def _read(path: Path, report: Report) -> Lock | None:
     try:
-        text = path.read_text(encoding="utf-8")
+        text = read_file(path).decode("utf-8").replace("\r\n", "\n")
     except (OSError, UnicodeDecodeError) as error:
         report.add(DAMAGED_LOCK, f"{path} cannot be read: {error}", file=str(path))
         return None

@@ -27,7 +27,7 @@ from schemac.project.locking import open_lock
 from schemac.source.catalogue import UNKNOWN_REFERENCE
 from schemac.source.report import Report
 from schemac.source.suggest import closest
-from schemac.source.text import read_text
+from schemac.source.text import read_file, read_text
 
 
 def sides_of_file(file: CompiledFile, report: Report) -> Sides:
@@ -117,7 +117,7 @@ def _take(file: ManifestFile, path: Path, contents: dict[Path, bytes], names: di
 def content_of(path: Path) -> bytes | None:
     """The bytes of a file; None where there is none to be read."""
     try:
-        return path.read_bytes()
+        return read_file(path)
     except OSError:
         return None
 
@@ -125,7 +125,7 @@ def content_of(path: Path) -> bytes | None:
 def find_path(given: str, report: Report) -> Path | None:
     """The path that a reference names; None after saying that there is nothing."""
     path = Path(given)
-    if given and path.exists():
+    if given and os.path.exists(path):
         return path
     near = closest(given.partition(":")[0], ("lock", "git")) if given else None
     report.add(
@@ -168,7 +168,7 @@ def artifact_sides(folder: Path, report: Report) -> Sides:
     for path in sorted(folder.rglob("arrow/schema.arrow")):
         name = path.parent.parent.relative_to(folder).as_posix()
         try:
-            schema: Any = pa.ipc.read_schema(pa.py_buffer(path.read_bytes()))
+            schema: Any = pa.ipc.read_schema(pa.py_buffer(read_file(path)))
         except (pa.ArrowException, OSError) as error:
             report.add(
                 UNKNOWN_REFERENCE, f"{path} cannot be read: {str(error).splitlines()[0]}", file=str(path)

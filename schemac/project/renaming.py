@@ -30,7 +30,7 @@ from schemac.source.catalogue import REFUSED_EDIT, UNKNOWN_COLUMN, WRITE_FAILED
 from schemac.source.report import Report
 from schemac.source.span import Span
 from schemac.source.suggest import closest
-from schemac.source.text import SourceText
+from schemac.source.text import SourceText, read_file
 from schemac.syntax.document import parse
 
 _MARK = b"\xef\xbb\xbf"
@@ -143,7 +143,7 @@ def pipeline_hints(file: CompiledFile, dataset: LogicalDataset, old: str, new: s
 def _pipeline(path: Any) -> dict[str, Any] | None:
     """A pipeline file's content; None for every other file."""
     try:
-        content = path.read_bytes()[: 1 << 20].decode("utf-8-sig")
+        content = read_file(path, 1 << 20)[: 1 << 20].decode("utf-8-sig")
     except (OSError, UnicodeDecodeError):
         return None
     if "schema" not in content or "target" not in content:
@@ -382,12 +382,12 @@ def _write(file: CompiledFile, text: str, held: LockFile, lock: Lock, report: Re
     """The lock first, for it may be refused; if the manifest then cannot be written, the lock is as it was."""
     path, name = file.file.path, file.file.name
     try:
-        now = path.read_bytes()
+        now = read_file(path)
         mark = _MARK if now.startswith(_MARK) else b""
         if now.removeprefix(_MARK) != file.content:
             report.add(WRITE_FAILED, f"{name} was changed in the meantime; nothing was written", file=name)
             return False
-        lock_now = held.path.read_bytes() if held.exists else b""
+        lock_now = read_file(held.path) if held.exists else b""
         if held.exists:
             save_lock(held, lock, report)
         if report.has_errors:

@@ -21,6 +21,7 @@ from schemac.project.configuration import Project
 from schemac.project.discovery import ManifestFile, lock_path, walk
 from schemac.source.catalogue import LOST_LOCK
 from schemac.source.report import Report
+from schemac.source.text import read_file
 
 _MARKS = (".git", "schemac.toml", "pyproject.toml")
 _SUFFIXES = (".yaml", ".yml")
@@ -112,7 +113,7 @@ def _add(
 def _read(path: Path) -> Lock | None:
     """A lock; None where the file is none, or cannot be read, which is told elsewhere."""
     try:
-        content = path.read_bytes()
+        content = read_file(path)
     except OSError:
         return None
     if not content.removeprefix(b"\xef\xbb\xbf").startswith(_START):

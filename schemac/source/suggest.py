@@ -80,6 +80,11 @@ def fold(word: str) -> str:
     return "".join(c for c in word.lower() if c.isalnum())
 
 
+def shortened(text: str, length: int = 60) -> str:
+    """A text that a message can hold."""
+    return text if len(text) <= length else f"{text[: length - 1]}…"
+
+
 def one_of(words: Iterable[str]) -> str:
     """Words as a readable list of choices."""
     items = [str(word) for word in words]

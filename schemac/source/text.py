@@ -4,7 +4,10 @@ Floor: 0 (source).
 Errors: SC101 unreadable-file, SC102 not-text, SC103 wrong-encoding, SC104 file-too-large.
 """
 
+import errno
+import os
 import re
+import stat
 from bisect import bisect_right
 from functools import cached_property
 from pathlib import Path
@@ -65,14 +68,38 @@ class SourceText:
         return f"SourceText({self.name!r}, {len(self.content)} code points)"
 
 
+def read_file(path: Path, limit: int | None = None) -> bytes:
+    """The content of a file, up to one byte more than a limit. Raises OSError, also for what may have no end.
+
+    A pipe or a device is read only where it is open already, as `/dev/stdin` or the `/dev/fd/63` of a shell.
+    """
+    is_open = path.as_posix().startswith(_OPEN)
+    # A pipe that nobody writes into would be waited for as soon as it is opened.
+    flags = os.O_RDONLY | getattr(os, "O_BINARY", 0) | (0 if is_open else getattr(os, "O_NONBLOCK", 0))
+    try:
+        handle = os.open(path, flags)
+    except ValueError as error:
+        raise OSError(errno.EINVAL, "a path cannot hold a NUL") from error
+    with os.fdopen(handle, "rb") as stream:
+        if not is_open and not stat.S_ISREG(os.fstat(handle).st_mode):
+            raise OSError(errno.EINVAL, "it is a pipe or a device, not a file")
+        return stream.read() if limit is None else stream.read(limit + 1)
+
+
+_OPEN = ("/dev/fd/", "/dev/stdin", "/proc/self/fd/")
+
+
+def reason_of(error: OSError) -> str:
+    """Why the system refused, as the end of a sentence."""
+    return (error.strerror or str(error)).lower()
+
+
 def read_text(path: Path, name: str, report: Report) -> SourceText | None:
     """The text of a file, or None after saying why it cannot be read."""
     try:
-        with path.open("rb") as stream:
-            content = stream.read(MAX_BYTES + 1)
+        content = read_file(path, MAX_BYTES)
     except OSError as error:
-        reason = (error.strerror or str(error)).lower()
-        report.add(UNREADABLE_FILE, f"cannot read {name}: {reason}", file=name)
+        report.add(UNREADABLE_FILE, f"cannot read {name}: {reason_of(error)}", file=name)
         return None
     return decode_text(content, name, report)
 

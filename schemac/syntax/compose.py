@@ -53,6 +53,14 @@ class _Abandoned(Exception):
     """The document cannot be read on; what is wrong has been reported."""
 
 
+class _Anchored(NamedTuple):
+    """What an alias stands for: a value, its nodes, and the levels below it."""
+
+    value: YamlValue
+    nodes: int
+    levels: int
+
+
 class Composed(NamedTuple):
     """The values of all documents in a text, and the source of events that gave them."""
 
@@ -96,8 +104,10 @@ class _Composer:
         self.source = source
         self.report = report
         self.next_event = next_event
-        self.anchors: dict[str, tuple[YamlValue, int] | None] = {}
+        self.anchors: dict[str, _Anchored | None] = {}
         self.nodes = 0
+        self.deepest = 0
+        """Levels down to the deepest value since the last anchor, aliases written out."""
         if next_event().__class__ is not StreamStartEvent:
             raise AssertionError("a YAML stream starts with its start event")
 
@@ -115,21 +125,19 @@ class _Composer:
             if event.anchor is None:
                 return self.scalar(event)
         elif kind is AliasEvent:
-            return self.alias(event)
+            return self.alias(event, depth)
         elif depth >= MAX_DEPTH:
-            self.refuse(
-                event,
-                TOO_DEEP,
-                f"nested more than {MAX_DEPTH} levels deep",
-                help="flatten the schema: no engine reads half as many",
-            )
+            self.refuse_depth(event)
+        self.deepest = max(self.deepest, depth)
         anchor = event.anchor
-        before = self.nodes
-        if anchor is not None:
-            self.anchors[anchor] = None
+        if anchor is None:
+            return self.content(event, depth)
+        before, outside = self.nodes, self.deepest
+        self.anchors[anchor] = None
+        self.deepest = depth
         value = self.content(event, depth)
-        if anchor is not None:
-            self.anchors[anchor] = (value, self.nodes - before)
+        self.anchors[anchor] = _Anchored(value, self.nodes - before, self.deepest - depth)
+        self.deepest = max(self.deepest, outside)
         return value
 
     def content(self, event: Any, depth: int) -> YamlValue:
@@ -178,7 +186,7 @@ class _Composer:
             self.nodes -= 1
             self.value(event, depth)
             return str(event.value)
-        found = self.alias(event) if event.__class__ is AliasEvent else None
+        found = self.alias(event, depth) if event.__class__ is AliasEvent else None
         if not isinstance(found, str):
             self.refuse(event, INVALID_KEY, "a key has to be a text", help="write it as plain text")
         return found
@@ -201,7 +209,7 @@ class _Composer:
         self.report_at(event, UNKNOWN_TAG, f"the tag {_readable(tag)} is not known", help="remove the tag")
         return str(event.value)
 
-    def alias(self, event: Any) -> YamlValue:
+    def alias(self, event: Any, depth: int) -> YamlValue:
         found = self.anchors.get(event.anchor)
         if found is None:
             name = event.anchor
@@ -218,8 +226,11 @@ class _Composer:
                 f"the alias *{name} has no anchor before it",
                 help=f"write `&{name}` before the value that is meant, above this line",
             )
-        value, size = found
+        value, size, levels = found
         self.nodes += size
+        self.deepest = max(self.deepest, depth + levels)
+        if self.deepest > MAX_DEPTH:
+            self.refuse_depth(event)
         if self.nodes > MAX_UNFOLDED:
             self.refuse(
                 event,
@@ -228,6 +239,14 @@ class _Composer:
                 help="write out what is meant",
             )
         return value
+
+    def refuse_depth(self, event: Any) -> NoReturn:
+        self.refuse(
+            event,
+            TOO_DEEP,
+            f"nested more than {MAX_DEPTH} levels deep",
+            help="flatten the schema: no engine reads half as many",
+        )
 
     def check_tag(self, event: Any, name: str) -> None:
         if event.tag not in (None, "!", _CORE_TAG + name):

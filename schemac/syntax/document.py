@@ -8,6 +8,7 @@ case, is read once and keeps none. The first few are looked for one by one, up t
 gets all of them.
 """
 
+from collections.abc import Iterator
 from functools import cached_property
 from typing import Any
 
@@ -32,14 +33,34 @@ from schemac.syntax.scalars import YamlValue
 TreePath = tuple[str | int, ...]
 
 
+class Stream:
+    """The marks of the documents of a text: each is read once, however many ask, and no further than asked for."""
+
+    def __init__(self, source: SourceText, event_source: EventSource) -> None:
+        self.event_source = event_source
+        self._source = source
+        self._found: list[_Mark] = []
+
+    @cached_property
+    def _events(self) -> Iterator[Any]:
+        return events(self._source.content, self.event_source)
+
+    def mark(self, index: int) -> "_Mark":
+        """The mark of one document, which could be composed, as could all before it."""
+        while len(self._found) <= index:
+            if next(self._events).__class__ is DocumentStartEvent:
+                self._found.append(_mark(next(self._events), self._events, {}))
+        return self._found[index]
+
+
 class Document:
     """One document of a text: its value, and the places of what is in it."""
 
-    def __init__(self, source: SourceText, value: YamlValue, index: int, event_source: EventSource) -> None:
+    def __init__(self, source: SourceText, value: YamlValue, index: int, stream: Stream) -> None:
         self.source = source
         self.value = value
         self._index = index
-        self._event_source = event_source
+        self._stream = stream
         self._searches = 0
 
     def span(self, path: TreePath) -> Span:
@@ -73,7 +94,7 @@ class Document:
         """The mark of one value; None where it is not there, or stands behind an alias."""
         if self._index or "&" in self.source.content:
             return None
-        iterator = events(self.source.content, self._event_source)
+        iterator = events(self.source.content, self._stream.event_source)
         event = next(event for event in iterator if event.__class__ not in _BEFORE_ROOT)
         key: Any = None
         for segment in path:
@@ -105,22 +126,16 @@ class Document:
             return _Mark(Span(key_span.end, key_span.end), {}, key_span)
         return _Mark(mark.span, mark.children, key_span)
 
-    @cached_property
+    @property
     def _marks(self) -> "_Mark":
-        iterator = events(self.source.content, self._event_source)
-        seen = -1
-        for event in iterator:
-            if event.__class__ is DocumentStartEvent:
-                seen += 1
-                if seen == self._index:
-                    return _mark(next(iterator), iterator, {})
-        raise AssertionError("a document that was composed is found again")
+        return self._stream.mark(self._index)
 
 
 def parse(source: SourceText, report: Report) -> list[Document]:
     """All documents of a text that could be read; what could not is in the report."""
     values, event_source = compose(source, report)
-    return [Document(source, value, index, event_source) for index, value in enumerate(values)]
+    stream = Stream(source, event_source)
+    return [Document(source, value, index, stream) for index, value in enumerate(values)]
 
 
 _FEW = 8

@@ -1,4 +1,4 @@
-"""Whatever stands in a file, the answer is a finding within seconds, never a traceback."""
+"""Whatever stands in a file, the answer is a finding, never a traceback; how the work grows, test_growth counts."""
 
 import random
 import subprocess
@@ -45,6 +45,16 @@ TEXTS: dict[str, tuple[str, str]] = {
     "tabs": ("fields:\n\t- name: a\n", "SC107"),
     "duplicate keys": ("fields: []\nfields: []\n", "SC108"),
     "alias bomb": (_bomb(12), "SC110"),
+    "chain of 1,000 aliases": (
+        "a0: &a0 [x]\n" + "".join(f"a{i}: &a{i} [*a{i - 1}]\n" for i in range(1, 1_000)),
+        "SC111",
+    ),
+    "types nested by 1,000 aliases": (
+        "t0: &t0 {kind: Int8}\n"
+        + "".join(f"t{i}: &t{i} {{kind: List, itemType: *t{i - 1}}}\n" for i in range(1, 1_000))
+        + "fields: [{name: a, type: *t999}]\n",
+        "SC111",
+    ),
     "recursive alias": ("fields: &a [*a]\n", "SC113"),
     "recursive alias in a key": ("&a {*a : 1}\n", "SC113"),
     "flow sequences 10,000 deep": ("[" * 10_000 + "]" * 10_000, "SC111"),
@@ -84,6 +94,9 @@ TEXTS: dict[str, tuple[str, str]] = {
     ),
     "very long scalar": (f"fields: [{{name: {'x' * 5_000_000}, type: Strin}}]", "SC201"),
     "very long unknown kind": (f"fields: [{{name: a, type: {'S' * 1_000_000}}}]", "SC201"),
+    "name of 300 characters": ("name: " + "x" * 300 + "\nfields: [{name: a, type: Int8}]\n", "SC217"),
+    "name of the provenance": ("name: artifacts.json\nfields: [{name: a, type: Int8}]\n", "SC217"),
+    "name of another's losses": ("name: a/losses.json\nfields: [{name: a, type: Int8}]\n", "SC217"),
     "unknown tag": ("fields: !!python/object:os.system []\n", "SC109"),
     "list as key": ("? [a]\n: b\n", "SC112"),
     "merge key": ("base: &b {name: a}\nfields:\n  - <<: *b\n    type: Int8\n", "SC202"),

@@ -9,7 +9,7 @@ from schemac.source.report import Report
 from schemac.source.span import Span
 from schemac.source.text import SourceText, decode_text
 from schemac.syntax.compose import compose
-from schemac.syntax.document import Document, TreePath
+from schemac.syntax.document import Document, Stream, TreePath, parse
 from schemac.syntax.events import CParser, EventSource, fast_events, pure_events
 from tests.golden import CORPUS
 
@@ -27,7 +27,7 @@ def _read(
     values, used = compose(source, report, event_source)
     places: list[tuple[TreePath, Span, Span]] = []
     for i, value in enumerate(values):
-        document = Document(source, value, i, used)
+        document = Document(source, value, i, Stream(source, used))
         places += [(path, document.span(path), document.key_span(path)) for path in _paths(value, (), 5000)]
     return values, report.diagnostics, places
 
@@ -92,8 +92,7 @@ def test_place_findings_behind_wide_characters() -> None:
 
 def test_cover_closing_bracket_by_span() -> None:
     source = SourceText("a: {b: [1, 2], c: {}}\n")
-    (value,), used = compose(source, Report())
-    document = Document(source, value, 0, used)
+    (document,) = parse(source, Report())
     assert source.excerpt(document.span(("a",))) == "{b: [1, 2], c: {}}"
     assert source.excerpt(document.span(("a", "b"))) == "[1, 2]"
     assert source.excerpt(document.span(("a", "c"))) == "{}"

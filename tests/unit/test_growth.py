@@ -1,0 +1,93 @@
+"""Twice the input is twice the work, counted in calls: what is measured is the same on every machine."""
+
+import sys
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+import pytest
+
+import schemac
+from schemac.project.configuration import find_project
+from schemac.source.report import Report
+
+
+def _calls(work: Callable[[], object]) -> int:
+    """Calls of functions, those that are written in C included."""
+    count = 0
+
+    def see(frame: FrameType, event: str, argument: Any) -> None:
+        nonlocal count
+        if event in ("call", "c_call"):
+            count += 1
+
+    before = sys.getprofile()
+    sys.setprofile(see)
+    try:
+        work()
+    finally:
+        sys.setprofile(before)
+    return count
+
+
+def _fields(line: str) -> Callable[[int], str]:
+    return lambda number: (
+        "fields:\n" + "".join("  - " + line.replace("#", str(n)) + "\n" for n in range(number))
+    )
+
+
+def _stream(document: str) -> Callable[[int], str]:
+    return lambda number: "".join("---\n" + document.replace("#", str(n)) + "\n" for n in range(number))
+
+
+def _keys(head: str, line: str) -> Callable[[int], str]:
+    return lambda number: head + "".join(line.replace("#", str(n)) + "\n" for n in range(number))
+
+
+FIELD = "fields:\n  - name: a\n    type: Int8\n"
+TEXTS: dict[str, Callable[[int], str]] = {
+    "documents of one name": _stream("name: a\nfields: [{name: x, type: Int8}]"),
+    "documents of many names": _stream("name: a#\nfields: [{name: x, type: Int8}]"),
+    "documents with a finding each": _stream("name: a#\nfields: [{name: x, tpye: Int8}]"),
+    "documents without a schema": _stream("a: #"),
+    "events": _stream("kind: SetDataShcema\nschema: {fields: []}"),
+    "fields of one name": _fields("{name: a, type: Int8}"),
+    "fields that differ in case": _fields("{name: a#, type: Int8}\n  - {name: A#, type: Int8}"),
+    "wrong keys of fields": _fields("{name: a#, tpye#: Int8}"),
+    "wrong keys beside": _fields("{name: a#, type: Int8, descripton#: x}"),
+    "wrong keys of one field": _keys(FIELD, "    descripton#: x"),
+    "wrong attributes of one field": _keys(FIELD + "    extra:\n", "      lance.org/primraykey#: x"),
+    "wrong attributes of fields": _fields("{name: a#, type: Int8, extra: {lance.org/primraykey#: 1}}"),
+    "wrong domains": _fields("{name: a#, type: Int8, extra: {lance#.org/primaryKey: 1}}"),
+    "wrong kinds": _fields("{name: a#, type: Timestmap#}"),
+    "wrong properties": _fields("{name: a#, type: {kind: Decimal, percision#: 1, scale: 1}}"),
+    "keys twice": _keys(FIELD, "    type: Int8"),
+    "missing names": _fields("{type: Int8}"),
+    "aliases": lambda number: "x: &x {kind: Int8}\n" + _fields("{name: a#, tpye: *x}")(number),
+    "keys of a document": _keys("", "feilds#: 1"),
+}
+
+
+@pytest.mark.parametrize("text", TEXTS.values(), ids=TEXTS.keys())
+def test_work_in_proportion_to_the_text(text: Callable[[int], str]) -> None:
+    schemac.check_text(text(2))
+    once, twice = (_calls(partial(schemac.check_text, text(n))) for n in (150, 300))
+    assert twice < 2.4 * once
+
+
+@pytest.mark.parametrize("line", ["tagrets# = 1", '[vocabularies."x#.com"]', '"x#" = "y"'])
+def test_work_in_proportion_to_the_configuration(tmp_path: Path, line: str) -> None:
+    def find(number: int) -> Report:
+        report = Report()
+        find_project(tmp_path / str(number), report)
+        return report
+
+    for number in (2, 150, 300):
+        (tmp_path / str(number)).mkdir()
+        text = "".join(line.replace("#", str(n)) + "\n" for n in range(number))
+        (tmp_path / str(number) / "schemac.toml").write_text(text)
+    assert find(2).has_errors
+    once, twice = (_calls(partial(find, n)) for n in (150, 300))
+    assert twice < 2.4 * once
