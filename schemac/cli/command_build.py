@@ -4,6 +4,7 @@ Floor: 15 (cli).
 """
 
 import argparse
+from collections.abc import Sequence
 
 from schemac.artifacts.store import Store
 from schemac.cli.output import add_compile_arguments, exit_code, say, show
@@ -12,6 +13,8 @@ from schemac.lowering.lower import LoweringOptions
 from schemac.physical.arrow import numpy_left_out
 from schemac.project.compile import Options, Output, compile_files
 from schemac.project.configuration import Project
+from schemac.source.catalogue import STALE_ARTIFACT
+from schemac.source.diagnostic import Diagnostic, Severity
 from schemac.source.render.text import count_summary
 from schemac.source.report import Report
 from schemac.targets.target import TARGETS
@@ -61,7 +64,11 @@ def run(options: argparse.Namespace) -> int:
             changed = store.write(output.built, output.contents, report)
     diagnostics = report.diagnostics
     show(diagnostics, options)
-    say(_summary(options, project, output, changed, count_summary(diagnostics), report.has_errors), options)
+    if options.check:
+        say(_check_summary(options, project, output, diagnostics), options)
+    else:
+        found = count_summary(diagnostics)
+        say(_summary(options, project, output, changed, found, report.has_errors), options)
     return exit_code(diagnostics, options)
 
 
@@ -87,11 +94,24 @@ def _summary(
         return f"nothing was written: {found}"
     out = options.out or project.configuration.out
     datasets, files = len(output.built), len(output.contents)
-    done = (
-        f"{files} files are up to date"
-        if options.check
-        else f"{files} files in {out}, {changed} of them new or changed"
-    )
+    done = f"{files} files in {out}, {changed} of them new or changed"
     losses = sum(map(len, output.losses.values()))
     lost = f"; {losses} losses are named in {out}/*/losses.json" if losses else ""
     return f"{datasets} dataset{'s' if datasets != 1 else ''}: {done}{lost}{'; ' if found else ''}{found}"
+
+
+def _check_summary(
+    options: argparse.Namespace, project: Project, output: Output, diagnostics: Sequence[Diagnostic]
+) -> str:
+    """How many datasets are up to date; of manifests with mistakes nobody can tell."""
+    found = count_summary(diagnostics)
+    count = len(output.datasets)
+    noun = f"dataset{'s' if count != 1 else ''}"
+    if any(d.severity is Severity.ERROR and d.code != STALE_ARTIFACT.id for d in diagnostics):
+        return f"checked {count} {noun}: {found}"
+    out = options.out or project.configuration.out
+    stale = [d.file for d in diagnostics if d.code == STALE_ARTIFACT.id]
+    late = sum(any(file.startswith(f"{out}/{name}/") for file in stale) for name in output.built)
+    if stale:
+        return f"{late} of {count} {noun} {'is' if late == 1 else 'are'} not up to date: {found}"
+    return f"{count} {noun} {'is' if count == 1 else 'are'} up to date{'; ' if found else ''}{found}"
