@@ -36,8 +36,8 @@ Say = Callable[..., None]
 """Reports a finding about one attribute: code, message, steps into its value, then help and on_key by name."""
 
 
-def check_slot_attributes(slot: Slot, findings: Findings) -> None:
-    """The attributes of one slot."""
+def check_slot_attributes(slot: Slot, findings: Findings, *, is_placed: bool = True) -> None:
+    """The attributes of one slot; whether they fit its type is left open where that could not be read."""
 
     def say(key: str) -> Say:
         def about(*arguments: Any, **options: Any) -> None:
@@ -47,7 +47,11 @@ def check_slot_attributes(slot: Slot, findings: Findings) -> None:
 
     for key in slot.doubled:
         say(key)(CONFLICTING_HINTS, f"`{key}` stands here twice", on_key=True, help="keep one of the two")
-    slot.extra = {key: value for key, value in slot.extra.items() if _is_sound(key, value, slot, say(key))}
+    slot.extra = {
+        key: value
+        for key, value in slot.extra.items()
+        if _is_sound(key, value, slot, say(key), is_placed=is_placed)
+    }
 
 
 def check_schema_attributes(extra: Mapping[str, Any], findings: Findings) -> dict[str, Any]:
@@ -62,7 +66,7 @@ def check_schema_attributes(extra: Mapping[str, Any], findings: Findings) -> dic
     return {key: value for key, value in extra.items() if _is_sound(key, value, None, say(key))}
 
 
-def _is_sound(key: str, value: Any, slot: Slot | None, say: Say) -> bool:
+def _is_sound(key: str, value: Any, slot: Slot | None, say: Say, *, is_placed: bool = True) -> bool:
     # Descriptions are most of all attributes, and always the same.
     if key == odf.DESCRIPTION.key and value.__class__ is str:
         return True
@@ -77,7 +81,7 @@ def _is_sound(key: str, value: Any, slot: Slot | None, say: Say) -> bool:
     attribute = known(key)
     if attribute is None:
         return _is_foreign(key, value, say)
-    return _is_in_place(attribute, slot, say) and _is_valid(attribute, value, say)
+    return (not is_placed or _is_in_place(attribute, slot, say)) and _is_valid(attribute, value, say)
 
 
 def _is_foreign(key: str, value: Any, say: Say) -> bool:

@@ -4,6 +4,7 @@ Floor: 6 (checks).
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from schemac.checks.attributes import check_schema_attributes, check_slot_attributes
@@ -29,9 +30,17 @@ def check(dataset: LogicalDataset, report: Report, vocabularies: "Sequence[Vocab
         check_named_columns(sound, dataset.columns, findings)
     check_names(dataset.columns, findings)
     slots = preorder(dataset.columns)
+    unread = dataset.unread
     for slot in slots:
+        if unread and slot.type_at in unread:
+            check_slot_attributes(slot, findings, is_placed=False)
+            continue
         if slot.extra:
             check_slot_attributes(slot, findings)
+        if unread and any(child.type_at in unread for child in slot.children):
+            if slot.children[0].is_member:
+                check_names(slot.children, findings)
+            continue
         check_type(slot, findings)
         if slot.children and slot.children[0].is_member:
             check_names(slot.children, findings)
@@ -40,7 +49,8 @@ def check(dataset: LogicalDataset, report: Report, vocabularies: "Sequence[Vocab
             check_primary_key(slot, findings)
             check_object_link(slot, findings)
     check_positions(slots, findings)
-    check_system_columns(dataset, findings)
+    readable = tuple([column for column in dataset.columns if column.type_at not in unread]) if unread else ()
+    check_system_columns(replace(dataset, columns=readable) if unread else dataset, findings)
     if vocabularies:
         # Imported here for start-up time: jsonschema takes longer to load than a file to check.
         from schemac.checks.vocabulary import check_vocabularies

@@ -8,13 +8,22 @@ import json
 import sys
 from collections.abc import Iterable, Mapping
 
-from schemac.cli.output import add_connector, add_output_arguments, add_paths, exit_code, say, show
+from schemac.cli.output import (
+    add_connector,
+    add_output_arguments,
+    add_paths,
+    exit_code,
+    say,
+    show,
+    wrapped,
+)
 from schemac.cli.project import open_compared
 from schemac.evolution.judge import JUDGES
 from schemac.evolution.verdict import OF_DATA, OF_READERS, Judgement, Outcome, Verdict
 from schemac.project.comparing import Comparison, Wanted, compare
 from schemac.project.compile import collector_paused
 from schemac.source.diagnostic import Code
+from schemac.source.render.text import printable
 from schemac.source.report import Report
 
 
@@ -86,28 +95,38 @@ def _run(options: argparse.Namespace) -> int:
 
 
 def _report(comparison: Comparison, options: argparse.Namespace, report: Report) -> None:
-    """One finding a change and gravity, with all engines that agree."""
+    """One finding a change and judgement, with all engines that agree on its reason and its way out."""
     for verdicts in _by_change(comparison.verdicts):
-        for outcome, code in OF_DATA.items():
-            agreed = [v for v in verdicts if v.old_data.outcome is outcome]
-            if agreed:
-                engines = ", ".join(v.engine for v in agreed)
-                _add(report, comparison, agreed[0], code, agreed[0].old_data, f" ({engines})")
+        agreed: dict[Judgement, list[str]] = {}
+        for verdict in verdicts:
+            agreed.setdefault(verdict.old_data, []).append(verdict.engine)
+        for judgement, engines in agreed.items():
+            if judgement.outcome in OF_DATA:
+                code = OF_DATA[judgement.outcome]
+                _add(report, comparison, verdicts[0], code, judgement, f" ({', '.join(engines)})", options)
         readers = verdicts[0].old_readers
         if not options.ignore_readers and readers.outcome in OF_READERS:
-            _add(report, comparison, verdicts[0], OF_READERS[readers.outcome], readers, "")
+            _add(report, comparison, verdicts[0], OF_READERS[readers.outcome], readers, "", options)
 
 
 def _add(
-    report: Report, comparison: Comparison, verdict: Verdict, code: Code, judgement: Judgement, who: str
+    report: Report,
+    comparison: Comparison,
+    verdict: Verdict,
+    code: Code,
+    judgement: Judgement,
+    who: str,
+    options: argparse.Namespace,
 ) -> None:
     change = verdict.change
-    place = change.new_place or change.old_place
+    # What is gone is told of where it was missed: the line of another commit is none of this one.
+    place = change.new_place
+    then = comparison.old.removeprefix(f"{options.against.removeprefix('git:')}:")
     at = (place.line, place.column, place.line, place.column) if place is not None else (0, 0, 0, 0)
     report.add(
         code,
         f"{change}: {judgement.reason}{who}",
-        file=place.file if place is not None else comparison.new or comparison.old,
+        file=place.file if place is not None else comparison.new or then,
         at=at,
         path=change.path,
         help=judgement.way_out,
@@ -125,9 +144,11 @@ def _by_change(verdicts: Iterable[Verdict]) -> list[list[Verdict]]:
 
 
 def _text(comparison: Comparison, options: argparse.Namespace) -> str:
-    lines = [f"{comparison.dataset}: {comparison.old or 'nothing'} → {comparison.new or 'nothing'}"]
+    lines = [
+        printable(f"{comparison.dataset}: {comparison.old or 'nothing'} → {comparison.new or 'nothing'}")
+    ]
     for verdicts in _by_change(comparison.verdicts):
-        lines.append(f"  {verdicts[0].change}")
+        lines.append(printable(f"  {verdicts[0].change}"))
         lines += [_row(v.engine, v.old_data, OF_DATA) for v in verdicts]
         readers = verdicts[0].old_readers
         if not options.ignore_readers and readers.outcome is not Outcome.SAFE:
@@ -139,7 +160,7 @@ def _row(who: str, judgement: Judgement, codes: Mapping[Outcome, Code]) -> str:
     code = codes.get(judgement.outcome)
     mark = f"[{code.id}]" if code else ""
     reason = "; ".join(part for part in (judgement.reason, judgement.way_out) if part)
-    return f"    {who:<12} {judgement.outcome:<16} {mark:<8} {reason}".rstrip()
+    return wrapped(f"    {who:<12} {judgement.outcome:<16} {mark:<8} ", reason)
 
 
 def _summary(found: list[Comparison], options: argparse.Namespace) -> str:

@@ -4,6 +4,7 @@ Floor: 15 (cli).
 """
 
 import argparse
+from collections.abc import Sequence
 
 from schemac.artifacts.store import Build, Store, Written
 from schemac.cli.output import add_compile_arguments, exit_code, say, show
@@ -11,6 +12,8 @@ from schemac.cli.project import open_project, out_folder
 from schemac.physical.arrow import numpy_left_out
 from schemac.project.compile import Options, Output, compile_files, lowering_of
 from schemac.project.configuration import Project
+from schemac.source.catalogue import STALE_ARTIFACT
+from schemac.source.diagnostic import Diagnostic, Severity
 from schemac.source.render.text import count_summary
 from schemac.source.report import Report
 from schemac.targets.target import TARGETS
@@ -62,7 +65,11 @@ def run(options: argparse.Namespace) -> int:
             written = store.write(build, report)
     diagnostics = report.diagnostics
     show(diagnostics, options)
-    say(_summary(options, project, output, written, count_summary(diagnostics), report.has_errors), options)
+    if options.check:
+        say(_check_summary(options, project, output, diagnostics), options)
+    else:
+        found = count_summary(diagnostics)
+        say(_summary(options, project, output, written, found, report.has_errors), options)
     return exit_code(diagnostics, options)
 
 
@@ -94,11 +101,7 @@ def _summary(
         return f"nothing was written: {found}"
     out = options.out or project.configuration.out
     datasets, files = len(output.built), len(output.contents)
-    done = (
-        f"{files} files are up to date"
-        if options.check
-        else f"{files} files in {out}, {written.files} of them new or changed"
-    )
+    done = f"{files} files in {out}, {written.files} of them new or changed"
     if written.removed:
         done += f"; {_datasets(written.removed)} removed, for no manifest makes them any more"
     if written.left:
@@ -110,3 +113,20 @@ def _summary(
 
 def _datasets(number: int) -> str:
     return f"{number} dataset{'s' if number != 1 else ''}"
+
+
+def _check_summary(
+    options: argparse.Namespace, project: Project, output: Output, diagnostics: Sequence[Diagnostic]
+) -> str:
+    """How many datasets are up to date; of manifests with mistakes nobody can tell."""
+    found = count_summary(diagnostics)
+    count = len(output.datasets)
+    noun = f"dataset{'s' if count != 1 else ''}"
+    if any(d.severity is Severity.ERROR and d.code != STALE_ARTIFACT.id for d in diagnostics):
+        return f"checked {count} {noun}: {found}"
+    out = options.out or project.configuration.out
+    stale = [d.file for d in diagnostics if d.code == STALE_ARTIFACT.id]
+    late = sum(any(file.startswith(f"{out}/{name}/") for file in stale) for name in output.built)
+    if stale:
+        return f"{late} of {count} {noun} {'is' if late == 1 else 'are'} not up to date: {found}"
+    return f"{count} {noun} {'is' if count == 1 else 'are'} up to date{'; ' if found else ''}{found}"

@@ -11,6 +11,7 @@ from schemac.cli.project import open_compared
 from schemac.project.comparing import Comparison, Wanted, compare
 from schemac.project.compile import collector_paused
 from schemac.project.locking import summary
+from schemac.source.render.text import printable
 from schemac.source.report import Report
 
 
@@ -45,11 +46,12 @@ def _run(options: argparse.Namespace) -> int:
         return exit_code(diagnostics, options)
     show(diagnostics, options)
     for comparison in found:
-        print(f"{comparison.dataset}: {comparison.old or 'nothing'} → {comparison.new or 'nothing'}")
+        print(
+            printable(f"{comparison.dataset}: {comparison.old or 'nothing'} → {comparison.new or 'nothing'}")
+        )
         for change in comparison.changes:
-            print(
-                f"  {change}{_places(comparison, str(change.old_place or ''), str(change.new_place or ''))}"
-            )
+            places = _places(comparison, str(change.old_place or ""), str(change.new_place or ""))
+            print(printable(f"  {change}{places}"))
     if not report.has_errors:
         say(_summary(found), options)
     return exit_code(diagnostics, options)

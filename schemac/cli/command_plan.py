@@ -25,10 +25,11 @@ from schemac.evolution.side import Pair, Side, pair
 from schemac.identity.lock import LockedDataset
 from schemac.project.compile import speaks_of
 from schemac.project.configuration import Project
-from schemac.source.catalogue import REFUSED_CHANGE
+from schemac.source.catalogue import REFUSED_CHANGE, UNUSABLE_TABLE
 from schemac.source.diagnostic import Severity
 from schemac.source.render.json import render_json
 from schemac.source.report import Report
+from schemac.source.suggest import one_of
 from schemac.tables.lance_plan import plan
 from schemac.tables.lance_table import LanceTable, open_table
 from schemac.tables.paimon_plan import plan_paimon
@@ -54,7 +55,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="append",
         choices=ENGINES,
         metavar="NAME",
-        help=f"plan for this engine only; may be repeated ({', '.join(ENGINES)}; default: the project's targets)",
+        help=f"plan for this engine only; may be repeated ({', '.join(ENGINES)}; default: that of the table, else the"
+        " project's targets)",
     )
     add_connector(parser)
 
@@ -98,15 +100,8 @@ def _plan(
     new = version_side(locked, options.new, report)
     if new is None:
         return
-    if options.table is not None and is_paimon(options.table):
-        paimon_table = open_paimon_table(options.table, locked, report)
-        if paimon_table is not None:
-            _plan_paimon(paimon_table, locked, new, made, report)
-        return
     if options.table is not None:
-        table = open_table(options.table, locked, report)
-        if table is not None:
-            _plan_lance(table, new, options, made, f"{locked.name}: {table.name} → {new.label}", report)
+        _plan_table(options, project, locked, new, made, report)
         return
     assert locked.newest is not None
     wanted = options.old if options.old is not None else max(1, locked.newest.number - 1)
@@ -120,9 +115,52 @@ def _plan(
     if "paimon" in engines:
         _plan_paimon_versions(old, locked, new, made, report)
     if "spark" in engines:
-        version = options.lance_spark or project.configuration.lance_spark or NEWEST_KNOWN
         sides = pair(old, new)
-        _plan_spark(sides, Connector(version), made, report, is_alone=engines == ["spark"])
+        _plan_spark(sides, _connector(options, project), made, report, is_alone=engines == ["spark"])
+
+
+def _connector(options: argparse.Namespace, project: Project) -> Connector:
+    return Connector(options.lance_spark or project.configuration.lance_spark or NEWEST_KNOWN)
+
+
+def _plan_table(
+    options: argparse.Namespace,
+    project: Project,
+    locked: LockedDataset,
+    new: Side,
+    made: _Made,
+    report: Report,
+) -> None:
+    """From a table as it is, for its own engine or for those that were asked for."""
+    path: str = options.table
+    asked: Sequence[str] | None = options.engine
+    own_engine = "paimon" if is_paimon(path) else "lance"
+    possible = ("paimon",) if own_engine == "paimon" else ("lance", "spark")
+    engines = [engine for engine in ENGINES if engine in (asked or (own_engine,))]
+    for engine in engines:
+        if engine not in possible:
+            report.add(
+                UNUSABLE_TABLE,
+                f"{path} is no table that {engine} could change",
+                file=path,
+                help=f"it can be planned for {one_of(possible)}",
+            )
+    if report.has_errors:
+        return
+    if own_engine == "paimon":
+        paimon_table = open_paimon_table(path, locked, report)
+        if paimon_table is not None:
+            _plan_paimon(paimon_table, locked, new, made, report)
+        return
+    table = open_table(path, locked, report)
+    title = f"{locked.name}: {path} → {new.label}"
+    if table is not None and "lance" in engines:
+        _plan_lance(table, new, options, made, title, report)
+    if table is not None and "spark" in engines:
+        if engines == ["spark"]:
+            made.lines.append(title)
+        sides = pair(table.side, new)
+        _plan_spark(sides, _connector(options, project), made, report, is_alone=engines == ["spark"])
 
 
 def _engines(project: Project, new: Side, asked: Sequence[str] | None) -> list[str]:

@@ -9,6 +9,7 @@ import os
 import sys
 from collections.abc import Sequence
 from importlib import import_module
+from typing import NoReturn
 
 from schemac.cli.exit_code import ExitCode
 from schemac.source.suggest import closest
@@ -87,8 +88,11 @@ def _run(given: list[str]) -> int:
         hint = f"did you mean `schemac {near}`?" if near else f"the commands are {', '.join(COMMANDS)}"
         print(f"schemac: there is no command '{command}'; {hint}", file=sys.stderr)
         return ExitCode.USAGE
-    parser = _parser(command)
-    options = parser.parse_args(given)
+    parser = _parser(command, given)
+    options, unknown = parser.parse_known_args(given)
+    if unknown:
+        # What no command knows is told by the one that was named, for it knows its options.
+        (parser.chosen or parser).error(f"unrecognized arguments: {' '.join(unknown)}")
     if options.command is None:
         parser.print_help()
         return ExitCode.USAGE
@@ -96,20 +100,46 @@ def _run(given: list[str]) -> int:
     return result
 
 
-def _parser(command: str | None) -> argparse.ArgumentParser:
+class _Parser(argparse.ArgumentParser):
+    """A parser that says which option was meant."""
+
+    given: Sequence[str] = ()
+    """All words of the command line."""
+    chosen: "_Parser | None" = None
+    """The parser of the command that was named."""
+
+    def error(self, message: str) -> NoReturn:
+        """Say what is wrong with the arguments, and leave."""
+        known = self._option_string_actions
+        words = self.given[: self.given.index("--")] if "--" in self.given else self.given
+        options = (word.partition("=")[0] for word in words if word.startswith("--"))
+        unknown = next((option for option in options if option not in known), None)
+        if unknown is not None:
+            near = closest(unknown, known)
+            names = ", ".join(name for name in known if name.startswith("--"))
+            hint = f"did you mean `{near}`?" if near else f"the options are {names}"
+            message = f"there is no option '{unknown}'; {hint}"
+        super().error(message)
+
+
+def _parser(command: str | None, given: Sequence[str]) -> _Parser:
     """The parser with the arguments of one command; the others are known by name alone."""
-    parser = argparse.ArgumentParser(
+    parser = _Parser(
         prog="schemac",
         description="Compiles schemas of data tables, written in YAML, for Lance, Arrow, Spark and Paimon.",
         epilog="exit codes: 0 clean, 1 findings, 2 usage or configuration, 3 internal error, 4 stale artifacts or lock",
         allow_abbrev=False,
     )
+    parser.given = given
     parser.add_argument("--version", action="version", version=f"schemac {__version__}")
-    subparsers = parser.add_subparsers(dest="command", metavar="COMMAND", title="commands")
+    subparsers = parser.add_subparsers(
+        dest="command", metavar="COMMAND", title="commands", parser_class=_Parser
+    )
     for name, summary in COMMANDS.items():
         subparser = subparsers.add_parser(
             name, help=summary, description=f"{summary[0].upper()}{summary[1:]}.", allow_abbrev=False
         )
         if name == command:
+            subparser.given, parser.chosen = given, subparser
             import_module(f"schemac.cli.command_{name}").add_arguments(subparser)
     return parser

@@ -5,8 +5,11 @@ Floor: 15 (cli).
 
 import argparse
 import os
+import shutil
 import sys
+import textwrap
 from collections.abc import Callable, Sequence
+from pathlib import Path
 
 from schemac.cli.exit_code import ExitCode
 from schemac.logical.system import VARIANTS
@@ -19,6 +22,7 @@ from schemac.source.catalogue import (
 from schemac.source.diagnostic import Diagnostic, Severity
 from schemac.source.render.github import render_github
 from schemac.source.render.json import render_json
+from schemac.source.render.places import from_root
 from schemac.source.render.sarif import render_sarif
 from schemac.source.render.text import count_summary, render_text
 from schemac.targets._spark.versions import NEXT, Connector
@@ -29,6 +33,8 @@ RENDERERS: dict[str, Callable[[Sequence[Diagnostic]], str]] = {
     "sarif": render_sarif,
 }
 """Forms of findings for programs; `text` is the one for people."""
+_LEAST = 20
+"""Columns of a text below which a table is not wrapped any more."""
 
 
 def add_output_arguments(parser: argparse.ArgumentParser) -> None:
@@ -102,11 +108,15 @@ def _connector(text: str) -> str:
 def show(diagnostics: Sequence[Diagnostic], options: argparse.Namespace) -> None:
     """Print findings in the form that was asked for."""
     if options.format in RENDERERS:
+        if options.format != "json":
+            diagnostics = from_root(diagnostics, Path.cwd())
         sys.stdout.write(RENDERERS[options.format](diagnostics))
         return
     shown = sorted(diagnostics, key=lambda d: d.severity.rank)[: options.max_findings]
     kept = set(map(id, shown))
-    sys.stdout.write(render_text((d for d in diagnostics if id(d) in kept), colour=_is_colourful()))
+    sys.stdout.write(
+        render_text((d for d in diagnostics if id(d) in kept), colour=_is_colourful(), width=_width())
+    )
     hidden = [d for d in diagnostics if id(d) not in kept]
     if hidden:
         print(f"… and {count_summary(hidden)} more; see them with --max-findings {len(diagnostics)}")
@@ -129,6 +139,21 @@ def say(message: str, options: argparse.Namespace) -> None:
     """A sentence for the person at the terminal, beside what is printed for programs."""
     if options.format == "text":
         print(message, file=sys.stderr)
+
+
+def _width() -> int | None:
+    """Columns of the terminal; None where the output is none, and has to be the same always."""
+    return shutil.get_terminal_size().columns if sys.stdout.isatty() else None
+
+
+def wrapped(start: str, text: str) -> str:
+    """A line of a table: its cells, and a text that goes on below itself where the terminal ends."""
+    width = _width()
+    room = width - len(start) if width is not None else 0
+    if len(text) <= room or room < _LEAST:
+        return f"{start}{text}".rstrip()
+    lines = textwrap.wrap(text, room, break_long_words=False, break_on_hyphens=False)
+    return start + f"\n{' ' * len(start)}".join(lines)
 
 
 def _is_colourful() -> bool:

@@ -7,7 +7,7 @@ import argparse
 from collections.abc import Sequence
 from pathlib import Path
 
-from schemac.cli.output import add_text_or_json
+from schemac.cli.output import add_text_or_json, wrapped
 from schemac.cli.project import find_dataset
 from schemac.evolution.side import Side, side_of_version
 from schemac.identity.freeze import freeze
@@ -81,7 +81,7 @@ def steps_text(steps: Sequence[Step]) -> str:
     """Steps for people, numbered."""
     width = max((len(step.verb) for step in steps), default=0)
     lines = [
-        f"  {number:>2}. {step.verb:<{width}}  {step.title}: {step.describe()}  [{step.cost}]"
+        wrapped(f"  {number:>2}. {step.verb:<{width}}  ", f"{step.title}: {step.describe()}  [{step.cost}]")
         for number, step in enumerate(steps, 1)
     ]
     return "\n".join(lines)
@@ -97,7 +97,9 @@ def paimon_text(plan: PaimonPlan) -> str:
         ]
         rows += [(change.action, change.describe()) for change in step.changes]
         width = max((len(verb) for verb, _ in rows), default=0)
-        lines += [f"    {verb:<{width}}  {told}" for verb, told in rows] or ["    says the same once more"]
+        lines += [wrapped(f"    {verb:<{width}}  ", told) for verb, told in rows] or [
+            "    says the same once more"
+        ]
     return "\n".join(lines) or "  nothing to do"
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from schemac.logical.model import Schema
 from schemac.logical.origins import Origins
-from schemac.logical.slots import Slot
+from schemac.logical.slots import Slot, TreePath
 from schemac.logical.system import Naming
 
 
@@ -21,5 +21,7 @@ class LogicalDataset:
     origins: Origins = field(compare=False, repr=False)
     is_whole: bool = field(default=True, compare=False, repr=False)
     """Whether every field of the manifest could be read."""
+    unread: frozenset[TreePath] = field(default=frozenset(), compare=False, repr=False)
+    """Where types stand that could not be read; a text stands in for each, so that what is around it can be checked."""
     naming: Naming = field(default=Naming(), compare=False, repr=False)
     """What the manifest calls the standard's system columns."""

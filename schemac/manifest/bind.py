@@ -2,8 +2,9 @@
 
 Floor: 5 (manifest).
 Shape: one dataset a schema body, in the order of the text.
-Errors: SC1xx of the text, SC2xx of the grammar. A field that cannot be read is left out, so that the others are
-still looked at; the report then has errors, and nothing is built from such a dataset.
+Errors: SC1xx of the text, SC2xx of the grammar. A type that cannot be read is stood in for, and a field that cannot be read
+even so is left out, so that all else is still looked at; the report then has errors, and nothing is built from
+such a dataset.
 """
 
 from collections.abc import Mapping
@@ -21,6 +22,7 @@ from schemac.logical.origins import Origins
 from schemac.logical.path import Part, dotted
 from schemac.logical.slots import columns
 from schemac.manifest.documents import Body, Documents
+from schemac.manifest.mend import mend
 from schemac.manifest.standard import Standardizer
 from schemac.source.catalogue import DUPLICATE_DATASET, EMPTY_DOCUMENT, NO_SCHEMA, UNKNOWN_DOCUMENT
 from schemac.source.diagnostic import Code, Severity
@@ -181,14 +183,18 @@ class _DocumentBinder:
         try:
             schema = Schema.model_validate(standard, by_alias=True, by_name=False)
         except ValidationError as error:
-            for found in complaints(error, Schema, standard, self._words):
+            wrong = complaints(error, Schema, standard, self._words)
+            for found in wrong:
                 self._say(
                     found.code, (*body.path, *found.path), found.message, help=found.help, on_key=found.on_key
                 )
-            return self._readable_part(body, standard, origins)
+            mended, unread = mend(standard, [found.path for found in wrong])
+            return self._readable_part(body, mended, unread, origins)
         return LogicalDataset(body.name, schema, columns(schema), origins, naming=body.naming)
 
-    def _readable_part(self, body: Body, standard: Any, origins: Origins) -> LogicalDataset | None:
+    def _readable_part(
+        self, body: Body, standard: Any, unread: frozenset[TreePath], origins: Origins
+    ) -> LogicalDataset | None:
         written = standard.get("fields") if isinstance(standard, dict) else None
         if not isinstance(written, list):
             return None
@@ -202,8 +208,10 @@ class _DocumentBinder:
                 continue
         extra = standard.get("extra", {})
         schema = Schema(fields=tuple(fields), extra=extra if isinstance(extra, dict) else {})
-        is_whole = len(fields) == len(written)
-        return LogicalDataset(body.name, schema, columns(schema, indices), origins, is_whole, body.naming)
+        is_whole = len(fields) == len(written) and not unread
+        return LogicalDataset(
+            body.name, schema, columns(schema, indices), origins, is_whole, unread, body.naming
+        )
 
     def _say(self, code: Code, path: TreePath, message: str, *, help: str = "", on_key: bool = False) -> None:
         span = self._document.key_span(path) if on_key else self._document.span(path)

@@ -7,6 +7,7 @@ build. Commits and folders are held as bytes until it is known which of them dif
 Errors: SC408 unknown-reference, and whatever is wrong with what is read.
 """
 
+import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any

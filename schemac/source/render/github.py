@@ -17,15 +17,18 @@ def render_github(diagnostics: Iterable[Diagnostic]) -> str:
 
 
 def _command(d: Diagnostic) -> str:
-    properties = {"file": d.file} if d.file else {}
-    if d.line:
+    # GitHub shows what is in the repository; all else is told by name.
+    is_inside = bool(d.file) and not d.file.startswith("/") and "://" not in d.file
+    properties = {"file": d.file} if is_inside else {}
+    if d.line and is_inside:
         properties |= {"line": str(d.line), "endLine": str(d.end_line), "col": str(d.column)}
         # GitHub takes an end column only for a finding within one line.
         if d.end_line == d.line:
             properties["endColumn"] = str(d.end_column)
     properties["title"] = f"{d.code} {d.slug}"
     listed = ",".join(f"{key}={_escape(value, ':,')}" for key, value in properties.items())
-    message = d.message + (f"\nhelp: {d.help}" if d.help else "")
+    place = "" if is_inside or not d.file else f"{d.file}:{d.line}: " if d.line else f"{d.file}: "
+    message = place + d.message + (f"\nhelp: {d.help}" if d.help else "")
     return f"::{_COMMANDS[d.severity]} {listed}::{_escape(message)}\n"
 
 

@@ -1,16 +1,21 @@
 """Findings in SARIF 2.1.0, for code scanning.
 
 Floor: 0 (source).
-Source: OASIS SARIF 2.1.0: lines and columns are one-based, a column counts UTF-16 units unless told otherwise.
+Source: OASIS SARIF 2.1.0: lines and columns are one-based, a column counts UTF-16 units unless told otherwise; a file is a
+URI (RFC 3986), relative to a base that has a name.
 """
 
 import json
+import os
 from collections.abc import Sequence
 from typing import Any
+from urllib.parse import quote
 
 from schemac.source.catalogue import CATALOGUE
 from schemac.source.diagnostic import Diagnostic, Label
 from schemac.version import __version__
+
+_ROOT = "%SRCROOT%"
 
 
 def render_sarif(diagnostics: Sequence[Diagnostic]) -> str:
@@ -28,6 +33,7 @@ def render_sarif(diagnostics: Sequence[Diagnostic]) -> str:
     run = {
         "tool": {"driver": {"name": "schemac", "version": __version__, "rules": rules}},
         "columnKind": "unicodeCodePoints",
+        "originalUriBaseIds": {_ROOT: {"description": {"text": "the root of the repository"}}},
         "results": [_result(d, [code.id for code in used]) for d in diagnostics],
     }
     log = {"$schema": "https://json.schemastore.org/sarif-2.1.0.json", "version": "2.1.0", "runs": [run]}
@@ -55,7 +61,7 @@ def _result(d: Diagnostic, rules: list[str]) -> dict[str, Any]:
 
 
 def _location(place: Diagnostic | Label) -> dict[str, Any]:
-    physical: dict[str, Any] = {"artifactLocation": {"uri": place.file}}
+    physical: dict[str, Any] = {"artifactLocation": _artifact(place.file)}
     if place.line:
         physical["region"] = {
             "startLine": place.line,
@@ -64,3 +70,12 @@ def _location(place: Diagnostic | Label) -> dict[str, Any]:
             "endColumn": place.end_column,
         }
     return {"physicalLocation": physical}
+
+
+def _artifact(file: str) -> dict[str, str]:
+    """A path from the root of the repository, an absolute one, or a URI that is one already."""
+    if "://" in file:
+        scheme, _, rest = file.partition("://")
+        return {"uri": f"{scheme}://{quote(os.fsencode(rest), safe='/:@')}"}
+    path = quote(os.fsencode(file))
+    return {"uri": f"file://{path}"} if path.startswith("/") else {"uri": path, "uriBaseId": _ROOT}

@@ -9,17 +9,19 @@ from collections.abc import Callable, Iterable
 from schemac.source.diagnostic import Diagnostic, Severity
 
 _WIDEST = 120
-"""Columns of an excerpt; of a longer line the part around the culprit is shown."""
+"""Columns of an excerpt that goes into a file or another program; of a longer line the part around the culprit is shown."""
+_LEAST = 40
+"""Columns of the narrowest excerpt."""
 Paint = Callable[[str, str], str]
 """Puts an SGR code around a text, or leaves it."""
 _RED, _YELLOW, _CYAN, _BLUE = "31", "33", "36", "34"
 _COLOURS = {Severity.ERROR: _RED, Severity.WARNING: _YELLOW, Severity.NOTE: _CYAN}
 
 
-def render_text(diagnostics: Iterable[Diagnostic], *, colour: bool = False) -> str:
-    """All findings, each followed by an empty line."""
+def render_text(diagnostics: Iterable[Diagnostic], *, colour: bool = False, width: int | None = None) -> str:
+    """All findings, each followed by an empty line; `width` is that of the terminal, if it goes to one."""
     paint = _paint if colour else _leave
-    return "".join(f"{_finding(d, paint)}\n" for d in diagnostics)
+    return "".join(f"{_finding(d, paint, width)}\n" for d in diagnostics)
 
 
 def count_summary(diagnostics: Iterable[Diagnostic]) -> str:
@@ -30,36 +32,57 @@ def count_summary(diagnostics: Iterable[Diagnostic]) -> str:
     return ", ".join(f"{n} {severity}{'s' if n > 1 else ''}" for severity, n in counts.items() if n)
 
 
-def _finding(d: Diagnostic, paint: Paint) -> str:
+def _finding(d: Diagnostic, paint: Paint, width: int | None) -> str:
     tint = _COLOURS[d.severity]
-    lines = [f"{paint(f'1;{tint}', f'{d.severity}[{d.code}]')}{paint('1', f': {_printable(d.message)}')}\n"]
+    lines = [f"{paint(f'1;{tint}', f'{d.severity}[{d.code}]')}{paint('1', f': {printable(d.message)}')}\n"]
     margin = len(str(max([d.line, *(label.line for label in d.labels)], default=0)))
     if d.file:
         place = f"{d.file}:{d.line}:{d.column}" if d.line else d.file
         field = f" ({d.path})" if d.path else ""
-        lines.append(f"{' ' * margin}{paint(_BLUE, '-->')} {_printable(place + field)}\n")
+        lines.append(f"{' ' * margin}{paint(_BLUE, '-->')} {printable(place + field)}\n")
     elif d.path:
-        lines.append(f"{' ' * margin}{paint(_BLUE, '-->')} {_printable(d.path)}\n")
+        lines.append(f"{' ' * margin}{paint(_BLUE, '-->')} {printable(d.path)}\n")
     if d.line and d.excerpt:
         end = d.end_column if d.end_line == d.line else len(d.excerpt[0]) + 1
-        lines.append(_excerpt(d.line, d.column, end, d.excerpt[0], "", margin, tint, "^", paint))
+        lines.append(_excerpt(d.line, d.column, end, d.excerpt[0], "", (margin, width), tint, "^", paint))
     for label in d.labels:
         if label.file != d.file:
             place = f"{label.file}:{label.line}:{label.column}"
-            lines.append(f"{' ' * margin}{paint(_BLUE, ':::')} {_printable(place)}\n")
+            lines.append(f"{' ' * margin}{paint(_BLUE, ':::')} {printable(place)}\n")
         end = label.end_column if label.end_line == label.line else len(label.excerpt) + 1
         lines.append(
-            _excerpt(label.line, label.column, end, label.excerpt, label.message, margin, _BLUE, "-", paint)
+            _excerpt(
+                label.line,
+                label.column,
+                end,
+                label.excerpt,
+                label.message,
+                (margin, width),
+                _BLUE,
+                "-",
+                paint,
+            )
         )
     if d.help:
-        lines.append(f"{' ' * margin} {paint(_BLUE, '=')} help: {_printable(d.help)}\n")
+        lines.append(f"{' ' * margin} {paint(_BLUE, '=')} help: {printable(d.help)}\n")
     return "".join(lines)
 
 
 def _excerpt(
-    line: int, column: int, end: int, text: str, message: str, margin: int, tint: str, mark: str, paint: Paint
+    line: int,
+    column: int,
+    end: int,
+    text: str,
+    message: str,
+    room: tuple[int, int | None],
+    tint: str,
+    mark: str,
+    paint: Paint,
 ) -> str:
-    text, column, end = _window(text.translate(_PICTURES), column, end)
+    margin, columns = room
+    # The gutter takes its part of a terminal.
+    width = _WIDEST if columns is None else max(_LEAST, columns - margin - 3)
+    text, column, end = _window(text.translate(_PICTURES), column, end, width)
     before, culprit = text[: column - 1].expandtabs(4), text[column - 1 : end - 1]
     gutter = paint(_BLUE, f"{line:>{margin}} |")
     empty = paint(_BLUE, f"{'':>{margin}} |")
@@ -69,17 +92,17 @@ def _excerpt(
     return f"{gutter} {shown}\n{empty} {' ' * _width(before)}{paint(f'1;{tint}', underline + note)}\n"
 
 
-def _window(text: str, column: int, end: int) -> tuple[str, int, int]:
+def _window(text: str, column: int, end: int, width: int) -> tuple[str, int, int]:
     """The part of a long line around the culprit, with the columns moved."""
-    if len(text) <= _WIDEST:
+    if len(text) <= width:
         return text, column, max(end, column)
-    start = max(0, min(column - 1 - _WIDEST // 3, len(text) - _WIDEST))
-    shown = text[start : start + _WIDEST]
+    start = max(0, min(column - 1 - width // 3, len(text) - width))
+    shown = text[start : start + width]
     if start:
         shown = "…" + shown[1:]
-    if start + _WIDEST < len(text):
+    if start + width < len(text):
         shown = shown[:-1] + "…"
-    return shown, column - start, max(min(end - start, _WIDEST + 1), column - start)
+    return shown, column - start, max(min(end - start, width + 1), column - start)
 
 
 def _width(text: str) -> int:
@@ -94,7 +117,9 @@ def _columns(character: str) -> int:
 
 
 # A terminal obeys control characters; of those in an author's line a picture is shown, elsewhere the escape.
-_CONTROLS = (*range(32), *range(127, 160), 0x2028, 0x2029)
+_BIDIRECTIONAL = (0x061C, 0x200E, 0x200F, *range(0x202A, 0x202F), *range(0x2066, 0x206A))
+"""Characters that turn the direction of a text, so that it reads as another."""
+_CONTROLS = (*range(32), *range(127, 160), 0x2028, 0x2029, *_BIDIRECTIONAL)
 _PICTURES = {c: chr(0x2400 + c) if c < 32 else "\ufffd" for c in _CONTROLS if c != ord("\t")}
 _ESCAPES = {c: f"\\x{c:02x}" if c < 256 else f"\\u{c:04x}" for c in _CONTROLS} | {
     10: "\\n",
@@ -103,7 +128,8 @@ _ESCAPES = {c: f"\\x{c:02x}" if c < 256 else f"\\u{c:04x}" for c in _CONTROLS} |
 }
 
 
-def _printable(text: str) -> str:
+def printable(text: str) -> str:
+    """A text in which nothing is left that a terminal obeys."""
     return text if text.isprintable() else text.translate(_ESCAPES)
 
 

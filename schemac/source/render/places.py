@@ -1,0 +1,42 @@
+"""Where programs look for files: from the root of the repository.
+
+Floor: 0 (source).
+Shape: findings name files from the working folder, which is not always the root. What lies outside of the repository has an
+absolute path, for no other would lead there.
+Source: GitHub resolves the file of a workflow command, and a code scanner the URI of a result, against the checkout.
+"""
+
+import os
+from collections.abc import Iterable
+from dataclasses import replace
+from pathlib import Path
+
+from schemac.source.diagnostic import Diagnostic
+
+
+def root_of(folder: Path) -> Path:
+    """The root of the repository that a folder lies in; the folder itself where there is none."""
+    return next((one for one in (folder, *folder.parents) if (one / ".git").exists()), folder)
+
+
+def from_root(diagnostics: Iterable[Diagnostic], here: Path) -> list[Diagnostic]:
+    """The findings with files as they are called from the root of the repository."""
+    root = str(root_of(here))
+
+    def place(file: str) -> str:
+        if not file or "://" in file:
+            return file
+        path = os.path.normpath(os.path.join(here, file))
+        inside = os.path.relpath(path, root)
+        is_outside = inside == ".." or inside.startswith(f"..{os.sep}")
+        return (path if is_outside else inside).replace(os.sep, "/")
+
+    return [
+        replace(
+            found,
+            file=place(found.file),
+            labels=tuple([replace(label, file=place(label.file)) for label in found.labels]),
+            excerpt=found.excerpt,
+        )
+        for found in diagnostics
+    ]
