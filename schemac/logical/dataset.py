@@ -23,3 +23,5 @@ class LogicalDataset:
     """Whether every field of the manifest could be read."""
     naming: Naming = field(default=Naming(), compare=False, repr=False)
     """What the manifest calls the standard's system columns."""
+    is_source: bool = field(default=False, compare=False, repr=False)
+    """Whether this is what a source reads; beside a dataset of its name it is called `<name>.source`."""

@@ -7,6 +7,7 @@ still looked at; the report then has errors, and nothing is built from such a da
 """
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import PurePath
 from typing import Any
 
@@ -103,6 +104,7 @@ def bind(
     found: list[LogicalDataset] = []
     for document in documents:
         found += _DocumentBinder(document, stem, strict, report, is_named).datasets()
+    found = told_apart(found)
     unique_by_name(found, report)
     if not documents and not report.has_errors:
         report.add(
@@ -120,6 +122,17 @@ def bind(
             help="add a SetDataSchema event, or `fields:`",
         )
     return found
+
+
+def told_apart(datasets: list[LogicalDataset]) -> list[LogicalDataset]:
+    """The datasets, where a Source with the name of a Dataset is called `<name>.source`: they are two resources."""
+    taken = {dataset.name.casefold() for dataset in datasets if not dataset.is_source}
+    return [
+        replace(dataset, name=f"{dataset.name}.source")
+        if dataset.is_source and dataset.name.casefold() in taken
+        else dataset
+        for dataset in datasets
+    ]
 
 
 def unique_by_name(datasets: list[LogicalDataset], report: Report) -> list[LogicalDataset]:
@@ -178,7 +191,9 @@ class _DocumentBinder:
                     found.code, (*body.path, *found.path), found.message, help=found.help, on_key=found.on_key
                 )
             return self._readable_part(body, standard, origins)
-        return LogicalDataset(body.name, schema, columns(schema), origins, naming=body.naming)
+        return LogicalDataset(
+            body.name, schema, columns(schema), origins, naming=body.naming, is_source=body.is_source
+        )
 
     def _readable_part(self, body: Body, standard: Any, origins: Origins) -> LogicalDataset | None:
         written = standard.get("fields") if isinstance(standard, dict) else None
@@ -195,7 +210,9 @@ class _DocumentBinder:
         extra = standard.get("extra", {})
         schema = Schema(fields=tuple(fields), extra=extra if isinstance(extra, dict) else {})
         is_whole = len(fields) == len(written)
-        return LogicalDataset(body.name, schema, columns(schema, indices), origins, is_whole, body.naming)
+        return LogicalDataset(
+            body.name, schema, columns(schema, indices), origins, is_whole, body.naming, body.is_source
+        )
 
     def _say(self, code: Code, path: TreePath, message: str, *, help: str = "", on_key: bool = False) -> None:
         span = self._document.key_span(path) if on_key else self._document.span(path)
