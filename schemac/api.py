@@ -49,6 +49,8 @@ class Dataset:
     _logical: LogicalDataset
     _locked: "Locked | None" = field(default=None, compare=False, repr=False)
     """What the lock beside its manifest says, if there is one."""
+    warnings: tuple[Diagnostic, ...] = field(default=(), compare=False, repr=False)
+    """What was found beside errors: warnings and notes about the dataset, and about the text as a whole."""
     _lowering: LoweringOptions = field(default=LoweringOptions(), repr=False)
     """Encodings and metadata as its project settles them."""
 
@@ -182,7 +184,9 @@ def compile_file(
     logical = [dataset._logical for dataset in datasets]
     locked = locked_datasets(Path(path), str(path), logical, report, is_error=False)
     _raise_errors(report)
-    return [Dataset(dataset, locked[dataset.name], lowering_of(settings)) for dataset in logical]
+    found = _by_dataset(logical, report)
+    lowering = lowering_of(settings)
+    return [Dataset(d, locked[d.name], w, lowering) for d, w in zip(logical, found, strict=True)]
 
 
 def _project(given: str | Path, report: Report) -> Project:
@@ -220,7 +224,7 @@ def from_arrow(schema: "pa.Schema", *, name: str = "dataset") -> Dataset:
     logical = from_tree(tree, name, name, report)
     _raise_errors(report)
     assert logical is not None
-    return Dataset(logical)
+    return Dataset(logical, None, report.diagnostics)
 
 
 def from_spark(struct_type: dict[str, Any], *, name: str = "dataset") -> Dataset:
@@ -292,7 +296,7 @@ def _from_imported(imported: "Imported | None", name: str, file: str, report: Re
     logical = from_tree(imported.schema, name, file, report)
     _raise_errors(report)
     assert logical is not None
-    return Dataset(logical)
+    return Dataset(logical, None, report.diagnostics)
 
 
 def from_tree(tree: dict[str, Any], name: str, file: str, report: Report) -> LogicalDataset | None:
@@ -354,7 +358,27 @@ def _compile(
             system_columns=system_columns or configuration.system_columns,
         )
     _raise_errors(report)
-    return [Dataset(dataset, None, lowering_of(project)) for dataset in datasets]
+    found = _by_dataset(datasets, report)
+    lowering = lowering_of(project)
+    return [Dataset(dataset, None, w, lowering) for dataset, w in zip(datasets, found, strict=True)]
+
+
+def _by_dataset(datasets: list[LogicalDataset], report: Report) -> list[tuple[Diagnostic, ...]]:
+    """The findings about each dataset, by the lines that its schema stands on; those elsewhere are about all."""
+    lines = [_lines(dataset) for dataset in datasets]
+
+    def is_about(diagnostic: Diagnostic, own: range) -> bool:
+        is_outside = not any(diagnostic.line in other for other in lines)
+        return diagnostic.line in own or is_outside
+
+    return [tuple(d for d in report.diagnostics if is_about(d, own)) for own in lines]
+
+
+def _lines(dataset: LogicalDataset) -> range:
+    source, span = dataset.origins.source, dataset.origins.span(())
+    if source is None or span is None:
+        return range(0)
+    return range(source.position(span.start).line, source.position(max(span.start, span.end - 1)).line + 1)
 
 
 def _raise_errors(report: Report) -> None:

@@ -56,7 +56,8 @@ def run(options: argparse.Namespace) -> int:
     if imported is not None and not report.has_errors:
         made = _made(imported, path, options, report)
         if not report.has_errors:
-            _put(made, options, report)
+            is_whole = not (options.name or options.skip or options.strict)
+            _put(made, imported.text if is_whole else None, options, report)
     diagnostics = report.diagnostics
     if options.format != "text" or diagnostics:
         _show(diagnostics, options)
@@ -95,10 +96,11 @@ def _made(imported: Imported, path: Path, options: argparse.Namespace, report: R
     return made
 
 
-def _put(made: list[_Made], options: argparse.Namespace, report: Report) -> None:
+def _put(made: list[_Made], edited: str | None, options: argparse.Namespace, report: Report) -> None:
     has_ids = any(one.imported.lance is not None or one.imported.history for one in made)
+    stream = edited if edited is not None else "---\n".join(one.text for one in made)
     if options.out is None:
-        sys.stdout.write("---\n".join(one.text for one in made))
+        sys.stdout.write(stream)
         if has_ids:
             say("the ids of its fields go into a lock beside the manifest: name that with --out", options)
         return
@@ -107,7 +109,7 @@ def _put(made: list[_Made], options: argparse.Namespace, report: Report) -> None
             os.path.join(options.out, f"{one.dataset.name.replace('/', '.')}.yaml"): one.text for one in made
         }
     else:
-        files = {options.out: "---\n".join(one.text for one in made)}
+        files = {options.out: stream}
     if has_ids and not options.skip:
         files |= _lock(made[0], next(iter(files)), options, report)
     if not report.has_errors:

@@ -75,6 +75,8 @@ class Imported:
     """All versions of a Paimon table's schema, oldest first."""
     lance: LanceIds | None = None
     """Ids of a Lance table's fields."""
+    text: str | None = None
+    """The manifest as a whole, where the source was one and only had to be edited."""
     others: "tuple[Imported, ...]" = ()
     """Further datasets of the same source; each has a name and none of its own."""
 

@@ -1,7 +1,8 @@
 """ODF: any document of the standard, or its SetDataSchema event as FlatBuffers.
 
 Floor: 10 (importers).
-Shape: documents are read as `schemac build` reads them, so their findings are the same; a `rawArrowSchema` too is taken.
+Shape: documents are read as `schemac build` reads them, so their findings are the same; a `rawArrowSchema` too is taken, and
+lines of DDL are put into fields where they stand.
 Errors: SC552 unreadable-source; of documents, SC1xx and SC2xx.
 Source: RFC-016; RFC-018 for resources.
 """
@@ -12,6 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from schemac.importers._odf.ddl_lines import lifted
 from schemac.importers._odf.malformed import MalformedError
 from schemac.importers._odf.raw_arrow import read_raw_arrow
 from schemac.importers.importer import Imported, Importer, refuse
@@ -53,7 +55,8 @@ def from_text(source: SourceText, path: Path, report: Report) -> Imported | None
             return None
         imported = _upgraded(content, path, report)
         return imported and Imported(imported.schema, imported.comments, name)
-    datasets = bind(source, report)
+    edited = lifted(source, report)
+    datasets = [] if report.has_errors else bind(edited or source, report)
     if report.has_errors:
         return None
     if not datasets:
@@ -61,7 +64,7 @@ def from_text(source: SourceText, path: Path, report: Report) -> Imported | None
         refuse(path, "no schema stands in it", report, help=help)
         return None
     first, *others = [Imported(d.schema.model_dump(by_alias=True), name=d.name) for d in datasets]
-    return replace(first, others=tuple(others))
+    return replace(first, others=tuple(others), text=edited.content if edited is not None else None)
 
 
 def _from_binary(content: bytes, path: Path, report: Report) -> Imported | None:

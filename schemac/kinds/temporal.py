@@ -18,6 +18,9 @@ from schemac.physical.arrow import ArrowField, ArrowType, pa
 from schemac.source.catalogue import OUT_OF_RANGE, UNKNOWN_TIMEZONE
 from schemac.source.suggest import closest
 
+_OFFSET_LIKE = re.compile(r"([+-])([0-9].*)")
+_POSSIBLE_OFFSET = re.compile(r"[+-]([01][0-9]|2[0-3]):[0-5][0-9]")
+"""What Arrow's readers take; no place on earth is more than 14 hours away from UTC."""
 _OFFSET = re.compile(r"[+-](0[0-9]|1[0-4]):[0-5][0-9]")
 
 
@@ -72,6 +75,11 @@ class Timestamp(LogicalType):
                 help="write `timezone: null` for a timestamp without zone",
             )
             return
+        if zone is not None and _OFFSET_LIKE.fullmatch(zone) and not _POSSIBLE_OFFSET.fullmatch(zone):
+            help = f"write `timezone: {_mended_offset(zone)}`"
+            message = f"'{zone}' is no offset from UTC; these are written as +05:30"
+            findings.at_type(slot, OUT_OF_RANGE, message, "timezone", help=help)
+            return
         if zone is None or zone == "UTC" or _OFFSET.fullmatch(zone):
             return
         # Imported here for start-up time: hardly any manifest names a zone other than UTC.
@@ -97,6 +105,14 @@ class Timestamp(LogicalType):
     def to_arrow(self, children: Sequence[ArrowField], hints: Hints, defaults: ArrowDefaults) -> ArrowType:
         """Timestamp of the unit and zone."""
         return pa.timestamp(ARROW_UNITS[self.unit], tz=self.timezone)
+
+
+def _mended_offset(zone: str) -> str:
+    """The offset that was probably meant, as Arrow writes it; UTC where there is no saying."""
+    digits = re.sub(r"[^0-9]", "", zone)
+    hours, minutes = (digits, "00") if len(digits) < 3 else (digits[:-2], digits[-2:])
+    offset = f"{zone[0]}{hours:0>2}:{minutes}"
+    return f"'{offset}'" if _OFFSET.fullmatch(offset) else "UTC"
 
 
 class Duration(LogicalType):

@@ -25,3 +25,5 @@ class LogicalDataset:
     """Where types stand that could not be read; a text stands in for each, so that what is around it can be checked."""
     naming: Naming = field(default=Naming(), compare=False, repr=False)
     """What the manifest calls the standard's system columns."""
+    is_source: bool = field(default=False, compare=False, repr=False)
+    """Whether this is what a source reads; beside a dataset of its name it is called `<name>.source`."""

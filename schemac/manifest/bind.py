@@ -8,6 +8,7 @@ such a dataset.
 """
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import PurePath
 from typing import Any
 
@@ -113,6 +114,7 @@ def bind(
     found: list[LogicalDataset] = []
     for document in documents:
         found += _DocumentBinder(document, stem, strict, report, is_named).datasets()
+    found = told_apart(found)
     unique_by_name(found, report)
     if not documents and not report.has_errors:
         report.add(
@@ -130,6 +132,17 @@ def bind(
             help="add a SetDataSchema event, or `fields:`",
         )
     return found
+
+
+def told_apart(datasets: list[LogicalDataset]) -> list[LogicalDataset]:
+    """The datasets, where a Source with the name of a Dataset is called `<name>.source`: they are two resources."""
+    taken = {dataset.name.casefold() for dataset in datasets if not dataset.is_source}
+    return [
+        replace(dataset, name=f"{dataset.name}.source")
+        if dataset.is_source and dataset.name.casefold() in taken
+        else dataset
+        for dataset in datasets
+    ]
 
 
 def unique_by_name(datasets: list[LogicalDataset], report: Report) -> list[LogicalDataset]:
@@ -190,7 +203,9 @@ class _DocumentBinder:
                 )
             mended, unread = mend(standard, [found.path for found in wrong])
             return self._readable_part(body, mended, unread, origins)
-        return LogicalDataset(body.name, schema, columns(schema), origins, naming=body.naming)
+        return LogicalDataset(
+            body.name, schema, columns(schema), origins, naming=body.naming, is_source=body.is_source
+        )
 
     def _readable_part(
         self, body: Body, standard: Any, unread: frozenset[TreePath], origins: Origins
@@ -210,7 +225,7 @@ class _DocumentBinder:
         schema = Schema(fields=tuple(fields), extra=extra if isinstance(extra, dict) else {})
         is_whole = len(fields) == len(written) and not unread
         return LogicalDataset(
-            body.name, schema, columns(schema, indices), origins, is_whole, unread, body.naming
+            body.name, schema, columns(schema, indices), origins, is_whole, unread, body.naming, body.is_source
         )
 
     def _say(self, code: Code, path: TreePath, message: str, *, help: str = "", on_key: bool = False) -> None:

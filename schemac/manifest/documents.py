@@ -8,6 +8,7 @@ Source: the standard's DatasetSnapshot, MetadataEvent and SetDataSchema; RFC-018
 """
 
 import re
+import shlex
 from itertools import islice
 from typing import Annotated, Any, Literal, NamedTuple
 
@@ -19,6 +20,7 @@ from schemac.logical.model import Model, Schema
 from schemac.logical.system import SETTINGS, Naming, SystemColumns
 from schemac.source.catalogue import (
     EMPTY_DOCUMENT,
+    FLOW_SKIPPED,
     FRIENDLY_FORM,
     INVALID_DATASET_NAME,
     LOOSE_SPELLING,
@@ -143,6 +145,8 @@ class Body(NamedTuple):
     path: TreePath
     named_at: TreePath = ()
     naming: Naming = Naming()
+    is_source: bool = False
+    """Whether this is what a Source resource reads; it may have the name of a Dataset."""
 
 
 class Documents:
@@ -150,6 +154,7 @@ class Documents:
 
     def __init__(self, document: Document, stem: str, is_strict: bool, is_named: bool, say: Any) -> None:
         self._value = document.value
+        self._file = document.source.name
         self._stem = stem
         self._is_strict = is_strict
         self._is_named = is_named
@@ -171,6 +176,10 @@ class Documents:
                 "the document is empty",
                 help="write `fields:` with the columns of the dataset",
             )
+            return []
+        if value == [] and self._is_named:
+            help = "write `fields:` with the columns of the dataset"
+            self._say(EMPTY_DOCUMENT, (), "the document is a list of no events", help=help)
             return []
         if isinstance(value, list):
             if not self._is_named and not any(isinstance(event, dict) and "kind" in event for event in value):
@@ -259,6 +268,9 @@ class Documents:
 
     def _resource(self, value: dict[str, Any]) -> list[Body]:
         resource = str(value["$schema"]).rstrip("/").rpartition("/")[2]
+        if resource == "Flow":
+            self._say(FLOW_SKIPPED, ("$schema",), "a Flow holds no schema, and is left as it is")
+            return []
         if resource not in _RESOURCES:
             near = closest(resource, _RESOURCES)
             self._say(
@@ -279,7 +291,7 @@ class Documents:
             self._say(WRONG_TYPE, ("spec",), f"`spec` has to be a mapping, not {sort_of(spec)}")
             return []
         if resource == "Source":
-            return self._read_schema(spec, ("spec",), named)
+            return self._read_schema(spec, ("spec",), named._replace(is_source=True))
         self._dataset_kind(spec.get("kind", "Root"), ("spec", "kind"))
         return self._metadata(spec.get("metadata", []), ("spec", "metadata"), named)
 
@@ -390,7 +402,8 @@ class Documents:
                 WRONG_TYPE,
                 place,
                 "`schema` of a read step is a mapping with `fields`, not a list",
-                help="lines of DDL go under `ddlSchema:`",
+                help=f"`schemac import {shlex.quote(self._file)} --out new.yaml` writes such fields for lines of DDL and "
+                "keeps the rest of the file; as they are, the lines go under `ddlSchema:`",
             )
             return []
         return [named._replace(path=place)]

@@ -94,6 +94,14 @@ def complete_type(written: Mapping[str, Any]) -> str | None:
     return flow({key: whole[key] for key in (*names, *whole) if key in whole})
 
 
+def suggest_meaning(written: TypeText) -> Meaning | None:
+    """The type that a text says; None where no kind stands for it."""
+    try:
+        return meaning(written)
+    except _MeaninglessError:
+        return None
+
+
 def meaning(written: TypeText, *, are_parts_marked: bool = False) -> Meaning:
     """The type that a text says."""
     found = _Reader(are_parts_marked).of(written)

@@ -54,6 +54,11 @@ def write_manifest(
     return "".join(f"# {_line(text)}\n" for text in comments) + _text(top)
 
 
+def write_fields(schema: Schema, notes_at: NotesAt) -> str:
+    """The line `fields:` and what stands below it, in the standard's form, with notes above the fields."""
+    return _text(CommentedMap(fields=_Writer(notes_at, is_strict=True).fields(schema.fields, (), 0)))
+
+
 def _line(text: str) -> str:
     """A comment in one line, whatever signs it quotes."""
     return "".join(c if c.isprintable() else " " for c in text)

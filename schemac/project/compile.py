@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
+from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
 from schemac.artifacts.provenance import Built
@@ -22,7 +23,7 @@ from schemac.logical.dataset import LogicalDataset
 from schemac.logical.slots import preorder
 from schemac.logical.system import Variant
 from schemac.lowering.lower import LoweringOptions, lower
-from schemac.manifest.bind import bind, unique_by_name
+from schemac.manifest.bind import bind, told_apart, unique_by_name
 from schemac.manifest.system_columns import with_system_columns
 from schemac.project.configuration import Project
 from schemac.project.discovery import ManifestFile, lock_path
@@ -94,12 +95,13 @@ def compile_files(
     with collector_paused():
         workers = min(cores(), len(files)) if sum(map(_size, files)) >= SHARED_FROM else 1
         parts = share([partial(_compile_part, files[n::workers], project, options) for n in range(workers)])
+        if workers > 1 and _has_doubles(parts):
+            # Who has a name that another process has as well is told only by one that sees both.
+            parts = [_compile_part(files, project, options)]
         output = Output()
         for part in parts:
             output.add(part.output)
             report.extend(part.checked)
-        if workers > 1:
-            _report_doubles(files, output, project, options, report)
         # What targets say counts only where every manifest is sound, however the files were shared out.
         if not report.has_errors:
             for part in parts:
@@ -156,14 +158,10 @@ def _locked(file: CompiledFile, options: Options, report: Report) -> "Mapping[st
     return locked_datasets(file.file.path, file.file.name, file.datasets, report, is_error=options.locked)
 
 
-def _report_doubles(
-    files: Sequence[ManifestFile], output: Output, project: Project, options: Options, report: Report
-) -> None:
-    """Names that were used once by each process, but twice by all: only the manifests of these are read again."""
-    taken = Counter(name.casefold() for name, _ in output.datasets)
-    twice = {file for name, file in output.datasets if taken[name.casefold()] > 1}
-    if twice:
-        _check_part([file for file in files if file in twice], project, options, report)
+def _has_doubles(parts: Sequence[_Part]) -> bool:
+    """Whether a name was used by several processes."""
+    taken = Counter(name.casefold() for part in parts for name, _ in part.output.datasets)
+    return any(count > 1 for count in taken.values())
 
 
 def _check_part(
@@ -183,6 +181,8 @@ def _check_part(
                 system_columns=options.system_columns,
             )
             compiled.append(CompiledFile(file, source.content.encode(), datasets))
+    renamed = iter(told_apart([dataset for file in compiled for dataset in file.datasets]))
+    compiled = [one._replace(datasets=list(islice(renamed, len(one.datasets)))) for one in compiled]
     unique_by_name([dataset for file in compiled for dataset in file.datasets], report)
     return compiled
 

@@ -45,6 +45,7 @@ INVALID_DATASET_NAME = Code(
     "SC217", "invalid-dataset-name", _ERROR, "a dataset name that cannot name a folder"
 )
 SECOND_DESCRIPTION = Code("SC218", "second-description", _ERROR, "a field has two descriptions")
+FLOW_SKIPPED = Code("SC219", "flow-without-schema", _NOTE, "a Flow among resources that hold schemas")
 
 DUPLICATE_FIELD_NAME = Code("SC301", "duplicate-field-name", _ERROR, "two fields of one struct share a name")
 EMPTY_FIELD_NAME = Code("SC302", "empty-field-name", _ERROR, "a field without a name")
@@ -133,6 +134,9 @@ UNSUPPORTED_ARROW_TYPE = Code(
 )
 UNREADABLE_SOURCE = Code("SC552", "unreadable-source", _ERROR, "a source that cannot be imported")
 FOREIGN_SCHEMA = Code("SC553", "foreign-schema", _ERROR, "a schema in a language that is not imported")
+LANCE_NULL_VECTOR = Code(
+    "SC554", "lance-null-vector", _NOTE, "a vector that may be null, with items that may not"
+)
 PAIMON_TYPE = Code("SC561", "paimon-type", _ERROR, "a type that Paimon cannot hold")
 PAIMON_NAME = Code("SC562", "paimon-name", _ERROR, "a column name that Paimon keeps for itself")
 PAIMON_KEY = Code("SC563", "paimon-key", _ERROR, "a key that no table of Paimon can have")

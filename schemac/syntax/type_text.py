@@ -91,6 +91,15 @@ class TypeReader(Cursor):
         """Whether every word was read."""
         return self._ends()
 
+    def columns(self) -> list[ColumnText]:
+        """All columns between commas, to the end."""
+        found = [self.column()]
+        while self._takes(","):
+            found.append(self.column())
+        if not self._ends():
+            raise self._wrong("the end is wanted here")
+        return found
+
     def column(self) -> ColumnText:
         """A name, a type and options."""
         if not self._is_spark and self._is(":", 1) and self._word().isdigit():

@@ -44,7 +44,7 @@ def test_read_a_table_as_spark_does(spark: SparkSession, statement: str) -> None
     try:
         theirs = parsed(spark, statement)
     except Exception as error:  # noqa: BLE001 — whatever Spark has against it
-        pytest.skip(f"this Spark refuses it: {str(error).splitlines()[0]}")
+        pytest.skip(f"this Spark refuses it: {str(error).strip().splitlines()[0]}: {statement}")
     ours = schemac.from_spark_ddl(statement).to_spark()
     assert without_notes(ours) == without_notes(_with_plain_texts(theirs))
 
@@ -93,7 +93,7 @@ def test_mean_the_types_that_spark_reads(spark: SparkSession) -> None:
     found = compiled(*texts)
     wrong = {}
     for text in texts:
-        theirs = to_arrow_schema(StructType.fromDDL(f"a {text}")).field("a").type
+        theirs = to_arrow_schema(StructType.fromDDL(f"a {text}"), timezone="UTC").field("a").type
         if text not in found or not same(_plain(found[text].type), _plain(theirs)):
             wrong[text] = (str(found.get(text)), str(theirs))
     assert wrong == {}

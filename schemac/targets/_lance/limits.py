@@ -18,6 +18,7 @@ from schemac.physical.field import LoweredField
 from schemac.source.catalogue import (
     LANCE_NAME,
     LANCE_NAME_RISK,
+    LANCE_NULL_VECTOR,
     LANCE_READ_RISK,
     LANCE_STORAGE_VERSION,
     LANCE_STRUCTURE,
@@ -190,12 +191,24 @@ class Limits:
             self.refuse(slot, LANCE_TYPE, message, "itemType", help=help)
         else:
             if not type_.value_field.nullable:
+                self.null_vector(slot)
                 self.emission.lose(slot, "items that may not be null", "items that may be null")
             if type_.value_field.name != "item":
                 self.emission.lose(slot, f"the name {type_.value_field.name} of the items", "item")
             if not _OF_BRAIN_FLOATS.issuperset(item_metadata):
                 becomes = "nothing: items of a fixed-size list have no metadata"
                 self.emission.lose(slot, "attributes of the items", becomes)
+
+    def null_vector(self, slot: Slot) -> None:
+        """Arrow puts nulls under a null vector, and Lance's writer takes them for values from version 2.1 on."""
+        if slot.is_nullable and self.version >= "2.1":
+            message = (
+                f"{slot.title} may be null, but its items may not: where pyarrow builds such a row, as `pa.array` and "
+                "`from_pylist` do, Lance refuses to write it"
+            )
+            item = slot.type.item_type.title()  # type: ignore[attr-defined]
+            help = f"write `itemType: {{kind: Option, inner: {item}}}`; Lance keeps items of vectors as optional anyway"
+            self.findings.at_type(slot, LANCE_NULL_VECTOR, message, "itemType", help=help)
 
     def vector_of_structs(self, field: LoweredField, place: _Place) -> None:
         slot = field.slot
