@@ -15,6 +15,8 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
 from pyspark.sql.types import StructType
 
+from .session import register
+
 ROWS_PER_BATCH = 4096
 # Below this, spreading the records of one document over the tasks costs more than it brings.
 BYTES_WORTH_SPREADING = 32 << 20
@@ -27,7 +29,7 @@ _decoder = json.JSONDecoder(parse_int=lambda text: text, parse_float=lambda text
 
 def read_documents(spark: SparkSession, files: list[str], *, member: str | None) -> DataFrame:
     """The records of each document: items of the array, or of the named member's array."""
-    spark.dataSource.register(Documents)
+    register(spark, Documents)
     reader = spark.read.format(Documents.name()).option("files", json.dumps(files))
     records = reader.option("member", member or "").load()
     sizes = [os.path.getsize(file) for file in files if os.path.isfile(file)]
