@@ -50,7 +50,8 @@ def records_bar(is_wanted: bool) -> Iterator[Callable[[str, int, float], None]]:
         task = bar.add_task("starting", total=None, count="")
 
         def tell(what: str, records: int, rate: float) -> None:
-            count = f": {records:,} records, {rate:,.0f} a second" if records else ""
+            pace = f", {rate:,.0f} a second" if rate else ""
+            count = f": {records:,} records{pace}" if records else ""
             bar.update(task, description=what, count=count)
 
         yield tell

@@ -32,4 +32,6 @@ def exact_token(source: Json, raw: str, text: str) -> str:
 def is_unsure(source: Json, text: str) -> str:
     """Whether digits may have been lost on the way: for values inside lists and maps, whose record is out of reach."""
     digits = f"length(regexp_replace({text}, {literal('[eE].*|[^0-9]')}, ''))"
-    return f"({is_double(source)} and {digits} > {SURE_DIGITS})"
+    # A double that is zero may be one that was too small to be told from it.
+    is_zero = f"not {text} rlike '[1-9]'"
+    return f"({is_double(source)} and ({digits} > {SURE_DIGITS} or {is_zero}))"

@@ -148,7 +148,10 @@ class LanceWriter(DataSourceArrowWriter):  # type: ignore[misc]  # PySpark is no
         if self.table.mode == "append":
             self._check_schema()
         quarantine = options.quarantine if is_split else None
-        self.quarantine = None if quarantine is None else self._place(quarantine, "append")
+        self.quarantine = None
+        if quarantine is not None:
+            place = self._place(quarantine, "append")
+            self.quarantine = replace(place, table=table_seen_from(place.path, self.table.path))
         for place in self._places():
             lance_table.open_staging(place)
 
@@ -229,7 +232,7 @@ class LanceWriter(DataSourceArrowWriter):  # type: ignore[misc]  # PySpark is no
         table = replace(self.table, properties=rows)
         quarantine_version = None
         if self.quarantine is not None and bad:
-            told = (*rows, (TABLE, table_seen_from(self.quarantine.path, table.path)))
+            told = (*rows, (TABLE, self.quarantine.table))
             quarantine = replace(self.quarantine, properties=told)
             quarantine_version = lance_table.commit(quarantine, QUARANTINE_SCHEMA, bad, may_join=True)
         try:

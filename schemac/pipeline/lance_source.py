@@ -17,6 +17,7 @@ from . import lance_table
 from .errors import PipelineError
 from .job import Source
 from .scalars import extension_name
+from .session import register
 
 ROWS_PER_BATCH = 8192
 WIDER = {
@@ -31,7 +32,7 @@ WIDER |= {pa.large_binary(): pa.binary(), pa.string_view(): pa.string(), pa.bina
 
 def read_lance(spark: SparkSession, source: Source) -> DataFrame:
     """The rows of one or more tables of one schema."""
-    spark.dataSource.register(LanceTables)
+    register(spark, LanceTables)
     frames = []
     for path in source.path:
         table = lance_table.open_table(path)

@@ -69,6 +69,8 @@ class Place:
     storage_version: str | None
     max_rows_per_file: int
     run: RunIdentity
+    table: str = ""
+    """In a quarantine: the table of the run, seen from here."""
     properties: tuple[tuple[str, str], ...] = ()
     """What the transaction that adds the rows says of them, beside the run's identity."""
 
@@ -113,7 +115,7 @@ def open_staging(place: Place) -> None:
     if not place.is_staged:
         return
     # The mark comes first: whatever is interrupted from here on is known to be a run's.
-    staging.open_mark(place.staging, place.run)
+    staging.open_mark(place.staging, place.run, place.table)
     if place.mode == "append":
         table = open_table(place.path, place.storage_options)
         assert table is not None

@@ -14,6 +14,7 @@ import pyarrow as pa
 from schemac.tables.lance_table import lance_errors
 
 from . import staging
+from .history import committed_runs
 from .lance_table import Place, close_staging, file_names, is_local, open_table, remove_if_empty
 
 
@@ -27,7 +28,8 @@ def discard(place: Place, fragments: list[str]) -> None:
     table = open_table(place.path, place.storage_options)
     if table is not None:
         named = named_files(table)
-        fragments = [text for text in fragments if named.isdisjoint(file_names([text]))]
+        happened = any(run.id == place.run.id for run in committed_runs(table, since=place.run.started))
+        fragments = [text for text in fragments if not happened and named.isdisjoint(file_names([text]))]
     if not place.is_staged:
         _remove_remote(place, fragments)
         return

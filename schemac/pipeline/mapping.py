@@ -8,10 +8,11 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
+from .clocks import Clock, with_zones, zone_of
 from .errors import PipelineError, did_you_mean
 from .inputs import parse_steps
 from .job import FieldSource, Job
-from .patterns import pattern_mistake
+from .patterns import has_optional_zone, pattern_mistake
 from .scalars import scalar_of, storage_type
 from .shapes import is_list, is_scalar
 from .spill import ERRORS, RAW, SOURCE
@@ -36,6 +37,7 @@ def mapping_mistakes(job: Job, schema: pa.Schema) -> Iterator[Mistake]:
             yield Mistake(("schema",), error)
     for member in schema:
         yield from _unsupported(member)
+    schema = with_zones(schema, job)
     for label, origin in job.fields.items():
         if label not in schema.names:
             message = f"`fields` names `{label}`, the schema has no such field"
@@ -87,6 +89,8 @@ def _origin_mistakes(label: str, origin: FieldSource, member: pa.Field) -> Itera
             "unfit-format", f"`{label}` has both `format` and `epoch`", "text has a format, a number an epoch"
         )
         yield Mistake((*place, "epoch"), error)
+    elif origin.format is not None and is_.is_timestamp(held) and (half := _half_zone(origin.format, member)):
+        yield Mistake((*place, "format"), half)
     elif origin.format is not None and (mistake := pattern_mistake(origin.format)) is not None:
         error = PipelineError(
             "unreadable-format",
@@ -94,3 +98,22 @@ def _origin_mistakes(label: str, origin: FieldSource, member: pa.Field) -> Itera
             "see https://spark.apache.org/docs/latest/sql-ref-datetime-pattern.html",
         )
         yield Mistake((*place, "format"), error)
+    if origin.zone is not None and not any(
+        is_.is_timestamp(storage_type(part.type)) for part in _scalars(member)
+    ):
+        error = PipelineError(
+            "unfit-zone", f"`{label}` is {member.type}: `zone` is for timestamps", "leave `zone` out"
+        )
+        yield Mistake((*place, "zone"), error)
+
+
+def _half_zone(pattern: str, member: pa.Field) -> PipelineError | None:
+    """A pattern that reads a zone where there is one, for a field whose clocks are not those of UTC."""
+    zone = member.type.tz
+    if zone is None or Clock.of(zone, zone_of(member)).zone == "UTC" or not has_optional_zone(pattern):
+        return None
+    return PipelineError(
+        "unfit-format",
+        f"the pattern `{pattern}` reads a zone only sometimes, and Spark would take UTC the other times",
+        "take the zone out of the brackets, or out of the pattern",
+    )

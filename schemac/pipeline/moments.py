@@ -6,11 +6,11 @@ Units: a timestamp in nanoseconds, a time of day and a duration are counts in th
 """
 
 from collections.abc import Callable
-from itertools import groupby
 
 import pyarrow as pa
 
 from .clocks import DAY_MICROSECONDS, Clock
+from .patterns import has_zone
 from .sqltext import first_of, let, literal, matches, when
 from .zones import UTC_NAMES
 
@@ -239,15 +239,6 @@ def _timestamp_of_pattern(
         return first_of(known, literal("precision"))
 
     return value, rule
-
-
-def has_zone(pattern: str) -> bool:
-    """Whether a pattern reads a zone.
-
-    >>> has_zone("yyyy-MM-dd'T'HH:mm:ssXXX"), has_zone("dd.MM.yyyy 'Zeit' HH:mm")
-    (True, False)
-    """
-    return any(letter in "VzOXxZ" for part in pattern.split("'")[::2] for letter, _ in groupby(part))
 
 
 def _timestamp_of_count(data_type: pa.DataType, held: str, epoch: str, zone: str | None) -> tuple[Text, Text]:

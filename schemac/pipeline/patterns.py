@@ -14,6 +14,7 @@ LONGEST = {
 EXACT = {"V": (2,), "O": (1, 4)}
 ONLY_WRITTEN = "EFQq"
 WEEK_BASED = "YWwu"
+ZONES = "VzOXxZ"
 RESERVED = "#{}"
 LOOK_ALIKES = {"Y": "`yyyy` is the year", "u": "`yyyy` is the year", "e": "leave the day of the week out"}
 
@@ -42,6 +43,29 @@ def pattern_mistake(pattern: str) -> str | None:
     if not any(letter in LONGEST for letter in plain):
         return "no letter in it stands for a part of a date or a time"
     return None
+
+
+def has_zone(pattern: str) -> bool:
+    """Whether a pattern reads a zone.
+
+    >>> has_zone("yyyy-MM-dd'T'HH:mm:ssXXX"), has_zone("dd.MM.yyyy 'Zeit' HH:mm")
+    (True, False)
+    """
+    return any(letter in ZONES for letter in _without_quoted(pattern) or "")
+
+
+def has_optional_zone(pattern: str) -> bool:
+    """Whether a pattern reads a zone only where there is one.
+
+    >>> has_optional_zone("HH:mm[XXX]"), has_optional_zone("HH:mm[:ss]XXX")
+    (True, False)
+    """
+    depth = 0
+    for letter in _without_quoted(pattern) or "":
+        depth += (letter == "[") - (letter == "]")
+        if depth and letter in ZONES:
+            return True
+    return False
 
 
 def _without_quoted(pattern: str) -> str | None:

@@ -2,7 +2,7 @@
 
 Shape: a `State` whenever something has changed; its records only ever grow. Tasks note their count beside the files that
        they stage, which is where the driver looks; the total is not known before the end, and no share is made up.
-Units: records; `rate` is records a second since the first of them was seen.
+Units: records; `rate` is records a second since tasks began to write, 0 as long as it is not known.
 """
 
 import contextlib
@@ -22,6 +22,8 @@ from . import staging
 NOTED_EVERY_SECONDS = 0.5
 LOOKED_EVERY_SECONDS = 0.2
 LONG_WAIT_SECONDS = 3.0
+SHORTEST_SECONDS = 0.5
+"""In less time no rate is to be had."""
 
 
 class Step(StrEnum):
@@ -84,10 +86,10 @@ class Watch:
         if ORDER.index(step) >= ORDER.index(self.step):
             self.step = step
         records = sum(self.counts.values())
-        if records and self.since is None:
+        if self.since is None and (records or self.step is Step.WRITING):
             self.since = time.monotonic()
         seconds = 0.0 if self.since is None else time.monotonic() - self.since
-        self.tell(State(self.step, records, records / seconds if seconds else 0.0))
+        self.tell(State(self.step, records, records / seconds if seconds >= SHORTEST_SECONDS else 0.0))
 
     def look(self, run: str) -> None:
         """Reads the notes of the tasks."""

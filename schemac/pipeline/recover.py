@@ -29,18 +29,22 @@ class Dead:
     """The dataset that it is in."""
     folder: Path
     run: RunIdentity | None
+    table: str
+    """The table that decides whether the run has happened."""
 
 
 def recover(table: str, quarantine: str | None, storage_options: dict[str, str]) -> None:
     """Leaves both datasets as if runs that died had never been, or had come to their end."""
-    table, *others = [_absolute(path) for path in (table, quarantine) if path is not None]
-    dead = [found for path in (table, *others) for found in _dead_folders(path)]
-    for path in others:
-        if not lance_table.is_local(path):
-            _sweep_remote_quarantine(table, path, storage_options)
-        for run in {found.run.id: found.run for found in dead if found.run is not None}.values():
-            if not _has_happened(run, table, storage_options):
-                _take_rows_back(path, run, storage_options)
+    table = _absolute(table)
+    dead = _dead_folders(table, table)
+    if quarantine is not None:
+        quarantine = _absolute(quarantine)
+        dead += _dead_folders(quarantine, table)
+        if not lance_table.is_local(quarantine):
+            _sweep_remote_quarantine(table, quarantine, storage_options)
+        for run, decides in {(found.run, found.table): None for found in dead if found.run is not None}:
+            if not _has_happened(run, decides, storage_options):
+                _take_rows_back(quarantine, run, storage_options)
     for found in dead:
         _undo(found, storage_options)
     for path in {found.path for found in dead}:
@@ -63,14 +67,20 @@ def _absolute(path: str) -> str:
     return os.path.abspath(lance_table.local_path(path)) if lance_table.is_local(path) else path
 
 
-def _dead_folders(path: str) -> list[Dead]:
+def _dead_folders(path: str, table: str) -> list[Dead]:
     if not lance_table.is_local(path):
         return []
     return [
-        Dead(path, folder, staging.run_in(folder))
+        Dead(path, folder, staging.run_in(folder), _table_of(folder, path) or table)
         for folder in staging.folders_of(path)
         if staging.take_dead(folder)
     ]
+
+
+def _table_of(folder: Path, path: str) -> str:
+    """The table of the run of a folder: others may share a quarantine."""
+    seen = staging.table_of(folder)
+    return seen if not seen or "://" in seen else os.path.normpath(os.path.join(path, seen))
 
 
 def _has_happened(run: RunIdentity, table: str, storage_options: dict[str, str]) -> bool:

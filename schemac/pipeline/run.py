@@ -27,7 +27,7 @@ from .preflight import check
 from .progress import Progress, Step, Watch, watched
 from .recover import recover
 from .run_identity import RunIdentity
-from .session import settings_of_a_run
+from .session import register, settings_of_a_run
 from .source import open_records
 from .staging import kept_alive
 from .workspace import temporary_folder
@@ -143,8 +143,8 @@ def _session(spark: SparkSession | None, job: Job) -> SparkSession:
     if spark is None:
         from .session import start_session
 
-        return start_session(master=job.spark.master, settings=job.spark.settings)
-    spark.dataSource.register(LanceSink)
+        spark = start_session(master=job.spark.master, settings=job.spark.settings)
+    register(spark, LanceSink)
     return spark
 
 

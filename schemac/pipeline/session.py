@@ -15,7 +15,9 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from pyspark import SparkContext
+from pyspark.errors import AnalysisException
 from pyspark.sql import SparkSession
+from pyspark.sql.datasource import DataSource
 
 from .failures import not_started
 from .java import java_home
@@ -37,8 +39,7 @@ MOST_OF_A_LOG = 1 << 20
 JAVA_OPTIONS = "-XX:-DontCompileHugeMethods"
 COLLECTOR = "-XX:+UseParallelGC"
 
-# These decide what a value means, so that a run gives the same table in any session. All but the first few are what Spark
-# has by default: a session that somebody else made may have others.
+# These decide what a value means, so that a run gives the same table in any session.
 RUN_SETTINGS = {
     "spark.sql.session.timeZone": "UTC",
     "spark.sql.ansi.enabled": "true",
@@ -47,6 +48,23 @@ RUN_SETTINGS = {
     "spark.sql.caseSensitive": "true",
     "spark.sql.mapKeyDedupPolicy": "EXCEPTION",
     "spark.sql.execution.arrow.maxRecordsPerBatch": "10000",
+}
+
+# So do these, which are what Spark has by default: a session that somebody else made may have others. What the pipeline file
+# itself says of them counts.
+DEFAULT_SETTINGS = {
+    "spark.sql.parser.escapedStringLiterals": "false",
+    "spark.sql.ansi.doubleQuotedIdentifiers": "false",
+    "spark.sql.ansi.enforceReservedKeywords": "false",
+    "spark.sql.jsonGenerator.ignoreNullFields": "true",
+    "spark.sql.json.enableExactStringParsing": "true",
+    "spark.sql.decimalOperations.allowPrecisionLoss": "true",
+    "spark.sql.variant.allowDuplicateKeys": "false",
+    "spark.sql.parquet.inferTimestampNTZ.enabled": "true",
+    "spark.sql.parquet.binaryAsString": "false",
+    "spark.sql.files.ignoreMissingFiles": "false",
+    "spark.sql.files.ignoreCorruptFiles": "false",
+    "spark.sql.execution.arrow.useLargeVarTypes": "false",
 }
 
 # Most records pass through few operators that are heavy in themselves: to compile Java for them takes longer than it
@@ -62,15 +80,25 @@ def start_session(
     logging.getLogger("SQLQueryContextLogger").setLevel(logging.CRITICAL)
     from .lance_sink import LanceSink
 
-    active.dataSource.register(LanceSink)
+    register(active, LanceSink)
     return active
+
+
+def register(spark: SparkSession, source: type[DataSource]) -> None:
+    """Makes a data source known to a session, which may have it from the one that it was made of."""
+    try:
+        spark.dataSource.register(source)
+    except AnalysisException as error:
+        if error.getCondition() != "DATA_SOURCE_ALREADY_EXISTS":
+            raise
 
 
 @contextmanager
 def settings_of_a_run(spark: SparkSession, job: Job) -> Iterator[None]:
     """The settings that decide about values, for one run; the session has its own again afterwards."""
     quick = WITHOUT_CODE if job.source.format in ("json", "geojson") else {}
-    told = {key: text for key, text in quick.items() if key not in job.spark.settings} | RUN_SETTINGS
+    own = {key: text for key, text in job.spark.settings.items() if spark.conf.isModifiable(key)}
+    told = DEFAULT_SETTINGS | quick | own | RUN_SETTINGS
     before = {key: spark.conf.get(key, None) for key in told}
     try:
         for key, text in told.items():

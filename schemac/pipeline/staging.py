@@ -27,7 +27,13 @@ from .run_identity import RunIdentity
 PREFIX = "_staging-"
 GONE, MAKING = f"{PREFIX}gone.", f"{PREFIX}making."
 OPEN, COMMITTING, SWEPT = ".open", ".committing", ".swept"
-RUN_FILE, COMMITTER, MOVED, NOTES = "run.json", "committer.json", "moved.json", "progress"
+RUN_FILE, TABLE_FILE, COMMITTER, MOVED, NOTES = (
+    "run.json",
+    "table.txt",
+    "committer.json",
+    "moved.json",
+    "progress",
+)
 RENEWED_SECONDS = 20.0
 STALE_SECONDS = 3600.0
 AGAIN = "nothing of this run was written: run it again"
@@ -46,13 +52,17 @@ def folders_of(table: str) -> list[Path]:
         return []
 
 
-def open_mark(folder: str, run: RunIdentity) -> None:
-    """Makes the folder, which says from its first moment on whose it is and that it is in use."""
+def open_mark(folder: str, run: RunIdentity, table: str = "") -> None:
+    """Makes the folder, which says from its first moment on whose it is and that it is in use.
+
+    In a quarantine, which several tables may share, `table` is that of the run, seen from the quarantine.
+    """
     making = os.path.join(
         os.path.dirname(folder), f"{MAKING}{Process.current().label}.{uuid.uuid4().hex[:8]}"
     )
     os.makedirs(Path(making, NOTES), exist_ok=True)
     Path(making, RUN_FILE).write_text(run.to_json())
+    Path(making, TABLE_FILE).write_text(table)
     Path(making, OPEN).touch()
     os.rename(making, folder)
 
@@ -93,11 +103,21 @@ def moved_files(folder: Path) -> list[str]:
 
 
 def run_in(folder: Path) -> RunIdentity | None:
-    """The run whose files wait in a folder; None where it has not been written whole."""
+    """The run whose files wait in a folder; None where it does not matter any more, or is not known."""
+    if folder.name.startswith(GONE):
+        return None
     try:
         return RunIdentity.parse((folder / RUN_FILE).read_text())
     except (OSError, ValueError, KeyError, PipelineError):
         return None
+
+
+def table_of(folder: Path) -> str:
+    """The table of the run, seen from the dataset that the folder is in; empty where it is that dataset."""
+    try:
+        return (folder / TABLE_FILE).read_text()
+    except OSError:
+        return ""
 
 
 def take_dead(folder: Path) -> bool:

@@ -152,3 +152,18 @@ def test_no_setting_of_spark_changes_values(spark: SparkSession, tmp_path: Path)
                 wrong.append((key, source["format"]))
         session.conf.unset(key)
     assert wrong == []
+
+
+def test_settings_of_the_pipeline_file_count_in_any_session(
+    spark: SparkSession, odd_session: SparkSession, tmp_path: Path
+) -> None:
+    from schemac.pipeline.session import settings_of_a_run
+
+    key = "spark.sql.parquet.binaryAsString"
+    before = odd_session.conf.get(key)
+    settings = {key: "true", "spark.driver.memory": "2g", "spark.sql.session.timeZone": "Asia/Tokyo"}
+    given = {"source": {"path": "x"}, "target": {"path": "y"}, "spark": {"settings": settings}}
+    with settings_of_a_run(odd_session, Job.model_validate(given)):
+        assert odd_session.conf.get(key) == "true"
+        assert odd_session.conf.get("spark.sql.session.timeZone") == "UTC"
+    assert odd_session.conf.get(key) == before

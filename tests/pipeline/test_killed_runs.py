@@ -2,20 +2,29 @@
 or had come to their end; and the next run, in whichever mode, goes on as usual."""
 
 import json
+import os
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import lance
 import pytest
 
+from schemac.pipeline import staging, workspace
+from schemac.pipeline.errors import PipelineError
 from schemac.pipeline.history import runs_of
 from schemac.pipeline.job import Job
+from schemac.pipeline.lance_sink import LanceWriter, SinkOptions, encode_schema
 from schemac.pipeline.preflight import check
+from schemac.pipeline.processes import Process
 from schemac.pipeline.recover import recover
-from tests.pipeline.killing import SCHEMA, write
+from schemac.pipeline.run_identity import RunIdentity
+from tests.pipeline.killing import SCHEMA, batch, write
 
 Killer = Callable[..., int]
 CASES = [
@@ -25,7 +34,7 @@ CASES = [
     for has_ids in (False, True)
     if not (mode == "create" and is_there)
 ]
-STEPS_OF_A_QUICK_RUN = 5
+STEPS_OF_A_QUICK_RUN = 3
 
 
 @pytest.fixture(scope="module")
@@ -175,3 +184,88 @@ def test_check_passes_over_what_a_dead_run_left(killer: Killer, tmp_path: Path) 
         job = {"source": {"path": str(tmp_path / "in.json")}, "target": {"path": str(folder / "t.lance")},
                "quarantine": {"path": str(folder / "q.lance")}}  # fmt: skip
         check(Job.model_validate(job), SCHEMA)
+
+
+def test_runs_that_share_a_quarantine_leave_each_others_rows(killer: Killer, tmp_path: Path) -> None:
+    """The table of a run decides about its rows, whichever table the next run is of."""
+    told = {"good": [1], "bad": 1, "mode": "create", "has_ids": False, "name": "other.lance"}
+    (tmp_path / "0").mkdir()
+    count = killer(folder=str(tmp_path / "0"), run="killed", kill_before=None, **told)
+    seen = set()
+    for step in range(count // 2, count + 1, 3):
+        folder = tmp_path / f"{step}"
+        folder.mkdir()
+        killer(folder=str(folder), run="killed", kill_before=step, **told)
+        happened = exists(folder / "other.lance")
+        write(folder, "next", [9], 1, "create", has_ids=False)
+        assert bad_runs(folder) == (["killed", "next"] if happened else ["next"])
+        assert not list((folder / "q.lance").glob("_staging-*"))
+        seen.add(happened)
+    assert seen == {True, False}
+
+
+def writer(folder: Path, process: Process | None) -> LanceWriter:
+    identity = RunIdentity("slow", datetime.now(UTC), "", "append", process)
+    options = SinkOptions(
+        path=str(folder / "t.lance"), quarantine=str(folder / "q.lance"), schema=encode_schema(SCHEMA)
+    )
+    return LanceWriter(replace(options, run=identity.to_json()), overwrite=False, is_split=True)
+
+
+ELSEWHERE = Process("another machine", "another boot", 1, "1")
+
+
+@pytest.mark.parametrize(
+    "process", [Process.current(), ELSEWHERE, None], ids=["here", "elsewhere", "unknown"]
+)
+def test_run_that_is_alive_is_left_alone(tmp_path: Path, process: Process | None) -> None:
+    write(tmp_path, "first", [1], 1, "create", has_ids=False)
+    slow = writer(tmp_path, process)
+    messages = [slow.write(batch([2], 1))]
+    write(tmp_path, "next", [3], 1, "append", has_ids=False)
+    slow.commit(messages)
+    assert table_of(tmp_path) == [1, 2, 3]
+    assert bad_runs(tmp_path) == ["first", "next", "slow"]
+    assert happened(tmp_path) == {"first", "next", "slow"}
+    assert not list(tmp_path.rglob("_staging-*"))
+
+
+@pytest.mark.parametrize("process", [ELSEWHERE, None], ids=["elsewhere", "unknown"])
+def test_run_that_was_taken_for_dead_fails_before_its_commit(tmp_path: Path, process: Process | None) -> None:
+    slow = writer(tmp_path, process)
+    messages = [slow.write(batch([2], 1))]
+    for mark in tmp_path.rglob(".open"):
+        os.utime(mark, (0, 0))
+    write(tmp_path, "next", [3], 1, "create", has_ids=False)
+    with pytest.raises(PipelineError, match="taken for dead") as caught:
+        slow.commit(messages)
+    slow.abort(messages)
+    assert "run it again" in str(caught.value)
+    assert table_of(tmp_path) == [3]
+    assert bad_runs(tmp_path) == ["next"]
+    for name in ("t.lance", "q.lance"):
+        assert files_of(tmp_path / name) == named(tmp_path / name)
+
+
+def test_heartbeat_keeps_a_run_alive(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(staging, "RENEWED_SECONDS", 0.01)
+    slow = writer(tmp_path, ELSEWHERE)
+    marks = list(tmp_path.rglob(".open"))
+    assert len(marks) == 2
+    for mark in marks:
+        os.utime(mark, (0, 0))
+    with staging.kept_alive([str(tmp_path / "t.lance"), str(tmp_path / "q.lance")], slow.run):
+        while any(mark.stat().st_mtime < 1 for mark in marks):
+            time.sleep(0.01)
+
+
+def test_temporary_folders_of_dead_processes_go(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    dead = tmp_path / f"{workspace.PREFIX}dead"
+    dead.mkdir()
+    (dead / workspace.OWNER).write_text(replace(Process.current(), tick="0").to_json())
+    with workspace.temporary_folder() as folder:
+        assert sorted(tmp_path.iterdir()) == [folder]
+        with workspace.temporary_folder():
+            assert len(list(tmp_path.iterdir())) == 2
+    assert list(tmp_path.iterdir()) == []

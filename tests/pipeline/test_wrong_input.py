@@ -87,6 +87,12 @@ BEFORE_SPARK: dict[str, tuple[str, list[str]]] = {
     "a wrong pattern": (PIPELINE + "fields: {at: {format: YYYY-MM-dd}}\n", ["pipeline.yaml:4", "`yyyy` is the year"]),
     "format and epoch": (
         PIPELINE + "fields: {at: {format: yyyy, epoch: Second}}\n", ["pipeline.yaml:4", "both"]),
+    "an unknown zone": (
+        PIPELINE.replace("rides.json}", "rides.json, timezone: New York}"), ["pipeline.yaml:1", "America/New_York"]),
+    "a zone on a number": (PIPELINE + "fields: {fare: {zone: UTC}}\n", ["pipeline.yaml:4", "`zone` is for timestamps"]),
+    "a zone that is read only sometimes": (
+        PIPELINE + "fields: {at: {zone: Europe/Berlin, format: 'yyyy-MM-dd HH:mm[XXX]'}}\n",
+        ["pipeline.yaml:4", "only sometimes", "brackets"]),
     "an unknown unit": (PIPELINE + "fields: {at: {epoch: Minute}}\n", ["pipeline.yaml:4", "Minute", "Second"]),
     "one path twice": (PIPELINE + "quarantine: {path: rides.lance}\n", ["one path"]),
     "one path twice, in two spellings": (PIPELINE + "quarantine: {path: ./rides.lance/}\n", ["one path"]),
