@@ -59,7 +59,7 @@ def can_be_rounded(old: Any, new: Any) -> bool:
     if fit(old, new) is not Fit.DEPENDS:
         return False
     if new.kind in ("Timestamp", "Date", "Time", "Duration"):
-        is_cut = old.kind == new.kind and not _is_refined(old, new)
+        is_cut = old.kind == new.kind and _is_refined(new, old)
         return is_cut or (old.kind == "Timestamp" and new.kind == "Date")
     if new.kind == "Decimal":
         return old.kind not in _INTEGERS
@@ -68,8 +68,24 @@ def can_be_rounded(old: Any, new: Any) -> bool:
     return new.kind in _INTEGERS and old.kind in (*_MANTISSA, "Decimal")
 
 
+def is_lossless_by_calendar(old: Any, new: Any) -> bool:
+    """Whether all moments of the years 1 to 9999 fit, and only what lies beyond may not."""
+    if old.kind not in ("Date", "Timestamp") or getattr(old, "timezone", None) not in (None, "UTC"):
+        return False
+    if new.kind == "String":
+        return True
+    is_finer = old.kind == "Date" or _is_refined(old, new)
+    has_no_clock = new.kind == "Timestamp" and new.timezone == getattr(old, "timezone", None)
+    return is_finer and has_no_clock and new.unit != "Nanosecond"
+
+
 def misfit(old: Any, new: Any) -> str:
     """What may be wrong with values of the old type, where it depends on them."""
+    return why_misfit(old, new) or f"some values of {old.title()} may not fit {new.title()}"
+
+
+def why_misfit(old: Any, new: Any) -> str:
+    """The same where there is more to say than that they do not fit; else empty."""
     if old.kind == new.kind == "Timestamp" and (old.timezone is None) != (new.timezone is None):
         return "a reading of a clock without a zone is an instant only where it is known what clock that was"
     if old.kind == new.kind == "Map":
@@ -84,7 +100,7 @@ def misfit(old: Any, new: Any) -> str:
         return f"{new.title()} reaches {_REACH[new.unit]} only"
     if old.kind == new.kind == "Duration" and _is_refined(old, new):
         return f"{new.title()} holds 2⁶³ of its units only"
-    return f"some values of {old.title()} may not fit {new.title()}"
+    return ""
 
 
 def _between(old: Any, new: Any) -> Fit:

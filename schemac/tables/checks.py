@@ -17,7 +17,7 @@ import pyarrow.compute as pc
 from schemac.evolution.changes import Change, Fact
 from schemac.evolution.clocks import clock_of
 from schemac.evolution.engines import lance as engine
-from schemac.evolution.fit import Fit, can_be_rounded, fit, misfit
+from schemac.evolution.fit import Fit, can_be_rounded, fit, why_misfit
 from schemac.evolution.side import Pair
 from schemac.evolution.verdict import Outcome
 from schemac.logical.slots import Slot, is_in_structs, preorder
@@ -82,9 +82,9 @@ def report_misfits(
         return
     if found.count:
         query = step.query or (row_filter(found.rows) if found.rows else "")
-        old = sides.before[step.slot].type
-        reason = "" if is_named(step.slot, rounded) else f"; {misfit(old, step.slot.type)}"
-        _report(step, found.describe() + reason, query, name, report, old)
+        old = sides.before[step.slot]
+        reason = "" if is_named(step.slot, rounded) else _reason(old, step.slot)
+        _report(step, found.describe() + reason, query, name, report, old.type)
 
 
 def report_pointless_rounding(rounded: frozenset[str], sides: Pair, report: Report) -> None:
@@ -126,6 +126,16 @@ def _question(before: Slot, slot: Slot, *, is_rounded: bool) -> str:
     return f"{question}, by a clock in {clock}" if clock and is_about_zones else question
 
 
+def _reason(before: Slot, slot: Slot) -> str:
+    """What is wrong with values, where there is more to say than that they do not fit."""
+    clock = clock_of(before, slot)
+    if clock and clock != "UTC" and before.type.kind != "String":
+        reason = f"a clock in {clock} shows some readings never, or twice, and years beyond 1 to 9999 have no clock"
+    else:
+        reason = why_misfit(before.type, slot.type)
+    return f"; {reason}" if reason else ""
+
+
 class _Misfits:
     """The values of one field that do not fit, as they are found."""
 
@@ -160,7 +170,8 @@ def _report(step: Check, found: str, query: str, name: str, report: Report, old:
     if query:
         ways.insert(0, f"lance.dataset({json.dumps(name)}).to_table(filter={json.dumps(query)}) shows them")
     assert step.slot is not None
-    if old is not None and can_be_rounded(old, step.slot.type) and "--allow-rounding" not in step.question:
+    is_open = old is not None and old.kind != "String" and "--allow-rounding" not in step.question
+    if is_open and can_be_rounded(old, step.slot.type):
         ways.append(f"`--allow-rounding {step.slot.title}` takes the nearest value")
     report.add(
         FAILED_CHECK,

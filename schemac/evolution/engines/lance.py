@@ -138,7 +138,7 @@ def _type(fact: Fact, sides: Pair, old: Slot, new: Slot) -> Judgement:
         case Fit.DEPENDS:
             return Judgement(
                 Outcome.DATA,
-                f"the column is written anew; {misfit(old.type, new.type)}",
+                f"the column is written anew; {_what_may_be_wrong(old, new)}",
                 "`schemac apply` looks at all values before it changes anything",
             )
     return Judgement(Outcome.REWRITE, "the column is written anew, under a new id")
@@ -152,6 +152,13 @@ def _undeclared_clock(old: Slot, new: Slot) -> Judgement:
         f"nobody has said which clock the readings of {reading.title}, which has no zone, are from",
         f"write under its `extra:` `{own.CLOCK_ZONE.key}: {zone}` if it is the clock of {zone}, or `UTC`, or whichever it is",
     )
+
+
+def _what_may_be_wrong(old: Slot, new: Slot) -> str:
+    zones = [getattr(slot.type, "timezone", None) for slot in (old, new)]
+    if old.type.kind == new.type.kind == "Timestamp" and zones.count(None) == 1:
+        return f"readings without a zone are taken from a clock in {clock_of(old, new)}, and have to be unambiguous there"
+    return misfit(old.type, new.type)
 
 
 def is_cast_in_place(old: Slot, new: Slot, *, is_rounded: bool = False) -> bool:

@@ -10,7 +10,7 @@ Source: `SchemaManager` of github.com/apache/paimon, and pypaimon 2.1.0 for what
 from collections.abc import Mapping
 
 from schemac.evolution.changes import Change, Fact
-from schemac.evolution.fit import Fit, fit
+from schemac.evolution.fit import Fit, fit, is_lossless_by_calendar
 from schemac.evolution.readers import TYPE_FACTS
 from schemac.evolution.side import PaimonPlace, Pair
 from schemac.evolution.verdict import SAFE, Judgement, Outcome, of_another_unit
@@ -193,7 +193,7 @@ def _type(change: Change, sides: Pair, old: Slot, new: Slot, was: PaimonType, is
     if _key_differs(was, is_):
         return Judgement(Outcome.REFUSED, "the keys of a map never change", _BESIDE)
     if _shell(was) == _shell(is_):
-        if change.fact in TYPE_FACTS and fit(old.type, new.type) >= Fit.DEPENDS:
+        if change.fact in TYPE_FACTS and _is_doubtful(old, new):
             return Judgement(
                 Outcome.DATA,
                 f"Paimon's type stays {is_.title()}, and so do values that do not fit {new.type.title()}",
@@ -217,13 +217,18 @@ def _type(change: Change, sides: Pair, old: Slot, new: Slot, was: PaimonType, is
         return Judgement(Outcome.REFUSED, reason, "remove the option in a version before")
     assert isinstance(was, Atomic)
     assert isinstance(is_, Atomic)
-    if not is_lossless(was, is_) or fit(old.type, new.type) >= Fit.DEPENDS:
+    if not is_lossless(was, is_) or _is_doubtful(old, new):
         return Judgement(
             Outcome.DATA,
             f"values that do not fit {is_.title()} are cut or read as null",
             f"look first for rows WHERE {old.title} IS NOT NULL AND TRY_CAST({old.title} AS {is_.title()}) IS NULL",
         )
     return Judgement(Outcome.METADATA, "values are cast when they are read")
+
+
+def _is_doubtful(old: Slot, new: Slot) -> bool:
+    """Whether values may not fit, by their kinds; Paimon's own moments reach as far as any calendar."""
+    return fit(old.type, new.type) >= Fit.DEPENDS and not is_lossless_by_calendar(old.type, new.type)
 
 
 def _keys(change: Change, sides: Pair) -> Judgement:
