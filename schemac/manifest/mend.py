@@ -21,6 +21,9 @@ def mend(schema: Any, mistakes: Iterable[TreePath]) -> tuple[Any, frozenset[Tree
     unread: set[TreePath] = set()
     for mistake in sorted(mistakes, key=len):
         place, is_type = _place(mistake)
+        if len(place) < 3:
+            # Of the schema as a whole, or of a field that is none.
+            continue
         holder = _holder(mended, place)
         if not isinstance(holder, dict):
             continue
