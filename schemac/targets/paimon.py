@@ -22,7 +22,7 @@ from schemac.source.catalogue import PAIMON_LEFT_OUT, PAIMON_LOSS, PAIMON_TYPE
 from schemac.source.report import Report
 from schemac.targets._paimon.keys import read_table
 from schemac.targets._paimon.limits import Limits
-from schemac.targets._paimon.table import TableSchema
+from schemac.targets._paimon.table import FIRST_VERSION, VERSION, TableSchema
 from schemac.targets._paimon.types import (
     BYTES,
     STRING,
@@ -81,6 +81,7 @@ def to_table_schema(
         table.options,
         odf.DESCRIPTION.read(extra) if comment is None else comment,
         time_millis,
+        FIRST_VERSION if table.is_of_first_version else VERSION,
     )
 
 

@@ -11,6 +11,7 @@ from schemac.cli.main import main
 from schemac.importers.importer import PaimonVersion, detect, import_source
 from schemac.logical.path import Part
 from schemac.source.report import Report
+from schemac.targets._paimon.read import read_table_schema
 from schemac.targets._paimon.types import UnreadableError, parse_type
 
 Tree = dict[str, Any]
@@ -355,3 +356,32 @@ def test_tell_schema_files_from_other_json(folder: Path) -> None:
     assert detect(write(folder / "table.json", minimal("INT"))) == "paimon"
     assert detect(write(folder / "rows.json", '{"a": 1}')) == "ndjson"
     assert detect(write(folder / "schema-4", "{}")) is None
+
+
+@pytest.mark.parametrize("version", [{}, {"version": 1}])
+def test_build_again_an_append_table_of_the_first_version(tmp_path: Path, version: dict[str, int]) -> None:
+    """Paimon asks for no bucket key in files of version 1, which had one bucket unless they said otherwise."""
+    document = {
+        **version,
+        "id": 0,
+        "fields": [{"id": 0, "name": "a", "type": "INT"}],
+        "highestFieldId": 0,
+        "partitionKeys": [],
+        "primaryKeys": [],
+        "options": {},
+        "timeMillis": 1,
+    }
+    (tmp_path / "t" / "schema").mkdir(parents=True)
+    (tmp_path / "t" / "schema" / "schema-0").write_text(json.dumps(document))
+    manifest = tmp_path / "t.yaml"
+    assert main(["import", str(tmp_path / "t"), "--out", str(manifest)]) == 0
+    assert main(["build", str(manifest), "--target", "paimon", "--out", str(tmp_path / "build")]) == 0
+    again = json.loads((tmp_path / "build" / "t" / "paimon" / "schema-0").read_bytes())
+    assert (again["version"], again["timeMillis"]) == (1, 1)
+    assert read_table_schema(again) == read_table_schema(document)
+
+
+def test_write_the_present_version_for_all_other_tables() -> None:
+    text = "extra: {paimon.apache.org/options: {bucket: '1', bucket-key: a, file.format: orc}}\nfields: [{name: a, type: Int32}]\n"
+    (dataset,) = schemac.compile_text(text)
+    assert dataset.to_paimon()["version"] == 3

@@ -43,6 +43,16 @@ class Table(NamedTuple):
         """The columns that the table is partitioned by."""
         return tuple([column.name for column in self.partition])
 
+    @property
+    def is_of_first_version(self) -> bool:
+        """Whether this is an append table as Paimon made them up to 0.7: one bucket, which no key leads to.
+
+        Paimon reads such a table where its schema file has the version 1, for which it asks for no bucket key. Then the
+        format has to be named, for in that version its default is another one.
+        """
+        is_plain = not self.primary and "bucket-key" not in self.options
+        return is_plain and self.options.get("bucket", "").strip() == "1" and "file.format" in self.options
+
     def is_set(self, option: str) -> bool:
         """Whether an option says `true`."""
         return self.options.get(option, "").strip().lower() == "true"

@@ -216,6 +216,8 @@ class Limits:
             message = f"a table has one bucket or more, not {bucket}"
             help = 'write `bucket: "1"`, or "-1" for as many as come'
             self._at_option("bucket", PAIMON_BUCKET, message, help=help)
+        elif self._table.is_of_first_version:
+            return
         elif not self._table.primary and "bucket-key" not in self._table.options:
             message = "rows of a table without a primary key need a bucket key to find their bucket"
             near = next((n for n, t in self._types.items() if t.root not in NO_BUCKET_KEY), "…")

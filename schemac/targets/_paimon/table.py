@@ -15,6 +15,8 @@ from schemac.targets._paimon.types import DataField
 
 VERSION = 3
 """What Paimon writes since 0.9."""
+FIRST_VERSION = 1
+"""What it wrote up to 0.7, and still reads."""
 
 
 @dataclass(frozen=True, slots=True)
