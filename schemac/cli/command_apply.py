@@ -12,7 +12,8 @@ from schemac.cli.planning import add_dataset, is_paimon, open_locked, paimon_tex
 from schemac.cli.progress import progress_bar
 from schemac.identity.lock import LockedDataset
 from schemac.source.report import Report
-from schemac.tables.lance_apply import Rewriter, apply_plan
+from schemac.tables.fragments import Rewriter
+from schemac.tables.lance_apply import apply_plan
 from schemac.tables.lance_plan import Plan, plan
 from schemac.tables.lance_table import LanceTable, open_table
 from schemac.tables.paimon_apply import apply_paimon

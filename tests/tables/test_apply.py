@@ -204,7 +204,7 @@ def test_go_on_after_a_sudden_death(table: tuple[str, LockedDataset]) -> None:
     """Killed again and again, each time a little later than what the last run still had to do."""
     path, lock = table
     died = 0
-    for moment in (3, 4, 2, 4, 3, 5, 2, 3, 4, 3, 2, 3, 40, 40):
+    for moment in (3, 5, 4, 6, 7, 6, 2, 3, 2, 4, 3, 2, 40, 40):
         run = subprocess.run(
             [sys.executable, "-c", _KILLED, path, str(moment)], cwd=Path(__file__).parents[2], check=False
         )
@@ -226,7 +226,7 @@ def test_go_on_where_a_member_of_a_list_was_under_way(tmp_path: Path) -> None:
     write(path, side_of_version(lock, 1), [{"key": 1, "x": [{"a": 1}]}])
 
     def stop(what: str, done: int, total: int) -> None:
-        if what.startswith("set schema"):
+        if what.startswith("swap in") and done:
             raise ValueError("stopped")
 
     report = Report()
@@ -249,12 +249,12 @@ def test_say_so_where_somebody_else_was_quicker(table: tuple[str, LockedDataset]
 
     assert not apply_plan(made, report, interfere)
     (found,) = report.diagnostics
-    assert found.code in ("SC423", "SC421")
+    assert found.code == "SC411", "the column that is gone cannot be required"
     assert "key" in lance.dataset(path).schema.names
 
 
 def test_let_rows_come_in_between(table: tuple[str, LockedDataset]) -> None:
-    """An append between two steps is taken along, or said to be in the way; nothing of it is lost."""
+    """An append between two steps is taken along; nothing of it is lost."""
     path, lock = table
     report = Report()
     made = planned(path, lock, report)
@@ -262,13 +262,11 @@ def test_let_rows_come_in_between(table: tuple[str, LockedDataset]) -> None:
     rows = [{"key": 1000, "a": 1, "b": "b1", "v": [1.0, 2.0], "s": {"n": 1}}]
 
     def append(what: str, done: int, total: int) -> None:
-        if what.startswith("add") and not done:
+        if what.startswith("swap in") and not done and lance.dataset(path).count_rows() == 299:
             arrow = side_of_version(lock, 1).lowered.to_arrow()
             lance.write_dataset(pa.Table.from_pylist(rows, schema=arrow), path, mode="append")
 
-    if not apply_plan(made, report, append):
-        assert {d.code for d in report.diagnostics} == {"SC423"}
-        carried_out(path, lock)
+    assert apply_plan(made, report, append), report.diagnostics
     assert lance.dataset(path).count_rows() == 300
     assert lance.dataset(path).to_table(filter="key = 1000").to_pylist()[0]["s"] == {"n": "1", "flag": None}
 
@@ -359,7 +357,14 @@ def test_show_and_do_on_the_command_line(project: Path, capsys: pytest.CaptureFi
     assert main(["lock"]) == 0
     assert main(["plan", "t", "--table", "t.lance", "--format", "json"]) == 0
     steps = json.loads(capsys.readouterr().out)["steps"]
-    assert [step["step"] for step in steps] == ["add", "cast", "cast", "rewrite", "add", "set schema"]
+    assert [step["step"] for step in steps] == [
+        "rewrite",
+        "rewrite",
+        "rewrite",
+        "add",
+        "swap in",
+        "set schema",
+    ]
     assert main(["verify", "t", "--table", "t.lance"]) == 1
     assert main(["apply", "t", "--table", "t.lance", "--dry-run"]) == 0
     assert lance.dataset("t.lance").version == 1

@@ -49,9 +49,12 @@ def judge(change: Change, sides: Pair | None) -> Judgement:
             slot in sides.before for slot in sides.new.dataset.columns
         ):
             return Judgement(Outcome.REFUSED, "no column of the table would be left", "write a new table")
+        case Fact.FIELD_DROPPED if sides is not None and old is not None:
+            return _dropped(old, sides)
         case Fact.FIELD_MOVED if new is not None and old is not None:
             if is_in_structs(old) and is_in_structs(new):
-                return Judgement(Outcome.REWRITE, "Lance moves no column into another; its data is copied")
+                assert sides is not None
+                return _moved(old, new, sides)
             return Judgement(Outcome.REFUSED, "there is no way into or out of a list or map", _BESIDE)
         case Fact.BECAME_REQUIRED if sides is not None and new is not None and not _own_words(sides.new, new):
             return Judgement(Outcome.METADATA, "Lance does not keep whether items of a vector may be null")
@@ -105,6 +108,83 @@ def _added(new: Slot, change: Change, sides: Pair) -> Judgement:
             Outcome.REWRITE, "Lance adds nothing inside maps and vectors; the column is written anew"
         )
     return Judgement(Outcome.METADATA, "rows that are there read as null")
+
+
+def _dropped(old: Slot, sides: Pair) -> Judgement:
+    """Lance's files tell where a struct or a list is null in the data of what is below it, and nowhere else."""
+    for above in _around(old):
+        new = sides.after.get(above)
+        if new is not None and not is_inside_map_or_vector(new) and not _is_told(new, above, sides):
+            return Judgement(
+                Outcome.REWRITE,
+                f"nothing is left in {new.title} that all files hold, so they would not tell where it is null; "
+                "another field of it is written",
+            )
+    return Judgement(Outcome.METADATA)
+
+
+def _is_told(slot: Slot, above: Slot, sides: Pair) -> bool:
+    """Whether something below a slot has data wherever an old slot around it has."""
+    if slot.children and slot.type.kind == "Struct":
+        return any(_is_told(child, above, sides) for child in slot.children)
+    if slot.children and slot.type.kind == "List" and _own_words(sides.new, slot.children[0]):
+        return _is_told(slot.children[0], above, sides)
+    before = [sides.before[inner] for inner in preorder([slot]) if inner in sides.before]
+    return any(_is_as_old(inner, above, sides.old) for inner in before)
+
+
+def _is_as_old(slot: Slot, above: Slot, side: Side) -> bool:
+    """Whether a field came with what is around it, or was written anew later; without a lock nobody knows better."""
+    if side.locked is None or side.ids is None:
+        return True
+    states = [[s for s in side.locked.states if s.id == side.ids[it]] for it in (slot, above)]
+    if not all(states):
+        return True
+    (mine, theirs) = (min(found, key=lambda state: state.first) for found in states)
+    is_rewritten = len({state.numbers.lance for state in states[0]}) > 1
+    return mine.first <= theirs.first or is_rewritten
+
+
+def _moved(old: Slot, new: Slot, sides: Pair) -> Judgement:
+    """What becomes of values whose structs may be null, before or after."""
+    lost = moved_into(new, sides)
+    if lost:
+        return Judgement(
+            Outcome.DATA,
+            f"the values of {old.title} are lost in rows in which {lost[0].title} is null",
+            f"fill {lost[0].title} in these rows first",
+        )
+    if left_behind(new, sides):
+        return Judgement(
+            Outcome.DATA,
+            f"there is no {new.title} in rows in which a struct around {old.title} is null, and it may not be null",
+            f"make it optional: {{kind: Option, inner: {new.type.kind}}}, or fill the struct in these rows first",
+        )
+    return Judgement(Outcome.REWRITE, "Lance moves no column into another; its data is copied")
+
+
+def moved_into(new: Slot, sides: Pair) -> list[Slot]:
+    """The old structs that a field moves into, and which may be null in existing rows; outermost first."""
+    stayed = set(_around(sides.before[new]))
+    olds = [sides.before[above] for above in _around(new) if above in sides.before]
+    return [old for old in reversed(olds) if old.is_nullable and old not in stayed]
+
+
+def left_behind(new: Slot, sides: Pair) -> bool:
+    """Whether a required field moves out of a struct that may be null in existing rows."""
+    stay = {sides.before.get(above) for above in _around(new)}
+    return not new.is_nullable and any(
+        old.is_nullable and old not in stay for old in _around(sides.before[new])
+    )
+
+
+def _around(slot: Slot) -> list[Slot]:
+    """What stands around a slot, innermost first."""
+    found = []
+    while slot.parent is not None:
+        slot = slot.parent
+        found.append(slot)
+    return found
 
 
 def _hollow(new: Slot, sides: Pair) -> Slot | None:
