@@ -103,8 +103,7 @@ def plan(table: LanceTable, new: Side, report: Report) -> Plan | None:
             _refuse(change, judgement, table, report)
     if report.has_errors:
         return None
-    numbers = numbers_for(table, new)
-    layout = Layout(sides, table.fields, table.stale, numbers, to_message(new.lowered, numbers))
+    layout = _layout(table, sides)
     if not _fits_files(layout, table, report):
         return None
     steps: list[Step] = list(_checks(sides, judged))
@@ -121,6 +120,23 @@ def plan(table: LanceTable, new: Side, report: Report) -> Plan | None:
         if path is not None and (index in going or index.name not in table.standing):
             steps.append(BuildIndex(path, index=replace(index, path=path)))
     return Plan(table, layout, ways, changes, tuple(steps))
+
+
+def _layout(table: LanceTable, sides: Pair) -> Layout:
+    """What the table gets, in files of its version."""
+    numbers = numbers_for(table, sides.new)
+    layout = Layout(sides, table.fields, table.stale, numbers, to_message(sides.new.lowered, numbers))
+    if (table.storage_version or "2.1") >= "2.1":
+        return layout
+    # Version 2.0 lists structs and lists among the fields of each file, and Lance lets none stand in two of them.
+    parts = {slot.column for data in table.data for slot in layout.roots(data) if slot.parent is not None}
+    highest = max([table.highest_id, *(id for own in numbers.values() for id in own.lance)])
+    renewed = dict(numbers)
+    for slot in preorder([column for column in sides.new.dataset.columns if column in parts]):
+        count = len(numbers[slot].lance)
+        renewed[slot] = replace(numbers[slot], lance=tuple(range(highest + 1, highest + 1 + count)))
+        highest += count
+    return replace(layout, numbers=renewed, target=to_message(sides.new.lowered, renewed))
 
 
 def numbers_for(table: LanceTable, new: Side) -> Mapping[Slot, Numbers]:

@@ -6,6 +6,7 @@ commit replaces the schema (names, order, nullability, metadata, drops), another
 column anew under a new id.
 """
 
+from schemac.attributes import lance
 from schemac.evolution.changes import Change, Fact
 from schemac.evolution.fit import Fit, fit, misfit
 from schemac.evolution.layouts import LAYOUT_FACTS
@@ -25,6 +26,12 @@ _NEW_FILES = frozenset(
         Fact.BLOB_THRESHOLDS_CHANGED,
     }
 )
+_OF_MEMBERS = (
+    TYPE_FACTS
+    | _LAYOUTS
+    | {Fact.FIELD_ADDED, Fact.FIELD_DROPPED, Fact.FIELD_MOVED, Fact.FIELDS_REORDERED, Fact.JSON_CHANGED}
+)
+"""What changes how the members of a struct lie beside each other."""
 _BESIDE = "add a field beside it, fill it, and drop the old one"
 
 
@@ -37,6 +44,12 @@ def judge(change: Change, sides: Pair | None) -> Judgement:
             Outcome.NEW_FILES, "pages that are there stay as they are", "compact the table to rewrite them"
         )
     old, new = change.old_slot, change.new_slot
+    if change.fact in _OF_MEMBERS and any(map(_is_packed, _holders(change))):
+        return Judgement(
+            Outcome.REFUSED,
+            "files that are there hold the members of a packed struct side by side, in their old order",
+            _BESIDE,
+        )
     if change.fact in TYPE_FACTS or change.fact in _LAYOUTS:
         assert sides is not None
         assert old is not None
@@ -85,6 +98,20 @@ def judge(change: Change, sides: Pair | None) -> Judgement:
         case Fact.UNIT_CHANGED if change.old is not None and change.new is not None:
             return of_another_unit(change)
     return Judgement(Outcome.METADATA)
+
+
+def _holders(change: Change) -> list[Slot]:
+    """What the members stand in that a change is about."""
+    if change.fact is Fact.FIELDS_REORDERED:
+        return [] if change.old_slot is None else [change.old_slot]
+    return [
+        above for slot in (change.old_slot, change.new_slot) if slot is not None for above in _around(slot)
+    ]
+
+
+def _is_packed(slot: Slot) -> bool:
+    encoding = lance.ENCODING.read(slot.extra)
+    return encoding is not None and bool(encoding.packed)
 
 
 def _added(new: Slot, change: Change, sides: Pair) -> Judgement:
@@ -202,6 +229,8 @@ def _hollow(new: Slot, sides: Pair) -> Slot | None:
 
 
 def _type(fact: Fact, sides: Pair, old: Slot, new: Slot) -> Judgement:
+    if fact is Fact.SORTED_KEYS_CHANGED and getattr(new.type, "keys_sorted", False):
+        return Judgement(Outcome.REFUSED, "Lance has no map with sorted keys", "remove `keysSorted`")
     before, after = _words(sides.old, old), _words(sides.new, new)
     if before == after:
         # Views are not known to Lance; an extension type is, by its metadata.
