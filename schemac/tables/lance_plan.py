@@ -22,7 +22,8 @@ from schemac.logical.slots import Slot, preorder
 from schemac.source.catalogue import REFUSED_CHANGE, UNUSABLE_TABLE
 from schemac.source.report import Report
 from schemac.tables.differences import differences
-from schemac.tables.lance_table import LanceTable, is_held, lance_schema, limits_of, paths
+from schemac.tables.lance_fields import lance_schema, paths
+from schemac.tables.lance_table import LanceTable, is_held, limits_of
 from schemac.tables.layout import Layout
 from schemac.tables.stages import pair_by_ids, stages
 from schemac.tables.steps import (

@@ -7,29 +7,28 @@ Errors: SC421 unusable-table.
 """
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
-from schemac.evolution.side import Side, side_of_version, words_of
-from schemac.identity.freeze import open_version
-from schemac.identity.lock import LockedDataset, Numbers, State
-from schemac.identity.match import Ids
+from schemac.evolution.side import Side, side_of_version
+from schemac.identity.lock import LockedDataset
 from schemac.lifting.lift import lift
 from schemac.logical.dataset import LogicalDataset
 from schemac.logical.model import Schema
 from schemac.logical.origins import Origins
-from schemac.logical.path import Segment, dotted
-from schemac.logical.slots import Slot, columns, preorder
+from schemac.logical.slots import columns
 from schemac.lowering.lower import lower
 from schemac.source.catalogue import LANCE_LOSS, UNUSABLE_TABLE
 from schemac.source.diagnostic import Diagnostic, Severity
 from schemac.source.report import Report
 from schemac.tables.differences import differences
+from schemac.tables.lance_fields import data_of, in_preorder, paths, schema_without, stale_fields
+from schemac.tables.lance_ids import IDS_KEY, ids_as_noted, ids_by_number, ids_by_place
 from schemac.tables.lance_indices import indices_of
-from schemac.tables.steps import MARK, Index
+from schemac.tables.steps import Index
 from schemac.targets._generated.lance import file_pb2 as pb
 from schemac.targets._lance.limits import Limits
 from schemac.targets._lance.nodes import numbers_of
@@ -38,8 +37,6 @@ from schemac.targets.target import Emission
 
 INDICES_KEY = "schemac.indices"
 """Key of the table's configuration under which indices wait that are to be built again."""
-IDS_KEY = "schemac.ids"
-"""Key under which the ids of fields stand while a table is between two commits of a run, and is no locked version."""
 
 
 @dataclass(frozen=True)
@@ -176,7 +173,7 @@ def _lifted(
     stale = stale_fields(fields, locked)
     names = frozenset(field.name for field in fields if field.id in stale)
     found = Report()
-    tree = lift(_settled(schema, names), path, found)
+    tree = lift(schema_without(schema, names), path, found)
     if found.has_errors:
         report.extend(found.diagnostics)
         return None
@@ -187,10 +184,10 @@ def _lifted(
     if numbers is None:
         report.add(UNUSABLE_TABLE, f"the fields of {path} cannot be told apart", file=path)
         return None
-    ids, unknown = _ids_by_number(logical, numbers, locked)
+    ids, unknown = ids_by_number(logical, numbers, locked)
     has_own_numbers = bool(unknown)
     if unknown:
-        by_place = _ids_as_noted(logical, dataset) or _ids_by_place(logical, locked)
+        by_place = ids_as_noted(logical, dataset) or ids_by_place(logical, locked)
         if by_place is not None:
             ids, unknown = by_place, []
     side = Side(logical, path, locked, ids, numbers)
@@ -229,165 +226,3 @@ def _messages(side: Side) -> list[bytes] | None:
         return [field.SerializeToString() for field in to_message(side.lowered, side.numbers).fields]
     except ValueError:
         return None
-
-
-def _settled(schema: Any, left_out: frozenset[str]) -> Any:
-    """The schema without fields of these names."""
-    import pyarrow as pa
-
-    def type_of(t: Any) -> Any:
-        if isinstance(t, pa.BaseExtensionType):
-            return t
-        if pa.types.is_list(t) or pa.types.is_large_list(t):
-            make = pa.list_ if pa.types.is_list(t) else pa.large_list
-            return make(t.value_field.with_type(type_of(t.value_type)))
-        if not pa.types.is_struct(t):
-            return t
-        return pa.struct([f.with_type(type_of(f.type)) for f in t if f.name not in left_out])
-
-    if not left_out:
-        return schema
-    kept = [f.with_type(type_of(f.type)) for f in schema if f.name not in left_out]
-    return pa.schema(kept, schema.metadata)
-
-
-def stale_fields(fields: Sequence[pb.Field], locked: LockedDataset) -> frozenset[int]:
-    """Marked fields that stand beside the field which they were to replace, or that nobody knows; with all below them."""
-    of_number = {number: state.id for state in locked.states for number in state.numbers.lance}
-    marked = {field.id for field in fields if field.name.startswith(MARK)}
-    others = {of_number.get(field.id) for field in fields if field.id not in marked}
-    stale: set[int] = set()
-    for field in in_preorder(fields):
-        is_unknown = of_number.get(field.id) is None or of_number[field.id] in others
-        if field.parent_id in stale or (field.id in marked and is_unknown):
-            stale.add(field.id)
-    return frozenset(stale)
-
-
-def in_preorder(fields: Sequence[pb.Field]) -> list[pb.Field]:
-    """The same fields, each parent right before its children."""
-    children: dict[int, list[pb.Field]] = {}
-    for field in fields:
-        children.setdefault(field.parent_id, []).append(field)
-    found: list[pb.Field] = []
-    stack = list(reversed(children.get(-1, [])))
-    while stack:
-        field = stack.pop()
-        found.append(field)
-        stack.extend(reversed(children.get(field.id, []) if field.id != field.parent_id else []))
-    return found
-
-
-def _ids_by_number(
-    logical: LogicalDataset, numbers: Mapping[Slot, Numbers], locked: LockedDataset
-) -> tuple[Ids, list[str]]:
-    """The lock's ids of the fields that have numbers of the lock, and the fields that have others.
-
-    A number alone may be a coincidence: the field has to be of the type that the number stands for, and to be called
-    as that field was in some version.
-    """
-    known = _known(locked)
-    words = words_of(logical)
-    parts: dict[tuple[int, object], State] = {
-        (state.shape.parent, state.shape.segment): state
-        for state in locked.states
-        if state.shape.parent is not None and not state.numbers.lance
-    }
-    ids: Ids = {}
-    unknown: list[str] = []
-    for slot in preorder(logical.columns):
-        lance = numbers[slot].lance
-        if not lance:
-            state = parts.get((ids[slot.parent], slot.segment)) if slot.parent in ids else None
-            id = state.id if state is not None else None
-        else:
-            is_marked = slot.is_member and str(slot.segment).startswith(MARK)
-            id = known.get((lance, words[slot], None if is_marked else slot.segment))
-            if id is None:
-                unknown.append(slot.title)
-        if id is not None:
-            ids[slot] = id
-    return ids, unknown
-
-
-def _known(locked: LockedDataset) -> dict[tuple[tuple[int, ...], tuple[str, ...], Segment | None], int]:
-    """The id of every field by its numbers with the types that they stand for, and each name that it had; None for any."""
-    names: dict[int, set[Segment]] = {}
-    for state in locked.states:
-        names.setdefault(state.id, set()).add(state.shape.segment)
-    known: dict[tuple[tuple[int, ...], tuple[str, ...], Segment | None], int] = {}
-    for version in locked.versions:
-        opened = open_version(locked, version)
-        words = words_of(opened.logical)
-        for slot, state in opened.states.items():
-            for name in names[state.id]:
-                known[state.numbers.lance, words[slot], name] = state.id
-            known[state.numbers.lance, words[slot], None] = state.id
-    return known
-
-
-def _ids_by_place(logical: LogicalDataset, locked: LockedDataset) -> Ids | None:
-    """The ids of the newest version that has exactly these fields."""
-    words = words_of(logical)
-    here = [(slot.path, words[slot]) for slot in preorder(logical.columns)]
-    for version in reversed(locked.versions):
-        opened = open_version(locked, version)
-        theirs = words_of(opened.logical)
-        there = [(slot.path, theirs[slot]) for slot in preorder(opened.logical.columns)]
-        if here == there:
-            states = [opened.states[slot] for slot in preorder(opened.logical.columns)]
-            return {slot: state.id for slot, state in zip(preorder(logical.columns), states, strict=True)}
-    return None
-
-
-def _ids_as_noted(logical: LogicalDataset, dataset: Any) -> Ids | None:
-    """The ids that a run noted in the table's configuration, where these are the fields that it noted."""
-    noted: dict[str, list[Any]] = json.loads(dataset.config().get(IDS_KEY) or "{}")
-    words = words_of(logical)
-    slots = preorder(logical.columns)
-    if not noted or {slot.title: list(words[slot]) for slot in slots} != {
-        path: words for path, (_, words) in noted.items()
-    }:
-        return None
-    return {slot: noted[slot.title][0] for slot in slots}
-
-
-def note_ids(side: Side, names: Mapping[int, str], numbers: Mapping[Slot, Numbers]) -> str:
-    """The lock's ids of fields and their types, to be noted in a table in which they have these names for a while."""
-    assert side.ids is not None
-    found = {}
-    for slot, id in side.ids.items():
-        path = tuple(_name_now(inner, names, numbers) for inner in _chain(slot))
-        found[dotted(path)] = [id, list(side.words[slot])]
-    return json.dumps(found)
-
-
-def _name_now(slot: Slot, names: Mapping[int, str], numbers: Mapping[Slot, Numbers]) -> Segment:
-    return names[numbers[slot].lance[0]] if slot.is_member and numbers[slot].lance else slot.segment
-
-
-def _chain(slot: Slot) -> list[Slot]:
-    return [*(_chain(slot.parent) if slot.parent is not None else ()), slot]
-
-
-def paths(fields: Sequence[pb.Field]) -> dict[int, str]:
-    """Every field's path as Lance writes it, by id."""
-    found: dict[int, str] = {-1: ""}
-    for field in fields:
-        name = field.name if field.name.replace("_", "a").isalnum() else f"`{field.name}`"
-        above = found.get(field.parent_id, "")
-        found[field.id] = f"{above}.{name}" if above else name
-    return found
-
-
-def lance_schema(fields: Sequence[pb.Field], metadata: Mapping[str, bytes]) -> Any:
-    """Lance's own schema of these messages."""
-    from lance.schema import LanceSchema
-
-    entries = json.dumps({key: list(bytes(metadata[key])) for key in metadata})
-    return LanceSchema._from_protos(entries, *[field.SerializeToString() for field in fields])
-
-
-def data_of(fragment: Any) -> frozenset[int]:
-    """The fields that a fragment's files hold data of; negative numbers are of data that does not count any more."""
-    return frozenset(id for file in fragment.files for id in file.fields if id >= 0)

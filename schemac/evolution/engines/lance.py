@@ -26,6 +26,8 @@ _NEW_FILES = frozenset(
         Fact.BLOB_THRESHOLDS_CHANGED,
     }
 )
+_UNCOPIED = frozenset({lance.BLOB.key, lance.JSON.key})
+"""Attributes of fields whose values Lance gives to readers otherwise than it takes them from writers."""
 _OF_MEMBERS = (
     TYPE_FACTS
     | _LAYOUTS
@@ -174,6 +176,11 @@ def _is_as_old(slot: Slot, above: Slot, side: Side) -> bool:
 
 def _moved(old: Slot, new: Slot, sides: Pair) -> Judgement:
     """What becomes of values whose structs may be null, before or after."""
+    uncopied = next((slot for slot in preorder([new]) if not _UNCOPIED.isdisjoint(slot.extra)), None)
+    if uncopied is not None:
+        return Judgement(
+            Outcome.REFUSED, f"Lance does not hand out {uncopied.title} in a form that can be copied", _BESIDE
+        )
     lost = moved_into(new, sides)
     if lost:
         return Judgement(
