@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from schemac.attributes import lance
+from schemac.evolution.engines.lance import has_values
 from schemac.evolution.side import Pair
 from schemac.identity.lock import Numbers
 from schemac.logical.slots import Slot, preorder
@@ -94,9 +95,7 @@ class Layout:
                 yield slot
 
     def _has_values(self, slot: Slot) -> bool:
-        return any(inner in self.sides.before for inner in preorder([slot])) or any(
-            id in self.stale for id in self.ids_below(slot)
-        )
+        return has_values(slot, self.sides) or any(id in self.stale for id in self.ids_below(slot))
 
     def _carry(self, slot: Slot, data: Collection[int], chosen: list[Slot]) -> bool:
         """Whether files will tell where a slot is null; a field below it is chosen where none does."""

@@ -3,14 +3,16 @@
 Floor: 11 (tables).
 Shape: one pair of sides where no field changed its type more than once since the table's version. Otherwise one pair for
 each version in which such a field did: `Bool → Int8 → String` makes "1", which `Bool → String` does not.
+Likewise a struct is made of fields that came after the table's version.
 """
 
 from collections.abc import Iterator
 
+from schemac.evolution.engines.lance import version_before
 from schemac.evolution.side import Pair, Side, side_of_version
 from schemac.identity.lock import LockedDataset, State
 from schemac.identity.shapes import shape_of
-from schemac.logical.slots import Slot
+from schemac.logical.slots import Slot, preorder
 
 
 def pair_by_ids(old: Side, new: Side) -> Pair:
@@ -26,13 +28,24 @@ def stages(sides: Pair) -> tuple[Pair, ...]:
     locked = sides.new.locked
     if locked is None or sides.new.ids is None:
         return (sides,)
-    stops = sorted({stop for slot in sides.before for stop in _stops(sides, slot, locked)})
+    stops = sorted(
+        {stop for slot in sides.before for stop in _stops(sides, slot, locked)} | set(_made(sides))
+    )
     found, old = [], sides.old
     for stop in stops:
         new = side_of_version(locked, stop)
         found.append(pair_by_ids(old, new))
         old = new
     return (*found, pair_by_ids(old, sides.new)) if found else (sides,)
+
+
+def _made(sides: Pair) -> Iterator[int]:
+    """The versions in which fields stood that the table does not have, before new structs were made of them."""
+    for slot in preorder(sides.new.dataset.columns):
+        if slot not in sides.before:
+            stop = version_before(slot, sides.new)
+            if stop is not None and not any(inner in sides.before for inner in preorder([slot])):
+                yield stop
 
 
 def _stops(sides: Pair, slot: Slot, locked: LockedDataset) -> Iterator[int]:

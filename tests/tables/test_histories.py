@@ -101,6 +101,11 @@ WAYS: dict[str, list[list[Any]]] = {
         [KEY, field(optional({"kind": "Struct", "fields": [field("Int8", "a"), field(optional("Int8"), "b")]}), "s")],
         [KEY, field(optional({"kind": "Struct", "fields": [field(optional("Int8"), "b")]}), "s")],
     ],
+    "a struct made of what came later": [
+        [KEY, field("Int8", "x")],
+        [KEY, field("Int8", "x"), field(optional("Date"), "d")],
+        [KEY, field("Int8", "x"), field({"kind": "Struct", "fields": [field(optional("Date"), "e", **{"schemac.dev/renamedFrom": "d"})]}, "w")],
+    ],
 }  # fmt: skip
 
 

@@ -117,7 +117,7 @@ def _is_packed(slot: Slot) -> bool:
 
 
 def _added(new: Slot, change: Change, sides: Pair) -> Judgement:
-    if any(slot in sides.before for slot in preorder([new])):
+    if has_values(new, sides):
         hollow = _hollow(new, sides)
         if hollow is not None:
             return Judgement(
@@ -219,6 +219,28 @@ def _around(slot: Slot) -> list[Slot]:
         slot = slot.parent
         found.append(slot)
     return found
+
+
+def has_values(new: Slot, sides: Pair) -> bool:
+    """Whether a new field is made of others: of such as there are, or as there were on the way to its version."""
+    return any(
+        slot in sides.before or version_before(slot, sides.new) is not None for slot in preorder([new])
+    )
+
+
+def version_before(struct: Slot, side: Side) -> int | None:
+    """The version in which the members of a struct stood elsewhere; None for one that did not begin like that.
+
+    Whoever went from version to version has such a struct in every row, though its members may be null.
+    """
+    if not struct.children or side.locked is None or side.ids is None:
+        return None
+    first: dict[int, int] = {}
+    for state in side.locked.states:
+        first[state.id] = min(state.first, first.get(state.id, state.first))
+    begun = first.get(side.ids[struct], 1)
+    is_made_of_others = any(first.get(side.ids[child], begun) < begun for child in struct.children)
+    return begun - 1 if is_made_of_others else None
 
 
 def _hollow(new: Slot, sides: Pair) -> Slot | None:
