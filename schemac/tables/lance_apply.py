@@ -15,13 +15,13 @@ from typing import Any
 from schemac.logical.slots import Slot
 from schemac.source.catalogue import FAILED_CHECK, TABLE_CHANGED, UNUSABLE_TABLE
 from schemac.source.report import Report
-from schemac.tables.checks import Question
 from schemac.tables.fragments import Files, Made, Progress, Rewriter, with_files, write_here
 from schemac.tables.lance_fields import data_of, lance_schema
 from schemac.tables.lance_ids import IDS_KEY, note_ids
 from schemac.tables.lance_indices import build, indices_of
 from schemac.tables.lance_plan import Plan, is_going, path_after, plan
 from schemac.tables.lance_table import INDICES_KEY, lance_errors, open_table
+from schemac.tables.questions import Question
 from schemac.tables.recipe import Recipe
 from schemac.tables.steps import BuildIndex, Check, Index, SetSchema, Swap
 

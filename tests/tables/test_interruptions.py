@@ -248,6 +248,31 @@ def test_lose_nothing_at_any_moment(tmp_path: Path, name: str) -> None:
                 hold(path, lock, writer, moment, is_killed=is_killed)
 
 
+@pytest.mark.parametrize("way", ["append", "update", "merge_insert", "delete", "compact"])
+def test_lose_nothing_of_what_began_before(tmp_path: Path, way: str) -> None:
+    """Who opened the table before the swap and writes after it is refused by Lance, or has written what counts."""
+    path, lock = prepared(tmp_path, "one commit")
+    table = rows(path, lock, {3: 55, 102: 9})
+    old = lance.dataset(path)
+    migrate(path, lock, QUIET)
+    migrated = content(path)
+    writers: dict[str, Callable[[], Any]] = {
+        "append": lambda: lance.write_dataset(table, old, mode="append"),
+        "update": lambda: old.update({"x": "'77'"}, where="key = 2"),
+        "merge_insert": lambda: (
+            old.merge_insert("key").when_matched_update_all().when_not_matched_insert_all().execute(table)
+        ),
+        "delete": lambda: old.delete("key = 1"),
+        "compact": lambda: old.optimize.compact_files(),
+    }
+    try:
+        writers[way]()
+    except OSError:
+        assert content(path) == migrated
+    else:
+        assert content(path) == {key: row for key, row in migrated.items() if key != 1 or way != "delete"}
+
+
 def test_know_the_moments(tmp_path: Path) -> None:
     """Every commit of a run has a moment before it and one after it."""
     path, lock = prepared(tmp_path, "two commits")
