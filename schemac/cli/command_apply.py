@@ -6,7 +6,9 @@ Floor: 15 (cli).
 import argparse
 import json
 import sys
+from typing import Any
 
+from schemac.cli.exit_code import ExitCode
 from schemac.cli.output import exit_code, say, show
 from schemac.cli.planning import (
     add_dataset,
@@ -19,8 +21,10 @@ from schemac.cli.planning import (
 )
 from schemac.cli.progress import progress_bar
 from schemac.identity.lock import LockedDataset
+from schemac.source.render.json import render_json
 from schemac.source.report import Report
-from schemac.tables.lance_apply import Rewriter, apply_plan
+from schemac.tables.fragments import Rewriter
+from schemac.tables.lance_apply import apply_plan
 from schemac.tables.lance_plan import Plan, plan
 from schemac.tables.lance_table import LanceTable, open_table
 from schemac.tables.paimon_apply import apply_paimon
@@ -51,6 +55,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help=f"where columns are written anew (default: on Spark from {ON_SPARK_FROM:,} rows)",
     )
     parser.add_argument(
+        "--yes", action="store_true", help="do not ask before data is written; only a terminal is asked"
+    )
+    parser.add_argument(
         "--unchecked",
         action="store_true",
         help="let values of a Paimon table that do not fit be; its data is not read here",
@@ -61,61 +68,85 @@ def run(options: argparse.Namespace) -> int:
     """Apply; exit with 1 where nothing, or not everything, could be done."""
     report = Report()
     opened = open_locked(options, report)
+    document: dict[str, Any] = {}
+    is_refused = False
     if opened is not None:
         _, locked = opened
         apply = _apply_paimon if is_paimon(options.table) else _apply
-        apply(locked, options, report)
+        is_refused = not apply(locked, options, document, report)
     diagnostics = report.diagnostics
-    show(diagnostics, options)
-    return exit_code(diagnostics, options)
+    if options.format == "json":
+        found = json.loads(render_json(diagnostics))["diagnostics"]
+        print(json.dumps({**document, "diagnostics": found}, ensure_ascii=False, indent=2))
+    else:
+        show(diagnostics, options)
+    return ExitCode.FINDINGS if is_refused and not diagnostics else exit_code(diagnostics, options)
 
 
-def _apply(locked: LockedDataset, options: argparse.Namespace, report: Report) -> None:
+def _apply(
+    locked: LockedDataset, options: argparse.Namespace, document: dict[str, Any], report: Report
+) -> bool:
+    """Whether everything that was asked for is done; what is not is in the report, or the person knows."""
     new = version_side(locked, options.new, report)
     table = open_table(options.table, locked, report) if new is not None else None
-    made = (
-        plan(table, new, report, frozenset(options.rounded))
-        if table is not None and new is not None
-        else None
-    )
-    if made is None:
-        return
-    if options.format == "json":
-        print(json.dumps({"steps": [step.to_json() for step in made.steps]}, ensure_ascii=False, indent=2))
-    else:
+    rounded = frozenset(options.rounded)
+    made = plan(table, new, report, rounded) if table is not None and new is not None else None
+    if table is None or made is None:
+        return False
+    document |= {"steps": [step.to_json() for step in made.steps], "applied": False}
+    if options.format == "text":
         print(f"{locked.name}: {made.table.name} → {new.label if new else ''}")
         print(steps_text(made.steps) if made.steps else "  nothing to do")
-    if options.dry_run or made.is_done:
-        return
+    if options.dry_run or (made.is_done and not table.has_notes):
+        return True
+    if not _is_wanted(made, options):
+        say("nothing was changed", options)
+        return False
     with progress_bar(options.format == "text" and sys.stderr.isatty()) as progress:
         is_done = apply_plan(made, report, progress, _rewriter(made, table, options))
-    if not is_done:
-        return
-    after = open_table(options.table, locked, report)
-    if after is not None:
-        report_drift(after, made.target, report)
-        if not report.has_errors:
-            say(f"done: {options.table} is at version {after.dataset.version}, and verified", options)
+    after = open_table(options.table, locked, report) if is_done else None
+    if after is None:
+        return False
+    report_drift(after, made.target, report)
+    document |= {"applied": True, "version": after.dataset.version}
+    if not report.has_errors:
+        say(f"done: {options.table} is at version {after.dataset.version}, and verified", options)
+    return not report.has_errors
 
 
-def _apply_paimon(locked: LockedDataset, options: argparse.Namespace, report: Report) -> None:
+def _is_wanted(made: Plan, options: argparse.Namespace) -> bool:
+    """Whether the person at the terminal wants data to be written; a script has said so by calling."""
+    written = [step.title for step in made.steps if isinstance(step, Rewrite)]
+    if not written or options.yes or options.format != "text" or not sys.stdin.isatty():
+        return True
+    rows = f"{made.table.row_count:,} rows"
+    print(
+        f"{', '.join(written)}: written anew for {rows}. Go on? [y/N] ", end="", file=sys.stderr, flush=True
+    )
+    return sys.stdin.readline().strip().lower() in ("y", "yes")
+
+
+def _apply_paimon(
+    locked: LockedDataset, options: argparse.Namespace, document: dict[str, Any], report: Report
+) -> bool:
     new = version_side(locked, options.new, report)
     table = open_paimon_table(options.table, locked, report) if new is not None else None
     made = plan_paimon(table, locked, new, report) if table is not None and new is not None else None
     if table is None or new is None or made is None:
-        return
-    if options.format == "json":
-        steps = [step.to_json() for step in made.steps]
-        print(json.dumps({"paimon": {"steps": steps}}, ensure_ascii=False, indent=2))
-    else:
+        return False
+    document |= {"paimon": {"steps": [step.to_json() for step in made.steps]}, "applied": False}
+    if options.format == "text":
         print(f"{locked.name}: {table.name} ({table.side.label}) → {new.label}")
         print(paimon_text(made))
     if options.dry_run or not made.steps:
-        return
-    if apply_paimon(made, locked, new, report, is_unchecked=options.unchecked):
-        report_paimon_drift(options.table, new.paimon, report)
-        if not report.has_errors:
-            say(f"done: {options.table} is as {new.label} says, and verified", options)
+        return True
+    if not apply_paimon(made, locked, new, report, is_unchecked=options.unchecked):
+        return False
+    document["applied"] = True
+    report_paimon_drift(options.table, new.paimon, report)
+    if not report.has_errors:
+        say(f"done: {options.table} is as {new.label} says, and verified", options)
+    return not report.has_errors
 
 
 def _rewriter(made: Plan, table: LanceTable | None, options: argparse.Namespace) -> Rewriter | None:

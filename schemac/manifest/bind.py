@@ -225,7 +225,14 @@ class _DocumentBinder:
         schema = Schema(fields=tuple(fields), extra=extra if isinstance(extra, dict) else {})
         is_whole = len(fields) == len(written) and not unread
         return LogicalDataset(
-            body.name, schema, columns(schema, indices), origins, is_whole, unread, body.naming, body.is_source
+            body.name,
+            schema,
+            columns(schema, indices),
+            origins,
+            is_whole,
+            unread,
+            body.naming,
+            body.is_source,
         )
 
     def _say(self, code: Code, path: TreePath, message: str, *, help: str = "", on_key: bool = False) -> None:

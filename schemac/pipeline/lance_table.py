@@ -17,7 +17,7 @@ from typing import Any
 import pyarrow as pa
 
 from schemac.tables.differences import differences
-from schemac.tables.lance_apply import lance_schema
+from schemac.tables.lance_fields import lance_schema
 from schemac.tables.lance_table import lance_errors
 from schemac.targets._generated.lance import file_pb2 as pb
 

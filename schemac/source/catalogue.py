@@ -103,7 +103,7 @@ UNUSABLE_TABLE = Code(
     "SC421", "unusable-table", _ERROR, "a table that cannot be taken as one of this dataset"
 )
 FAILED_CHECK = Code("SC422", "failed-check", _ERROR, "stored values that forbid a change")
-TABLE_CHANGED = Code("SC423", "table-changed", _ERROR, "a table that somebody else changed meanwhile")
+TABLE_CHANGED = Code("SC423", "table-changed", _ERROR, "a table that others write to while it is changed")
 TABLE_DRIFT = Code("SC424", "table-drift", _ERROR, "a table that is not as its artifact says")
 POINTLESS_ROUNDING = Code(
     "SC430", "pointless-rounding", _ERROR, "leave to round a field whose values are not rounded"

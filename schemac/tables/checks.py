@@ -1,90 +1,67 @@
-"""What is looked at in a table before anything is changed.
+"""What is asked of the values of a Lance table before anything is changed, in words.
 
 Floor: 11 (tables).
-Shape: a check a field; each reads the field in all rows, and says how many values stand in the way, which ones come first,
-and how to find them.
-Errors: SC422 failed-check, SC430 pointless-rounding.
+Shape: a check a field and a subject; each question comes with a filter of Lance that finds the rows in question, where Lance
+has words for it.
+Errors: SC430 pointless-rounding.
 """
 
-import json
-from collections.abc import Iterator, Sequence
-from typing import Any
+from collections.abc import Collection, Iterator, Sequence
 
-import numpy as np
-import pyarrow as pa
-import pyarrow.compute as pc
-
+from schemac.attributes.own import CLOCK_ZONE
 from schemac.evolution.changes import Change, Fact
 from schemac.evolution.clocks import clock_of
 from schemac.evolution.engines import lance as engine
-from schemac.evolution.fit import Fit, can_be_rounded, fit, why_misfit
+from schemac.evolution.fit import can_be_rounded, why_misfit
 from schemac.evolution.side import Pair
-from schemac.evolution.verdict import Outcome
-from schemac.logical.slots import Slot, is_in_structs, preorder
-from schemac.source.catalogue import FAILED_CHECK, POINTLESS_ROUNDING
+from schemac.evolution.verdict import Judgement, Outcome
+from schemac.logical.slots import Slot, preorder
+from schemac.source.catalogue import POINTLESS_ROUNDING
 from schemac.source.report import Report
 from schemac.source.suggest import closest
-from schemac.tables.casts.shown import shown
-from schemac.tables.convert import Conversion, is_named
-from schemac.tables.filters import misfit_filter, null_filter, row_filter
-from schemac.tables.steps import Check
-
-_SHOWN = 3
-_ROWS = 20
-"""So many values and rows are named."""
+from schemac.tables.convert import is_named
+from schemac.tables.filters import column_name, misfit_filter, null_filter
+from schemac.tables.steps import Check, Subject
 
 
-def value_checks(sides: Pair, changes: Sequence[Change], rounded: frozenset[str]) -> Iterator[Check]:
-    """The checks that a change takes: for nulls where none may be, and for values that do not fit."""
-    seen: set[tuple[str, bool]] = set()
-    for change in changes:
+def checks(
+    sides: Pair, judged: Sequence[tuple[Change, Judgement]], rounded: frozenset[str], *, is_direct: bool
+) -> Iterator[Check]:
+    """What has to be asked of the data, each question once; `is_direct` where each type changes once at the most."""
+    seen: set[tuple[str, Subject]] = set()
+    for change, judgement in judged:
         slot, before = change.new_slot, change.old_slot
-        if slot is None or before is None or engine.judge(change, sides).outcome is not Outcome.DATA:
+        if slot is None or before is None or judgement.outcome is not Outcome.DATA:
             continue
-        is_about_nulls = change.fact is Fact.BECAME_REQUIRED
-        if is_about_nulls and not sides.new.words[slot]:
+        for check in _checks(change.fact, sides, before, slot, rounded, is_direct=is_direct):
+            if (check.title, check.subject) not in seen:
+                seen.add((check.title, check.subject))
+                yield check
+
+
+def _checks(
+    fact: Fact, sides: Pair, before: Slot, slot: Slot, rounded: frozenset[str], *, is_direct: bool
+) -> Iterator[Check]:
+    nulls = "no null may be there"
+    if fact is Fact.BECAME_REQUIRED:
+        if sides.new.words[slot]:
             # Lance does not know whether the items of a vector may be null.
-            continue
-        if (slot.title, is_about_nulls) in seen:
-            continue
-        seen.add((slot.title, is_about_nulls))
-        if is_about_nulls:
-            question, query = "no null may be there", null_filter(before)
-        elif fit(before.type, slot.type) is Fit.DEPENDS or change.fact is Fact.JSON_CHANGED:
-            is_rounded = is_named(slot, rounded)
-            question = _question(before, slot, is_rounded=is_rounded)
-            query = "" if is_rounded else misfit_filter(sides, before, slot)
-        else:
-            continue
-        yield Check(slot.title, question=question, query=query, slot=slot, is_about_nulls=is_about_nulls)
-
-
-def report_misfits(
-    step: Check, sides: Pair, dataset: Any, name: str, rounded: frozenset[str], report: Report
-) -> None:
-    """Carry a check out; SC422 where something stands in the way."""
-    assert step.slot is not None
-    if step.is_about_nulls:
-        count = _nulls(dataset, sides.before[step.slot])
-        if count:
-            _report(step, f"{count:,} {'is' if count == 1 else 'are'} null", step.query, name, report)
-        return
-    found = _Misfits(step.slot)
-    conversion = Conversion(sides, rounded, found.add)
-    column = step.slot.column
-    sources = sorted(conversion.sources(column))
-    try:
-        for batch in dataset.scanner(columns=sources, with_row_id=True).to_batches():
-            found.row_ids = batch.column("_rowid")
-            conversion.build(column, batch)
-    except (pa.ArrowException, ValueError) as error:
-        _report(step, str(error).splitlines()[0], step.query, name, report)
-        return
-    if found.count:
-        query = step.query or (row_filter(found.rows) if found.rows else "")
-        old = sides.before[step.slot]
-        reason = "" if is_named(step.slot, rounded) else _reason(old, step.slot)
-        _report(step, found.describe() + reason, query, name, report, old.type)
+            yield Check(
+                slot.title, question=nulls, query=null_filter(before), slot=slot, subject=Subject.NULLS
+            )
+    elif fact is Fact.FIELD_MOVED:
+        if engine.left_behind(slot, sides):
+            query = f"{column_name(before)} IS NULL"
+            yield Check(slot.title, question=nulls, query=query, slot=slot, subject=Subject.NULLS)
+        for above in engine.moved_into(slot, sides):
+            query = f"{column_name(above)} IS NULL AND {column_name(before)} IS NOT NULL"
+            question = f"{above.title} may not be null where {before.title} has a value"
+            yield Check(slot.title, question=question, query=query, slot=slot, subject=Subject.PLACE)
+    else:
+        is_rounded = is_named(slot, rounded)
+        question = _question(before, slot, is_rounded=is_rounded)
+        query = misfit_filter(sides, before, slot) if is_direct and not is_rounded else ""
+        yield Check(slot.title, question=question, query=query, slot=slot)
 
 
 def report_pointless_rounding(rounded: frozenset[str], sides: Pair, report: Report) -> None:
@@ -112,6 +89,16 @@ def report_pointless_rounding(rounded: frozenset[str], sides: Pair, report: Repo
             report.add(POINTLESS_ROUNDING, message, help=f"leave out `--allow-rounding {name}`")
 
 
+def refuse_rounding(rounded: Collection[str], why: str, report: Report) -> None:
+    """SC430 for every name, where no engine in question rounds anything."""
+    for name in sorted(set(rounded)):
+        report.add(
+            POINTLESS_ROUNDING,
+            f"nothing is rounded in {name}: {why}",
+            help=f"leave out `--allow-rounding {name}`",
+        )
+
+
 def _question(before: Slot, slot: Slot, *, is_rounded: bool) -> str:
     title = slot.type.title()
     question = f"every value has to fit {title}"
@@ -126,81 +113,13 @@ def _question(before: Slot, slot: Slot, *, is_rounded: bool) -> str:
     return f"{question}, by a clock in {clock}" if clock and is_about_zones else question
 
 
-def _reason(before: Slot, slot: Slot) -> str:
+def reason_of(before: Slot, slot: Slot) -> str:
     """What is wrong with values, where there is more to say than that they do not fit."""
     clock = clock_of(before, slot)
+    if before.type.kind == "String" and slot.type.kind == "Timestamp" and not clock:
+        return f"; a text without an offset is the reading of a clock, and which one `{CLOCK_ZONE.key}` has to say"
     if clock and clock != "UTC" and before.type.kind != "String":
         reason = f"a clock in {clock} shows some readings never, or twice, and years beyond 1 to 9999 have no clock"
     else:
         reason = why_misfit(before.type, slot.type)
     return f"; {reason}" if reason else ""
-
-
-class _Misfits:
-    """The values of one field that do not fit, as they are found."""
-
-    def __init__(self, slot: Slot) -> None:
-        self.slot = slot
-        self.row_ids: Any = None
-        self.count = 0
-        self.values: list[str] = []
-        self.rows: list[int] = []
-
-    def add(self, slot: Slot, values: Any, misfits: Any) -> None:
-        """Some more."""
-        if slot is not self.slot:
-            return
-        self.count += int(misfits.sum())
-        if len(self.values) < _SHOWN:
-            wrong = values.filter(pa.array(misfits))
-            self.values += shown(wrong.slice(0, _SHOWN - len(self.values)))
-        if len(self.rows) < _ROWS and is_in_structs(slot):
-            places = np.flatnonzero(misfits)[: _ROWS - len(self.rows)]
-            self.rows += self.row_ids.take(pa.array(places)).to_pylist()
-
-    def describe(self) -> str:
-        """How many, and the first of them."""
-        verb = "does" if self.count == 1 else "do"
-        among = ", among them" if self.count > len(self.values) else ":"
-        return f"{self.count:,} {verb} not{among} {', '.join(self.values)}"
-
-
-def _report(step: Check, found: str, query: str, name: str, report: Report, old: Any = None) -> None:
-    ways = ["mend or remove these rows, or change the schema; nothing was changed"]
-    if query:
-        ways.insert(0, f"lance.dataset({json.dumps(name)}).to_table(filter={json.dumps(query)}) shows them")
-    assert step.slot is not None
-    is_open = old is not None and old.kind != "String" and "--allow-rounding" not in step.question
-    if is_open and can_be_rounded(old, step.slot.type):
-        ways.append(f"`--allow-rounding {step.slot.title}` takes the nearest value")
-    report.add(
-        FAILED_CHECK,
-        f"{step.title}: {step.question}, but {found}",
-        file=name,
-        path=step.title,
-        help="; ".join(ways),
-    )
-
-
-def _nulls(dataset: Any, before: Slot) -> int:
-    """How many values of a field are null where what is around it is not."""
-    chain = [before]
-    while chain[-1].parent is not None:
-        chain.append(chain[-1].parent)
-    count = 0
-    for batch in dataset.to_batches(columns=[str(before.column.segment)]):
-        values = batch.column(str(before.column.segment))
-        for inner in reversed(chain[:-1]):
-            values = _inside(values.filter(values.is_valid()), inner)
-        count += int(values.null_count)
-    return count
-
-
-def _inside(values: Any, slot: Any) -> Any:
-    """The values of a part or member of what is around it, without what is null."""
-    kind = slot.parent.type.kind
-    if kind == "Struct":
-        return pc.struct_field(values, str(slot.segment))
-    if kind == "Map":
-        return values.keys if slot.segment.value == "key" else values.items
-    return values.flatten()

@@ -1,276 +1,266 @@
 """Carries a plan out on a Lance table.
 
 Floor: 11 (tables).
-Shape: every check before the first change; then one commit a step. Whatever is done already is seen in the table itself,
-by the ids of its fields, so a run that died goes on where it stopped. Old versions of the table are not touched.
+Shape: every check before the first change. New columns are written into files that nothing refers to; one commit puts
+them into the table, and Lance refuses it if anybody wrote a row since the version that they were made of. Then what
+changed is made again, and what did not is kept. Whatever is done already is seen in the table itself, by the ids of its
+fields, so a run that died goes on where it stopped. Old versions of the table are not touched.
 Errors: SC421, SC422 failed-check, SC423 table-changed.
 """
 
 import json
-from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from typing import Any
 
+from schemac.logical.slots import Slot
 from schemac.source.catalogue import TABLE_CHANGED, UNUSABLE_TABLE
 from schemac.source.report import Report
-from schemac.tables.checks import report_misfits
-from schemac.tables.lance_plan import Plan, paths
-from schemac.tables.lance_table import INDICES_KEY, in_preorder, lance_errors
+from schemac.tables.fragments import Files, Made, Progress, Rewriter, with_files, write_here
+from schemac.tables.lance_fields import data_of, lance_schema
+from schemac.tables.lance_ids import IDS_KEY, note_ids
+from schemac.tables.lance_indices import build, indices_of
+from schemac.tables.lance_plan import Plan, is_going, path_after, plan
+from schemac.tables.lance_table import INDICES_KEY, lance_errors, open_table
+from schemac.tables.questions import Question
 from schemac.tables.recipe import Recipe
-from schemac.tables.steps import MARK, Add, BuildIndex, Cast, Check, DropIndex, Rewrite, SetSchema, Step
-from schemac.targets._generated.lance import file_pb2 as pb
+from schemac.tables.steps import BuildIndex, Check, Index, SetSchema, Swap
 
-Rewriter = Callable[[str, int, Recipe, "Progress"], tuple[list[Any], Any]]
-"""Writes a column anew: path, version and recipe into the metadata of all fragments and the schema with the column."""
-
-Progress = Callable[[str, int, int], None]
-"""Told what is under way, how much of it is done, and how much there is."""
+MOST_STARTS = 20
+"""How often a run starts over where others keep writing."""
 
 
 class _StoppedError(Exception):
     """The reason is in the report."""
 
 
-def apply_plan(plan: Plan, report: Report, progress: Progress, rewrite: Rewriter | None = None) -> bool:
+def apply_plan(made: Plan, report: Report, progress: Progress, rewrite: Rewriter | None = None) -> bool:
     """Carry out all steps; false after saying why not."""
-    work = _Work(plan, report, progress, rewrite or rewrite_here)
+    run = _Run(made, report, progress, rewrite or write_here)
+    name = made.table.name
     try:
-        with lance_errors():
-            work.check()
-            for step in plan.steps:
-                work.carry_out(step)
+        for _ in range(MOST_STARTS):
+            if run.is_through():
+                return True
+        report.add(
+            TABLE_CHANGED,
+            f"{name} is written to faster than its new columns are made",
+            file=name,
+            help=f"run the command again when less is written; {run.state}",
+        )
     except _StoppedError:
-        return False
+        pass
     except (OSError, ValueError, RuntimeError) as error:
         reason = str(error).splitlines()[0].partition(", /")[0]
-        is_conflict = "onflict" in type(error).__name__ or "conflict" in reason.lower()
-        report.add(
-            TABLE_CHANGED if is_conflict else UNUSABLE_TABLE,
-            f"{plan.table.name} was changed by somebody else meanwhile"
-            if is_conflict
-            else f"Lance stopped: {reason}",
-            file=plan.table.name,
-            help="run the command again: what is done stays done",
-        )
-        return False
-    return True
+        report.add(UNUSABLE_TABLE, f"Lance stopped: {reason}", file=name, help=run.state)
+    return False
 
 
-class _Work:
-    def __init__(self, plan: Plan, report: Report, progress: Progress, rewrite: Rewriter) -> None:
-        self.plan = plan
+class _Run:
+    """One command's work on a table."""
+
+    def __init__(self, made: Plan, report: Report, progress: Progress, rewrite: Rewriter) -> None:
+        self.plan = made
         self.report = report
         self.progress = progress
         self.rewrite = rewrite
-        self.dataset: Any = plan.table.dataset
-        self.by_id = {field.id: field for field in plan.target.fields}
+        self.made = Made()
+        self.commits = 0
+
+    @property
+    def dataset(self) -> Any:
+        """The version that the plan is for."""
+        return self.plan.table.dataset
+
+    @property
+    def state(self) -> str:
+        """What has become of the table so far."""
+        if not self.commits:
+            return "nothing was changed"
+        return "all values are kept; `schemac plan --table` shows what remains to be done"
+
+    def is_through(self) -> bool:
+        """Do everything that is left; false where somebody else was quicker and there is a new plan."""
+        try:
+            with lance_errors():
+                self.check()
+                version = self.swap_in() if self.plan.of(Swap) else self.dataset.version
+                self.set_schema(version)
+                self.build_indices()
+        except (OSError, ValueError, RuntimeError) as error:
+            if "onflict" not in type(error).__name__ and "conflict" not in str(error).lower():
+                raise
+            self.start_over()
+            return False
+        return True
+
+    def start_over(self) -> None:
+        """Plan again for the table as it is now."""
+        table, new = self.plan.table, self.plan.sides.new
+        assert table.locked is not None
+        now = open_table(table.name, table.locked, self.report)
+        made = plan(now, new, self.report, self.plan.rounded) if now is not None else None
+        if made is None:
+            raise _StoppedError
+        if made.table.fields != table.fields:
+            self.made = Made()
+        self.plan = made
 
     def check(self) -> None:
-        """All checks, each over the whole table, before anything is changed."""
-        checks = [step for step in self.plan.steps if isinstance(step, Check)]
-        for number, step in enumerate(checks):
-            self.progress(f"checking {step.title}", number, len(checks))
-            report_misfits(
-                step, self.plan.sides, self.dataset, self.plan.table.name, self.plan.rounded, self.report
+        """All checks, over every fragment that was not looked at yet, before anything is changed."""
+        questions = [Question(check, self.plan) for check in self.plan.of(Check)]
+        fragments = self.dataset.get_fragments() if questions else []
+        fresh = [f for f in fragments if Files.of(f.metadata) not in self.made.checked]
+        for number, question in enumerate(questions):
+            self.progress(f"checking {question.check.title}", number, len(questions))
+            scanner = self.dataset.scanner(
+                columns=question.columns, fragments=fresh, scan_in_order=True, with_row_id=True
             )
+            for batch in scanner.to_batches() if fresh else ():
+                question.ask(batch)
+            question.report(self.plan.table.name, self.state, self.report)
         if self.report.has_errors:
             raise _StoppedError
+        self.made.checked |= {Files.of(f.metadata) for f in fresh}
 
-    def carry_out(self, step: Step) -> None:
-        """One step."""
-        if isinstance(step, Check):
-            return
-        self.progress(f"{step.verb} {step.title}", 0, 1)
-        match step:
-            case DropIndex():
-                self.drop_index(step)
-            case Add():
-                self.add(step)
-            case Cast():
-                self.cast(step)
-            case Rewrite():
-                self.write_anew(step)
-            case SetSchema():
-                self.set_schema()
-            case BuildIndex():
-                self.build_index(step)
-        self.progress(f"{step.verb} {step.title}", 1, 1)
+    def swap_in(self) -> int:
+        """Make the new columns, and commit them if nobody wrote meanwhile; the version that has them."""
+        fragments = [self.with_new_columns(fragment) for fragment in self.write()]
+        expected = self.remember()
+        schema = lance_schema(self.plan.layout.middle, self.plan.table.metadata)
+        version = self.commit("swap in the new fields", "Merge", (fragments, schema), self.dataset.version)
+        if version != expected:
+            self.remember_late(version)
+        return version
 
-    def drop_index(self, step: DropIndex) -> None:
-        """Remember an index in the table's configuration, then drop it."""
-        assert step.index is not None
-        if step.is_rebuilt:
-            waiting = json.loads(self.dataset.config().get(INDICES_KEY) or "[]")
-            waiting = [entry for entry in waiting if entry["name"] != step.index.name]
-            self.dataset.update_config({INDICES_KEY: json.dumps([*waiting, asdict(step.index)])})
-        self.dataset.drop_index(step.index.name)
-        self.reopen()
+    def write(self) -> list[Any]:
+        """All fragments, after making what is not made yet."""
+        fragments: list[Any] = self.dataset.get_fragments()
+        missing: dict[tuple[Slot, ...], list[int]] = {}
+        for fragment in fragments:
+            roots = self.plan.layout.roots(data_of(fragment.metadata))
+            if roots and self.made.find(fragment, _titles(roots)) is None:
+                missing.setdefault(roots, []).append(fragment.fragment_id)
+        by_id = {fragment.fragment_id: fragment for fragment in fragments}
+        for roots, ids in missing.items():
+            recipe = Recipe.of(self.plan.stages, roots, self.plan.layout.numbers, self.plan.rounded)
+            path, version = self.plan.table.name, self.dataset.version
+            for id, file in self.rewrite(path, version, recipe, ids, self.progress).items():
+                key = (Files.of(by_id[id].metadata), _titles(roots))
+                self.made.files[key] = (file, by_id[id])
+        return fragments
 
-    def add(self, step: Add) -> None:
-        """Fields of nulls, under names that nothing else has."""
-        fields = self.fields()
-        for id in step.ids:
-            field = pb.Field()
-            field.CopyFrom(self.by_id[id])
-            _unmark_key(field)
-            if field.parent_id not in step.ids:
-                field.name = f"{MARK}{id}"
-                field.nullable = True
-            fields.append(field)
-        self.merge([fragment.metadata for fragment in self.dataset.get_fragments()], fields)
+    def with_new_columns(self, fragment: Any) -> Any:
+        """A fragment's metadata with the file that was made for it."""
+        layout = self.plan.layout
+        roots = layout.roots(data_of(fragment.metadata))
+        file = self.made.find(fragment, _titles(roots)) if roots else None
+        if file is None:
+            return fragment.metadata
+        own = frozenset(id for root in roots for id in layout.ids_below(root))
+        return with_files(fragment.metadata, [(file, own)])
 
-    def cast(self, step: Cast) -> None:
-        """Lance's own cast."""
-        assert step.slot is not None
-        self.reserve(step.ids[0])
-        lowered = next(
-            f for top in self.plan.sides.new.lowered.fields for f in top.preorder() if f.slot is step.slot
-        )
-        path = paths(in_preorder(self.fields()))[step.old_ids[0]]
-        type_: Any = lowered.arrow.type
-        is_json = getattr(type_, "extension_name", "") == "arrow.json"
-        if hasattr(type_, "storage_type") and not is_json:
-            type_ = type_.storage_type
-        self.dataset.alter_columns({"path": path, "data_type": type_})
-        self.reopen()
-        self.expect(step.ids[0], path)
+    def remember(self) -> int:
+        """Note in the table which indices will go with their fields, and what its fields are between two commits.
 
-    def write_anew(self, step: Rewrite) -> None:
-        """A column beside the old one."""
-        assert step.slot is not None
-        recipe = Recipe.of(self.plan.sides, step.slot, step.column, self.plan.rounded)
-        if not self.dataset.get_fragments():
-            self.add(Add(step.title, slots=(step.slot,), ids=step.ids))
-            return
-        self.reserve(step.ids[0])
-        fragments, schema = self.rewrite(self.plan.table.name, self.dataset.version, recipe, self.progress)
+        Returns the version that the next commit makes, if nobody else makes it.
+        """
         import lance
 
-        self.commit(lance.LanceOperation.Merge(fragments, schema))
-        self.expect(step.ids[0], step.title)
+        newest = lance.dataset(self.plan.table.name)
+        version = int(newest.version)
+        entries: dict[str, str] = {}
+        going = self.going(newest)
+        waiting = {index["name"]: index for index in self.waiting(newest)}
+        if any(index.name not in waiting for index in going):
+            waiting.update({index.name: asdict(index) for index in going})
+            entries[INDICES_KEY] = json.dumps(list(waiting.values()))
+        if self.plan.of(SetSchema):
+            layout = self.plan.layout
+            names = {field.id: field.name for field in layout.middle}
+            entries[IDS_KEY] = note_ids(layout.sides.new, names, layout.numbers)
+        if not entries:
+            return version + 1
+        self.progress("note what is to come", 0, 1)
+        newest.update_config(entries)
+        self.progress("note what is to come", 1, 1)
+        return version + 2
 
-    def set_schema(self) -> None:
+    def going(self, dataset: Any) -> list[Index]:
+        """The indices of a version that go with their fields, and whose fields are somewhere afterwards."""
+        table, sides = self.plan.table, self.plan.sides
+        found = [table.with_field(index) for index in indices_of(dataset)]
+        return [i for i in found if is_going(i, table, self.plan.target) and path_after(i, sides) is not None]
+
+    def remember_late(self, version: int) -> None:
+        """Note the indices that somebody made in the moment before the swap, which dropped them."""
+        import lance
+
+        now = lance.dataset(self.plan.table.name)
+        waiting = {index["name"]: index for index in self.waiting(now)}
+        late = self.going(lance.dataset(self.plan.table.name, version=version - 1))
+        waiting.update({index.name: asdict(index) for index in late})
+        now.update_config({INDICES_KEY: json.dumps(list(waiting.values()))})
+
+    def waiting(self, dataset: Any) -> list[dict[str, Any]]:
+        """The indices that are noted."""
+        found: list[dict[str, Any]] = json.loads(dataset.config().get(INDICES_KEY) or "[]")
+        return found
+
+    def set_schema(self, version: int) -> None:
         """Names, order, nullability, metadata and keys as compiled; what is not in the schema goes."""
         import lance
 
-        self.commit(
-            lance.LanceOperation.Project(lance_schema(self.plan.target.fields, self.plan.target.metadata))
-        )
+        if self.plan.of(SetSchema):
+            target = self.plan.target
+            schema = lance_schema(target.fields, dict(target.metadata))
+            self.commit("set schema", "Project", (schema,), version)
+        now = lance.dataset(self.plan.table.name)
+        if IDS_KEY in now.config():
+            now.delete_config_keys([IDS_KEY])
 
-    def build_index(self, step: BuildIndex) -> None:
-        """The index again, and out of the list of those that wait."""
-        index = step.index
-        assert index is not None
-        if index.type.upper().startswith("IVF"):
-            parameters = {key: value for key, value in index.parameters.items() if value is not None}
-            self.dataset.create_index(
-                index.path, index_type=index.type, name=index.name, replace=True, **parameters
-            )
-        else:
-            type_ = _SCALAR_TYPES.get(index.type, index.type.upper())
-            self.dataset.create_scalar_index(
-                index.path, type_, name=index.name, replace=True, **index.parameters
-            )
-        self.reopen()
-        waiting = json.loads(self.dataset.config().get(INDICES_KEY) or "[]")
-        rest = [entry for entry in waiting if entry["name"] != index.name]
-        if rest:
-            self.dataset.update_config({INDICES_KEY: json.dumps(rest)})
-        elif waiting:
-            self.dataset.delete_config_keys([INDICES_KEY])
-        self.reopen()
-
-    def reserve(self, id: int) -> None:
-        """Let Lance's next id be this one: a column that nothing is ever written to takes the ids before it."""
-        highest = max(
-            [field.id for field in self.fields()]
-            + [id for f in self.dataset.get_fragments() for file in f.metadata.files for id in file.fields]
-        )
-        if highest >= id:
-            self.report.add(
-                UNUSABLE_TABLE,
-                f"{self.plan.table.name} has used the id {id} already, which the lock gives to a new field",
-                file=self.plan.table.name,
-                help="start from the table as it is: schemac import",
-            )
-            raise _StoppedError
-        if highest == id - 1:
-            return
-        filler = pb.Field(
-            name=f"{MARK}before_{id}",
-            id=id - 1,
-            parent_id=-1,
-            logical_type="int8",
-            nullable=True,
-            encoding=pb.Field.PLAIN,
-        )
-        fragments = [fragment.metadata for fragment in self.dataset.get_fragments()]
-        self.merge(fragments, [*self.fields(), filler])
-
-    def expect(self, id: int, path: str) -> None:
-        """That Lance gave the id that was meant."""
-        if id not in {field.id for field in self.fields()}:
-            raise RuntimeError(f"the new column {path} did not get the id {id}")
-
-    def fields(self) -> list[pb.Field]:
-        """All fields as they are now."""
-        return [pb.Field.FromString(bytes(m)) for m in self.dataset.lance_schema.__reduce__()[1][1:]]
-
-    def merge(self, fragments: list[Any], fields: Sequence[pb.Field]) -> None:
-        """Commit columns without data."""
+    def build_indices(self) -> None:
+        """Each index that went with its field again, and out of the list of those that wait."""
         import lance
 
-        metadata = json.loads(self.dataset.lance_schema.__reduce__()[1][0])
-        schema = lance_schema(in_preorder(fields), {key: bytes(value) for key, value in metadata.items()})
-        self.commit(lance.LanceOperation.Merge(fragments, schema))
+        now = lance.dataset(self.plan.table.name)
+        known = {step.index.name: step.index for step in self.plan.of(BuildIndex) if step.index is not None}
+        for index in map(_index, self.waiting(now)):
+            path = path_after(index, self.plan.sides)
+            known.setdefault(index.name, index)
+            if path is None:
+                del known[index.name]
+        standing = {description.name for description in now.describe_indices()}
+        for index in known.values():
+            if index.name not in standing:
+                self.build_index(index)
+        if self.waiting(now):
+            lance.dataset(self.plan.table.name).delete_config_keys([INDICES_KEY])
 
-    def commit(self, operation: Any) -> None:
-        """One version more, if nobody else made one."""
+    def build_index(self, index: Index) -> None:
+        """One index, where its field is now."""
         import lance
 
-        lance.LanceDataset.commit(self.plan.table.name, operation, read_version=self.dataset.version)
-        self.reopen()
+        path = path_after(index, self.plan.sides)
+        assert path is not None
+        self.progress(f"build index {index.name}", 0, 1)
+        build(lance.dataset(self.plan.table.name), index, path)
+        self.progress(f"build index {index.name}", 1, 1)
 
-    def reopen(self) -> None:
-        """The table's newest version."""
+    def commit(self, what: str, operation: str, arguments: tuple[Any, ...], version: int) -> int:
+        """One version more, made of a version, if nobody wrote since; its number."""
         import lance
 
-        self.dataset = lance.dataset(self.plan.table.name)
+        self.progress(what, 0, 1)
+        made = getattr(lance.LanceOperation, operation)(*arguments)
+        dataset = lance.LanceDataset.commit(self.plan.table.name, made, read_version=version)
+        self.commits += 1
+        self.progress(what, 1, 1)
+        return int(dataset.version)
 
 
-def rewrite_here(path: str, version: int, recipe: Recipe, progress: Progress) -> tuple[list[Any], Any]:
-    """A column written anew by this process, fragment by fragment."""
-    import lance
-
-    fragments = lance.dataset(path, version=version).get_fragments()
-    made: list[Any] = []
-    schema: Any = None
-    for number, fragment in enumerate(fragments):
-        progress(f"writing {recipe.name}", number, len(fragments))
-        metadata, schema = fragment.merge_columns(recipe.make, columns=recipe.sources)
-        made.append(metadata)
-    return made, schema
+def _titles(roots: tuple[Slot, ...]) -> tuple[str, ...]:
+    return tuple(root.title for root in roots)
 
 
-def lance_schema(fields: Sequence[pb.Field], metadata: Any) -> Any:
-    """Lance's own schema of these messages."""
-    from lance.schema import LanceSchema
-
-    entries = json.dumps({key: list(bytes(metadata[key])) for key in metadata})
-    return LanceSchema._from_protos(entries, *[field.SerializeToString() for field in fields])
-
-
-_SCALAR_TYPES = {
-    "LabelList": "LABEL_LIST",
-    "NGram": "NGRAM",
-    "ZoneMap": "ZONEMAP",
-    "BloomFilter": "BLOOMFILTER",
-}
-
-
-def _unmark_key(field: pb.Field) -> None:
-    for key in [key for key in field.metadata if key.startswith("lance-schema:unenforced")]:
-        del field.metadata[key]
-    field.ClearField("unenforced_primary_key")
-    field.ClearField("unenforced_primary_key_position")
-    field.ClearField("unenforced_clustering_key_position")
+def _index(entry: dict[str, Any]) -> Index:
+    return Index(**entry)

@@ -1,34 +1,48 @@
 """The steps from a Lance table as it is to a locked schema.
 
 Floor: 11 (tables).
-Shape: checks first, then indices that stand in the way, then new nodes in the order of their ids (Lance gives ids in the
-order of the steps), then one commit that sets everything else, then indices. What is done already is left out, so
-that the plan of an interrupted run is what remains of it.
+Shape: checks first, then what is written into new files, then one commit that puts all new fields into the table at
+once, then one for names and nullability, then indices. Whatever is done already is seen in the table itself, so that
+the plan of an interrupted run is what remains of it.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import TypeVar
 
 from schemac.evolution.changes import Change, Fact
 from schemac.evolution.diff import diff_of, slot_title
 from schemac.evolution.engines import lance as engine
+from schemac.evolution.readers import TYPE_FACTS
 from schemac.evolution.side import Pair, Side
-from schemac.evolution.verdict import Outcome
-from schemac.identity.casts import is_cast
+from schemac.evolution.verdict import Judgement, Outcome
 from schemac.identity.lock import Numbers
 from schemac.identity.numbering import Highest, Old, number
-from schemac.logical.slots import Slot, is_in_structs, preorder
+from schemac.logical.slots import Slot, preorder
 from schemac.source.catalogue import REFUSED_CHANGE, UNUSABLE_TABLE
 from schemac.source.report import Report
-from schemac.tables.checks import report_pointless_rounding, value_checks
-from schemac.tables.convert import is_named
+from schemac.tables.checks import checks, report_pointless_rounding
 from schemac.tables.differences import differences
-from schemac.tables.lance_table import LanceTable, is_held
-from schemac.tables.steps import Add, BuildIndex, Cast, DropIndex, Index, Rewrite, SetSchema, Step
+from schemac.tables.lance_fields import lance_schema, paths
+from schemac.tables.lance_table import LanceTable, is_held, limits_of
+from schemac.tables.layout import Layout
+from schemac.tables.stages import pair_by_ids, stages
+from schemac.tables.steps import (
+    Add,
+    BuildIndex,
+    DropIndex,
+    Index,
+    Rewrite,
+    SetSchema,
+    Step,
+    Swap,
+)
 from schemac.targets._generated.lance import file_pb2 as pb
 from schemac.targets.lance import to_message
 
-_ENTRIES_OF_SET_SCHEMA = {
+_S = TypeVar("_S", bound=Step)
+
+_DETAILS = {
     Fact.FIELD_DROPPED: "drops {path}",
     Fact.FIELD_RENAMED: "renames {old} to {new}",
     Fact.FIELDS_REORDERED: "puts the fields in their new order",
@@ -42,18 +56,32 @@ class Plan:
     """All steps for one table."""
 
     table: LanceTable
-    sides: Pair
+    layout: Layout
+    stages: tuple[Pair, ...]
+    """How values get from the table's types to the new ones."""
     changes: tuple[Change, ...]
     steps: tuple[Step, ...]
-    target: pb.Schema
-    """What the table's schema is afterwards."""
     rounded: frozenset[str] = frozenset()
     """The fields whose values may be rounded."""
+
+    @property
+    def sides(self) -> Pair:
+        """The table's schema and the new one."""
+        return self.layout.sides
+
+    @property
+    def target(self) -> pb.Schema:
+        """What the table's schema is afterwards."""
+        return self.layout.target
 
     @property
     def is_done(self) -> bool:
         """Whether nothing is left to do."""
         return not self.steps
+
+    def of(self, kind: type[_S]) -> list[_S]:
+        """The steps of one kind."""
+        return [step for step in self.steps if isinstance(step, kind)]
 
 
 def plan(table: LanceTable, new: Side, report: Report, rounded: frozenset[str] = frozenset()) -> Plan | None:
@@ -68,203 +96,182 @@ def plan(table: LanceTable, new: Side, report: Report, rounded: frozenset[str] =
         return None
     if not is_held(new, report):
         return None
-    sides = _pair(table, new)
+    sides = pair_by_ids(table.side, new)
     changes = diff_of(sides)
-    is_empty = table.row_count == 0
-    for change in changes if not is_empty else ():
-        judgement = engine.judge(change, sides)
+    ways = stages(sides)
+    judged = list(_judged(sides, ways, changes)) if table.row_count else []
+    for change, judgement in judged:
         if judgement.outcome is Outcome.REFUSED:
-            place = change.new_place
-            report.add(
-                REFUSED_CHANGE,
-                f"{change}: {judgement.reason}",
-                file=place.file if place else table.name,
-                at=(place.line, place.column, place.line, place.column) if place else (0, 0, 0, 0),
-                path=change.path,
-                help=judgement.way_out,
-            )
+            _refuse(change, judgement, table, report)
     report_pointless_rounding(rounded, sides, report)
     if report.has_errors:
         return None
-    numbers = _numbers(table, sides)
-    target = to_message(new.lowered, numbers)
-    nodes = list(_nodes(table, sides, numbers, rounded))
-    if _has_part_alone(nodes, table, report):
+    layout = _layout(table, sides)
+    if not _fits_files(layout, table, report):
         return None
-    going = _going(table, target)
-    all_indices = [_with_field(index, table) for index in table.indices]
-    indices = [index for index in all_indices if _is_in_the_way(index, table, going)]
-    steps: list[Step] = []
-    if not is_empty:
-        steps += value_checks(sides, changes, rounded)
+    steps: list[Step] = list(checks(sides, judged, rounded, is_direct=len(ways) == 1))
+    steps += _field_steps(layout, table)
+    going = [index for index in table.all_indices if is_going(index, table, layout.target)]
     steps += [
-        DropIndex(index.path, index=index, is_rebuilt=_path_after(index, sides) is not None)
-        for index in indices
+        DropIndex(index.path, index=index, is_rebuilt=path_after(index, sides) is not None)
+        for index in going
         if index.name in table.standing
     ]
-    steps += _batched(nodes)
-    if steps or _differs(table, target):
-        steps.append(SetSchema("the schema", details=tuple(_details(changes))))
-    for index in all_indices:
-        path = _path_after(index, sides)
-        if path is not None and (index in indices or index.name not in table.standing):
+    steps += _commits(layout, table, changes, is_data=any(isinstance(s, Rewrite | Add) for s in steps))
+    for index in table.all_indices:
+        path = path_after(index, sides)
+        if path is not None and (index in going or index.name not in table.standing):
             steps.append(BuildIndex(path, index=replace(index, path=path)))
-    return Plan(table, sides, changes, tuple(steps), target, rounded)
+    return Plan(table, layout, ways, changes, tuple(steps), rounded)
 
 
-def _pair(table: LanceTable, new: Side) -> Pair:
-    assert table.side.ids is not None
-    assert new.ids is not None
-    by_id = {id: slot for slot, id in table.side.ids.items()}
-    return Pair(table.side, new, {slot: by_id[id] for slot, id in new.ids.items() if id in by_id})
+def _layout(table: LanceTable, sides: Pair) -> Layout:
+    """What the table gets, in files of its version."""
+    numbers = numbers_for(table, sides.new)
+    layout = Layout(sides, table.fields, table.stale, numbers, to_message(sides.new.lowered, numbers))
+    if (table.storage_version or "2.1") >= "2.1":
+        return layout
+    # Version 2.0 lists structs and lists among the fields of each file, and Lance lets none stand in two of them.
+    parts = {slot.column for data in table.data for slot in layout.roots(data) if slot.parent is not None}
+    highest = max([table.highest_id, *(id for own in numbers.values() for id in own.lance)])
+    renewed = dict(numbers)
+    for slot in preorder([column for column in sides.new.dataset.columns if column in parts]):
+        count = len(numbers[slot].lance)
+        renewed[slot] = replace(numbers[slot], lance=tuple(range(highest + 1, highest + 1 + count)))
+        highest += count
+    return replace(layout, numbers=renewed, target=to_message(sides.new.lowered, renewed))
 
 
-def _numbers(table: LanceTable, sides: Pair) -> Mapping[Slot, Numbers]:
-    """The numbers that the table's fields are to have: those of the lock, unless the table has its own."""
-    assert sides.new.numbers is not None
-    if not table.has_own_numbers:
-        return sides.new.numbers
-    assert sides.old.numbers is not None
+def numbers_for(table: LanceTable, new: Side) -> Mapping[Slot, Numbers]:
+    """The numbers that the table's fields are to have: those of the lock, unless the table has others already."""
+    assert new.numbers is not None
+    sides = pair_by_ids(table.side, new)
+    there = {field.id for field in table.fields}
+    fresh = {id for numbers in new.numbers.values() for id in numbers.lance} - there
+    if not table.has_own_numbers and all(id > table.highest_id for id in fresh):
+        return new.numbers
+    assert table.side.numbers is not None
     old = {
-        slot: Old(before, sides.old.words[before], sides.old.numbers[before])
+        slot: Old(before, table.side.words[before], table.side.numbers[before])
         for slot, before in sides.before.items()
     }
-    found, _ = number(sides.new.dataset.columns, sides.new.words, old, Highest(table.highest_id))
+    found, _ = number(new.dataset.columns, new.words, old, Highest(table.highest_id))
     return found
 
 
-def _nodes(
-    table: LanceTable, sides: Pair, numbers: Mapping[Slot, Numbers], rounded: frozenset[str]
-) -> Iterator[Add | Cast | Rewrite]:
-    """A step for every node that the table does not have yet, and whose parent it has."""
-    assert sides.old.numbers is not None
-    there = {field.id for field in table.fields}
-    for slot in preorder(sides.new.dataset.columns):
-        ids = numbers[slot].lance
-        above = numbers[slot.parent].lance if slot.parent is not None else ()
-        if not ids or ids[0] in there or (above and above[0] not in there):
-            continue
-        before = sides.before.get(slot)
-        subtree = tuple(id for inner in preorder([slot]) for id in numbers[inner].lance)
-        if before is None and not any(inner in sides.before for inner in preorder([slot])):
-            yield Add(slot.title, slots=(slot,), ids=subtree)
-        elif before is not None and _is_castable(sides, before, slot, rounded):
-            yield Cast(
-                slot.title,
-                slot=slot,
-                before=slot_title(before),
-                after=slot_title(slot),
-                ids=subtree,
-                old_ids=sides.old.numbers[before].lance,
-            )
-        else:
-            yield Rewrite(
-                slot.title,
-                slot=slot,
-                before=slot_title(before) if before is not None else "nothing",
-                after=slot_title(slot),
-                ids=subtree,
-            )
+def _judged(
+    sides: Pair, ways: Sequence[Pair], changes: Sequence[Change]
+) -> Iterator[tuple[Change, Judgement]]:
+    """What Lance makes of each change; where types changed more than once, each of these changes counts."""
+    for change in changes:
+        if len(ways) == 1 or change.fact not in TYPE_FACTS:
+            yield change, engine.judge(change, sides)
+    for way in ways if len(ways) > 1 else ():
+        for change in diff_of(way):
+            if change.fact in TYPE_FACTS:
+                yield _at_the_end(change, way, sides), engine.judge(change, way)
 
 
-def _is_castable(sides: Pair, before: Slot, slot: Slot, rounded: frozenset[str]) -> bool:
-    """Whether Lance casts the field where it stands; a vector counts as a plain value."""
-    pairs = [(before, slot), *zip(before.children, slot.children, strict=False)]
-    if not all(engine.is_cast_in_place(*pair, is_rounded=is_named(pair[1], rounded)) for pair in pairs):
-        return False
-    old, new = sides.old.words[before], sides.new.words[slot]
-    parent = sides.before.get(slot.parent) if slot.parent is not None else None
-    if len(old) != 1 or len(new) != 1 or before.parent is not parent:
-        return False
-    is_plain = not any(sides.new.words[child] for child in slot.children)
-    return is_plain and len(before.children) == len(slot.children) and is_cast(old[0], new[0])
+def _at_the_end(change: Change, way: Pair, sides: Pair) -> Change:
+    """A change on the way, told of the field that it is in the end."""
+    assert way.new.ids is not None
+    assert sides.new.ids is not None
+    id = way.new.ids.get(change.new_slot) if change.new_slot is not None else None
+    slot = next((slot for slot, other in sides.new.ids.items() if other == id), None)
+    return replace(change, new_slot=slot, old_slot=sides.before.get(slot) if slot is not None else None)
 
 
-def _has_part_alone(nodes: Sequence[Add | Cast | Rewrite], table: LanceTable, report: Report) -> bool:
-    """Whether a part of a list would have to be written anew alone, which is possible with whole columns only."""
-    parts = [
-        node for node in nodes if isinstance(node, Rewrite) and node.slot and not is_in_structs(node.slot)
-    ]
-    for node in parts:
-        report.add(
-            REFUSED_CHANGE,
-            f"{node.title}: {node.before} → {node.after}: inside lists Lance casts by itself, and knows no clocks and no "
-            "rounding but that of binary floats",
-            file=table.name,
-            path=node.title,
-            help="add a field beside it, fill it, and drop the old one",
+def _refuse(change: Change, judgement: Judgement, table: LanceTable, report: Report) -> None:
+    place = change.new_place
+    report.add(
+        REFUSED_CHANGE,
+        f"{change}: {judgement.reason}",
+        file=place.file if place else table.name,
+        at=(place.line, place.column, place.line, place.column) if place else (0, 0, 0, 0),
+        path=change.path,
+        help=judgement.way_out,
+    )
+
+
+def _fits_files(layout: Layout, table: LanceTable, report: Report) -> bool:
+    """Whether the version of the table's data files can hold what is new; it is for ever."""
+    if table.storage_version is None:
+        return True
+    new = {slot.title for root in layout.new for slot in preorder([root])}
+    errors = [d for d in limits_of(layout.sides.new, table.storage_version) if d.path in new]
+    report.extend(errors)
+    return not errors
+
+
+def _field_steps(layout: Layout, table: LanceTable) -> Iterator[Rewrite | Add]:
+    """A step for every field that is written, and one for all that are added."""
+    roots = list(dict.fromkeys(slot for data in table.data for slot in layout.roots(data)))
+    for slot in sorted(roots or layout.written, key=lambda slot: layout.ids(slot)[0]):
+        before = layout.sides.before.get(slot)
+        is_carrier = slot not in layout.written
+        was = slot_title(before) if before is not None else "nothing"
+        numbers = layout.sides.old.numbers
+        yield Rewrite(
+            slot.title,
+            slot=slot,
+            before="" if is_carrier else was,
+            after=slot_title(slot),
+            ids=layout.ids_below(slot),
+            old_ids=numbers[before].lance if before is not None and numbers and not is_carrier else (),
         )
-    return bool(parts)
+    added = [slot for slot in layout.added if slot not in roots]
+    if added:
+        titles = ", ".join(slot.title for slot in added)
+        yield Add(
+            titles, slots=tuple(added), ids=tuple(id for slot in added for id in layout.ids_below(slot))
+        )
 
 
-def _batched(nodes: Sequence[Add | Cast | Rewrite]) -> list[Step]:
-    """The steps by their ids; additions that follow each other are one commit."""
-    steps: list[Step] = []
-    for step in sorted(nodes, key=lambda step: step.ids[0]):
-        last = steps[-1] if steps else None
-        if isinstance(step, Add) and isinstance(last, Add):
-            steps[-1] = Add(
-                f"{last.title}, {step.title}", slots=(*last.slots, *step.slots), ids=(*last.ids, *step.ids)
-            )
-        else:
-            steps.append(step)
-    return steps
+def _commits(
+    layout: Layout, table: LanceTable, changes: Sequence[Change], *, is_data: bool
+) -> Iterator[Swap | SetSchema]:
+    """The commit that brings the data, and the one that does the rest."""
+    new = {slot for root in layout.new for slot in preorder([root])}
+    swapped = [c for c in changes if is_data and (c.new_slot in new or c.fact is Fact.FIELD_DROPPED)]
+    if is_data:
+        yield Swap("the new fields", details=tuple(_details(swapped)))
+    if schema_differs(layout, table, is_data=is_data):
+        yield SetSchema("the schema", details=tuple(_details(c for c in changes if c not in swapped)))
 
 
-def _going(table: LanceTable, target: pb.Schema) -> frozenset[int]:
-    """Ids that the table has and the target does not."""
-    return frozenset(field.id for field in table.fields) - {field.id for field in target.fields}
+def schema_differs(layout: Layout, table: LanceTable, *, is_data: bool) -> bool:
+    """Whether a commit of the schema alone is needed, after that of the data where there is one."""
+    fields = layout.middle if is_data else table.fields
+    if table.dataset is None:
+        return _bytes(layout.target.fields) != _bytes(fields)
+    metadata = {key: bytes(value) for key, value in layout.target.metadata.items()}
+    schema = lance_schema(fields, table.metadata)
+    return bool(differences(_bytes(layout.target.fields), schema, metadata=metadata))
 
 
-def _is_in_the_way(index: Index, table: LanceTable, going: frozenset[int]) -> bool:
-    return _id_of(index, table) in going
+def _bytes(fields: Iterable[pb.Field]) -> list[bytes]:
+    return [field.SerializeToString(deterministic=True) for field in fields]
 
 
-def _id_of(index: Index, table: LanceTable) -> int | None:
-    by_path = paths(table.fields)
-    return next((id for id, path in by_path.items() if path == index.path), None)
+def is_going(index: Index, table: LanceTable, target: pb.Schema) -> bool:
+    """Whether an index goes with its field: Lance drops it in the commit that takes the field away."""
+    id = next((id for id, path in paths(table.fields).items() if path == index.path), None)
+    return id in {field.id for field in table.fields} - {field.id for field in target.fields}
 
 
-def paths(fields: Sequence[pb.Field]) -> dict[int, str]:
-    """Every field's path as Lance writes it, by id."""
-    found: dict[int, str] = {-1: ""}
-    for field in fields:
-        name = field.name if field.name.replace("_", "a").isalnum() else f"`{field.name}`"
-        above = found.get(field.parent_id, "")
-        found[field.id] = f"{above}.{name}" if above else name
-    return found
-
-
-def _path_after(index: Index, sides: Pair) -> str | None:
+def path_after(index: Index, sides: Pair) -> str | None:
     """Where the indexed field is once the plan is carried out; None where it goes."""
     assert sides.new.ids is not None
     return next((slot.title for slot, id in sides.new.ids.items() if id == index.field_id), None)
 
 
-def _with_field(index: Index, table: LanceTable) -> Index:
-    """The index with the id of its field; one that waits has it already."""
-    if index.field_id or table.side.ids is None or table.side.numbers is None:
-        return index
-    lance = _id_of(index, table)
-    found = (id for slot, id in table.side.ids.items() if lance in table.side.numbers[slot].lance)
-    return replace(index, field_id=next(found, 0))
-
-
-def _details(changes: Sequence[Change]) -> Iterator[str]:
+def _details(changes: Iterable[Change]) -> Iterator[str]:
     is_told = False
     for change in changes:
-        text = _ENTRIES_OF_SET_SCHEMA.get(change.fact)
+        text = _DETAILS.get(change.fact)
         if text is not None:
             yield text.format(path=change.path, old=change.old, new=change.new)
         elif change.fact is not Fact.FIELD_ADDED:
             is_told = True
     if is_told:
         yield "sets metadata, keys and encodings"
-
-
-def _differs(table: LanceTable, target: pb.Schema) -> bool:
-    metadata = {key: bytes(value) for key, value in target.metadata.items()}
-    fields = [field.SerializeToString(deterministic=True) for field in target.fields]
-    if table.dataset is None:
-        return fields != [field.SerializeToString(deterministic=True) for field in table.fields]
-    return bool(differences(fields, table.dataset.lance_schema, metadata=metadata))

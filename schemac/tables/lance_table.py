@@ -7,28 +7,28 @@ Errors: SC421 unusable-table.
 """
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
-from schemac.evolution.side import Side, side_of_version, words_of
-from schemac.identity.freeze import open_version
-from schemac.identity.lock import LockedDataset, Numbers, State
-from schemac.identity.match import Ids
+from schemac.evolution.side import Side, side_of_version
+from schemac.identity.lock import LockedDataset
 from schemac.lifting.lift import lift
 from schemac.logical.dataset import LogicalDataset
 from schemac.logical.model import Schema
 from schemac.logical.origins import Origins
-from schemac.logical.path import Segment
-from schemac.logical.slots import Slot, columns, preorder
+from schemac.logical.slots import columns
 from schemac.lowering.lower import lower
 from schemac.source.catalogue import LANCE_LOSS, UNUSABLE_TABLE
-from schemac.source.diagnostic import Severity
+from schemac.source.diagnostic import Diagnostic, Severity
 from schemac.source.report import Report
 from schemac.tables.differences import differences
-from schemac.tables.steps import MARK, Index
+from schemac.tables.lance_fields import data_of, in_preorder, paths, schema_without, stale_fields
+from schemac.tables.lance_ids import IDS_KEY, ids_as_noted, ids_by_number, ids_by_place
+from schemac.tables.lance_indices import indices_of
+from schemac.tables.steps import Index
 from schemac.targets._generated.lance import file_pb2 as pb
 from schemac.targets._lance.limits import Limits
 from schemac.targets._lance.nodes import numbers_of
@@ -55,6 +55,10 @@ class LanceTable:
     """Whether it numbers its fields otherwise than the lock."""
     unknown: tuple[str, ...] = ()
     """Fields that the lock does not know."""
+    stale: frozenset[int] = frozenset()
+    """Fields that a run has begun to fill beside the ones that they were to replace; those count."""
+    locked: LockedDataset | None = None
+    """The lock that it was opened with; None for one that is imagined."""
 
     @classmethod
     def imagined(cls, side: Side) -> "LanceTable":
@@ -71,21 +75,57 @@ class LanceTable:
     def highest_id(self) -> int:
         """The highest id that Lance knows of: it gives the next one."""
         used = [field.id for field in self.fields]
-        for fragment in self.dataset.get_fragments() if self.dataset is not None else ():
-            for file in fragment.metadata.files:
-                used += file.fields
-        return max(used, default=-1)
+        return max([*used, *(id for data in self.data for id in data)], default=-1)
+
+    @cached_property
+    def data(self) -> tuple[frozenset[int], ...]:
+        """The fields that each fragment holds data of."""
+        if self.dataset is None:
+            return (frozenset(field.id for field in self.fields),)
+        return tuple(data_of(fragment.metadata) for fragment in self.dataset.get_fragments())
+
+    @cached_property
+    def storage_version(self) -> str | None:
+        """The version of its data files, which it keeps for ever; None for one that is imagined."""
+        if self.dataset is None:
+            return None
+        version = str(self.dataset.data_storage_version)
+        return version if version[0].isdigit() else "0.1"
+
+    @cached_property
+    def metadata(self) -> dict[str, bytes]:
+        """That of its schema."""
+        entries = json.loads(self.dataset.lance_schema.__reduce__()[1][0])
+        return {key: bytes(value) for key, value in entries.items()}
+
+    @cached_property
+    def all_indices(self) -> tuple[Index, ...]:
+        """The same indices, each with the lock's id of its field."""
+        return tuple(self.with_field(index) for index in self.indices)
+
+    def with_field(self, index: Index) -> Index:
+        """One that waits has its field already."""
+        if index.field_id or self.side.ids is None or self.side.numbers is None:
+            return index
+        lance = next((id for id, path in paths(self.fields).items() if path == index.path), None)
+        found = (id for slot, id in self.side.ids.items() if lance in self.side.numbers[slot].lance)
+        return replace(index, field_id=next(found, 0))
 
     @cached_property
     def indices(self) -> tuple[Index, ...]:
         """Its indices, with those that an interrupted run has taken away."""
         if self.dataset is None:
             return ()
-        found = {index.name: index for index in _indices(self.dataset)}
+        found = {index.name: index for index in indices_of(self.dataset)}
         waiting = self.dataset.config().get(INDICES_KEY)
         for index in json.loads(waiting) if waiting else ():
             found.setdefault(index["name"], Index(**index))
         return tuple(found.values())
+
+    @cached_property
+    def has_notes(self) -> bool:
+        """Whether a run left notes in its configuration."""
+        return self.dataset is not None and not {INDICES_KEY, IDS_KEY}.isdisjoint(self.dataset.config())
 
     @property
     def standing(self) -> frozenset[str]:
@@ -122,37 +162,51 @@ def open_table(path: str, locked: LockedDataset, report: Report) -> LanceTable |
         side = side_of_version(locked, version.number)
         messages_then = _messages(side)
         if messages_then is not None and not differences(messages_then, dataset.lance_schema):
-            return LanceTable(path, dataset, side, fields, has_own_numbers=False)
+            return LanceTable(path, dataset, side, fields, has_own_numbers=False, locked=locked)
+    return _lifted(path, dataset, schema, fields, locked, report)
+
+
+def _lifted(
+    path: str, dataset: Any, schema: Any, fields: tuple[pb.Field, ...], locked: LockedDataset, report: Report
+) -> LanceTable | None:
+    """A table that is no version of the lock as it is."""
+    stale = stale_fields(fields, locked)
+    names = frozenset(field.name for field in fields if field.id in stale)
     found = Report()
-    tree = lift(_settled(schema), path, found)
+    tree = lift(schema_without(schema, names), path, found)
     if found.has_errors:
         report.extend(found.diagnostics)
         return None
     model = Schema.model_validate(tree)
     logical = LogicalDataset(locked.name, model, columns(model), Origins(path))
-    settled = [(field.name, field.id) for field in _without_marked(fields)]
+    settled = [(field.name, field.id) for field in in_preorder(fields) if field.id not in stale]
     numbers = numbers_of(lower(logical), settled)
     if numbers is None:
         report.add(UNUSABLE_TABLE, f"the fields of {path} cannot be told apart", file=path)
         return None
-    ids, unknown = _ids_by_number(logical, numbers, locked)
+    ids, unknown = ids_by_number(logical, numbers, locked)
     has_own_numbers = bool(unknown)
     if unknown:
-        by_place = _ids_by_place(logical, locked)
+        by_place = ids_as_noted(logical, dataset) or ids_by_place(logical, locked)
         if by_place is not None:
             ids, unknown = by_place, []
-    return LanceTable(
-        path, dataset, Side(logical, path, locked, ids, numbers), fields, has_own_numbers, tuple(unknown)
-    )
+    side = Side(logical, path, locked, ids, numbers)
+    return LanceTable(path, dataset, side, fields, has_own_numbers, tuple(unknown), stale, locked)
 
 
 def is_held(new: Side, report: Report) -> bool:
     """Whether Lance can hold a schema at all."""
+    errors = limits_of(new, None)
+    report.extend(errors)
+    return not errors
+
+
+def limits_of(new: Side, version: str | None) -> list[Diagnostic]:
+    """Why Lance cannot hold a schema in data files of a version; of that which the schema asks for by default."""
     found = Report()
-    is_held = Limits(new.compilation, Emission(new.dataset, "lance", LANCE_LOSS, found)).are_kept()
-    if not is_held:
-        report.extend(d for d in found.diagnostics if d.severity is Severity.ERROR)
-    return is_held
+    emission = Emission(new.dataset, "lance", LANCE_LOSS, found)
+    Limits(new.compilation, emission, of_table=version).are_kept()
+    return [d for d in found.diagnostics if d.severity is Severity.ERROR]
 
 
 @contextmanager
@@ -172,126 +226,3 @@ def _messages(side: Side) -> list[bytes] | None:
         return [field.SerializeToString() for field in to_message(side.lowered, side.numbers).fields]
     except ValueError:
         return None
-
-
-def _settled(schema: Any) -> Any:
-    """The schema without what is under way."""
-    import pyarrow as pa
-
-    def type_of(t: Any) -> Any:
-        if isinstance(t, pa.BaseExtensionType):
-            return t
-        if pa.types.is_list(t) or pa.types.is_large_list(t):
-            make = pa.list_ if pa.types.is_list(t) else pa.large_list
-            return make(t.value_field.with_type(type_of(t.value_type)))
-        if not pa.types.is_struct(t):
-            return t
-        return pa.struct([f.with_type(type_of(f.type)) for f in t if not f.name.startswith(MARK)])
-
-    kept = [f.with_type(type_of(f.type)) for f in schema if not f.name.startswith(MARK)]
-    return pa.schema(kept, schema.metadata)
-
-
-def _without_marked(fields: Sequence[pb.Field]) -> list[pb.Field]:
-    """Fields in pre-order, without those that are under way and what is below them."""
-    gone: set[int] = set()
-    kept = []
-    for field in in_preorder(fields):
-        if field.name.startswith(MARK) or field.parent_id in gone:
-            gone.add(field.id)
-        else:
-            kept.append(field)
-    return kept
-
-
-def in_preorder(fields: Sequence[pb.Field]) -> list[pb.Field]:
-    """The same fields, each parent right before its children."""
-    children: dict[int, list[pb.Field]] = {}
-    for field in fields:
-        children.setdefault(field.parent_id, []).append(field)
-    found: list[pb.Field] = []
-    stack = list(reversed(children.get(-1, [])))
-    while stack:
-        field = stack.pop()
-        found.append(field)
-        stack.extend(reversed(children.get(field.id, []) if field.id != field.parent_id else []))
-    return found
-
-
-def _ids_by_number(
-    logical: LogicalDataset, numbers: Mapping[Slot, Numbers], locked: LockedDataset
-) -> tuple[Ids, list[str]]:
-    """The lock's ids of the fields that have numbers of the lock, and the fields that have others.
-
-    A number alone may be a coincidence: the field has to be of the type that the number stands for, and to be called
-    as that field was in some version.
-    """
-    known = _known(locked)
-    words = words_of(logical)
-    parts: dict[tuple[int, object], State] = {
-        (state.shape.parent, state.shape.segment): state
-        for state in locked.states
-        if state.shape.parent is not None and not state.numbers.lance
-    }
-    ids: Ids = {}
-    unknown: list[str] = []
-    for slot in preorder(logical.columns):
-        lance = numbers[slot].lance
-        if not lance:
-            state = parts.get((ids[slot.parent], slot.segment)) if slot.parent in ids else None
-            id = state.id if state is not None else None
-        else:
-            id = known.get((lance, words[slot], slot.segment))
-            if id is None:
-                unknown.append(slot.title)
-        if id is not None:
-            ids[slot] = id
-    return ids, unknown
-
-
-def _known(locked: LockedDataset) -> dict[tuple[tuple[int, ...], tuple[str, ...], Segment], int]:
-    """The id of every field by its numbers with the types that they stand for, and each name that it had."""
-    names: dict[int, set[Segment]] = {}
-    for state in locked.states:
-        names.setdefault(state.id, set()).add(state.shape.segment)
-    known: dict[tuple[tuple[int, ...], tuple[str, ...], Segment], int] = {}
-    for version in locked.versions:
-        opened = open_version(locked, version)
-        words = words_of(opened.logical)
-        for slot, state in opened.states.items():
-            for name in names[state.id]:
-                known[state.numbers.lance, words[slot], name] = state.id
-    return known
-
-
-def _ids_by_place(logical: LogicalDataset, locked: LockedDataset) -> Ids | None:
-    """The ids of the newest version that has exactly these fields."""
-    words = words_of(logical)
-    here = [(slot.path, words[slot]) for slot in preorder(logical.columns)]
-    for version in reversed(locked.versions):
-        opened = open_version(locked, version)
-        theirs = words_of(opened.logical)
-        there = [(slot.path, theirs[slot]) for slot in preorder(opened.logical.columns)]
-        if here == there:
-            states = [opened.states[slot] for slot in preorder(opened.logical.columns)]
-            return {slot: state.id for slot, state in zip(preorder(logical.columns), states, strict=True)}
-    return None
-
-
-def _indices(dataset: Any) -> Iterator[Index]:
-    for description in dataset.describe_indices():
-        details = description.details or {}
-        parameters: dict[str, Any] = {}
-        if "metric_type" in details:
-            statistics = dataset.stats.index_stats(description.name)["indices"][0]
-            parameters = {
-                "metric": str(details["metric_type"]).lower(),
-                "num_partitions": statistics.get("num_partitions"),
-            }
-            compression = details.get("compression") or {}
-            if "num_sub_vectors" in compression:
-                parameters["num_sub_vectors"] = compression["num_sub_vectors"]
-        elif description.index_type == "Inverted":
-            kept = ("base_tokenizer", "language", "with_position", "lower_case", "stem", "remove_stop_words")
-            parameters = {key: details[key] for key in (*kept, "ascii_folding") if key in details}
-        yield Index(description.name, description.field_names[0], description.index_type, parameters)

@@ -5,13 +5,14 @@ Shape: ordered; each says what it costs and what it does to ids, metadata and in
 """
 
 from dataclasses import dataclass, field
+from enum import Enum, auto
 from typing import Any
 
 from schemac.evolution.verdict import Outcome
 from schemac.logical.slots import Slot
 
 MARK = "__schemac_"
-"""Names of columns that are under way begin with this."""
+"""Names that columns have while they cannot have their own begin with this."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +26,8 @@ class Index:
     parameters: dict[str, Any] = field(default_factory=dict)
     field_id: int = 0
     """The lock's id of the field, once it is known; it stays when the field gets another name."""
+    lost: tuple[str, ...] = ()
+    """Parameters that do not come back when it is built again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +53,17 @@ class Step:
         return {"cost": str(self.cost), "does": self.describe(), "field": self.title, "step": self.verb}
 
 
+class Subject(Enum):
+    """What a check asks of the values of a field."""
+
+    FIT = auto()
+    """Each one has to fit the new type."""
+    NULLS = auto()
+    """None may be null."""
+    PLACE = auto()
+    """Where one is, the structs that the field moves into may not be null."""
+
+
 @dataclass(frozen=True, slots=True)
 class Check(Step):
     """Look at the data before anything is changed."""
@@ -59,7 +73,7 @@ class Check(Step):
     query: str = ""
     """A filter of Lance that finds the rows in question; empty where it has no words for them."""
     slot: Slot | None = field(default=None, repr=False, compare=False)
-    is_about_nulls: bool = False
+    subject: Subject = Subject.FIT
 
     def describe(self) -> str:
         """The question, and the query that answers it, where Lance has one."""
@@ -67,8 +81,39 @@ class Check(Step):
 
 
 @dataclass(frozen=True, slots=True)
+class Rewrite(Step):
+    """Write a field anew, into files beside those that are there; nothing shows of it before the swap."""
+
+    cost: Outcome = Outcome.REWRITE
+    slot: Slot | None = field(default=None, repr=False, compare=False)
+    before: str = ""
+    after: str = ""
+    ids: tuple[int, ...] = ()
+    old_ids: tuple[int, ...] = ()
+
+    def describe(self) -> str:
+        """The types and ids."""
+        if not self.before:
+            return f"{self.after} of nulls is written, so that files tell in which rows its struct or list is null; id {_range(self.ids)}"
+        was = f"{_range(self.old_ids)} → " if self.old_ids else ""
+        return f"{self.before} → {self.after}, written into new files; id {was}{_range(self.ids)}"
+
+
+@dataclass(frozen=True, slots=True)
+class Add(Step):
+    """Add fields of nulls, with the ids that the lock gives them."""
+
+    slots: tuple[Slot, ...] = field(default=(), repr=False, compare=False)
+    ids: tuple[int, ...] = ()
+
+    def describe(self) -> str:
+        """The ids."""
+        return f"existing rows read as null; id {_range(self.ids)}; no data is written"
+
+
+@dataclass(frozen=True, slots=True)
 class DropIndex(Step):
-    """Take an index away that Lance would refuse to keep."""
+    """Let an index go with the field that it is of."""
 
     index: Index | None = None
     is_rebuilt: bool = True
@@ -81,54 +126,14 @@ class DropIndex(Step):
 
 
 @dataclass(frozen=True, slots=True)
-class Add(Step):
-    """Add fields of nulls, with the ids that the lock gives them."""
+class Swap(Step):
+    """One commit that puts all new fields into the table, and takes those away that they replace."""
 
-    slots: tuple[Slot, ...] = field(default=(), repr=False, compare=False)
-    ids: tuple[int, ...] = ()
-
-    def describe(self) -> str:
-        """The ids."""
-        return f"rows that are there read as null; id {_range(self.ids)}; no data is written"
-
-
-@dataclass(frozen=True, slots=True)
-class Cast(Step):
-    """Let Lance write a column anew in another type."""
-
-    cost: Outcome = Outcome.REWRITE
-    slot: Slot | None = field(default=None, repr=False, compare=False)
-    before: str = ""
-    after: str = ""
-    ids: tuple[int, ...] = ()
-    old_ids: tuple[int, ...] = ()
+    details: tuple[str, ...] = ()
 
     def describe(self) -> str:
-        """The types and ids."""
-        return (
-            f"{self.before} → {self.after}, one column is written anew; id {_range(self.old_ids)} → "
-            f"{_range(self.ids)}; Lance drops its metadata, which the last commit restores"
-        )
-
-
-@dataclass(frozen=True, slots=True)
-class Rewrite(Step):
-    """Write a column beside the old one, for there is no cast; the last commit puts it in its place."""
-
-    cost: Outcome = Outcome.REWRITE
-    slot: Slot | None = field(default=None, repr=False, compare=False)
-    before: str = ""
-    after: str = ""
-    ids: tuple[int, ...] = ()
-
-    @property
-    def column(self) -> str:
-        """What it is called until then."""
-        return f"{MARK}{self.ids[0]}"
-
-    def describe(self) -> str:
-        """The types and ids."""
-        return f"{self.before} → {self.after}, filled under the name {self.column} with id {_range(self.ids)}, then swapped in"
+        """What changes by it."""
+        return "; ".join(("one commit, and only if no row was written since they were made", *self.details))
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,15 +157,16 @@ class BuildIndex(Step):
     def describe(self) -> str:
         """Which one."""
         assert self.index is not None
-        return f"{self.index.type} index {self.index.name}"
+        lost = f"; it loses {', '.join(self.index.lost)}, which are not known here" if self.index.lost else ""
+        return f"{self.index.type} index {self.index.name}{lost}"
 
 
 _VERBS = {
     "Check": "check",
     "DropIndex": "drop index",
     "Add": "add",
-    "Cast": "cast",
     "Rewrite": "rewrite",
+    "Swap": "swap in",
     "SetSchema": "set schema",
     "BuildIndex": "build index",
 }

@@ -101,6 +101,30 @@ def _fields() -> Iterator[Case]:
         (f.FIELD_MOVED,),
     )
     yield Case(
+        "move a required member out of a struct that may be null",
+        _schema(member("s", option(struct(X, Y)))),
+        _schema(member("s", option(struct(Y))), _renamed(member("x", INT), "s.x")),
+        (f.FIELD_MOVED,),
+    )
+    yield Case(
+        "move a required column into a struct that may be null",
+        _schema(X, member("s", option(struct(Y)))),
+        _schema(member("s", option(struct(Y, _renamed(member("x", INT), "x"))))),
+        (f.FIELD_MOVED,),
+    )
+    yield Case(
+        "replace all members",
+        _schema(member("s", option(struct(X)))),
+        _schema(member("s", option(struct(NEW)))),
+        (f.FIELD_ADDED, f.FIELD_DROPPED),
+    )
+    yield Case(
+        "replace all members in a list",
+        _schema(member("l", _list(struct(X)))),
+        _schema(member("l", _list(struct(NEW)))),
+        (f.FIELD_ADDED, f.FIELD_DROPPED),
+    )
+    yield Case(
         "move a member into a list",
         _schema(member("s", struct(X, Y)), member("l", _list(struct(Y)))),
         _schema(member("s", struct(Y)), member("l", _list(struct(Y, _renamed(member("x", INT), "s.x"))))),

@@ -6,7 +6,7 @@ commit replaces the schema (names, order, nullability, metadata, drops), another
 column anew under a new id.
 """
 
-from schemac.attributes import own
+from schemac.attributes import lance, own
 from schemac.evolution.changes import Change, Fact
 from schemac.evolution.clocks import clock_of
 from schemac.evolution.fit import Fit, fit, misfit
@@ -27,6 +27,14 @@ _NEW_FILES = frozenset(
         Fact.BLOB_THRESHOLDS_CHANGED,
     }
 )
+_UNCOPIED = frozenset({lance.BLOB.key, lance.JSON.key})
+"""Attributes of fields whose values Lance gives to readers otherwise than it takes them from writers."""
+_OF_MEMBERS = (
+    TYPE_FACTS
+    | _LAYOUTS
+    | {Fact.FIELD_ADDED, Fact.FIELD_DROPPED, Fact.FIELD_MOVED, Fact.FIELDS_REORDERED, Fact.JSON_CHANGED}
+)
+"""What changes how the members of a struct lie beside each other."""
 _BESIDE = "add a field beside it, fill it, and drop the old one"
 
 
@@ -39,6 +47,12 @@ def judge(change: Change, sides: Pair | None) -> Judgement:
             Outcome.NEW_FILES, "pages that are there stay as they are", "compact the table to rewrite them"
         )
     old, new = change.old_slot, change.new_slot
+    if change.fact in _OF_MEMBERS and any(map(_is_packed, _holders(change))):
+        return Judgement(
+            Outcome.REFUSED,
+            "files that are there hold the members of a packed struct side by side, in their old order",
+            _BESIDE,
+        )
     if change.fact in TYPE_FACTS or change.fact in _LAYOUTS:
         assert sides is not None
         assert old is not None
@@ -51,9 +65,12 @@ def judge(change: Change, sides: Pair | None) -> Judgement:
             slot in sides.before for slot in sides.new.dataset.columns
         ):
             return Judgement(Outcome.REFUSED, "no column of the table would be left", "write a new table")
+        case Fact.FIELD_DROPPED if sides is not None and old is not None:
+            return _dropped(old, sides)
         case Fact.FIELD_MOVED if new is not None and old is not None:
             if is_in_structs(old) and is_in_structs(new):
-                return Judgement(Outcome.REWRITE, "Lance moves no column into another; its data is copied")
+                assert sides is not None
+                return _moved(old, new, sides)
             return Judgement(Outcome.REFUSED, "there is no way into or out of a list or map", _BESIDE)
         case Fact.BECAME_REQUIRED if sides is not None and new is not None and not _own_words(sides.new, new):
             return Judgement(Outcome.METADATA, "Lance does not keep whether items of a vector may be null")
@@ -86,8 +103,22 @@ def judge(change: Change, sides: Pair | None) -> Judgement:
     return Judgement(Outcome.METADATA)
 
 
+def _holders(change: Change) -> list[Slot]:
+    """What the members stand in that a change is about."""
+    if change.fact is Fact.FIELDS_REORDERED:
+        return [] if change.old_slot is None else [change.old_slot]
+    return [
+        above for slot in (change.old_slot, change.new_slot) if slot is not None for above in _around(slot)
+    ]
+
+
+def _is_packed(slot: Slot) -> bool:
+    encoding = lance.ENCODING.read(slot.extra)
+    return encoding is not None and bool(encoding.packed)
+
+
 def _added(new: Slot, change: Change, sides: Pair) -> Judgement:
-    if any(slot in sides.before for slot in preorder([new])):
+    if has_values(new, sides):
         hollow = _hollow(new, sides)
         if hollow is not None:
             return Judgement(
@@ -109,6 +140,110 @@ def _added(new: Slot, change: Change, sides: Pair) -> Judgement:
     return Judgement(Outcome.METADATA, "rows that are there read as null")
 
 
+def _dropped(old: Slot, sides: Pair) -> Judgement:
+    """Lance's files tell where a struct or a list is null in the data of what is below it, and nowhere else."""
+    for above in _around(old):
+        new = sides.after.get(above)
+        if new is not None and not is_inside_map_or_vector(new) and not _is_told(new, above, sides):
+            return Judgement(
+                Outcome.REWRITE,
+                f"nothing is left in {new.title} that all files hold, so they would not tell where it is null; "
+                "another field of it is written",
+            )
+    return Judgement(Outcome.METADATA)
+
+
+def _is_told(slot: Slot, above: Slot, sides: Pair) -> bool:
+    """Whether something below a slot has data wherever an old slot around it has."""
+    if slot.children and slot.type.kind == "Struct":
+        return any(_is_told(child, above, sides) for child in slot.children)
+    if slot.children and slot.type.kind == "List" and _own_words(sides.new, slot.children[0]):
+        return _is_told(slot.children[0], above, sides)
+    before = [sides.before[inner] for inner in preorder([slot]) if inner in sides.before]
+    return any(_is_as_old(inner, above, sides.old) for inner in before)
+
+
+def _is_as_old(slot: Slot, above: Slot, side: Side) -> bool:
+    """Whether a field came with what is around it, or was written anew later; without a lock nobody knows better."""
+    if side.locked is None or side.ids is None:
+        return True
+    states = [[s for s in side.locked.states if s.id == side.ids[it]] for it in (slot, above)]
+    if not all(states):
+        return True
+    (mine, theirs) = (min(found, key=lambda state: state.first) for found in states)
+    is_rewritten = len({state.numbers.lance for state in states[0]}) > 1
+    return mine.first <= theirs.first or is_rewritten
+
+
+def _moved(old: Slot, new: Slot, sides: Pair) -> Judgement:
+    """What becomes of values whose structs may be null, before or after."""
+    uncopied = next((slot for slot in preorder([new]) if not _UNCOPIED.isdisjoint(slot.extra)), None)
+    if uncopied is not None:
+        return Judgement(
+            Outcome.REFUSED, f"Lance does not hand out {uncopied.title} in a form that can be copied", _BESIDE
+        )
+    lost = moved_into(new, sides)
+    if lost:
+        return Judgement(
+            Outcome.DATA,
+            f"the values of {old.title} are lost in rows in which {lost[0].title} is null",
+            f"fill {lost[0].title} in these rows first",
+        )
+    if left_behind(new, sides):
+        return Judgement(
+            Outcome.DATA,
+            f"there is no {new.title} in rows in which a struct around {old.title} is null, and it may not be null",
+            f"make it optional: {{kind: Option, inner: {new.type.kind}}}, or fill the struct in these rows first",
+        )
+    return Judgement(Outcome.REWRITE, "Lance moves no column into another; its data is copied")
+
+
+def moved_into(new: Slot, sides: Pair) -> list[Slot]:
+    """The old structs that a field moves into, and which may be null in existing rows; outermost first."""
+    stayed = set(_around(sides.before[new]))
+    olds = [sides.before[above] for above in _around(new) if above in sides.before]
+    return [old for old in reversed(olds) if old.is_nullable and old not in stayed]
+
+
+def left_behind(new: Slot, sides: Pair) -> bool:
+    """Whether a required field moves out of a struct that may be null in existing rows."""
+    stay = {sides.before.get(above) for above in _around(new)}
+    return not new.is_nullable and any(
+        old.is_nullable and old not in stay for old in _around(sides.before[new])
+    )
+
+
+def _around(slot: Slot) -> list[Slot]:
+    """What stands around a slot, innermost first."""
+    found = []
+    while slot.parent is not None:
+        slot = slot.parent
+        found.append(slot)
+    return found
+
+
+def has_values(new: Slot, sides: Pair) -> bool:
+    """Whether a new field is made of others: of such as there are, or as there were on the way to its version."""
+    return any(
+        slot in sides.before or version_before(slot, sides.new) is not None for slot in preorder([new])
+    )
+
+
+def version_before(struct: Slot, side: Side) -> int | None:
+    """The version in which the members of a struct stood elsewhere; None for one that did not begin like that.
+
+    Whoever went from version to version has such a struct in every row, though its members may be null.
+    """
+    if not struct.children or side.locked is None or side.ids is None:
+        return None
+    first: dict[int, int] = {}
+    for state in side.locked.states:
+        first[state.id] = min(state.first, first.get(state.id, state.first))
+    begun = first.get(side.ids[struct], 1)
+    is_made_of_others = any(first.get(side.ids[child], begun) < begun for child in struct.children)
+    return begun - 1 if is_made_of_others else None
+
+
 def _hollow(new: Slot, sides: Pair) -> Slot | None:
     """A required member without values, in something that is made of fields which were elsewhere."""
     for child in new.children:
@@ -124,6 +259,8 @@ def _hollow(new: Slot, sides: Pair) -> Slot | None:
 
 
 def _type(fact: Fact, sides: Pair, old: Slot, new: Slot) -> Judgement:
+    if fact is Fact.SORTED_KEYS_CHANGED and getattr(new.type, "keys_sorted", False):
+        return Judgement(Outcome.REFUSED, "Lance has no map with sorted keys", "remove `keysSorted`")
     before, after = _words(sides.old, old), _words(sides.new, new)
     if before == after:
         # Views are not known to Lance; an extension type is, by its metadata.
@@ -159,12 +296,6 @@ def _what_may_be_wrong(old: Slot, new: Slot) -> str:
     if old.type.kind == new.type.kind == "Timestamp" and zones.count(None) == 1:
         return f"readings without a zone are taken from a clock in {clock_of(old, new)}, and have to be unambiguous there"
     return misfit(old.type, new.type)
-
-
-def is_cast_in_place(old: Slot, new: Slot, *, is_rounded: bool = False) -> bool:
-    """Whether Lance's own cast gives the values that are meant; it rounds in its own way, and knows no clocks."""
-    is_binary = old.type.kind.startswith("Float") and new.type.kind.startswith("Float")
-    return (is_binary or not is_rounded) and clock_of(old, new) in ("", "UTC")
 
 
 def _words(side: Side, slot: Slot) -> tuple[str, ...]:

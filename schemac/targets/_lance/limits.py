@@ -56,11 +56,12 @@ _TOP = _Place()
 
 
 class Limits:
-    """Judges one schema for the storage version that it asks for."""
+    """Judges one schema for the storage version that it asks for, or for that of a table."""
 
-    def __init__(self, compilation: Compilation, emission: Emission) -> None:
+    def __init__(self, compilation: Compilation, emission: Emission, *, of_table: str | None = None) -> None:
         self.fields = compilation.lowered.fields
-        self.version = storage_version(compilation.dataset.schema.extra)
+        self.of_table = of_table
+        self.version = of_table or storage_version(compilation.dataset.schema.extra)
         self.emission = emission
         self.findings = emission.findings
         self.is_ok = True
@@ -83,7 +84,11 @@ class Limits:
 
     def needs(self, version: str, slot: Slot, what: str) -> None:
         """Refuse, unless the schema asks for that version or a newer one."""
-        if self.version < version:
+        if self.version < version and self.of_table is not None:
+            message = f"{what} needs Lance's storage version {version}, but the data files of the table are of {self.version}"
+            help = f"copy the table into one of version {version}, or leave this out; a table keeps its version for ever"
+            self.refuse(slot, LANCE_STORAGE_VERSION, message, help=help)
+        elif self.version < version:
             self.refuse(
                 slot,
                 LANCE_STORAGE_VERSION,
