@@ -9,6 +9,7 @@ import sys
 
 from schemac.cli.output import exit_code, say, show
 from schemac.cli.planning import (
+    OF_PAIMON,
     add_dataset,
     add_rounding,
     is_paimon,
@@ -20,6 +21,7 @@ from schemac.cli.planning import (
 from schemac.cli.progress import progress_bar
 from schemac.identity.lock import LockedDataset
 from schemac.source.report import Report
+from schemac.tables.checks import refuse_rounding
 from schemac.tables.lance_apply import Rewriter, apply_plan
 from schemac.tables.lance_plan import Plan, plan
 from schemac.tables.lance_table import LanceTable, open_table
@@ -99,7 +101,8 @@ def _apply(locked: LockedDataset, options: argparse.Namespace, report: Report) -
 
 
 def _apply_paimon(locked: LockedDataset, options: argparse.Namespace, report: Report) -> None:
-    new = version_side(locked, options.new, report)
+    refuse_rounding(options.rounded, OF_PAIMON, report)
+    new = version_side(locked, options.new, report) if not report.has_errors else None
     table = open_paimon_table(options.table, locked, report) if new is not None else None
     made = plan_paimon(table, locked, new, report) if table is not None and new is not None else None
     if table is None or new is None or made is None:

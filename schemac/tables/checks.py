@@ -7,13 +7,14 @@ Errors: SC422 failed-check, SC430 pointless-rounding.
 """
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from schemac.attributes.own import CLOCK_ZONE
 from schemac.evolution.changes import Change, Fact
 from schemac.evolution.clocks import clock_of
 from schemac.evolution.engines import lance as engine
@@ -112,6 +113,16 @@ def report_pointless_rounding(rounded: frozenset[str], sides: Pair, report: Repo
             report.add(POINTLESS_ROUNDING, message, help=f"leave out `--allow-rounding {name}`")
 
 
+def refuse_rounding(rounded: Collection[str], why: str, report: Report) -> None:
+    """SC430 for every name, where no engine in question rounds anything."""
+    for name in sorted(set(rounded)):
+        report.add(
+            POINTLESS_ROUNDING,
+            f"nothing is rounded in {name}: {why}",
+            help=f"leave out `--allow-rounding {name}`",
+        )
+
+
 def _question(before: Slot, slot: Slot, *, is_rounded: bool) -> str:
     title = slot.type.title()
     question = f"every value has to fit {title}"
@@ -129,6 +140,8 @@ def _question(before: Slot, slot: Slot, *, is_rounded: bool) -> str:
 def _reason(before: Slot, slot: Slot) -> str:
     """What is wrong with values, where there is more to say than that they do not fit."""
     clock = clock_of(before, slot)
+    if before.type.kind == "String" and slot.type.kind == "Timestamp" and not clock:
+        return f"; a text without an offset is the reading of a clock, and which one `{CLOCK_ZONE.key}` has to say"
     if clock and clock != "UTC" and before.type.kind != "String":
         reason = f"a clock in {clock} shows some readings never, or twice, and years beyond 1 to 9999 have no clock"
     else:
