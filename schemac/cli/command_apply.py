@@ -11,6 +11,7 @@ from typing import Any
 from schemac.cli.exit_code import ExitCode
 from schemac.cli.output import exit_code, say, show
 from schemac.cli.planning import (
+    OF_PAIMON,
     add_dataset,
     add_rounding,
     is_paimon,
@@ -23,6 +24,7 @@ from schemac.cli.progress import progress_bar
 from schemac.identity.lock import LockedDataset
 from schemac.source.render.json import render_json
 from schemac.source.report import Report
+from schemac.tables.checks import refuse_rounding
 from schemac.tables.fragments import Rewriter
 from schemac.tables.lance_apply import apply_plan
 from schemac.tables.lance_plan import Plan, plan
@@ -129,7 +131,8 @@ def _is_wanted(made: Plan, options: argparse.Namespace) -> bool:
 def _apply_paimon(
     locked: LockedDataset, options: argparse.Namespace, document: dict[str, Any], report: Report
 ) -> bool:
-    new = version_side(locked, options.new, report)
+    refuse_rounding(options.rounded, OF_PAIMON, report)
+    new = version_side(locked, options.new, report) if not report.has_errors else None
     table = open_paimon_table(options.table, locked, report) if new is not None else None
     made = plan_paimon(table, locked, new, report) if table is not None and new is not None else None
     if table is None or new is None or made is None:

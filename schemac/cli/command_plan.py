@@ -12,6 +12,7 @@ from typing import Any
 from schemac.attributes import own, paimon
 from schemac.cli.output import add_connector, exit_code, say, show
 from schemac.cli.planning import (
+    OF_PAIMON,
     add_dataset,
     add_rounding,
     is_paimon,
@@ -30,6 +31,7 @@ from schemac.source.diagnostic import Severity
 from schemac.source.render.json import render_json
 from schemac.source.report import Report
 from schemac.source.suggest import one_of
+from schemac.tables.checks import refuse_rounding
 from schemac.tables.lance_plan import plan
 from schemac.tables.lance_table import LanceTable, open_table
 from schemac.tables.paimon_plan import plan_paimon
@@ -110,6 +112,8 @@ def _plan(
         return
     made.lines.append(f"{locked.name}: {old.label} → {new.label}")
     engines = _engines(project, new, options.engine)
+    if "lance" not in engines:
+        refuse_rounding(options.rounded, "no Lance table is planned for", report)
     if "lance" in engines:
         _plan_lance(LanceTable.imagined(old), new, options, made, "Lance", report)
     if "paimon" in engines:
@@ -148,6 +152,7 @@ def _plan_table(
     if report.has_errors:
         return
     if own_engine == "paimon":
+        refuse_rounding(options.rounded, OF_PAIMON, report)
         paimon_table = open_paimon_table(path, locked, report)
         if paimon_table is not None:
             _plan_paimon(paimon_table, locked, new, made, report)

@@ -29,6 +29,9 @@ def add_dataset(parser: argparse.ArgumentParser) -> None:
     add_text_or_json(parser)
 
 
+OF_PAIMON = "Paimon casts values when they are read, and does so in its own way"
+
+
 def add_rounding(parser: argparse.ArgumentParser) -> None:
     """Which values of a Lance table may be rounded."""
     parser.add_argument(

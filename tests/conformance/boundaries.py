@@ -152,7 +152,8 @@ SAMPLES: dict[str, Callable[[str], list[Bounded]]] = {
     "Decimal": _decimal,
     "Bool": lambda kind: [Bounded(kind, of(kind), (True, False))],
     "Date": lambda kind: [
-        Bounded(kind, of(kind), (0, 1, -1, 19000, -719162, 2932896, 2932897, -719163, 2**31 - 1, -(2**31)))
+        Bounded(kind, manifest, (0, 1, -1, 19000, -719162, 2932896, 2932897, -719163, 2**31 - 1, -(2**31)))
+        for manifest in (of(kind), of(kind, {"arrow.apache.org/dateEncoding": {"unit": "Millisecond"}}))
     ],
     "Time": _time,
     "Timestamp": _timestamp,

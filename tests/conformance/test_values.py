@@ -77,7 +77,9 @@ def clock_for(old: Bounded, new: Bounded) -> str | None:
 
 
 def stored(values: list[Any], type_: Any) -> pa.Array:
-    """An array; temporal values are counts."""
+    """An array; temporal values are counts, of days for dates of any width."""
+    if pa.types.is_date64(type_):
+        values = [None if v is None else v * 86400000 for v in values]
     if pa.types.is_temporal(type_):
         return pa.array(values, pa.int32() if type_.bit_width == 32 else pa.int64()).view(type_)
     if pa.types.is_float16(type_):
@@ -89,6 +91,8 @@ def numbers(array: Any) -> list[Any]:
     type_ = array.type
     if pa.types.is_temporal(type_):
         array = array.view(pa.int32() if type_.bit_width == 32 else pa.int64())
+    if pa.types.is_date64(type_):
+        return [None if n is None else Fraction(n, 86400000) for n in array.to_pylist()]
     return list(array.to_pylist())
 
 
@@ -120,11 +124,11 @@ def is_written(old: Bounded, value: Any, text: str) -> bool:
 
 def columns_of(old: Bounded, news: list[str], *, is_rounded: bool = False) -> list[Column]:
     found = []
-    before = locked([{"fields": [{"name": "x", "type": old.manifest}]}])
+    before = locked([{"fields": [{"name": "x", "type": option(old.manifest)}]}])
     (slot,) = side_of_version(before, 1).dataset.columns
     for i, name in enumerate(news):
         new = TYPES[name]
-        after = locked([{"fields": [{"name": "x", "type": new.manifest}]}])
+        after = locked([{"fields": [{"name": "x", "type": option(new.manifest)}]}])
         (other,) = side_of_version(after, 1).dataset.columns
         if new is old or fit(slot.type, other.type) is Fit.NEVER:
             continue
@@ -141,8 +145,12 @@ def columns_of(old: Bounded, news: list[str], *, is_rounded: bool = False) -> li
 def lock_of(old: Bounded, columns: list[Column], wrap: Wrap = plain) -> LockedDataset:
     def version(which: Callable[[Column], Bounded], *, has_clock: bool) -> Iterator[dict[str, Any]]:
         for column in columns:
+            type_ = which(column).manifest
             extra = {"schemac.dev/clockZone": column.clock} if has_clock and column.clock else {}
-            yield {"name": column.name, "type": wrap(option({**which(column).manifest, "extra": extra}))}
+            yield {
+                "name": column.name,
+                "type": wrap(option({**type_, "extra": {**type_.get("extra", {}), **extra}})),
+            }
 
     return locked(
         [

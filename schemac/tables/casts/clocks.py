@@ -13,6 +13,7 @@ import numpy as np
 
 from schemac.attributes.zones import find_zone
 
+_DAY = 86400
 _EPOCH = datetime(1970, 1, 1)  # noqa: DTZ001 — of any clock
 FIRST_SECOND, LAST_SECOND = -62135596800, 253402300799
 """Of the years 1 and 9999."""
@@ -53,11 +54,18 @@ def _of_each(seconds: Any, zone: str, ahead: Any) -> tuple[Any, Any]:
     if isinstance(clock, timezone):
         fixed = round(clock.utcoffset(None).total_seconds())
         return np.full(len(seconds), fixed, np.int64), np.ones(len(seconds), bool)
-    different, places = np.unique(seconds, return_inverse=True)
-    found = [_within_reach(ahead, clock, int(second)) for second in different]
-    known = np.array([offset is not None for offset in found], bool)
-    offsets = np.array([offset or 0 for offset in found], np.int64)
-    return offsets[places], known[places]
+    days = np.floor_divide(seconds, _DAY)
+    different, places = np.unique(days, return_inverse=True)
+    starts = [_within_reach(ahead, clock, int(day) * _DAY) for day in different]
+    ends = [_within_reach(ahead, clock, int(day) * _DAY + _DAY - 1) for day in different]
+    offsets = np.array([start or 0 for start in starts], np.int64)[places]
+    pairs = zip(starts, ends, strict=True)
+    known = np.array([start is not None and start == end for start, end in pairs], bool)[places]
+    # On some days a clock is put forward or back, and each moment is asked for; no clock is put there and back in one.
+    for place in np.flatnonzero(~known):
+        found = _within_reach(ahead, clock, int(seconds[place]))
+        offsets[place], known[place] = found or 0, found is not None
+    return offsets, known
 
 
 def _within_reach(ahead: Any, clock: tzinfo, second: int) -> int | None:

@@ -37,6 +37,10 @@ def cast_moments(values: Any, wanted: Wanted) -> Cast:
         numbers, fits, span = _to_seconds(numbers, fits, span)
         numbers, known = _instants(numbers, span, wanted.zone)
         fits &= known
+    if new.kind == "Date" and old.kind != "Date":
+        # A Date in milliseconds counts whole days too.
+        numbers, held = rescaled(numbers, span, (DAY, 1), is_cut)
+        fits, span = fits & held, (DAY, 1)
     numbers, held = rescaled(numbers, span, new_span, is_cut)
     fits &= held
     if wanted.type.bit_width == 32:

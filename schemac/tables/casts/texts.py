@@ -122,6 +122,8 @@ def _float_in(text: str, wanted: Wanted) -> float | None:
         return float(sign + _NO_NUMBERS[bare.lower()])
     if not _NUMBER.fullmatch(text):
         return None
+    if wanted.new.kind == "Float64" and repr(float(text)) == text:
+        return float(text)
     value = Decimal(text)
     exponent = value.as_tuple().exponent
     found = to_float(value, -int(exponent), wanted)
