@@ -311,7 +311,7 @@ def _details(changes: Iterable[Change]) -> Iterator[str]:
         text = _DETAILS.get(change.fact)
         if text is not None:
             yield text.format(path=change.path, old=change.old, new=change.new)
-        elif change.fact is not Fact.FIELD_ADDED:
+        elif change.fact is not Fact.FIELD_ADDED and change.fact not in TYPE_FACTS:
             is_told = True
     if is_told:
         yield "sets metadata, keys and encodings"
