@@ -58,7 +58,7 @@ def test_walk_through_a_change(walk: Path) -> None:
         "integer-widened: Int32 → Int64",
         "depends on data  [SC413]  Lance takes it if no row has null in rating",
         "lock: version 3 of trips",
-        "cast         distance",
+        "rewrite      distance",
         "trips.lance is as lock:3 of trips says",
     ):
         assert words in said, said

@@ -19,7 +19,7 @@ from schemac.evolution.verdict import Judgement, Outcome
 from schemac.identity.lock import Numbers
 from schemac.identity.numbering import Highest, Old, number
 from schemac.logical.slots import Slot, preorder
-from schemac.source.catalogue import REFUSED_CHANGE, UNUSABLE_TABLE
+from schemac.source.catalogue import LANCE_STORAGE_VERSION, REFUSED_CHANGE, UNUSABLE_TABLE
 from schemac.source.report import Report
 from schemac.tables.checks import checks, report_pointless_rounding
 from schemac.tables.differences import differences
@@ -197,6 +197,15 @@ def _fits_files(layout: Layout, table: LanceTable, report: Report) -> bool:
     """Whether the version of the table's data files can hold what is new; it is for ever."""
     if table.storage_version is None:
         return True
+    if table.storage_version < "2.0" and layout.new:
+        report.add(
+            LANCE_STORAGE_VERSION,
+            f"the data files of {table.name} are of version {table.storage_version}, to which Lance adds no columns",
+            file=table.name,
+            path=layout.new[0].title,
+            help="copy the table into a new one: lance.write_dataset(lance.dataset(old), new)",
+        )
+        return False
     new = {slot.title for root in layout.new for slot in preorder([root])}
     errors = [d for d in limits_of(layout.sides.new, table.storage_version) if d.path in new]
     report.extend(errors)
@@ -271,7 +280,7 @@ def _details(changes: Iterable[Change]) -> Iterator[str]:
         text = _DETAILS.get(change.fact)
         if text is not None:
             yield text.format(path=change.path, old=change.old, new=change.new)
-        elif change.fact is not Fact.FIELD_ADDED:
+        elif change.fact is not Fact.FIELD_ADDED and change.fact not in TYPE_FACTS:
             is_told = True
     if is_told:
         yield "sets metadata, keys and encodings"

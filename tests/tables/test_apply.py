@@ -487,6 +487,7 @@ def test_keep_the_members_of_packed_structs_where_they_lie(tmp_path: Path, membe
 
 
 LIMITED = [
+    ("0.1", "Int32", "Int64", False),
     ("2.0", "Int32", "Int64", True),
     ("2.0", STRUCT, {"kind": "Struct", "fields": [field(optional("String"), "a")]}, True),
     ("2.1", STRUCT, {"kind": "Struct", "fields": [field(optional("String"), "a")]}, True),
