@@ -4,10 +4,9 @@ Floor: 15 (cli).
 """
 
 import argparse
-import json
 import sys
 
-from schemac.cli.output import exit_code, say, show
+from schemac.cli.output import exit_code, put, put_json, say, show
 from schemac.cli.planning import add_dataset, is_paimon, open_locked, paimon_text, steps_text, version_side
 from schemac.cli.progress import progress_bar
 from schemac.identity.lock import LockedDataset
@@ -68,10 +67,10 @@ def _apply(locked: LockedDataset, options: argparse.Namespace, report: Report) -
     if made is None:
         return
     if options.format == "json":
-        print(json.dumps({"steps": [step.to_json() for step in made.steps]}, ensure_ascii=False, indent=2))
+        put_json({"steps": [step.to_json() for step in made.steps]})
     else:
-        print(f"{locked.name}: {made.table.name} → {new.label if new else ''}")
-        print(steps_text(made.steps) if made.steps else "  nothing to do")
+        put(f"{locked.name}: {made.table.name} → {new.label if new else ''}")
+        put(steps_text(made.steps) if made.steps else "  nothing to do")
     if options.dry_run or made.is_done:
         return
     with progress_bar(options.format == "text" and sys.stderr.isatty()) as progress:
@@ -93,10 +92,10 @@ def _apply_paimon(locked: LockedDataset, options: argparse.Namespace, report: Re
         return
     if options.format == "json":
         steps = [step.to_json() for step in made.steps]
-        print(json.dumps({"paimon": {"steps": steps}}, ensure_ascii=False, indent=2))
+        put_json({"paimon": {"steps": steps}})
     else:
-        print(f"{locked.name}: {table.name} ({table.side.label}) → {new.label}")
-        print(paimon_text(made))
+        put(f"{locked.name}: {table.name} ({table.side.label}) → {new.label}")
+        put(paimon_text(made))
     if options.dry_run or not made.steps:
         return
     if apply_paimon(made, locked, new, report, is_unchecked=options.unchecked):

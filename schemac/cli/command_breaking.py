@@ -4,11 +4,18 @@ Floor: 15 (cli).
 """
 
 import argparse
-import json
-import sys
 from collections.abc import Iterable, Mapping
 
-from schemac.cli.output import add_connector, add_output_arguments, add_paths, exit_code, say, show
+from schemac.cli.output import (
+    add_connector,
+    add_output_arguments,
+    add_paths,
+    exit_code,
+    put,
+    put_json,
+    say,
+    show,
+)
 from schemac.cli.project import compared_folders, open_project
 from schemac.evolution.judge import JUDGES
 from schemac.evolution.verdict import OF_DATA, OF_READERS, Judgement, Outcome, Verdict
@@ -73,10 +80,10 @@ def _run(options: argparse.Namespace) -> int:
             for comparison in found
             for verdict in comparison.verdicts
         ]
-        print(json.dumps({"verdicts": verdicts}, ensure_ascii=False, indent=2))
+        put_json({"verdicts": verdicts})
     elif options.format == "text" and could_read:
         for comparison in found:
-            sys.stdout.write(_text(comparison, options))
+            put(_text(comparison, options))
     else:
         show(diagnostics, options)
     if could_read:
@@ -131,7 +138,7 @@ def _text(comparison: Comparison, options: argparse.Namespace) -> str:
         readers = verdicts[0].old_readers
         if not options.ignore_readers and readers.outcome is not Outcome.SAFE:
             lines.append(_row("old readers", readers, OF_READERS))
-    return "\n".join(lines) + "\n"
+    return "\n".join(lines)
 
 
 def _row(who: str, judgement: Judgement, codes: Mapping[Outcome, Code]) -> str:

@@ -14,18 +14,25 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from schemac.attributes import arrow, spark
+from schemac.attributes import arrow, lance, spark
 from schemac.attributes.odf import DESCRIPTION
 from schemac.importers.importer import Imported, Importer, Notes, refuse
 from schemac.importers.spark import from_struct_type
 from schemac.importers.sql_words import MalformedError, Word, split_words
 from schemac.lifting.metadata import field_attributes
 from schemac.logical.path import FieldPath, Part
-from schemac.lowering.metadata import BLOB
+from schemac.lowering.metadata import BLOB, PRIMARY_KEY, PRIMARY_KEY_POSITION
 from schemac.source.report import Report
 from schemac.source.span import Span
 from schemac.source.text import SourceText
-from schemac.targets._spark.marks import BYTE_WIDTH, FLOAT16, LARGE_BINARY, LARGE_STRING, VECTOR_SIZE
+from schemac.targets._spark.marks import (
+    BYTE_WIDTH,
+    FILE_FORMAT_VERSION,
+    FLOAT16,
+    LARGE_BINARY,
+    LARGE_STRING,
+    VECTOR_SIZE,
+)
 
 SparkJson = dict[str, Any]
 
@@ -100,6 +107,11 @@ def from_ddl(text: str, file: str, report: Report) -> Imported | None:
         refuse(file, str(error), report, source=source, span=error.span)
         return None
     rest = _take_properties(statement.columns, statement.properties)
+    storage_version = _take_storage_version(rest)
+    for position, name in enumerate(statement.key, 1):
+        for column in statement.columns:
+            if column["name"] == name:
+                column["metadata"] |= {PRIMARY_KEY: "true", PRIMARY_KEY_POSITION: str(position)}
     imported = from_struct_type(
         {"type": "struct", "fields": statement.columns}, file, report, statement.notes
     )
@@ -108,9 +120,19 @@ def from_ddl(text: str, file: str, report: Report) -> Imported | None:
     extra = {
         **({DESCRIPTION.key: statement.comment} if statement.comment is not None else {}),
         **({spark.TABLE_PROPERTIES.key: rest} if rest else {}),
+        **({lance.STORAGE_VERSION.key: storage_version} if storage_version else {}),
     }
     tree = {**imported.schema, **({"extra": extra} if extra else {})}
     return Imported(tree, tuple(statement.head), statement.name, imported.notes)
+
+
+def _take_storage_version(properties: dict[str, str]) -> str | None:
+    """The version of the data files, out of the properties; None for the one that counts in any case."""
+    version = properties.get(FILE_FORMAT_VERSION)
+    if version not in lance.STORAGE_VERSIONS:
+        return None
+    del properties[FILE_FORMAT_VERSION]
+    return None if version == lance.DEFAULT_STORAGE_VERSION else version
 
 
 class _Statement:
@@ -126,20 +148,50 @@ class _Statement:
         self.name: str | None = None
         self.head: list[str] = []
         """What is to be said of the table as a whole."""
+        self.key: list[str] = []
+        """Columns of the primary key, in order."""
         self.notes = Notes()
 
     def parse(self) -> None:
         """Read all of it. Raises MalformedError."""
         if not self._words:
             raise MalformedError("there is no statement in it", Span(0, 0))
+        self._settings()
         if self._is("CREATE") or (self._is("REPLACE") and self._is("TABLE", 1)):
             self._table()
         else:
             self._elements(end=None)
         while self._takes(";"):
             pass
+        self._primary_key()
+        self._settings()
         if not self._ends():
             raise self._wrong("one statement is imported, and here begins another")
+
+    def _settings(self) -> None:
+        """`SET` and `RESET` say nothing of the table."""
+        while self._is("SET") or self._is("RESET"):
+            self._skip_to(";")
+            while self._takes(";"):
+                pass
+
+    def _primary_key(self) -> None:
+        """`ALTER TABLE t SET UNENFORCED PRIMARY KEY (a, b)`, the second statement of a table of lance-spark."""
+        if not (self._is("ALTER") and self._is("TABLE", 1)):
+            return
+        start = self._at
+        while not self._takes("KEY"):
+            if self._ends() or self._is(";"):
+                self._at = start
+                return
+            self._at += 1
+        self._wants("(")
+        while not self._takes(")"):
+            self.key.append(self._name())
+            if not self._is(")"):
+                self._wants(",")
+        while self._takes(";"):
+            pass
 
     def _table(self) -> None:
         while not self._takes("TABLE"):

@@ -9,6 +9,7 @@ that the plan of an interrupted run is what remains of it.
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from schemac.attributes.lance import STORAGE_VERSION
 from schemac.evolution.changes import Change, Fact
 from schemac.evolution.diff import diff_of, slot_title
 from schemac.evolution.engines import lance as engine
@@ -84,6 +85,9 @@ def plan(table: LanceTable, new: Side, report: Report) -> Plan | None:
         return None
     numbers = _numbers(table, sides)
     target = to_message(new.lowered, numbers)
+    if not table.notes_its_version:
+        # The files say it themselves.
+        target.metadata.pop(STORAGE_VERSION.key, None)
     nodes = list(_nodes(table, sides, numbers))
     going = _going(table, target)
     all_indices = [_with_field(index, table) for index in table.indices]

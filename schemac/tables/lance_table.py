@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from schemac.attributes.lance import STORAGE_VERSION, STORAGE_VERSIONS
 from schemac.evolution.side import Side, side_of_version, words_of
 from schemac.identity.freeze import open_version
 from schemac.identity.lock import LockedDataset, Numbers, State
@@ -88,6 +89,11 @@ class LanceTable:
         return tuple(found.values())
 
     @property
+    def notes_its_version(self) -> bool:
+        """Whether its schema repeats the version of its files."""
+        return self.dataset is None or STORAGE_VERSION.key.encode() in (self.dataset.schema.metadata or {})
+
+    @property
     def standing(self) -> frozenset[str]:
         """Names of the indices that are there now."""
         return (
@@ -124,7 +130,7 @@ def open_table(path: str, locked: LockedDataset, report: Report) -> LanceTable |
         if messages_then is not None and not differences(messages_then, dataset.lance_schema):
             return LanceTable(path, dataset, side, fields, has_own_numbers=False)
     found = Report()
-    tree = lift(_settled(schema), path, found)
+    tree = lift(_with_version(_settled(schema), dataset.data_storage_version, locked), path, found)
     if found.has_errors:
         report.extend(found.diagnostics)
         return None
@@ -190,6 +196,17 @@ def _settled(schema: Any) -> Any:
 
     kept = [f.with_type(type_of(f.type)) for f in schema if not f.name.startswith(MARK)]
     return pa.schema(kept, schema.metadata)
+
+
+def _with_version(schema: Any, version: str, locked: LockedDataset) -> Any:
+    """The schema with the version that the files have, where the newest locked schema speaks of it; else without."""
+    key = STORAGE_VERSION.key
+    metadata = {name: value for name, value in (schema.metadata or {}).items() if name != key.encode()}
+    newest = locked.newest
+    is_spoken_of = newest is not None and key in open_version(locked, newest).logical.schema.extra
+    if is_spoken_of and version in STORAGE_VERSIONS:
+        metadata[key.encode()] = json.dumps(version).encode()
+    return schema.with_metadata(metadata or None)
 
 
 def _without_marked(fields: Sequence[pb.Field]) -> list[pb.Field]:

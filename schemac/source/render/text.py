@@ -7,6 +7,7 @@ import unicodedata
 from collections.abc import Callable, Iterable
 
 from schemac.source.diagnostic import Diagnostic, Severity
+from schemac.source.printable import pictured, printable
 
 _WIDEST = 120
 """Columns of an excerpt; of a longer line the part around the culprit is shown."""
@@ -32,39 +33,39 @@ def count_summary(diagnostics: Iterable[Diagnostic]) -> str:
 
 def _finding(d: Diagnostic, paint: Paint) -> str:
     tint = _COLOURS[d.severity]
-    lines = [f"{paint(f'1;{tint}', f'{d.severity}[{d.code}]')}{paint('1', f': {_printable(d.message)}')}\n"]
+    lines = [f"{paint(f'1;{tint}', f'{d.severity}[{d.code}]')}{paint('1', f': {printable(d.message)}')}\n"]
     margin = len(str(max([d.line, *(label.line for label in d.labels)], default=0)))
     if d.file:
         place = f"{d.file}:{d.line}:{d.column}" if d.line else d.file
         field = f" ({d.path})" if d.path else ""
-        lines.append(f"{' ' * margin}{paint(_BLUE, '-->')} {_printable(place + field)}\n")
+        lines.append(f"{' ' * margin}{paint(_BLUE, '-->')} {printable(place + field)}\n")
     elif d.path:
-        lines.append(f"{' ' * margin}{paint(_BLUE, '-->')} {_printable(d.path)}\n")
+        lines.append(f"{' ' * margin}{paint(_BLUE, '-->')} {printable(d.path)}\n")
     if d.line and d.excerpt:
         end = d.end_column if d.end_line == d.line else len(d.excerpt[0]) + 1
         lines.append(_excerpt(d.line, d.column, end, d.excerpt[0], "", margin, tint, "^", paint))
     for label in d.labels:
         if label.file != d.file:
             place = f"{label.file}:{label.line}:{label.column}"
-            lines.append(f"{' ' * margin}{paint(_BLUE, ':::')} {_printable(place)}\n")
+            lines.append(f"{' ' * margin}{paint(_BLUE, ':::')} {printable(place)}\n")
         end = label.end_column if label.end_line == label.line else len(label.excerpt) + 1
         lines.append(
             _excerpt(label.line, label.column, end, label.excerpt, label.message, margin, _BLUE, "-", paint)
         )
     if d.help:
-        lines.append(f"{' ' * margin} {paint(_BLUE, '=')} help: {_printable(d.help)}\n")
+        lines.append(f"{' ' * margin} {paint(_BLUE, '=')} help: {printable(d.help)}\n")
     return "".join(lines)
 
 
 def _excerpt(
     line: int, column: int, end: int, text: str, message: str, margin: int, tint: str, mark: str, paint: Paint
 ) -> str:
-    text, column, end = _window(text.translate(_PICTURES), column, end)
+    text, column, end = _window(pictured(text), column, end)
     before, culprit = text[: column - 1].expandtabs(4), text[column - 1 : end - 1]
     gutter = paint(_BLUE, f"{line:>{margin}} |")
     empty = paint(_BLUE, f"{'':>{margin}} |")
     underline = mark * max(1, _width(culprit))
-    note = f" {message}" if message else ""
+    note = f" {printable(message)}" if message else ""
     shown = before + text[column - 1 :].expandtabs(4)
     return f"{gutter} {shown}\n{empty} {' ' * _width(before)}{paint(f'1;{tint}', underline + note)}\n"
 
@@ -91,20 +92,6 @@ def _columns(character: str) -> int:
     if unicodedata.category(character) in ("Mn", "Me", "Cf"):
         return 0
     return 2 if unicodedata.east_asian_width(character) in "WF" else 1
-
-
-# A terminal obeys control characters; of those in an author's line a picture is shown, elsewhere the escape.
-_CONTROLS = (*range(32), *range(127, 160), 0x2028, 0x2029)
-_PICTURES = {c: chr(0x2400 + c) if c < 32 else "\ufffd" for c in _CONTROLS if c != ord("\t")}
-_ESCAPES = {c: f"\\x{c:02x}" if c < 256 else f"\\u{c:04x}" for c in _CONTROLS} | {
-    10: "\\n",
-    13: "\\r",
-    9: "\\t",
-}
-
-
-def _printable(text: str) -> str:
-    return text if text.isprintable() else text.translate(_ESCAPES)
 
 
 def _paint(code: str, text: str) -> str:
