@@ -9,7 +9,7 @@ import sys
 from typing import Any
 
 from schemac.cli.exit_code import ExitCode
-from schemac.cli.output import exit_code, say, show
+from schemac.cli.output import exit_code, put, put_json, say, show
 from schemac.cli.planning import (
     OF_PAIMON,
     add_dataset,
@@ -79,7 +79,7 @@ def run(options: argparse.Namespace) -> int:
     diagnostics = report.diagnostics
     if options.format == "json":
         found = json.loads(render_json(diagnostics))["diagnostics"]
-        print(json.dumps({**document, "diagnostics": found}, ensure_ascii=False, indent=2))
+        put_json({**document, "diagnostics": found})
     else:
         show(diagnostics, options)
     return ExitCode.FINDINGS if is_refused and not diagnostics else exit_code(diagnostics, options)
@@ -97,8 +97,8 @@ def _apply(
         return False
     document |= {"steps": [step.to_json() for step in made.steps], "applied": False}
     if options.format == "text":
-        print(f"{locked.name}: {made.table.name} → {new.label if new else ''}")
-        print(steps_text(made.steps) if made.steps else "  nothing to do")
+        put(f"{locked.name}: {made.table.name} → {new.label if new else ''}")
+        put(steps_text(made.steps) if made.steps else "  nothing to do")
     if options.dry_run or (made.is_done and not table.has_notes):
         return True
     if not _is_wanted(made, options):
@@ -139,8 +139,8 @@ def _apply_paimon(
         return False
     document |= {"paimon": {"steps": [step.to_json() for step in made.steps]}, "applied": False}
     if options.format == "text":
-        print(f"{locked.name}: {table.name} ({table.side.label}) → {new.label}")
-        print(paimon_text(made))
+        put(f"{locked.name}: {table.name} ({table.side.label}) → {new.label}")
+        put(paimon_text(made))
     if options.dry_run or not made.steps:
         return True
     if not apply_paimon(made, locked, new, report, is_unchecked=options.unchecked):

@@ -4,8 +4,6 @@ Floor: 15 (cli).
 """
 
 import argparse
-import json
-import sys
 from collections.abc import Iterable, Mapping
 
 from schemac.cli.output import (
@@ -13,6 +11,8 @@ from schemac.cli.output import (
     add_output_arguments,
     add_paths,
     exit_code,
+    put,
+    put_json,
     say,
     show,
     wrapped,
@@ -23,7 +23,7 @@ from schemac.evolution.verdict import OF_DATA, OF_READERS, Judgement, Outcome, V
 from schemac.project.comparing import Comparison, Wanted, compare
 from schemac.project.compile import collector_paused
 from schemac.source.diagnostic import Code
-from schemac.source.render.text import printable
+from schemac.source.printable import printable
 from schemac.source.report import Report
 
 
@@ -83,10 +83,10 @@ def _run(options: argparse.Namespace) -> int:
             for comparison in found
             for verdict in comparison.verdicts
         ]
-        print(json.dumps({"verdicts": verdicts}, ensure_ascii=False, indent=2))
+        put_json({"verdicts": verdicts})
     elif options.format == "text" and could_read:
         for comparison in found:
-            sys.stdout.write(_text(comparison, options))
+            put(_text(comparison, options))
     else:
         show(diagnostics, options)
     if could_read:
@@ -153,7 +153,7 @@ def _text(comparison: Comparison, options: argparse.Namespace) -> str:
         readers = verdicts[0].old_readers
         if not options.ignore_readers and readers.outcome is not Outcome.SAFE:
             lines.append(_row("old readers", readers, OF_READERS))
-    return "\n".join(lines) + "\n"
+    return "\n".join(lines)
 
 
 def _row(who: str, judgement: Judgement, codes: Mapping[Outcome, Code]) -> str:

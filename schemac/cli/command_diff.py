@@ -4,14 +4,12 @@ Floor: 15 (cli).
 """
 
 import argparse
-import json
 
-from schemac.cli.output import add_paths, add_text_or_json, exit_code, say, show
+from schemac.cli.output import add_paths, add_text_or_json, exit_code, put, put_json, say, show
 from schemac.cli.project import open_compared
 from schemac.project.comparing import Comparison, Wanted, compare
 from schemac.project.compile import collector_paused
 from schemac.project.locking import summary
-from schemac.source.render.text import printable
 from schemac.source.report import Report
 
 
@@ -42,16 +40,13 @@ def _run(options: argparse.Namespace) -> int:
         found = compare(files, folders, wanted, project, report)
     diagnostics = report.diagnostics
     if options.format == "json" and not report.has_errors:
-        print(json.dumps({"changes": _json(found)}, ensure_ascii=False, indent=2))
+        put_json({"changes": _json(found)})
         return exit_code(diagnostics, options)
     show(diagnostics, options)
     for comparison in found:
-        print(
-            printable(f"{comparison.dataset}: {comparison.old or 'nothing'} → {comparison.new or 'nothing'}")
-        )
+        put(f"{comparison.dataset}: {comparison.old or 'nothing'} → {comparison.new or 'nothing'}")
         for change in comparison.changes:
-            places = _places(comparison, str(change.old_place or ""), str(change.new_place or ""))
-            print(printable(f"  {change}{places}"))
+            put(f"  {change}{_places(comparison, str(change.old_place or ''), str(change.new_place or ''))}")
     if not report.has_errors:
         say(_summary(found), options)
     return exit_code(diagnostics, options)

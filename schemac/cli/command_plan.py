@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from schemac.attributes import own, paimon
-from schemac.cli.output import add_connector, exit_code, say, show
+from schemac.cli.output import add_connector, exit_code, put, put_json, say, show
 from schemac.cli.planning import (
     OF_PAIMON,
     add_dataset,
@@ -74,9 +74,9 @@ def run(options: argparse.Namespace) -> int:
     if options.format == "json" and made.document:
         found = json.loads(render_json(diagnostics))["diagnostics"] if diagnostics else []
         document = {**made.document, **({"diagnostics": found} if found else {})}
-        print(json.dumps(document, ensure_ascii=False, indent=2))
+        put_json(document)
     else:
-        print("\n".join(made.lines)) if made.lines and options.format == "text" else None
+        put("\n".join(made.lines)) if made.lines and options.format == "text" else None
         show(diagnostics, options) if options.format == "text" or report.has_errors else None
     say(made.summary, options) if made.summary else None
     return exit_code(diagnostics, options)

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from schemac.cli.output import add_output_arguments, exit_code, say, show
+from schemac.cli.output import add_output_arguments, exit_code, put, say, show
 from schemac.cli.progress import records_bar
 from schemac.source.catalogue import PIPELINE_DRIFT, PIPELINE_FAILED
 from schemac.source.render.json import render_json
@@ -112,10 +112,10 @@ def _show_result(result: "RunReport") -> None:
     share = result.rows_quarantined / result.rows_in if result.rows_in else 0.0
     print(f"{result.rows_in:>12,} rows in")
     table, quarantine = _shown(result.table_path), _shown(result.quarantine_path or "-")
-    print(f"{result.rows_written:>12,} rows written      {table} (version {result.table_version})")
-    print(f"{result.rows_quarantined:>12,} rows quarantined  {quarantine} ({share:.2%})")
+    put(f"{result.rows_written:>12,} rows written      {table} (version {result.table_version})")
+    put(f"{result.rows_quarantined:>12,} rows quarantined  {quarantine} ({share:.2%})")
     for reason in result.reasons:
-        print(f"{reason.count:>16,} × {reason.path or 'the record'}: {reason.rule}")
+        put(f"{reason.count:>16,} × {reason.path or 'the record'}: {reason.rule}")
     state = (
         "the table's schema equals the artifact" if not result.differences else "THE TABLE'S SCHEMA DIFFERS"
     )

@@ -4,12 +4,14 @@ Floor: 15 (cli).
 """
 
 import argparse
+import json
 import os
 import shutil
 import sys
 import textwrap
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 from schemac.cli.exit_code import ExitCode
 from schemac.logical.system import VARIANTS
@@ -20,6 +22,7 @@ from schemac.source.catalogue import (
     UNLOCKED_CHANGE,
 )
 from schemac.source.diagnostic import Diagnostic, Severity
+from schemac.source.printable import json_printable, printable
 from schemac.source.render.github import render_github
 from schemac.source.render.json import render_json
 from schemac.source.render.places import from_root
@@ -138,7 +141,17 @@ def exit_code(diagnostics: Sequence[Diagnostic], options: argparse.Namespace) ->
 def say(message: str, options: argparse.Namespace) -> None:
     """A sentence for the person at the terminal, beside what is printed for programs."""
     if options.format == "text":
-        print(message, file=sys.stderr)
+        print(printable(message, keep="\n"), file=sys.stderr)
+
+
+def put(text: str) -> None:
+    """Print lines whose names and values others wrote."""
+    sys.stdout.write(printable(text, keep="\n") + "\n")
+
+
+def put_json(document: Any) -> None:
+    """Print a document for programs; what a terminal obeys is escaped, which JSON takes for the same."""
+    sys.stdout.write(json_printable(json.dumps(document, ensure_ascii=False, indent=2)) + "\n")
 
 
 def _width() -> int | None:

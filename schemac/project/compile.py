@@ -244,6 +244,7 @@ def emit(
     compilation = Compilation(dataset, lower(dataset, options.lowering))
     if locked is not None:
         compilation = locked.compilation(compilation, options.lowering)
+    compilation = replace(compilation, versions=options.versions)
     said: list[Diagnostic] = []
     for made, lost, diagnostics in share([partial(_emit, compilation, group, options) for group in groups]):
         artifacts += made
@@ -278,7 +279,7 @@ def _emit(
             losses.append(_leave_out(target, compilation.dataset, said, report))
             continue
         if target.beside is not None and not said.has_errors:
-            target.beside(compilation, emission, _asked_for(compilation.dataset, options), options.versions)
+            target.beside(compilation, emission, _asked_for(compilation.dataset, options))
         artifacts += made
         losses += emission.losses
         if options.show_losses:

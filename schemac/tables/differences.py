@@ -7,28 +7,25 @@ Source: `reference` of the Lance format: ids, types, nullability, encodings and 
 """
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import pyarrow as pa
 
-NAMES = {
-    1: "type",
-    2: "name",
-    3: "id",
-    4: "parent id",
-    5: "logical type",
-    6: "nullable",
-    7: "encoding",
-    9: "extension name",
-    10: "metadata",
-    12: "primary key",
-    13: "primary key position",
-    14: "clustering key",
-    15: "clustering key position",
-}
+from schemac.attributes import own
+from schemac.attributes.lance import STORAGE_VERSION
+from schemac.attributes.odf import DESCRIPTION
+from schemac.lowering.metadata import compact
+from schemac.tables.wording import entry_name, entry_words, type_pair
+from schemac.targets._spark.marks import COMMENT, TYPE_MARKS
+
+NAME, ID, PARENT, TYPE, NULLABLE, ENCODING, EXTENSION, METADATA = 2, 3, 4, 5, 6, 7, 9, 10
 IGNORED = {8}
-IDENTITY = {3, 4}
+IDENTITY = {ID, PARENT}
+_SAID_BY_METADATA = {EXTENSION, 12, 13, 14, 15}
+"""Fields of a message that repeat entries of its metadata."""
+STEERING = frozenset({own.TARGETS_OF.key, own.RENAMED_FROM.key, STORAGE_VERSION.key})
+"""Attributes that are no part of a table: they steer the build, or say what the table's files say themselves."""
 
 Message = dict[int, Any]
 
@@ -52,18 +49,33 @@ def differences(
 ) -> tuple[str, ...]:
     """How a table's Lance schema differs from what is expected; `ids=False` compares by path only."""
     actual_metadata, actual_fields = _messages(actual)
-    skipped = IGNORED if ids else IGNORED | IDENTITY
     wanted, found = _by_path(expected), _by_path(actual_fields)
-    lines = [f"`{path}` is missing" for path in wanted if path not in found]
-    lines += [f"`{path}` is not expected" for path in found if path not in wanted]
-    for path in wanted:
-        if path in found:
-            lines += _field_differences(path, wanted[path], found[path], skipped)
-    if not lines and list(wanted) != list(found):
+    here = _namesakes(wanted, found, by_id=ids)
+    lines = [f"`{path}` is missing" for path in wanted if path not in here]
+    taken = set(here.values())
+    lines += [f"`{path}` is not expected" for path in found if path not in taken]
+    for path, place in here.items():
+        if wanted[path][NAME] != found[place][NAME]:
+            lines.append(f"`{path}` is called `{place}` in the table")
+        lines += _field_differences(path, wanted[path], found[place], ids=ids)
+    if not lines and [here[path] for path in wanted] != list(found):
         lines.append(f"fields are in another order: {', '.join(found)}")
-    if metadata is not None and metadata != actual_metadata:
-        lines.append(f"schema metadata is {_shown(actual_metadata)}, expected {_shown(metadata)}")
+    if metadata is not None:
+        theirs = {key: value for key, value in actual_metadata.items() if key not in STEERING}
+        ours = {key: value for key, value in metadata.items() if key not in STEERING}
+        lines += [f"the schema: {line}" for line in _entry_differences(ours, theirs)]
     return tuple(lines)
+
+
+def _namesakes(wanted: Mapping[str, Message], found: Mapping[str, Message], *, by_id: bool) -> dict[str, str]:
+    """The path in the table of each expected field; one that has another name there is known by its id."""
+    here = {path: path for path in wanted if path in found}
+    if by_id:
+        others = {found[path].get(ID, 0): path for path in found if path not in here}
+        for path, message in wanted.items():
+            if path not in here and message.get(ID, 0) in others:
+                here[path] = others[message.get(ID, 0)]
+    return {path: here[path] for path in wanted if path in here}
 
 
 def table_differences(
@@ -79,26 +91,55 @@ def table_differences(
     return differences(expected, table.lance_schema, metadata=metadata)
 
 
-def _field_differences(path: str, wanted: Message, found: Message, skipped: set[int]) -> Iterator[str]:
-    for number in sorted((wanted.keys() | found.keys()) - skipped):
-        if wanted.get(number) != found.get(number):
-            label = NAMES.get(number, f"message field {number}")
-            yield f"`{path}`: {label} is {_shown(found.get(number))}, expected {_shown(wanted.get(number))}"
+def _field_differences(path: str, wanted: Message, found: Message, *, ids: bool) -> Iterator[str]:
+    """One sentence a difference, in the author's words."""
+    if wanted.get(TYPE) != found.get(TYPE):
+        here, there = type_pair(_text(found.get(TYPE)), _text(wanted.get(TYPE)))
+        yield f"`{path}` is {here} in the table, and {there} in the schema"
+    elif wanted.get(ENCODING) != found.get(ENCODING):
+        yield f"`{path}` is written in another encoding than the schema asks for"
+    if wanted.get(NULLABLE) != found.get(NULLABLE):
+        may = "may be null" if found.get(NULLABLE) else "may not be null"
+        yield f"`{path}` {may} in the table, and {'may not' if found.get(NULLABLE) else 'may'} in the schema"
+    if ids and wanted.get(ID, 0) != found.get(ID, 0):
+        yield f"`{path}` has the id {found.get(ID, 0)} in the table, and {wanted.get(ID, 0)} in the schema"
+    elif ids and wanted.get(PARENT, 0) != found.get(PARENT, 0):
+        yield f"`{path}` is inside another field in the table"
+    ours, theirs = (_settled(message.get(METADATA, {})) for message in (wanted, found))
+    told = tuple(_entry_differences(ours, _with_description(theirs, ours)))
+    yield from (f"`{path}`: {line}" for line in told)
+    if not told and any(wanted.get(number) != found.get(number) for number in _SAID_BY_METADATA):
+        yield f"`{path}`: its marks of keys and extension types are not those of its metadata"
 
 
-def _shown(value: Any) -> str:
-    if value is None:
-        return "not set"
-    if isinstance(value, bytes):
-        return f"`{value.decode('utf-8', 'replace')}`"
-    if isinstance(value, dict):
-        entries = ((_plain(key), _plain(text)) for key, text in sorted(value.items()))
-        return "{" + ", ".join(f"{key}: {text}" for key, text in entries) + "}"
-    return str(value)
+def _entry_differences(wanted: Mapping[str, bytes], found: Mapping[str, bytes]) -> Iterator[str]:
+    for key in sorted(wanted.keys() | found.keys()):
+        if wanted.get(key) == found.get(key):
+            continue
+        if key not in wanted:
+            yield f"{entry_name(key)} {entry_words(found[key])} is not in the schema"
+        else:
+            here, there = entry_words(found.get(key)), entry_words(wanted[key])
+            yield f"{entry_name(key)} is {here} in the table, and {there} in the schema"
 
 
-def _plain(value: Any) -> str:
-    return value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value)
+def _settled(metadata: Mapping[bytes, bytes]) -> dict[str, bytes]:
+    """The metadata without what steers the build, and without the marks that lance-spark leaves beside the type."""
+    texts = {_text(key): value for key, value in metadata.items()}
+    return {key: value for key, value in texts.items() if key not in STEERING | TYPE_MARKS}
+
+
+def _with_description(found: dict[str, bytes], wanted: Mapping[str, bytes]) -> dict[str, bytes]:
+    """The comment of a column that lance-spark made is its description."""
+    comment = found.get(COMMENT)
+    if comment is None or COMMENT in wanted:
+        return found
+    rest = {key: value for key, value in found.items() if key != COMMENT}
+    return {DESCRIPTION.key: compact(_text(comment)).encode(), **rest}
+
+
+def _text(value: bytes | None) -> str:
+    return (value or b"").decode("utf-8", "replace")
 
 
 def _by_path(fields: Iterable[bytes]) -> dict[str, Message]:

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
+from schemac.attributes.lance import STORAGE_VERSION
 from schemac.evolution.changes import Change, Fact
 from schemac.evolution.diff import diff_of, slot_title
 from schemac.evolution.engines import lance as engine
@@ -128,7 +129,7 @@ def plan(table: LanceTable, new: Side, report: Report, rounded: frozenset[str] =
 def _layout(table: LanceTable, sides: Pair) -> Layout:
     """What the table gets, in files of its version."""
     numbers = numbers_for(table, sides.new)
-    layout = Layout(sides, table.fields, table.stale, numbers, to_message(sides.new.lowered, numbers))
+    layout = Layout(sides, table.fields, table.stale, numbers, _target(table, sides, numbers))
     if (table.storage_version or "2.1") >= "2.1":
         return layout
     # Version 2.0 lists structs and lists among the fields of each file, and Lance lets none stand in two of them.
@@ -139,7 +140,16 @@ def _layout(table: LanceTable, sides: Pair) -> Layout:
         count = len(numbers[slot].lance)
         renewed[slot] = replace(numbers[slot], lance=tuple(range(highest + 1, highest + 1 + count)))
         highest += count
-    return replace(layout, numbers=renewed, target=to_message(sides.new.lowered, renewed))
+    return replace(layout, numbers=renewed, target=_target(table, sides, renewed))
+
+
+def _target(table: LanceTable, sides: Pair, numbers: Mapping[Slot, Numbers]) -> pb.Schema:
+    """What the table's schema is afterwards."""
+    message = to_message(sides.new.lowered, numbers)
+    if not table.notes_its_version:
+        # The files say it themselves.
+        message.metadata.pop(STORAGE_VERSION.key, None)
+    return message
 
 
 def numbers_for(table: LanceTable, new: Side) -> Mapping[Slot, Numbers]:

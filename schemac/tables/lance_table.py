@@ -13,7 +13,9 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
+from schemac.attributes.lance import STORAGE_VERSION, STORAGE_VERSIONS
 from schemac.evolution.side import Side, side_of_version
+from schemac.identity.freeze import open_version
 from schemac.identity.lock import LockedDataset
 from schemac.lifting.lift import lift
 from schemac.logical.dataset import LogicalDataset
@@ -128,6 +130,11 @@ class LanceTable:
         return self.dataset is not None and not {INDICES_KEY, IDS_KEY}.isdisjoint(self.dataset.config())
 
     @property
+    def notes_its_version(self) -> bool:
+        """Whether its schema repeats the version of its files."""
+        return self.dataset is None or STORAGE_VERSION.key.encode() in (self.dataset.schema.metadata or {})
+
+    @property
     def standing(self) -> frozenset[str]:
         """Names of the indices that are there now."""
         return (
@@ -173,7 +180,8 @@ def _lifted(
     stale = stale_fields(fields, locked)
     names = frozenset(field.name for field in fields if field.id in stale)
     found = Report()
-    tree = lift(schema_without(schema, names), path, found)
+    settled = schema_without(schema, names)
+    tree = lift(_with_version(settled, dataset.data_storage_version, locked), path, found)
     if found.has_errors:
         report.extend(found.diagnostics)
         return None
@@ -226,3 +234,14 @@ def _messages(side: Side) -> list[bytes] | None:
         return [field.SerializeToString() for field in to_message(side.lowered, side.numbers).fields]
     except ValueError:
         return None
+
+
+def _with_version(schema: Any, version: str, locked: LockedDataset) -> Any:
+    """The schema with the version that the files have, where the newest locked schema speaks of it; else without."""
+    key = STORAGE_VERSION.key
+    metadata = {name: value for name, value in (schema.metadata or {}).items() if name != key.encode()}
+    newest = locked.newest
+    is_spoken_of = newest is not None and key in open_version(locked, newest).logical.schema.extra
+    if is_spoken_of and version in STORAGE_VERSIONS:
+        metadata[key.encode()] = json.dumps(version).encode()
+    return schema.with_metadata(metadata or None)

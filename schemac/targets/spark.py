@@ -28,7 +28,7 @@ from schemac.physical.arrow import ArrowField, pa
 from schemac.physical.field import LoweredField, LoweredSchema
 from schemac.source.catalogue import SPARK_LOSS, SPARK_PROPERTY, SPARK_TYPE
 from schemac.targets._spark.columns import SparkField, SparkJson, SparkType
-from schemac.targets._spark.connector import made_table
+from schemac.targets._spark.connector import Maker
 from schemac.targets._spark.ddl_losses import lost_of_schema, tell_differences
 from schemac.targets._spark.marks import (
     BYTE_WIDTH,
@@ -44,6 +44,7 @@ from schemac.targets._spark.marks import (
 )
 from schemac.targets._spark.readable import warn_of_unreadable
 from schemac.targets._spark.statements import own_properties, primary_key, statements
+from schemac.targets._spark.versions import NEWEST_KNOWN, Connector
 from schemac.targets.target import Artifact, Compilation, Emission, Target
 
 MOST_DIGITS = 38
@@ -85,7 +86,8 @@ def _lose_of_ddl(compilation: Compilation, fields: Sequence[SparkField], emissio
     """What the table that the statements make has otherwise than the Lance artifact."""
     extra = compilation.dataset.schema.extra
     properties = own_properties(compilation, fields)
-    made = made_table(fields, properties, storage_version(extra), primary_key(compilation))
+    connector = Connector.of(compilation.versions.get("spark", NEWEST_KNOWN))
+    made = Maker(connector).table(fields, properties, storage_version(extra), primary_key(compilation))
     told = emission.losing_paths
     tell_differences(
         compilation.lowered.fields,

@@ -4,7 +4,7 @@ Floor: 9 (targets).
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from importlib import import_module
 from typing import NamedTuple, get_args
 
@@ -86,6 +86,8 @@ class Compilation:
     """The locked version that this is, or would be the next time."""
     past: "Callable[[], Sequence[Compilation]]" = tuple
     """The versions before it, rebuilt for those targets that write them all."""
+    versions: Mapping[str, str] = field(default_factory=dict)
+    """Versions of engines, where somebody named one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,8 +100,8 @@ class Target:
     """The artifacts; after an error finding they are not used."""
     domain: str = ""
     """Domain of the attributes that are for this engine."""
-    beside: Callable[[Compilation, Emission, frozenset[str], Mapping[str, str]], None] | None = None
-    """Says what goes wrong between this engine and others that were asked for, given the engines' versions."""
+    beside: Callable[[Compilation, Emission, frozenset[str]], None] | None = None
+    """Says what goes wrong between this engine and others that were asked for."""
     left_out_code: Code | None = None
     """The warning where a dataset that nobody wants for this engine is built without it; None for engines that
     every dataset is for unless it says otherwise."""

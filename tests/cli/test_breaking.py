@@ -25,7 +25,7 @@ def test_judge_for_every_engine(repository: Repository) -> None:
     ]
     assert "    lance        rewrite          [SC414]  the column is written anew, under a new id" in out
     assert (
-        "    spark        refused          [SC411]  lance-spark changes no types; carry it out with `schemac apply`"
+        "    spark        refused          [SC411]  lance-spark ≤ 0.7.1 changes no types; carry it out with `schemac apply`"
         in out
     )
     assert "    old readers  depends on data  [SC413]  old readers expect Int32" in out

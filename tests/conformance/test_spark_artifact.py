@@ -363,6 +363,48 @@ def test_parse_every_statement(session: Any, everything: Dataset) -> None:
         assert "CreateTable" in parser.parsePlan(statement).toString()
 
 
+REFERENCES = (
+    "${env:HOME}",
+    "${system:java.version}",
+    "${spark.app.name}",
+    "$${env:HOME}",
+    "\\${env:HOME}",
+    "$",
+    "${",
+)
+
+
+@pytest.mark.spark
+@pytest.mark.xdist_group("spark")
+@pytest.mark.parametrize("text", REFERENCES)
+def test_replace_nothing_in_names_and_texts(session: Any, text: str) -> None:
+    """What looks like a variable of Spark's is a name or a text like any other, wherever it stands."""
+    parser = session._jsparkSession.sessionState().sqlParser()
+    field = member(text, of("Int8", {COMMENTED: text}))
+    dataset = compiled(
+        {**field, "extra": {COMMENTED: text, "lance.org/primaryKey": {}}},
+        member("s", struct(field)),
+        **{COMMENTED: text, "spark.apache.org/tableProperties": {text: text}},
+    )
+    before = session.conf.get("spark.sql.variable.substitute")
+    assert before == "true", "or there is nothing to see"
+    statements = dataset.to_spark_statements()
+    created = None
+    for statement in statements:
+        if statement.startswith(("SET", "RESET")):
+            session.sql(statement)
+        elif statement.startswith("CREATE"):
+            created = parser.parsePlan(statement)
+    assert session.conf.get("spark.sql.variable.substitute") == before
+    assert created is not None
+    column, parent = created.columns().apply(0), created.columns().apply(1)
+    (inner,) = json.loads(parent.dataType().json())["fields"]
+    assert (column.name(), column.comment().get()) == (text, text)
+    assert (inner["name"], inner["metadata"]["comment"]) == (text, text)
+    table = created.tableSpec()
+    assert (table.comment().get(), table.properties().apply(text)) == (text, text)
+
+
 @pytest.mark.spark
 @pytest.mark.xdist_group("spark")
 def test_define_the_columns_of_the_schema(session: Any, everything: Dataset) -> None:

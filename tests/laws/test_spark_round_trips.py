@@ -82,17 +82,24 @@ def _members(type_: Any, path: FieldPath) -> list[tuple[Tree, FieldPath]]:
     return _members(type_["keyType"], (*path, Part.KEY)) + _members(type_["valueType"], (*path, Part.VALUE))
 
 
-def as_spark_has_it(field: Tree) -> Tree:
+def as_spark_has_it(field: Tree, *, is_member: bool = False) -> Tree:
     """The field as the compiler spells it: a comment and a richer type are attributes, too, and travel as such."""
     type_ = _spelled(field["type"])
-    return {**field, "type": type_, "metadata": _with_attributes(type_, field["metadata"])}
+    metadata = _with_attributes(type_, field["metadata"])
+    return {**field, "type": type_, "metadata": _with_mark_of_json(metadata) if is_member else metadata}
+
+
+def _with_mark_of_json(metadata: Tree) -> Tree:
+    """Below the top JSON has the mark by which lance-spark can read it."""
+    is_json = metadata.get("ARROW:extension:name") == "arrow.json"
+    return {**metadata, "arrow:large-var-char": "true"} if is_json else metadata
 
 
 def _spelled(type_: Any) -> Any:
     if isinstance(type_, str):
         return type_
     if type_["type"] == "struct":
-        return {**type_, "fields": [as_spark_has_it(field) for field in type_["fields"]]}
+        return {**type_, "fields": [as_spark_has_it(field, is_member=True) for field in type_["fields"]]}
     return {key: _spelled(part) if key.endswith("Type") else part for key, part in type_.items()}
 
 
@@ -104,7 +111,7 @@ def _with_attributes(type_: Any, metadata: Tree) -> Tree:
         spelled["spark.apache.org/type"] = compact(type_)
     for mark, part in PARTS.items():
         if isinstance(type_, dict) and part in type_:
-            inner = _with_attributes(type_[part], json.loads(metadata.get(mark, "{}")))
+            inner = _with_mark_of_json(_with_attributes(type_[part], json.loads(metadata.get(mark, "{}"))))
             spelled |= {mark: compact(inner)} if inner else {}
     return spelled
 

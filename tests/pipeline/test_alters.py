@@ -1,11 +1,13 @@
 """Spark's own parser reads the statements of a plan."""
 
-import json
 from typing import Any
 
+import pytest
 from pyspark.sql import SparkSession
 
+from schemac.evolution.verdict import Outcome
 from schemac.tables.spark_plan import plan_spark
+from schemac.targets._spark.versions import NEWEST_KNOWN, Connector
 from tests.conformance.pypaimon.evolving import Evolution
 
 OLD: dict[str, Any] = {
@@ -40,7 +42,8 @@ NEW: dict[str, Any] = {
 
 
 def test_be_parsed(spark: SparkSession) -> None:
-    made = plan_spark(Evolution.of(OLD, NEW).sides)
+    """With the changes that wait upstream, which take all but the vector."""
+    made = plan_spark(Evolution.of(OLD, NEW).sides, Connector("next"))
     parser = spark._jsparkSession.sessionState().sqlParser()
     plans = [parser.parsePlan(statement).nodeName() for statement in made.statements]
     assert plans == [
@@ -53,4 +56,20 @@ def test_be_parsed(spark: SparkSession) -> None:
         "AlterColumns",
         "AddColumns",
     ]
-    assert not made.refused, json.dumps(made.to_json())
+    assert [(change.path, said.outcome) for change, said in made.refused] == [("vector", Outcome.REFUSED)]
+    assert "vector" not in "".join(made.statements)
+
+
+@pytest.mark.parametrize(
+    ("version", "statements"),
+    [("0.4.0", 0), ("0.5.1", 2), (NEWEST_KNOWN, 2)],
+)
+def test_say_nothing_that_the_connector_refuses(version: str, statements: int) -> None:
+    """No release alters columns, and the oldest nothing at all: a plan has what goes through, and names the rest."""
+    made = plan_spark(Evolution.of(OLD, NEW).sides, Connector(version))
+    assert len(made.statements) == statements
+    assert all("TBLPROPERTIES" in statement for statement in made.statements)
+    refused = [said for change, said in made.refused if "property" not in change.fact]
+    assert len(refused) >= 7
+    assert all(version in said.reason and "schemac apply" in said.way_out for said in refused)
+    assert version in made.to_json()["connector"]

@@ -114,10 +114,9 @@ def test_differences_are_named() -> None:
     )
     found = differences(lance_fields_of(old), LanceSchema.from_pyarrow(new))
     assert found == (
-        "`b.c` is missing",
-        "`b.d` is not expected",
-        "`a`: logical type is `int64`, expected `int32`",
-        "`a`: nullable is not set, expected 1",
-        "`a`: metadata is {k: 2}, expected {k: 1}",
+        "`a` is Int64 in the table, and Int32 in the schema",
+        "`a` may not be null in the table, and may in the schema",
+        "`a`: k is `2` in the table, and `1` in the schema",
+        "`b.c` is called `b.d` in the table",
     )
     assert differences(lance_fields_of(old), LanceSchema.from_pyarrow(old)) == ()

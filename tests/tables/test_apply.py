@@ -347,7 +347,7 @@ def test_verify_a_table_without_a_lock(project: Path, capsys: pytest.CaptureFixt
     assert not (project / "t.lock").exists()
     lance.dataset("t.lance").alter_columns({"path": "b", "name": "c"})
     assert main(["verify", "t", "--table", "t.lance"]) == 1
-    assert "`b` is missing" in capsys.readouterr().out
+    assert "`b` is called `c` in the table" in capsys.readouterr().out
 
 
 def test_show_and_do_on_the_command_line(project: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -7,6 +7,7 @@ Source: GitHub's documentation of workflow commands; `%`, line ends and, in prop
 from collections.abc import Iterable
 
 from schemac.source.diagnostic import Diagnostic, Severity
+from schemac.source.printable import printable
 
 _COMMANDS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.NOTE: "notice"}
 
@@ -33,6 +34,7 @@ def _command(d: Diagnostic) -> str:
 
 
 def _escape(text: str, more: str = "") -> str:
+    text = printable(text, keep="\r\n")
     for character in f"%\r\n{more}":
         text = text.replace(character, f"%{ord(character):02X}")
     return text

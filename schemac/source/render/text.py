@@ -7,6 +7,7 @@ import unicodedata
 from collections.abc import Callable, Iterable
 
 from schemac.source.diagnostic import Diagnostic, Severity
+from schemac.source.printable import pictured, printable
 
 _WIDEST = 120
 """Columns of an excerpt that goes into a file or another program; of a longer line the part around the culprit is shown."""
@@ -82,12 +83,12 @@ def _excerpt(
     margin, columns = room
     # The gutter takes its part of a terminal.
     width = _WIDEST if columns is None else max(_LEAST, columns - margin - 3)
-    text, column, end = _window(text.translate(_PICTURES), column, end, width)
+    text, column, end = _window(pictured(text), column, end, width)
     before, culprit = text[: column - 1].expandtabs(4), text[column - 1 : end - 1]
     gutter = paint(_BLUE, f"{line:>{margin}} |")
     empty = paint(_BLUE, f"{'':>{margin}} |")
     underline = mark * max(1, _width(culprit))
-    note = f" {message}" if message else ""
+    note = f" {printable(message)}" if message else ""
     shown = before + text[column - 1 :].expandtabs(4)
     return f"{gutter} {shown}\n{empty} {' ' * _width(before)}{paint(f'1;{tint}', underline + note)}\n"
 
@@ -114,23 +115,6 @@ def _columns(character: str) -> int:
     if unicodedata.category(character) in ("Mn", "Me", "Cf"):
         return 0
     return 2 if unicodedata.east_asian_width(character) in "WF" else 1
-
-
-# A terminal obeys control characters; of those in an author's line a picture is shown, elsewhere the escape.
-_BIDIRECTIONAL = (0x061C, 0x200E, 0x200F, *range(0x202A, 0x202F), *range(0x2066, 0x206A))
-"""Characters that turn the direction of a text, so that it reads as another."""
-_CONTROLS = (*range(32), *range(127, 160), 0x2028, 0x2029, *_BIDIRECTIONAL)
-_PICTURES = {c: chr(0x2400 + c) if c < 32 else "\ufffd" for c in _CONTROLS if c != ord("\t")}
-_ESCAPES = {c: f"\\x{c:02x}" if c < 256 else f"\\u{c:04x}" for c in _CONTROLS} | {
-    10: "\\n",
-    13: "\\r",
-    9: "\\t",
-}
-
-
-def printable(text: str) -> str:
-    """A text in which nothing is left that a terminal obeys."""
-    return text if text.isprintable() else text.translate(_ESCAPES)
 
 
 def _paint(code: str, text: str) -> str:

@@ -19,6 +19,7 @@ from schemac.lowering.metadata import (
 from schemac.physical.arrow import ArrowField, ArrowType, pa
 from schemac.targets._spark.columns import SparkField, SparkJson
 from schemac.targets._spark.marks import BYTE_WIDTH, COMMENT, ENCODINGS, FLOAT16, VECTOR_SIZE
+from schemac.targets._spark.versions import Connector
 
 _DECIMAL = re.compile(r"decimal\((\d+),(\d+)\)")
 _TEXTS = ("string", "char(", "varchar(", "variant")
@@ -27,45 +28,74 @@ _BLOB_SINCE = "2.2"
 """The storage version from which on a blob is a struct of its own type."""
 
 
-def made_table(
-    columns: Sequence[SparkField], properties: Mapping[str, str], version: str, key: Sequence[str]
-) -> list[ArrowField]:
-    """The Arrow fields of the table; what DDL does not say of a column is not in them."""
-    made = []
-    for column in columns:
-        metadata: SparkJson = {} if column.comment is None else {COMMENT: column.comment}
-        field = _field(column.name, column.type.json, column.is_nullable, metadata)
-        field = _with_properties(field, column.type.json, properties, version)
-        made.append(_with_key(field, key))
-    return made
+class Maker:
+    """What one version of the connector makes."""
 
+    def __init__(self, connector: Connector) -> None:
+        self.connector = connector
 
-def _with_properties(field: ArrowField, json: Any, properties: Mapping[str, str], version: str) -> ArrowField:
-    """What the table properties of a column make of it."""
+    def table(
+        self, columns: Sequence[SparkField], properties: Mapping[str, str], version: str, key: Sequence[str]
+    ) -> list[ArrowField]:
+        """The Arrow fields of the table; what DDL does not say of a column is not in them."""
+        made = []
+        for column in columns:
+            metadata: SparkJson = {} if column.comment is None else {COMMENT: column.comment}
+            field = self.field(column.name, column.type.json, column.is_nullable, metadata)
+            field = self.with_properties(field, properties, version)
+            made.append(_with_key(field, key) if self.connector.knows_widths else field)
+        return made
 
-    def said(suffix: str) -> str | None:
-        return properties.get(f"{field.name}.{suffix}")
+    def with_properties(self, field: ArrowField, properties: Mapping[str, str], version: str) -> ArrowField:
+        """What the table properties of a column make of it."""
 
-    metadata = _texts(field.metadata)
-    size, width = said(VECTOR_SIZE), said(BYTE_WIDTH)
-    if size is not None:
-        item = pa.float16() if said(FLOAT16) else field.type.value_type
-        field = field.with_type(pa.list_(field.type.value_field.with_type(item), int(size)))
-    elif width is not None:
-        field = field.with_type(pa.binary(int(width)))
-    elif said("arrow.large_var_char"):
-        field = field.with_type(pa.large_string())
-    elif said("lance.encoding") == "blob" and version >= _BLOB_SINCE:
-        metadata[EXTENSION_NAME] = BLOB_EXTENSION
-        field = field.with_type(blob_type())
-    elif said("lance.encoding") == "blob":
-        metadata["lance-encoding:blob"] = "true"
-        field = field.with_type(pa.large_binary())
-    for encoding in ENCODINGS:
-        value = said(f"lance.{encoding}")
-        if value is not None:
-            metadata[f"lance-encoding:{encoding}"] = value
-    return field.with_metadata(metadata or None)
+        def said(suffix: str) -> str | None:
+            return properties.get(f"{field.name}.{suffix}")
+
+        metadata = _texts(field.metadata)
+        is_newer = self.connector.knows_widths
+        size, width = said(VECTOR_SIZE), said(BYTE_WIDTH)
+        if size is not None:
+            item = pa.float16() if said(FLOAT16) and is_newer else field.type.value_type
+            field = field.with_type(pa.list_(field.type.value_field.with_type(item), int(size)))
+        elif width is not None and is_newer:
+            field = field.with_type(pa.binary(int(width)))
+        elif said("arrow.large_var_char"):
+            field = field.with_type(pa.large_string())
+        elif said("lance.encoding") == "blob" and version >= _BLOB_SINCE:
+            metadata[EXTENSION_NAME] = BLOB_EXTENSION
+            field = field.with_type(blob_type())
+        elif said("lance.encoding") == "blob":
+            metadata["lance-encoding:blob"] = "true"
+            field = field.with_type(pa.large_binary())
+        for encoding in ENCODINGS if is_newer else ():
+            value = said(f"lance.{encoding}")
+            if value is not None:
+                metadata[f"lance-encoding:{encoding}"] = value
+        return field.with_metadata(metadata or None)
+
+    def field(self, name: str, json: Any, is_nullable: bool, metadata: SparkJson | None = None) -> ArrowField:
+        """A field; DDL keeps nothing of the metadata of members but their comments."""
+        return pa.field(name, self.type(json, is_nullable), is_nullable, metadata or None)
+
+    def type(self, json: Any, is_nullable: bool) -> ArrowType:
+        """The type that Lance is given."""
+        if isinstance(json, str):
+            return _atomic(json)
+        if json["type"] == "array":
+            # What DDL has no words for, Spark takes for allowed.
+            return pa.list_(self.field(self.connector.item_name, json["elementType"], is_nullable=True))
+        if json["type"] == "map":
+            key = self.field("key", json["keyType"], is_nullable=False)
+            return pa.map_(key, self.field("value", json["valueType"], is_nullable=True))
+        members = []
+        for member in json["fields"]:
+            comment = member["metadata"].get(COMMENT)
+            # A parent that is null makes its members null.
+            is_loose = is_nullable and self.connector.loosens_members
+            kept = {} if comment is None else {COMMENT: comment}
+            members.append(self.field(member["name"], member["type"], is_loose or member["nullable"], kept))
+        return pa.struct(members)
 
 
 def blob_type() -> ArrowType:
@@ -85,30 +115,6 @@ def _with_key(field: ArrowField, key: Sequence[str]) -> ArrowField:
         return field
     place = str(key.index(field.name) + 1)
     return field.with_metadata({**_texts(field.metadata), PRIMARY_KEY: "true", PRIMARY_KEY_POSITION: place})
-
-
-def _field(name: str, json: Any, is_nullable: bool, metadata: SparkJson | None = None) -> ArrowField:
-    """A field; DDL keeps nothing of the metadata of members but their comments."""
-    return pa.field(name, _type(json, is_nullable), is_nullable, metadata or None)
-
-
-def _type(json: Any, is_nullable: bool) -> ArrowType:
-    if isinstance(json, str):
-        return _atomic(json)
-    if json["type"] == "array":
-        # What DDL has no words for, Spark takes for allowed.
-        return pa.list_(_field("item", json["elementType"], is_nullable=True))
-    if json["type"] == "map":
-        key = _field("key", json["keyType"], is_nullable=False)
-        return pa.map_(key, _field("value", json["valueType"], is_nullable=True))
-    members = []
-    for member in json["fields"]:
-        comment = member["metadata"].get(COMMENT)
-        # A parent that is null makes its members null, whatever they say.
-        can_be_null = is_nullable or member["nullable"]
-        kept = {} if comment is None else {COMMENT: comment}
-        members.append(_field(member["name"], member["type"], can_be_null, kept))
-    return pa.struct(members)
 
 
 def _atomic(name: str) -> ArrowType:

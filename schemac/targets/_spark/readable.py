@@ -20,13 +20,11 @@ _OFFSET = re.compile(r"[+-]\d\d(:?\d\d)?")
 _TABLE = "cannot read a table with"
 
 
-def warn_of_unreadable(
-    compilation: Compilation, emission: Emission, asked: frozenset[str], versions: Mapping[str, str]
-) -> None:
+def warn_of_unreadable(compilation: Compilation, emission: Emission, asked: frozenset[str]) -> None:
     """Warn of each field that it stumbles over, where Lance and Spark are both asked for."""
     if not asked >= {"lance", "spark"}:
         return
-    connector = Connector.of(versions.get("spark", NEWEST_KNOWN))
+    connector = Connector.of(compilation.versions.get("spark", NEWEST_KNOWN))
     for field in compilation.lowered.preorder():
         for what, help in _obstacles(field, connector):
             slot: Slot = field.slot

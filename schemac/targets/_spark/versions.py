@@ -43,6 +43,21 @@ class Connector:
         return self.version == NEXT
 
     @property
+    def item_name(self) -> str:
+        """What it calls the items of lists."""
+        return "item" if self._number >= (0, 5) else "element"
+
+    @property
+    def loosens_members(self) -> bool:
+        """Whether members of what may be null may be null, whatever they say."""
+        return self._number >= (0, 5)
+
+    @property
+    def knows_widths(self) -> bool:
+        """Whether it knows the table properties of fixed-size binaries, halves and encodings, and primary keys."""
+        return self._number >= (0, 5)
+
+    @property
     def reads_all_units(self) -> bool:
         """Whether it reads times, halves, large lists, and timestamps that do not count microseconds."""
         return self._number >= (0, 5)
