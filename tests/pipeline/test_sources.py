@@ -138,6 +138,16 @@ def test_a_record_that_contradicts_its_folder_is_set_aside(
 
 
 @pytest.mark.spark
+def test_a_parquet_column_is_not_taken_from_a_folder_in_silence(spark: SparkSession, tmp_path: Path) -> None:
+    path = tmp_path / "in" / "id=2" / "a.parquet"
+    write(path, "parquet")
+    with pytest.raises(PipelineError, match="`id` is a column of"):
+        run_source(spark, tmp_path, ONE, {"path": str(tmp_path / "in"), "format": "parquet"})
+    report = run_source(spark, tmp_path, ONE, {"path": str(path), "format": "parquet"})
+    assert rows_of(report.table_path) == [{"id": 1}]
+
+
+@pytest.mark.spark
 @pytest.mark.parametrize("form", ["csv", "json", "geojson", "parquet"])
 def test_a_path_that_is_there_is_literal(spark: SparkSession, tmp_path: Path, form: str) -> None:
     write(tmp_path / f"x[1].{form}", form, 1)
