@@ -24,6 +24,7 @@ from .job import FieldSource, Source, TimeUnit
 from .scalars import storage_type
 from .sqltext import fresh, name, struct, when
 
+FILES_LOOKED_AT = 100
 PER_SECOND = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
 
 
@@ -87,7 +88,7 @@ def _check_folders(spark: SparkSession, source: Source, frame: DataFrame) -> Non
     if not any("=" in uri for uri in frame.inputFiles()):
         return
     listed = texts.files_of(spark, source)
-    for file in listed.files if listed.folders else ():
+    for file in listed.files[:FILES_LOOKED_AT] if listed.folders else ():
         schema = _schema_of(file.path)
         both = [label for label in listed.folders if schema is not None and label in schema.names]
         if both:

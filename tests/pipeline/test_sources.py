@@ -104,7 +104,7 @@ def test_folders_give_columns_and_options_choose_files(
         [FIELD("id", pa.int32()), FIELD("day", pa.date32(), False), FIELD("code", pa.string())]
     )
     days = [datetime.date(2024, 1, day) for day in (1, 2, 3)]
-    for path in ("in", "in/day=*", "in/*/*/*"):
+    for path in ("in", "in/day=*", "in/*/*/*") if form == "json" else ("in/*/*/*",):
         report = run_source(spark, tmp_path, schema, {"path": str(tmp_path / path), "format": form})
         rows = sorted((row["id"], row["day"], row["code"]) for row in rows_of(report.table_path))
         assert rows == [(1, days[0], "007"), (2, days[1], "a/b"), (3, days[2], None)], path
