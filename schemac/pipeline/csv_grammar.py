@@ -52,7 +52,12 @@ class Dialect:
     @cached_property
     def plain(self) -> str:
         """A pattern of a value without quotes around it."""
-        return f"(?!{self._blanks[0]}{re.escape(self.quote)}){self._rest}" if self.quote else self._rest
+        if not self.quote:
+            return self._rest
+        quote = re.escape(self.quote)
+        # With a separator of several letters, Spark's parser may double a quote inside such a value.
+        rest = self._rest if len(self.sep) == 1 else f"(?:(?!{re.escape(self.sep)})[^{quote}])*+"
+        return f"(?!{self._blanks[0]}{quote}){rest}"
 
     @property
     def _rest(self) -> str:

@@ -21,7 +21,7 @@ from .job import Source
 from .source_options import Options
 from .spill import RAW, SOURCE
 from .sqltext import literal, matches, name, when
-from .texts import FAULT, File, Texts
+from .texts import FAULT, File, Listed, Texts
 
 CORRUPT = "__corrupt"
 NO_CELL = "\ue000"
@@ -46,7 +46,7 @@ class CsvFiles:
     source: Source
     options: Options
     dialect: Dialect
-    listed: tuple[DataFrame, list[File]]
+    listed: Listed
     headers: tuple[Header, ...]
     has_header: bool
     encoding: str
@@ -59,7 +59,7 @@ class CsvFiles:
     @property
     def is_read_by_spark(self) -> bool:
         """Whether Spark's own reader of lines has the text right."""
-        return self.encoding == "utf-8" and not any(file.is_packed_for_us for file in self.listed[1])
+        return self.encoding == "utf-8" and not any(file.is_packed_for_us for file in self.listed.files)
 
     @property
     def is_joined(self) -> bool | None:
@@ -103,7 +103,7 @@ def _csv_files(spark: SparkSession, source: Source) -> CsvFiles:
     codec = codec_name(encoding)
     listed = texts.files_of(spark, source)
     by_text: dict[str, list[File]] = {}
-    for file in listed[1]:
+    for file in listed.files:
         first = _first_record(file.path, dialect, encoding, options.text("lineSep"))
         if first is not None and (has_header or not by_text):
             by_text.setdefault(first, []).append(file)
@@ -111,7 +111,7 @@ def _csv_files(spark: SparkSession, source: Source) -> CsvFiles:
         message = f"`{source.path[0]}` is empty: it has no header, and no rows"
         raise PipelineError("empty-source", message)
     headers = tuple(
-        _header(text, tuple(files), dialect) if has_header else _no_header(text, tuple(listed[1]), dialect)
+        _header(text, tuple(files), dialect) if has_header else _no_header(text, listed.files, dialect)
         for text, files in by_text.items()
     )
     return CsvFiles(source, options, dialect, listed, headers, has_header, codec)

@@ -27,12 +27,9 @@ WITH_BYTE_ORDER_MARK = {
 CHUNK_BYTES = 1 << 20
 
 
-def _mark(error: UnicodeError) -> tuple[str | bytes, int]:
+def _mark(error: UnicodeError) -> tuple[str, int]:
     if isinstance(error, UnicodeDecodeError):
         return "".join(chr(MARK + byte) for byte in error.object[error.start : error.end]), error.end
-    if isinstance(error, UnicodeEncodeError):
-        codes = [ord(letter) for letter in error.object[error.start : error.end]]
-        return bytes(code - MARK if MARK <= code <= MARK + 255 else 63 for code in codes), error.end
     raise error
 
 
@@ -124,7 +121,12 @@ def byte_text(text: str, encoding: str) -> str:
     """The bytes of a text that has marks, each as one character of ISO-8859-1."""
     codec = codec_name(encoding)
     codec = f"{codec}-le" if codec in ("utf-16", "utf-32") else codec
-    return text.encode(codec, "schemac-mark").decode("iso-8859-1")
+    parts = re.split(f"([{chr(MARK)}-{chr(MARK + 255)}]+)", text)
+    found = [
+        bytes(ord(letter) - MARK for letter in part) if i % 2 else part.encode(codec, "replace")
+        for i, part in enumerate(parts)
+    ]
+    return b"".join(found).decode("iso-8859-1")
 
 
 def lines_of(path: str, encoding: str, line_break: str = "") -> Iterator[str]:

@@ -29,11 +29,11 @@ def read_json(spark: SparkSession, source: Source) -> Texts:
     is_multi_line = options.flag("multiLine")
     if is_multi_line is None:
         is_multi_line = not options.text("lineSep") and not _is_line_by_line(
-            spark, source, listed[1], encoding
+            spark, source, listed.files, encoding
         )
     if is_multi_line:
         return texts.cut(spark, listed, _Documents(encoding, None))
-    if encoding == "utf-8" and not any(file.is_packed_for_us for file in listed[1]):
+    if encoding == "utf-8" and not any(file.is_packed_for_us for file in listed.files):
         return texts.judged(texts.lines(spark, source, blank=" \t"))
     return texts.cut(spark, listed, _Lines(encoding, options.text("lineSep")))
 
@@ -44,7 +44,7 @@ def read_geojson(spark: SparkSession, source: Source) -> Texts:
     return texts.cut(spark, texts.files_of(spark, source), _Documents(encoding, "features"))
 
 
-def _is_line_by_line(spark: SparkSession, source: Source, files: list[File], encoding: str) -> bool:
+def _is_line_by_line(spark: SparkSession, source: Source, files: tuple[File, ...], encoding: str) -> bool:
     """Whether each line is a record: the first line of each file then is an object from brace to brace."""
     if any(local_part(file.path) is None for file in files):
         first = texts.lines(spark, source).frame.select("value").head(1)

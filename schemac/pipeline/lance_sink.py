@@ -56,7 +56,8 @@ class SinkOptions:
     """The run's identity as JSON, or only its id."""
     report: str | None = None
     must_create: bool = False
-    allow_empty: bool = False
+    keep_rows: bool = False
+    """Whether an overwrite without any row is refused where the table has some."""
     max_quarantined: str | None = None
     storage_version: str | None = None
     max_rows_per_file: int = 1 << 20
@@ -109,7 +110,7 @@ def sink_options(options: Any) -> SinkOptions:
     for name in ("path", "schema"):
         if name not in found:
             raise PipelineError("missing-option", f"the sink `{LanceSink.name()}` needs the option `{name}`")
-    for name in ("must_create", "allow_empty"):
+    for name in ("must_create", "keep_rows"):
         if name in found:
             found[name] = found[name].lower() == "true"
     if "max_rows_per_file" in found:
@@ -271,7 +272,7 @@ class LanceWriter(DataSourceArrowWriter):  # type: ignore[misc]  # PySpark is no
 
     def _check_emptied(self, report: dict[str, Any]) -> None:
         """Refuses to put nothing in the place of rows: an input that is empty by mistake would empty the table."""
-        if self.table.mode != "overwrite" or report["rows_written"] or self.options.allow_empty:
+        if self.table.mode != "overwrite" or report["rows_written"] or not self.options.keep_rows:
             return
         table = lance_table.open_table(self.table.path, self.table.storage_options)
         rows = 0 if table is None else table.count_rows()

@@ -18,11 +18,13 @@ from pyspark.sql.types import StructField, StructType
 
 from . import texts
 from .decoding import open_file
+from .errors import PipelineError
 from .inputs import Input, Text, typed_input
 from .job import FieldSource, Source, TimeUnit
 from .scalars import storage_type
 from .sqltext import fresh, name, struct, when
 
+FILES_LOOKED_AT = 100
 PER_SECOND = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
 
 
@@ -65,17 +67,34 @@ def read_parquet(spark: SparkSession, source: Source) -> tuple[DataFrame, dict[s
     paths = texts.spark_paths(source)
     with texts.folders_as_text(spark):
         try:
-            return reader.parquet(*paths), {}
+            frame = reader.parquet(*paths)
+            _check_folders(spark, source, frame)
+            return frame, {}
         except PySparkException:
-            _, files = texts.files_of(spark, source)
+            files = texts.files_of(spark, source).files
             schema = next((found for file in files if (found := _schema_of(file.path)) is not None), None)
             if schema is None or not any(_is_refused(held) for held in _leaves(schema)):
                 raise
         known = [found for field in schema if (found := _spark_field(spark, field)) is not None]
         frame = reader.schema(StructType(known)).parquet(*paths)
+        _check_folders(spark, source, frame)
     return _texts_inside(frame, schema), {
         field.name: Counted(field.name, field.type) for field in schema if _is_count(field.type)
     }
+
+
+def _check_folders(spark: SparkSession, source: Source, frame: DataFrame) -> None:
+    """Refuses a column that stands in the files and in names of folders: Spark would take the folders' and say nothing."""
+    if not any("=" in uri for uri in frame.inputFiles()):
+        return
+    listed = texts.files_of(spark, source)
+    for file in listed.files[:FILES_LOOKED_AT] if listed.folders else ():
+        schema = _schema_of(file.path)
+        both = [label for label in listed.folders if schema is not None and label in schema.names]
+        if both:
+            message = f"`{both[0]}` is a column of `{file.path}`, and of the names of its folders"
+            way = "name the files themselves, without `*`: then the column of the file is read"
+            raise PipelineError("column-twice", message, way)
 
 
 def _schema_of(path: str) -> pa.Schema | None:

@@ -60,7 +60,7 @@ def base_path(paths: tuple[str, ...]) -> str | None:
         if SPECIAL.search(part) or PARTITION.match(part):
             break
         fixed.append(part)
-    below = [path.split("/")[len(fixed) : -1] for path in (paths[0], *(found_files(local) if local else ()))]
+    below = [path.split("/")[len(fixed) :] for path in (paths[0], *(found_files(local) if local else ()))]
     has_columns = any(PARTITION.match(part) for parts in below for part in parts)
     return "/".join(fixed) if has_columns and any(fixed) else None
 

@@ -184,7 +184,7 @@ def _write(
             run=identity.to_json(),
             report=str(report),
             must_create=job.target.mode is Mode.CREATE,
-            allow_empty=job.target.allow_empty,
+            keep_rows=not job.target.allow_empty,
             max_quarantined=None if job.max_quarantined is None else json.dumps(job.max_quarantined),
             storage_version=storage_version,
             max_rows_per_file=job.target.max_rows_per_file,

@@ -4,12 +4,15 @@ Shape: a frame of `_raw` (the record as it stands in its file), `_source` (the f
        itself breaks) and the columns that stand in names of folders (`day=2024-01-01/`), which are text. Blank lines are no records.
 """
 
+import base64
+import pickle
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
 import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
 from pyspark.sql.types import StringType, StructField, StructType
 
 from .decoding import byte_text, has_marks
@@ -24,6 +27,8 @@ ROWS_PER_BATCH = 4096
 BYTES_PER_BATCH = 8 << 20
 # Below this, spreading the records of one file over the tasks costs more than it brings.
 BYTES_WORTH_SPREADING = 32 << 20
+BYTES_WORTH_A_TASK = 1 << 20
+BYTES_TO_OPEN = 1 << 14
 BAD_ENCODING = "encoding"
 
 Splitter = Callable[[str], Iterator[tuple[str, str | None]]]
@@ -49,11 +54,20 @@ class File:
     path: str
     uri: str
     size_bytes: int
+    folders: tuple[str | None, ...] = ()
 
     @property
     def is_packed_for_us(self) -> bool:
         """Whether the file is packed as Spark cannot unpack it everywhere."""
         return self.path.lower().endswith((".zst", ".zstd", ".deflate", ".gzip"))
+
+
+@dataclass(frozen=True)
+class Listed:
+    """The files of a source, and the columns that names of folders give."""
+
+    folders: tuple[str, ...]
+    files: tuple[File, ...]
 
 
 @contextmanager
@@ -105,60 +119,108 @@ def judged(texts: Texts, faults: Sequence[tuple[str, str]] = ()) -> Texts:
     return texts.with_frame(checked.selectExpr(f"{raw} as {RAW}", f"{fault} as {FAULT}", *kept))
 
 
-def files_of(spark: SparkSession, source: Source) -> tuple[DataFrame, list[File]]:
-    """All files of a source, as a frame (`path`, `_source`, columns of folders) and as a list."""
+def files_of(spark: SparkSession, source: Source) -> Listed:
+    """All files of a source."""
     with folders_as_text(spark):
         listed = spark.read.format("binaryFile").options(**file_options(source)).load(spark_paths(source))
     folders = [
         label for label in listed.columns if label not in ("path", "modificationTime", "length", "content")
     ]
-    frame = listed.selectExpr("path", f"_metadata.file_path as {SOURCE}", "length", *map(name, folders))
-    found = [File(row["path"], row[SOURCE], row["length"]) for row in frame.collect()]
-    return frame.drop("length"), sorted(found, key=lambda file: file.path)
+    rows = listed.selectExpr(
+        "path", f"_metadata.file_path as {SOURCE}", "length", *map(name, folders)
+    ).collect()
+    files = [File(path, uri, size, tuple(values)) for path, uri, size, *values in rows]
+    return Listed(tuple(folders), tuple(sorted(files, key=lambda file: file.path)))
 
 
-def cut(spark: SparkSession, listed: tuple[DataFrame, list[File]], splitter: Splitter) -> Texts:
+def cut(spark: SparkSession, listed: Listed, splitter: Splitter) -> Texts:
     """The records that a splitter finds in each file; a file is read by one task."""
-    frame, files = listed
-    folders = frame.columns[2:]
-    partitions = {label: f"__p{i}" for i, label in enumerate(folders)}
-    labels = [RAW, FAULT, SOURCE, *partitions.values()]
-    schema = StructType([StructField(label, StringType()) for label in labels])
-    records = frame.mapInArrow(_Cutter(splitter, labels), schema)
-    if max((file.size_bytes for file in files), default=0) > BYTES_WORTH_SPREADING:
+    partitions = {label: f"__p{i}" for i, label in enumerate(listed.folders)}
+    task = _Cutter(splitter, (RAW, FAULT, SOURCE, *partitions.values()), listed.files)
+    spark.dataSource.register(CutFiles)
+    records = spark.read.format(CutFiles.name()).option("task", task.told()).load()
+    if max((file.size_bytes for file in listed.files), default=0) > BYTES_WORTH_SPREADING:
         records = records.repartition(spark.sparkContext.defaultParallelism)
     return Texts(records, partitions)
 
 
+class CutFiles(DataSource):  # type: ignore[misc]  # PySpark is not followed
+    """Spark's way to the records of whole files."""
+
+    @classmethod
+    def name(cls) -> str:
+        """The word for `format`."""
+        return "schemac-cut-files"
+
+    def schema(self) -> StructType:
+        """Columns of a record, all of them text."""
+        return StructType([StructField(label, StringType()) for label in self._task().labels])
+
+    def reader(self, schema: StructType) -> "_CutReader":
+        """A reader of all files."""
+        return _CutReader(self._task())
+
+    def _task(self) -> "_Cutter":
+        task = pickle.loads(base64.b64decode(self.options["task"]))  # noqa: S301 — made by `cut`
+        assert isinstance(task, _Cutter)
+        return task
+
+
+class _CutReader(DataSourceReader):  # type: ignore[misc]  # PySpark is not followed
+    """Reads some files in each task."""
+
+    def __init__(self, task: "_Cutter") -> None:
+        self.task = task
+
+    def partitions(self) -> list[InputPartition]:
+        """Files that are large enough to be worth a task, or as many as are."""
+        groups: list[list[File]] = []
+        size = BYTES_WORTH_A_TASK
+        for file in self.task.files:
+            if size >= BYTES_WORTH_A_TASK:
+                groups.append([])
+                size = 0
+            groups[-1].append(file)
+            size += file.size_bytes + BYTES_TO_OPEN
+        return [InputPartition(group) for group in groups or [[]]]
+
+    def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
+        """The records of these files."""
+        for file in partition.value:
+            yield from self.task.batches(file)
+
+
 @dataclass(frozen=True)
 class _Cutter:
-    """What one task does; told to the workers by pickle."""
+    """What the tasks do."""
 
     splitter: Splitter
-    labels: list[str]
+    labels: tuple[str, ...]
+    files: tuple[File, ...]
 
-    def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        for batch in batches:
-            for path, *others in zip(*(column.to_pylist() for column in batch.columns), strict=True):
-                yield from self._batches(path, others)
+    def told(self) -> str:
+        """The task as an option of a reader."""
+        return base64.b64encode(pickle.dumps(self)).decode()
 
-    def _batches(self, path: str, others: list[str | None]) -> Iterator[pa.RecordBatch]:
+    def batches(self, file: File) -> Iterator[pa.RecordBatch]:
+        """The records of a file."""
         texts: list[str] = []
         faults: list[str | None] = []
         size = 0
-        for text, fault in self.splitter(path):
+        for text, fault in self.splitter(file.path):
             texts.append(text)
             faults.append(fault)
             size += len(text)
             if len(texts) == ROWS_PER_BATCH or size > BYTES_PER_BATCH:
-                yield self._batch(texts, faults, others)
+                yield self._batch(file, texts, faults)
                 texts, faults, size = [], [], 0
         if texts:
-            yield self._batch(texts, faults, others)
+            yield self._batch(file, texts, faults)
 
-    def _batch(self, texts: list[str], faults: list[str | None], others: list[str | None]) -> pa.RecordBatch:
+    def _batch(self, file: File, texts: list[str], faults: list[str | None]) -> pa.RecordBatch:
+        others = (file.uri, *file.folders)
         columns = [texts, faults, *([other] * len(texts) for other in others)]
-        return pa.record_batch([pa.array(column, pa.string()) for column in columns], names=self.labels)
+        return pa.record_batch([pa.array(column, pa.string()) for column in columns], names=list(self.labels))
 
 
 def decoded(text: str, encoding: str, fault: str | None = None) -> tuple[str, str | None]:

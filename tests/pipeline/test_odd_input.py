@@ -150,15 +150,17 @@ def test_quote_that_stays_open_says_what_to_set(spark: SparkSession, tmp_path: P
     assert "multiLine" in rows[0]["errors"][0]["value"]
 
 
-DIALECTS = [
-    (sep, quote, escape)
+DIALECTS = [(",", '"', "\\"), (";", "'", "'"), ("\t", '"', '"'), ("::", '"', '"')]
+MORE = [
+    pytest.param(sep, quote, escape, marks=pytest.mark.long)
     for sep in (",", ";", "\t", "|", "::")
     for quote in ('"', "'")
     for escape in (quote, "\\")
+    if (sep, quote, escape) not in DIALECTS
 ]
 
 
-@pytest.mark.parametrize(("sep", "quote", "escape"), DIALECTS)
+@pytest.mark.parametrize(("sep", "quote", "escape"), [*DIALECTS, *MORE])
 def test_cells_of_every_dialect_are_those_of_the_grammar(
     spark: SparkSession, tmp_path: Path, sep: str, quote: str, escape: str
 ) -> None:
