@@ -18,6 +18,7 @@ from schemac.tables.lance_table import lance_errors
 
 from . import lance_table, lance_undo, staging
 from .history import LOOKED_AT, UNFINISHED, CommittedRun, committed_runs, properties_of, table_seen_from
+from .processes import is_gone
 from .run_identity import RUN, RunIdentity
 
 
@@ -157,7 +158,7 @@ def _sweep_remote_quarantine(table: str, quarantine: str, storage_options: dict[
 
 
 def _is_dead(run: CommittedRun) -> bool:
-    is_gone = None if run.identity.process is None else run.identity.process.is_gone()
-    if is_gone is not None:
-        return is_gone
+    has_ended = None if run.identity.process is None else is_gone(run.identity.process)
+    if has_ended is not None:
+        return has_ended
     return datetime.now(UTC) - run.committed > timedelta(seconds=staging.STALE_SECONDS)
