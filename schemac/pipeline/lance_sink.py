@@ -26,6 +26,7 @@ from . import lance_table, lance_undo
 from .batches import as_lance_reads, to_schema
 from .errors import PipelineError
 from .history import QUARANTINED, ROWS, TABLE, table_seen_from
+from .job import Mode
 from .lance_table import Place
 from .preflight import check_same_schema
 from .progress import Notes
@@ -142,6 +143,7 @@ class LanceWriter(DataSourceArrowWriter):  # type: ignore[misc]  # PySpark is no
         self.run = RunIdentity.parse(options.run)
         if self.run.process is None:
             # Nobody has looked before: the sink is used by itself.
+            self.run = replace(self.run, mode=Mode.OVERWRITE.value if overwrite else Mode.APPEND.value)
             recover(options.path, options.quarantine if is_split else None, self._storage_options())
         self.table = self._place(options.path, "overwrite" if overwrite else "append")
         if self.table.mode != "create" and options.must_create:
@@ -239,7 +241,9 @@ class LanceWriter(DataSourceArrowWriter):  # type: ignore[misc]  # PySpark is no
         try:
             version = lance_table.commit(table, self.schema, good, lance_message=self.options.message())
         except Exception:
-            if quarantine_version is not None and self.quarantine is not None:
+            # What failed may have come after the commit.
+            happened = lance_undo.has_happened(self.run, table.path, table.storage_options)
+            if quarantine_version is not None and self.quarantine is not None and not happened:
                 lance_undo.take_back(self.quarantine, quarantine_version, self.run.id)
             raise
         for place in self._places():

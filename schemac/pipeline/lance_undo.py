@@ -16,6 +16,15 @@ from schemac.tables.lance_table import lance_errors
 from . import staging
 from .history import committed_runs
 from .lance_table import Place, close_staging, file_names, is_local, open_table, remove_if_empty
+from .run_identity import RunIdentity
+
+
+def has_happened(run: RunIdentity, table: str, storage_options: dict[str, str] | None) -> bool:
+    """Whether a table has the commit of a run."""
+    dataset = open_table(table, storage_options)
+    return dataset is not None and any(
+        found.id == run.id for found in committed_runs(dataset, since=run.started)
+    )
 
 
 def named_files(table: Any) -> set[str]:
@@ -28,7 +37,7 @@ def discard(place: Place, fragments: list[str]) -> None:
     table = open_table(place.path, place.storage_options)
     if table is not None:
         named = named_files(table)
-        happened = any(run.id == place.run.id for run in committed_runs(table, since=place.run.started))
+        happened = has_happened(place.run, place.path, place.storage_options)
         fragments = [text for text in fragments if not happened and named.isdisjoint(file_names([text]))]
     if not place.is_staged:
         _remove_remote(place, fragments)

@@ -1,75 +1,41 @@
 """Which process drives a run, and whether it is still there.
 
-Shape: `Process` is a value that any process of the same machine can ask about, and that says nothing to others.
+Shape: a label of the process, which any process of the same machine can ask about, and which says nothing to others: the
+       machine (a digest of its name, its start and the namespace of process numbers), the number, and the tick of its start.
 Source: proc(5). A number of a process is given again; together with the tick at which the process started it is not.
 """
 
 import hashlib
-import json
 import os
 import socket
-from dataclasses import asdict, dataclass
 from pathlib import Path
 
 BOOT, NAMESPACE = "/proc/sys/kernel/random/boot_id", "/proc/self/ns/pid"
 GONE_STATES = ("Z", "X")
 
 
-@dataclass(frozen=True)
-class Process:
-    """A process, told apart from all that ever had its number."""
-
-    host: str
-    boot: str
-    """The start of the machine, and the namespace in which the number holds; empty where the system tells neither."""
-    number: int
-    tick: str
-    """When it started, in ticks since the machine did."""
-
-    @classmethod
-    def current(cls) -> "Process":
-        """This process."""
-        number = os.getpid()
-        return cls(socket.gethostname(), _boot(), number, (_state(number) or ("", ""))[1])
-
-    @classmethod
-    def parse(cls, text: str) -> "Process":
-        """The process out of `to_json`."""
-        return cls(**json.loads(text))
-
-    def to_json(self) -> str:
-        """The process as `parse` reads it."""
-        return json.dumps(asdict(self))
-
-    @property
-    def label(self) -> str:
-        """The process as part of a file's name."""
-        return f"{_machine(self.host, self.boot)}-{self.number}-{self.tick}"
-
-    def is_gone(self) -> bool | None:
-        """Whether it has ended; None where this process cannot know: it runs elsewhere, or the system does not tell."""
-        return is_gone(self.label)
+def this_process() -> str:
+    """The label of this process."""
+    number = os.getpid()
+    return f"{_machine() or 'unknown'}-{number}-{(_state(number) or ('', ''))[1]}"
 
 
 def is_gone(label: str) -> bool | None:
-    """The same of a process by its label."""
+    """Whether a process has ended; None where this one cannot know: it runs elsewhere, or the system does not tell."""
     machine, _, rest = label.partition("-")
     number, _, tick = rest.partition("-")
-    if not _boot() or machine != _machine(socket.gethostname(), _boot()):
+    if machine != _machine() or not number.isdigit():
         return None
-    found = _state(int(number)) if number.isdigit() else None
+    found = _state(int(number))
     return found is None or found[1] != tick or found[0] in GONE_STATES
 
 
-def _machine(host: str, boot: str) -> str:
-    return hashlib.sha256(f"{host} {boot}".encode()).hexdigest()[:16]
-
-
-def _boot() -> str:
+def _machine() -> str | None:
     try:
-        return f"{Path(BOOT).read_text().strip()} {os.readlink(NAMESPACE)}"
+        boot = f"{Path(BOOT).read_text().strip()} {os.readlink(NAMESPACE)}"
     except OSError:
-        return ""
+        return None
+    return hashlib.sha256(f"{socket.gethostname()} {boot}".encode()).hexdigest()[:16]
 
 
 def _state(number: int) -> tuple[str, str] | None:

@@ -18,6 +18,7 @@ from schemac.tables.lance_table import lance_errors
 
 from . import lance_table, lance_undo, staging
 from .history import LOOKED_AT, UNFINISHED, CommittedRun, committed_runs, properties_of, table_seen_from
+from .processes import is_gone
 from .run_identity import RUN, RunIdentity
 
 
@@ -43,7 +44,7 @@ def recover(table: str, quarantine: str | None, storage_options: dict[str, str])
         if not lance_table.is_local(quarantine):
             _sweep_remote_quarantine(table, quarantine, storage_options)
         for run, decides in {(found.run, found.table): None for found in dead if found.run is not None}:
-            if not _has_happened(run, decides, storage_options):
+            if not lance_undo.has_happened(run, decides, storage_options):
                 _take_rows_back(quarantine, run, storage_options)
     for found in dead:
         _undo(found, storage_options)
@@ -83,13 +84,6 @@ def _table_of(folder: Path, path: str) -> str:
     return seen if not seen or "://" in seen else os.path.normpath(os.path.join(path, seen))
 
 
-def _has_happened(run: RunIdentity, table: str, storage_options: dict[str, str]) -> bool:
-    dataset = lance_table.open_table(table, storage_options)
-    return dataset is not None and run.id in {
-        found.id for found in committed_runs(dataset, since=run.started)
-    }
-
-
 def _take_rows_back(quarantine: str, run: RunIdentity, storage_options: dict[str, str]) -> None:
     dataset = lance_table.open_table(quarantine, storage_options)
     if dataset is None or not dataset.count_rows(filter=f"run = '{run.id}'"):
@@ -106,7 +100,7 @@ def _undo(dead: Dead, storage_options: dict[str, str]) -> None:
     if dataset is not None and dead.run is not None:
         dataset = _without_seed(dataset, dead.run)
     moved = staging.moved_files(dead.folder)
-    happened = dead.run is not None and _has_happened(dead.run, dead.path, storage_options)
+    happened = dead.run is not None and lance_undo.has_happened(dead.run, dead.path, storage_options)
     if moved and not happened:
         named = set() if dataset is None else lance_undo.named_files(dataset)
         lance_undo.remove_data(dead.path, [name for name in moved if name not in named])
@@ -157,7 +151,7 @@ def _sweep_remote_quarantine(table: str, quarantine: str, storage_options: dict[
 
 
 def _is_dead(run: CommittedRun) -> bool:
-    is_gone = None if run.identity.process is None else run.identity.process.is_gone()
-    if is_gone is not None:
-        return is_gone
+    has_ended = None if run.identity.process is None else is_gone(run.identity.process)
+    if has_ended is not None:
+        return has_ended
     return datetime.now(UTC) - run.committed > timedelta(seconds=staging.STALE_SECONDS)

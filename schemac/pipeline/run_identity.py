@@ -15,7 +15,7 @@ from urllib.parse import urlsplit, urlunsplit
 
 from .errors import PipelineError
 from .job import Job, Mode
-from .processes import Process
+from .processes import this_process
 
 RUN, STARTED, SOURCE, MODE = "schemac.run", "schemac.run.started", "schemac.run.source", "schemac.run.mode"
 PROCESS = "schemac.run.process"
@@ -31,8 +31,8 @@ class RunIdentity:
     source: str = ""
     """What is read: format and paths, as JSON; never options, which may hold secrets."""
     mode: str = Mode.APPEND.value
-    process: Process | None = None
-    """The process that drives the run; None where it is not known, as for a frame that is written to the sink directly."""
+    process: str | None = None
+    """The label of the process that drives the run; None where it is not known, as for a frame that is written to the sink directly."""
 
     @classmethod
     def new(cls, job: Job) -> "RunIdentity":
@@ -43,7 +43,7 @@ class RunIdentity:
             datetime.now(UTC),
             json.dumps(source, ensure_ascii=False),
             job.target.mode.value,
-            Process.current(),
+            this_process(),
         )
 
     @classmethod
@@ -70,20 +70,19 @@ class RunIdentity:
             SOURCE: self.source,
             MODE: self.mode,
         }
-        return told if self.process is None else {**told, PROCESS: self.process.to_json()}
+        return told if self.process is None else {**told, PROCESS: self.process}
 
     @classmethod
     def from_properties(cls, properties: dict[str, Any] | None) -> "RunIdentity | None":
         """The identity that a transaction carries; None where it is of no run."""
         if not properties or RUN not in properties:
             return None
-        process = properties.get(PROCESS)
         return cls(
             properties[RUN],
             datetime.fromisoformat(properties[STARTED]),
             properties.get(SOURCE, ""),
             properties.get(MODE, Mode.APPEND.value),
-            None if process is None else Process.parse(process),
+            properties.get(PROCESS),
         )
 
     def report(self) -> dict[str, Any]:

@@ -21,7 +21,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from .errors import PipelineError
-from .processes import Process, is_gone
+from .processes import is_gone, this_process
 from .run_identity import RunIdentity
 
 PREFIX = "_staging-"
@@ -30,7 +30,7 @@ OPEN, COMMITTING, SWEPT = ".open", ".committing", ".swept"
 RUN_FILE, TABLE_FILE, COMMITTER, MOVED, NOTES = (
     "run.json",
     "table.txt",
-    "committer.json",
+    "committer.txt",
     "moved.json",
     "progress",
 )
@@ -57,9 +57,7 @@ def open_mark(folder: str, run: RunIdentity, table: str = "") -> None:
 
     In a quarantine, which several tables may share, `table` is that of the run, seen from the quarantine.
     """
-    making = os.path.join(
-        os.path.dirname(folder), f"{MAKING}{Process.current().label}.{uuid.uuid4().hex[:8]}"
-    )
+    making = os.path.join(os.path.dirname(folder), f"{MAKING}{this_process()}.{uuid.uuid4().hex[:8]}")
     os.makedirs(Path(making, NOTES), exist_ok=True)
     Path(making, RUN_FILE).write_text(run.to_json())
     Path(making, TABLE_FILE).write_text(table)
@@ -86,7 +84,7 @@ def renew(folder: str) -> None:
 def start_commit(folder: str, moved: list[str]) -> None:
     """Takes the folder for the commit; `moved` are the data files that will lie where the table's are."""
     try:
-        Path(folder, COMMITTER).write_text(Process.current().to_json())
+        Path(folder, COMMITTER).write_text(this_process())
         Path(folder, MOVED).write_text(json.dumps(moved))
         os.rename(Path(folder, OPEN), Path(folder, COMMITTING))
     except OSError as error:
@@ -127,10 +125,7 @@ def take_dead(folder: Path) -> bool:
     if folder.name.startswith(MAKING):
         return bool(is_gone(folder.name.removeprefix(MAKING).partition(".")[0]))
     if (folder / COMMITTING).exists():
-        try:
-            return _is_dead(Process.parse((folder / COMMITTER).read_text()), folder / COMMITTING)
-        except (OSError, ValueError, TypeError):
-            return _is_dead(None, folder / COMMITTING)
+        return _is_dead(_committer(folder), folder / COMMITTING)
     run = run_in(folder)
     mark = folder / OPEN
     if not mark.exists():
@@ -145,8 +140,15 @@ def take_dead(folder: Path) -> bool:
     return True
 
 
-def _is_dead(process: Process | None, mark: Path) -> bool:
-    has_ended = None if process is None else process.is_gone()
+def _committer(folder: Path) -> str | None:
+    try:
+        return (folder / COMMITTER).read_text()
+    except OSError:
+        return None
+
+
+def _is_dead(process: str | None, mark: Path) -> bool:
+    has_ended = None if process is None else is_gone(process)
     if has_ended is not None:
         return has_ended
     try:

@@ -11,9 +11,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from .processes import Process
+from .processes import is_gone, this_process
 
-PREFIX, OWNER = "schemac-run-", "owner.json"
+PREFIX, OWNER = "schemac-run-", "owner.txt"
 
 
 @contextmanager
@@ -21,7 +21,7 @@ def temporary_folder() -> Iterator[Path]:
     """A folder of this process; removed at the end."""
     _sweep()
     folder = Path(tempfile.mkdtemp(prefix=PREFIX))
-    (folder / OWNER).write_text(Process.current().to_json())
+    (folder / OWNER).write_text(this_process())
     try:
         yield folder
     finally:
@@ -30,6 +30,6 @@ def temporary_folder() -> Iterator[Path]:
 
 def _sweep() -> None:
     for folder in Path(tempfile.gettempdir()).glob(f"{PREFIX}*"):
-        with contextlib.suppress(OSError, ValueError, TypeError):
-            if Process.parse((folder / OWNER).read_text()).is_gone():
+        with contextlib.suppress(OSError):
+            if is_gone((folder / OWNER).read_text()):
                 shutil.rmtree(folder, ignore_errors=True)

@@ -22,7 +22,7 @@ import pyarrow as pa
 
 from schemac.pipeline import lance_table
 from schemac.pipeline.lance_sink import LanceWriter, SinkOptions, encode_message, encode_schema
-from schemac.pipeline.processes import Process
+from schemac.pipeline.processes import this_process
 from schemac.pipeline.recover import recover
 from schemac.pipeline.run_identity import RunIdentity
 from schemac.pipeline.spill import REASON
@@ -94,7 +94,7 @@ def write(
     """One run from its recovery to its end, in two tasks."""
     table, quarantine = str(folder / name), str(folder / "q.lance")
     recover(table, quarantine, {})
-    identity = RunIdentity(run, datetime.now(UTC), "", mode, Process.current())
+    identity = RunIdentity(run, datetime.now(UTC), "", mode, this_process())
     options = SinkOptions(
         path=table,
         quarantine=quarantine,
