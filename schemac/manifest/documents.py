@@ -7,7 +7,6 @@ Errors: SC105, SC202 to SC204, SC206 to SC208, SC213 to SC215, SC217.
 Source: the standard's DatasetSnapshot, MetadataEvent and SetDataSchema; RFC-018 for `$schema` / `headers` / `spec`.
 """
 
-import re
 import shlex
 from itertools import islice
 from typing import Annotated, Any, Literal, NamedTuple
@@ -18,6 +17,7 @@ from pydantic import Field as Alias
 from schemac.attributes.attribute import spellings
 from schemac.logical.model import Model, Schema
 from schemac.logical.system import SETTINGS, Naming, SystemColumns
+from schemac.manifest.names import is_dataset_name
 from schemac.source.catalogue import (
     EMPTY_DOCUMENT,
     FLOW_SKIPPED,
@@ -57,9 +57,6 @@ _MOST_KEYS = 20
 """Keys of a mapping among which a misspelled one is looked for."""
 _DOCUMENT_KINDS = ("DatasetSnapshot", "MetadataEvent")
 _BEGINNINGS = "start with `fields:`, `kind: SetDataSchema` or `kind: DatasetSnapshot`"
-# A name is a folder: Windows takes no blank or dot at the end of one.
-_PART = r"\w(?:[\w.\- ]*[\w\-])?"
-_NAME = re.compile(rf"(?:{_PART}/)?{_PART}")
 
 
 class SetDataSchema(Model):
@@ -482,17 +479,6 @@ class Documents:
         else:
             help = f"add a `name:`, or rename the file: {help}"
             self._say(INVALID_DATASET_NAME, (*body.path, "fields"), message, help=help, on_key=True)
-
-
-def is_dataset_name(name: str) -> bool:
-    """Whether a dataset may be called so."""
-    return _NAME.fullmatch(name) is not None
-
-
-def fitted_name(name: str) -> str:
-    """The name that a dataset may have and that is nearest to one of another system."""
-    parts = [re.sub(r"^\W+|[ .\W]+$", "", re.sub(r"[^\w.\- ]+", "_", part)) for part in name.split("/")]
-    return "/".join([part for part in parts if part][-2:]) or "dataset"
 
 
 def _is_binary(event: dict[str, Any]) -> bool:
