@@ -7,6 +7,8 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import schemac
 from schemac.attributes.attribute import spellings
@@ -301,3 +303,17 @@ def test_understand_the_titles_of_our_own_types(kind: Any) -> None:
 
 def example(kind: Any) -> str:
     return "{kind: Option, inner: 'Null'}" if kind.__name__ == "Null" else kind.example
+
+
+PIECES = (
+    *"<>()[],:;?!|= '\"".replace(" ", ""),
+    *(" ", "\n", "٣", "1" * 5000, "-1", "0", "10", "dec8", "NOT NULL", "NULL", "with time zone", "unsigned"),
+    *sorted({*FOREIGN_NAMES, *(k.__name__ for k in KINDS)}),
+)
+
+
+@given(st.lists(st.sampled_from(PIECES), max_size=12))
+@settings(max_examples=300)
+def test_never_fail_on_what_is_no_type(pieces: list[str]) -> None:
+    suggestion = suggest_type("".join(pieces))
+    assert suggestion is None or suggestion
