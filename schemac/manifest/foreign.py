@@ -37,6 +37,8 @@ _NOTHING = frozenset(
     | {"intervalyear", "intervalmonth", "intervalyeartomonth"}
 )
 """Types, without case and punctuation, that no kind stands for."""
+_HUGE = {"kind": "Decimal", "precision": 39, "scale": 0}
+"""Whole numbers of 128 bits."""
 _BRAIN_FLOATS = {lance.FLOAT_ENCODING.key: {"format": "bfloat16"}}
 _MARKS = re.compile(r"\?|\bnullable\b|\boption(al)?\b|\|\s*none\b", re.IGNORECASE)
 
@@ -407,6 +409,9 @@ _SPECIAL: dict[str, Callable[[_Reader, TypeText], Meaning]] = {
     "multiset": _multiset,
     "extension": _extension,
     "bfloat16": _brain_float,
+    # Oracle and Snowflake count digits, JavaScript does not.
+    "number": lambda reader, written: (_decimal if written.arguments else _plain("Float64"))(reader, written),
+    **dict.fromkeys(("hugeint", "int128"), lambda _reader, _written: Meaning(_HUGE)),
     "halfvec": lambda reader, written: reader.list(
         TypeText("vector", (ColumnText("", TypeText("Float16", is_nullable=False)), *written.arguments), "(")
     ),

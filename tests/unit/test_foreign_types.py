@@ -317,3 +317,57 @@ PIECES = (
 def test_never_fail_on_what_is_no_type(pieces: list[str]) -> None:
     suggestion = suggest_type("".join(pieces))
     assert suggestion is None or suggestion
+
+
+DIALECTS = {
+    "postgres": (
+        *(
+            "text",
+            "integer",
+            "bigint",
+            "smallint",
+            "real",
+            "double precision",
+            "numeric(12,4)",
+            "boolean",
+            "bytea",
+        ),
+        *(
+            "timestamptz",
+            "text[]",
+            "integer[]",
+            "varchar(10)",
+            "char(3)",
+            "character varying(9)",
+            "numeric(18,4)[]",
+        ),
+    ),
+    "mysql": ("tinyint", "double", "decimal(10,2)", "blob"),
+    "duckdb": (
+        *(
+            "DOUBLE",
+            "FLOAT",
+            "INTEGER[]",
+            "STRUCT(a INTEGER, b VARCHAR)",
+            "MAP(VARCHAR, INTEGER)",
+            "TIMESTAMPTZ",
+        ),
+        *("DECIMAL(9,3)", "BLOB", "VARCHAR"),
+    ),
+    "clickhouse": ("Nullable(Int64)", "Map(String, Nullable(Int64))", "Decimal(18,4)"),
+    "bigquery": ("ARRAY<INT64>", "STRUCT<a INT64, b STRING>", "BYTES", "FLOAT64", "BOOL"),
+    "snowflake": ("NUMBER(38,2)", "VARCHAR(10)", "TIMESTAMP_LTZ", "VARIANT"),
+    "tsql": ("NVARCHAR(10)", "BIT", "DATETIMEOFFSET"),
+}
+"""Types of dialects that Spark has as well; the others have no second opinion here."""
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_mean_what_a_dialect_means(dialect: str) -> None:
+    """Against sqlglot, which says them in Spark's words."""
+    sqlglot = pytest.importorskip("sqlglot")
+    found = compiled(*DIALECTS[dialect])
+    for text in DIALECTS[dialect]:
+        (statement,) = sqlglot.transpile(f"CREATE TABLE t (a {text})", read=dialect, write="spark")
+        theirs = schemac.from_spark_ddl(statement).to_arrow().field("a").type
+        assert same(found[text].type, theirs), (text, statement)
