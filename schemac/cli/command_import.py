@@ -17,7 +17,7 @@ from schemac.identity.lock import Lock
 from schemac.identity.lockfile import write_lock
 from schemac.importers.importer import FORMATS, Imported, import_source, standard_form
 from schemac.logical.dataset import LogicalDataset
-from schemac.manifest.documents import fitted_name, is_dataset_name
+from schemac.manifest.names import fitted_name, is_dataset_name
 from schemac.manifest.write import write_manifest
 from schemac.project.locking import lock_name
 from schemac.source.catalogue import INVALID_DATASET_NAME, UNREADABLE_SOURCE, WRITE_FAILED

@@ -75,7 +75,17 @@ _NAMES: dict[str, tuple[str, ...]] = {
     "Date": ("date32", "date64"),
     "Time": ("time32", "time64", "timewithouttimezone"),
     "Duration": ("interval", "timedelta", "timedelta64", "intervaldaytosecond"),
-    "Decimal": ("numeric", "money", "decimal32", "decimal64", "decimal128", "decimal256", "dec"),
+    "Decimal": (
+        "numeric",
+        "money",
+        "decimal32",
+        "decimal64",
+        "decimal128",
+        "decimal256",
+        "dec",
+        "hugeint",
+        "int128",
+    ),
     "List": (
         *("array", "sequence", "vector", "embedding", "vec", "set", "repeated", "largelist", "listview"),
         *("largelistview", "fixedsizelist"),

@@ -7,7 +7,6 @@ Errors: SC105, SC202 to SC204, SC206 to SC208, SC213 to SC215, SC217.
 Source: the standard's DatasetSnapshot, MetadataEvent and SetDataSchema; RFC-018 for `$schema` / `headers` / `spec`.
 """
 
-import re
 import shlex
 from itertools import islice
 from typing import Annotated, Any, Literal, NamedTuple
@@ -18,6 +17,7 @@ from pydantic import Field as Alias
 from schemac.attributes.attribute import spellings
 from schemac.logical.model import Model, Schema
 from schemac.logical.system import SETTINGS, Naming, SystemColumns
+from schemac.manifest.names import is_dataset_name, trouble_with
 from schemac.source.catalogue import (
     EMPTY_DOCUMENT,
     FLOW_SKIPPED,
@@ -57,11 +57,6 @@ _MOST_KEYS = 20
 """Keys of a mapping among which a misspelled one is looked for."""
 _DOCUMENT_KINDS = ("DatasetSnapshot", "MetadataEvent")
 _BEGINNINGS = "start with `fields:`, `kind: SetDataSchema` or `kind: DatasetSnapshot`"
-# A name is a folder: Windows takes no blank or dot at the end of one.
-_PART = r"\w(?:[\w.\- ]*[\w\-])?"
-_LONGEST_PART = 240
-"""Bytes of a folder's name; file systems take 255, and a lock or a backup adds to it."""
-_NAME = re.compile(rf"(?:{_PART}/)?{_PART}")
 
 
 class SetDataSchema(Model):
@@ -479,34 +474,14 @@ class Documents:
             return
         message = f"{sort_of(body.name)} cannot name a dataset"
         help = "use letters, digits, dots, dashes and underscores; an account may stand before one slash"
-        if _NAME.fullmatch(body.name) and _is_too_long(body.name):
-            message += f": it is {len(body.name.encode())} bytes long"
-            help = f"use at most {_LONGEST_PART} bytes: a name is a folder of the artifacts"
-        elif _NAME.fullmatch(body.name):
-            message += ": a build has a file of this name"
-            help = "use another name: a name is a folder of the artifacts"
+        reason, way_out = trouble_with(body.name)
+        if reason and re.fullmatch(r"[\w.\- /]+", body.name):
+            message, help = f"{message}: {reason}", way_out
         if body.named_at:
             self._say(INVALID_DATASET_NAME, body.named_at, message, help=help)
         else:
             help = f"add a `name:`, or rename the file: {help}"
             self._say(INVALID_DATASET_NAME, (*body.path, "fields"), message, help=help, on_key=True)
-
-
-def is_dataset_name(name: str) -> bool:
-    """Whether a dataset may be called so: its name is a folder of the artifacts, beside files of a build."""
-    account, _, last = name.casefold().rpartition("/")
-    is_file = (account or last) == "artifacts.json" or (account and last == "losses.json")
-    return _NAME.fullmatch(name) is not None and not _is_too_long(name) and not is_file
-
-
-def _is_too_long(name: str) -> bool:
-    return any(len(part.encode()) > _LONGEST_PART for part in name.split("/"))
-
-
-def fitted_name(name: str) -> str:
-    """The name that a dataset may have and that is nearest to one of another system."""
-    parts = [re.sub(r"^\W+|[ .\W]+$", "", re.sub(r"[^\w.\- ]+", "_", part)) for part in name.split("/")]
-    return "/".join([part for part in parts if part][-2:]) or "dataset"
 
 
 def _is_binary(event: dict[str, Any]) -> bool:

@@ -27,9 +27,7 @@ Tree = dict[str, Any]
 
 _UNITS = {**FOREIGN_UNITS, **{fold(unit): unit for unit in ARROW_UNITS}}
 _ZONELESS = frozenset({"timestampntz", "timestampwithouttimezone", "datetime", "datetime64", "datetime2"})
-_ZONED = frozenset(
-    {"timestamptz", "timestampltz", "timestampwithtimezone", "timestampwithlocaltimezone", "instant"}
-)
+_ZONE = re.compile(r"[A-Za-z][\w+-]*(?:/[\w+-]+)*|[+-](?:0[0-9]|1[0-4]):[0-5][0-9]")
 _NO_ZONE = frozenset({"none", "null", "nozone"})
 _BUFFERS = {fold(name): buffer for name, buffer in ARROW_BUFFERS.items()}
 _BUFFERS |= dict.fromkeys(("largestr", "largeutf8"), _BUFFERS["largestring"])
@@ -39,6 +37,8 @@ _NOTHING = frozenset(
     | {"intervalyear", "intervalmonth", "intervalyeartomonth"}
 )
 """Types, without case and punctuation, that no kind stands for."""
+_HUGE = {"kind": "Decimal", "precision": 39, "scale": 0}
+"""Whole numbers of 128 bits."""
 _BRAIN_FLOATS = {lance.FLOAT_ENCODING.key: {"format": "bfloat16"}}
 _MARKS = re.compile(r"\?|\bnullable\b|\boption(al)?\b|\|\s*none\b", re.IGNORECASE)
 
@@ -179,9 +179,9 @@ class _Reader:
     def list(self, written: TypeText) -> Meaning:
         """A list of any layout and length."""
         folded = fold(written.head)
-        numbers = [int(t.head) for t in written.types if t.head.isdecimal()]
+        numbers = [_length(t.head) for t in written.types if t.head.isdecimal()]
         items = [a for a in written.arguments if not a.type.head.isdecimal()]
-        if len(numbers) > 1 or len(items) > 2 or any(not 0 < n < 2**31 for n in numbers):
+        if len(numbers) > 1 or len(items) > 2:
             raise _MeaninglessError
         is_open = self.is_open(written)
         if len(items) == 2:  # Spark's ArrayType(item, containsNull)
@@ -235,13 +235,21 @@ class _Reader:
         return Meaning({"kind": "Struct", "fields": members})
 
 
+def _length(digits: str) -> int:
+    """A length that a type may have."""
+    length = int(digits[:12])
+    if not 0 < length < 2**31:
+        raise _MeaninglessError
+    return length
+
+
 def _plain(kind: str) -> Callable[[_Reader, TypeText], Meaning]:
     def plain(reader: _Reader, written: TypeText) -> Meaning:
         # MySQL's integers have a width that shows, pandas' types a backend.
         if len(written.arguments) > 1:
             raise _MeaninglessError
         if written.head.lower() == "float" and written.types and written.types[0].head.isdecimal():
-            return Meaning({"kind": "Float64" if int(written.types[0].head) > 24 else "Float32"})
+            return Meaning({"kind": "Float64" if _length(written.types[0].head) > 24 else "Float32"})
         return Meaning({"kind": kind})
 
     return plain
@@ -256,7 +264,8 @@ def _decimal(reader: _Reader, written: TypeText) -> Meaning:
         precision, scale = 19, 2
     if not 1 <= precision <= 76 or not -76 <= scale <= 76:
         raise _MeaninglessError("a Decimal has 1 to 76 digits, and at most 76 after the point")
-    width = int("0" + written.head.lower().removeprefix("decimal")) if written.head[-1:].isdigit() else 0
+    bits = re.fullmatch(r"decimal(32|64|128|256)", written.head.lower())
+    width = int(bits[1]) if bits is not None else 0
     usual = 128 if precision <= MOST_DIGITS[128] else 256
     is_wanted = width != usual and precision <= MOST_DIGITS.get(width, 0)
     hint = {arrow.DECIMAL_ENCODING.key: {"bitWidth": width}} if is_wanted else {}
@@ -264,12 +273,12 @@ def _decimal(reader: _Reader, written: TypeText) -> Meaning:
 
 
 def _text(reader: _Reader, written: TypeText) -> Meaning:
-    folded, length = fold(written.head), [t.head for t in written.types if t.head.isdecimal()]
+    folded, length = fold(written.head), [_length(t.head) for t in written.types if t.head.isdecimal()]
     if folded in ("json", "jsonb"):
         return Meaning({"kind": "String"}, {lance.JSON.key: True})
     if folded == "variant":
         return Meaning({"kind": "String"}, {spark.TYPE.key: "variant"})
-    if not length or not 0 < int(length[0]) < 2**31:
+    if not length:
         return Meaning({"kind": "String"})
     word = "char" if folded in ("char", "character", "nchar", "bpchar", "fixedstring") else "varchar"
     remark = (
@@ -280,23 +289,23 @@ def _text(reader: _Reader, written: TypeText) -> Meaning:
 
 
 def _bytes(reader: _Reader, written: TypeText) -> Meaning:
-    folded, length = fold(written.head), [t.head for t in written.types if t.head.isdecimal()]
+    folded, length = fold(written.head), [_length(t.head) for t in written.types if t.head.isdecimal()]
     if folded == "uuid":
         tree: Tree = {"kind": "Binary", "fixedLength": 16}
         return Meaning(tree, {arrow.EXTENSION_TYPE.key: {"name": "arrow.uuid"}}, ", or `String` for its text")
-    if not length or not 0 < int(length[0]) < 2**31:
+    if not length:
         return Meaning({"kind": "Binary"})
     if folded in ("varbinary", "blob", "bytea"):
         remark = (
             f"; the length is kept by `{paimon.TYPE.key}: VARBINARY({length[0]})` under the field's `extra:`"
         )
         return Meaning({"kind": "Binary"}, remark=remark)
-    return Meaning({"kind": "Binary", "fixedLength": int(length[0])})
+    return Meaning({"kind": "Binary", "fixedLength": length[0]})
 
 
 def _unit(word: str) -> str:
     """The unit of a word, or of a number of digits after the second's point."""
-    if word.isdecimal() and int(word) <= 9:
+    if re.fullmatch("[0-9]", word):
         return tuple(ARROW_UNITS)[-(-int(word) // 3)]
     found = _UNITS.get(word) or _UNITS.get(fold(word))
     if found is None:
@@ -318,6 +327,8 @@ def _timestamp(reader: _Reader, written: TypeText) -> Meaning:
         given = written.types[1]
         given = given.types[0] if given.head == "Some" and given.arguments else given
         zone = None if fold(given.head) in _NO_ZONE else given.head
+        if zone is not None and not _ZONE.fullmatch(zone):
+            raise _MeaninglessError
     tree: Tree = {"kind": "Timestamp", "unit": unit}
     return Meaning(tree if zone == "UTC" else {**tree, "timezone": zone})
 
@@ -398,6 +409,9 @@ _SPECIAL: dict[str, Callable[[_Reader, TypeText], Meaning]] = {
     "multiset": _multiset,
     "extension": _extension,
     "bfloat16": _brain_float,
+    # Oracle and Snowflake count digits, JavaScript does not.
+    "number": lambda reader, written: (_decimal if written.arguments else _plain("Float64"))(reader, written),
+    **dict.fromkeys(("hugeint", "int128"), lambda _reader, _written: Meaning(_HUGE)),
     "halfvec": lambda reader, written: reader.list(
         TypeText("vector", (ColumnText("", TypeText("Float16", is_nullable=False)), *written.arguments), "(")
     ),

@@ -7,6 +7,8 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import schemac
 from schemac.attributes.attribute import spellings
@@ -301,3 +303,71 @@ def test_understand_the_titles_of_our_own_types(kind: Any) -> None:
 
 def example(kind: Any) -> str:
     return "{kind: Option, inner: 'Null'}" if kind.__name__ == "Null" else kind.example
+
+
+PIECES = (
+    *"<>()[],:;?!|= '\"".replace(" ", ""),
+    *(" ", "\n", "٣", "1" * 5000, "-1", "0", "10", "dec8", "NOT NULL", "NULL", "with time zone", "unsigned"),
+    *sorted({*FOREIGN_NAMES, *(k.__name__ for k in KINDS)}),
+)
+
+
+@given(st.lists(st.sampled_from(PIECES), max_size=12))
+@settings(max_examples=300)
+def test_never_fail_on_what_is_no_type(pieces: list[str]) -> None:
+    suggestion = suggest_type("".join(pieces))
+    assert suggestion is None or suggestion
+
+
+DIALECTS = {
+    "postgres": (
+        *(
+            "text",
+            "integer",
+            "bigint",
+            "smallint",
+            "real",
+            "double precision",
+            "numeric(12,4)",
+            "boolean",
+            "bytea",
+        ),
+        *(
+            "timestamptz",
+            "text[]",
+            "integer[]",
+            "varchar(10)",
+            "char(3)",
+            "character varying(9)",
+            "numeric(18,4)[]",
+        ),
+    ),
+    "mysql": ("tinyint", "double", "decimal(10,2)", "blob"),
+    "duckdb": (
+        *(
+            "DOUBLE",
+            "FLOAT",
+            "INTEGER[]",
+            "STRUCT(a INTEGER, b VARCHAR)",
+            "MAP(VARCHAR, INTEGER)",
+            "TIMESTAMPTZ",
+        ),
+        *("DECIMAL(9,3)", "BLOB", "VARCHAR"),
+    ),
+    "clickhouse": ("Nullable(Int64)", "Map(String, Nullable(Int64))", "Decimal(18,4)"),
+    "bigquery": ("ARRAY<INT64>", "STRUCT<a INT64, b STRING>", "BYTES", "FLOAT64", "BOOL"),
+    "snowflake": ("NUMBER(38,2)", "VARCHAR(10)", "TIMESTAMP_LTZ", "VARIANT"),
+    "tsql": ("NVARCHAR(10)", "BIT", "DATETIMEOFFSET"),
+}
+"""Types of dialects that Spark has as well; the others have no second opinion here."""
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_mean_what_a_dialect_means(dialect: str) -> None:
+    """Against sqlglot, which says them in Spark's words."""
+    sqlglot = pytest.importorskip("sqlglot")
+    found = compiled(*DIALECTS[dialect])
+    for text in DIALECTS[dialect]:
+        (statement,) = sqlglot.transpile(f"CREATE TABLE t (a {text})", read=dialect, write="spark")
+        theirs = schemac.from_spark_ddl(statement).to_arrow().field("a").type
+        assert same(found[text].type, theirs), (text, statement)

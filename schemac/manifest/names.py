@@ -1,0 +1,37 @@
+"""What a dataset may be called.
+
+Floor: 5 (manifest).
+Source: a name is a folder of the artifacts; the standard's names may have an account before a slash.
+"""
+
+import re
+
+# A name is a folder: Windows takes no blank or dot at the end of one.
+_PART = r"\w(?:[\w.\- ]*[\w\-])?"
+_NAME = re.compile(rf"(?:{_PART}/)?{_PART}")
+_LONGEST_PART = 240
+"""Bytes of a folder's name; file systems take 255, and a lock or a backup adds to it."""
+
+
+def is_dataset_name(name: str) -> bool:
+    """Whether a dataset may be called so."""
+    return _NAME.fullmatch(name) is not None and not trouble_with(name)[0]
+
+
+def trouble_with(name: str) -> tuple[str, str]:
+    """Why the folder of a well-formed name cannot be made, and the way out; both empty where it can."""
+    account, _, last = name.casefold().rpartition("/")
+    if any(len(part.encode()) > _LONGEST_PART for part in name.split("/")):
+        return (
+            f"it is {len(name.encode())} bytes long",
+            f"use at most {_LONGEST_PART} bytes: a name is a folder of the artifacts",
+        )
+    if (account or last) == "artifacts.json" or (account and last == "losses.json"):
+        return "a build has a file of this name", "use another name: a name is a folder of the artifacts"
+    return "", ""
+
+
+def fitted_name(name: str) -> str:
+    """The name that a dataset may have and that is nearest to one of another system."""
+    parts = [re.sub(r"^\W+|[ .\W]+$", "", re.sub(r"[^\w.\- ]+", "_", part)) for part in name.split("/")]
+    return "/".join([part for part in parts if part][-2:]) or "dataset"
