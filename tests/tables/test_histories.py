@@ -20,7 +20,7 @@ from tests.tables.drawing import Drawing, Tree
 from tests.tables.test_apply import field, optional
 from tests.tables.test_oracle import QUIET, comparable, locked, opened, write
 
-QUICK = settings(max_examples=25, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+QUICK = settings(max_examples=15, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
 LONG = settings(max_examples=1500, deadline=None, suppress_health_check=list(HealthCheck))
 
 
