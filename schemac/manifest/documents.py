@@ -475,7 +475,7 @@ class Documents:
         message = f"{sort_of(body.name)} cannot name a dataset"
         help = "use letters, digits, dots, dashes and underscores; an account may stand before one slash"
         reason, way_out = trouble_with(body.name)
-        if reason and re.fullmatch(r"[\w.\- /]+", body.name):
+        if reason:
             message, help = f"{message}: {reason}", way_out
         if body.named_at:
             self._say(INVALID_DATASET_NAME, body.named_at, message, help=help)
