@@ -13,7 +13,13 @@ PAIMON_LOCK := tests/conformance/pypaimon/requirements.lock
 QUICK := tests/test_corpus.py tests/test_pages.py tests/test_readme.py tests/architecture tests/cli tests/evolution \
 	tests/importers tests/losses tests/project tests/unit
 
-.PHONY: help demo test quick test-long bench bench-pipeline lint format lock protos schemas clean
+# The lowest versions that pyproject.toml declares, on every Python that is here; the compiler's tests, without Spark.
+LOWEST := .venv-lowest
+LOWEST_LOCK := tests/lowest/requirements.lock
+LOWEST_PYTHONS ?= 3.11 3.12 3.13
+LOWEST_TESTS := tests/test_corpus.py tests/unit tests/project tests/importers tests/laws tests/losses
+
+.PHONY: help demo test quick test-long test-lowest bench bench-pipeline lint format lock protos schemas clean
 
 help:  ## show the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 18
@@ -29,6 +35,19 @@ quick: $(READY) lint  ## the tests that run in this process and need no second e
 
 test-long: $(READY)  ## the same laws over many more examples
 	$(BIN)/python -m pytest -m long -o faulthandler_timeout=7200
+
+test-lowest: $(READY)  ## the compiler's tests with the lowest declared versions, on 3.11, 3.12 and 3.13
+	@mkdir -p $(LOWEST)
+	@$(BIN)/python -m tests.lowest.digests > $(LOWEST)/digests.txt
+	@for version in $(LOWEST_PYTHONS); do \
+		python=$$(command -v python$$version || ls $$HOME/.pyenv/versions/$$version.*/bin/python 2>/dev/null | tail -1); \
+		if [ -z "$$python" ]; then echo "skipped Python $$version: it is not installed here"; continue; fi; \
+		echo "Python $$version with the lowest versions"; \
+		$$python -m venv --clear $(LOWEST)/$$version && \
+		$(LOWEST)/$$version/bin/python -m pip install -q --disable-pip-version-check --require-hashes -r $(LOWEST_LOCK) && \
+		$(LOWEST)/$$version/bin/python -m tests.lowest.digests | cmp - $(LOWEST)/digests.txt && \
+		$(LOWEST)/$$version/bin/python -m pytest -q -n $(JOBS) -m 'not long and not spark' $(LOWEST_TESTS) || exit 1; \
+	done
 
 bench: $(READY)  ## the compiler beside buf (needs npm), and the pipeline beside df.write.parquet
 	$(BIN)/python -m tests.bench.compiler
@@ -50,6 +69,9 @@ lock: $(READY)  ## renew the locks
 		--no-emit-index-url --no-header pyproject.toml -o requirements.lock
 	$(BIN)/uv pip compile -q --universal --python-version 3.11 --upgrade --generate-hashes \
 		--no-emit-index-url --no-header $(PAIMON_LOCK:.lock=.in) -o $(PAIMON_LOCK)
+	$(BIN)/uv pip compile -q --universal --python-version 3.11 --upgrade --resolution lowest-direct --generate-hashes \
+		--extra lance --extra console --extra sql --no-emit-index-url --no-header pyproject.toml \
+		$(LOWEST_LOCK:.lock=.in) -o $(LOWEST_LOCK)
 
 protos: $(READY)  ## generate the message classes from protos/
 	$(BIN)/python -m grpc_tools.protoc -Iprotos --python_out=schemac/targets/_generated \
@@ -59,7 +81,7 @@ schemas: $(READY)  ## generate schemas/ from the models
 	$(BIN)/python -m schemac.manifest.json_schema schemas
 
 clean:  ## remove what the targets made
-	rm -rf $(VENV) $(PAIMON) build demo dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) $(PAIMON) $(LOWEST) build demo dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
 
 # The virtual environment is made anew when the lock or the project's metadata changes.
 $(READY): requirements.lock pyproject.toml

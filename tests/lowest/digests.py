@@ -1,0 +1,32 @@
+"""Digests of all artifacts of the corpus and the examples: the same, whatever versions of libraries are installed.
+
+Run as a program in two environments: `python -m tests.lowest.digests` prints a line for each artifact.
+"""
+
+from hashlib import sha256
+from pathlib import Path
+
+from schemac.project.compile import Options, check_source, emit
+from schemac.project.configuration import Project
+from schemac.source.report import Report
+from schemac.source.text import decode_text
+
+ROOT = Path(__file__).parent.parent.parent
+MANIFESTS = (*(ROOT / "tests/corpus/accepted").glob("*/*.yaml"), *(ROOT / "examples").glob("*/*.yaml"))
+
+
+def digests() -> list[str]:
+    """Artifact and digest, in the order of their paths."""
+    lines: list[str] = []
+    for path in MANIFESTS:
+        report = Report()
+        source = decode_text(path.read_bytes(), path.name, report)
+        for dataset in check_source(source, Project(ROOT), report) if source is not None else ():
+            artifacts, _ = emit(dataset, Options(), report)
+            shown = path.relative_to(ROOT).as_posix()
+            lines += [f"{shown} {dataset.name}/{a.path} {sha256(a.content).hexdigest()}" for a in artifacts]
+    return sorted(lines)
+
+
+if __name__ == "__main__":
+    print("\n".join(digests()))
