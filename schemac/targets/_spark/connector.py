@@ -8,6 +8,7 @@ github.com/lance-format/lance-spark, and the tables that lance-spark 0.4.0 made 
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from functools import cache
 from typing import Any
 
 from schemac.lowering.metadata import (
@@ -39,11 +40,13 @@ class Maker:
     ) -> list[ArrowField]:
         """The Arrow fields of the table; what DDL does not say of a column is not in them."""
         made = []
+        has_keys = self.connector.knows_widths
         for column in columns:
             metadata: SparkJson = {} if column.comment is None else {COMMENT: column.comment}
             field = self.field(column.name, column.type.json, column.is_nullable, metadata)
-            field = self.with_properties(field, properties, version)
-            made.append(_with_key(field, key) if self.connector.knows_widths else field)
+            if column.metadata:  # of which all properties are made
+                field = self.with_properties(field, properties, version)
+            made.append(_with_key(field, key) if key and has_keys else field)
         return made
 
     def with_properties(self, field: ArrowField, properties: Mapping[str, str], version: str) -> ArrowField:
@@ -117,6 +120,7 @@ def _with_key(field: ArrowField, key: Sequence[str]) -> ArrowField:
     return field.with_metadata({**_texts(field.metadata), PRIMARY_KEY: "true", PRIMARY_KEY_POSITION: place})
 
 
+@cache
 def _atomic(name: str) -> ArrowType:
     if name.startswith(_TEXTS):
         return pa.string()

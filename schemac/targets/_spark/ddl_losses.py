@@ -38,6 +38,8 @@ def tell_differences(
 
 def _of_field(field: LoweredField, made: ArrowField, told: frozenset[str]) -> Iterator[tuple[Slot, str, str]]:
     slot: Slot = field.slot
+    if not field.children and not slot.extra and field.arrow.equals(made):
+        return
     wanted_type = _storage(field.arrow.type)
     if made.nullable and not field.arrow.nullable:
         yield slot, "a value that may not be null", "one that may"

@@ -56,7 +56,7 @@ def primary_key(compilation: Compilation) -> tuple[str, ...]:
     keyed = [
         (field, key)
         for field in compilation.lowered.preorder()
-        if (key := lance.PRIMARY_KEY.read(field.slot.extra)) is not None
+        if field.slot.extra and (key := lance.PRIMARY_KEY.read(field.slot.extra)) is not None
     ]
     if any(field.slot.parent is not None for field, _ in keyed):
         return ()
@@ -77,7 +77,8 @@ def own_properties(compilation: Compilation, columns: Sequence[SparkField]) -> d
     """Those that follow from the schema."""
     properties = {FILE_FORMAT_VERSION: storage_version(compilation.dataset.schema.extra)}
     for top, column in zip(compilation.lowered.fields, columns, strict=True):
-        properties.update(_properties(top, column))
+        if column.metadata:
+            properties.update(_properties(top, column))
     return properties
 
 
