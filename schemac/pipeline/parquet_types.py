@@ -68,13 +68,13 @@ def read_parquet(spark: SparkSession, source: Source) -> tuple[DataFrame, dict[s
     with texts.folders_as_text(spark):
         try:
             frame = reader.parquet(*paths)
-            _check_folders(spark, source, frame)
         except PySparkException:
             files = texts.files_of(spark, source).files
             schema = next((found for file in files if (found := _schema_of(file.path)) is not None), None)
             if schema is None or not any(_is_refused(held) for held in _leaves(schema)):
                 raise
         else:
+            _check_folders(spark, source, frame)
             return frame, {}
         known = [found for field in schema if (found := _spark_field(spark, field)) is not None]
         frame = reader.schema(StructType(known)).parquet(*paths)
