@@ -27,7 +27,7 @@ from .preflight import check
 from .progress import Progress, Step, Watch, watched
 from .recover import recover
 from .run_identity import RunIdentity
-from .session import register, settings_of_a_run
+from .session import active, register, settings_of_a_run
 from .source import open_records
 from .staging import kept_alive
 from .workspace import temporary_folder
@@ -104,10 +104,12 @@ def run(
     spark = _session(spark, job)
     with (
         sparks_errors_told(),
+        active(spark),
         settings_of_a_run(spark, job),
         kept_alive(watch.tables, identity),
         watched(spark, identity.id, watch),
     ):
+        register(spark, LanceSink)
         frame, counted = _conformed(spark, job, arrow_schema)
         message = encode_message(lance_fields, lance_metadata or {}) if lance_fields is not None else None
         numbers = _write(frame, job, arrow_schema, storage_version, identity, message)
@@ -139,12 +141,11 @@ def _untold(*_: object) -> None:
 
 
 def _session(spark: SparkSession | None, job: Job) -> SparkSession:
-    """The session to run in, which knows the sink."""
+    """The session to run in."""
     if spark is None:
         from .session import start_session
 
         spark = start_session(master=job.spark.master, settings=job.spark.settings)
-    register(spark, LanceSink)
     return spark
 
 

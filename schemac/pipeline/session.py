@@ -94,6 +94,21 @@ def register(spark: SparkSession, source: type[DataSource]) -> None:
 
 
 @contextmanager
+def active(spark: SparkSession) -> Iterator[None]:
+    """Makes a session the one in which Spark looks data sources up, which it does by the thread, not by the frame."""
+    sessions = SparkSession._get_j_spark_session_class(spark._jvm)
+    before = sessions.getActiveSession()
+    sessions.setActiveSession(spark._jsparkSession)
+    try:
+        yield
+    finally:
+        if before.isDefined():
+            sessions.setActiveSession(before.get())
+        else:
+            sessions.clearActiveSession()
+
+
+@contextmanager
 def settings_of_a_run(spark: SparkSession, job: Job) -> Iterator[None]:
     """The settings that decide about values, for one run; the session has its own again afterwards."""
     quick = WITHOUT_CODE if job.source.format in ("json", "geojson") else {}

