@@ -63,7 +63,7 @@ LEAVES = (
             "timestamp_ntz",
         ]
     ),
-    *("byte short integer long real", "decimal(12,3)", "dec(5)", "numeric", "interval day to second", "void"),
+    *("byte short integer long real", "decimal(12,3)", "dec(5)", "numeric", "interval day to second"),
 )
 FORMS = (
     "{}",
