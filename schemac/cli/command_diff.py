@@ -10,6 +10,7 @@ from schemac.cli.project import open_compared
 from schemac.project.comparing import Comparison, Wanted, compare
 from schemac.project.compile import collector_paused
 from schemac.project.locking import summary
+from schemac.source.printable import printable
 from schemac.source.report import Report
 
 
@@ -44,9 +45,10 @@ def _run(options: argparse.Namespace) -> int:
         return exit_code(diagnostics, options)
     show(diagnostics, options)
     for comparison in found:
-        put(f"{comparison.dataset}: {comparison.old or 'nothing'} → {comparison.new or 'nothing'}")
+        put(printable(f"{comparison.dataset}: {comparison.old or 'nothing'} → {comparison.new or 'nothing'}"))
         for change in comparison.changes:
-            put(f"  {change}{_places(comparison, str(change.old_place or ''), str(change.new_place or ''))}")
+            places = _places(comparison, str(change.old_place or ""), str(change.new_place or ""))
+            put(printable(f"  {change}{places}"))
     if not report.has_errors:
         say(_summary(found), options)
     return exit_code(diagnostics, options)

@@ -85,7 +85,7 @@ class Verdict:
 
     @property
     def is_accepted(self) -> bool:
-        return self.arrow is not None and self.codes <= {"SC506"}
+        return self.arrow is not None and self.codes <= {"SC506", "SC554"}
 
     @property
     def is_refused(self) -> bool:

@@ -1,8 +1,8 @@
 """No value changes: every pair of plain types with the values at their bounds, held against exact arithmetic.
 
 A table has one column a new type, all with the values of one old type. What the judge calls a misfit has to be refused, by
-name, number and a filter that finds just these rows, and nothing may be changed; what fits has to be the judged value, be
-it that Lance casts it where it stands or that it is written anew; and where rounding is allowed, it is the nearest value.
+name, number and a filter that finds just these rows, and nothing may be changed; what fits has to be the judged value; and
+where rounding is allowed, it is the nearest value.
 """
 
 import json
@@ -23,7 +23,6 @@ from schemac.evolution.fit import Fit, can_be_rounded, fit
 from schemac.evolution.side import side_of_version
 from schemac.identity.lock import LockedDataset
 from schemac.source.report import Report
-from schemac.tables import lance_plan
 from schemac.tables.lance_apply import apply_plan
 from schemac.tables.lance_plan import plan
 from schemac.tables.lance_table import LanceTable
@@ -258,7 +257,7 @@ def impossible(old: Bounded, news: list[str]) -> list[str]:
     return missing if made is None else ["nothing is refused"]
 
 
-def hold(old_name: str, news: list[str], folder: Path, patch: pytest.MonkeyPatch) -> tuple[int, list[str]]:
+def hold(old_name: str, news: list[str], folder: Path) -> tuple[int, list[str]]:
     """How many pairs there were, and what went wrong."""
     old = TYPES[old_name]
     columns = columns_of(old, news)
@@ -267,17 +266,10 @@ def hold(old_name: str, news: list[str], folder: Path, patch: pytest.MonkeyPatch
     wrong = [f"{old_name} refused: {w}" for w in refused(folder, old, columns)]
     wrong += [f"{old_name} possible: {w}" for w in impossible(old, news)]
     nearest = columns_of(old, news, is_rounded=True)
-    for where in ("in place", "anew"):
-        here = folder / where
-        if where == "anew":
-            patch.setattr(lance_plan, "_is_castable", lambda *_: False)
-        wrong += [f"{old_name} {where}: {w}" for w in carried_out(here, old, columns, frozenset())]
-        if nearest:
-            names = frozenset(column.name for column in nearest)
-            wrong += [
-                f"{old_name} {where} rounded: {w}" for w in carried_out(here / "r", old, nearest, names)
-            ]
-    patch.undo()
+    wrong += [f"{old_name}: {w}" for w in carried_out(folder / "exact", old, columns, frozenset())]
+    if nearest:
+        names = frozenset(column.name for column in nearest)
+        wrong += [f"{old_name} rounded: {w}" for w in carried_out(folder / "rounded", old, nearest, names)]
     return len(columns), wrong
 
 
@@ -295,7 +287,7 @@ def test_have_samples_of_every_kind() -> None:
 
 
 def hold_inside(wrap: Wrap, old_name: str, news: list[str], folder: Path) -> list[str]:
-    """What goes wrong inside lists, where Lance casts items by itself."""
+    """What goes wrong inside lists."""
     old = TYPES[old_name]
     columns = columns_of(old, news)
     is_vector = wrap is in_vector
@@ -318,15 +310,15 @@ def test_change_no_value_inside_lists(old: str, wrap: Wrap, tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize("old", FEW)
-def test_change_no_value_of_a_few_types(old: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    _, wrong = hold(old, list(TYPES)[::3], tmp_path, monkeypatch)
+def test_change_no_value_of_a_few_types(old: str, tmp_path: Path) -> None:
+    _, wrong = hold(old, list(TYPES)[::3], tmp_path)
     assert wrong == []
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("old", TYPES)
-def test_change_no_value(old: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    _, wrong = hold(old, list(TYPES), tmp_path, monkeypatch)
+def test_change_no_value(old: str, tmp_path: Path) -> None:
+    _, wrong = hold(old, list(TYPES), tmp_path)
     assert wrong == []
 
 
