@@ -155,6 +155,9 @@ def _target(table: LanceTable, sides: Pair, numbers: Mapping[Slot, Numbers]) -> 
 def numbers_for(table: LanceTable, new: Side) -> Mapping[Slot, Numbers]:
     """The numbers that the table's fields are to have: those of the lock, unless the table has others already."""
     assert new.numbers is not None
+    if table.unknown:
+        # No plan is made for such a table; by the lock's numbers one sees which fields are called otherwise.
+        return new.numbers
     sides = pair_by_ids(table.side, new)
     there = {field.id for field in table.fields}
     fresh = {id for numbers in new.numbers.values() for id in numbers.lance} - there
