@@ -48,6 +48,7 @@ class _Search:
         self._project = project
         self._report = report
         self._is_marked = any((project.folder / mark).exists() for mark in _MARKS)
+        self._in_folders: dict[Path, list[Path]] = {}
 
     def report_lock_of(self, dataset: LogicalDataset, file: CompiledFile, own: Path) -> None:
         """Say where the lock of a dataset may be."""
@@ -69,7 +70,14 @@ class _Search:
             return self._all
         folder = Path(os.path.abspath(own.parent))
         folders = [f for f in (folder, *folder.parents) if f.is_relative_to(self._project.folder)]
-        return [path for one in folders for path in sorted(one.glob("*.lock"))]
+        return [path for one in folders for path in self._in(one)]
+
+    def _in(self, folder: Path) -> list[Path]:
+        """The locks of one folder, looked for once."""
+        found = self._in_folders.get(folder)
+        if found is None:
+            found = self._in_folders[folder] = sorted(folder.glob("*.lock"))
+        return found
 
     @cached_property
     def _all(self) -> Sequence[Path]:

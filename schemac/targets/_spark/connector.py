@@ -41,10 +41,12 @@ class Maker:
         """The Arrow fields of the table; what DDL does not say of a column is not in them."""
         made = []
         has_keys = self.connector.knows_widths
+        # Most tables have no property of a column; the version of the files is one of the table.
+        are_described = len(properties) > 1
         for column in columns:
             metadata: SparkJson = {} if column.comment is None else {COMMENT: column.comment}
             field = self.field(column.name, column.type.json, column.is_nullable, metadata)
-            if column.metadata:  # of which all properties are made
+            if are_described and column.metadata:  # of which all properties are made
                 field = self.with_properties(field, properties, version)
             made.append(_with_key(field, key) if key and has_keys else field)
         return made

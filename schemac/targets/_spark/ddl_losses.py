@@ -45,6 +45,8 @@ def _of_field(field: LoweredField, made: ArrowField, told: frozenset[str]) -> It
         yield slot, "a value that may not be null", "one that may"
     for lost, becomes in _lost_metadata(slot, _metadata(field.arrow), _metadata(made)):
         yield slot, lost, becomes
+    if not field.children and wanted_type.equals(made.type):
+        return
     words, becomes = _layout(wanted_type), _layout(made.type)
     if words != becomes and slot.title not in told and not _is_json(field.arrow):
         yield slot, words, becomes
@@ -114,6 +116,11 @@ def _lost_metadata(
     for key, value in sorted(slot.extra.items()):
         if key == arrow.METADATA.key:
             yield from ((f"the metadata {name}", "nothing") for name in sorted(lost & value.keys()))
+            continue
+        if domain_of(key) != lance.DOMAIN:
+            # All others travel under their own keys.
+            if key in lost:
+                yield f"the attribute {key}", "nothing"
             continue
         mine = lost & field_metadata({key: value}).keys()
         if key in (lance.ENCODING.key, lance.BLOB.key):

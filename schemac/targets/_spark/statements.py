@@ -13,6 +13,7 @@ from schemac.physical.field import LoweredField
 from schemac.targets._spark.columns import SparkField
 from schemac.targets._spark.marks import (
     BYTE_WIDTH,
+    COMMENT,
     ENCODINGS,
     FILE_FORMAT_VERSION,
     FLOAT16,
@@ -77,7 +78,7 @@ def own_properties(compilation: Compilation, columns: Sequence[SparkField]) -> d
     """Those that follow from the schema."""
     properties = {FILE_FORMAT_VERSION: storage_version(compilation.dataset.schema.extra)}
     for top, column in zip(compilation.lowered.fields, columns, strict=True):
-        if column.metadata:
+        if column.metadata.keys() - {COMMENT}:
             properties.update(_properties(top, column))
     return properties
 
