@@ -33,7 +33,7 @@ from schemac.tables.paimon_apply import apply_paimon
 from schemac.tables.paimon_plan import plan_paimon
 from schemac.tables.paimon_table import open_paimon_table, report_paimon_drift
 from schemac.tables.steps import Rewrite
-from schemac.tables.verify import report_drift
+from schemac.tables.verify import report_drift, wanted_of
 
 ON_SPARK_FROM = 20_000_000
 """Rows from which on a column is written anew on Spark; below, a session takes longer to start than it saves."""
@@ -93,14 +93,17 @@ def _apply(
     table = open_table(options.table, locked, report) if new is not None else None
     rounded = frozenset(options.rounded)
     made = plan(table, new, report, rounded) if table is not None and new is not None else None
-    if table is None or made is None:
+    if table is None or new is None or made is None:
         return False
     document |= {"steps": [step.to_json() for step in made.steps], "applied": False}
     if options.format == "text":
-        put(f"{locked.name}: {made.table.name} → {new.label if new else ''}")
+        put(f"{locked.name}: {made.table.name} → {new.label}")
         put(steps_text(made.steps) if made.steps else "  nothing to do")
-    if options.dry_run or (made.is_done and not table.has_notes):
+    if options.dry_run:
         return True
+    if made.is_done and not table.has_notes:
+        report_drift(table, wanted_of(table, new), report)
+        return not report.has_errors
     if not _is_wanted(made, options):
         say("nothing was changed", options)
         return False
@@ -109,7 +112,7 @@ def _apply(
     after = open_table(options.table, locked, report) if is_done else None
     if after is None:
         return False
-    report_drift(after, made.target, report)
+    report_drift(after, wanted_of(after, new), report)
     document |= {"applied": True, "version": after.dataset.version}
     if not report.has_errors:
         say(f"done: {options.table} is at version {after.dataset.version}, and verified", options)

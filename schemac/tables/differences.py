@@ -7,7 +7,7 @@ Source: `reference` of the Lance format: ids, types, nullability, encodings and 
 """
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any
 
 import pyarrow as pa
@@ -51,9 +51,8 @@ def differences(
     actual_metadata, actual_fields = _messages(actual)
     wanted, found = _by_path(expected), _by_path(actual_fields)
     here = _namesakes(wanted, found, by_id=ids)
-    lines = [f"`{path}` is missing" for path in wanted if path not in here]
-    taken = set(here.values())
-    lines += [f"`{path}` is not expected" for path in found if path not in taken]
+    lines = [f"`{path}` is missing" for path in _outermost(wanted, here)]
+    lines += [f"`{path}` is not expected" for path in _outermost(found, here.values())]
     for path, place in here.items():
         if wanted[path][NAME] != found[place][NAME]:
             lines.append(f"`{path}` is called `{place}` in the table")
@@ -67,14 +66,24 @@ def differences(
     return tuple(lines)
 
 
+def _outermost(fields: Mapping[str, Message], known: Collection[str]) -> Iterator[str]:
+    """The fields that are not known; what is inside one of them goes without saying."""
+    for path, message in fields.items():
+        above = path[: -len(_text(message.get(NAME))) - 1]
+        if path not in known and (not above or above in known):
+            yield path
+
+
 def _namesakes(wanted: Mapping[str, Message], found: Mapping[str, Message], *, by_id: bool) -> dict[str, str]:
     """The path in the table of each expected field; one that has another name there is known by its id."""
     here = {path: path for path in wanted if path in found}
     if by_id:
-        others = {found[path].get(ID, 0): path for path in found if path not in here}
+        # A number alone may be a coincidence.
+        others = {(found[path].get(ID, 0), found[path].get(TYPE)): path for path in found if path not in here}
         for path, message in wanted.items():
-            if path not in here and message.get(ID, 0) in others:
-                here[path] = others[message.get(ID, 0)]
+            other = others.get((message.get(ID, 0), message.get(TYPE)))
+            if path not in here and other is not None:
+                here[path] = other
     return {path: here[path] for path in wanted if path in here}
 
 

@@ -57,6 +57,8 @@ _OF_TEXTS = frozenset(
         "document_granularity",
     }
 )
+_UNLIMITED = frozenset({"max_token_length"})
+"""Parameters that may be None, and are something else where they are left out."""
 _OF_STATISTICS = {"ZoneMap": ("rows_per_zone",), "BloomFilter": ("number_of_items", "probability")}
 """Parameters that statistics alone tell."""
 _ROWS_OF_A_PAGE = 4096
@@ -79,7 +81,7 @@ def indices_of(dataset: Any) -> Iterator[Index]:
         else:
             parameters = {key: statistics[key] for key in _OF_STATISTICS.get(type_, ()) if key in statistics}
             lost |= details.keys() | _lost_pages(type_, statistics, dataset)
-        kept = {key: value for key, value in parameters.items() if value is not None}
+        kept = {k: value for k, value in parameters.items() if value is not None or k in _UNLIMITED}
         yield Index(description.name, description.field_names[0], type_, kept, lost=tuple(sorted(lost)))
 
 

@@ -104,13 +104,13 @@ def plan(table: LanceTable, new: Side, report: Report, rounded: frozenset[str] =
     for change, judgement in judged:
         if judgement.outcome is Outcome.REFUSED:
             _refuse(change, judgement, table, report)
-    report_pointless_rounding(rounded, sides, report)
+    report_pointless_rounding(rounded, ways, report)
     if report.has_errors:
         return None
     layout = _layout(table, sides)
     if not _fits_files(layout, table, report):
         return None
-    steps: list[Step] = list(checks(sides, judged, rounded, is_direct=len(ways) == 1))
+    steps: list[Step] = list(checks(sides, ways, judged, rounded))
     steps += _field_steps(layout, table)
     going = [index for index in table.all_indices if is_going(index, table, layout.target)]
     steps += [

@@ -193,11 +193,11 @@ def _lifted(
         report.add(UNUSABLE_TABLE, f"the fields of {path} cannot be told apart", file=path)
         return None
     ids, unknown = ids_by_number(logical, numbers, locked)
-    has_own_numbers = bool(unknown)
-    if unknown:
-        by_place = ids_as_noted(logical, dataset) or ids_by_place(logical, locked)
-        if by_place is not None:
-            ids, unknown = by_place, []
+    by_place = (ids_as_noted(logical, dataset) or ids_by_place(logical, locked)) if unknown else None
+    # Where nothing else tells its fields either, the numbers of the lock are what it is held against.
+    has_own_numbers = by_place is not None
+    if by_place is not None:
+        ids, unknown = by_place, []
     side = Side(logical, path, locked, ids, numbers)
     return LanceTable(path, dataset, side, fields, has_own_numbers, tuple(unknown), stale, locked)
 

@@ -74,6 +74,9 @@ class Layout:
         """The schema of the first commit: old fields as they are, new ones as they will be, in their new order."""
         now = {field.id: field for field in self.fields}
         kept = {(f.parent_id, now[f.id].name) for f in self.target.fields if f.id in now}
+        # Lance gives the name of a field that goes only to one that all files have data of.
+        there = {(f.parent_id, f.name) for f in self.fields}
+        empty = {self.ids(slot)[0] for slot in self.added}
         found = []
         for field in self.target.fields:
             copy = pb.Field()
@@ -82,7 +85,9 @@ class Layout:
                 # The values come anew, but Lance lets a field keep nothing but its name.
                 copy.CopyFrom(field)
                 copy.name = now[field.id].name
-            elif field.id not in now and (field.parent_id, field.name) in kept:
+            elif field.id not in now and (field.parent_id, field.name) in (
+                there if field.id in empty else kept
+            ):
                 copy.name = f"{MARK}{field.id}"
             found.append(copy)
         return found

@@ -15,17 +15,18 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from schemac.evolution.fit import can_be_rounded
 from schemac.evolution.side import Pair
+from schemac.logical.model import LogicalType
 from schemac.logical.slots import Slot, is_in_structs, preorder
 from schemac.source.catalogue import FAILED_CHECK
 from schemac.source.report import Report
 from schemac.tables.casts.shown import shown
-from schemac.tables.checks import reason_of
+from schemac.tables.checks import is_roundable, reason_of
 from schemac.tables.convert import is_named, values_of
 from schemac.tables.filters import row_filter
 from schemac.tables.lance_plan import Plan
 from schemac.tables.recipe import Recipe
+from schemac.tables.stages import casts_of
 from schemac.tables.steps import Check, Subject
 
 _SHOWN = 3
@@ -43,6 +44,7 @@ class Question:
         self.sides: Pair = plan.sides
         self.is_moved = check.subject is Subject.PLACE or _is_moved(plan.sides, self.slot)
         self._count = 0
+        self._casts = casts_of(check.slot, plan.stages)
         self._is_rounded = is_named(check.slot, plan.rounded)
         self._misfits = _Misfits(check.slot, _titles(check.slot, plan.stages))
         recipe = Recipe.of(plan.stages, [self._root(plan)], plan.layout.numbers, plan.rounded)
@@ -82,9 +84,8 @@ class Question:
             ways.insert(
                 0, f"lance.dataset({json.dumps(table)}).to_table(filter={json.dumps(query)}) shows them"
             )
-        old = self.sides.before[self.slot].type
-        is_about_values = self.check.subject is Subject.FIT and old.kind != "String" and not self._is_rounded
-        if is_about_values and can_be_rounded(old, self.slot.type):
+        numbers = [cast for cast in self._casts if cast[0].type.kind != "String"]
+        if self.check.subject is Subject.FIT and not self._is_rounded and is_roundable(numbers):
             ways.append(f"`--allow-rounding {self.slot.title}` takes the nearest value")
         report.add(
             FAILED_CHECK,
@@ -97,8 +98,10 @@ class Question:
     def _answer(self) -> str:
         """What was found; empty where nothing stands in the way."""
         if self._misfits.count:
-            before = self.sides.before[self.slot]
-            return self._misfits.describe() + ("" if self._is_rounded else reason_of(before, self.slot))
+            casts = self._casts or [(self.sides.before[self.slot], self.slot)]
+            before, after = next((c for c in casts if c[1].type == self._misfits.type), casts[-1])
+            told = self._misfits.describe(f" fit {after.type.title()}" if len(casts) > 1 else "")
+            return told + ("" if self._is_rounded else reason_of(before, after))
         verb = "is" if self._count == 1 else "are"
         what = f"{verb} null" if self.check.subject is Subject.NULLS else f"{verb} lost"
         return f"{self._count:,} {what}" if self._count else ""
@@ -167,6 +170,8 @@ class _Misfits:
         self._titles = titles
         self.row_ids: Any = None
         self.count = 0
+        self.type: LogicalType | None = None
+        """What the first of them do not fit."""
         self.values: list[str] = []
         self.rows: list[int] = []
 
@@ -174,6 +179,8 @@ class _Misfits:
         """Take note of those among some values that do not fit; other fields have checks of their own."""
         if slot.title not in self._titles:
             return
+        if self.type is None and misfits.any():
+            self.type = slot.type
         self.count += int(misfits.sum())
         if len(self.values) < _SHOWN:
             wrong = values.filter(pa.array(misfits))
@@ -182,8 +189,8 @@ class _Misfits:
             places = np.flatnonzero(misfits)[: _ROWS - len(self.rows)]
             self.rows += self.row_ids.take(pa.array(places)).to_pylist()
 
-    def describe(self) -> str:
-        """How many, and the first of them."""
+    def describe(self, fit: str) -> str:
+        """How many, and the first of them; `fit` says what they do not where the question does not."""
         verb = "does" if self.count == 1 else "do"
         among = ", among them" if self.count > len(self.values) else ":"
-        return f"{self.count:,} {verb} not{among} {', '.join(self.values)}"
+        return f"{self.count:,} {verb} not{fit}{among} {', '.join(self.values)}"

@@ -6,7 +6,7 @@ each version in which such a field did: `Bool → Int8 → String` makes "1", wh
 Likewise a struct is made of fields that came after the table's version.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from schemac.evolution.engines.lance import version_before
 from schemac.evolution.side import Pair, Side, side_of_version
@@ -37,6 +37,20 @@ def stages(sides: Pair) -> tuple[Pair, ...]:
         found.append(pair_by_ids(old, new))
         old = new
     return (*found, pair_by_ids(old, sides.new)) if found else (sides,)
+
+
+def casts_of(slot: Slot, ways: Sequence[Pair]) -> list[tuple[Slot, Slot]]:
+    """A field of the last new side before and after each change of its type on the way."""
+    last = ways[-1]
+    id = last.new.ids.get(slot) if last.new.ids is not None else None
+    found = []
+    for way in ways:
+        ids = way.new.ids or {}
+        after = slot if way is last else next((s for s, other in ids.items() if other == id), None)
+        before = way.before.get(after) if after is not None else None
+        if after is not None and before is not None and before.type != after.type:
+            found.append((before, after))
+    return found
 
 
 def _made(sides: Pair) -> Iterator[int]:

@@ -77,6 +77,8 @@ class Drawing:
     def __init__(self, chance: random.Random) -> None:
         self.chance = chance
         self.names = 0
+        self.free: list[str] = []
+        """Names that fields had in earlier versions, and none has now."""
 
     def schema(self) -> list[Node]:
         """Some columns; the first is a plain number, so that a table is never left empty."""
@@ -125,6 +127,8 @@ class Drawing:
         after = [copied(column) for column in columns]
         for _ in range(edits):
             self.edit(after)
+        left = {node.name for node in _all(after)}
+        self.free += [node.name for node in _all(columns) if node.name and node.name not in left]
         return after
 
     def edit(self, columns: list[Node]) -> None:
@@ -153,6 +157,8 @@ class Drawing:
         if action == "add":
             new = self.named(self.node(1))
             new.is_optional = True
+            if self.free and self.chance.random() < 0.5:
+                new.name = self.free.pop(self.chance.randrange(len(self.free)))
             siblings.insert(self.chance.randint(0, len(siblings)), new)
         elif action == "reorder":
             self.chance.shuffle(siblings)

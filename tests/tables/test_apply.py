@@ -531,3 +531,30 @@ def test_know_the_limits_of_the_table_before_the_first_commit(tmp_path: Path, ve
     assert found.code == "SC504"
     assert f"the data files of the table are of {version}" in found.message
     assert lance.dataset(path).version == 1
+
+
+def test_name_the_outermost_field_that_is_missing(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    map_ = {"kind": "Map", "keyType": "String", "valueType": "Int8"}
+    (project / "t.yaml").write_text(
+        json.dumps({"name": "t", "fields": [*BEFORE, field(optional(map_), "m")]})
+    )
+    assert main(["lock"]) == 0
+    capsys.readouterr()
+    assert main(["verify", "t", "--table", "t.lance"]) == 1
+    shown = capsys.readouterr().out
+    assert shown.count("SC424") == 1
+    assert "`m` is missing" in shown
+
+
+def test_say_of_the_version_of_files_what_helps(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    version = lance.dataset("t.lance").data_storage_version
+    wanted = {"lance.org/storageVersion": "2.0"}
+    (project / "t.yaml").write_text(json.dumps({"name": "t", "fields": BEFORE, "extra": wanted}))
+    assert main(["lock"]) == 0
+    capsys.readouterr()
+    for command in ("apply", "apply", "verify"):
+        assert main([command, "t", "--table", "t.lance"]) == 1
+        shown = capsys.readouterr().out
+        assert f"its files are of storage version {version}, and the schema asks for 2.0" in shown
+        assert 'data_storage_version="2.0"' in shown
+        assert "schemac apply" not in shown

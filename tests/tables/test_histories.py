@@ -106,6 +106,26 @@ WAYS: dict[str, list[list[Any]]] = {
         [KEY, field("Int8", "x"), field(optional("Date"), "d")],
         [KEY, field("Int8", "x"), field({"kind": "Struct", "fields": [field(optional("Date"), "e", **{"schemac.dev/renamedFrom": "d"})]}, "w")],
     ],
+    "dropped, and another of its name": [
+        [KEY, field("Int8", "x")],
+        [KEY],
+        [KEY, field(optional("Int8"), "x")],
+    ],
+    "a member dropped, and another of its name": [
+        [KEY, field(optional({"kind": "Struct", "fields": [field("Int8", "a"), field(optional("Int8"), "b")]}), "s")],
+        [KEY, field(optional({"kind": "Struct", "fields": [field("Int8", "a")]}), "s")],
+        [KEY, field(optional({"kind": "Struct", "fields": [field("Int8", "a"), field(optional("String"), "b")]}), "s")],
+    ],
+    "a column dropped, and a struct of its name made of another": [
+        [KEY, field("Int8", "x")],
+        [KEY, field(optional("Int64"), "n")],
+        [KEY, field({"kind": "Struct", "fields": [field(optional("Int64"), "m", **{"schemac.dev/renamedFrom": "n"})]}, "x")],
+    ],
+    "a name that goes round": [
+        [KEY, field("Int8", "x")],
+        [KEY, field("Int8", "y", **{"schemac.dev/renamedFrom": "x"})],
+        [KEY, field("Int8", "y"), field(optional("Int8"), "x")],
+    ],
 }  # fmt: skip
 
 

@@ -36,6 +36,7 @@ NEW = [
 ]
 TEXTS: list[dict[str, Any]] = [
     {"with_position": True, "stem": False, "remove_stop_words": False, "ascii_folding": False, "max_token_length": 20},
+    {"max_token_length": None},
     {"base_tokenizer": "ngram", "min_ngram_length": 2, "max_ngram_length": 4, "prefix_only": True},
     {"custom_stop_words": ["foo"], "language": "German", "lower_case": False, "block_size": 256},
     {"base_tokenizer": "code", "split_identifiers": True, "split_on_numerics": True, "preserve_original": True, "index_operators": True},

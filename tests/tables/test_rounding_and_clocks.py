@@ -176,3 +176,32 @@ def test_tell_other_processes_the_same(tmp_path: Path) -> None:
     recipe = pickle.loads(pickle.dumps(Recipe.of(made.stages, [slot], made.layout.numbers)))
     (batch,) = lance.dataset(path).to_batches()
     assert recipe.make(batch).column(0).view(pa.int64()).to_pylist() == [(SUMMER_2050 - 7200) * 1000]
+
+
+def test_round_on_the_way_through_several_versions(tmp_path: Path) -> None:
+    lock = versions("Float64", "Float32", "String")
+    path = written(tmp_path, lock, [0.1])
+    made, report = planned(path, lock)
+    assert made is not None
+    assert not apply_plan(made, report, QUIET)
+    (found,) = report.diagnostics
+    assert "1 does not fit Float32: 0.1" in found.message
+    assert "--allow-rounding x" in found.help
+    assert after(path, lock, "x") == ["0.1"]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "value", "reason"),
+    [
+        (IN_BERLIN, "Date", SUMMER_2050, "only midnights fit, by a clock in Europe/Berlin"),
+        ("String", READING, "2050-07-02T12:00:00Z", "a text with an offset is an instant"),
+        ("String", IN_BERLIN, "2050-07-02T12:00:00", "a text without an offset is the reading of a clock"),
+    ],
+)
+def test_say_what_is_wrong_with_moments(tmp_path: Path, old: Any, new: Any, value: Any, reason: str) -> None:
+    lock = versions(old, new)
+    path = written(tmp_path, lock, [value])
+    made, report = planned(path, lock)
+    assert made is not None
+    assert not apply_plan(made, report, QUIET)
+    assert reason in report.diagnostics[0].message
