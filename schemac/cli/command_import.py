@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 from schemac.api import from_tree
 from schemac.cli.output import add_output_arguments, exit_code, say, show
+from schemac.cli.terminal import put_source
 from schemac.identity.lock import Lock
 from schemac.identity.lockfile import write_lock
 from schemac.importers.importer import FORMATS, Imported, import_source, standard_form
@@ -100,7 +101,7 @@ def _put(made: list[_Made], edited: str | None, options: argparse.Namespace, rep
     has_ids = any(one.imported.lance is not None or one.imported.history for one in made)
     stream = edited if edited is not None else "---\n".join(one.text for one in made)
     if options.out is None:
-        sys.stdout.write(stream)
+        put_source(stream)
         if has_ids:
             say("the ids of its fields go into a lock beside the manifest: name that with --out", options)
         return
