@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from schemac.api import from_tree
+from schemac.artifacts.folder import make_folder
 from schemac.cli.output import add_output_arguments, exit_code, say, show
 from schemac.cli.terminal import put_source
 from schemac.identity.lock import Lock
@@ -132,9 +133,8 @@ def _write(files: dict[str, str], options: argparse.Namespace, report: Report) -
     """All files or none; what is there already stays."""
     written: list[str] = []
     try:
-        os.makedirs(
-            os.path.dirname(options.out) if options.out.endswith(("/", os.sep)) else ".", exist_ok=True
-        )
+        if options.out.endswith(("/", os.sep)):
+            make_folder(os.path.dirname(options.out))
         for name, text in files.items():
             with open(name, "x", encoding="utf-8", newline="\n") as stream:
                 written.append(name)
