@@ -107,7 +107,8 @@ def _summary(
     if written.left:
         done += f"; {_datasets(written.left)} of other manifests left as they are"
     losses = sum(map(len, output.losses.values()))
-    lost = f"; {losses} losses are named in {out}/*/losses.json" if losses else ""
+    noun = "loss is" if losses == 1 else "losses are"
+    lost = f"; {losses} {noun} named in {out}/*/losses.json" if losses else ""
     return f"{_datasets(datasets)}: {done}{lost}{'; ' if found else ''}{found}"
 
 
