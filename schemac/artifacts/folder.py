@@ -37,6 +37,15 @@ class RefusedError(Exception):
         self.help = help
 
 
+def make_folder(path: str) -> None:
+    """A folder and those above it, where they are not there; OSError where the system makes none."""
+    try:
+        os.makedirs(path, exist_ok=True)
+    except RecursionError:
+        # It calls itself once for each folder of the path.
+        raise OSError(errno.ENAMETOOLONG, os.strerror(errno.ENAMETOOLONG), path) from None
+
+
 class OutputFolder:
     """A folder of artifacts, spoken of by its name."""
 
@@ -55,7 +64,7 @@ class OutputFolder:
     def held_for_writing(self, tell: Callable[[str], None]) -> Iterator[None]:
         """The folder, made where it is not there, with nobody else at work in it."""
         self._refuse_bad_place()
-        os.makedirs(self.root, exist_ok=True)
+        make_folder(self.root)
         with self._held(is_exclusive=True, tell=tell):
             self._known.clear()
             yield
@@ -177,7 +186,7 @@ class OutputFolder:
     def _is_still(self, handle: int, *, make: bool) -> bool:
         """Whether the folder that was locked is the one of this name: somebody may have removed it meanwhile."""
         if make:
-            os.makedirs(self.root, exist_ok=True)
+            make_folder(self.root)
         return os.path.samestat(os.fstat(handle), os.stat(self.root))
 
 

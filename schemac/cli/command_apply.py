@@ -9,7 +9,7 @@ import sys
 from typing import Any
 
 from schemac.cli.exit_code import ExitCode
-from schemac.cli.output import exit_code, put, put_json, say, show
+from schemac.cli.output import exit_code, say, show
 from schemac.cli.planning import (
     OF_PAIMON,
     add_dataset,
@@ -21,6 +21,7 @@ from schemac.cli.planning import (
     version_side,
 )
 from schemac.cli.progress import progress_bar
+from schemac.cli.terminal import ask, put, put_json
 from schemac.identity.lock import LockedDataset
 from schemac.source.render.json import render_json
 from schemac.source.report import Report
@@ -125,10 +126,7 @@ def _is_wanted(made: Plan, options: argparse.Namespace) -> bool:
     if not written or options.yes or options.format != "text" or not sys.stdin.isatty():
         return True
     rows = f"{made.table.row_count:,} rows"
-    print(
-        f"{', '.join(written)}: written anew for {rows}. Go on? [y/N] ", end="", file=sys.stderr, flush=True
-    )
-    return sys.stdin.readline().strip().lower() in ("y", "yes")
+    return ask(f"{', '.join(written)}: written anew for {rows}. Go on?")
 
 
 def _apply_paimon(

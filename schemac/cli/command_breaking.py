@@ -11,13 +11,12 @@ from schemac.cli.output import (
     add_output_arguments,
     add_paths,
     exit_code,
-    put,
-    put_json,
     say,
     show,
     wrapped,
 )
 from schemac.cli.project import open_compared
+from schemac.cli.terminal import put, put_json
 from schemac.evolution.judge import JUDGES
 from schemac.evolution.verdict import OF_DATA, OF_READERS, Judgement, Outcome, Verdict
 from schemac.project.comparing import Comparison, Wanted, compare

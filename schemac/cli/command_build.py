@@ -107,7 +107,8 @@ def _summary(
     if written.left:
         done += f"; {_datasets(written.left)} of other manifests left as they are"
     losses = sum(map(len, output.losses.values()))
-    lost = f"; {losses} losses are named in {out}/*/losses.json" if losses else ""
+    noun = "loss is" if losses == 1 else "losses are"
+    lost = f"; {losses} {noun} named in {out}/*/losses.json" if losses else ""
     return f"{_datasets(datasets)}: {done}{lost}{'; ' if found else ''}{found}"
 
 
@@ -127,6 +128,8 @@ def _check_summary(
     out = options.out or project.configuration.out
     stale = [d.file for d in diagnostics if d.code == STALE_ARTIFACT.id]
     late = sum(any(file.startswith(f"{out}/{name}/") for file in stale) for name in output.built)
-    if stale:
+    if late:
         return f"{late} of {count} {noun} {'is' if late == 1 else 'are'} not up to date: {found}"
+    if stale:
+        return f"{count} {noun} {'is' if count == 1 else 'are'} up to date, but the folder is not: {found}"
     return f"{count} {noun} {'is' if count == 1 else 'are'} up to date{'; ' if found else ''}{found}"

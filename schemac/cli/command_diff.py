@@ -5,8 +5,9 @@ Floor: 15 (cli).
 
 import argparse
 
-from schemac.cli.output import add_paths, add_text_or_json, exit_code, put, put_json, say, show
+from schemac.cli.output import add_paths, add_text_or_json, exit_code, say, show
 from schemac.cli.project import open_compared
+from schemac.cli.terminal import put, put_json
 from schemac.project.comparing import Comparison, Wanted, compare
 from schemac.project.compile import collector_paused
 from schemac.project.locking import summary

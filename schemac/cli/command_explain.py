@@ -4,9 +4,9 @@ Floor: 15 (cli).
 """
 
 import argparse
-import sys
 
 from schemac.cli.exit_code import ExitCode
+from schemac.cli.terminal import put, put_page, tell
 from schemac.source.catalogue import CATALOGUE
 from schemac.source.diagnostic import Code
 from schemac.source.pages import loss_pages, read_page
@@ -27,15 +27,15 @@ def run(options: argparse.Namespace) -> int:
     """Print the page of a code."""
     if options.code is None:
         for known in CATALOGUE.values():
-            print(f"{known.id}  {known.severity:<7}  {known.slug:<24}  {known.title}")
+            put(f"{known.id}  {known.severity:<7}  {known.slug:<24}  {known.title}")
         return ExitCode.CLEAN
     wanted = options.code.strip().upper()
     pages = {f"LOSSES/{target.upper()}": page for target, page in loss_pages().items()}
     if wanted == "LOSSES":
-        print("\n".join(name.lower() for name in pages))
+        put("\n".join(name.lower() for name in pages))
         return ExitCode.CLEAN
     if wanted in pages:
-        print(pages[wanted], end="")
+        put_page(pages[wanted])
         return ExitCode.CLEAN
     code: Code | None = CATALOGUE.get(wanted) or next(
         (c for c in CATALOGUE.values() if c.slug.upper() == wanted), None
@@ -44,7 +44,7 @@ def run(options: argparse.Namespace) -> int:
         names = [*CATALOGUE, *(c.slug for c in CATALOGUE.values()), *(name.lower() for name in pages)]
         near = closest(options.code, names)
         hint = f"; did you mean {near}?" if near else "; `schemac explain` lists all"
-        print(f"schemac: there is no diagnostic '{options.code}'{hint}", file=sys.stderr)
+        tell(f"schemac: there is no diagnostic '{options.code}'{hint}")
         return ExitCode.USAGE
-    print(read_page(code).text, end="")
+    put_page(read_page(code).text)
     return ExitCode.CLEAN

@@ -12,7 +12,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from schemac.api import from_tree
+from schemac.artifacts.folder import make_folder
 from schemac.cli.output import add_output_arguments, exit_code, say, show
+from schemac.cli.terminal import put_source
 from schemac.identity.lock import Lock
 from schemac.identity.lockfile import write_lock
 from schemac.importers.importer import FORMATS, Imported, import_source, standard_form
@@ -100,7 +102,7 @@ def _put(made: list[_Made], edited: str | None, options: argparse.Namespace, rep
     has_ids = any(one.imported.lance is not None or one.imported.history for one in made)
     stream = edited if edited is not None else "---\n".join(one.text for one in made)
     if options.out is None:
-        sys.stdout.write(stream)
+        put_source(stream)
         if has_ids:
             say("the ids of its fields go into a lock beside the manifest: name that with --out", options)
         return
@@ -131,9 +133,8 @@ def _write(files: dict[str, str], options: argparse.Namespace, report: Report) -
     """All files or none; what is there already stays."""
     written: list[str] = []
     try:
-        os.makedirs(
-            os.path.dirname(options.out) if options.out.endswith(("/", os.sep)) else ".", exist_ok=True
-        )
+        if options.out.endswith(("/", os.sep)):
+            make_folder(os.path.dirname(options.out))
         for name, text in files.items():
             with open(name, "x", encoding="utf-8", newline="\n") as stream:
                 written.append(name)

@@ -4,13 +4,15 @@ Floor: 15 (cli).
 """
 
 import argparse
-import sys
+import os
 from collections.abc import Iterator
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 from pathlib import Path
 
+from schemac.artifacts.folder import make_folder
 from schemac.cli.exit_code import ExitCode
+from schemac.cli.terminal import put, tell
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -24,21 +26,21 @@ def run(options: argparse.Namespace) -> int:
     """Write the files; none at all if one of them is there already."""
     folder = Path(options.folder)
     template = dict(_files(files("schemac.cli").joinpath("template"), ""))
-    taken = [name for name in template if (folder / name).exists()]
+    taken = [name for name in template if os.path.lexists(folder / name)]
     if taken:
-        print(f"schemac: {', '.join(taken)} would be overwritten; start in an empty folder", file=sys.stderr)
+        tell(f"schemac: {', '.join(taken)} would be overwritten; start in an empty folder")
         return ExitCode.USAGE
     try:
         for name, content in template.items():
             path = folder / name
-            path.parent.mkdir(parents=True, exist_ok=True)
+            make_folder(str(path.parent))
             path.write_bytes(content)
-            print(f"wrote {path.as_posix()}")
+            put(f"wrote {path.as_posix()}")
     except OSError as error:
-        print(f"schemac: cannot write to {folder}: {(error.strerror or str(error)).lower()}", file=sys.stderr)
+        tell(f"schemac: cannot write to {folder}: {(error.strerror or str(error)).lower()}")
         return ExitCode.FINDINGS
     enter = "" if folder == Path() else f"cd {folder.as_posix()} && "
-    print(f"\nnext:\n  {enter}schemac check\n  schemac build\n  schemac run pipeline.yaml")
+    put(f"\nnext:\n  {enter}schemac check\n  schemac build\n  schemac run pipeline.yaml")
     return ExitCode.CLEAN
 
 

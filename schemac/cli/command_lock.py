@@ -4,12 +4,12 @@ Floor: 15 (cli).
 """
 
 import argparse
-import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from schemac.cli.output import add_compile_arguments, exit_code, say, show
 from schemac.cli.project import open_project
+from schemac.cli.terminal import put_source
 from schemac.identity.freeze import freeze, open_version
 from schemac.identity.lock import Lock
 from schemac.logical.slots import preorder
@@ -182,7 +182,7 @@ def _show(file: CompiledFile, held: LockFile, options: argparse.Namespace, repor
                 file=held.name,
             )
             continue
-        sys.stdout.write(write_manifest(open_version(locked, version).logical))
+        put_source(write_manifest(open_version(locked, version).logical))
 
 
 def _resolve(options: argparse.Namespace, report: Report) -> None:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from schemac.attributes import own, paimon
-from schemac.cli.output import add_connector, exit_code, put, put_json, say, show
+from schemac.cli.output import add_connector, exit_code, say, show
 from schemac.cli.planning import (
     OF_PAIMON,
     add_dataset,
@@ -22,6 +22,7 @@ from schemac.cli.planning import (
     steps_text,
     version_side,
 )
+from schemac.cli.terminal import put, put_json
 from schemac.evolution.side import Pair, Side, pair
 from schemac.identity.lock import LockedDataset
 from schemac.project.compile import speaks_of

@@ -11,8 +11,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from schemac.cli.output import add_output_arguments, exit_code, put, say, show
+from schemac.cli.output import add_output_arguments, exit_code, say, show
 from schemac.cli.progress import records_bar
+from schemac.cli.terminal import put, put_json
 from schemac.source.catalogue import PIPELINE_DRIFT, PIPELINE_FAILED
 from schemac.source.render.json import render_json
 from schemac.source.report import Report
@@ -41,7 +42,7 @@ def run(options: argparse.Namespace) -> int:
     if options.format == "json":
         document = json.loads(render_json(diagnostics))
         told = None if result is None else result.to_json()
-        print(json.dumps({**document, "run": told}, ensure_ascii=False, indent=2))
+        put_json({**document, "run": told})
     else:
         show(diagnostics, options)
     if result is not None and options.format == "text":
@@ -110,7 +111,7 @@ def _progress(options: argparse.Namespace) -> "Iterator[Callable[[State], None]]
 
 def _show_result(result: "RunReport") -> None:
     share = result.rows_quarantined / result.rows_in if result.rows_in else 0.0
-    print(f"{result.rows_in:>12,} rows in")
+    put(f"{result.rows_in:>12,} rows in")
     table, quarantine = _shown(result.table_path), _shown(result.quarantine_path or "-")
     put(f"{result.rows_written:>12,} rows written      {table} (version {result.table_version})")
     put(f"{result.rows_quarantined:>12,} rows quarantined  {quarantine} ({share:.2%})")
@@ -119,7 +120,7 @@ def _show_result(result: "RunReport") -> None:
     state = (
         "the table's schema equals the artifact" if not result.differences else "THE TABLE'S SCHEMA DIFFERS"
     )
-    print(f"{result.seconds:>11.1f}s; {state}")
+    put(f"{result.seconds:>11.1f}s; {state}")
 
 
 def _shown(path: str) -> str:

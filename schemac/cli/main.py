@@ -12,6 +12,8 @@ from importlib import import_module
 from typing import NoReturn
 
 from schemac.cli.exit_code import ExitCode
+from schemac.cli.terminal import tell
+from schemac.source.printable import printable
 from schemac.source.suggest import closest
 from schemac.version import __version__
 
@@ -45,7 +47,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         return _run(given)
     except KeyboardInterrupt:
-        print("interrupted; nothing is half written", file=sys.stderr)
+        tell("interrupted; nothing is half written")
         return 130
     except BrokenPipeError:
         # The reader of our output left, as `head` does; Python would complain once more at exit.
@@ -54,11 +56,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except Exception as error:
         if os.environ.get("SCHEMAC_TRACEBACK"):
             raise
-        print(f"schemac: internal error: {type(error).__name__}: {error}", file=sys.stderr)
-        print(
+        tell(f"schemac: internal error: {type(error).__name__}: {error}")
+        tell(
             "this is a mistake of schemac, not yours; please report it with the input and the output of the same run\n"
-            "with SCHEMAC_TRACEBACK=1 in the environment",
-            file=sys.stderr,
+            "with SCHEMAC_TRACEBACK=1 in the environment"
         )
         return ExitCode.INTERNAL
 
@@ -86,7 +87,7 @@ def _run(given: list[str]) -> int:
     if command is not None and command not in COMMANDS and given[0] == command:
         near = closest(command, COMMANDS)
         hint = f"did you mean `schemac {near}`?" if near else f"the commands are {', '.join(COMMANDS)}"
-        print(f"schemac: there is no command '{command}'; {hint}", file=sys.stderr)
+        tell(f"schemac: there is no command '{command}'; {hint}")
         return ExitCode.USAGE
     parser = _parser(command, given)
     options, unknown = parser.parse_known_args(given)
@@ -107,6 +108,10 @@ class _Parser(argparse.ArgumentParser):
     """All words of the command line."""
     chosen: "_Parser | None" = None
     """The parser of the command that was named."""
+
+    def exit(self, status: int = 0, message: str | None = None) -> NoReturn:
+        """Leave; what is said may repeat the words of the command line."""
+        super().exit(status, message and printable(message, keep="\n"))
 
     def error(self, message: str) -> NoReturn:
         """Say what is wrong with the arguments, and leave."""

@@ -4,16 +4,15 @@ Floor: 15 (cli).
 """
 
 import argparse
-import json
 import os
 import shutil
 import sys
 import textwrap
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
 
 from schemac.cli.exit_code import ExitCode
+from schemac.cli.terminal import put, put_rendered, tell
 from schemac.logical.system import VARIANTS
 from schemac.source.catalogue import (
     INVALID_CONFIGURATION,
@@ -22,7 +21,6 @@ from schemac.source.catalogue import (
     UNLOCKED_CHANGE,
 )
 from schemac.source.diagnostic import Diagnostic, Severity
-from schemac.source.printable import json_printable, printable
 from schemac.source.render.github import render_github
 from schemac.source.render.json import render_json
 from schemac.source.render.places import from_root
@@ -113,16 +111,16 @@ def show(diagnostics: Sequence[Diagnostic], options: argparse.Namespace) -> None
     if options.format in RENDERERS:
         if options.format != "json":
             diagnostics = from_root(diagnostics, Path.cwd())
-        sys.stdout.write(RENDERERS[options.format](diagnostics))
+        put_rendered(RENDERERS[options.format](diagnostics))
         return
     shown = sorted(diagnostics, key=lambda d: d.severity.rank)[: options.max_findings]
     kept = set(map(id, shown))
-    sys.stdout.write(
+    put_rendered(
         render_text((d for d in diagnostics if id(d) in kept), colour=_is_colourful(), width=_width())
     )
     hidden = [d for d in diagnostics if id(d) not in kept]
     if hidden:
-        print(f"… and {count_summary(hidden)} more; see them with --max-findings {len(diagnostics)}")
+        put(f"… and {count_summary(hidden)} more; see them with --max-findings {len(diagnostics)}")
 
 
 def exit_code(diagnostics: Sequence[Diagnostic], options: argparse.Namespace) -> ExitCode:
@@ -141,17 +139,7 @@ def exit_code(diagnostics: Sequence[Diagnostic], options: argparse.Namespace) ->
 def say(message: str, options: argparse.Namespace) -> None:
     """A sentence for the person at the terminal, beside what is printed for programs."""
     if options.format == "text":
-        print(printable(message, keep="\n"), file=sys.stderr)
-
-
-def put(text: str) -> None:
-    """Print lines whose names and values others wrote."""
-    sys.stdout.write(printable(text, keep="\n") + "\n")
-
-
-def put_json(document: Any) -> None:
-    """Print a document for programs; what a terminal obeys is escaped, which JSON takes for the same."""
-    sys.stdout.write(json_printable(json.dumps(document, ensure_ascii=False, indent=2)) + "\n")
+        tell(message)
 
 
 def _width() -> int | None:

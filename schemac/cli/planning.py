@@ -4,6 +4,7 @@ Floor: 15 (cli).
 """
 
 import argparse
+import os
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -115,5 +116,6 @@ def spark_text(plan: SparkPlan) -> str:
 
 def is_paimon(path: str) -> bool:
     """Whether a table's folder is one of Paimon; a Lance table has `_versions`."""
-    folder = Path(path)
-    return folder.is_dir() and not (folder / "_versions").is_dir() and bool(schema_files(folder))
+    # Of os.path, which takes a name that no file system has for one that is not there.
+    is_candidate = os.path.isdir(path) and not os.path.isdir(os.path.join(path, "_versions"))
+    return is_candidate and bool(schema_files(Path(path)))

@@ -6,6 +6,8 @@ Floor: 15 (cli).
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
+from schemac.source.printable import printable
+
 
 @contextmanager
 def progress_bar(is_wanted: bool) -> Iterator[Callable[[str, int, int], None]]:
@@ -16,6 +18,7 @@ def progress_bar(is_wanted: bool) -> Iterator[Callable[[str, int, int], None]]:
     try:
         # Imported here: rich is an extra.
         from rich.console import Console
+        from rich.markup import escape
         from rich.progress import Progress
     except ModuleNotFoundError:
         yield lambda what, done, total: None
@@ -24,7 +27,7 @@ def progress_bar(is_wanted: bool) -> Iterator[Callable[[str, int, int], None]]:
         task = bar.add_task("", total=1)
 
         def tell(what: str, done: int, total: int) -> None:
-            bar.update(task, description=what, completed=done, total=max(total, 1))
+            bar.update(task, description=escape(printable(what)), completed=done, total=max(total, 1))
 
         yield tell
 

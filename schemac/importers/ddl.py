@@ -2,8 +2,8 @@
 
 Floor: 10 (importers).
 Shape: columns become a StructType in its JSON form, which `schemac.importers.spark` reads; the table properties that
-lance-spark knows become metadata of their columns or the storage version, the keys become attributes, all other
-properties `spark.apache.org/tableProperties`, or Paimon's options where the table is Paimon's.
+lance-spark knows become metadata of their columns or the storage version, the primary key and Paimon's partition keys
+become attributes, all other properties `spark.apache.org/tableProperties`, or Paimon's options where the table is Paimon's.
 Errors: SC551 unsupported-arrow-type, SC552 unreadable-source at the very word.
 Source: SqlBaseParser.g4 of Spark 4 (`dataType`) and the table properties of lance-spark. As in Spark 4.3, columns of a
 primary key may not be null. sqlglot tells the words of the text apart; its own grammar has neither VOID nor STRUCT<>,
@@ -132,8 +132,11 @@ def _imported(table: Table, name: str | None, file: str, report: Report) -> Impo
         return None
     if table.comment is not None:
         extra[DESCRIPTION.key] = table.comment
-    if table.partitions:
+    if table.partitions and is_paimon:
         extra[paimon.PARTITION_KEYS.key] = _written(table.partitions, table)
+    elif table.partitions:
+        # The attribute is Paimon's, and would hold a table of another engine to the limits of Paimon.
+        head.append(f"not kept: PARTITIONED BY ({', '.join(table.partitions)})")
     if rest:
         extra[(paimon.OPTIONS if is_paimon else spark.TABLE_PROPERTIES).key] = rest
     tree = {**imported.schema, **({"extra": extra} if extra else {})}

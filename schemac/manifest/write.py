@@ -19,10 +19,10 @@ from schemac.attributes.odf import DESCRIPTION
 from schemac.logical.dataset import LogicalDataset
 from schemac.logical.model import Field, LogicalType, Schema
 from schemac.logical.path import FieldPath, Part
+from schemac.source.printable import printable
 
 _MAPPING, _SEQUENCE = 2, 4
 """Columns by which the text of a mapping's and of a sequence's values is indented."""
-_NEXT_LINE = "\x85"
 _WIDEST_FLOW = 90
 """Characters of a mapping that still goes on one line."""
 
@@ -135,10 +135,10 @@ def _value(value: Any) -> Any:
     """JSON into ruamel's containers, which know their style."""
     if isinstance(value, dict):
         return CommentedMap({_value(key): _value(item) for key, item in value.items()})
-    is_misread = isinstance(value, str) and (value.startswith((":", "?")) or _NEXT_LINE in value)
+    is_misread = isinstance(value, str) and (value.startswith((":", "?")) or _has_escapes(value))
     if is_misread or (isinstance(value, str) and value.lower() in _OLD_BOOLEANS):
-        # The emitter leaves these plain: in flow style the C parser takes the sign for an indicator, U+0085 is a line
-        # end to it, and older readers take some words for booleans.
+        # The emitter leaves these plain: in flow style the C parser takes the sign for an indicator, older readers take
+        # some words for booleans, and what a terminal obeys can be escaped in double quotes alone.
         return DoubleQuotedScalarString(value)
     return CommentedSeq([_value(item) for item in value]) if isinstance(value, list) else value
 
@@ -182,7 +182,7 @@ def _quoted_kind(kind: str) -> str:
 def _name(name: str) -> str:
     """Names that other readers of YAML would take for something else get quotes."""
     is_word = name.lower() in _OLD_BOOLEANS
-    needs_quotes = is_word or not name.strip() or name.startswith((":", "?"))
+    needs_quotes = is_word or not name.strip() or name.startswith((":", "?")) or _has_escapes(name)
     return DoubleQuotedScalarString(name) if needs_quotes else name
 
 
@@ -193,7 +193,12 @@ def _text(tree: CommentedMap) -> str:
     yaml.allow_unicode = True
     stream = StringIO()
     yaml.dump(tree, stream)
-    return stream.getvalue()
+    # What is not harmless stands in double quotes, where these escapes mean the character.
+    return printable(stream.getvalue(), keep="\n")
+
+
+def _has_escapes(text: str) -> bool:
+    return printable(text, keep="\n") != text
 
 
 def scalar(text: str, like: str = "") -> str:

@@ -262,9 +262,7 @@ def _kind_help(given: Mapping[str, Any], candidates: list[str], is_nested: bool,
     written = given["kind"]
     near = closest(written, candidates, words.kinds)
     # Only the kind is wrong where properties stand beside it.
-    is_slip = near is not None and written.isalnum() and fold(written) not in words.kinds
-    needs_more = is_slip and words.complete_type({"kind": near}) not in (None, near)
-    if near is not None and ((is_slip and not needs_more) or len(given) > 1):
+    if near is not None and len(given) > 1:
         return f"did you mean `{near}`?"
     found = words.type_help(written, is_nested)
     return found or (f"did you mean `{near}`?" if near else f"the kinds are {', '.join(candidates)}")

@@ -155,3 +155,13 @@ def test_stand_on_the_floor_that_is_written(tmp_path: Path) -> None:
         if written is not None and (int(written[1]), written[2]) != (floors.get(package), package):
             wrong.append(path.relative_to(PACKAGE).as_posix())
     assert wrong == []
+
+
+@pytest.mark.parametrize(
+    "path", [p for p in MODULES if p.name != "terminal.py"], ids=lambda p: p.relative_to(PACKAGE).as_posix()
+)
+def test_print_through_the_one_way_out(path: Path) -> None:
+    """Who prints past `cli/terminal.py` prints names and arguments as they are, with what a terminal obeys."""
+    calls = [node.func for node in ast.walk(ast.parse(path.read_text("utf-8"))) if isinstance(node, ast.Call)]
+    texts = [ast.unparse(call) for call in calls]
+    assert [text for text in texts if text in ("print", "sys.stdout.write", "sys.stderr.write")] == []

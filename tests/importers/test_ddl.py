@@ -15,7 +15,7 @@ USE cat;
 CREATE TABLE cat.db.t (id BIGINT, Day DATE NOT NULL, PRIMARY KEY (ID) NOT ENFORCED)
 USING lance PARTITIONED BY (day) TBLPROPERTIES ('file_format_version' = '2.1', 'a' = 'b');
 DROP TABLE IF EXISTS x;
-CREATE TABLE u (id INT PRIMARY KEY NOT ENFORCED, at TIMESTAMP_NTZ) USING paimon TBLPROPERTIES ('bucket' = '4');
+CREATE TABLE u (id INT PRIMARY KEY NOT ENFORCED, at TIMESTAMP_NTZ) USING paimon PARTITIONED BY (ID) TBLPROPERTIES ('bucket' = '4');
 CREATE TABLE `odd name!` (`a;b` INT CONSTRAINT c UNIQUE NOT ENFORCED COMMENT 'hi');
 ALTER TABLE `odd name!` SET UNENFORCED PRIMARY KEY (`a;b`);
 """
@@ -35,18 +35,19 @@ def test_import_a_script_as_a_stream(folder: Path) -> None:
     assert (t.name, u.name, odd.name) == ("db/t", "u", "odd name_")
     assert t.schema.extra == {
         "lance.org/storageVersion": "2.1",
-        "paimon.apache.org/partitionKeys": ["Day"],
         "spark.apache.org/tableProperties": {"a": "b"},
     }
     assert t.schema.fields[0].type.title() == "Int64"
     assert t.schema.fields[0].extra == {"lance.org/primaryKey": {"position": 1}}
     assert u.schema.extra == {
         "paimon.apache.org/primaryKeys": ["id"],
+        "paimon.apache.org/partitionKeys": ["id"],
         "paimon.apache.org/options": {"bucket": "4"},
     }
     assert odd.schema.fields[0].extra["lance.org/primaryKey"] == {"position": 1}
     text = (folder / "s.yaml").read_text()
     assert "# not kept: USE cat\n" in text
+    assert "# not kept: PARTITIONED BY (day)\n" in text
     assert "# its name was odd name!\n" in text
     assert "# from the table cat.db.t\n" in text
 
@@ -115,3 +116,13 @@ def test_import_every_dataset_of_a_document(folder: Path) -> None:
 def test_fit_a_name(name: Any, fitted: str) -> None:
     assert fitted_name(name) == fitted
     assert is_dataset_name(fitted)
+
+
+@pytest.mark.parametrize("using", ["", "USING lance", "USING parquet", "USING delta"])
+def test_build_what_another_engine_partitions(using: str, folder: Path) -> None:
+    """Paimon has no type for an interval and no partition by a map; who never spoke of Paimon is not held to that."""
+    columns = "id INT, i INTERVAL DAY TO SECOND, v VOID, m MAP<STRING, INT>"
+    (folder / "s.sql").write_text(f"CREATE TABLE t ({columns}) {using} PARTITIONED BY (m, id)")
+    assert main(["import", "s.sql", "--out", "s.yaml"]) == 0
+    assert "# not kept: PARTITIONED BY (m, id)\n" in (folder / "s.yaml").read_text()
+    assert main(["build", "s.yaml"]) == 0

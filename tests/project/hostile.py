@@ -10,6 +10,7 @@ import random
 import resource
 import shutil
 import signal
+import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -36,6 +37,13 @@ CONFIGURATION = 'manifests = ["tables"]\n[vocabularies]\n"acme.com" = "vocabular
 VOCABULARY = '{"properties": {"owner": {"type": "string"}}}'
 
 
+_TABLE = """
+import lance, schemac
+(trips,) = schemac.compile_file("tables/trips.yaml")
+lance.write_dataset(trips.to_arrow().empty_table(), "trips.lance", data_storage_version="2.1")
+"""
+
+
 def make_project(folder: Path) -> None:
     """A sound project with everything in it, built and locked."""
     (folder / "tables").mkdir(parents=True)
@@ -48,6 +56,9 @@ def make_project(folder: Path) -> None:
     os.chdir(folder)
     assert main(["lock"]) == 0
     assert main(["build"]) == 0
+    # In a process of its own: what Lance starts does not outlive a fork.
+    subprocess.run([sys.executable, "-c", _TABLE], check=True)
+    shutil.copytree("build/trips/paimon", "paimon/schema")
 
 
 _READING = (
@@ -62,6 +73,12 @@ _READING = (
     "rename trips fare price",
     "run --dry-run pipeline.yaml",
 )
+_VERIFY, _PLAN, _APPLY = (
+    "verify trips --table trips.lance",
+    "plan trips --table trips.lance",
+    "apply trips --table trips.lance --yes",
+)
+_OF_PAIMON = tuple(command.replace("trips.lance", "paimon") for command in (_VERIFY, _PLAN, _APPLY))
 _CONFIGURED = (
     "check",
     "build",
@@ -71,8 +88,11 @@ _CONFIGURED = (
     "run --dry-run pipeline.yaml",
 )
 FILES: dict[str, tuple[str, tuple[str, ...]]] = {
-    "manifest": ("tables/trips.yaml", (*_READING, "check tables/trips.yaml")),
-    "lock": ("tables/trips.lock", _READING),
+    "manifest": ("tables/trips.yaml", (*_READING, _VERIFY, _OF_PAIMON[1], "check tables/trips.yaml")),
+    "lock": ("tables/trips.lock", (*_READING, _PLAN, _OF_PAIMON[2])),
+    "table": ("trips.lance", (_VERIFY, _APPLY)),
+    "version of a table": ("trips.lance/_versions/18446744073709551614.manifest", (_VERIFY, _APPLY)),
+    "table of Paimon": ("paimon/schema/schema-0", _OF_PAIMON),
     "configuration": ("schemac.toml", _CONFIGURED),
     "configuration of Python": ("pyproject.toml", _CONFIGURED),
     "vocabulary": ("vocabulary.json", _CONFIGURED),
@@ -197,6 +217,21 @@ NAMES: dict[str, str] = {
 }
 
 
+ARGUMENTS: dict[str, str] = {
+    "long": "x" * 5_000,
+    "deep": "x/" * 1_500,
+    "deeper": "x/" * 5_000,
+    "surrogate": "\udcff",
+    "escape": "a\x1b[31m",
+    "right to left": "a\u202eb",
+    "link": "tables/loop/x",
+    "device": "/dev/null",
+    "below a device": "/dev/null/x",
+    "nothing": "",
+}
+"""Words of a command line, where a path or a name is wanted."""
+
+
 class Case(NamedTuple):
     """One file in one shape, and a command that meets it."""
 
@@ -240,9 +275,23 @@ def cases() -> Iterator[Case]:
         "diff",
         "breaking --against",
         "run",
-        "verify trips --table",
+        *(
+            "verify trips --table",
+            "plan trips --table",
+            "apply trips --table",
+            "init",
+            "explain",
+            "rename trips fare",
+        ),
+        *(
+            "build --out",
+            "import trips.ndjson --out",
+            "import trips.ndjson --name",
+            "check --config",
+            "lock --show",
+        ),
     ):
-        for shape, word in {"long": "x" * 5_000, "surrogate": "\udcff", "link": "tables/loop/x"}.items():
+        for shape, word in ARGUMENTS.items():
             yield Case("argument", shape, "tables/loop", SHAPES["link to itself"], f"{command} {word}")
 
 
@@ -257,7 +306,9 @@ def _write(path: Path, content: bytes) -> None:
 def meet(case: Case, folder: Path, log: Path) -> int | None:
     """The status that a command ends with in this folder; None for one that has to be killed."""
     path = folder / case.path
-    if path.exists() and case.kind != "argument":
+    if path.is_dir():
+        shutil.rmtree(path)
+    elif path.exists() and case.kind != "argument":
         path.unlink()
     case.make(path)
     child = os.fork()

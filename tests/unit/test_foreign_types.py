@@ -371,3 +371,11 @@ def test_mean_what_a_dialect_means(dialect: str) -> None:
         (statement,) = sqlglot.transpile(f"CREATE TABLE t (a {text})", read=dialect, write="spark")
         theirs = schemac.from_spark_ddl(statement).to_arrow().field("a").type
         assert same(found[text].type, theirs), (text, statement)
+
+
+@pytest.mark.parametrize("text", ["bfloat16", "BFloat16"])
+def test_answer_a_word_of_its_own_before_a_kind_that_looks_like_it(text: str) -> None:
+    """`bfloat16` is two letters off `Float16`, and other numbers."""
+    (found,) = schemac.check_text(f"fields: [{{name: a, type: {text}}}]")
+    assert found.help == suggest_type(text)
+    assert "fixedLength" in found.help

@@ -1,0 +1,47 @@
+"""The one way out: what is printed goes through here, for names, values and arguments are texts of others.
+
+Floor: 15 (cli).
+"""
+
+import json
+import sys
+from typing import Any
+
+from schemac.source.printable import json_printable, printable
+
+
+def put(text: str) -> None:
+    """Print lines whose names and values others wrote."""
+    sys.stdout.write(printable(text, keep="\n") + "\n")
+
+
+def put_page(text: str) -> None:
+    """Print a text of our own that ends its lines itself."""
+    sys.stdout.write(printable(text, keep="\n\t"))
+
+
+def put_source(text: str) -> None:
+    """Print a file's content: to the byte where a program or a file takes it, harmless where a person looks."""
+    sys.stdout.write(printable(text, keep="\n\t") if sys.stdout.isatty() else text)
+
+
+def put_rendered(text: str) -> None:
+    """Print findings, whose renderer has made the texts of others harmless, and may have painted them."""
+    sys.stdout.write(text)
+
+
+def put_json(document: Any) -> None:
+    """Print a document for programs; what a terminal obeys is escaped, which JSON takes for the same."""
+    sys.stdout.write(json_printable(json.dumps(document, ensure_ascii=False, indent=2)) + "\n")
+
+
+def tell(message: str) -> None:
+    """Print a line beside what is printed for programs."""
+    sys.stderr.write(printable(message, keep="\n") + "\n")
+
+
+def ask(question: str) -> bool:
+    """Whether the person at the terminal says yes."""
+    sys.stderr.write(f"{printable(question)} [y/N] ")
+    sys.stderr.flush()
+    return sys.stdin.readline().strip().lower() in ("y", "yes")
