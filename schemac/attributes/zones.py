@@ -8,7 +8,14 @@ import re
 from datetime import UTC, timedelta, timezone, tzinfo
 from functools import cache
 
+_NAMES_OF_UTC = ("GMT", "GMT+0", "GMT-0", "GMT0", "Greenwich", "UCT", "UTC", "Universal", "Zulu")
+_UTC = frozenset({"+00:00", "-00:00", *_NAMES_OF_UTC, *(f"Etc/{name}" for name in _NAMES_OF_UTC)})
 _OFFSET = re.compile(r"([+-])(0[0-9]|1[0-4]):([0-5][0-9])")
+
+
+def is_utc(name: str | None) -> bool:
+    """Whether a zone is UTC, by whichever of its names."""
+    return name in _UTC
 
 
 @cache

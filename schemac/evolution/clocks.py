@@ -9,9 +9,15 @@ that the clock of the instant's own zone shows, unless its `clockZone` is anothe
 from typing import Any
 
 from schemac.attributes import own
+from schemac.attributes.zones import is_utc
 from schemac.logical.slots import Slot
 
 _READINGS = frozenset({"Date", "Time"})
+
+
+def declared_clock(reading: str | None, instant: str | None, zone: str | None) -> str | None:
+    """The zone of a clock, out of what is declared for its readings and for the instants, which are in `zone`; None where it is nobody's to guess."""
+    return reading or instant or ("UTC" if is_utc(zone) else None)
 
 
 def clock_of(old: Slot, new: Slot) -> str | None:
@@ -22,13 +28,12 @@ def clock_of(old: Slot, new: Slot) -> str | None:
     if "Timestamp" not in kinds:
         return ""
     if "String" in kinds:
-        return _declared(new) or _declared(old) or ("UTC" if _zone(after) == "UTC" else "")
+        return declared_clock(_declared(new), _declared(old), _zone(after)) or ""
     if kinds == ("Timestamp", "Timestamp"):
         if (before.timezone is None) == (after.timezone is None):
             return ""
         reading, instant = (old, new) if before.timezone is None else (new, old)
-        is_utc = _zone(instant.type) == "UTC"
-        return _declared(reading) or _declared(instant) or ("UTC" if is_utc else None)
+        return declared_clock(_declared(reading), _declared(instant), _zone(instant.type))
     instant = old if before.kind == "Timestamp" else new
     if {before.kind, after.kind}.isdisjoint(_READINGS) or _zone(instant.type) is None:
         return ""

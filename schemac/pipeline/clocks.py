@@ -1,10 +1,12 @@
 """A clock without a zone, and the instant that it means.
 
-Shape: the zone of a field's clocks is told by the pipeline file (`zone` of the field), by the schema (the attribute
-       `schemac.dev/clockZone`), or by the pipeline file for all (`timezone` of the source), in this order. `with_zones` writes
-       it beside each field, at every depth, where whatever reads a value finds it.
+Shape: `zone` of a field in the pipeline file says it of what is read, `schemac.dev/clockZone` in the schema of what is written;
+       the side that has no zone counts first, as it does where a table changes (`evolution.clocks`). Where neither says
+       it, `timezone` of the source does. `with_zones` writes the zone beside each timestamp, at every depth, where
+       whatever reads a value finds it.
 Rule: nothing is guessed. A clock is an instant only where its zone is told, or the field's own zone is UTC; a time that
-      the clocks of the zone skip, or show twice, is none.
+      the clocks of the zone skip, or show twice, is none. An instant for a field without a zone is what the clock of the
+      told zone shows, or that of UTC.
 """
 
 import json
@@ -13,9 +15,11 @@ from datetime import timedelta
 
 import pyarrow as pa
 
+from schemac.attributes.zones import is_utc
+from schemac.evolution.clocks import declared_clock
+
 from .job import FieldSource, Job
 from .sqltext import first_of, let, literal, when
-from .zones import UTC_NAMES
 
 CLOCK_ZONE = b"schemac.dev/clockZone"
 NOT_DECLARED = "zone: say `timezone` under `source`, or `zone` of the field"
@@ -27,11 +31,11 @@ DAY_MICROSECONDS = timedelta(days=1) // timedelta(microseconds=1)
 
 def with_zones(schema: pa.Schema, job: Job) -> pa.Schema:
     """The schema with the zone of its clocks beside each field that has one."""
-    fields = []
-    for field in schema:
-        origin = job.fields.get(field.name) or FieldSource()
-        told = _with_zone(field, job.source.timezone, wins=False)
-        fields.append(told if origin.zone is None else _with_zone(field, origin.zone, wins=True))
+    origins = [job.fields.get(field.name) or FieldSource() for field in schema]
+    fields = [
+        _with_zone(field, origin.zone, job.source.timezone)
+        for field, origin in zip(schema, origins, strict=True)
+    ]
     return pa.schema(fields, metadata=schema.metadata)
 
 
@@ -44,29 +48,28 @@ def zone_of(field: pa.Field) -> str | None:
     return str(json.loads(text)) if text.startswith('"') else text
 
 
-def _with_zone(field: pa.Field, zone: str | None, *, wins: bool) -> pa.Field:
-    own = zone_of(field)
-    zone = zone if wins or own is None else own
-    data_type = field.type
-    if zone is None and not pa.types.is_nested(data_type):
+def _with_zone(field: pa.Field, zone: str | None, of_source: str | None) -> pa.Field:
+    def inner(part: pa.Field) -> pa.Field:
+        return _with_zone(part, zone, of_source)
+
+    data_type, is_ = field.type, pa.types
+    if is_.is_struct(data_type):
+        return field.with_type(pa.struct([inner(member) for member in data_type]))
+    if is_.is_map(data_type):
+        key, item = inner(data_type.key_field), inner(data_type.item_field)
+        return field.with_type(pa.map_(key, item, keys_sorted=data_type.keys_sorted))
+    if is_.is_fixed_size_list(data_type):
+        return field.with_type(pa.list_(inner(data_type.value_field), data_type.list_size))
+    if is_.is_large_list(data_type):
+        return field.with_type(pa.large_list(inner(data_type.value_field)))
+    if is_.is_list(data_type):
+        return field.with_type(pa.list_(inner(data_type.value_field)))
+    held = data_type.value_type if is_.is_dictionary(data_type) else data_type
+    sides = (zone, zone_of(field)) if getattr(held, "tz", None) is not None else (zone_of(field), zone)
+    told = declared_clock(*sides, None) or of_source
+    if told is None or not is_.is_timestamp(held):
         return field
-    if pa.types.is_struct(data_type):
-        data_type = pa.struct([_with_zone(member, zone, wins=wins) for member in data_type])
-    elif pa.types.is_map(data_type):
-        key, item = (
-            _with_zone(part, zone, wins=wins) for part in (data_type.key_field, data_type.item_field)
-        )
-        data_type = pa.map_(key, item, keys_sorted=data_type.keys_sorted)
-    elif pa.types.is_fixed_size_list(data_type):
-        data_type = pa.list_(_with_zone(data_type.value_field, zone, wins=wins), data_type.list_size)
-    elif pa.types.is_large_list(data_type):
-        data_type = pa.large_list(_with_zone(data_type.value_field, zone, wins=wins))
-    elif pa.types.is_list(data_type):
-        data_type = pa.list_(_with_zone(data_type.value_field, zone, wins=wins))
-    metadata = dict(field.metadata or {})
-    if zone is not None:
-        metadata[CLOCK_ZONE] = json.dumps(zone).encode()
-    return pa.field(field.name, data_type, field.nullable, metadata or None)
+    return field.with_metadata({**(field.metadata or {}), CLOCK_ZONE: json.dumps(told).encode()})
 
 
 @dataclass(frozen=True)
@@ -78,10 +81,8 @@ class Clock:
     @classmethod
     def of(cls, field_zone: str, told: str | None) -> "Clock":
         """The clock of a field whose values are shown in `field_zone`."""
-        zone = told or field_zone
-        if zone in UTC_NAMES:
-            return cls("UTC")
-        return cls(told)
+        zone = declared_clock(told, None, field_zone)
+        return cls("UTC" if is_utc(zone) else zone)
 
     def instant(self, clock: str) -> str:
         """The instant of a clock that is given as the instant at which clocks in UTC show the same; null where it is none."""
@@ -109,6 +110,10 @@ class Clock:
                 lambda u: first_of([(self._gap(c, u), literal(GAP)), (self._twice(c, u), literal(OVERLAP))]),
             ),
         )
+
+    def shown(self, instant: str) -> str:
+        """What the clock shows at an instant, given as the instant at which clocks in UTC show the same."""
+        return instant if self.zone == "UTC" else self._shown(instant)
 
     def _earlier(self, clock: str) -> str:
         return f"to_utc_timestamp({clock}, {literal(self.zone or '')})"

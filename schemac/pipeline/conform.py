@@ -101,10 +101,10 @@ class _Compiler:
         finals = []
         for member in self.schema:
             origin = self.job.fields.get(member.name, FieldSource())
-            source, how = self.records.reading_of(member, origin)
+            source = self.records.input_of(member.name, origin)
             proven = self.whole.values.get(member.name) if self.whole else None
             self.steps.is_guarded = proven is not None
-            value = self._top(member, source, (literal(member.name),), None, how)
+            value = self._top(member, source, (literal(member.name),), None, origin or FieldSource())
             value = value if proven is None else when(PROVEN, proven, value)
             finals.append(f"{value} as {name(member.name)}")
         if self.job.unexpected is Unexpected.REJECT:
@@ -162,11 +162,9 @@ class _Compiler:
     def _scalar(
         self, member: pa.Field, source: Input, path: Path, guard: str | None, origin: FieldSource
     ) -> str:
-        scalar = scalar_of(
-            member, pattern=origin.format, epoch=None if origin.epoch is None else origin.epoch.value
-        )
+        source, origin = nested.as_read(member, source, origin)
+        scalar = scalar_of(member, pattern=origin.format, epoch=origin.epoch)
         if isinstance(source, Typed):
-            source = nested.shown_as_clock(member, source)
             if nested.is_typed_alike(member, source):
                 return self._typed(member, source, path, guard)
             if (

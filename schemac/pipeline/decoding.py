@@ -12,6 +12,7 @@ import io
 import os
 import re
 from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
 from typing import Any
 
 from .errors import PipelineError
@@ -54,18 +55,26 @@ def codec_name(encoding: str) -> str:
     return "utf-8" if found.name == "utf-8-sig" else found.name
 
 
-def open_file(path: str) -> Any:
+@contextmanager
+def open_file(path: str) -> Iterator[Any]:
     """The bytes of a file, unpacked where its name says that they are packed."""
-    local = local_part(path)
     refuse_packed(path)
-    if local is None:
-        from pyarrow import fs
+    # What unpacks a file leaves it open.
+    with _opened(path) as packed, _unpacked(packed, os.path.splitext(path)[1].lower()) as stream:
+        yield stream
 
-        file_system, inner = fs.FileSystem.from_uri(re.sub("^s3[an]://", "s3://", path))
-        stream: Any = file_system.open_input_stream(inner, compression=None)
-    else:
-        stream = open(local, "rb")  # noqa: SIM115  the caller closes it
-    ending = os.path.splitext(path)[1].lower()
+
+def _opened(path: str) -> Any:
+    local = local_part(path)
+    if local is not None:
+        return open(local, "rb")
+    from pyarrow import fs
+
+    file_system, inner = fs.FileSystem.from_uri(re.sub("^s3[an]://", "s3://", path))
+    return file_system.open_input_stream(inner, compression=None)
+
+
+def _unpacked(stream: Any, ending: str) -> Any:
     if ending in (".gz", ".gzip"):
         return gzip.GzipFile(fileobj=stream)
     if ending == ".bz2":
@@ -78,7 +87,7 @@ def open_file(path: str) -> Any:
         import zlib
 
         return io.BytesIO(zlib.decompress(stream.read()))
-    return stream
+    return nullcontext(stream)
 
 
 def chunks_of(path: str, encoding: str) -> Iterator[str]:

@@ -6,7 +6,7 @@ Shape: SQL text. The record is written anew with such numbers as strings, which 
 """
 
 from .inputs import Json, variant_path
-from .sqltext import literal, when
+from .sqltext import literal, parsed, when
 
 OPENED, CLOSED = "\x01", "\x02"
 """Characters that no JSON text can hold unescaped."""
@@ -25,7 +25,7 @@ def exact_token(source: Json, raw: str, text: str) -> str:
     quoted = marked
     for old, new in ((OPENED + CLOSED, ""), (OPENED, '"'), (CLOSED, '"')):
         quoted = f"replace({quoted}, {literal(old)}, {literal(new)})"
-    found = f"try_variant_get(try_parse_json({quoted}), {literal(variant_path(source.steps))}, 'string')"
+    found = f"try_variant_get({parsed(quoted)}, {literal(variant_path(source.steps))}, 'string')"
     return when(is_double(source), f"coalesce({found}, {text})", text)
 
 

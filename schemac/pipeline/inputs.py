@@ -8,7 +8,17 @@ Source: Spark's variant keeps what kind of token a value was, which string colum
 import re
 from dataclasses import dataclass
 
-from pyspark.sql.types import ArrayType, DataType, MapType, StringType, StructType, TimestampType, VariantType
+import pyarrow as pa
+from pyspark.sql.types import (
+    ArrayType,
+    DataType,
+    MapType,
+    StringType,
+    StructType,
+    TimestampNTZType,
+    TimestampType,
+    VariantType,
+)
 
 from .errors import PipelineError, did_you_mean
 from .job import Coerce
@@ -46,6 +56,33 @@ class Typed:
 
     column: str
     type: DataType
+
+    @property
+    def moment(self) -> pa.TimestampType | None:
+        """The timestamp that it is; None for other types."""
+        if isinstance(self.type, TimestampNTZType):
+            return pa.timestamp("us")
+        return pa.timestamp("us", "UTC") if isinstance(self.type, TimestampType) else None
+
+
+class CountType(DataType):  # type: ignore[misc]  # PySpark is not followed
+    """A count, in a column of Spark or inside of one, of what Spark has no type for; `held` is that type."""
+
+    def __init__(self, held: pa.DataType, count: DataType) -> None:
+        self.held = held
+        self.count = count
+
+
+@dataclass(frozen=True)
+class Counted(Typed):
+    """A count of what Spark has no type for: nanoseconds since 1970-01-01, or the unit of a time of day since midnight."""
+
+    held: pa.DataType
+
+    @property
+    def moment(self) -> pa.TimestampType | None:
+        """The timestamp that it is; None for a time of day."""
+        return self.held if pa.types.is_timestamp(self.held) else None
 
 
 Input = Json | Text | Typed
@@ -93,6 +130,8 @@ def typed_input(column: str, data_type: DataType) -> Input:
         return Json(column)
     if isinstance(data_type, StringType):
         return Text(column)
+    if isinstance(data_type, CountType):
+        return Counted(column, data_type.count, data_type.held)
     return Typed(column, data_type)
 
 

@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, StrictFloat, StrictInt
 from pydantic.alias_generators import to_camel
 
-from .zones import is_zone
+from schemac.attributes.zones import find_zone
 
 
 class _Model(BaseModel):
@@ -75,7 +75,7 @@ Options = Annotated[dict[str, str], BeforeValidator(_option_text)]
 
 
 def _known_zone(zone: str | None) -> str | None:
-    if zone is not None and not is_zone(zone):
+    if zone is not None and find_zone(zone) is None:
         raise ValueError("expected a time zone such as `America/New_York`, `UTC` or `+02:00`")
     return zone
 

@@ -9,10 +9,11 @@ from collections.abc import Callable
 
 import pyarrow as pa
 
+from schemac.attributes.zones import is_utc
+
 from .clocks import DAY_MICROSECONDS, Clock
 from .patterns import has_zone
 from .sqltext import first_of, let, literal, matches, when
-from .zones import UTC_NAMES
 
 Text = Callable[[str], str]
 
@@ -50,12 +51,12 @@ def moment(
         return None
     held = "timestamp" if data_type.tz is not None else "timestamp_ntz"
     spark_type = "bigint" if data_type.unit == "ns" else held
+    clock = Clock.of(data_type.tz or "UTC", zone)
     if epoch is not None:
-        return spark_type, *_timestamp_of_count(data_type, held, epoch, zone)
-    clock = None if data_type.tz is None else Clock.of(data_type.tz, zone)
+        return spark_type, *_timestamp_of_count(data_type, held, epoch, clock)
     if pattern is not None:
         return spark_type, *_timestamp_of_pattern(data_type, held, pattern, clock)
-    if clock is not None:
+    if data_type.tz is not None:
         return spark_type, *_instant_of_text(data_type, clock)
     return spark_type, *_clock_of_text(data_type)
 
@@ -71,7 +72,7 @@ def is_outside(data_type: pa.DataType, value: str) -> str | None:
 
 def _is_inside(data_type: pa.DataType, value: str) -> str:
     # What is shown in another zone has to have a year of four digits there too.
-    margin = 0 if data_type.tz is None or data_type.tz in UTC_NAMES else DAY_MICROSECONDS
+    margin = 0 if data_type.tz is None or is_utc(data_type.tz) else DAY_MICROSECONDS
     micros = f"unix_micros(cast({value} as timestamp))"
     return f"({micros} between {FIRST_MICROSECOND + margin}L and {LAST_MICROSECOND - margin}L)"
 
@@ -213,16 +214,17 @@ def _in_unit(timestamp: str, unit: str) -> str:
     return when(f"unix_micros(cast({timestamp} as timestamp)) % {step} = 0", timestamp)
 
 
-def _timestamp_of_pattern(
-    data_type: pa.DataType, held: str, pattern: str, clock: Clock | None
-) -> tuple[Text, Text]:
-    is_shown = clock is not None and not has_zone(pattern)
+def _timestamp_of_pattern(data_type: pa.DataType, held: str, pattern: str, clock: Clock) -> tuple[Text, Text]:
+    reads_instants, takes_instants = has_zone(pattern), data_type.tz is not None
+    is_clock = takes_instants and not reads_instants
 
     def read(t: str) -> str:
         return f"try_to_timestamp({t}, {literal(pattern)})"
 
     def instant(t: str) -> str:
-        return clock.instant(read(t)) if clock is not None and is_shown else read(t)
+        if reads_instants != takes_instants:
+            return clock.instant(read(t)) if is_clock else clock.shown(read(t))
+        return read(t)
 
     def value(t: str) -> str:
         return let(
@@ -231,7 +233,7 @@ def _timestamp_of_pattern(
         )
 
     def rule(t: str) -> str:
-        broken = clock.rule(read(t)) if clock is not None and is_shown else None
+        broken = clock.rule(read(t)) if is_clock else None
         known = [(f"{read(t)} is null", literal("cast"))]
         if broken is not None:
             known.append((f"{broken} is not null", broken))
@@ -241,7 +243,7 @@ def _timestamp_of_pattern(
     return value, rule
 
 
-def _timestamp_of_count(data_type: pa.DataType, held: str, epoch: str, zone: str | None) -> tuple[Text, Text]:
+def _timestamp_of_count(data_type: pa.DataType, held: str, epoch: str, clock: Clock) -> tuple[Text, Text]:
     unit = data_type.unit
     per_unit = NANOSECONDS_PER[epoch]
 
@@ -253,9 +255,9 @@ def _timestamp_of_count(data_type: pa.DataType, held: str, epoch: str, zone: str
         is_exact = f"{matches(t, NUMBER)} and {nanoseconds(t)} % {step} = 0"
         micros = f"try_cast({nanoseconds(t)} / 1000 as bigint)"
         shown = f"timestamp_micros({micros})"
-        if held == "timestamp_ntz" and zone is not None and zone not in UTC_NAMES:
+        if held == "timestamp_ntz" and clock.zone != "UTC":
             # A count is an instant; the field has what the clocks of the zone show at it.
-            shown = f"from_utc_timestamp({shown}, {literal(zone)})"
+            shown = clock.shown(shown)
             if unit == "ns":
                 return when(is_exact, _nanoseconds(shown, f"cast({nanoseconds(t)} % 1000 as bigint)"))
         elif unit == "ns":
@@ -284,6 +286,18 @@ def duration() -> tuple[Text, Text]:
         lambda t: when(matches(t, form), f"try_cast({t} as bigint)"),
         lambda t: when(matches(t, form), literal("range"), literal("cast")),
     )
+
+
+def text_of_count(count: str, data_type: pa.DataType) -> str:
+    """The text of a count of a timestamp or of a time of day, in its unit, as ISO 8601 has it."""
+    per_second, digits = UNITS_PER_SECOND[data_type.unit], FRACTION_DIGITS[data_type.unit]
+    below = f"pmod({count}, {per_second}L)"
+    seconds = f"(({count} - {below}) div {per_second}L)"
+    form = "yyyy-MM-dd'T'HH:mm:ss" if pa.types.is_timestamp(data_type) else "HH:mm:ss"
+    clock = f"date_format(timestamp_seconds({seconds}), {literal(form)})"
+    fraction = f"concat('.', lpad(cast({below} as string), {digits}, '0'))" if digits else "''"
+    zone = "Z" if getattr(data_type, "tz", None) is not None else ""
+    return f"concat({clock}, {fraction}, '{zone}')"
 
 
 def time_of_day(data_type: pa.DataType) -> tuple[Text, Text]:

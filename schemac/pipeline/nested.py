@@ -7,20 +7,21 @@ Shape: an expression of type struct<v, e>: the value, and the reasons why it doe
 from dataclasses import dataclass, replace
 
 import pyarrow as pa
-from pyspark.sql.types import ArrayType, MapType, TimestampNTZType, TimestampType
+from pyspark.sql.types import ArrayType, LongType, MapType, TimestampNTZType
 
 from . import inputs
-from .clocks import zone_of
+from .clocks import Clock, zone_of
 from .errors import PipelineError
 from .exact_numbers import is_unsure
-from .inputs import Input, Json, Text, Typed, typed_input
-from .job import Coerce, Unexpected
-from .moments import is_outside
+from .inputs import Counted, Input, Json, Text, Typed, typed_input
+from .job import Coerce, FieldSource, TimeUnit, Unexpected
+from .moments import is_outside, text_of_count
 from .scalars import Scalar, extension_name, scalar_of, storage_type
 from .shapes import is_list, is_scalar, spark_type
 from .sqltext import concat, first_of, fresh, let, literal, struct, variant_of, when
 
 REASON_TYPE = "struct<path:string,rule:string,value:string>"
+AS_IT_IS = FieldSource()
 NO_REASONS = f"cast(null as array<{REASON_TYPE}>)"
 LONGEST_VALUE = 1000
 
@@ -72,16 +73,29 @@ def is_typed_alike(field: pa.Field, source: Input) -> bool:
     return not has_more_rules and source.type.simpleString() == scalar_of(field).spark_type
 
 
-def shown_as_clock(field: pa.Field, source: Typed) -> Typed:
-    """An instant for a field without a zone: what the clocks of its zone show, or those of UTC where none is told."""
-    data_type = storage_type(field.type)
-    if not (
-        isinstance(source.type, TimestampType) and pa.types.is_timestamp(data_type) and data_type.tz is None
-    ):
-        return source
-    zone = zone_of(field)
-    shown = source.column if zone is None else f"from_utc_timestamp({source.column}, {literal(zone)})"
-    return Typed(f"cast({shown} as timestamp_ntz)", TimestampNTZType())
+def as_read(field: pa.Field, source: Input, origin: FieldSource = AS_IT_IS) -> tuple[Input, FieldSource]:
+    """What a field without parts reads of a typed source, and how.
+
+    A day is that of a moment which is its midnight; an instant becomes a clock where the field has no zone, in the zone
+    that is told or else UTC; what Spark has no type for is read as text where no count is as exact.
+    """
+    if not isinstance(source, Typed):
+        return source, origin
+    moment, data_type = source.moment, storage_type(field.type)
+    is_count, is_told = isinstance(source, Counted), origin.format is not None or origin.epoch is not None
+    if moment is not None and (pa.types.is_date(data_type) or is_count) and not is_told:
+        is_instant = moment.tz is not None and pa.types.is_timestamp(data_type)
+        if is_instant or pa.types.is_date(data_type):
+            unit = TimeUnit.NANOSECOND if is_count else TimeUnit.MICROSECOND
+            count = source.column if is_count else f"unix_micros(cast({source.column} as timestamp))"
+            return Typed(count, LongType()), origin.model_copy(update={"epoch": unit})
+    if isinstance(source, Counted):
+        return Text(text_of_count(source.column, source.held)), origin
+    takes_clock = pa.types.is_timestamp(data_type) and data_type.tz is None
+    if moment is not None and moment.tz is not None and takes_clock:
+        shown = Clock.of("UTC", zone_of(field)).shown(source.column)
+        return Typed(f"cast({shown} as timestamp_ntz)", TimestampNTZType()), origin
+    return source, origin
 
 
 def convert(field: pa.Field, source: Input, path: Path, rules: Rules) -> str:
@@ -103,7 +117,8 @@ def outcome(value: str, reasons: str) -> str:
 
 
 def _convert_scalar(field: pa.Field, source: Input, path: Path, rules: Rules) -> str:
-    scalar = scalar_of(field)
+    source, how = as_read(field, source)
+    scalar = scalar_of(field, epoch=how.epoch)
     missing = NO_REASONS if field.nullable else f"array({required(path)})"
 
     def with_value(j: str, t: str, v: str) -> str:
@@ -128,7 +143,6 @@ def _convert_scalar(field: pa.Field, source: Input, path: Path, rules: Rules) ->
                 "source-type-mismatch",
                 f"`{field.name}` is {field.type}, the source has {source.type.simpleString()}",
             )
-        source = shown_as_clock(field, source)
         if is_typed_alike(field, source):
             branches = [(f"{source.column} is null", missing)]
             if (outside := is_outside(storage_type(field.type), source.column)) is not None:

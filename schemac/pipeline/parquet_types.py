@@ -1,12 +1,11 @@
 """Reads Parquet columns whose types Spark refuses: nanoseconds, times of day, and whatever no field takes.
 
 Shape: Spark gives the columns as it knows them. Where it refuses one, a file's own schema tells the columns; a moment in
-       nanoseconds and a time of day are read as the counts that they are, and columns that Spark cannot read are left out.
-Units: a count is of nanoseconds since 1970-01-01, or of the unit of its column since midnight.
+       nanoseconds and a time of day are read as the counts that they are, at every depth, and columns that Spark cannot
+       read are left out.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -14,54 +13,19 @@ from typing import Any
 import pyarrow as pa
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql.types import StructField, StructType
+from pyspark.sql.types import ArrayType, DataType, MapType, StructField, StructType
 
 from . import texts
 from .decoding import open_file
 from .errors import PipelineError
-from .inputs import Input, Text, typed_input
-from .job import FieldSource, Source, TimeUnit
-from .scalars import storage_type
-from .sqltext import fresh, name, struct, when
+from .inputs import CountType
+from .job import Source
 
 FILES_LOOKED_AT = 100
-PER_SECOND = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
 
 
-@dataclass(frozen=True)
-class Counted:
-    """A column of Parquet that is read as a count."""
-
-    column: str
-    type: pa.DataType
-
-    def reading(self, member: pa.Field, origin: FieldSource) -> tuple[Input, FieldSource]:
-        """The column for a field: the count itself where the field is a moment, or else its text."""
-        held = storage_type(member.type)
-        is_moment = pa.types.is_timestamp(held) or pa.types.is_date(held)
-        if is_moment and pa.types.is_timestamp(self.type) and origin.format is None and origin.epoch is None:
-            from pyspark.sql.types import LongType
-
-            counts = origin.model_copy(update={"epoch": TimeUnit.NANOSECOND})
-            return typed_input(name(self.column), LongType()), counts
-        return Text(text_of(name(self.column), self.type)), origin
-
-
-def text_of(count: str, data_type: pa.DataType) -> str:
-    """The text of a count, as ISO 8601 has it."""
-    per_second = PER_SECOND[data_type.unit]
-    digits = len(str(per_second)) - 1
-    below = f"pmod({count}, {per_second}L)"
-    seconds = f"(({count} - {below}) div {per_second}L)"
-    form = "yyyy-MM-dd'T'HH:mm:ss" if pa.types.is_timestamp(data_type) else "HH:mm:ss"
-    clock = f'date_format(timestamp_seconds({seconds}), "{form}")'
-    fraction = f"concat('.', lpad(cast({below} as string), {digits}, '0'))" if digits else "''"
-    zone = "Z" if getattr(data_type, "tz", None) is not None else ""
-    return f"concat({clock}, {fraction}, '{zone}')"
-
-
-def read_parquet(spark: SparkSession, source: Source) -> tuple[DataFrame, dict[str, Counted]]:
-    """The rows, and the columns that are counts."""
+def read_parquet(spark: SparkSession, source: Source) -> tuple[DataFrame, dict[str, DataType]]:
+    """The rows, and the types of columns that hold counts."""
     options = {**texts.file_options(source), **source.options}
     reader = spark.read.options(**options)
     paths = texts.spark_paths(source)
@@ -79,8 +43,9 @@ def read_parquet(spark: SparkSession, source: Source) -> tuple[DataFrame, dict[s
         known = [found for field in schema if (found := _spark_field(spark, field)) is not None]
         frame = reader.schema(StructType(known)).parquet(*paths)
         _check_folders(spark, source, frame)
-    return _texts_inside(frame, schema), {
-        field.name: Counted(field.name, field.type) for field in schema if _is_count(field.type)
+    types = {field.name: field.dataType for field in known}
+    return frame, {
+        field.name: _marked(types[field.name], field.type) for field in schema if field.name in types
     }
 
 
@@ -173,30 +138,18 @@ def _spark_field(spark: SparkSession, field: pa.Field) -> StructField | None:
     return found
 
 
-def _texts_inside(frame: DataFrame, schema: pa.Schema) -> DataFrame:
-    """The frame with texts in place of counts that stand inside of values."""
-    columns = []
-    for label in frame.columns:
-        position = schema.get_field_index(label)
-        held = schema.field(position).type if position >= 0 else pa.null()
-        inside = name(label) if _is_count(held) else _text_inside(name(label), held)
-        columns.append(inside if inside == name(label) else f"{inside} as {name(label)}")
-    return frame.selectExpr(*columns)
-
-
-def _text_inside(value: str, data_type: pa.DataType) -> str:
+def _marked(found: DataType, data_type: pa.DataType) -> DataType:
+    """The type as Spark found it, which says where counts are."""
     is_ = pa.types
     if _is_count(data_type):
-        return text_of(value, data_type)
-    x, k = fresh(), fresh()
-    if is_.is_struct(data_type):
-        parts = [(field.name, _text_inside(f"{value}.{name(field.name)}", field.type)) for field in data_type]
-        changed = any(text != f"{value}.{name(label)}" for label, text in parts)
-        return when(f"{value} is null", "null", struct(parts)) if changed else value
-    if is_.is_map(data_type):
-        inner = _text_inside(x, data_type.item_type)
-        return value if inner == x else f"transform_values({value}, ({k}, {x}) -> {inner})"
-    if is_.is_list(data_type) or is_.is_large_list(data_type) or is_.is_fixed_size_list(data_type):
-        inner = _text_inside(x, data_type.value_type)
-        return value if inner == x else f"transform({value}, {x} -> {inner})"
-    return value
+        return CountType(data_type, found)
+    if isinstance(found, StructType) and is_.is_struct(data_type):
+        parts = zip(found.fields, data_type, strict=True)
+        return StructType([StructField(part.name, _marked(part.dataType, own.type)) for part, own in parts])
+    if isinstance(found, MapType) and is_.is_map(data_type):
+        return MapType(
+            _marked(found.keyType, data_type.key_type), _marked(found.valueType, data_type.item_type)
+        )
+    if isinstance(found, ArrayType):
+        return ArrayType(_marked(found.elementType, data_type.value_type))
+    return found

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 import pyarrow as pa
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.types import DataType
 
 from . import texts
 from .csv_records import CsvRecords, read_csv
@@ -20,7 +21,7 @@ from .errors import PipelineError
 from .inputs import Input, Json, Text, follow, parse_steps, typed_input, unknown_column, variant_path
 from .job import FieldSource, Job
 from .json_records import read_geojson, read_json
-from .parquet_types import Counted, read_parquet
+from .parquet_types import read_parquet
 from .paths import check_path
 from .source_options import option_mistakes
 from .spill import RAW, SOURCE
@@ -60,7 +61,6 @@ class Records:
     fault_value: str = RAW
     partitions: dict[str, str] = field(default_factory=dict)
     absent: dict[str, str] = field(default_factory=dict)
-    counted: dict[str, Counted] = field(default_factory=dict)
 
     def input_of(self, label: str, origin: FieldSource | None) -> Input | None:
         """Where a field is read; None where the job says that it comes from nowhere."""
@@ -82,13 +82,6 @@ class Records:
         if first not in self.columns:
             raise unknown_column(str(first), [*self.columns, *self.partitions])
         return follow(self.columns[str(first)], tuple(rest))
-
-    def reading_of(self, member: pa.Field, origin: FieldSource | None) -> tuple[Input | None, FieldSource]:
-        """Where a field is read, and how."""
-        source = self.input_of(member.name, origin)
-        origin = origin or FieldSource()
-        counted = self.counted.get(origin.from_ or member.name)
-        return (source, origin) if counted is None else counted.reading(member, origin)
 
     def is_partition(self, label: str, origin: FieldSource) -> bool:
         """Whether a field is read from the name of a folder."""
@@ -166,8 +159,7 @@ def open_records(spark: SparkSession, job: Job) -> Records:
 
             return _typed_records(read_lance(spark, job.source))
         if job.source.format == "parquet":
-            frame, counted = read_parquet(spark, job.source)
-            return _typed_records(frame, counted)
+            return _typed_records(*read_parquet(spark, job.source))
         return _typed_records(_loaded(spark, job))
     except PySparkException as error:
         raise PipelineError(
@@ -230,8 +222,8 @@ def _csv_records(found: CsvRecords) -> Records:
     )  # fmt: skip
 
 
-def _typed_records(frame: DataFrame, counted: dict[str, Counted] | None = None) -> Records:
-    types = {field.name: field.dataType for field in frame.schema.fields}
+def _typed_records(frame: DataFrame, types: dict[str, DataType] | None = None) -> Records:
+    types = {field.name: field.dataType for field in frame.schema.fields} | (types or {})
     cells = ", ".join([f"{literal(NO_RAW)} as _note", *(name(label) for label in types)])
     has_file = SOURCE in frame.columns
     if not has_file:
@@ -241,4 +233,4 @@ def _typed_records(frame: DataFrame, counted: dict[str, Counted] | None = None) 
             frame = frame.selectExpr("*", f"cast(null as string) as {SOURCE}")
     types.pop(SOURCE, None)
     columns = {label: typed_input(name(label), held) for label, held in types.items()}
-    return Records(frame, f"to_json(struct({cells}))", None, columns, counted=counted or {})
+    return Records(frame, f"to_json(struct({cells}))", None, columns)

@@ -79,8 +79,7 @@ def _placed(root: _Object, part: pa.Field, records: Records, job: Job) -> _Membe
     steps = [step for step in records.steps_of(part.name, origin) if isinstance(step, str)]
     scalar = None
     if is_scalar(part):
-        epoch = None if origin.epoch is None else origin.epoch.value
-        scalar = scalar_of(part, pattern=origin.format, epoch=epoch)
+        scalar = scalar_of(part, pattern=origin.format, epoch=origin.epoch)
     elif origin.format is not None or origin.epoch is not None:
         return None
     is_direct = len(steps) == len(records.steps_of(part.name, origin)) and native.CORRUPT not in steps

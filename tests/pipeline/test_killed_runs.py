@@ -1,6 +1,7 @@
 """Runs that are killed with SIGKILL before each of their steps: the table and its quarantine as if they had never been,
 or had come to their end; and the next run, in whichever mode, goes on as usual."""
 
+import itertools
 import json
 import os
 import subprocess
@@ -184,6 +185,72 @@ def test_check_passes_over_what_a_dead_run_left(killer: Killer, tmp_path: Path) 
         job = {"source": {"path": str(tmp_path / "in.json")}, "target": {"path": str(folder / "t.lance")},
                "quarantine": {"path": str(folder / "q.lance")}}  # fmt: skip
         check(Job.model_validate(job), SCHEMA)
+
+
+def leave(path: Path, state: str, process: str) -> None:
+    """A folder in which a dead run has left its staging folder, and nothing else is."""
+    path.mkdir()
+    folder = Path(
+        staging.new_folder(str(path), RunIdentity("dead", datetime.now(UTC), "", "create", process))
+    )
+    if state == "being made":
+        (path / f"{staging.MAKING}{process}.1").mkdir()
+        return
+    staging.open_mark(str(folder), RunIdentity("dead", datetime.now(UTC), "", "create", process))
+    (folder / "data").mkdir()
+    (folder / "data" / "a.lance").touch()
+    if state == "being removed":
+        folder.rename(path / f"{staging.GONE}1")
+    elif state == "without identity":
+        (folder / staging.RUN_FILE).unlink()
+    elif state == "swept":
+        (folder / staging.OPEN).rename(folder / staging.SWEPT)
+    elif state == "written after the sweep":
+        for entry in folder.iterdir():
+            if entry.is_file():
+                entry.unlink()
+    elif state == "being committed":
+        staging.start_commit(str(folder), ["a.lance"])
+        (folder / staging.COMMITTER).write_text(process)
+        (path / "data").mkdir()
+        (folder / "data" / "a.lance").rename(path / "data" / "a.lance")
+        (path / "_versions").mkdir()
+
+
+LEFT = (
+    "open",
+    "being made",
+    "being removed",
+    "without identity",
+    "swept",
+    "written after the sweep",
+    "being committed",
+)
+
+
+@pytest.mark.parametrize("mode", ["create", "append", "overwrite"])
+@pytest.mark.parametrize("name", ["t.lance", "q.lance"])
+def test_folder_with_nothing_but_staging_is_no_obstacle(tmp_path: Path, name: str, mode: str) -> None:
+    """Whether the run that left it can be told to be dead or not, in a dry run and in a run."""
+    (tmp_path / "in.json").write_text("")
+    for i, (state, process) in enumerate(itertools.product(LEFT, (this_process() + "0", ELSEWHERE))):
+        folder = tmp_path / f"{i}"
+        folder.mkdir()
+        if name == "q.lance" and mode != "create":
+            write(folder, "first", [1], 0, "create", has_ids=False)
+        leave(folder / name, state, process)
+        target = {"path": str(folder / "t.lance"), "mode": mode}
+        job = {"source": {"path": str(tmp_path / "in.json")}, "target": target,
+               "quarantine": {"path": str(folder / "q.lance")}}  # fmt: skip
+        check(Job.model_validate(job), SCHEMA)
+        recover(str(folder / "t.lance"), str(folder / "q.lance"), {})
+        check(Job.model_validate(job), SCHEMA)
+        write(folder, "next", [9], 1, mode, has_ids=False)
+        assert table_of(folder)[-1] == 9
+        assert bad_runs(folder) == ["next"]
+        # What says nothing of its run goes when it is old.
+        if process != ELSEWHERE and state not in ("without identity", "written after the sweep"):
+            assert not list((folder / name).glob("_staging-*")), state
 
 
 def test_runs_that_share_a_quarantine_leave_each_others_rows(killer: Killer, tmp_path: Path) -> None:
