@@ -100,6 +100,158 @@ class Fact(StrEnum):
     DATASET_DROPPED = "dataset-dropped"
 
 
+FIELD_FACTS = frozenset(
+    {
+        Fact.FIELD_ADDED,
+        Fact.FIELD_DROPPED,
+        Fact.FIELD_RENAMED,
+        Fact.FIELD_MOVED,
+        Fact.FIELDS_REORDERED,
+        Fact.BECAME_OPTIONAL,
+        Fact.BECAME_REQUIRED,
+    }
+)
+"""A field comes, goes, moves, or may be null or no longer."""
+
+DESCRIPTION_FACTS = frozenset(
+    {
+        Fact.DESCRIPTION_ADDED,
+        Fact.DESCRIPTION_CHANGED,
+        Fact.DESCRIPTION_REMOVED,
+    }
+)
+"""What people are told of it."""
+
+TYPE_FACTS = frozenset(
+    {
+        Fact.INTEGER_WIDENED,
+        Fact.INTEGER_NARROWED,
+        Fact.SIGN_CHANGED,
+        Fact.FLOAT_WIDENED,
+        Fact.FLOAT_NARROWED,
+        Fact.NUMBER_FAMILY_CHANGED,
+        Fact.PRECISION_RAISED,
+        Fact.PRECISION_LOWERED,
+        Fact.SCALE_RAISED,
+        Fact.SCALE_LOWERED,
+        Fact.TIME_UNIT_REFINED,
+        Fact.TIME_UNIT_COARSENED,
+        Fact.ZONE_ADDED,
+        Fact.ZONE_REMOVED,
+        Fact.ZONE_CHANGED,
+        Fact.TEMPORAL_TYPE_CHANGED,
+        Fact.TEXT_AND_BYTES_SWAPPED,
+        Fact.BYTE_LENGTH_CHANGED,
+        Fact.LIST_SIZE_CHANGED,
+        Fact.LIST_SIZE_FIXED,
+        Fact.LIST_SIZE_FREED,
+        Fact.SORTED_KEYS_CHANGED,
+        Fact.TYPE_REPLACED,
+    }
+)
+"""Changes of a type that no attribute makes."""
+
+ARROW_FACTS = frozenset(
+    {
+        Fact.OFFSET_WIDTH_CHANGED,
+        Fact.BUFFER_LAYOUT_CHANGED,
+        Fact.DATE_ENCODING_CHANGED,
+        Fact.DECIMAL_WIDTH_CHANGED,
+        Fact.DICTIONARY_ADDED,
+        Fact.DICTIONARY_REMOVED,
+        Fact.DICTIONARY_CHANGED,
+        Fact.EXTENSION_TYPE_CHANGED,
+        Fact.CHILD_NAMES_CHANGED,
+        Fact.ARROW_METADATA_CHANGED,
+    }
+)
+"""How values lie in memory, and what Arrow is told of them."""
+
+LANCE_FACTS = frozenset(
+    {
+        Fact.PRIMARY_KEY_ADDED,
+        Fact.PRIMARY_KEY_REMOVED,
+        Fact.PRIMARY_KEY_MOVED,
+        Fact.CLUSTERING_KEY_CHANGED,
+        Fact.COMPRESSION_CHANGED,
+        Fact.STRUCTURAL_ENCODING_CHANGED,
+        Fact.PAGE_ENCODING_CHANGED,
+        Fact.PACKED_STRUCT_CHANGED,
+        Fact.BLOB_ADDED,
+        Fact.BLOB_REMOVED,
+        Fact.BLOB_THRESHOLDS_CHANGED,
+        Fact.FLOAT_ENCODING_CHANGED,
+        Fact.JSON_CHANGED,
+        Fact.STORAGE_VERSION_CHANGED,
+    }
+)
+"""Keys, pages and special types of Lance tables."""
+
+PAIMON_FACTS = frozenset(
+    {
+        Fact.PAIMON_PRIMARY_KEYS_CHANGED,
+        Fact.PAIMON_PARTITION_KEYS_CHANGED,
+        Fact.PAIMON_OPTION_SET,
+        Fact.PAIMON_OPTION_REMOVED,
+        Fact.PAIMON_COMMENT_CHANGED,
+        Fact.PAIMON_TYPE_CHANGED,
+        Fact.DEFAULT_VALUE_CHANGED,
+    }
+)
+"""Keys, options, types and defaults of Paimon tables."""
+
+SPARK_FACTS = frozenset(
+    {
+        Fact.SPARK_TYPE_CHANGED,
+        Fact.TABLE_PROPERTY_SET,
+        Fact.TABLE_PROPERTY_REMOVED,
+    }
+)
+"""Types and properties of Spark tables."""
+
+MEANING_FACTS = frozenset(
+    {
+        Fact.ODF_TYPE_CHANGED,
+        Fact.ARCHETYPE_CHANGED,
+        Fact.UNIT_CHANGED,
+        Fact.TARGETS_CHANGED,
+    }
+)
+"""What the values are to their readers, and which engines a dataset is for."""
+
+ATTRIBUTE_FACTS = frozenset(
+    {
+        Fact.ATTRIBUTE_ADDED,
+        Fact.ATTRIBUTE_REMOVED,
+        Fact.ATTRIBUTE_CHANGED,
+    }
+)
+"""Attributes that no engine knows."""
+
+DATASET_FACTS = frozenset(
+    {
+        Fact.DATASET_ADDED,
+        Fact.DATASET_DROPPED,
+    }
+)
+"""A dataset comes or goes."""
+
+JUDGED_FACTS = (
+    FIELD_FACTS
+    | DESCRIPTION_FACTS
+    | TYPE_FACTS
+    | ARROW_FACTS
+    | LANCE_FACTS
+    | PAIMON_FACTS
+    | SPARK_FACTS
+    | MEANING_FACTS
+    | ATTRIBUTE_FACTS
+    | DATASET_FACTS
+)
+"""The facts that every engine was asked about. Whoever adds a fact adds it here when all judges have an answer; until then
+it is refused."""
+
+
 @dataclass(frozen=True, slots=True)
 class Place:
     """Where something stands; line 0 for a source without lines."""

@@ -4,43 +4,16 @@ Floor: 10 (evolution).
 Shape: the same for all engines: a reader names its columns and wants values that fit its types.
 """
 
-from schemac.evolution.changes import Change, Fact
+from schemac.evolution.changes import JUDGED_FACTS, TYPE_FACTS, Change, Fact
 from schemac.evolution.fit import Fit, fit, misfit
 from schemac.evolution.layouts import LAYOUT_FACTS, missing_cast
-from schemac.evolution.verdict import SAFE, Judgement, Outcome
-
-TYPE_FACTS = frozenset(
-    {
-        Fact.INTEGER_WIDENED,
-        Fact.INTEGER_NARROWED,
-        Fact.SIGN_CHANGED,
-        Fact.FLOAT_WIDENED,
-        Fact.FLOAT_NARROWED,
-        Fact.NUMBER_FAMILY_CHANGED,
-        Fact.PRECISION_RAISED,
-        Fact.PRECISION_LOWERED,
-        Fact.SCALE_RAISED,
-        Fact.SCALE_LOWERED,
-        Fact.TIME_UNIT_REFINED,
-        Fact.TIME_UNIT_COARSENED,
-        Fact.ZONE_ADDED,
-        Fact.ZONE_REMOVED,
-        Fact.ZONE_CHANGED,
-        Fact.TEMPORAL_TYPE_CHANGED,
-        Fact.TEXT_AND_BYTES_SWAPPED,
-        Fact.BYTE_LENGTH_CHANGED,
-        Fact.LIST_SIZE_CHANGED,
-        Fact.LIST_SIZE_FIXED,
-        Fact.LIST_SIZE_FREED,
-        Fact.SORTED_KEYS_CHANGED,
-        Fact.TYPE_REPLACED,
-    }
-)
-"""Changes of a type that no attribute makes."""
+from schemac.evolution.verdict import NO_VERDICT, SAFE, Judgement, Outcome
 
 
 def for_old_readers(change: Change) -> Judgement:
     """What a change means to those who have not heard of it."""
+    if change.fact not in JUDGED_FACTS:
+        return NO_VERDICT
     old, new = change.old_slot, change.new_slot
     if change.fact in TYPE_FACTS:
         assert old is not None

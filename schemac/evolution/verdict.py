@@ -53,6 +53,12 @@ OF_READERS: Mapping[Outcome, Code] = {Outcome.REFUSED: BREAKS_OLD_READERS, Outco
 """Codes of what it means for programs that still have the old schema."""
 
 SAFE = Judgement(Outcome.SAFE)
+NO_VERDICT = Judgement(
+    Outcome.REFUSED,
+    "no verdict is known for this change",
+    "make the change in a new field, and drop the old one when nobody needs it any more",
+)
+"""What nobody thought of is refused, never safe."""
 
 
 def of_another_unit(change: Change) -> Judgement:

@@ -11,10 +11,9 @@ from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from schemac.attributes.lance import STORAGE_VERSION
-from schemac.evolution.changes import Change, Fact
+from schemac.evolution.changes import TYPE_FACTS, Change, Fact
 from schemac.evolution.diff import diff_of, slot_title
 from schemac.evolution.engines import lance as engine
-from schemac.evolution.readers import TYPE_FACTS
 from schemac.evolution.side import Pair, Side
 from schemac.evolution.verdict import Judgement, Outcome
 from schemac.identity.lock import Numbers

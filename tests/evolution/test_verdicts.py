@@ -8,14 +8,15 @@ import json
 from collections.abc import Iterator
 from fnmatch import fnmatch
 from pathlib import Path
+from typing import cast
 
 import pytest
 
-from schemac.evolution.changes import Change, Fact
+from schemac.evolution.changes import JUDGED_FACTS, Change, Fact
 from schemac.evolution.diff import diff_of
 from schemac.evolution.judge import JUDGES, judge
 from schemac.evolution.side import Pair, Side, pair
-from schemac.evolution.verdict import Judgement, Outcome, Verdict
+from schemac.evolution.verdict import NO_VERDICT, Judgement, Outcome, Verdict
 from tests.compiling import compile_bytes
 from tests.conformance.manifest_types import Manifest
 from tests.evolution.cases import CASES, WHOLE_DATASETS, Case
@@ -97,6 +98,18 @@ def test_find_as_much_on_the_way_back(case: Case) -> None:
     if not {Fact.FIELD_RENAMED, Fact.FIELD_MOVED} & set(case.facts):
         assert len(back) == len(case.facts)
     assert diff_of(pair(side(case.new, "new"), side(case.new, "same"))) == ()
+
+
+def test_think_of_every_fact() -> None:
+    assert set(Fact) == JUDGED_FACTS
+
+
+def test_refuse_what_nobody_thought_of() -> None:
+    """A fact that is in no group yet: every engine refuses it, and so do old readers."""
+    unheard = Change(cast("Fact", "something-new"), "rides", "fare")
+    for verdict in judge([unheard], None, JUDGES):
+        assert verdict.old_data is NO_VERDICT
+        assert verdict.old_readers is NO_VERDICT
 
 
 def test_have_a_case_for_every_fact() -> None:

@@ -5,8 +5,7 @@ Source: the reference implementation's chain validators: attributes may change, 
 are optional may be added; everything else is refused. A map is compared as a whole: nothing inside may change.
 """
 
-from schemac.evolution.changes import Change, Fact
-from schemac.evolution.readers import TYPE_FACTS
+from schemac.evolution.changes import TYPE_FACTS, Change, Fact
 from schemac.evolution.side import Pair
 from schemac.evolution.verdict import SAFE, Judgement, Outcome
 from schemac.logical.slots import Slot

@@ -9,9 +9,8 @@ Source: `SchemaManager` of github.com/apache/paimon, and pypaimon 2.1.0 for what
 
 from collections.abc import Mapping
 
-from schemac.evolution.changes import Change, Fact
+from schemac.evolution.changes import TYPE_FACTS, Change, Fact
 from schemac.evolution.fit import Fit, fit, is_lossless_by_calendar
-from schemac.evolution.readers import TYPE_FACTS
 from schemac.evolution.side import PaimonPlace, Pair
 from schemac.evolution.verdict import SAFE, Judgement, Outcome, of_another_unit
 from schemac.logical.path import Part
