@@ -46,7 +46,9 @@ def fit(old: LogicalType, new: LogicalType) -> Fit:
     """How values of the old type fit the new one."""
     if old.kind == new.kind:
         within = _WITHIN.get(old.kind)
-        return within(old, new) if within is not None else Fit.EQUAL
+        if within is not None:
+            return within(old, new)
+        return Fit.EQUAL if old.kind in _ALWAYS_ALIKE or old == new else Fit.NEVER
     if old.kind == "Null":
         return Fit.LOSSLESS
     if new.kind == "Null" or old.parts() or new.parts():
@@ -128,7 +130,9 @@ def _to_text(old: Any) -> Fit:
         # Clocks of old were ahead of UTC by odd seconds, for which offsets have no digits.
         is_written = old.unit == "Nanosecond" and old.timezone in (None, "UTC")
         return Fit.LOSSLESS if is_written else Fit.DEPENDS
-    return Fit.DEPENDS if old.kind in ("Binary", "Date") else Fit.LOSSLESS
+    if old.kind in (*_INTEGERS, *_MANTISSA, "Decimal", "Bool", "Time", "Duration"):
+        return Fit.LOSSLESS
+    return Fit.DEPENDS if old.kind in ("Binary", "Date") else Fit.NEVER
 
 
 def _from_integer(kind: str, new: Any) -> Fit:
@@ -178,9 +182,9 @@ def _from_moment(old: Any, new: Any) -> Fit:
 def _from_text(new: Any) -> Fit:
     if new.kind == "Binary":
         return Fit.LOSSLESS if new.fixed_length is None else Fit.DEPENDS
-    if new.kind in ("Time", "Duration") or (new.kind == "Decimal" and new.scale < 0):
-        return Fit.NEVER
-    return Fit.DEPENDS
+    if new.kind == "Decimal":
+        return Fit.NEVER if new.scale < 0 else Fit.DEPENDS
+    return Fit.DEPENDS if new.kind in (*_INTEGERS, *_MANTISSA, "Bool", "Date", "Timestamp") else Fit.NEVER
 
 
 def _decimal(old: Any, new: Any) -> Fit:
@@ -234,3 +238,5 @@ _WITHIN: dict[str, Callable[[Any, Any], Fit]] = {
     "List": _length,
     "Map": _map,
 }
+_ALWAYS_ALIKE = frozenset({*_INTEGERS, *_MANTISSA, "Bool", "Date", "Null", "String", "Struct"})
+"""Kinds without properties that decide about values; the members of a struct are fields of their own."""

@@ -6,17 +6,20 @@ Shape: `verdicts.txt` has a paragraph a case: the change, what each engine makes
 
 import json
 from collections.abc import Iterator
+from dataclasses import dataclass
 from fnmatch import fnmatch
 from pathlib import Path
-from typing import cast
+from typing import Any, cast
 
 import pytest
 
 from schemac.evolution.changes import JUDGED_FACTS, Change, Fact
 from schemac.evolution.diff import diff_of
+from schemac.evolution.fit import Fit, fit
 from schemac.evolution.judge import JUDGES, judge
 from schemac.evolution.side import Pair, Side, pair
 from schemac.evolution.verdict import NO_VERDICT, Judgement, Outcome, Verdict
+from schemac.kinds.registry import BY_NAME, KINDS
 from tests.compiling import compile_bytes
 from tests.conformance.manifest_types import Manifest
 from tests.evolution.cases import CASES, WHOLE_DATASETS, Case
@@ -24,6 +27,26 @@ from tests.evolution.cases import CASES, WHOLE_DATASETS, Case
 GOLDEN = Path(__file__).with_name("verdicts.txt")
 ENGINES = tuple(engine for engine in JUDGES if engine != "paimon")
 """Paimon's verdicts are reviewed beside Paimon's own rules."""
+
+
+OTHERS: dict[str, dict[str, Any]] = {
+    "List": {"item_type": None, "fixed_length": None},
+    "Map": {"key_type": None, "value_type": None},
+    "Option": {"inner": None},
+    "Struct": {"fields": ()},
+}
+"""Properties of kinds that cannot do without."""
+
+
+@dataclass(frozen=True)
+class Unheard:
+    """A kind that no table of the compiler has."""
+
+    version: int = 4
+    kind: str = "Uuid"
+
+    def parts(self) -> tuple[()]:
+        return ()
 
 
 def side(manifest: Manifest, name: str) -> Side:
@@ -110,6 +133,18 @@ def test_refuse_what_nobody_thought_of() -> None:
     for verdict in judge([unheard], None, JUDGES):
         assert verdict.old_data is NO_VERDICT
         assert verdict.old_readers is NO_VERDICT
+
+
+@pytest.mark.parametrize("kind", [kind.__name__ for kind in KINDS])
+def test_fit_no_kind_that_nobody_thought_of(kind: str) -> None:
+    """Only null has a value for it."""
+    known = {**OTHERS, "Decimal": {"precision": 9, "scale": 2}}.get(kind, {})
+    other = BY_NAME[kind].model_construct(**known)
+    expected = Fit.LOSSLESS if kind == "Null" else Fit.NEVER
+    unheard, likewise = cast("Any", Unheard()), cast("Any", Unheard(version=7))
+    assert fit(other, unheard) is expected
+    assert fit(unheard, other) is Fit.NEVER
+    assert fit(unheard, likewise) is Fit.NEVER
 
 
 def test_have_a_case_for_every_fact() -> None:
