@@ -194,7 +194,20 @@ class _Writer:
         marked = self.marked.get(id)
         if marked is not None:
             return SparkType(marked[0], marked[1], {marked[2]: "true"})
-        return self.with_parameters[id](lowered, arrow_type)
+        build = self.with_parameters.get(id)
+        if build is not None:
+            return build(lowered, arrow_type)
+        return self.refused(slot)
+
+    def refused(self, slot: Slot) -> SparkType:
+        """A type that Spark has nothing for."""
+        self.emission.findings.at_type(
+            slot,
+            SPARK_TYPE,
+            f"Spark has no type for {slot.type.title()} ({slot.title})",
+            help="leave Spark out with `schemac.dev/targets`",
+        )
+        return SparkType("void", "VOID")
 
     def special(self, lowered: LoweredField, arrow_type: Any) -> SparkType | None:
         """Types that an attribute decides; None where the Arrow type does."""
