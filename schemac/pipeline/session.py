@@ -42,6 +42,8 @@ COLLECTOR = "-XX:+UseParallelGC"
 # These decide what a value means, so that a run gives the same table in any session.
 RUN_SETTINGS = {
     "spark.sql.session.timeZone": "UTC",
+    # A name or a text of the author that reads `${env:HOME}` means what it says.
+    "spark.sql.variable.substitute": "false",
     "spark.sql.ansi.enabled": "true",
     "spark.sql.timestampType": "TIMESTAMP_LTZ",
     "spark.sql.legacy.timeParserPolicy": "CORRECTED",

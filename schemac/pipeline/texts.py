@@ -18,6 +18,7 @@ from pyspark.sql.types import StringType, StructField, StructType
 from .decoding import byte_text, has_marks
 from .job import Source
 from .paths import base_path, spark_path
+from .session import register
 from .source_options import FILES, Options
 from .spill import RAW, SOURCE
 from .sqltext import literal, name, when
@@ -137,7 +138,7 @@ def cut(spark: SparkSession, listed: Listed, splitter: Splitter) -> Texts:
     """The records that a splitter finds in each file; a file is read by one task."""
     partitions = {label: f"__p{i}" for i, label in enumerate(listed.folders)}
     task = _Cutter(splitter, (RAW, FAULT, SOURCE, *partitions.values()), listed.files)
-    spark.dataSource.register(CutFiles)
+    register(spark, CutFiles)
     records = spark.read.format(CutFiles.name()).option("task", task.told()).load()
     if max((file.size_bytes for file in listed.files), default=0) > BYTES_WORTH_SPREADING:
         records = records.repartition(spark.sparkContext.defaultParallelism)

@@ -7,6 +7,7 @@ from typing import Any
 
 import lance
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from pyspark.sql import SparkSession
 
@@ -26,6 +27,7 @@ ODD = {
     "spark.sql.parser.escapedStringLiterals": "true",
     "spark.sql.ansi.doubleQuotedIdentifiers": "true",
     "spark.sql.legacy.sizeOfNull": "true",
+    "spark.sql.variable.substitute": "true",
     "spark.sql.jsonGenerator.ignoreNullFields": "false",
     "spark.sql.json.enableExactStringParsing": "false",
     "spark.sql.decimalOperations.allowPrecisionLoss": "false",
@@ -113,8 +115,6 @@ def sources(folder: Path, spark: SparkSession) -> Iterator[dict[str, Any]]:
             table = table.set_column(table.schema.get_field_index(name), name, table[name].cast(held))
         else:
             table = table.append_column(name, pa.nulls(len(table), held))
-    import pyarrow.parquet as pq
-
     pq.write_table(table, folder / "in.parquet")
     yield {"path": str(folder / "in.parquet"), "format": "parquet"}
 
@@ -152,6 +152,38 @@ def test_no_setting_of_spark_changes_values(spark: SparkSession, tmp_path: Path)
                 wrong.append((key, source["format"]))
         session.conf.unset(key)
     assert wrong == []
+
+
+VARIABLES = ("${env:HOME}", "a${env:PATH}", "${system:tmp}b", "${env:USER}")
+FOLDER = "${spark.app.id}"  # of files with a colon in their names Spark knows nothing
+
+
+@pytest.mark.parametrize("form", ["json", "csv", "parquet"])
+def test_what_looks_like_a_variable_is_a_text(odd_session: SparkSession, tmp_path: Path, form: str) -> None:
+    """Spark would put the variables of its process in the place of names and texts in SQL."""
+    folder = tmp_path / "in" / f"{FOLDER}={FOLDER}"
+    folder.mkdir(parents=True)
+    for i, names in enumerate((VARIABLES, VARIABLES[::-1])):
+        row, file = dict.fromkeys(names, f"${{env:HOME}}{i}"), folder / f"{FOLDER}{i}.{form}"
+        lines = {"json": [json.dumps(row)], "csv": [",".join(row), ",".join(row.values())]}
+        if form == "parquet":
+            pq.write_table(pa.table({label: [text] for label, text in row.items()}), file)
+        else:
+            file.write_text("\n".join(lines[form]) + "\n")
+    labels = [*VARIABLES, "x", "folder"]
+    schema = pa.schema([pa.field(label, pa.string()) for label in labels])
+    job = {
+        "source": {"path": str(tmp_path / "in"), "format": form},
+        "target": {"path": str(tmp_path / "${env:HOME}.lance")},
+        "fields": {"x": f"`{VARIABLES[0]}`", "folder": FOLDER},
+        "nullValues": ["${env:HOME}1"],
+    }
+    report = run(Job.model_validate(job), schema, spark=odd_session)
+    assert report.differences == ()
+    rows = lance.dataset(str(tmp_path / "${env:HOME}.lance")).to_table().to_pylist()
+    first, second = sorted(rows, key=str)
+    assert first == dict.fromkeys([*VARIABLES, "x"], "${env:HOME}0") | {"folder": FOLDER}
+    assert second == dict.fromkeys([*VARIABLES, "x"], None) | {"folder": FOLDER}
 
 
 def test_settings_of_the_pipeline_file_count_in_any_session(
