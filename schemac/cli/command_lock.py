@@ -117,7 +117,8 @@ def _next(
     lock, lines = held.lock, []
     for dataset in file.datasets:
         locked = held.lock.dataset(dataset.name)
-        found = identified(dataset, locked, report, wanted.get(dataset.name, {}))
+        restored = wanted.get(dataset.name, {})
+        found = identified(dataset, locked, report, restored)
         if options.check:
             report_unlocked(dataset, locked, found, report, is_error=True)
             continue
@@ -125,7 +126,8 @@ def _next(
         lock = lock.with_dataset(after)
         if after is not locked and after.newest is not None:
             changes = changes_since(dataset, locked, found) if locked.newest else ()
-            report_possible_renames(dataset, changes, report)
+            # What a restored field was is said already.
+            report_possible_renames(dataset, [c for c in changes if c.path not in restored], report)
             report_returned_names(dataset, changes, locked, found, report)
             what = summary(changes) if locked.newest else _columns(len(dataset.columns))
             lines.append(f"{held.name}: version {after.newest.number} of {dataset.name}: {what}")

@@ -28,6 +28,7 @@ from schemac.tables.lance_table import LanceTable, is_held, limits_of
 from schemac.tables.layout import Layout
 from schemac.tables.stages import pair_by_ids, stages
 from schemac.tables.steps import (
+    MARK,
     Add,
     BuildIndex,
     DropIndex,
@@ -257,7 +258,14 @@ def _commits(
     if is_data:
         yield Swap("the new fields", details=tuple(_details(swapped)))
     if schema_differs(layout, table, is_data=is_data):
-        yield SetSchema("the schema", details=tuple(_details(c for c in changes if c not in swapped)))
+        rest = _details(c for c in changes if c not in swapped)
+        yield SetSchema("the schema", details=(*rest, *_named_late(layout, is_data=is_data)))
+
+
+def _named_late(layout: Layout, *, is_data: bool) -> Iterator[str]:
+    """The added fields whose names others still have in the commit of the data."""
+    marked = {field.id for field in layout.middle if field.name.startswith(MARK)} if is_data else set()
+    yield from (f"gives {slot.title} its name" for slot in layout.added if layout.ids(slot)[0] in marked)
 
 
 def schema_differs(layout: Layout, table: LanceTable, *, is_data: bool) -> bool:

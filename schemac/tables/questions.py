@@ -86,7 +86,9 @@ class Question:
             )
         numbers = [cast for cast in self._casts if cast[0].type.kind != "String"]
         if self.check.subject is Subject.FIT and not self._is_rounded and is_roundable(numbers):
-            ways.append(f"`--allow-rounding {self.slot.title}` takes the nearest value")
+            ways.append(
+                f"`--allow-rounding {self.slot.title}` takes the nearest value, where one is in range"
+            )
         report.add(
             FAILED_CHECK,
             f"{self.check.title}: {self.check.question}, but {found}",

@@ -131,7 +131,7 @@ def test_give_an_id_back_after_another_was_given(repository: Repository) -> None
     assert "note[SC418]: a is a new field" in said
     assert ids(repository.lock()) == {"key": 1, "a": 3}
     (command,) = commands(said)
-    repository.schemac(*command)
+    assert "SC4" not in repository.schemac(*command)
     assert ids(repository.lock()) == {"key": 1, "a": 2}
     repository.schemac("apply", "trips", "--table", path)
     assert lance.dataset(path).to_table().column("a").to_pylist() == VALUES

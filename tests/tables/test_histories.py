@@ -147,3 +147,12 @@ def test_go_two_versions_at_once(tmp_path: Path, name: str) -> None:
         assert moved_on(paths[0], lock, number) == ()
     assert moved_on(paths[1], lock, last) == ()
     assert content(paths[1]) == content(paths[0])
+
+
+def test_say_which_field_gets_its_name_late(tmp_path: Path) -> None:
+    lock = locked([{"fields": fields} for fields in WAYS["dropped, and another of its name"]])
+    path = str(tmp_path / "t.lance")
+    write(path, side_of_version(lock, 1), [{"key": 1, "x": 1}])
+    made = plan(opened(path, lock), side_of_version(lock, 3), Report())
+    assert made is not None
+    assert "gives x its name" in made.steps[-1].describe()

@@ -65,7 +65,7 @@ class Connector:
     def __str__(self) -> str:
         """As sentences have it: `lance-spark 0.4.0`; where nobody chose a version, all that are known."""
         if self.version == NEXT:
-            return "lance-spark with its pull request 752"
+            return "lance-spark as of pull request 752"
         return f"lance-spark {'≤ ' if self.version == NEWEST_KNOWN else ''}{self.version}"
 
 
