@@ -23,7 +23,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--table", required=True, metavar="PATH", help="the Lance table, or the Paimon table's folder"
     )
     parser.add_argument(
-        "--version", dest="new", type=int, metavar="N", help="a locked version (default: the newest)"
+        "--to", "--version", dest="new", type=int, metavar="N", help="a locked version (default: the newest)"
     )
 
 

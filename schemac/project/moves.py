@@ -19,6 +19,10 @@ from schemac.project.references import content_of, sides_of_file
 from schemac.source.catalogue import POSSIBLE_ORIGIN, UNKNOWN_PAST
 from schemac.source.report import Report
 
+_WHICH = (
+    "give it back the name that it had, as `name:` at the top of the manifest; if it is another dataset,"
+    " compare the whole folder, which tells what was dropped"
+)
 _FEW = 20
 """Datasets whose names are looked for in texts before these are compiled; with more of them all texts are."""
 
@@ -114,10 +118,18 @@ class _Following:
             for name in self._then(path).keys() & self._left:
                 candidates.setdefault(name, []).append(path)
         for name, paths in sorted(candidates.items()):
-            paths = self._likeliest(name, [p for p in paths if not self._stays(name, p)])
+            twins = [p for p in paths if self._stays(name, p)]
+            paths = self._likeliest(name, [p for p in paths if p not in twins])
             if len(paths) > 1:
                 places = " and ".join(self._before.names[path] for path in paths)
                 self._add_doubt(name, f"{name} may have come from {places}")
+            elif not paths and self._are_siblings(name, twins):
+                places = " and ".join(self._before.names[path] for path in twins)
+                self._add_doubt(
+                    name,
+                    f"{name} was in {places}, and a dataset of this name still is there",
+                    "give one of the two another name, or remove one of the two manifests",
+                )
             elif paths:
                 self.found.pairs.append((self._then(paths[0])[name], self._news[name]))
                 self._origins[self._files[name]] = paths[0]
@@ -129,6 +141,10 @@ class _Following:
         for path in self._before.others:
             if _may_have(self._before.contents.get(path), path, names):
                 yield path
+
+    def _are_siblings(self, name: str, paths: Sequence[Path]) -> bool:
+        """Whether a dataset and others of its name lie in one folder: that is one project, which has a name once."""
+        return any(path.resolve().parent == self._files[name].resolve().parent for path in paths)
 
     def _stays(self, name: str, path: Path) -> bool:
         """Whether the dataset is still in that place, so that what has its name now is another."""
@@ -215,7 +231,7 @@ class _Following:
                             f"{name} seems new, and {old.dataset.name} of {old.label}, much like it, is gone",
                         )
 
-    def _add_doubt(self, name: str, message: str) -> None:
+    def _add_doubt(self, name: str, message: str, help: str = _WHICH) -> None:
         side = self._news[name]
         origins = side.dataset.origins
         self._report.add(
@@ -224,8 +240,7 @@ class _Following:
             source=origins.source,
             span=origins.name_span,
             file=side.label,
-            help="give it back the name that it had, as `name:` at the top of the manifest; if it is another dataset,"
-            " compare the whole folder, which tells what was dropped",
+            help=help,
         )
 
 

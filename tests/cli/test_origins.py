@@ -399,6 +399,19 @@ def test_tell_a_copy_from_a_move(
     assert "dataset-added" in capsys.readouterr().out
 
 
+def test_doubt_a_copy_beside_its_original(
+    place: Place, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """One folder is one project, in which two datasets cannot have one name."""
+    place.write("one/rides.yaml", RIDES)
+    place.commit()
+    place.write("one/copy.yaml", RIDES)
+    place.edit("one/copy.yaml")
+    monkeypatch.chdir(place.folder)
+    assert main(["breaking", "--against", "git:HEAD", *ENGINES, "one/copy.yaml"]) == 1
+    assert "SC415" in capsys.readouterr().out
+
+
 def test_name_all_places_that_a_dataset_may_have_come_from(
     place: Place, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
