@@ -6,7 +6,9 @@ a table that was not made with the ids of the lock, they are known by their plac
 Errors: SC421 unusable-table.
 """
 
+import errno
 import json
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -149,6 +151,7 @@ def open_table(path: str, locked: LockedDataset, report: Report) -> LanceTable |
     try:
         import lance  # an extra that may not be there
 
+        _refuse_pipes(path)
         with lance_errors():
             dataset = lance.dataset(path)
             _, *messages = dataset.lance_schema.__reduce__()[1]
@@ -171,6 +174,15 @@ def open_table(path: str, locked: LockedDataset, report: Report) -> LanceTable |
         if messages_then is not None and not differences(messages_then, dataset.lance_schema):
             return LanceTable(path, dataset, side, fields, has_own_numbers=False, locked=locked)
     return _lifted(path, dataset, schema, fields, locked, report)
+
+
+def _refuse_pipes(path: str) -> None:
+    """Raise OSError where a version of a table is no file: Lance would wait for ever for a pipe to be written to."""
+    versions = os.path.join(path, "_versions")
+    entries = os.scandir(versions) if os.path.isdir(versions) else ()
+    for entry in entries:
+        if not (entry.is_file() or entry.is_dir()) and os.path.exists(entry.path):
+            raise OSError(errno.EINVAL, f"_versions/{entry.name} is no file")
 
 
 def _lifted(

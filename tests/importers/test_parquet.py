@@ -81,6 +81,9 @@ def manifest(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
     return capsys.readouterr().out
 
 
+@pytest.mark.skipif(
+    int(pa.__version__.partition(".")[0]) < 22, reason="pyarrow 21 does not open a file with a VARIANT"
+)
 def test_note_types_that_are_not_kept(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     content = file_of(
         leaf("shape", (GEOMETRY, STRUCT, struct((1, TEXT, text("EPSG:4326"))))),

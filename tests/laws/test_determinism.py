@@ -39,6 +39,18 @@ def test_keep_the_bytes_when_keys_change_their_order(manifest: Tree) -> None:
     assert emitted(only(text(manifest)))[0] == emitted(only(text(_turned(manifest))))[0]
 
 
+def test_name_losses_in_one_order() -> None:
+    """Attributes that `create_table.sql` loses, in whatever order a manifest has them."""
+    extra = {
+        "schemac.dev/unit": "m/s",
+        "lance.org/primaryKey": {"position": 1},
+        "acme.com/b": 1,
+        "acme.com/a": 2,
+    }
+    manifest: Tree = {"fields": [{"name": "a", "type": {"kind": "Int16"}, "extra": extra}]}
+    assert emitted(only(text(manifest)))[0] == emitted(only(text(_turned(manifest))))[0]
+
+
 def _turned(tree: Tree) -> Tree:
     """The same mappings with their keys the other way round; lists keep their order."""
     return {

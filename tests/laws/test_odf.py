@@ -309,3 +309,12 @@ def test_read_or_refuse_a_damaged_arrow_schema(manifest: Tree, data: st.DataObje
         content[data.draw(st.integers(0, len(content) - 1))] = data.draw(st.integers(0, 255))
     document = f"- kind: SetDataSchema\n  rawArrowSchema: {base64.b64encode(content).decode()}\n"
     read_or_refused(document)
+
+
+def test_share_what_the_standard_does_not_tell_apart() -> None:
+    """Equal types are one table; a clock without a zone becomes UTC, and shares the table of UTC then."""
+    clock, instant = {"kind": "Timestamp", "timezone": None}, {"kind": "Timestamp"}
+    for types in ((instant, clock), (clock, instant), (clock, clock)):
+        dataset = compiled({"fields": [{"name": f"a{i}", "type": type_} for i, type_ in enumerate(types)]})
+        content = dataset.to_odf_flatbuffers()
+        assert schemac.from_odf(content).to_odf_flatbuffers() == content

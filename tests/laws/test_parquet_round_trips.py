@@ -4,6 +4,7 @@ from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet
+import pytest
 
 import schemac
 from schemac.importers.parquet import read
@@ -53,6 +54,10 @@ def _dictionary(t: Any) -> pa.DataType:
     return _type(t.value_type) if values is None else pa.dictionary(t.index_type, values, t.ordered)
 
 
+@pytest.mark.skipif(
+    int(pa.__version__.partition(".")[0]) < 22,
+    reason="pyarrow 21 itself gives maps back otherwise than they were written",
+)
 def test_go_from_arrow_to_parquet_and_back(tmp_path: Any) -> None:
     path = tmp_path / "x.parquet"
     came_back = 0

@@ -32,6 +32,7 @@ def test_start_a_project_that_works(tmp_path: Path) -> None:
     for command in ("check", "build"):
         assert run(command, folder=tmp_path).returncode == 0
     assert (tmp_path / "build/trips/lance/schema.binpb").is_file()
+    pytest.importorskip("pyspark", reason="pipelines need it")
     dry = run("run", "--dry-run", "pipeline.yaml", folder=tmp_path)
     assert (dry.returncode, dry.stdout) == (0, "")
     assert "pipeline.yaml can run" in dry.stderr

@@ -53,8 +53,8 @@ def numbers_of(values: Any) -> tuple[Any, Any]:
         values = values.view(type_)
     there = np.asarray(values.is_valid().to_numpy(zero_copy_only=False))
     if not len(values):
-        return np.zeros(0, type_.to_pandas_dtype()), there
-    whole = np.frombuffer(values.buffers()[1], type_.to_pandas_dtype())
+        return np.zeros(0, _dtype(type_)), there
+    whole = np.frombuffer(values.buffers()[1], _dtype(type_))
     return np.where(there, whole[values.offset : values.offset + len(values)], 0), there
 
 
@@ -65,10 +65,8 @@ def array_of(numbers: Any, there: Any, fits: Any, type_: Any) -> Cast:
     if pa.types.is_boolean(type_):
         values = pa.array(numbers.astype(bool), type_, mask=~good)
     else:
-        whole = np.int32 if type_.bit_width == 32 else np.int64
-        stored = whole if pa.types.is_temporal(type_) else type_.to_pandas_dtype()
         bits = pa.array(good, pa.bool_()).buffers()[1]
-        data = pa.py_buffer(np.ascontiguousarray(numbers.astype(stored)))
+        data = pa.py_buffer(np.ascontiguousarray(numbers.astype(_dtype(type_))))
         values = pa.Array.from_buffers(type_, len(numbers), [bits, data])
     return Cast(values, there & ~fits)
 
@@ -85,3 +83,9 @@ def one_by_one(values: Any, type_: Any, convert: Callable[[Any], Any]) -> Cast:
     found = made.take(coded.indices)
     misfits = pc.and_(found.is_null(), values.is_valid())
     return Cast(found, np.asarray(misfits.to_numpy(zero_copy_only=False)))
+
+
+def _dtype(type_: Any) -> Any:
+    """How numpy has the numbers that a type stores; `to_pandas_dtype` wants pandas in older releases of pyarrow."""
+    sort = "f" if pa.types.is_floating(type_) else "u" if pa.types.is_unsigned_integer(type_) else "i"
+    return np.dtype(f"{sort}{type_.bit_width // 8}")

@@ -21,6 +21,7 @@ from schemac.targets._odf.values import (
     TAGS,
     UNITS,
     Lose,
+    Property,
     standard_attributes,
     standard_extra,
     standard_properties,
@@ -48,7 +49,7 @@ class _Writer:
     def __init__(self, lose: Lose) -> None:
         self._lose = lose
         self._builder = Builder()
-        self._leaves: dict[str, int] = {}
+        self._leaves: dict[tuple[Any, ...], int] = {}
         self._extras: dict[str, int] = {}
 
     def buffer(self, dataset: LogicalDataset) -> bytes:
@@ -89,18 +90,20 @@ class _Writer:
 
     def _type(self, slot: Slot) -> int:
         """The table of a slot's type."""
+        properties = standard_properties(slot, self._lose)
         if slot.children:
-            return self._new_type(slot)
-        name = f"{len(slot.options)} {slot.type.title()}"
-        table = self._leaves.get(name)
+            return self._new_type(slot, properties)
+        # By what is written: types that the standard does not tell apart are one table, as they are once read back.
+        said = (len(slot.options), slot.type.kind, *(value for _, value in properties))
+        table = self._leaves.get(said)
         if table is None:
-            table = self._leaves[name] = self._new_type(slot)
+            table = self._leaves[said] = self._new_type(slot, properties)
         return table
 
-    def _new_type(self, slot: Slot) -> int:
+    def _new_type(self, slot: Slot, properties: list[tuple[Property, Any]]) -> int:
         values: list[tuple[int, Any, Any]] = []
         children = iter(slot.children)
-        for item, value in standard_properties(slot, self._lose):
+        for item, value in properties:
             if item.name.endswith("_type"):
                 child = next(children)
                 values += [(item.slot, TAG, _tag(child)), (item.slot + 1, _REFERENCE, self._type(child))]

@@ -113,6 +113,7 @@ def _lost_metadata(
             ("JSON", "a text") if is_json else (f"the extension type {wanted[EXTENSION_NAME]}", "its storage")
         )
     lost -= {EXTENSION_NAME, EXTENSION_METADATA}
+    # Sorted, for the order of keys means nothing.
     for key, value in sorted(slot.extra.items()):
         if key == arrow.METADATA.key:
             yield from ((f"the metadata {name}", "nothing") for name in sorted(lost & value.keys()))
