@@ -151,7 +151,7 @@ TYPE_FACTS = frozenset(
 )
 """Changes of a type that no attribute makes."""
 
-ARROW_FACTS = frozenset(
+LAYOUT_FACTS = frozenset(
     {
         Fact.OFFSET_WIDTH_CHANGED,
         Fact.BUFFER_LAYOUT_CHANGED,
@@ -160,11 +160,12 @@ ARROW_FACTS = frozenset(
         Fact.DICTIONARY_ADDED,
         Fact.DICTIONARY_REMOVED,
         Fact.DICTIONARY_CHANGED,
-        Fact.EXTENSION_TYPE_CHANGED,
         Fact.CHILD_NAMES_CHANGED,
-        Fact.ARROW_METADATA_CHANGED,
     }
 )
+"""Changes of how the same values lie in memory."""
+
+ARROW_FACTS = LAYOUT_FACTS | {Fact.EXTENSION_TYPE_CHANGED, Fact.ARROW_METADATA_CHANGED}
 """How values lie in memory, and what Arrow is told of them."""
 
 LANCE_FACTS = frozenset(

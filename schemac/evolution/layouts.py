@@ -5,22 +5,8 @@ Source: `pyarrow.dataset`, asked with every pair of layouts (`tests/conformance/
 """
 
 from schemac.attributes.arrow import read_hints
-from schemac.evolution.changes import Fact
 from schemac.logical.slots import Slot
 
-LAYOUT_FACTS = frozenset(
-    {
-        Fact.OFFSET_WIDTH_CHANGED,
-        Fact.BUFFER_LAYOUT_CHANGED,
-        Fact.DATE_ENCODING_CHANGED,
-        Fact.DECIMAL_WIDTH_CHANGED,
-        Fact.DICTIONARY_ADDED,
-        Fact.DICTIONARY_REMOVED,
-        Fact.DICTIONARY_CHANGED,
-        Fact.CHILD_NAMES_CHANGED,
-    }
-)
-"""Changes of how the same values lie in memory."""
 _BYTES = ("String", "Binary")
 
 

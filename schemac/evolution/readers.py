@@ -4,9 +4,9 @@ Floor: 10 (evolution).
 Shape: the same for all engines: a reader names its columns and wants values that fit its types.
 """
 
-from schemac.evolution.changes import JUDGED_FACTS, TYPE_FACTS, Change, Fact
+from schemac.evolution.changes import JUDGED_FACTS, LAYOUT_FACTS, TYPE_FACTS, Change, Fact
 from schemac.evolution.fit import Fit, fit, misfit
-from schemac.evolution.layouts import LAYOUT_FACTS, missing_cast
+from schemac.evolution.layouts import missing_cast
 from schemac.evolution.verdict import NO_VERDICT, SAFE, Judgement, Outcome
 
 

@@ -8,9 +8,9 @@ Source: `pyarrow.dataset`, asked with every pair of types and layouts (`tests/co
 
 from schemac.attributes.arrow import EXTENSION_TYPE, read_hints
 from schemac.attributes.lance import JSON
-from schemac.evolution.changes import TYPE_FACTS, Change, Fact
+from schemac.evolution.changes import LAYOUT_FACTS, TYPE_FACTS, Change, Fact
 from schemac.evolution.fit import Fit, fit, misfit
-from schemac.evolution.layouts import LAYOUT_FACTS, missing_cast
+from schemac.evolution.layouts import missing_cast
 from schemac.evolution.side import Pair
 from schemac.evolution.verdict import SAFE, Judgement, Outcome, of_another_unit
 from schemac.logical.slots import Slot

@@ -7,10 +7,9 @@ column anew under a new id.
 """
 
 from schemac.attributes import lance, own
-from schemac.evolution.changes import TYPE_FACTS, Change, Fact
+from schemac.evolution.changes import LAYOUT_FACTS, TYPE_FACTS, Change, Fact
 from schemac.evolution.clocks import clock_of
 from schemac.evolution.fit import Fit, fit, misfit
-from schemac.evolution.layouts import LAYOUT_FACTS
 from schemac.evolution.side import Pair, Side
 from schemac.evolution.verdict import SAFE, Judgement, Outcome, of_another_unit
 from schemac.identity.casts import is_cast
