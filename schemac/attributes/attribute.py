@@ -12,6 +12,8 @@ from typing import Any, Generic, TypeVar
 from pydantic import BaseModel, BeforeValidator, ConfigDict, TypeAdapter
 from pydantic.alias_generators import to_camel
 
+from schemac.attributes.family import Family
+
 T = TypeVar("T")
 
 Extra = Mapping[str, Any]
@@ -19,13 +21,6 @@ Extra = Mapping[str, Any]
 
 KEY_PATTERN = r"[a-zA-Z0-9.-]+/[a-zA-Z0-9_-]+"
 """Form of a key. Source: the standard's JSON Schema of ExtraAttributes."""
-
-NUMBERS = frozenset(
-    f"{sign}{width}"
-    for sign, widths in (("Int", (8, 16, 32, 64)), ("UInt", (8, 16, 32, 64)), ("Float", (16, 32, 64)))
-    for width in widths
-)
-NESTED = frozenset({"List", "Map", "Struct"})
 
 
 class AttributeValue(BaseModel):
@@ -63,8 +58,8 @@ class Attribute(Generic[T]):
     key: str
     value_type: Any
     summary: str
-    fits: frozenset[str] | None = None
-    """Kinds that it can apply to; None means every kind."""
+    fits: frozenset[Family] | None = None
+    """Families of kinds that it can apply to; None means every kind."""
     on_field: bool = True
     on_schema: bool = False
 
@@ -81,8 +76,3 @@ class Attribute(Generic[T]):
     def name(self) -> str:
         """The part after the domain."""
         return self.key.partition("/")[2]
-
-
-def kinds(*names: str) -> frozenset[str]:
-    """A set of kind names, for `fits`."""
-    return frozenset(names)

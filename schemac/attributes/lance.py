@@ -10,7 +10,8 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
-from schemac.attributes.attribute import Attribute, AttributeValue, kinds
+from schemac.attributes.attribute import Attribute, AttributeValue
+from schemac.attributes.family import Family
 
 DOMAIN = "lance.org"
 STORAGE_VERSIONS = ("2.0", "2.1", "2.2", "2.3")
@@ -84,12 +85,14 @@ CLUSTERING_KEY = Attribute[ClusteringPosition](
     f"{DOMAIN}/clusteringKey", ClusteringPosition, "part of the table's clustering key"
 )
 ENCODING = Attribute[Encoding](f"{DOMAIN}/encoding", Encoding, "compression and page layout of the column")
-BLOB = Attribute[Blob](f"{DOMAIN}/blob", Blob, "large values kept outside the pages", fits=kinds("Binary"))
+BLOB = Attribute[Blob](
+    f"{DOMAIN}/blob", Blob, "large values kept outside the pages", fits=frozenset({Family.BYTES})
+)
 FLOAT_ENCODING = Attribute[FloatEncoding](
-    f"{DOMAIN}/floatEncoding", FloatEncoding, "brain floats in a vector", fits=kinds("List")
+    f"{DOMAIN}/floatEncoding", FloatEncoding, "brain floats in a vector", fits=frozenset({Family.LIST})
 )
 JSON = Attribute[bool](
-    f"{DOMAIN}/json", Literal[True], "the text is JSON, stored as such", fits=kinds("String")
+    f"{DOMAIN}/json", Literal[True], "the text is JSON, stored as such", fits=frozenset({Family.TEXT})
 )
 STORAGE_VERSION = Attribute[str](
     f"{DOMAIN}/storageVersion",

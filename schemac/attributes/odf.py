@@ -8,7 +8,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import ConfigDict, Field
 
-from schemac.attributes.attribute import Attribute, AttributeValue, kinds, spelled
+from schemac.attributes.attribute import Attribute, AttributeValue, spelled
+from schemac.attributes.family import Family
 
 DOMAIN = "opendatafabric.org"
 
@@ -51,5 +52,5 @@ ARCHETYPE = Attribute[str](
 )
 WORDS = frozenset({"Did", "Multihash", "ObjectLink"})
 """Logical types that have String as their kind."""
-WORD_KINDS = kinds("String")
+WORD_FAMILIES = frozenset({Family.TEXT})
 ATTRIBUTES = (DESCRIPTION, TYPE, LINKED_OBJECTS)

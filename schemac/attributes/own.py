@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import AfterValidator, Field
 
-from schemac.attributes.attribute import NUMBERS, Attribute, kinds
+from schemac.attributes.attribute import Attribute
+from schemac.attributes.family import NUMBERS, Family
 from schemac.attributes.zones import find_zone
 from schemac.registry.installed import engines
 
@@ -43,13 +44,13 @@ UNIT = Attribute[str](
     f"{DOMAIN}/unit",
     Annotated[str, Field(min_length=1)],
     "unit of measure of the number, such as `m/s`",
-    fits=NUMBERS | kinds("Decimal", "List"),
+    fits=NUMBERS | frozenset({Family.DECIMAL, Family.LIST}),
 )
 CLOCK_ZONE = Attribute[str](
     f"{DOMAIN}/clockZone",
     Annotated[str, Field(min_length=1), AfterValidator(_known_zone)],
     "zone in which clock readings without a zone are to be read",
-    fits=kinds("Timestamp"),
+    fits=frozenset({Family.TIMESTAMP}),
 )
 TARGETS_OF = Attribute[list[str]](
     f"{DOMAIN}/targets",

@@ -8,7 +8,8 @@ from typing import Annotated
 
 from pydantic import AfterValidator, Field
 
-from schemac.attributes.attribute import Attribute, kinds
+from schemac.attributes.attribute import Attribute
+from schemac.attributes.family import Family
 
 DOMAIN = "paimon.apache.org"
 
@@ -46,12 +47,14 @@ TYPE = Attribute[str](
     f"{DOMAIN}/type",
     Annotated[str, Field(pattern=_TYPE)],
     "Paimon's type where it is richer, such as VARCHAR(20)",
-    fits=kinds("String", "Binary", "Time", "Timestamp", "List", "Map", "Struct"),
+    fits=frozenset(
+        {Family.TEXT, Family.BYTES, Family.TIME, Family.TIMESTAMP, Family.LIST, Family.MAP, Family.STRUCT}
+    ),
 )
 NULLABLE_KEY = Attribute[bool](
     f"{DOMAIN}/nullableKey",
     bool,
     "whether Paimon's type of the key (of a MULTISET: of the element) allows nulls, as Flink declares it",
-    fits=kinds("Map"),
+    fits=frozenset({Family.MAP}),
 )
 ATTRIBUTES = (PRIMARY_KEYS, PARTITION_KEYS, OPTIONS, COMMENT, DEFAULT_VALUE, TYPE, NULLABLE_KEY)

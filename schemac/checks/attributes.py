@@ -160,8 +160,8 @@ def _is_in_place(attribute: Attribute[Any], slot: Slot | None, say: Say) -> bool
             help="move it under the `extra:` beside `fields:`",
         )
         return False
-    if attribute.fits is not None and slot.type.kind not in attribute.fits:
-        fits = [kind for kind in BY_NAME if kind in attribute.fits]
+    if attribute.fits is not None and slot.type.family not in attribute.fits:
+        fits = [name for name, kind in BY_NAME.items() if kind.family in attribute.fits]
         say(
             MISPLACED_ATTRIBUTE,
             f"`{key}` cannot apply to {with_article(slot.type.kind)}",
@@ -175,7 +175,7 @@ def _is_in_place(attribute: Attribute[Any], slot: Slot | None, say: Say) -> bool
 def _fitting_place(attribute: Attribute[Any], slot: Slot) -> str:
     """Where an author may have meant a hint to stand that does not fit a list or map."""
     for child in slot.children:
-        if isinstance(child.segment, Part) and child.type.kind in (attribute.fits or ()):
+        if isinstance(child.segment, Part) and child.type.family in (attribute.fits or ()):
             return f"write it for the {child.segment.value}: `{{kind: {child.type.kind}, extra: {{{attribute.key}: …}}}}`"
     return ""
 

@@ -96,7 +96,7 @@ def check_object_link(slot: Slot, findings: Findings) -> None:
     word = odf.TYPE.read(slot.extra)
     if word is None or word.kind not in odf.WORDS:
         return
-    if slot.type.kind not in odf.WORD_KINDS:
+    if slot.type.family not in odf.WORD_FAMILIES:
         findings.at_extra(
             slot,
             odf.TYPE.key,

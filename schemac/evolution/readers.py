@@ -4,10 +4,11 @@ Layer: evolution.
 Shape: the same for all engines: a reader names its columns and wants values that fit its types.
 """
 
+from schemac.evolution.castability import castability, misfit
 from schemac.evolution.changes import JUDGED_FACTS, LAYOUT_FACTS, TYPE_FACTS, Change, Fact
-from schemac.evolution.fit import Fit, fit, misfit
 from schemac.evolution.layouts import missing_cast
 from schemac.evolution.verdict import NO_VERDICT, SAFE, Judgement, Outcome
+from schemac.logical.castability import Castability
 
 
 def for_old_readers(change: Change) -> Judgement:
@@ -18,14 +19,14 @@ def for_old_readers(change: Change) -> Judgement:
     if change.fact in TYPE_FACTS:
         assert old is not None
         assert new is not None
-        match fit(new.type, old.type):
-            case Fit.NEVER:
+        match castability(new.type, old.type):
+            case Castability.NEVER:
                 return Judgement(
                     Outcome.REFUSED,
                     f"a reader that expects {old.type.title()} can do nothing with {new.type.title()}",
                     "add a field beside the old one, and drop the old one when nobody reads it any more",
                 )
-            case Fit.DEPENDS:
+            case Castability.DEPENDS:
                 return Judgement(
                     Outcome.DATA,
                     f"old readers expect {old.type.title()}: {misfit(new.type, old.type)}",

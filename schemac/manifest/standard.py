@@ -190,7 +190,10 @@ class Standardizer:
         return {key: item for key, item in value.items() if key != "extra"}
 
     def _kind(self, written: str, at: TreePath) -> str:
-        return self._word(written, BY_NAME, SPELLINGS, at)
+        kind = self._word(written, BY_NAME, SPELLINGS, at)
+        if self._is_strict and kind in BY_NAME and BY_NAME[kind].standard_number is None:
+            self._say(FRIENDLY_FORM, at, f"the standard has no kind {kind}", help="compile without --strict")
+        return kind
 
     def _unit(self, written: str, at: TreePath) -> str:
         singular = _PLURALS.get(written)

@@ -8,12 +8,13 @@ Source: `pyarrow.dataset`, asked with every pair of types and layouts (`tests/co
 
 from schemac.attributes.arrow import EXTENSION_TYPE, read_hints
 from schemac.attributes.lance import JSON
+from schemac.evolution.castability import castability, misfit
 from schemac.evolution.changes import LAYOUT_FACTS, TYPE_FACTS, Change, Fact
-from schemac.evolution.fit import Fit, fit, misfit
 from schemac.evolution.judge import Judge
 from schemac.evolution.layouts import missing_cast
 from schemac.evolution.side import Pair
 from schemac.evolution.verdict import SAFE, Judgement, Outcome, of_another_unit
+from schemac.logical.castability import Castability
 from schemac.logical.slots import Slot
 
 _NOTHING = frozenset(
@@ -93,12 +94,12 @@ def _judge(change: Change) -> Judgement:
 
 
 def _type(old: Slot, new: Slot) -> Judgement:
-    match fit(old.type, new.type):
-        case Fit.NEVER:
+    match castability(old.type, new.type):
+        case Castability.NEVER:
             return Judgement(
                 Outcome.REFUSED, f"{old.type.title()} cannot be cast to {new.type.title()}", _WRITE_ANEW
             )
-        case Fit.DEPENDS:
+        case Castability.DEPENDS:
             return _layout(old, new) or Judgement(
                 Outcome.DATA,
                 f"{misfit(old.type, new.type)}: a read fails, or changes them",

@@ -8,13 +8,14 @@ column anew under a new id.
 
 from schemac.attributes import lance, own
 from schemac.engines.lance.view import column_words
+from schemac.evolution.castability import castability, misfit
 from schemac.evolution.changes import LAYOUT_FACTS, TYPE_FACTS, Change, Fact
 from schemac.evolution.clocks import clock_of
-from schemac.evolution.fit import Fit, fit, misfit
 from schemac.evolution.judge import Judge
 from schemac.evolution.side import Pair, Side
 from schemac.evolution.verdict import SAFE, Judgement, Outcome, of_another_unit
 from schemac.identity.casts import is_cast
+from schemac.logical.castability import Castability
 from schemac.logical.slots import Slot, is_in_structs, preorder
 
 _LAYOUTS = LAYOUT_FACTS - {Fact.CHILD_NAMES_CHANGED} | {Fact.EXTENSION_TYPE_CHANGED}
@@ -269,10 +270,10 @@ def _type(fact: Fact, sides: Pair, old: Slot, new: Slot) -> Judgement:
         return Judgement(Outcome.REFUSED, "Lance turns JSON into bytes only", _BESIDE)
     if clock_of(old, new) is None:
         return _undeclared_clock(old, new)
-    match fit(old.type, new.type):
-        case Fit.NEVER:
+    match castability(old.type, new.type):
+        case Castability.NEVER:
             return Judgement(Outcome.REFUSED, f"{old.type.title()} cannot become {new.type.title()}", _BESIDE)
-        case Fit.DEPENDS:
+        case Castability.DEPENDS:
             return Judgement(
                 Outcome.DATA,
                 f"the column is written anew; {_what_may_be_wrong(old, new)}",

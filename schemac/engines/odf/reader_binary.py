@@ -12,9 +12,9 @@ from typing import Any, NoReturn
 from schemac.engines.odf.binary import FLAGS, TAG
 from schemac.engines.odf.buffer import Buffer, Table
 from schemac.engines.odf.malformed import MalformedError
-from schemac.engines.odf.values import PROPERTIES, UNITS
+from schemac.engines.odf.values import KINDS_BY_TAG, PROPERTIES, UNITS
 from schemac.importers.importer import Tree
-from schemac.kinds.registry import BY_NAME, KINDS
+from schemac.kinds.registry import BY_NAME
 
 
 def read_binary(content: bytes) -> Tree | bytes:
@@ -50,9 +50,9 @@ def _field(table: Table) -> Tree:
 def _type(table: Table, slot: int, owner: str) -> Tree:
     """The type whose tag stands in a slot and whose table in the next one."""
     tag = table.scalar(slot, TAG) or 0
-    if not 1 <= tag <= len(KINDS):
+    kind = KINDS_BY_TAG.get(tag)
+    if kind is None:
         raise MalformedError(f"{owner} has a type of the unknown number {tag}")
-    kind = KINDS[tag - 1].__name__
     properties = table.table(slot + 1)
     if properties is None:
         raise MalformedError(f"{owner} has a {kind} without its table")

@@ -21,11 +21,12 @@ from schemac.engines.paimon.options import (
 )
 from schemac.engines.paimon.types import Atomic, PaimonType, Vector
 from schemac.engines.paimon.view import PaimonPlace, errors_of, places, table_schema
+from schemac.evolution.castability import castability, is_lossless_by_calendar
 from schemac.evolution.changes import TYPE_FACTS, Change, Fact
-from schemac.evolution.fit import Fit, fit, is_lossless_by_calendar
 from schemac.evolution.judge import Judge
 from schemac.evolution.side import Pair
 from schemac.evolution.verdict import SAFE, Judgement, Outcome, of_another_unit
+from schemac.logical.castability import Castability
 from schemac.logical.path import Part
 from schemac.logical.slots import Slot
 
@@ -232,7 +233,9 @@ def _type(change: Change, sides: Pair, old: Slot, new: Slot, was: PaimonType, is
 
 def _is_doubtful(old: Slot, new: Slot) -> bool:
     """Whether values may not fit, by their kinds; Paimon's own moments reach as far as any calendar."""
-    return fit(old.type, new.type) >= Fit.DEPENDS and not is_lossless_by_calendar(old.type, new.type)
+    return castability(old.type, new.type) >= Castability.DEPENDS and not is_lossless_by_calendar(
+        old.type, new.type
+    )
 
 
 def _keys(change: Change, sides: Pair) -> Judgement:

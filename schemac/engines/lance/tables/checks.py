@@ -16,9 +16,9 @@ from schemac.engines.lance.tables.filters import column_name, misfit_filter, nul
 from schemac.engines.lance.tables.stages import casts_of
 from schemac.engines.lance.tables.steps import Check, Subject
 from schemac.engines.lance.view import words
+from schemac.evolution.castability import can_be_rounded, why_misfit
 from schemac.evolution.changes import Change, Fact
 from schemac.evolution.clocks import clock_of
-from schemac.evolution.fit import can_be_rounded, why_misfit
 from schemac.evolution.side import Pair
 from schemac.evolution.verdict import Judgement, Outcome
 from schemac.logical.slots import Slot, preorder
