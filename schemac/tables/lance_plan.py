@@ -11,7 +11,9 @@ from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from schemac.attributes.lance import STORAGE_VERSION
+from schemac.attributes.own import CLOCK_ZONE
 from schemac.evolution.changes import TYPE_FACTS, Change, Fact
+from schemac.evolution.clocks import clock_of
 from schemac.evolution.diff import diff_of, slot_title
 from schemac.evolution.engines import lance as engine
 from schemac.evolution.side import Pair, Side
@@ -182,7 +184,8 @@ def _judged(
     for way in ways if len(ways) > 1 else ():
         for change in diff_of(way):
             if change.fact in TYPE_FACTS:
-                yield _at_the_end(change, way, sides), engine.judge(change, way)
+                told = _at_the_end(change, way, sides)
+                yield told, _with_clock_to_declare(change, told, engine.judge(change, way))
 
 
 def _at_the_end(change: Change, way: Pair, sides: Pair) -> Change:
@@ -192,6 +195,19 @@ def _at_the_end(change: Change, way: Pair, sides: Pair) -> Change:
     id = way.new.ids.get(change.new_slot) if change.new_slot is not None else None
     slot = next((slot for slot, other in sides.new.ids.items() if other == id), None)
     return replace(change, new_slot=slot, old_slot=sides.before.get(slot) if slot is not None else None)
+
+
+def _with_clock_to_declare(change: Change, told: Change, judgement: Judgement) -> Judgement:
+    """The judgement, with a way out where a clock is to be declared and the field is no longer one that can say it."""
+    old, new, last = change.old_slot, change.new_slot, told.new_slot
+    if old is None or new is None or last is None or last.type.kind == new.type.kind:
+        return judgement
+    if clock_of(old, new) is not None:
+        return judgement
+    return judgement._replace(
+        way_out=f"lock a version in which {last.title} is {new.type.title()} again and has the clock's zone"
+        f" as `{CLOCK_ZONE.key}` under its `extra:`; then lock this schema again",
+    )
 
 
 def _refuse(change: Change, judgement: Judgement, table: LanceTable, report: Report) -> None:
