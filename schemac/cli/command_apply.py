@@ -34,7 +34,7 @@ from schemac.tables.paimon_apply import apply_paimon
 from schemac.tables.paimon_plan import plan_paimon
 from schemac.tables.paimon_table import open_paimon_table, report_paimon_drift
 from schemac.tables.steps import Rewrite
-from schemac.tables.verify import report_drift, wanted_of
+from schemac.tables.verify import report_drift
 
 ON_SPARK_FROM = 20_000_000
 """Rows from which on a column is written anew on Spark; below, a session takes longer to start than it saves."""
@@ -103,7 +103,7 @@ def _apply(
     if options.dry_run:
         return True
     if made.is_done and not table.has_notes:
-        report_drift(table, wanted_of(table, new), report)
+        report_drift(table, new, report)
         return not report.has_errors
     if not _is_wanted(made, options):
         say("nothing was changed", options)
@@ -113,7 +113,7 @@ def _apply(
     after = open_table(options.table, locked, report) if is_done else None
     if after is None:
         return False
-    report_drift(after, wanted_of(after, new), report)
+    report_drift(after, new, report)
     document |= {"applied": True, "version": after.dataset.version}
     if not report.has_errors:
         say(f"done: {options.table} is at version {after.dataset.version}, and verified", options)

@@ -13,7 +13,7 @@ from schemac.source.catalogue import TABLE_DRIFT
 from schemac.source.report import Report
 from schemac.tables.lance_table import is_held, open_table
 from schemac.tables.paimon_table import report_paimon_drift
-from schemac.tables.verify import report_drift, wanted_of
+from schemac.tables.verify import report_drift
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -51,4 +51,4 @@ def _verify(locked: LockedDataset, side: Side, options: argparse.Namespace, repo
         return
     table = open_table(options.table, locked, report) if is_held(side, report) else None
     if table is not None:
-        report_drift(table, wanted_of(table, side), report)
+        report_drift(table, side, report)
