@@ -25,7 +25,6 @@ NUMBERS = frozenset(
     for sign, widths in (("Int", (8, 16, 32, 64)), ("UInt", (8, 16, 32, 64)), ("Float", (16, 32, 64)))
     for width in widths
 )
-NESTED = frozenset({"List", "Map", "Struct"})
 
 
 class AttributeValue(BaseModel):

@@ -14,7 +14,7 @@ from schemac.attributes import arrow, lance
 from schemac.kinds.decimal import MOST_DIGITS
 from schemac.kinds.foreign import ARROW_BUFFERS, ARROW_NAMES
 from schemac.kinds.units import ARROW_UNITS
-from schemac.physical.arrow import ArrowType, pa
+from schemac.physical.arrow import pa
 
 Tree = dict[str, Any]
 
@@ -130,8 +130,3 @@ def extension_hint(type_: Any) -> Tree:
             arrow.EXTENSION_TYPE.key: {"name": name, "metadata": json.dumps(opaque, separators=(",", ":"))}
         }
     return {arrow.EXTENSION_TYPE.key: {"name": name}}
-
-
-def storage_of(type_: ArrowType) -> Any:
-    """The storage type of an extension type, any other type itself."""
-    return type_.storage_type if isinstance(type_, pa.BaseExtensionType) else type_

@@ -21,8 +21,6 @@ from schemac.tables.wording import entry_name, entry_words, type_pair
 from schemac.targets._spark.marks import COMMENT, TYPE_MARKS
 
 NAME, ID, PARENT, TYPE, NULLABLE, ENCODING, EXTENSION, METADATA = 2, 3, 4, 5, 6, 7, 9, 10
-IGNORED = {8}
-IDENTITY = {ID, PARENT}
 _SAID_BY_METADATA = {EXTENSION, 12, 13, 14, 15}
 """Fields of a message that repeat entries of its metadata."""
 STEERING = frozenset({own.TARGETS_OF.key, own.RENAMED_FROM.key, STORAGE_VERSION.key})
