@@ -26,7 +26,7 @@ from schemac.source.report import Report
 from schemac.tables.checks import checks, report_pointless_rounding
 from schemac.tables.differences import differences
 from schemac.tables.lance_fields import lance_schema, paths
-from schemac.tables.lance_table import LanceTable, is_held, limits_of
+from schemac.tables.lance_table import LanceTable, has_rows, is_held, limits_of
 from schemac.tables.layout import Layout
 from schemac.tables.stages import pair_by_ids, stages
 from schemac.tables.steps import (
@@ -102,7 +102,10 @@ def plan(table: LanceTable, new: Side, report: Report, rounded: frozenset[str] =
     sides = pair_by_ids(table.side, new)
     changes = diff_of(sides)
     ways = stages(sides)
-    judged = list(_judged(sides, ways, changes)) if table.row_count else []
+    is_filled = has_rows(table, report)
+    if is_filled is None:
+        return None
+    judged = list(_judged(sides, ways, changes)) if is_filled else []
     for change, judgement in judged:
         if judgement.outcome is Outcome.REFUSED:
             _refuse(change, judgement, table, report)
