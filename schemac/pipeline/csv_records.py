@@ -26,7 +26,6 @@ from .texts import FAULT, File, Listed, Texts
 CORRUPT = "__corrupt"
 NO_CELL = "\ue000"
 QUOTES = "quotes"
-LEFT_OPEN = "a quote opens and does not close in its line: if values hold line breaks, set `multiLine: true`"
 UNSOUND = "a quote is not escaped, does not close, or stands beside other text of its value"
 
 

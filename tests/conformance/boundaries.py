@@ -184,8 +184,11 @@ def _moment(old: Bounded, new: Bounded, value: int, clock: str | None, *, is_rou
         return MISFIT
     counts = seconds / DAY if new.kind == "Date" else seconds * PER_SECOND[new.unit]
     count = math.floor(counts)
-    bits = 32 if new.kind == "Date" else 64
-    if (count != counts and not is_rounded) or not -(2 ** (bits - 1)) <= count < 2 ** (bits - 1):
+    # A Date counts days in 32 bits, or as many milliseconds in 64.
+    is_in_milliseconds = new.kind == "Date" and "extra" in new.manifest
+    bits = 32 if new.kind == "Date" and not is_in_milliseconds else 64
+    per = DAY * 1000 if is_in_milliseconds else 1
+    if (count != counts and not is_rounded) or not -(2 ** (bits - 1)) <= count * per < 2 ** (bits - 1):
         return MISFIT
     # A count in 64 bits on the way there, too.
     return count if _is_reached(old, seconds) else MISFIT

@@ -43,7 +43,7 @@ def carried_out(path: str, lock: LockedDataset) -> None:
     made = planned(path, lock, report)
     assert made is not None, report.diagnostics
     assert apply_plan(made, report, QUIET), report.diagnostics
-    report_drift(opened(path, lock), made.target, report)
+    report_drift(opened(path, lock), made.sides.new, report)
     assert not report.diagnostics
 
 

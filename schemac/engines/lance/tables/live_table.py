@@ -161,10 +161,8 @@ def open_table(path: str, locked: LockedDataset, report: Report) -> LanceTable |
         report.add(UNUSABLE_TABLE, f"{path} needs {error.name}, which is not installed", file=path, help=help)
         return None
     except (ValueError, OSError, RuntimeError) as error:
-        reason = str(error).splitlines()[0].partition(", /")[0]
-        report.add(
-            UNUSABLE_TABLE, f"cannot open {path}: {reason}", file=path, help="give the path of a Lance table"
-        )
+        message = f"cannot open {path}: {reason_of(error)}"
+        report.add(UNUSABLE_TABLE, message, file=path, help="give the path of a Lance table")
         return None
     fields = tuple(pb.Field.FromString(bytes(message)) for message in messages)
     for version in reversed(locked.versions):
@@ -174,6 +172,26 @@ def open_table(path: str, locked: LockedDataset, report: Report) -> LanceTable |
         if messages_then is not None and not differences(messages_then, dataset.lance_schema):
             return LanceTable(path, dataset, side, fields, has_own_numbers=False, locked=locked)
     return _lifted(path, dataset, schema, fields, locked, report)
+
+
+def has_rows(table: LanceTable, report: Report) -> bool | None:
+    """Whether a table has rows; None after saying why they cannot be counted: old tables do it by their data files."""
+    try:
+        with lance_errors():
+            return bool(table.row_count)
+    except (ValueError, OSError, RuntimeError) as error:
+        report.add(
+            UNUSABLE_TABLE,
+            f"cannot read {table.name}: {reason_of(error)}",
+            file=table.name,
+            help="bring its files back, or go to a version of the table that has all of its own: lance.dataset(path).versions()",
+        )
+        return None
+
+
+def reason_of(error: Exception) -> str:
+    """What Lance says, without where in its own code."""
+    return str(error).splitlines()[0].partition(", /")[0]
 
 
 def _refuse_pipes(path: str) -> None:
