@@ -90,6 +90,9 @@ _WORDS = Vocabulary(
     },
 )
 _FRIENDLY_WORDS = _WORDS._replace(friendly_keys={"Field": ("description",), "Schema": ("description",)})
+_TYPES = ("type", "kind", "inner", "itemType", "keyType", "valueType")
+_TYPE_KEYS = frozenset({*_TYPES, *(key for key, meant in _WORDS.keys.items() if meant in _TYPES)})
+"""Keys that a type stands behind, also those of other systems."""
 _PARTS = {"itemType": Part.ITEM, "keyType": Part.KEY, "valueType": Part.VALUE}
 
 
@@ -106,11 +109,38 @@ def bind(
     A file that nobody named, but that lay in a folder, may well be something else than a manifest. A dataset without a
     name is called after the text, or `stem`.
     """
-    documents = parse(source, report)
     # A text that is no file is called `<text>`.
     stem = (PurePath(source.name).stem if stem is None else stem).removesuffix(".schema").strip(
         "<>"
     ) or "dataset"
+    attempt = Report()
+    found = _bound(source, attempt, parse(source, attempt), strict, is_named, stem)
+    if attempt.has_errors:
+        found, attempt = _bound_whole(source, strict, is_named, stem) or (found, attempt)
+    report.extend(attempt.diagnostics)
+    return found
+
+
+def _bound_whole(
+    source: SourceText, strict: bool, is_named: bool, stem: str
+) -> tuple[list[LogicalDataset], Report] | None:
+    """What stands in a text with types that YAML takes apart, read as their author wrote them; None without such."""
+    from schemac.manifest.torn import veil
+
+    veiled = veil(source.content, _TYPE_KEYS)
+    if veiled is None:
+        return None
+    report = Report()
+    documents = parse(source, report, content=veiled.content)
+    for document in documents:
+        document.value = veiled.unveil(document.value)
+    found = _bound(source, report, documents, strict, is_named, stem)
+    return (found, report) if report.has_errors else None
+
+
+def _bound(
+    source: SourceText, report: Report, documents: list[Document], strict: bool, is_named: bool, stem: str
+) -> list[LogicalDataset]:
     found: list[LogicalDataset] = []
     for document in documents:
         found += _DocumentBinder(document, stem, strict, report, is_named).datasets()
