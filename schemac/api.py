@@ -21,7 +21,7 @@ from schemac.logical.system import Variant
 from schemac.lowering.lower import LoweringOptions, lower
 from schemac.project.compile import check_source, collector_paused, lowering_of
 from schemac.project.configuration import Project, find_project
-from schemac.project.discovery import lock_path
+from schemac.project.discovery import has_lock
 from schemac.source.catalogue import UNREADABLE_SOURCE, UNSUPPORTED_ARROW_TYPE
 from schemac.source.diagnostic import Diagnostic, SchemaError, Severity
 from schemac.source.report import Report
@@ -177,7 +177,7 @@ def compile_file(
     _raise_errors(report)
     assert source is not None
     datasets = _compile(source, settings, report, strict, system_columns)
-    if not lock_path(Path(path)).exists():
+    if not has_lock(Path(path)):
         return datasets
     from schemac.project.locking import locked_datasets  # for start-up time: many manifests have no lock
 

@@ -34,6 +34,9 @@ COMMANDS = {
 }
 """Commands with what they do; each is the module `schemac.cli.command_<name>`."""
 
+_MAY_BE_EMPTY = ("skip", "old", "new")
+"""Names of columns: a source may have one without, and what is no name is said of it."""
+
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line; returns the exit code."""
@@ -97,6 +100,8 @@ def _run(given: list[str]) -> int:
     if options.command is None:
         parser.print_help()
         return ExitCode.USAGE
+    if parser.chosen is not None:
+        parser.chosen.refuse_empty(options)
     result: int = import_module(f"schemac.cli.command_{options.command}").run(options)
     return result
 
@@ -108,6 +113,16 @@ class _Parser(argparse.ArgumentParser):
     """All words of the command line."""
     chosen: "_Parser | None" = None
     """The parser of the command that was named."""
+
+    def refuse_empty(self, options: argparse.Namespace) -> None:
+        """Leave where a word is empty, as one of an unset variable is: it would stand for a default, or for everything."""
+        for action in self._actions:
+            given = getattr(options, action.dest, None)
+            if action.dest not in _MAY_BE_EMPTY and (
+                given == "" or (isinstance(given, list) and "" in given)
+            ):
+                name = "/".join(action.option_strings) or action.metavar or action.dest
+                self.error(f"argument {name}: it is empty; is a variable of the shell not set?")
 
     def exit(self, status: int = 0, message: str | None = None) -> NoReturn:
         """Leave; what is said may repeat the words of the command line."""

@@ -24,7 +24,7 @@ from schemac.pipeline.mapping import mapping_mistakes
 from schemac.pipeline.source_options import option_mistakes
 from schemac.project.compile import Options, check_source, emit
 from schemac.project.configuration import Project, find_project
-from schemac.project.discovery import lock_path
+from schemac.project.discovery import has_lock
 from schemac.project.locking import locked_datasets
 from schemac.source.catalogue import PIPELINE_FILE, SOURCE_OPTION
 from schemac.source.diagnostic import Code
@@ -122,7 +122,7 @@ def _with_schema(job: Job, path: Path, document: Document, report: Report) -> Lo
         return None
     (dataset,) = wanted
     loaded = _lowered(job, dataset, project, document, report)
-    if loaded is None or not lock_path(manifest).exists():
+    if loaded is None or not has_lock(manifest):
         return loaded
     locked = locked_datasets(manifest, str(manifest), [dataset], report, is_error=True)
     return None if report.has_errors else replace(loaded, numbers=locked[dataset.name].found.numbers)

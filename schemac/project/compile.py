@@ -26,7 +26,7 @@ from schemac.lowering.lower import LoweringOptions, lower
 from schemac.manifest.bind import bind, told_apart, unique_by_name
 from schemac.manifest.system_columns import with_system_columns
 from schemac.project.configuration import Project
-from schemac.project.discovery import ManifestFile, lock_path
+from schemac.project.discovery import ManifestFile, has_lock
 from schemac.project.workers import cores, share
 from schemac.source.diagnostic import Diagnostic, Severity
 from schemac.source.report import Report
@@ -150,7 +150,7 @@ def _in_project(file: ManifestFile, project: Project) -> str:
 
 def _locked(file: CompiledFile, options: Options, report: Report) -> "Mapping[str, Locked]":
     """What the lock beside a manifest says of each dataset; nothing where there is none."""
-    if not options.locked and not lock_path(file.file.path).exists():
+    if not options.locked and not has_lock(file.file.path):
         return {}
     # Imported here for start-up time: many projects have no locks.
     from schemac.project.locking import locked_datasets
