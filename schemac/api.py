@@ -30,6 +30,8 @@ from schemac.syntax.complaints import complaints
 from schemac.targets.target import Compilation, Emission, Loss, load_target
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     import pyarrow as pa
 
     from schemac.evolution.changes import Change
@@ -53,6 +55,8 @@ class Dataset:
     """What was found beside errors: warnings and notes about the dataset, and about the text as a whole."""
     _lowering: LoweringOptions = field(default=LoweringOptions(), repr=False)
     """Encodings and metadata as its project settles them."""
+    _versions: "Mapping[str, str]" = field(default_factory=dict, repr=False)
+    """Versions of engines that the losses are to hold for, where its project names them."""
 
     @property
     def name(self) -> str:
@@ -66,8 +70,10 @@ class Dataset:
 
     @cached_property
     def _compilation(self) -> Compilation:
-        plain = Compilation(self._logical, lower(self._logical, self._lowering))
-        return plain if self._locked is None else self._locked.compilation(plain, self._lowering)
+        found = Compilation(self._logical, lower(self._logical, self._lowering))
+        if self._locked is not None:
+            found = self._locked.compilation(found, self._lowering)
+        return replace(found, versions=self._versions)
 
     def to_arrow(self, *, metadata: bool | None = None, defaults: ArrowDefaults | None = None) -> "pa.Schema":
         """The pyarrow schema; `metadata=False` leaves attributes out, `defaults` encode fields without a hint.
@@ -185,8 +191,7 @@ def compile_file(
     locked = locked_datasets(Path(path), str(path), logical, report, is_error=False)
     _raise_errors(report)
     found = _by_dataset(logical, report)
-    lowering = lowering_of(settings)
-    return [Dataset(d, locked[d.name], w, lowering) for d, w in zip(logical, found, strict=True)]
+    return [replace(d, _locked=locked[d.name], warnings=w) for d, w in zip(datasets, found, strict=True)]
 
 
 def _project(given: str | Path, report: Report) -> Project:
@@ -360,7 +365,10 @@ def _compile(
     _raise_errors(report)
     found = _by_dataset(datasets, report)
     lowering = lowering_of(project)
-    return [Dataset(dataset, None, w, lowering) for dataset, w in zip(datasets, found, strict=True)]
+    return [
+        Dataset(dataset, None, w, lowering, project.versions)
+        for dataset, w in zip(datasets, found, strict=True)
+    ]
 
 
 def _by_dataset(datasets: list[LogicalDataset], report: Report) -> list[tuple[Diagnostic, ...]]:
