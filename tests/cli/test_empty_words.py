@@ -8,7 +8,7 @@ import pytest
 
 from schemac.cli.main import COMMANDS, main
 
-MAY_BE_EMPTY = {"--skip", "old", "new"}
+MAY_BE_EMPTY = {"--skip", "old", "new", "against"}
 
 
 def words(command: str) -> list[list[str]]:
@@ -16,7 +16,8 @@ def words(command: str) -> list[list[str]]:
     parser = argparse.ArgumentParser()
     import_module(f"schemac.cli.command_{command}").add_arguments(parser)
     takers = [a for a in parser._actions if a.nargs != 0 and not a.choices]
-    positional = ["x" for a in takers if not a.option_strings and a.nargs is None]
+    plain = [a for a in takers if not a.option_strings and a.nargs is None]
+    positional = ["x" for _ in plain]
     needed = [f"{a.option_strings[0]}=x" for a in takers if a.option_strings and a.required]
     found: list[list[str]] = []
     for action in takers:
@@ -27,7 +28,10 @@ def words(command: str) -> list[list[str]]:
             others = [word for word in needed if not word.startswith(f"{name}=")]
             found.append([command, *positional, *others, f"{name}="])
         else:
-            found.append([command, *(["" for _ in positional] or [""]), *needed])
+            given = [
+                "" if a is action else "x" for a in takers if not a.option_strings and a in (action, *plain)
+            ]
+            found.append([command, *given, *needed])
     return found
 
 
