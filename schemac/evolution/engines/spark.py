@@ -12,6 +12,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
+from schemac.attributes.odf import DESCRIPTION
 from schemac.evolution.changes import Change, Fact
 from schemac.evolution.side import Pair
 from schemac.evolution.verdict import SAFE, Judgement, Outcome, of_another_unit
@@ -105,7 +106,8 @@ def _of_column(change: Change, sides: Pair, connector: Connector) -> Judgement:
 
 def _needs_properties(slot: Slot, sides: Pair) -> bool:
     """Whether DDL alone would make another column of it."""
-    return any(key != COMMENT for key in sides.new.spark_column(slot)["metadata"])
+    # The description is what the comment says.
+    return bool(sides.new.spark_column(slot)["metadata"].keys() - {COMMENT, DESCRIPTION.key})
 
 
 def _refused(connector: Connector, what: str) -> Judgement:
