@@ -12,7 +12,7 @@ from importlib import import_module
 from typing import NoReturn
 
 from schemac.cli.exit_code import ExitCode
-from schemac.cli.terminal import tell
+from schemac.cli.terminal import OutputError, tell
 from schemac.source.printable import printable
 from schemac.source.suggest import closest
 from schemac.version import __version__
@@ -34,18 +34,27 @@ COMMANDS = {
 }
 """Commands with what they do; each is the module `schemac.cli.command_<name>`."""
 
+_MAY_BE_EMPTY = ("skip", "old", "new", "against")
+"""Names of columns, for a source may have one without, and what is looked up in any case and not found."""
+
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line; returns the exit code."""
     given = list(sys.argv[1:] if arguments is None else arguments)
     # Looking for plugins of pydantic, which cannot change what a manifest means, takes longer than checking one.
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
+    _open_streams()
     for stream in (sys.stdout, sys.stderr):
         # Names of files and fields may hold what a terminal's encoding does not have.
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
     try:
+        if not _has_folder():
+            tell("schemac: the working folder is gone; change into one that is there")
+            return ExitCode.USAGE
         return _run(given)
+    except OutputError as error:
+        return _without_output(error)
     except KeyboardInterrupt:
         tell("interrupted; nothing is half written")
         return 130
@@ -78,9 +87,34 @@ def entry() -> None:
     except BrokenPipeError:
         # Whoever read our output has left; there is nobody to tell.
         os._exit(code)
+    except OSError as error:
+        code = _without_output(error)
     if "pyspark" in sys.modules:
         sys.exit(code)
     os._exit(code)
+
+
+def _open_streams() -> None:
+    """Python has no stream where the one that started it closed its end."""
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115 — for the whole process
+
+
+def _has_folder() -> bool:
+    try:
+        os.getcwd()
+    except FileNotFoundError:
+        return False
+    return True
+
+
+def _without_output(error: OSError) -> int:
+    """What was to be told is lost, as on a full disk; what was to be done is done."""
+    tell(f"schemac: cannot write the output: {(error.strerror or str(error)).lower()}")
+    # Python would try once more at exit.
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return ExitCode.USAGE
 
 
 def _run(given: list[str]) -> int:
@@ -98,6 +132,8 @@ def _run(given: list[str]) -> int:
     if options.command is None:
         parser.print_help()
         return ExitCode.USAGE
+    if parser.chosen is not None:
+        parser.chosen.refuse_empty(options)
     result: int = import_module(f"schemac.cli.command_{options.command}").run(options)
     return result
 
@@ -109,6 +145,16 @@ class _Parser(argparse.ArgumentParser):
     """All words of the command line."""
     chosen: "_Parser | None" = None
     """The parser of the command that was named."""
+
+    def refuse_empty(self, options: argparse.Namespace) -> None:
+        """Leave where a word is empty, as one of an unset variable is: it would stand for a default, or for everything."""
+        for action in self._actions:
+            given = getattr(options, action.dest, None)
+            if action.dest not in _MAY_BE_EMPTY and (
+                given == "" or (isinstance(given, list) and "" in given)
+            ):
+                name = "/".join(action.option_strings) or action.metavar or action.dest
+                self.error(f"argument {name}: it is empty; is a variable of the shell not set?")
 
     def exit(self, status: int = 0, message: str | None = None) -> NoReturn:
         """Leave; what is said may repeat the words of the command line."""

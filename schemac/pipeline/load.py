@@ -23,7 +23,7 @@ from schemac.pipeline.job import Job
 from schemac.pipeline.mapping import mapping_mistakes
 from schemac.pipeline.source_options import option_mistakes
 from schemac.project.configuration import Project, find_project
-from schemac.project.discovery import lock_path
+from schemac.project.discovery import has_lock
 from schemac.project.locking import locked_datasets
 from schemac.project.options import Options
 from schemac.project.stages import check_source, emit
@@ -123,7 +123,7 @@ def _with_schema(job: Job, path: Path, document: Document, report: Report) -> Lo
         return None
     (dataset,) = wanted
     loaded = _lowered(job, dataset, project, document, report)
-    if loaded is None or not lock_path(manifest).exists():
+    if loaded is None or not has_lock(manifest):
         return loaded
     locked = locked_datasets(manifest, str(manifest), [dataset], report, is_error=True)
     return None if report.has_errors else replace(loaded, numbers=locked[dataset.name].found.numbers)

@@ -6,6 +6,7 @@ Errors: SC601 invalid-configuration.
 """
 
 import json
+import os
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -114,10 +115,15 @@ def find_project(start: Path, report: Report, explicit: Path | None = None) -> P
     return Project(start)
 
 
+FILES = ("schemac.toml", "pyproject.toml")
+"""Where settings stand; the first that has some counts."""
+
+
 def _candidates(start: Path) -> list[Path]:
     found: list[Path] = []
     for folder in (start, *start.parents):
-        found += [path for name in ("schemac.toml", "pyproject.toml") if (path := folder / name).is_file()]
+        # Also what cannot be read: without its settings a build would give other schemas.
+        found += [path for name in FILES if os.path.lexists(path := folder / name)]
         if (folder / ".git").exists():
             break
     return found

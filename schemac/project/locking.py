@@ -6,6 +6,7 @@ never over what another process has written in the meantime.
 Errors: SC401 unlocked-change, SC402, SC403, SC405 possible-rename, SC406 lock-contention.
 """
 
+import errno
 import os
 import shlex
 import sys
@@ -42,7 +43,7 @@ from schemac.source.catalogue import (
 from schemac.source.diagnostic import Severity
 from schemac.source.report import Report
 from schemac.source.suggest import closest
-from schemac.source.text import read_file
+from schemac.source.text import read_file, reason_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +76,7 @@ def open_lock(manifest: Path, manifest_name: str, report: Report) -> LockFile | 
         if text is None:
             return LockFile(path, name, None, Lock())
     except (OSError, UnicodeDecodeError) as error:
-        report.add(DAMAGED_LOCK, f"{name} cannot be read: {error}", file=name)
+        report.add(DAMAGED_LOCK, f"{name} cannot be read: {reason_of(error)}", file=name)
         return None
     lock = read_lock(text, name, report)
     return None if lock is None else LockFile(path, name, text, lock)
@@ -131,6 +132,9 @@ def _read(path: Path) -> str | None:
     try:
         return read_file(path).decode("utf-8").replace("\r\n", "\n")
     except FileNotFoundError:
+        if path.is_symlink():
+            # Without its lock a dataset would get new ids for everything.
+            raise OSError(errno.ENOENT, "it is a link that leads nowhere") from None
         return None
 
 

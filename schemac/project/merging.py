@@ -16,7 +16,7 @@ from schemac.identity.merge import Choice, merge
 from schemac.project.writing import replace_file
 from schemac.source.catalogue import DAMAGED_LOCK, MERGE_CHOICE, WRITE_FAILED
 from schemac.source.report import Report
-from schemac.source.text import read_file
+from schemac.source.text import read_file, reason_of
 
 _CONFLICT = re.compile(
     r"^<<<<<<<[^\n]*\n(?P<ours>.*?)(?:^\|\|\|\|\|\|\|[^\n]*\n.*?)?^=======[^\n]*\n(?P<theirs>.*?)^>>>>>>>[^\n]*\n",
@@ -39,7 +39,7 @@ def resolve(path: Path, name: str, report: Report) -> bool:
     try:
         text = read_file(path).decode("utf-8").replace("\r\n", "\n")
     except (OSError, UnicodeDecodeError) as error:
-        report.add(DAMAGED_LOCK, f"{name} cannot be read: {error}", file=name)
+        report.add(DAMAGED_LOCK, f"{name} cannot be read: {reason_of(error)}", file=name)
         return False
     if not _CONFLICT.search(text):
         return False
@@ -75,7 +75,7 @@ def _read(path: Path, report: Report) -> Lock | None:
     try:
         text = read_file(path).decode("utf-8").replace("\r\n", "\n")
     except (OSError, UnicodeDecodeError) as error:
-        report.add(DAMAGED_LOCK, f"{path} cannot be read: {error}", file=str(path))
+        report.add(DAMAGED_LOCK, f"{path} cannot be read: {reason_of(error)}", file=str(path))
         return None
     return read_lock(text, str(path), report) if text else Lock()
 

@@ -18,7 +18,7 @@ from schemac.identity.lockfile import read_lock
 from schemac.logical.dataset import LogicalDataset
 from schemac.project.compile import CompiledFile, read_manifests
 from schemac.project.configuration import Project
-from schemac.project.discovery import ManifestFile, lock_path, walk
+from schemac.project.discovery import ManifestFile, has_lock, lock_path, walk
 from schemac.source.catalogue import LOST_LOCK
 from schemac.source.report import Report
 from schemac.source.text import read_file
@@ -33,7 +33,7 @@ def report_lost_locks(files: Sequence[CompiledFile], project: Project, report: R
     search = _Search(project, report)
     for file in files:
         own = lock_path(file.file.path)
-        lock = _read(own) if own.is_file() else Lock()
+        lock = _read(own) if has_lock(file.file.path) else Lock()
         # What is wrong with a lock is told where it is opened.
         known = {dataset.name for dataset in lock.datasets} if lock is not None else None
         for dataset in file.datasets:

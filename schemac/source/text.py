@@ -80,6 +80,9 @@ def read_file(path: Path, limit: int | None = None) -> bytes:
         handle = os.open(path, flags)
     except ValueError as error:
         raise OSError(errno.EINVAL, "a path cannot hold a NUL") from error
+    if stat.S_ISDIR(os.fstat(handle).st_mode):
+        os.close(handle)
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
     with os.fdopen(handle, "rb") as stream:
         if not is_open and not stat.S_ISREG(os.fstat(handle).st_mode):
             raise OSError(errno.EINVAL, "it is a pipe or a device, not a file")
@@ -89,8 +92,10 @@ def read_file(path: Path, limit: int | None = None) -> bytes:
 _OPEN = ("/dev/fd/", "/dev/stdin", "/proc/self/fd/")
 
 
-def reason_of(error: OSError) -> str:
-    """Why the system refused, as the end of a sentence."""
+def reason_of(error: OSError | UnicodeDecodeError) -> str:
+    """Why the system refused, or what is no text, as the end of a sentence."""
+    if isinstance(error, UnicodeDecodeError):
+        return f"byte 0x{error.object[error.start]:02x} at {error.start} is not UTF-8"
     return (error.strerror or str(error)).lower()
 
 

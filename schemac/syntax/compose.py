@@ -68,15 +68,21 @@ class Composed(NamedTuple):
     event_source: EventSource
 
 
-def compose(source: SourceText, report: Report, event_source: EventSource = fast_events) -> Composed:
-    """The values of all documents in a text, as far as it can be read."""
+def compose(
+    source: SourceText, report: Report, event_source: EventSource = fast_events, *, content: str | None = None
+) -> Composed:
+    """The values of all documents in a text, as far as it can be read.
+
+    `content` is what is read in its place, with every node where the text has it.
+    """
     if not is_printable(source, report):
         return Composed([], event_source)
+    content = source.content if content is None else content
     attempt = Report()
-    values, error = _values(source, attempt, event_source)
+    values, error = _values(source, content, attempt, event_source)
     if error is not None and event_source is not pure_events and len(source.content) <= _LONGEST_SECOND_LOOK:
         event_source, attempt = pure_events, Report()
-        values, error = _values(source, attempt, event_source)
+        values, error = _values(source, content, attempt, event_source)
     report.extend(attempt.diagnostics)
     if error is not None:
         report_syntax_error(error, source, report)
@@ -84,11 +90,11 @@ def compose(source: SourceText, report: Report, event_source: EventSource = fast
 
 
 def _values(
-    source: SourceText, report: Report, event_source: EventSource
+    source: SourceText, content: str, report: Report, event_source: EventSource
 ) -> tuple[list[YamlValue], YAMLError | None]:
     values: list[YamlValue] = []
     try:
-        composer = _Composer(source, report, event_source(source.content))
+        composer = _Composer(source, report, event_source(content))
         while (event := composer.next_event()).__class__ is not StreamEndEvent:
             if event.__class__ is DocumentStartEvent:
                 values.append(composer.document())

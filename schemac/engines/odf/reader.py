@@ -57,7 +57,8 @@ def from_text(source: SourceText, path: Path, report: Report) -> Imported | None
         return imported and Imported(imported.schema, imported.comments, name)
     edited = lifted(source, report)
     text = edited or source
-    datasets = [] if report.has_errors else bind(parse(text, report), text, report)
+    parsed = Report()
+    datasets = [] if report.has_errors else bind(parse(text, parsed), text, parsed, report)
     if report.has_errors:
         return None
     if not datasets:

@@ -13,6 +13,7 @@ from functools import partial
 from typing import Any
 
 from schemac.arrow.marks import COMMENT
+from schemac.attributes.odf import DESCRIPTION
 from schemac.engines.spark.versions import KNOWN, Connector
 from schemac.engines.spark.view import spark_column
 from schemac.evolution.changes import Change, Fact
@@ -110,7 +111,8 @@ def _of_column(change: Change, sides: Pair, connector: Connector) -> Judgement:
 
 def _needs_properties(slot: Slot, sides: Pair) -> bool:
     """Whether DDL alone would make another column of it."""
-    return any(key != COMMENT for key in spark_column(sides.new, slot)["metadata"])
+    # The description is what the comment says.
+    return bool(spark_column(sides.new, slot)["metadata"].keys() - {COMMENT, DESCRIPTION.key})
 
 
 def _refused(connector: Connector, what: str) -> Judgement:
