@@ -50,20 +50,22 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--to", dest="new", type=int, metavar="N", help="a locked version (default: the newest)"
     )
-    parser.add_argument("--dry-run", action="store_true", help="show the plan and change nothing")
+    parser.add_argument("--dry-run", action="store_true", help="show the plan without changing anything")
     parser.add_argument(
         "--on",
         choices=("auto", "here", "spark"),
         default="auto",
-        help=f"where columns are written anew (default: on Spark from {ON_SPARK_FROM:,} rows)",
+        help=f"where columns are rewritten (default: on Spark from {ON_SPARK_FROM:,} rows)",
     )
     parser.add_argument(
-        "--yes", action="store_true", help="do not ask before data is written; only a terminal is asked"
+        "--yes",
+        action="store_true",
+        help="do not ask before data is written (schemac asks only in a terminal)",
     )
     parser.add_argument(
         "--unchecked",
         action="store_true",
-        help="let values of a Paimon table that do not fit be; its data is not read here",
+        help="accept that values of a Paimon table may not fit; schemac does not read its data",
     )
 
 
@@ -126,7 +128,7 @@ def _is_wanted(made: Plan, options: argparse.Namespace) -> bool:
     if not written or options.yes or options.format != "text" or not sys.stdin.isatty():
         return True
     rows = f"{made.table.row_count:,} rows"
-    return ask(f"{', '.join(written)}: written anew for {rows}. Go on?")
+    return ask(f"{', '.join(written)}: will be rewritten for {rows}. Continue?")
 
 
 def _apply_paimon(
@@ -149,7 +151,7 @@ def _apply_paimon(
     document["applied"] = True
     report_paimon_drift(options.table, new.paimon, report)
     if not report.has_errors:
-        say(f"done: {options.table} is as {new.label} says, and verified", options)
+        say(f"done: {options.table} matches {new.label}, and was verified", options)
     return not report.has_errors
 
 

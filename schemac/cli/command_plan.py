@@ -49,10 +49,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_dataset(parser)
     add_rounding(parser)
     parser.add_argument(
-        "--table", metavar="PATH", help="a Lance table or a Paimon table's folder, as it is now"
+        "--table",
+        metavar="PATH",
+        help="plan from the current state of this Lance table or Paimon table's folder",
     )
     parser.add_argument("--from", dest="old", type=int, metavar="N", help="plan from this locked version")
-    parser.add_argument("--to", dest="new", type=int, metavar="N", help="to this one (default: the newest)")
+    parser.add_argument(
+        "--to", dest="new", type=int, metavar="N", help="plan to this locked version (default: the newest)"
+    )
     parser.add_argument(
         "--engine",
         action="append",
@@ -114,7 +118,7 @@ def _plan(
     made.lines.append(f"{locked.name}: {old.label} → {new.label}")
     engines = _engines(project, new, options.engine)
     if "lance" not in engines:
-        refuse_rounding(options.rounded, "no Lance table is planned for", report)
+        refuse_rounding(options.rounded, "there is no plan for a Lance table", report)
     if "lance" in engines:
         _plan_lance(LanceTable.imagined(old), new, options, made, "Lance", report)
     if "paimon" in engines:
@@ -146,9 +150,9 @@ def _plan_table(
         if engine not in possible:
             report.add(
                 UNUSABLE_TABLE,
-                f"{path} is no table that {engine} could change",
+                f"{path} is not a table that {engine} can change",
                 file=path,
-                help=f"it can be planned for {one_of(possible)}",
+                help=f"possible engines: {one_of(possible)}",
             )
     if report.has_errors:
         return
@@ -193,7 +197,7 @@ def _plan_paimon_versions(old: Side, locked: LockedDataset, new: Side, made: _Ma
     errors = old.paimon_errors or new.paimon_errors
     if errors:
         side = old if old.paimon_errors else new
-        reason = f"Paimon cannot hold {side.label}: {errors[0].message}"
+        reason = f"Paimon cannot represent {side.label}: {errors[0].message}"
         report.add(REFUSED_CHANGE, reason, file=side.label, path=errors[0].path, help=errors[0].help)
         return
     _plan_paimon(PaimonTable.imagined(old), locked, new, made, report)

@@ -35,7 +35,7 @@ def run(options: argparse.Namespace) -> int:
     if opened is not None and side is not None:
         _verify(opened[1], side, options, report)
         if not report.has_errors:
-            say(f"{options.table} is as {side.label} of {opened[1].name} says", options)
+            say(f"{options.table} matches {side.label} of {opened[1].name}", options)
     diagnostics = report.diagnostics
     show(diagnostics, options)
     return exit_code(diagnostics, options)
@@ -44,7 +44,7 @@ def run(options: argparse.Namespace) -> int:
 def _verify(locked: LockedDataset, side: Side, options: argparse.Namespace, report: Report) -> None:
     if is_paimon(options.table):
         for error in side.paimon_errors:
-            message = f"Paimon cannot hold {side.label}: {error.message}"
+            message = f"Paimon cannot represent {side.label}: {error.message}"
             report.add(TABLE_DRIFT, message, file=options.table, path=error.path, help=error.help)
         if not side.paimon_errors:
             report_paimon_drift(options.table, side.paimon, report)

@@ -30,7 +30,7 @@ def add_dataset(parser: argparse.ArgumentParser) -> None:
     add_text_or_json(parser)
 
 
-OF_PAIMON = "Paimon casts values when they are read, and does so in its own way"
+OF_PAIMON = "Paimon casts values when they are read, by its own rules"
 
 
 def add_rounding(parser: argparse.ArgumentParser) -> None:
@@ -41,8 +41,8 @@ def add_rounding(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="FIELD",
-        help="let this field's values become the nearest ones of a Lance table's new type; may be repeated "
-        "(numbers: of two the even one; dates and times are cut to the unit before)",
+        help="round this field's values to the nearest ones of the new type, on a Lance table; may be repeated "
+        "(numbers: ties to even; dates and times are truncated)",
     )
 
 
@@ -102,7 +102,7 @@ def paimon_text(plan: PaimonPlan) -> str:
         rows += [(change.action, change.describe()) for change in step.changes]
         width = max((len(verb) for verb, _ in rows), default=0)
         lines += [wrapped(f"    {verb:<{width}}  ", told) for verb, told in rows] or [
-            "    says the same once more"
+            "    repeats the previous schema"
         ]
     return "\n".join(lines) or "  nothing to do"
 

@@ -89,19 +89,19 @@ def misfit(old: Any, new: Any) -> str:
 def why_misfit(old: Any, new: Any) -> str:
     """The same where there is more to say than that they do not fit; else empty."""
     if old.kind == new.kind == "Timestamp" and (old.timezone is None) != (new.timezone is None):
-        return "a reading of a clock without a zone is an instant only where it is known what clock that was"
+        return "a timestamp without a zone becomes an instant only if the zone of its clock is known"
     if old.kind == new.kind == "Map":
-        return "the keys of a map may stand in any order"
+        return "the keys of a map may be in any order"
     if old.kind == "Timestamp" and new.kind == "Time":
-        return "a Time has no day, so only times of 1970-01-01 fit"
+        return "a Time has no date, so only timestamps on 1970-01-01 fit"
     if old.kind == "Timestamp" and new.kind == "Date":
-        return "only midnights fit"
+        return "only timestamps at midnight fit"
     if old.kind in ("Date", "Timestamp") and new.kind == "String":
-        return "years before 1 or after 9999 cannot be written, nor offsets with seconds"
+        return "years before 1 or after 9999, and offsets with seconds, cannot be written as text"
     if new.kind == "Timestamp" and (old.kind == "Date" or _is_refined(old, new)):
-        return f"{new.title()} reaches {_REACH[new.unit]} only"
+        return f"{new.title()} covers only {_REACH[new.unit]}"
     if old.kind == new.kind == "Duration" and _is_refined(old, new):
-        return f"{new.title()} holds 2⁶³ of its units only"
+        return f"{new.title()} holds at most 2⁶³ of its units"
     return ""
 
 

@@ -51,9 +51,7 @@ def find_manifests(paths: Sequence[str], base: Path, out: Path, report: Report) 
                     found.setdefault(file, ManifestFile(file, _name(file), is_named=False))
                     continue
                 where = _name(file)
-                report.add(
-                    UNREADABLE_FILE, f"{where} is a link that leads nowhere", file=where, help="remove it"
-                )
+                report.add(UNREADABLE_FILE, f"{where} is a broken link", file=where, help="remove it")
         elif exists:
             found.setdefault(path, ManifestFile(path, _name(path), is_named=True))
         else:
@@ -64,7 +62,7 @@ def find_manifests(paths: Sequence[str], base: Path, out: Path, report: Report) 
         where = ", ".join(paths)
         report.add(
             NOTHING_TO_COMPILE,
-            f"no YAML file is in {where}",
+            f"there is no YAML file in {where}",
             help="name a manifest, or start one with `schemac init`",
         )
     return list(found.values())

@@ -147,7 +147,7 @@ class Conversion:
         lengths = pc.fill_null(pc.subtract(offsets[1:], offsets[:-1]), 0)
         lengths = pc.if_else(source.is_valid(), lengths, pa.scalar(0, lengths.type))
         if source.null_count and pc.sum(lengths).as_py() != len(keys):
-            raise ValueError(f"{slot.title}: a null map holds entries")
+            raise ValueError(f"{slot.title}: a null map has entries")
         rebuilt = pa.MapArray.from_arrays(_offsets(lengths, is_large=False), keys, items, type=type_)
         if not source.null_count:
             return rebuilt

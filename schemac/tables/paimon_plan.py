@@ -94,9 +94,10 @@ def plan_paimon(table: PaimonTable, locked: LockedDataset, new: Side, report: Re
     if target < table.version:
         report.add(
             REFUSED_CHANGE,
-            f"{table.name} is at {table.side.label}, and schema files of Paimon only go forward",
+            f"{table.name} is at {table.side.label}, and the schema of a Paimon table cannot go back to an"
+            " earlier version",
             file=table.name,
-            help=f"lock the schema of {new.label} once more as the newest version",
+            help=f"lock the schema of {new.label} again as the newest version",
         )
         return None
     steps: list[PaimonStep] = []
@@ -139,5 +140,5 @@ def _report(table: PaimonTable, sides: Pair, judged: _Judged, report: Report) ->
         report.add(REFUSED_CHANGE, message, file=table.name, path=change.path, help=said.way_out)
     if not report.has_errors:
         for error in sides.new.paimon_errors:
-            message = f"Paimon cannot hold {sides.new.label}: {error.message}"
+            message = f"Paimon cannot represent {sides.new.label}: {error.message}"
             report.add(REFUSED_CHANGE, message, file=table.name, path=error.path, help=error.help)

@@ -79,7 +79,7 @@ class Question:
         if not found:
             return
         query = self.check.query or (row_filter(self._misfits.rows) if self._misfits.rows else "")
-        ways = [f"mend or remove these rows, or change the schema; {state}"]
+        ways = [f"correct or remove these rows, or change the schema; {state}"]
         if query:
             ways.insert(
                 0, f"lance.dataset({json.dumps(table)}).to_table(filter={json.dumps(query)}) shows them"
@@ -87,7 +87,7 @@ class Question:
         numbers = [cast for cast in self._casts if cast[0].type.kind != "String"]
         if self.check.subject is Subject.FIT and not self._is_rounded and is_roundable(numbers):
             ways.append(
-                f"`--allow-rounding {self.slot.title}` takes the nearest value, where one is in range"
+                f"`--allow-rounding {self.slot.title}` stores the nearest value instead, if it is in range"
             )
         report.add(
             FAILED_CHECK,

@@ -193,7 +193,7 @@ def test_round_on_the_way_through_several_versions(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("old", "new", "value", "reason"),
     [
-        (IN_BERLIN, "Date", SUMMER_2050, "only midnights fit, by a clock in Europe/Berlin"),
+        (IN_BERLIN, "Date", SUMMER_2050, "only timestamps at midnight fit, read by a clock in Europe/Berlin"),
         ("String", READING, "2050-07-02T12:00:00Z", "a text with an offset is an instant"),
         ("String", IN_BERLIN, "2050-07-02T12:00:00", "a text without an offset is the reading of a clock"),
     ],
