@@ -529,7 +529,7 @@ def test_know_the_limits_of_the_table_before_the_first_commit(tmp_path: Path, ve
     assert planned(path, lock, report) is None
     (found,) = report.diagnostics
     assert found.code == "SC504"
-    assert f"the data files of the table are of {version}" in found.message
+    assert f"the data files of the table have version {version}" in found.message
     assert lance.dataset(path).version == 1
 
 

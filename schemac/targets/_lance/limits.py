@@ -85,7 +85,7 @@ class Limits:
     def needs(self, version: str, slot: Slot, what: str) -> None:
         """Refuse, unless the schema asks for that version or a newer one."""
         if self.version < version and self.of_table is not None:
-            message = f"{what} needs Lance's storage version {version}, but the data files of the table have {self.version}"
+            message = f"{what} needs Lance's storage version {version}, but the data files of the table have version {self.version}"
             help = f"copy the table into one with version {version}, or remove this; the storage version of a table cannot change"
             self.refuse(slot, LANCE_STORAGE_VERSION, message, help=help)
         elif self.version < version:
