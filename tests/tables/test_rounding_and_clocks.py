@@ -131,7 +131,7 @@ def test_round_where_the_author_says_so_and_say_it_in_the_plan(tmp_path: Path) -
     path = written(tmp_path, lock, [0.5, 1.5, 2.5, -0.4])
     made, _ = planned(path, lock, "x")
     assert made is not None
-    assert "rounded to the nearest Int32, as --allow-rounding x says" in made.steps[0].describe()
+    assert "rounded to the nearest Int32, as --allow-rounding x allows" in made.steps[0].describe()
     assert after(path, lock, "x") == [0, 2, 2, 0]
 
 
