@@ -326,8 +326,12 @@ def _from_source(path: str | Path, format: str, name: str | None) -> Dataset:
 def _from_imported(imported: "Imported | None", name: str, file: str, report: Report) -> Dataset:
     if imported is not None and imported.others:
         names = ", ".join(str(one.name) for one in (imported, *imported.others))
-        message = f"{file} holds {len(imported.others) + 1} datasets ({names}), and one is wanted"
-        report.add(UNREADABLE_SOURCE, message, file=file, help="split it, or import it with `schemac import`")
+        message = (
+            f"{file} holds {len(imported.others) + 1} datasets ({names}), but only one can be imported here"
+        )
+        report.add(
+            UNREADABLE_SOURCE, message, file=file, help="split the file, or import it with `schemac import`"
+        )
     _raise_errors(report)
     assert imported is not None
     logical = from_tree(imported.schema, name, file, report)

@@ -27,7 +27,7 @@ from schemac.source.report import Report
 
 Tree = dict[str, Any]
 
-_LEGACY_BLOB = "a blob of the older form, a large binary; from storage version 2.2 on this is written as the newer one, a struct"
+_LEGACY_BLOB = "a blob in the old form, a large binary; from storage version 2.2 on it is written in the new form, a struct"
 _BLOB_MEMBERS = ("data", "uri", "position", "size")
 
 
@@ -80,12 +80,12 @@ class _Lifting:
         metadata = self.texts(field.metadata, path)
         is_nullable = field.nullable
         if pa.types.is_null(field.type) and not is_nullable:
-            self._note(path, "a column of nulls may be null, whatever its source says")
+            self._note(path, "a column of nulls may always be null, even if its source declares otherwise")
             is_nullable = True
         try:
             lifted = self._type(field.type, metadata, path)
         except UnsupportedTypeError as error:
-            message = f"{dotted(path)}: no kind stands for Arrow's {error}"
+            message = f"{dotted(path)}: there is no kind for Arrow's {error}"
             help = f"cast it first, or leave the column out with `--skip '{path[0]}'`"
             self._report.add(UNSUPPORTED_ARROW_TYPE, message, file=self._file, path=dotted(path), help=help)
             return None

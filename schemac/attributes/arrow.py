@@ -153,7 +153,7 @@ DECIMAL_ENCODING = Attribute[DecimalEncoding](
 DICTIONARY_ENCODING = Attribute[DictionaryEncoding](
     f"{DOMAIN}/dictionaryEncoding",
     DictionaryEncoding,
-    "distinct values once, and indices to them",
+    "distinct values stored once, with indices to them",
     fits=NUMBERS
     | frozenset(
         {
@@ -169,7 +169,7 @@ DICTIONARY_ENCODING = Attribute[DictionaryEncoding](
     ),
 )
 EXTENSION_TYPE = Attribute[ExtensionType](
-    f"{DOMAIN}/extensionType", ExtensionType, "an Arrow extension type over this storage"
+    f"{DOMAIN}/extensionType", ExtensionType, "an Arrow extension type with this storage"
 )
 CHILD_NAMES = Attribute[ChildNames](
     f"{DOMAIN}/childNames",
@@ -180,7 +180,7 @@ CHILD_NAMES = Attribute[ChildNames](
 METADATA = Attribute[dict[str, str]](
     f"{DOMAIN}/metadata",
     dict[str, str],
-    "Arrow metadata that no attribute stands for, as it is",
+    "Arrow metadata without an attribute of its own, kept unchanged",
     on_schema=True,
 )
 ATTRIBUTES = (

@@ -56,7 +56,7 @@ class Encoding(AttributeValue):
     @model_validator(mode="after")
     def _levels_have_a_scheme(self) -> Self:
         if self.compression_level is not None and self.compression != "zstd":
-            raise ValueError("compressionLevel needs `compression: zstd`; no other scheme has levels")
+            raise ValueError("compressionLevel needs `compression: zstd`; other schemes have no levels")
         if self.dict_values_compression_level is not None and self.dict_values_compression != "zstd":
             raise ValueError("dictValuesCompressionLevel needs `dictValuesCompression: zstd`")
         if self.bss == "on" and self.compression in (None, "none"):
@@ -89,15 +89,18 @@ BLOB = Attribute[Blob](
     f"{DOMAIN}/blob", Blob, "large values kept outside the pages", fits=frozenset({Family.BYTES})
 )
 FLOAT_ENCODING = Attribute[FloatEncoding](
-    f"{DOMAIN}/floatEncoding", FloatEncoding, "brain floats in a vector", fits=frozenset({Family.LIST})
+    f"{DOMAIN}/floatEncoding",
+    FloatEncoding,
+    "items of a vector stored as bfloat16",
+    fits=frozenset({Family.LIST}),
 )
 JSON = Attribute[bool](
-    f"{DOMAIN}/json", Literal[True], "the text is JSON, stored as such", fits=frozenset({Family.TEXT})
+    f"{DOMAIN}/json", Literal[True], "the text is JSON and is stored as JSON", fits=frozenset({Family.TEXT})
 )
 STORAGE_VERSION = Attribute[str](
     f"{DOMAIN}/storageVersion",
     Literal[STORAGE_VERSIONS],
-    "version of the data files",
+    "storage version of the data files",
     on_field=False,
     on_schema=True,
 )

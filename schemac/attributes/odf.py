@@ -33,20 +33,20 @@ class LinkedObjects(AttributeValue):
     size_naive: Annotated[int, Field(ge=0)]
 
 
-DESCRIPTION = Attribute[str](f"{DOMAIN}/description", str, "what a reader should know of it", on_schema=True)
+DESCRIPTION = Attribute[str](f"{DOMAIN}/description", str, "a description for readers", on_schema=True)
 TYPE = Attribute[LogicalTypeWord](
     f"{DOMAIN}/type", LogicalTypeWord, "a richer logical type: Did, Multihash, ObjectLink"
 )
 LINKED_OBJECTS = Attribute[LinkedObjects](
     f"{DOMAIN}/linkedObjects",
     LinkedObjects,
-    "size of linked objects; of data blocks, not of schemas",
+    "size of linked objects; an attribute of data blocks, not of schemas",
     on_field=False,
 )
 ARCHETYPE = Attribute[str](
     "kamu.dev/archetype",
     Annotated[Literal["Collection", "VersionedFile"], spelled("Collection", "VersionedFile")],
-    "what the dataset as a whole is",
+    "the kind of the dataset as a whole",
     on_field=False,
     on_schema=True,
 )

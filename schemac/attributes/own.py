@@ -23,14 +23,14 @@ else:
 
 def _distinct(names: list[str]) -> list[str]:
     if len(set(names)) < len(names):
-        raise ValueError("a target stands here twice")
+        raise ValueError("a target is listed twice")
     return names
 
 
 def _known_zone(name: str) -> str:
     if find_zone(name) is None:
         raise ValueError(
-            f"no time zone is called '{name}'; write a name such as Europe/Berlin, or an offset such as +05:30"
+            f"there is no time zone '{name}'; write a name such as Europe/Berlin, or an offset such as +05:30"
         )
     return name
 
@@ -38,7 +38,7 @@ def _known_zone(name: str) -> str:
 RENAMED_FROM = Attribute[str](
     f"{DOMAIN}/renamedFrom",
     Annotated[str, Field(min_length=1)],
-    "the field's name before; keeps its identity",
+    "the field's former name; the field keeps its id",
 )
 UNIT = Attribute[str](
     f"{DOMAIN}/unit",
@@ -49,13 +49,13 @@ UNIT = Attribute[str](
 CLOCK_ZONE = Attribute[str](
     f"{DOMAIN}/clockZone",
     Annotated[str, Field(min_length=1), AfterValidator(_known_zone)],
-    "zone in which clock readings without a zone are to be read",
+    "time zone of the clock whose readings have no zone",
     fits=frozenset({Family.TIMESTAMP}),
 )
 TARGETS_OF = Attribute[list[str]](
     f"{DOMAIN}/targets",
     Annotated[list[TargetName], Field(min_length=1), AfterValidator(_distinct)],
-    "the targets that this dataset is built for, where not all",
+    "the targets that this dataset is built for, if not all",
     on_field=False,
     on_schema=True,
 )

@@ -19,7 +19,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "code",
         nargs="?",
         metavar="CODE",
-        help="a code such as SC201, or its slug; `losses/spark` for what a target loses; without one, all are listed",
+        help="a code such as SC201, or its slug; or `losses/spark` for what a target cannot keep; lists all codes if omitted",
     )
 
 
@@ -44,7 +44,7 @@ def run(options: argparse.Namespace) -> int:
         names = [*CATALOGUE, *(c.slug for c in CATALOGUE.values()), *(name.lower() for name in pages)]
         near = closest(options.code, names)
         hint = f"; did you mean {near}?" if near else "; `schemac explain` lists all"
-        tell(f"schemac: there is no diagnostic '{options.code}'{hint}")
+        tell(f"schemac: there is no diagnostic code '{options.code}'{hint}")
         return ExitCode.USAGE
     put_page(read_page(code).text)
     return ExitCode.CLEAN

@@ -28,7 +28,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Arguments of the command."""
     parser.add_argument("pipeline", metavar="PIPELINE", help="pipeline file, such as pipeline.yaml")
     parser.add_argument(
-        "--dry-run", action="store_true", help="check the file, its manifest and its paths; start nothing"
+        "--dry-run",
+        action="store_true",
+        help="check the file, its manifest and its paths without starting the run",
     )
     add_output_arguments(parser)
 
@@ -118,7 +120,9 @@ def _show_result(result: "RunReport") -> None:
     for reason in result.reasons:
         put(f"{reason.count:>16,} × {reason.path or 'the record'}: {reason.rule}")
     state = (
-        "the table's schema equals the artifact" if not result.differences else "THE TABLE'S SCHEMA DIFFERS"
+        "the table's schema matches the artifact"
+        if not result.differences
+        else "the table's schema differs from the artifact"
     )
     put(f"{result.seconds:>11.1f}s; {state}")
 

@@ -18,19 +18,19 @@ from schemac.source.suggest import closest
 from schemac.version import __version__
 
 COMMANDS = {
-    "init": "start a project in this folder",
+    "init": "create a small project",
     "check": "find mistakes in manifests",
     "build": "compile manifests into artifacts",
-    "import": "start a manifest from a file or table that is there already",
-    "lock": "freeze schemas as their next versions, and give fields their ids for life",
-    "rename": "give a field another name, and let it keep its id and its data",
-    "diff": "tell what changed since a locked version, a commit or another manifest",
-    "breaking": "judge every change for every engine, before it is made",
-    "plan": "show the steps that a change takes on a table, and what they cost",
-    "apply": "carry a plan out on a table",
-    "verify": "compare a table with what its schema says",
+    "import": "create a manifest from an existing file or table",
+    "lock": "freeze schemas as their next versions, and give each field a permanent id",
+    "rename": "rename or move a field, keeping its id and its data",
+    "diff": "show what changed since a locked version, a commit or another manifest",
+    "breaking": "show which changes each engine allows, before they are made",
+    "plan": "show the steps that change a table, and their cost",
+    "apply": "carry out a plan on a table",
+    "verify": "compare a table with its schema",
     "run": "run a pipeline on Spark: read, conform, write a Lance table, verify",
-    "explain": "tell what a diagnostic code means, with examples",
+    "explain": "explain a diagnostic code, with examples",
 }
 """Commands with what they do; each is the module `schemac.cli.command_<name>`."""
 
@@ -56,7 +56,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except OutputError as error:
         return _without_output(error)
     except KeyboardInterrupt:
-        tell("interrupted; nothing is half written")
+        tell("interrupted; no file is half written")
         return 130
     except BrokenPipeError:
         # The reader of our output left, as `head` does; Python would complain once more at exit.
@@ -68,7 +68,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         where = ", ".join(getattr(error, "__notes__", ()))
         tell(f"schemac: internal error: {type(error).__name__}: {error}" + (f", {where}" if where else ""))
         tell(
-            "this is a mistake of schemac, not yours; please report it with the input and the output of the same run\n"
+            "this is a bug in schemac, not your mistake; please report it with the input and the output of"
+            " the same command\n"
             "with SCHEMAC_TRACEBACK=1 in the environment"
         )
         return ExitCode.INTERNAL
@@ -179,7 +180,7 @@ def _parser(command: str | None, given: Sequence[str]) -> _Parser:
     parser = _Parser(
         prog="schemac",
         description="Compiles schemas of data tables, written in YAML, for Lance, Arrow, Spark and Paimon.",
-        epilog="exit codes: 0 clean, 1 findings, 2 usage or configuration, 3 internal error, 4 stale artifacts or lock",
+        epilog="exit codes: 0 no findings, 1 findings, 2 wrong usage or configuration, 3 internal error, 4 stale artifacts or lock",
         allow_abbrev=False,
     )
     parser.given = given

@@ -55,7 +55,8 @@ class Decimal(LogicalType):
                 slot,
                 DECIMAL_ENCODING.key,
                 DECIMAL_WIDTH,
-                f"{self.precision} digits do not fit {encoding.bit_width} bits, which hold {MOST_DIGITS[encoding.bit_width]}",
+                f"{self.precision} digits do not fit in {encoding.bit_width} bits, which hold"
+                f" {MOST_DIGITS[encoding.bit_width]}",
                 "bitWidth",
                 help=f"write `bitWidth: {_width(self.precision, at_least=32)}`",
             )
@@ -65,7 +66,7 @@ class Decimal(LogicalType):
                 SCALE_ABOVE_PRECISION,
                 f"{slot.title} has {self.scale} digits after the point, but only {self.precision} in all",
                 "scale",
-                help=f"Spark and Paimon refuse this; `precision: {self.scale}` would hold it",
+                help=f"Spark and Paimon refuse this; `precision: {self.scale}` would be enough",
             )
 
     def title(self) -> str:

@@ -33,7 +33,7 @@ class Null(LogicalType):
             findings.at_type(
                 slot,
                 BARE_NULL,
-                f"{slot.title} is a Null that may not be null",
+                f"{slot.title} is a Null without an Option around it",
                 help='write `{kind: Option, inner: "Null"}`',
             )
 

@@ -89,9 +89,9 @@ def _check_buffer_hint(slot: Slot, findings: Findings, is_fixed: bool, has_large
             slot,
             key,
             UNSUPPORTED_HINT,
-            "run-end encoding is refused: Lance, Spark and Paimon have no such type",
+            "run-end encoding is not supported: Lance, Spark and Paimon have no such type",
             "kind",
-            help="files of Lance and Parquet find runs by themselves; remove the hint",
+            help="remove the hint; Lance and Parquet files compress runs automatically",
         )
     elif buffer.kind == "View" and buffer.offset_bit_width == 64 and not has_large_views:
         findings.at_extra(

@@ -157,7 +157,7 @@ class Timestamp(LogicalType):
             return
         if zone is not None and _OFFSET_LIKE.fullmatch(zone) and not _POSSIBLE_OFFSET.fullmatch(zone):
             help = f"write `timezone: {_mended_offset(zone)}`"
-            message = f"'{zone}' is no offset from UTC; these are written as +05:30"
+            message = f"'{zone}' is not a valid offset from UTC; write it like +05:30"
             findings.at_type(slot, OUT_OF_RANGE, message, "timezone", help=help)
             return
         if zone is None or zone == "UTC" or _OFFSET.fullmatch(zone):
@@ -171,7 +171,7 @@ class Timestamp(LogicalType):
             findings.at_type(
                 slot,
                 UNKNOWN_TIMEZONE,
-                f"no time zone is called '{zone}'",
+                f"there is no time zone '{zone}'",
                 "timezone",
                 help=f"did you mean '{nearest}'?"
                 if nearest

@@ -37,10 +37,10 @@ from schemac.syntax.document import Document, TreePath, parse
 def _advise_option(key: str, field: Mapping[str, Any]) -> str:
     """What to write for a flag of nullability."""
     if field[key] is (fold(key) not in ("nullable", "optional", "null")):
-        return "remove it: a type without Option may not be null"
+        return "remove it: a type without Option is never null"
     kind = field["type"].get("kind") if isinstance(field.get("type"), dict) else None
     inner = kind if isinstance(kind, str) and len(field["type"]) == 1 else "…"
-    return f"nullability is a type: write `type: {{kind: Option, inner: {inner}}}`"
+    return f"nullability is part of the type: write `type: {{kind: Option, inner: {inner}}}`"
 
 
 def _type_help(text: str, is_nested: bool) -> str | None:
@@ -73,7 +73,7 @@ _WORDS = Vocabulary(
     values=FOREIGN_UNITS,
     advice={
         **dict.fromkeys(("nullable", "optional", "null", "required", "notnull", "mode"), _advise_option),
-        "id": lambda _key, _field: "remove it: ids are kept beside the manifest, never in it",
+        "id": lambda _key, _field: "remove it: ids are kept in the lock beside the manifest",
         "default": lambda _key, _field: "write it under `extra:` as `paimon.apache.org/defaultValue`",
     },
     type_help=_type_help,
@@ -160,7 +160,7 @@ def _bound(
     elif not found and is_named and not report.has_errors:
         report.add(
             NO_SCHEMA,
-            f"no schema stands in {source.name}",
+            f"{source.name} contains no schema",
             file=source.name,
             help="add a SetDataSchema event, or `fields:`",
         )
@@ -194,7 +194,7 @@ def unique_by_name(datasets: list[LogicalDataset], report: Report) -> list[Logic
         is_same = first.name == dataset.name
         report.add(
             DUPLICATE_DATASET,
-            f"the dataset name '{dataset.name}' is taken"
+            f"the dataset name '{dataset.name}' is already used"
             + ("" if is_same else f" by '{first.name}'")
             + ("" if other.file == origins.file else f" in {other.file}"),
             source=origins.source,

@@ -141,7 +141,7 @@ def _read(path: Path, report: Report) -> dict[str, Any] | None:
         report.add(INVALID_CONFIGURATION, f"cannot read {path.name}: {reason}", file=path.name)
         return None
     except RecursionError:
-        message = f"{path.name} is nested too deeply, or too large, for a configuration"
+        message = f"{path.name} is nested too deeply or too large for a configuration"
         report.add(INVALID_CONFIGURATION, message, file=path.name, help="see `[tool.schemac]` in the README")
         return None
     except tomllib.TOMLDecodeError as error:
@@ -189,13 +189,13 @@ def _vocabulary(path: Path, domain: str, file: str, places: "_Places", report: R
 
     at = places.of(["vocabularies", domain])
     if domain in DOMAINS:
-        message = f"the domain {domain} is closed and has its own checks"
+        message = f"the domain {domain} is closed, and schemac checks it itself"
         report.add(
             INVALID_CONFIGURATION,
             message,
             file=path.name,
             at=at,
-            help="register vocabularies for your own domains",
+            help="register vocabularies only for your own domains",
         )
         return None
     try:
@@ -209,7 +209,7 @@ def _vocabulary(path: Path, domain: str, file: str, places: "_Places", report: R
         report.add(INVALID_CONFIGURATION, message, file=path.name, at=at)
         return None
     except InvalidSchema as error:
-        message = f"the vocabulary {file} is no JSON Schema: {error.message}"
+        message = f"the vocabulary {file} is not a valid JSON Schema: {error.message}"
         report.add(INVALID_CONFIGURATION, message, file=path.name, at=at)
         return None
     # With this registry, nothing is fetched from elsewhere: a build depends on the project alone.

@@ -71,7 +71,7 @@ def find_manifests(paths: Sequence[str], base: Path, out: Path, report: Report) 
         where = ", ".join(paths)
         report.add(
             NOTHING_TO_COMPILE,
-            f"no YAML file is in {where}",
+            f"there is no YAML file in {where}",
             help="name a manifest, or start one with `schemac init`",
         )
     return list(found.values())

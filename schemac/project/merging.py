@@ -50,9 +50,9 @@ def resolve(path: Path, name: str, report: Report) -> bool:
     if ours is None or theirs is None:
         report.add(
             DAMAGED_LOCK,
-            f"{name} has the marks of a merge, but the two sides cannot be told apart any more",
+            f"{name} has merge conflict markers, but the two branches can no longer be told apart",
             file=name,
-            help=f"let git make the conflict again: git checkout --merge -- {name}",
+            help=f"restore the conflict with git: git checkout --merge -- {name}",
         )
         return False
     return _settle(path, name, ours, theirs, report)
@@ -83,7 +83,7 @@ def _read(path: Path, report: Report) -> Lock | None:
 def _advice(choice: Choice, path: Path, name: str) -> str:
     """What to do where the manifest is to say something else than the lock."""
     if choice.id is None:
-        return "see that the manifest says what you want, then lock it"
+        return "check that the manifest is as you want it, then lock it"
     # Git's driver merges files under names of its own.
     manifest = next(
         (Path(name).with_suffix(s) for s in (".yaml", ".yml") if path.with_suffix(s).exists()), None
@@ -95,9 +95,7 @@ def _advice(choice: Choice, path: Path, name: str) -> str:
         "--restore",
         f"{choice.name}={choice.id}",
     ]
-    return (
-        f"if the manifest keeps it as {choice.name}, lock it with its id and its data: `{shlex.join(words)}`"
-    )
+    return f"if the manifest keeps it as {choice.name}, lock it so that it keeps its id and its data: `{shlex.join(words)}`"
 
 
 def _settle(path: Path, name: str, ours: Lock, theirs: Lock, report: Report) -> bool:

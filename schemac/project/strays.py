@@ -93,7 +93,7 @@ def _add(
     mine, other = _shown(own), _shown(path)
     steps: list[str] = []
     if renamed:
-        where = "in the place of its own" if origins.named_at else f"at the top of {file.file.name}"
+        where = "instead of its present one" if origins.named_at else f"at the top of {file.file.name}"
         steps.append(f"write `name: {renamed}` {where}")
     if path != own:
         words = (
@@ -102,10 +102,10 @@ def _add(
             else ["cp" if _manifests(path) else "mv", other, mine]
         )
         steps.append(f"run `{shlex.join(words)}`")
-    what = f"{dataset.name} would get new ids for all its fields, and {other} has those of "
+    what = f"{dataset.name} would get new ids for all its fields, but {other} has those of "
     report.add(
         LOST_LOCK,
-        what + (f"{renamed}, which is much like it and is no more" if renamed else "this dataset"),
+        what + (f"{renamed}, a very similar dataset that no longer exists" if renamed else "this dataset"),
         source=origins.source,
         span=origins.name_span,
         file=origins.file,

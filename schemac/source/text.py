@@ -116,7 +116,7 @@ def decode_text(content: bytes, name: str, report: Report) -> SourceText | None:
             FILE_TOO_LARGE,
             f"{name} is larger than {MAX_BYTES // 1024 // 1024} MiB",
             file=name,
-            help="a manifest holds schemas, not data; split it into one file a dataset",
+            help="a manifest holds schemas, not data; split it into one file per dataset",
         )
         return None
     try:
@@ -152,12 +152,13 @@ def is_printable(source: SourceText, report: Report) -> bool:
     is_surrogate = "\ud800" <= character <= "\udfff"
     report.add(
         NOT_TEXT,
-        f"the {'lone surrogate' if is_surrogate else 'control character'} U+{ord(character):04X} is not allowed in YAML",
+        f"the {'lone surrogate' if is_surrogate else 'control character'} U+{ord(character):04X} is not"
+        " allowed in YAML",
         source=source,
         span=Span(found.start(), found.end()),
         help="remove it"
         if is_surrogate
-        else f'write it inside a double-quoted text, as "{_escape(character)}"',
+        else f'write it as an escape in a double-quoted text: "{_escape(character)}"',
     )
     return False
 

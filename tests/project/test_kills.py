@@ -123,7 +123,7 @@ def test_wait_for_a_build_that_is_writing(tmp_path: Path, monkeypatch: pytest.Mo
         fcntl.flock(handle, fcntl.LOCK_EX)
         build = _build(tmp_path)
         assert build.stderr is not None
-        assert build.stderr.readline() == "another build is writing into build; waiting for it to end\n"
+        assert build.stderr.readline() == "another build is writing into build; waiting for it to finish\n"
         assert tree(tmp_path / "build") == before
     finally:
         os.close(handle)

@@ -347,7 +347,7 @@ def test_verify_a_table_without_a_lock(project: Path, capsys: pytest.CaptureFixt
     assert not (project / "t.lock").exists()
     lance.dataset("t.lance").alter_columns({"path": "b", "name": "c"})
     assert main(["verify", "t", "--table", "t.lance"]) == 1
-    assert "`b` is called `c` in the table" in capsys.readouterr().out
+    assert "`b` has the name `c` in the table" in capsys.readouterr().out
 
 
 def test_show_and_do_on_the_command_line(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -437,7 +437,7 @@ def test_ask_before_data_is_written(
     monkeypatch.setattr("sys.stdin", terminal)
     is_wanted = answer == "y\n" or bool(words)
     assert main(["apply", "t", "--table", "t.lance", *words]) == (0 if is_wanted else 1)
-    assert ("Go on? [y/N]" in capsys.readouterr().err) == (not words)
+    assert ("Continue? [y/N]" in capsys.readouterr().err) == (not words)
     assert (lance.dataset("t.lance").version > 1) == is_wanted
 
 
@@ -529,7 +529,7 @@ def test_know_the_limits_of_the_table_before_the_first_commit(tmp_path: Path, ve
     assert planned(path, lock, report) is None
     (found,) = report.diagnostics
     assert found.code == "SC504"
-    assert f"the data files of the table are of {version}" in found.message
+    assert f"the data files of the table have version {version}" in found.message
     assert lance.dataset(path).version == 1
 
 
@@ -555,6 +555,6 @@ def test_say_of_the_version_of_files_what_helps(project: Path, capsys: pytest.Ca
     for command in ("apply", "apply", "verify"):
         assert main([command, "t", "--table", "t.lance"]) == 1
         shown = capsys.readouterr().out
-        assert f"its files are of storage version {version}, and the schema asks for 2.0" in shown
+        assert f"its files have storage version {version}, but the schema asks for 2.0" in shown
         assert 'data_storage_version="2.0"' in shown
         assert "schemac apply" not in shown

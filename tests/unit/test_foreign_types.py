@@ -46,7 +46,7 @@ def compiled(*texts: str) -> dict[str, pa.Field]:
         text = texts[int(diagnostic.path.removeprefix("f"))]
         match = _HELP.fullmatch(diagnostic.help)
         if match is None:
-            assert diagnostic.help.startswith(("no kind stands for", "a Decimal has")), (
+            assert diagnostic.help.startswith(("there is no kind for", "a Decimal has")), (
                 text,
                 diagnostic.help,
             )

@@ -69,7 +69,7 @@ class _PlannedLance(PlannedChange):
         self.rows_rewritten = made.table.row_count if written else 0
         if written:
             rows = f"{made.table.row_count:,} rows"
-            self.question = f"{', '.join(written)}: written anew for {rows}. Go on?"
+            self.question = f"{', '.join(written)}: will be rewritten for {rows}. Continue?"
 
     def apply(self, report: Report, progress: Progress, rewrite: Any = None) -> Done | None:
         """Carry all steps out on the table."""

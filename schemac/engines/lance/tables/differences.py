@@ -133,7 +133,7 @@ def _field_differences(path: str, wanted: Message, found: Message, *, ids: bool)
         here, there = type_pair(_text(found.get(TYPE)), _text(wanted.get(TYPE)))
         yield f"`{path}` is {here} in the table, and {there} in the schema"
     elif wanted.get(ENCODING) != found.get(ENCODING):
-        yield f"`{path}` is written in another encoding than the schema asks for"
+        yield f"`{path}` is stored with another encoding than the schema asks for"
     if wanted.get(NULLABLE) != found.get(NULLABLE):
         may = "may be null" if found.get(NULLABLE) else "may not be null"
         yield f"`{path}` {may} in the table, and {'may not' if found.get(NULLABLE) else 'may'} in the schema"
@@ -145,7 +145,7 @@ def _field_differences(path: str, wanted: Message, found: Message, *, ids: bool)
     told = tuple(_entry_differences(ours, _with_description(theirs, ours)))
     yield from (f"`{path}`: {line}" for line in told)
     if not told and any(wanted.get(number) != found.get(number) for number in _SAID_BY_METADATA):
-        yield f"`{path}`: its marks of keys and extension types are not those of its metadata"
+        yield f"`{path}`: its flags for keys and extension types do not match its metadata"
 
 
 def _entry_differences(wanted: Mapping[str, bytes], found: Mapping[str, bytes]) -> Iterator[str]:

@@ -200,7 +200,7 @@ def _refuse_pipes(path: str) -> None:
     entries = os.scandir(versions) if os.path.isdir(versions) else ()
     for entry in entries:
         if not (entry.is_file() or entry.is_dir()) and os.path.exists(entry.path):
-            raise OSError(errno.EINVAL, f"_versions/{entry.name} is no file")
+            raise OSError(errno.EINVAL, f"_versions/{entry.name} is not a file")
 
 
 def _lifted(

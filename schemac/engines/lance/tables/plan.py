@@ -49,8 +49,8 @@ _S = TypeVar("_S", bound=Step)
 _DETAILS = {
     Fact.FIELD_DROPPED: "drops {path}",
     Fact.FIELD_RENAMED: "renames {old} to {new}",
-    Fact.FIELDS_REORDERED: "puts the fields in their new order",
-    Fact.BECAME_OPTIONAL: "lets {path} be null",
+    Fact.FIELDS_REORDERED: "reorders the fields",
+    Fact.BECAME_OPTIONAL: "makes {path} optional",
     Fact.BECAME_REQUIRED: "makes {path} required",
 }
 
@@ -95,7 +95,7 @@ def plan(table: LanceTable, new: Side, report: Report, rounded: frozenset[str] =
             UNUSABLE_TABLE,
             f"{table.name} has fields that the lock does not know: {', '.join(table.unknown)}",
             file=table.name,
-            help="start from the table as it is: schemac import " + table.name,
+            help="start from the table as it is now: schemac import " + table.name,
         )
         return None
     if not is_held(new, report):
@@ -233,7 +233,8 @@ def _fits_files(layout: Layout, table: LanceTable, report: Report) -> bool:
     if table.storage_version < "2.0" and layout.new:
         report.add(
             LANCE_STORAGE_VERSION,
-            f"the data files of {table.name} are of version {table.storage_version}, to which Lance adds no columns",
+            f"the data files of {table.name} have storage version {table.storage_version}, and Lance cannot"
+            " add columns to such a table",
             file=table.name,
             path=layout.new[0].title,
             help="copy the table into a new one: lance.write_dataset(lance.dataset(old), new)",
@@ -285,7 +286,9 @@ def _commits(
 def _named_late(layout: Layout, *, is_data: bool) -> Iterator[str]:
     """The added fields whose names others still have in the commit of the data."""
     marked = {field.id for field in layout.middle if field.name.startswith(MARK)} if is_data else set()
-    yield from (f"gives {slot.title} its name" for slot in layout.added if layout.ids(slot)[0] in marked)
+    yield from (
+        f"gives {slot.title} its final name" for slot in layout.added if layout.ids(slot)[0] in marked
+    )
 
 
 def schema_differs(layout: Layout, table: LanceTable, *, is_data: bool) -> bool:

@@ -96,7 +96,7 @@ class Question:
         if not found:
             return
         query = self.check.query or (row_filter(self._misfits.rows) if self._misfits.rows else "")
-        ways = [f"mend or remove these rows, or change the schema; {state}"]
+        ways = [f"correct or remove these rows, or change the schema; {state}"]
         if query:
             ways.insert(
                 0, f"lance.dataset({json.dumps(table)}).to_table(filter={json.dumps(query)}) shows them"
@@ -105,7 +105,7 @@ class Question:
         is_by_value = "" in self._misfits.reasons and not self._is_rounded
         if self.check.subject is Subject.FIT and is_by_value and is_roundable(numbers):
             ways.append(
-                f"`--allow-rounding {self.slot.title}` takes the nearest value, where one is in range"
+                f"`--allow-rounding {self.slot.title}` stores the nearest value instead, if it is in range"
             )
         report.add(
             FAILED_CHECK,

@@ -32,9 +32,9 @@ def report_drift(table: LanceTable, new: Side, report: Report) -> None:
     for version, wanted in _version_differences(table, metadata):
         report.add(
             TABLE_DRIFT,
-            f"{table.name}: its files are of storage version {version}, and the schema asks for {wanted}",
+            f"{table.name}: its files have storage version {version}, but the schema asks for {wanted}",
             file=table.name,
-            help="a table keeps its version for ever: copy it with `lance.write_dataset(lance.dataset(old), new,"
+            help="the storage version of a table cannot change: copy the table with `lance.write_dataset(lance.dataset(old), new,"
             f' data_storage_version="{wanted}")`, or write `{STORAGE_VERSION.key}: "{version}"`',
         )
     for line in lines:
@@ -42,7 +42,7 @@ def report_drift(table: LanceTable, new: Side, report: Report) -> None:
             TABLE_DRIFT,
             f"{table.name}: {line}",
             file=table.name,
-            help="see what it takes with `schemac plan --table`, then `schemac apply`",
+            help="see the steps with `schemac plan --table`, then run `schemac apply`",
         )
 
 
