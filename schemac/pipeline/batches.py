@@ -9,6 +9,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from schemac.source.catalogue import MISSING_COLUMN, NULL_IN_REQUIRED_FIELD
+
 from .errors import PipelineError
 from .scalars import extension_name
 
@@ -19,11 +21,11 @@ def to_schema(batch: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
     for field in schema:
         index = batch.schema.get_field_index(field.name)
         if index < 0:
-            raise PipelineError("missing-column", f"the frame has no column `{field.name}`, the schema has")
+            raise PipelineError(MISSING_COLUMN, f"the frame has no column `{field.name}`, the schema has")
         array = to_field(batch.column(index), field)
         if not field.nullable and array.null_count:
             raise PipelineError(
-                "null-in-required-field", f"`{field.name}` is required, and is null in some rows"
+                NULL_IN_REQUIRED_FIELD, f"`{field.name}` is required, and is null in some rows"
             )
         columns.append(array)
     return pa.RecordBatch.from_arrays(columns, schema=schema)
@@ -107,7 +109,7 @@ def _struct(array: pa.Array, target: pa.StructType) -> pa.Array:
     for field in target:
         index = array.type.get_field_index(field.name)
         if index < 0:
-            raise PipelineError("missing-column", f"the frame's struct has no member `{field.name}`")
+            raise PipelineError(MISSING_COLUMN, f"the frame's struct has no member `{field.name}`")
         children.append(to_field(members[index], field))
     mask = array.is_null() if array.null_count else None
     return pa.StructArray.from_arrays(children, fields=list(target), mask=mask)

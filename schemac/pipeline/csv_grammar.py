@@ -10,6 +10,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
+from schemac.source.catalogue import SOURCE_OPTION
+
 from .errors import PipelineError
 from .source_options import Options
 
@@ -174,13 +176,13 @@ def dialect_of(options: Options) -> Dialect:
     for name, text in (("quote", found.quote), ("escape", found.escape), ("comment", found.comment)):
         if len(text) > 1:
             raise PipelineError(
-                "wrong-option", f"the option `{name}` is `{text}`", "write one character, or ''"
+                SOURCE_OPTION, f"the option `{name}` is `{text}`", "write one character, or ''"
             )
     if not found.sep:
-        raise PipelineError("wrong-option", "the delimiter `sep` is empty", "write it, such as `sep: ';'`")
+        raise PipelineError(SOURCE_OPTION, "the delimiter `sep` is empty", "write it, such as `sep: ';'`")
     if found.sep in (found.quote, found.escape, found.comment) or found.comment in {found.quote} - {""}:
         message = "two of the options `sep`, `quote` and `comment` are one character"
-        raise PipelineError("wrong-option", message, "write a character for each")
+        raise PipelineError(SOURCE_OPTION, message, "write a character for each")
     return found
 
 

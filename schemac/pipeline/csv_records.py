@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.functions import expr
 
+from schemac.source.catalogue import CHANGED_INPUT, DUPLICATE_COLUMN, EMPTY_INPUT, UNREADABLE_HEADER
+
 from . import texts
 from .csv_grammar import Dialect, dialect_of
 from .decoding import codec_name, has_marks, lines_of
@@ -109,7 +111,7 @@ def _csv_files(spark: SparkSession, source: Source) -> CsvFiles:
             by_text.setdefault(first, []).append(file)
     if not by_text:
         message = f"`{source.path[0]}` is empty: it has no header, and no rows"
-        raise PipelineError("empty-source", message)
+        raise PipelineError(EMPTY_INPUT, message)
     headers = tuple(
         _header(text, tuple(files), dialect) if has_header else _no_header(text, listed.files, dialect)
         for text, files in by_text.items()
@@ -132,15 +134,15 @@ def _header(text: str, files: tuple[File, ...], dialect: Dialect) -> Header:
     path = files[0].path
     if has_marks(text):
         message = f"the header of `{path}` holds bytes that are not its encoding"
-        raise PipelineError("unreadable-header", message, "set `encoding`, such as windows-1252")
+        raise PipelineError(UNREADABLE_HEADER, message, "set `encoding`, such as windows-1252")
     if not dialect.is_sound(text):
         message = f"the header of `{path}` cannot be read: {UNSOUND}"
-        raise PipelineError("unreadable-header", message, "correct the header, or set `quote` and `escape`")
+        raise PipelineError(UNREADABLE_HEADER, message, "correct the header, or set `quote` and `escape`")
     names = [cell or f"_c{i}" for i, cell in enumerate(dialect.cells(text))]
     twice = [label for label, count in Counter(names).items() if count > 1]
     if twice:
         message = f"two columns of `{path}` are called `{twice[0]}`"
-        raise PipelineError("duplicate-column", message, "give each column of the header its own name")
+        raise PipelineError(DUPLICATE_COLUMN, message, "give each column of the header its own name")
     return Header(text, tuple(names), files)
 
 
@@ -192,7 +194,7 @@ def _lines(spark: SparkSession, files: CsvFiles, seen: list[tuple[str, bool, int
                 more = counts.get(file.uri, 0) - 1
                 if more < 0:
                     message = f"`{file.path}` changed while it was read: its header is another one now"
-                    raise PipelineError("changed-source", message, "run the pipeline again")
+                    raise PipelineError(CHANGED_INPUT, message, "run the pipeline again")
                 if more:
                     frame = frame.unionByName(_repeated(spark, found, file, header, more))
     faults = []

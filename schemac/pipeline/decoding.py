@@ -15,6 +15,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from typing import Any
 
+from schemac.source.catalogue import UNKNOWN_BYTE_ORDER, UNKNOWN_ENCODING, UNREADABLE_INPUT
+
 from .errors import PipelineError
 from .paths import local_part, refuse_packed
 
@@ -48,10 +50,10 @@ def codec_name(encoding: str) -> str:
     except LookupError as error:
         message = f"there is no encoding `{encoding}`"
         raise PipelineError(
-            "unknown-encoding", message, "UTF-8, ISO-8859-1, windows-1252, UTF-16LE …"
+            UNKNOWN_ENCODING, message, "UTF-8, ISO-8859-1, windows-1252, UTF-16LE …"
         ) from error
     if not found._is_text_encoding:
-        raise PipelineError("unknown-encoding", f"`{encoding}` is no encoding of text", "UTF-8, ISO-8859-1 …")
+        raise PipelineError(UNKNOWN_ENCODING, f"`{encoding}` is no encoding of text", "UTF-8, ISO-8859-1 …")
     return "utf-8" if found.name == "utf-8-sig" else found.name
 
 
@@ -104,7 +106,7 @@ def chunks_of(path: str, encoding: str) -> Iterator[str]:
     except (EOFError, OSError) as error:
         message = f"`{path}` cannot be read to its end: {error}"
         raise PipelineError(
-            "unreadable-source", message, "is the file whole, and what its ending says?"
+            UNREADABLE_INPUT, message, "is the file whole, and what its ending says?"
         ) from error
 
 
@@ -118,7 +120,7 @@ def _settled(path: str, codec: str, first: bytes) -> tuple[str, int]:
     if codec == "utf-8" or not first:
         return codec, 0
     help = f"set `encoding` to {codec.upper()}LE or {codec.upper()}BE"
-    raise PipelineError("unknown-byte-order", f"`{path}` has no byte order mark", help)
+    raise PipelineError(UNKNOWN_BYTE_ORDER, f"`{path}` has no byte order mark", help)
 
 
 def has_marks(text: str) -> bool:

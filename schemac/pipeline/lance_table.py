@@ -16,6 +16,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from schemac.source.catalogue import ABANDONED_RUN, CONCURRENT_RUN, UNREADABLE_TABLE
 from schemac.tables.differences import differences
 from schemac.tables.lance_fields import lance_schema
 from schemac.tables.lance_table import lance_errors
@@ -43,7 +44,7 @@ def open_table(path: str, storage_options: dict[str, str] | None = None) -> Any 
         if "was not found" in str(error):
             return None
         raise PipelineError(
-            "unreadable-table", f"cannot open the table `{path}`: {str(error).splitlines()[0]}"
+            UNREADABLE_TABLE, f"cannot open the table `{path}`: {str(error).splitlines()[0]}"
         ) from error
 
 
@@ -143,7 +144,7 @@ def write_fragments(place: Place, schema: pa.Schema, batches: Iterator[pa.Record
         if not staging.is_in_use(place.staging):
             # The run was given up while this task was writing; its files came after the sweep.
             close_staging(place)
-        raise PipelineError("given-up", "the run was given up while this task was writing")
+        raise PipelineError(ABANDONED_RUN, "the run was given up while this task was writing")
     return [json.dumps(fragment.to_json()) for fragment in fragments]
 
 
@@ -173,7 +174,7 @@ def commit(
     if made is not None:
         if not may_join:
             message = f"another run has made a table at `{place.path}` meanwhile"
-            raise PipelineError("table-exists", message, AGAIN)
+            raise PipelineError(CONCURRENT_RUN, message, AGAIN)
         place = replace(place, mode="append", read_version=made.version)
     if place.is_staged:
         staging.start_commit(place.staging, list(file_names(fragments)))
@@ -185,7 +186,7 @@ def commit(
     except OSError as error:
         if type(error).__name__ == "CommitConflictError" or "conflict" in str(error).lower():
             message = f"another run has replaced the rows of `{place.path}` meanwhile"
-            raise PipelineError("table-changed", message, AGAIN) from error
+            raise PipelineError(CONCURRENT_RUN, message, AGAIN) from error
         raise
 
 
@@ -271,7 +272,7 @@ def _publish(place: Place) -> None:
     versions = os.path.join(place.path, "_versions")
     if os.path.isdir(versions) and any(name.endswith(".manifest") for name in os.listdir(versions)):
         message = f"another run has made a table at `{place.path}` meanwhile"
-        raise PipelineError("table-exists", message, AGAIN)
+        raise PipelineError(CONCURRENT_RUN, message, AGAIN)
     for folder in ("_transactions", "_versions"):
         os.makedirs(os.path.join(place.path, folder), exist_ok=True)
     made = os.path.join(place.staging, "_transactions")

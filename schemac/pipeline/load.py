@@ -3,7 +3,7 @@
 Floor: 14 (pipeline).
 Shape: paths in the file are relative to the file, and become absolute, for Spark may run in another folder than
 this process; those of object stores stay.
-Errors: SC611 pipeline-file, SC614 source-option, and whatever its manifest has.
+Errors: SC611 pipeline-file, SC614 source-option, SC620 to SC626 of `fields`, and whatever its manifest has.
 """
 
 from collections.abc import Mapping
@@ -139,13 +139,13 @@ def _lowered(
     loaded = LoadedJob(job, dataset, lower(dataset, lowering))
     for mistake in mapping_mistakes(job, loaded.arrow_schema):
         found = Complaint(
-            PIPELINE_FILE,
+            mistake.error.code,
             _place_in(document, mistake.place),
             mistake.error.message,
             mistake.error.help or "",
             mistake.is_key,
         )
-        _complain(document, found, report)
+        _complain(document, found, report, mistake.error.code)
     return None if report.has_errors else loaded
 
 

@@ -8,6 +8,14 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
+from schemac.source.catalogue import (
+    INVALID_PATTERN,
+    MISPLACED_FORMAT,
+    MISPLACED_ZONE,
+    RESERVED_NAME,
+    UNKNOWN_FIELD,
+)
+
 from .clocks import Clock, with_zones, zone_of
 from .errors import PipelineError, did_you_mean
 from .inputs import parse_steps
@@ -33,7 +41,7 @@ def mapping_mistakes(job: Job, schema: pa.Schema) -> Iterator[Mistake]:
     """All mistakes."""
     for label in RESERVED:
         if label in schema.names:
-            error = PipelineError("reserved-name", f"a field cannot be called `{label}` in a pipeline")
+            error = PipelineError(RESERVED_NAME, f"a field cannot be called `{label}` in a pipeline")
             yield Mistake(("schema",), error)
     for member in schema:
         yield from _unsupported(member)
@@ -41,7 +49,7 @@ def mapping_mistakes(job: Job, schema: pa.Schema) -> Iterator[Mistake]:
     for label, origin in job.fields.items():
         if label not in schema.names:
             message = f"`fields` names `{label}`, the schema has no such field"
-            error = PipelineError("unknown-field", message, did_you_mean(label, schema.names))
+            error = PipelineError(UNKNOWN_FIELD, message, did_you_mean(label, schema.names))
             yield Mistake(("fields", label), error, is_key=True)
         elif origin is not None:
             yield from _origin_mistakes(label, origin, schema.field(label))
@@ -79,21 +87,23 @@ def _origin_mistakes(label: str, origin: FieldSource, member: pa.Field) -> Itera
     told = [key for key in ("format", "epoch") if getattr(origin, key) is not None]
     if told and not is_moment:
         error = PipelineError(
-            "unfit-format",
+            MISPLACED_FORMAT,
             f"`{label}` is {member.type}: `{told[0]}` is for dates and timestamps",
             f"leave `{told[0]}` out, or give the field a Date or Timestamp type",
         )
         yield Mistake((*place, told[0]), error)
     elif len(told) == 2:
         error = PipelineError(
-            "unfit-format", f"`{label}` has both `format` and `epoch`", "text has a format, a number an epoch"
+            MISPLACED_FORMAT,
+            f"`{label}` has both `format` and `epoch`",
+            "text has a format, a number an epoch",
         )
         yield Mistake((*place, "epoch"), error)
     elif origin.format is not None and is_.is_timestamp(held) and (half := _half_zone(origin.format, member)):
         yield Mistake((*place, "format"), half)
     elif origin.format is not None and (mistake := pattern_mistake(origin.format)) is not None:
         error = PipelineError(
-            "unreadable-format",
+            INVALID_PATTERN,
             f"the pattern `{origin.format}` cannot be used: {mistake}",
             "see https://spark.apache.org/docs/latest/sql-ref-datetime-pattern.html",
         )
@@ -102,7 +112,7 @@ def _origin_mistakes(label: str, origin: FieldSource, member: pa.Field) -> Itera
         is_.is_timestamp(storage_type(part.type)) for part in _scalars(member)
     ):
         error = PipelineError(
-            "unfit-zone", f"`{label}` is {member.type}: `zone` is for timestamps", "leave `zone` out"
+            MISPLACED_ZONE, f"`{label}` is {member.type}: `zone` is for timestamps", "leave `zone` out"
         )
         yield Mistake((*place, "zone"), error)
 
@@ -113,7 +123,7 @@ def _half_zone(pattern: str, member: pa.Field) -> PipelineError | None:
     if zone is None or Clock.of(zone, zone_of(member)).zone == "UTC" or not has_optional_zone(pattern):
         return None
     return PipelineError(
-        "unfit-format",
+        MISPLACED_FORMAT,
         f"the pattern `{pattern}` reads a zone only sometimes, and Spark would take UTC the other times",
         "take the zone out of the brackets, or out of the pattern",
     )

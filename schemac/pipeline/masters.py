@@ -1,10 +1,12 @@
 """Asks a standalone master whether it is there, before Spark does so for minutes and gives another reason.
 
-Errors: `unreachable-master`, with the cause for each of the addresses.
+Errors: SC672 unreachable-master, with the cause for each of the addresses.
 """
 
 import re
 import socket
+
+from schemac.source.catalogue import UNREACHABLE_MASTER
 
 from .errors import PipelineError
 
@@ -29,7 +31,7 @@ def check_master(master: str) -> None:
             return
     said = "; ".join(causes) or "it has no address such as spark://host:7077"
     raise PipelineError(
-        "unreachable-master",
+        UNREACHABLE_MASTER,
         f"the Spark master `{master}` cannot be reached: {said}",
         "start it, or name another one as `spark: {master: ...}`; `local[*]` needs none",
     )

@@ -9,6 +9,8 @@ from dataclasses import dataclass, replace
 import pyarrow as pa
 from pyspark.sql.types import ArrayType, LongType, MapType, TimestampNTZType
 
+from schemac.source.catalogue import SOURCE_TYPE_MISMATCH
+
 from . import inputs
 from .clocks import Clock, zone_of
 from .errors import PipelineError
@@ -140,7 +142,7 @@ def _convert_scalar(field: pa.Field, source: Input, path: Path, rules: Rules) ->
     if isinstance(source, Typed):
         if inputs.is_container(source.type):
             raise PipelineError(
-                "source-type-mismatch",
+                SOURCE_TYPE_MISMATCH,
                 f"`{field.name}` is {field.type}, the source has {source.type.simpleString()}",
             )
         if is_typed_alike(field, source):
@@ -234,7 +236,7 @@ def _alone(column: str) -> Input:
 
 def _mismatch(field: pa.Field, source: Input) -> PipelineError:
     held = source.type.simpleString() if isinstance(source, Typed) else "text"
-    return PipelineError("source-type-mismatch", f"`{field.name}` is {field.type}, the source has {held}")
+    return PipelineError(SOURCE_TYPE_MISMATCH, f"`{field.name}` is {field.type}, the source has {held}")
 
 
 def _convert_map(field: pa.Field, source: Input, path: Path, rules: Rules) -> str:

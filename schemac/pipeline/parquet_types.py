@@ -15,6 +15,8 @@ from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import ArrayType, DataType, MapType, StructField, StructType
 
+from schemac.source.catalogue import AMBIGUOUS_COLUMN
+
 from . import texts
 from .decoding import open_file
 from .errors import PipelineError
@@ -60,7 +62,7 @@ def _check_folders(spark: SparkSession, source: Source, frame: DataFrame) -> Non
         if both:
             message = f"`{both[0]}` is a column of `{file.path}`, and of the names of its folders"
             way = "name the files themselves, without `*`: then the column of the file is read"
-            raise PipelineError("column-twice", message, way)
+            raise PipelineError(AMBIGUOUS_COLUMN, message, way)
 
 
 def _schema_of(path: str) -> pa.Schema | None:

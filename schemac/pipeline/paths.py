@@ -10,6 +10,8 @@ import os
 import re
 from collections.abc import Iterator
 
+from schemac.source.catalogue import HIDDEN_INPUT, INPUT_NOT_FOUND, PACKED_INPUT
+
 from .errors import PipelineError
 
 SPECIAL = re.compile(r"([\\\[\]{}*?])")
@@ -72,13 +74,13 @@ def check_path(path: str, *, is_text: bool, is_listed_by_spark: bool) -> list[st
         return [path]
     found = found_files(local)
     if not found:
-        raise PipelineError("input-not-found", f"there is no file `{path}`", _nearby(local))
+        raise PipelineError(INPUT_NOT_FOUND, f"there is no file `{path}`", _nearby(local))
     for entry in found:
         name = os.path.basename(entry.rstrip("/"))
         is_hidden = name.startswith(("_", ".")) and "=" not in name
         if is_listed_by_spark and is_hidden and len(found) == 1:
             message = f"`{path}` begins with `{name[0]}`: Spark takes such names for hidden and reads nothing"
-            raise PipelineError("hidden-input", message, "rename the file")
+            raise PipelineError(HIDDEN_INPUT, message, "rename the file")
         if is_text and os.path.isfile(entry):
             refuse_packed(entry)
     return found
@@ -89,7 +91,7 @@ def refuse_packed(path: str) -> None:
     packed = NOT_READ.get(os.path.splitext(path)[1].lower())
     if packed is not None:
         message = f"`{path}` is packed with {packed}, which is not read"
-        raise PipelineError("packed-input", message, "unpack it, or pack it with gzip, bzip2 or zstd")
+        raise PipelineError(PACKED_INPUT, message, "unpack it, or pack it with gzip, bzip2 or zstd")
 
 
 def _nearby(path: str) -> str | None:

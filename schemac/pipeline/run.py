@@ -15,6 +15,7 @@ import pyarrow as pa
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, Observation, SparkSession, functions
 
+from schemac.source.catalogue import TOO_MANY_QUARANTINED
 from schemac.tables.differences import lance_fields_of, table_differences
 
 from .conform import conform, key_check, primary_key
@@ -207,7 +208,7 @@ def _explained(error: PySparkException, report: Path) -> Exception:
     if "over_limit" in numbers:
         worst = ", ".join(f"`{entry.path}` {entry.rule} {entry.count}" for entry in _top_reasons(numbers)[:5])
         return PipelineError(
-            "too-many-quarantined",
+            TOO_MANY_QUARANTINED,
             f"{numbers['rows_quarantined']} of {numbers['rows_quarantined'] + numbers['rows_written']} records do not"
             f" fit, the limit is {numbers['over_limit']}; nothing was written",
             f"most of them: {worst}",

@@ -13,6 +13,8 @@ from datetime import UTC, datetime
 from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
+from schemac.source.catalogue import SINK_OPTION
+
 from .errors import PipelineError
 from .job import Job, Mode
 from .processes import this_process
@@ -55,7 +57,7 @@ class RunIdentity:
             return found
         if text and not IDENTIFIER.match(text):
             message = f"option `run` is `{text}`: an id has up to 64 letters, digits, `_` and `-`"
-            raise PipelineError("unreadable-run", message, "leave `run` out to get an id of its own")
+            raise PipelineError(SINK_OPTION, message, "leave `run` out to get an id of its own")
         return cls(text or uuid.uuid4().hex, datetime.now(UTC))
 
     def to_json(self) -> str:

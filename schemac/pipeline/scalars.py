@@ -12,6 +12,8 @@ from enum import StrEnum
 
 import pyarrow as pa
 
+from schemac.source.catalogue import UNSUPPORTED_TYPE
+
 from .clocks import zone_of
 from .errors import PipelineError
 from .job import TimeUnit
@@ -128,7 +130,7 @@ def scalar_of(field: pa.Field, *, pattern: str | None = None, epoch: TimeUnit | 
         if fits(data_type):
             return build(data_type)
     raise PipelineError(
-        "unsupported-type", f"field `{field.name}`: a pipeline cannot write the type {field.type}"
+        UNSUPPORTED_TYPE, f"field `{field.name}`: a pipeline cannot write the type {field.type}"
     )
 
 

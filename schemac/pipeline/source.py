@@ -15,6 +15,8 @@ from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import DataType
 
+from schemac.source.catalogue import MISSING_PATH, UNEXPECTED_COLUMN, UNKNOWN_SOURCE_COLUMN, UNREADABLE_INPUT
+
 from . import texts
 from .csv_records import CsvRecords, read_csv
 from .errors import PipelineError
@@ -78,7 +80,7 @@ class Records:
             message = (
                 f"`{self.absent[str(first)]}` has no column `{first}`, other files of the source have it"
             )
-            raise PipelineError("unknown-source-column", message, "read these files in two runs")
+            raise PipelineError(UNKNOWN_SOURCE_COLUMN, message, "read these files in two runs")
         if first not in self.columns:
             raise unknown_column(str(first), [*self.columns, *self.partitions])
         return follow(self.columns[str(first)], tuple(rest))
@@ -123,7 +125,7 @@ class Records:
         extra = sorted(known - taken - {path.split(".")[0].split("[")[0] for path in taken})
         if extra:
             raise PipelineError(
-                "unexpected-column",
+                UNEXPECTED_COLUMN,
                 f"no field takes the column `{extra[0]}`"
                 + (f" (and {len(extra) - 1} more)" if len(extra) > 1 else ""),
                 "add the field, or set `unexpected: ignore`",
@@ -135,7 +137,7 @@ def check_source(job: Job) -> list[str]:
     for _, mistake in option_mistakes(job.source):
         raise mistake
     if not job.source.path and job.source.format in WITH_PATH:
-        raise PipelineError("missing-path", f"`source` has no `path`, a {job.source.format} source needs one")
+        raise PipelineError(MISSING_PATH, f"`source` has no `path`, a {job.source.format} source needs one")
     is_text, is_listed_by_spark = job.source.format in OF_TEXT, job.source.format != "lance"
     return [
         file
@@ -163,7 +165,7 @@ def open_records(spark: SparkSession, job: Job) -> Records:
         return _typed_records(_loaded(spark, job))
     except PySparkException as error:
         raise PipelineError(
-            "unreadable-source", _first_line(error), f"format is `{job.source.format}`"
+            UNREADABLE_INPUT, _first_line(error), f"format is `{job.source.format}`"
         ) from error
 
 

@@ -9,6 +9,8 @@ Source: the options that Spark 4.3 registers for each format (`DataSourceOptions
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from schemac.source.catalogue import SOURCE_OPTION
+
 from .errors import PipelineError, did_you_mean
 from .job import Source
 
@@ -136,16 +138,16 @@ def option_mistakes(source: Source) -> Iterator[tuple[str, PipelineError]]:
         meaning = ALIASES.get(folded, folded)
         if meaning in seen:
             message = f"the options `{seen[meaning]}` and `{name}` say the same thing"
-            yield name, PipelineError("option-twice", message, f"leave `{name}` out")
+            yield name, PipelineError(SOURCE_OPTION, message, f"leave `{name}` out")
         seen[meaning] = name
         if folded in honoured or HARMLESS.get(folded) == text.lower():
             continue
         if folded in refused:
             message = f"a {source.format} source does not take the option `{name}`"
-            yield name, PipelineError("refused-option", message, refused[folded][1])
+            yield name, PipelineError(SOURCE_OPTION, message, refused[folded][1])
         else:
             message = f"a {source.format} source has no option `{name}`"
-            yield name, PipelineError("unknown-option", message, did_you_mean(name, form.honoured))
+            yield name, PipelineError(SOURCE_OPTION, message, did_you_mean(name, form.honoured))
 
 
 class Options:
@@ -164,7 +166,7 @@ class Options:
         if text is None:
             return None
         if text.lower() not in ("true", "false"):
-            raise PipelineError("wrong-option", f"the option `{name}` is `{text}`", "write true or false")
+            raise PipelineError(SOURCE_OPTION, f"the option `{name}` is `{text}`", "write true or false")
         return text.lower() == "true"
 
     def some(self, names: tuple[str, ...]) -> dict[str, str]:

@@ -20,6 +20,8 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from schemac.source.catalogue import ABANDONED_RUN
+
 from .errors import PipelineError
 from .processes import is_gone, this_process
 from .run_identity import RunIdentity
@@ -88,7 +90,7 @@ def start_commit(folder: str, moved: list[str]) -> None:
         Path(folder, MOVED).write_text(json.dumps(moved))
         os.rename(Path(folder, OPEN), Path(folder, COMMITTING))
     except OSError as error:
-        raise PipelineError("given-up", "the run was taken for dead by another one", AGAIN) from error
+        raise PipelineError(ABANDONED_RUN, "the run was taken for dead by another one", AGAIN) from error
 
 
 def moved_files(folder: Path) -> list[str]:
