@@ -9,8 +9,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Generic, TypeVar
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, TypeAdapter
-from pydantic.alias_generators import to_camel
+from pydantic import BeforeValidator, TypeAdapter
+
+from schemac.syntax.model import AuthoredModel
 
 T = TypeVar("T")
 
@@ -28,17 +29,8 @@ NUMBERS = frozenset(
 NESTED = frozenset({"List", "Map", "Struct"})
 
 
-class AttributeValue(BaseModel):
+class AttributeValue(AuthoredModel):
     """Base of the objects that attributes take as value; closed, and written in camelCase."""
-
-    model_config = ConfigDict(
-        frozen=True,
-        extra="forbid",
-        strict=True,
-        alias_generator=to_camel,
-        validate_by_name=True,
-        defer_build=True,
-    )
 
 
 def spelled(*words: str) -> BeforeValidator:

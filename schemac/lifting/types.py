@@ -13,12 +13,10 @@ from typing import Any
 from schemac.attributes import arrow, lance
 from schemac.kinds.decimal import MOST_DIGITS
 from schemac.kinds.foreign import ARROW_BUFFERS, ARROW_NAMES
-from schemac.kinds.units import ARROW_UNITS
+from schemac.kinds.units import UNITS_BY_ARROW
 from schemac.physical.arrow import ArrowType, pa
 
 Tree = dict[str, Any]
-
-_UNITS = {abbreviation: unit for unit, abbreviation in ARROW_UNITS.items()}
 
 
 class UnsupportedTypeError(Exception):
@@ -54,11 +52,11 @@ def _date(type_: Any) -> tuple[Tree, Tree]:
 
 
 def _with_unit(kind: str) -> Callable[[Any], tuple[Tree, Tree]]:
-    return lambda type_: ({"kind": kind, "unit": _UNITS[type_.unit]}, {})
+    return lambda type_: ({"kind": kind, "unit": UNITS_BY_ARROW[type_.unit]}, {})
 
 
 def _timestamp(type_: Any) -> tuple[Tree, Tree]:
-    return {"kind": "Timestamp", "unit": _UNITS[type_.unit], "timezone": type_.tz}, {}
+    return {"kind": "Timestamp", "unit": UNITS_BY_ARROW[type_.unit], "timezone": type_.tz}, {}
 
 
 def _fixed_size_binary(type_: Any) -> tuple[Tree, Tree]:

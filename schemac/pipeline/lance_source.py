@@ -14,6 +14,7 @@ from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
 from pyspark.sql.types import StructType
 
 from schemac.source.catalogue import INPUT_NOT_FOUND
+from schemac.tables.lance_table import open_dataset
 
 from . import lance_table
 from .errors import PipelineError
@@ -67,9 +68,7 @@ class LanceTables(DataSource):  # type: ignore[misc]  # PySpark is not followed
         return LanceReader(self.options["path"], int(self.options["version"]))
 
     def _table(self) -> Any:
-        import lance
-
-        return lance.dataset(self.options["path"], version=int(self.options["version"]))
+        return open_dataset(self.options["path"], int(self.options["version"]))
 
 
 class LanceReader(DataSourceReader):  # type: ignore[misc]  # PySpark is not followed
@@ -80,9 +79,7 @@ class LanceReader(DataSourceReader):  # type: ignore[misc]  # PySpark is not fol
         self.version = version
 
     def _table(self) -> Any:
-        import lance
-
-        return lance.dataset(self.path, version=self.version)
+        return open_dataset(self.path, self.version)
 
     def partitions(self) -> list[InputPartition]:
         """One for each fragment."""

@@ -19,7 +19,7 @@ import pyarrow as pa
 from schemac.source.catalogue import ABANDONED_RUN, CONCURRENT_RUN, UNREADABLE_TABLE
 from schemac.tables.differences import differences
 from schemac.tables.lance_fields import lance_schema
-from schemac.tables.lance_table import lance_errors
+from schemac.tables.lance_table import lance_errors, open_dataset
 from schemac.targets._generated.lance import file_pb2 as pb
 
 from . import staging
@@ -33,14 +33,11 @@ TABLE_FOLDERS = ("data", "_transactions", "_versions")
 
 def open_table(path: str, storage_options: dict[str, str] | None = None) -> Any | None:
     """The table, or None where there is none. Anything else that keeps it from being opened is raised."""
-    import lance
-
     if is_local(path) and os.path.isfile(local_path(path)):
         return None
     try:
-        with lance_errors():
-            return lance.dataset(path, storage_options=storage_options or None)
-    except (ValueError, OSError) as error:
+        return open_dataset(path, storage_options=storage_options)
+    except (ValueError, OSError, RuntimeError) as error:
         if "was not found" in str(error):
             return None
         raise PipelineError(
@@ -231,7 +228,7 @@ def _commit_with_ids(place: Place, fragments: list[str], message: pb.Schema) -> 
     options = place.storage_options or None
     with lance_errors():
         if place.mode == "overwrite":
-            table = lance.dataset(place.path, version=place.read_version, storage_options=options)
+            table = open_dataset(place.path, place.read_version, options)
             expected = [field.SerializeToString() for field in message.fields]
             if not differences(expected, table.lance_schema):
                 old = [fragment.fragment_id for fragment in table.get_fragments()]

@@ -10,6 +10,7 @@ from collections.abc import Callable
 import pyarrow as pa
 
 from schemac.attributes.zones import is_utc
+from schemac.kinds.units import ARROW_PER_SECOND, FRACTION_DIGITS, PER_SECOND
 
 from .clocks import DAY_MICROSECONDS, Clock
 from .patterns import has_zone
@@ -30,14 +31,9 @@ STANDARD = rf"{DATE}[T ][0-9]{{2}}:[0-9]{{2}}:[0-9]{{2}}(?:\.[0-9]+)?"
 STANDARD_ZONE = "(?:Z|[+-][0-9]{2}:[0-9]{2})"
 NUMBER = r"[+-]?[0-9]+(?:\.[0-9]*)?(?:[eE]\+?[0-9]+)?"
 
-FRACTION_DIGITS = {"s": 0, "ms": 3, "us": 6, "ns": 9}
-UNITS_PER_SECOND = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
 NANOSECONDS_PER = {
     "Day": 86_400 * 10**9,
-    "Second": 10**9,
-    "Millisecond": 10**6,
-    "Microsecond": 10**3,
-    "Nanosecond": 1,
+    **{unit: 10**9 // count for unit, count in PER_SECOND.items()},
 }
 
 
@@ -208,7 +204,7 @@ def _in_unit(timestamp: str, unit: str) -> str:
     """The timestamp, or null where the unit of the field is too coarse for it."""
     if unit == "ns":
         return _nanoseconds(timestamp, "0L")
-    step = 10**6 // UNITS_PER_SECOND[unit]
+    step = 10**6 // ARROW_PER_SECOND[unit]
     if step == 1:
         return timestamp
     return when(f"unix_micros(cast({timestamp} as timestamp)) % {step} = 0", timestamp)
@@ -251,7 +247,7 @@ def _timestamp_of_count(data_type: pa.DataType, held: str, epoch: str, clock: Cl
         return _nanoseconds_of_count(t, per_unit)
 
     def value(t: str) -> str:
-        step = 10**9 // UNITS_PER_SECOND[unit]
+        step = 10**9 // ARROW_PER_SECOND[unit]
         is_exact = f"{matches(t, NUMBER)} and {nanoseconds(t)} % {step} = 0"
         micros = f"try_cast({nanoseconds(t)} / 1000 as bigint)"
         shown = f"timestamp_micros({micros})"
@@ -267,7 +263,7 @@ def _timestamp_of_count(data_type: pa.DataType, held: str, epoch: str, clock: Cl
         return when(f"{is_exact} and {is_inside}", converted)
 
     def rule(t: str) -> str:
-        step = 10**9 // UNITS_PER_SECOND[unit]
+        step = 10**9 // ARROW_PER_SECOND[unit]
         return first_of(
             [
                 (f"not {matches(t, NUMBER)}", literal("cast")),
@@ -290,7 +286,7 @@ def duration() -> tuple[Text, Text]:
 
 def text_of_count(count: str, data_type: pa.DataType) -> str:
     """The text of a count of a timestamp or of a time of day, in its unit, as ISO 8601 has it."""
-    per_second, digits = UNITS_PER_SECOND[data_type.unit], FRACTION_DIGITS[data_type.unit]
+    per_second, digits = ARROW_PER_SECOND[data_type.unit], FRACTION_DIGITS[data_type.unit]
     below = f"pmod({count}, {per_second}L)"
     seconds = f"(({count} - {below}) div {per_second}L)"
     form = "yyyy-MM-dd'T'HH:mm:ss" if pa.types.is_timestamp(data_type) else "HH:mm:ss"
@@ -316,6 +312,6 @@ def time_of_day(data_type: pa.DataType) -> tuple[Text, Text]:
         if not digits:
             return when(matches(t, exact), seconds)
         fraction = f"cast(rpad(substr({t}, 10, {digits}), {digits}, '0') as bigint)"
-        return when(matches(t, exact), f"({seconds}) * {UNITS_PER_SECOND[unit]} + {fraction}")
+        return when(matches(t, exact), f"({seconds}) * {ARROW_PER_SECOND[unit]} + {fraction}")
 
     return value, lambda t: when(matches(t, loose), literal("precision"), literal("cast"))

@@ -16,7 +16,7 @@ from .clocks import Clock, zone_of
 from .errors import PipelineError
 from .exact_numbers import is_unsure
 from .inputs import Counted, Input, Json, Text, Typed, typed_input
-from .job import Coerce, FieldSource, TimeUnit, Unexpected
+from .job import Coerce, EpochUnit, FieldSource, Unexpected
 from .moments import is_outside, text_of_count
 from .scalars import Scalar, extension_name, scalar_of, storage_type
 from .shapes import is_list, is_scalar, spark_type
@@ -88,7 +88,7 @@ def as_read(field: pa.Field, source: Input, origin: FieldSource = AS_IT_IS) -> t
     if moment is not None and (pa.types.is_date(data_type) or is_count) and not is_told:
         is_instant = moment.tz is not None and pa.types.is_timestamp(data_type)
         if is_instant or pa.types.is_date(data_type):
-            unit = TimeUnit.NANOSECOND if is_count else TimeUnit.MICROSECOND
+            unit: EpochUnit = "Nanosecond" if is_count else "Microsecond"
             count = source.column if is_count else f"unix_micros(cast({source.column} as timestamp))"
             return Typed(count, LongType()), origin.model_copy(update={"epoch": unit})
     if isinstance(source, Counted):

@@ -16,7 +16,7 @@ from schemac.source.catalogue import UNSUPPORTED_TYPE
 
 from .clocks import zone_of
 from .errors import PipelineError
-from .job import TimeUnit
+from .job import EpochUnit
 from .moments import duration, moment, time_of_day
 from .sqltext import first_of, is_alone, let, literal, matches, parsed, when
 
@@ -116,13 +116,13 @@ def storage_type(data_type: pa.DataType) -> pa.DataType:
     return data_type
 
 
-def scalar_of(field: pa.Field, *, pattern: str | None = None, epoch: TimeUnit | None = None) -> Scalar:
+def scalar_of(field: pa.Field, *, pattern: str | None = None, epoch: EpochUnit | None = None) -> Scalar:
     """How one field without children is read."""
     extension = extension_name(field)
     if extension in EXTENSIONS:
         return EXTENSIONS[extension]
     data_type = storage_type(field.type)
-    read_moment = moment(data_type, pattern=pattern, epoch=epoch and epoch.value, zone=zone_of(field))
+    read_moment = moment(data_type, pattern=pattern, epoch=epoch, zone=zone_of(field))
     if read_moment is not None:
         spark_type, value, rule = read_moment
         return Scalar(spark_type, Token.STRING if epoch is None else Token.NUMBER, value, rule)

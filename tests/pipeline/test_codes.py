@@ -1,6 +1,7 @@
 """The codes of a pipeline that show only where Spark runs: the examples on their pages, run; and those that a machine gives."""
 
 import json
+import os
 import re
 import subprocess
 import sys
@@ -29,6 +30,7 @@ from schemac.source.catalogue import (
     MISSING_PACKAGE,
     SPARK_NOT_STARTED,
     UNREADABLE_INPUT,
+    UNREADABLE_TABLE,
 )
 from schemac.source.diagnostic import Code
 from schemac.source.pages import Example, Page, read_page, rule_pages
@@ -200,6 +202,24 @@ def test_name_the_package_that_is_missing(folder: Path) -> None:
     ran = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert f"[{MISSING_PACKAGE.id}]" in ran.stdout
     assert "pip install" in ran.stdout
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no pipes among files")
+def test_refuse_a_pipe_in_place_of_a_version(folder: Path) -> None:
+    """Lance would wait for ever for somebody to write to it."""
+    page = read_page(UNREADABLE_TABLE)
+    lay_out(page, folder)
+    (folder / "pipeline.yaml").write_text(
+        next(example.text for example in page.examples if not example.is_right)
+    )
+    version = folder / "rides.lance/_versions/1.manifest"
+    version.unlink()
+    os.mkfifo(version)
+    words = [sys.executable, "-m", "schemac", "run", "--dry-run", "pipeline.yaml"]
+    done = subprocess.run(words, capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode == 1
+    assert f"[{UNREADABLE_TABLE.id}]" in done.stdout
+    assert "_versions/1.manifest is no file" in done.stdout
 
 
 @pytest.mark.spark

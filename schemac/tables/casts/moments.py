@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from schemac.kinds.units import PER_SECOND
 from schemac.tables.casts.clocks import offsets_at, offsets_of
 from schemac.tables.casts.wanted import Cast, Wanted, array_of, numbers_of
 
-PER_SECOND = {"Second": 1, "Millisecond": 10**3, "Microsecond": 10**6, "Nanosecond": 10**9}
 DAY = 86400
 _MOST = 2**63 - 1
 

@@ -9,10 +9,10 @@ from typing import Any
 
 import pyarrow as pa
 
+from schemac.kinds.units import ARROW_PER_SECOND
 from schemac.tables.casts.clocks import FIRST_SECOND, LAST_SECOND
 from schemac.tables.casts.wanted import numbers_of
 
-_PER_SECOND = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
 _LONGEST = 60
 
 
@@ -46,10 +46,10 @@ def _value(scalar: Any) -> str:
 
 
 def _moment(number: int, type_: Any) -> str:
-    seconds, rest = divmod(number, _PER_SECOND[type_.unit])
+    seconds, rest = divmod(number, ARROW_PER_SECOND[type_.unit])
     if not FIRST_SECOND <= seconds <= LAST_SECOND:
         return f"{number} {type_.unit} since 1970"
     at = datetime(1970, 1, 1, tzinfo=UTC) + timedelta(seconds=seconds)
-    digits = len(str(_PER_SECOND[type_.unit])) - 1
+    digits = len(str(ARROW_PER_SECOND[type_.unit])) - 1
     fraction = f".{rest:0{digits}}" if rest else ""
     return f"{at:%Y-%m-%d %H:%M:%S}{fraction}{'Z' if type_.tz else ''}"

@@ -14,8 +14,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from schemac.kinds.units import PER_SECOND
 from schemac.tables.casts.clocks import FIRST_SECOND, LAST_SECOND, offsets_at, offsets_of
-from schemac.tables.casts.moments import DAY, PER_SECOND, moved
+from schemac.tables.casts.moments import DAY, moved
 from schemac.tables.casts.numbers import to_decimal, to_float
 from schemac.tables.casts.wanted import Cast, Wanted, array_of, fitting, numbers_of, one_by_one
 
