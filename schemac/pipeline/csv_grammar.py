@@ -1,5 +1,6 @@
 """The grammar of CSV records: where one ends, and whether its quotes are as they should be.
 
+Layer: pipeline.
 Shape: a `Dialect` out of the options of a source; its `pattern` is the same in Java and in Python. A value that begins with
        a quote ends with one, and a quote inside it is escaped (RFC 4180, with the characters that the options name).
 Source: readers differ on every other record: one keeps the quotes as letters, one drops them, one cuts the value.
@@ -84,7 +85,7 @@ class Dialect:
         return not line.strip(" \r\n") or bool(self.comment and line.startswith(self.comment))
 
     def records(self, lines: Iterable[str], line_break: str = "", *, is_joined: bool = True) -> Iterator[str]:
-        """The records of a file's lines, each without its last line break; joined, a value in quotes may hold line breaks.
+        """Join a file's lines into records, each without its last line break; a value in quotes may hold line breaks.
 
         >>> list(Dialect().records(['1,"a\\n', 'b"\\n', '2,c']))
         ['1,"a\\nb"', '2,c']
@@ -133,7 +134,7 @@ class Dialect:
         return re.compile(f"(?s){self._inner}(?:\\Z|{quote}{self._rest}{sep}{self.opening}\\Z)")
 
     def cells(self, record: str) -> list[str]:
-        """The values of a sound record."""
+        """Split a sound record into its values."""
         if not self.quote or self.quote not in record:
             return [self._bare(cell) for cell in record.split(self.sep)]
         found, start = [], 0
@@ -162,7 +163,7 @@ def _without_break(line: str) -> str:
 
 
 def dialect_of(options: Options) -> Dialect:
-    """The dialect that the options of a source name."""
+    """Read the dialect out of the options of a source."""
     quote = options.text("quote", '"')
     found = Dialect(
         sep=_unescaped(options.text("sep", ",")),

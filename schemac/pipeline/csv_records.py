@@ -1,5 +1,6 @@
 """Reads CSV: records as they stand in their files, then their cells, each by the name in the header of its own file.
 
+Layer: pipeline.
 Shape: cells as text, null where nothing stands between two separators; `_raw` is the record's own text.
        Lines are records where that is certain: where `multiLine` is not told, the files are looked through first for a quote
        that a line leaves open; if there is one, values hold line breaks, and each file is cut by one task.
@@ -84,7 +85,7 @@ class CsvRecords:
 
 
 def read_csv(spark: SparkSession, source: Source) -> CsvRecords:
-    """The records of a CSV source."""
+    """Read the records of a CSV source."""
     files = _csv_files(spark, source)
     is_joined = files.is_joined
     seen = _look(spark, files) if files.is_read_by_spark and not is_joined else []
@@ -130,7 +131,7 @@ def _no_header(record: str, files: tuple[File, ...], dialect: Dialect) -> Header
 
 
 def _header(text: str, files: tuple[File, ...], dialect: Dialect) -> Header:
-    """The names in a header; a column without one is called as Spark calls it."""
+    """Read the names in a header; a column without one is called as Spark calls it."""
     path = files[0].path
     if has_marks(text):
         message = f"the header of `{path}` holds bytes that are not its encoding"
@@ -205,7 +206,7 @@ def _lines(spark: SparkSession, files: CsvFiles, seen: list[tuple[str, bool, int
 
 
 def _repeated(spark: SparkSession, found: Texts, file: File, header: Header, count: int) -> DataFrame:
-    """Records that read as the header of their file does."""
+    """Give back records that read as the header of their file does."""
     columns = ", ".join(found.partitions.values())
     one = found.frame.where(f"value = {literal(header.text)} and {SOURCE} = {literal(file.uri)}").limit(1)
     return one.selectExpr(
@@ -239,7 +240,7 @@ def _cut(spark: SparkSession, files: CsvFiles, *, is_joined: bool) -> Texts:
 
 
 def _with_cells(found: Texts, files: CsvFiles) -> CsvRecords:
-    """The cells of each record."""
+    """Split each record into its cells."""
     settings = {
         **files.options.some(("nullValue", "emptyValue", "maxColumns", "maxCharsPerColumn")),
         "sep": files.dialect.sep,
@@ -281,7 +282,7 @@ def _parsed(frame: DataFrame, headers: tuple[Header, ...], settings: dict[str, s
 
 
 def _cell(label: str, headers: tuple[Header, ...]) -> str:
-    """The cell of a column, wherever the file of a record has it."""
+    """Find the cell of a column, wherever the file of a record has it."""
     if len(headers) == 1:
         return f"__cells0.{name(label)}"
     return f"coalesce({', '.join(f'__cells{i}.{name(label)}' for i in range(len(headers)))})"

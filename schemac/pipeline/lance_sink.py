@@ -1,5 +1,6 @@
 """A Spark data source that writes Lance tables: tasks write fragments, the driver commits them once.
 
+Layer: pipeline.
 Shape: `df.write.format("schemac-lance").mode("append"|"overwrite")` with the options of `SinkOptions`. Where the frame has
        a column `_errors`, rows in which it is not null go to the quarantine dataset instead, in the same pass.
        A write that fails leaves table and quarantine as they were.
@@ -68,13 +69,13 @@ class SinkOptions:
     """The table's `lance.file.Schema` in base64, where its fields have other ids than Lance would give a new table."""
 
     def message(self) -> pb.Schema | None:
-        """The message with the ids that the table's fields are to have."""
+        """Decode the message with the ids that the table's fields are to have."""
         return (
             None if self.lance_schema is None else pb.Schema.FromString(base64.b64decode(self.lance_schema))
         )
 
     def read_schema(self) -> pa.Schema:
-        """The table's Arrow schema."""
+        """Decode the table's Arrow schema."""
         try:
             if len(self.schema) < 4096 and self.schema.endswith(".arrow"):
                 with open(self.schema, "rb") as file:
@@ -89,7 +90,7 @@ class SinkOptions:
 
 
 def encode_message(fields: Sequence[bytes], metadata: Mapping[str, bytes]) -> str | None:
-    """The message with these fields as the option `lance_schema` takes it; None where Lance would give the same ids."""
+    """Encode these fields as the option `lance_schema` takes them; None where Lance would give the same ids."""
     message = pb.Schema(fields=[pb.Field.FromString(field) for field in fields], metadata=dict(metadata))
     if [field.id for field in message.fields] == list(range(len(message.fields))):
         return None
@@ -97,12 +98,12 @@ def encode_message(fields: Sequence[bytes], metadata: Mapping[str, bytes]) -> st
 
 
 def encode_schema(schema: pa.Schema) -> str:
-    """The schema as the option `schema` takes it."""
+    """Encode the schema as the option `schema` takes it."""
     return base64.b64encode(schema.serialize().to_pybytes()).decode()
 
 
 def sink_options(options: Any) -> SinkOptions:
-    """The options out of Spark's, whose keys ignore case."""
+    """Read the options out of Spark's, whose keys ignore case."""
     folded = {name.lower(): text for name, text in dict(options).items()}
     found: dict[str, Any] = {}
     for name in SinkOptions.__dataclass_fields__:
@@ -125,11 +126,11 @@ class LanceSink(DataSource):  # type: ignore[misc]  # PySpark is not followed
 
     @classmethod
     def name(cls) -> str:
-        """The word for `format`."""
+        """Return the word for `format`."""
         return "schemac-lance"
 
     def writer(self, schema: StructType, overwrite: bool) -> "LanceWriter":
-        """A writer for one run."""
+        """Make a writer for one run."""
         return LanceWriter(sink_options(self.options), overwrite, ERRORS in schema.names)
 
 
@@ -191,7 +192,7 @@ class LanceWriter(DataSourceArrowWriter):  # type: ignore[misc]  # PySpark is no
         check_same_schema(self.table.path, table, self.schema)
 
     def write(self, iterator: Iterator[pa.RecordBatch]) -> Written:
-        """Writes the rows of one task."""
+        """Write the rows of one task."""
         import lance  # noqa: F401
 
         written, schema = Written(), self.schema
@@ -226,7 +227,7 @@ class LanceWriter(DataSourceArrowWriter):  # type: ignore[misc]  # PySpark is no
                 yield to_schema(batch, schema)
 
     def commit(self, messages: Sequence[WriterCommitMessage | None]) -> None:
-        """Makes the rows appear. The quarantine comes first, so that no record is ever in neither; the table decides.
+        """Make the rows appear. The quarantine comes first, so that no record is ever in neither; the table decides.
 
         Whoever reads the quarantine knows by the table which of its rows count (see `history`).
         """
@@ -292,7 +293,7 @@ class LanceWriter(DataSourceArrowWriter):  # type: ignore[misc]  # PySpark is no
             )
 
     def abort(self, messages: Sequence[WriterCommitMessage | None]) -> None:
-        """Removes what was written."""
+        """Remove what was written."""
         results = [message for message in messages if isinstance(message, Written)]
         lance_undo.discard(self.table, [text for result in results for text in result.fragments])
         if self.quarantine is not None:
@@ -300,13 +301,13 @@ class LanceWriter(DataSourceArrowWriter):  # type: ignore[misc]  # PySpark is no
 
 
 def _task() -> int | None:
-    """The number of the task, where there is one."""
+    """Return the number of the task, where there is one."""
     context = TaskContext.get()
     return None if context is None else int(context.partitionId())
 
 
 def _counted(batches: Iterator[pa.RecordBatch], notes: Notes) -> Iterator[pa.RecordBatch]:
-    """The batches; their rows are noted for whoever watches."""
+    """Pass the batches on, and note their rows for whoever watches."""
     for batch in batches:
         notes.add(batch.num_rows)
         yield batch
@@ -315,7 +316,7 @@ def _counted(batches: Iterator[pa.RecordBatch], notes: Notes) -> Iterator[pa.Rec
 def _remembering(
     first: pa.RecordBatch, rest: Iterator[pa.RecordBatch], failure: list[BaseException]
 ) -> Iterator[pa.RecordBatch]:
-    """The batches; an error is kept, for Lance would wrap it beyond recognition."""
+    """Pass the batches on, and keep an error, for Lance would wrap it beyond recognition."""
     yield first
     try:
         yield from rest
@@ -325,7 +326,7 @@ def _remembering(
 
 
 def encode_options(options: SinkOptions) -> dict[str, str]:
-    """The options as Spark takes them."""
+    """Encode the options as Spark takes them."""
     texts = {}
     for name, value in asdict(options).items():
         if value is not None:

@@ -1,5 +1,6 @@
 """Reads a Lance table with Spark, one task for each fragment.
 
+Layer: pipeline.
 Shape: a frame of the table's columns as Spark can hold them: unsigned integers widened, fixed-size lists as lists,
        half floats as floats; blob columns are left out. The version is fixed when the frame is made.
 """
@@ -34,7 +35,7 @@ WIDER |= {pa.large_binary(): pa.binary(), pa.string_view(): pa.string(), pa.bina
 
 
 def read_lance(spark: SparkSession, source: Source) -> DataFrame:
-    """The rows of one or more tables of one schema."""
+    """Read the rows of one or more tables of one schema."""
     register(spark, LanceTables)
     frames = []
     for path in source.path:
@@ -54,7 +55,7 @@ class LanceTables(DataSource):  # type: ignore[misc]  # PySpark is not followed
 
     @classmethod
     def name(cls) -> str:
-        """The word for `format`."""
+        """Return the word for `format`."""
         return "schemac-lance-table"
 
     def schema(self) -> StructType:
@@ -64,7 +65,7 @@ class LanceTables(DataSource):  # type: ignore[misc]  # PySpark is not followed
         return from_arrow_schema(_spark_schema(self._table().schema))
 
     def reader(self, schema: StructType) -> "LanceReader":
-        """A reader of the pinned version."""
+        """Make a reader of the pinned version."""
         return LanceReader(self.options["path"], int(self.options["version"]))
 
     def _table(self) -> Any:
@@ -88,7 +89,7 @@ class LanceReader(DataSourceReader):  # type: ignore[misc]  # PySpark is not fol
         ]
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
-        """The rows of one fragment."""
+        """Read the rows of one fragment."""
         table = self._table()
         schema = _spark_schema(table.schema)
         fragment = table.get_fragment(json.loads(partition.value))

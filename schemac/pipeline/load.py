@@ -57,7 +57,7 @@ class LoadedJob:
 
 
 def load_job(path: Path, report: Report) -> LoadedJob | None:
-    """The job of a pipeline file, or None after saying what is wrong with it."""
+    """Load the job of a pipeline file; None after saying what is wrong with it."""
     source = read_text(path, str(path), report)
     documents = parse(source, report) if source is not None else []
     if report.has_errors:
@@ -131,7 +131,7 @@ def _with_schema(job: Job, path: Path, document: Document, report: Report) -> Lo
 def _lowered(
     job: Job, dataset: LogicalDataset, project: Project, document: Document, report: Report
 ) -> LoadedJob | None:
-    """The job with its schema as Lance will have it, unless Lance refuses it."""
+    """Compile the schema of a job as Lance will have it; None where Lance refuses it."""
     lowering = LoweringOptions(project.defaults)
     emit(dataset, Options(targets=("lance",), lowering=lowering), report)
     if report.has_errors:
@@ -150,7 +150,7 @@ def _lowered(
 
 
 def _place_in(document: Document, place: tuple[str, ...]) -> tuple[str, ...]:
-    """The place, as far as the file has it: `m: a.b` is short for `m: {from: a.b}`."""
+    """Follow the place as far as the file has it: `m: a.b` is short for `m: {from: a.b}`."""
     value = document.value
     for i, part in enumerate(place):
         if not isinstance(value, dict) or part not in value:
@@ -160,7 +160,7 @@ def _place_in(document: Document, place: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _with_paths(job: Job, folder: Path) -> Job:
-    """The job with paths that hold from the working folder."""
+    """Make the paths of a job hold from the working folder."""
 
     def resolved(path: str) -> str:
         return path if "://" in path else str((folder / path).absolute())

@@ -1,5 +1,6 @@
 """Finds the mistakes in `fields` of a pipeline file, and what its schema cannot have, before Spark starts.
 
+Layer: pipeline.
 Shape: a job and its Arrow schema in; each mistake with its place in the file (keys from the root) out.
 """
 
@@ -118,7 +119,7 @@ def _origin_mistakes(label: str, origin: FieldSource, member: pa.Field) -> Itera
 
 
 def _half_zone(pattern: str, member: pa.Field) -> PipelineError | None:
-    """A pattern that reads a zone where there is one, for a field whose clocks are not those of UTC."""
+    """Refuse a pattern that reads a zone where there is one, for a field whose clocks are not those of UTC."""
     zone = member.type.tz
     if zone is None or Clock.of(zone, zone_of(member)).zone == "UTC" or not has_optional_zone(pattern):
         return None

@@ -1,5 +1,6 @@
 """Asks a standalone master whether it is there, before Spark does so for minutes and gives another reason.
 
+Layer: pipeline.
 Errors: SC672 unreachable-master, with the cause for each of the addresses.
 """
 
@@ -16,7 +17,7 @@ STANDALONE = "spark://"
 
 
 def check_master(master: str) -> None:
-    """Raises where no address of a `spark://` master takes a connection; other masters are asked by Spark alone."""
+    """Raise where no address of a `spark://` master takes a connection; other masters are asked by Spark alone."""
     if not master.startswith(STANDALONE):
         return
     causes = []

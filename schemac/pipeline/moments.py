@@ -1,5 +1,6 @@
 """Dates, timestamps, times of day and durations, out of ISO 8601 text, a pattern, or a count since 1970-01-01.
 
+Layer: pipeline.
 Shape: SQL text for the value and for the broken rule, from SQL text of the exact text (see `scalars`).
 Units: a timestamp in nanoseconds, a time of day and a duration are counts in their own unit (bigint); others are
        Spark's date and timestamp, which count microseconds.
@@ -113,7 +114,7 @@ def _clock_pattern(unit: str) -> str:
 
 
 def _clock_of_text(data_type: pa.DataType) -> tuple[Text, Text]:
-    """A clock stays one: a field without a zone."""
+    """Read a clock that stays one: a field without a zone."""
     exact = f"{DATE}[Tt ]{_clock_pattern(data_type.unit)}"
     loose = f"{YEARLESS}[Tt ]{CLOCK.replace('FRACTION', ANY_FRACTION)}"
 
@@ -134,7 +135,7 @@ def _clock_of_text(data_type: pa.DataType) -> tuple[Text, Text]:
 
 
 def _instant_of_text(data_type: pa.DataType, clock: Clock) -> tuple[Text, Text]:
-    """An instant, out of a text with a zone; or without one, as the clock has it."""
+    """Read an instant out of a text with a zone; or without one, as the clock has it."""
     exact = f"{DATE}[Tt ]{_clock_pattern(data_type.unit)}"
     loose = f"{YEARLESS}[Tt ]{CLOCK.replace('FRACTION', ANY_FRACTION)}"
 
@@ -176,7 +177,7 @@ def _range_or_precision(t: str) -> str:
 
 
 def _spelled_out(t: str, *, has_zone: bool) -> str:
-    """The text with the seconds, and the zone, as Spark has to see them."""
+    """Complete the text with the seconds, and the zone, as Spark has to see them."""
     seconds = f"if(substr({t}, 17, 1) = ':', substr({t}, 17, 3), ':00')"
     fraction = f"regexp_extract({t}, {literal('[.,]([0-9]+)')}, 1)"
     parts = f"substr({t}, 1, 10), 'T', substr({t}, 12, 5), {seconds}, '.', rpad({fraction}, 6, '0')"
@@ -188,7 +189,7 @@ def _spelled_out(t: str, *, has_zone: bool) -> str:
 
 
 def _with_nanoseconds(timestamp: str, t: str, unit: str) -> str:
-    """The timestamp, or where the field counts nanoseconds the count, with the digits that Spark cuts off."""
+    """Take the timestamp, or where the field counts nanoseconds the count, with the digits that Spark cuts off."""
     if unit != "ns":
         return timestamp
     below = rf"rpad(substr(regexp_extract({t}, {literal('[.,]([0-9]+)')}, 1), 7, 3), 3, '0')"
@@ -201,7 +202,7 @@ def _nanoseconds(timestamp: str, below_microsecond: str) -> str:
 
 
 def _in_unit(timestamp: str, unit: str) -> str:
-    """The timestamp, or null where the unit of the field is too coarse for it."""
+    """Take the timestamp, or null where the unit of the field is too coarse for it."""
     if unit == "ns":
         return _nanoseconds(timestamp, "0L")
     step = 10**6 // ARROW_PER_SECOND[unit]
@@ -285,7 +286,7 @@ def duration() -> tuple[Text, Text]:
 
 
 def text_of_count(count: str, data_type: pa.DataType) -> str:
-    """The text of a count of a timestamp or of a time of day, in its unit, as ISO 8601 has it."""
+    """Show the count of a timestamp or of a time of day, in its unit, as ISO 8601 has it."""
     per_second, digits = ARROW_PER_SECOND[data_type.unit], FRACTION_DIGITS[data_type.unit]
     below = f"pmod({count}, {per_second}L)"
     seconds = f"(({count} - {below}) div {per_second}L)"

@@ -1,5 +1,6 @@
 """Converts a value with parts (list, map, struct), to any depth, in one SQL expression.
 
+Layer: pipeline.
 Shape: an expression of type struct<v, e>: the value, and the reasons why it does not fit (null or empty when it does).
        Paths hold positions: `items[3].k`, `prices["EUR"]`.
 """
@@ -46,7 +47,7 @@ def reason(path: Path, rule: str, value: str) -> str:
 
 
 def required(path: Path) -> str:
-    """The reason of a value that must be there and is not."""
+    """Give the reason of a value that must be there and is not."""
     return reason(path, literal("required"), "null")
 
 
@@ -76,7 +77,7 @@ def is_typed_alike(field: pa.Field, source: Input) -> bool:
 
 
 def as_read(field: pa.Field, source: Input, origin: FieldSource = AS_IT_IS) -> tuple[Input, FieldSource]:
-    """What a field without parts reads of a typed source, and how.
+    """Decide what a field without parts reads of a typed source, and how.
 
     A day is that of a moment which is its midnight; an instant becomes a clock where the field has no zone, in the zone
     that is told or else UTC; what Spark has no type for is read as text where no count is as exact.
@@ -114,7 +115,7 @@ def convert(field: pa.Field, source: Input, path: Path, rules: Rules) -> str:
 
 
 def outcome(value: str, reasons: str) -> str:
-    """A value with its reasons."""
+    """Pair a value with its reasons."""
     return struct([("v", value), ("e", reasons)])
 
 
@@ -172,7 +173,7 @@ def _binary_outcome(field: pa.Field, column: str, path: Path, missing: str) -> s
 
 
 def _convert_cell(field: pa.Field, source: Text, path: Path, rules: Rules) -> str:
-    """A list, map or struct written as JSON inside a text."""
+    """Convert a list, map or struct that is written as JSON inside a text."""
     value = f"cast(null as {spark_type(field)})"
 
     def with_variant(variant: str) -> str:
@@ -185,7 +186,7 @@ def _convert_cell(field: pa.Field, source: Text, path: Path, rules: Rules) -> st
 
 
 def _absent_or(field: pa.Field, source: Input, is_wrong: str, path: Path, body: str) -> str:
-    """The body, where the value is there and of the right shape."""
+    """Use the body where the value is there and of the right shape."""
     value = f"cast(null as {spark_type(field)})"
     missing = outcome(value, NO_REASONS if field.nullable else f"array({required(path)})")
     if isinstance(source, Json):
@@ -230,7 +231,7 @@ def _convert_list(field: pa.Field, source: Input, path: Path, rules: Rules) -> s
 
 
 def _alone(column: str) -> Input:
-    """A variant that stands by itself."""
+    """Read a variant that stands by itself."""
     return Json(column)
 
 
@@ -311,7 +312,7 @@ def is_nothing(source: Json) -> str:
 
 
 def unexpected_keys(source: Input, known: list[str], path: Path) -> str | None:
-    """A reason for each key of a JSON object that no field takes."""
+    """Give a reason for each key of a JSON object that no field takes."""
     if not isinstance(source, Json):
         return None
     k = fresh()

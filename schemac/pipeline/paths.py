@@ -1,5 +1,6 @@
 """What a path of a source names: a file or folder that is there, or else a glob.
 
+Layer: pipeline.
 Shape: local paths; those of object stores and other file systems stay with Spark. In a glob `*`, `?`, `[…]` and `{a,b}`
        have their meaning; a path that is there is literal, whatever its characters.
 Errors: PipelineError where nothing is there, or where Spark would read nothing of what is.
@@ -22,14 +23,14 @@ NOT_READ = {".zip": "zip", ".xz": "xz", ".7z": "7-Zip", ".lz4": "LZ4", ".snappy"
 
 
 def local_part(path: str) -> str | None:
-    """The path in the file system of this machine; None for other file systems."""
+    """Take the path in the file system of this machine; None for other file systems."""
     if path.startswith("file:"):
         return re.sub(r"^file:(//(?=/))?", "", path)
     return None if "://" in path else path
 
 
 def found_files(path: str) -> list[str]:
-    """What a local path names; empty where nothing is there."""
+    """List what a local path names; empty where nothing is there."""
     if os.path.exists(path):
         return [path]
     return sorted({name for pattern in _alternatives(path) for name in glob.glob(pattern)})
@@ -45,13 +46,13 @@ def _alternatives(pattern: str) -> Iterator[str]:
 
 
 def spark_path(path: str) -> str:
-    """The path as Spark's glob reads it: what is there is literal."""
+    """Write the path as Spark's glob reads it: what is there is literal."""
     local = local_part(path)
     return path if local is None or not os.path.exists(local) else SPECIAL.sub(r"\\\1", path)
 
 
 def base_path(paths: tuple[str, ...]) -> str | None:
-    """The folder whose `name=value` folders are columns, where one glob reaches into them."""
+    """Find the folder whose `name=value` folders are columns, where one glob reaches into them."""
     if len(paths) != 1:
         return None
     local = local_part(paths[0])
@@ -68,7 +69,7 @@ def base_path(paths: tuple[str, ...]) -> str | None:
 
 
 def check_path(path: str, *, is_text: bool, is_listed_by_spark: bool) -> list[str]:
-    """The local files and folders of a path, all of which can be read."""
+    """List the local files and folders of a path, all of which can be read."""
     local = local_part(path)
     if local is None:
         return [path]

@@ -1,5 +1,6 @@
 """Finds what can be found before Spark starts: input, mapping, and the places that rows go to.
 
+Layer: pipeline.
 Errors: PipelineError with the first mistake.
 """
 
@@ -76,7 +77,7 @@ def _place(path: str) -> str:
 
 
 def _table(path: str, job: Job) -> Any:
-    """The table at a path, or None where a new one can be made."""
+    """Open the table at a path; None where a new one can be made."""
     table = lance_table.open_table(path, job.target.storage_options)
     if table is None and lance_table.is_local(path):
         place = Path(_place(path))

@@ -1,5 +1,6 @@
 """Runs one job: read, conform, write good and bad rows in one pass, verify, report.
 
+Layer: pipeline.
 Shape: a `Job`, an Arrow schema and the expected Lance messages in; a `RunReport` out, whose counts come from what the
        tasks wrote. Nothing is committed when the run raises.
 Errors: PipelineError for what the author can mend; anything else is Spark's, Lance's or ours.
@@ -64,7 +65,7 @@ class RunReport:
     differences: tuple[str, ...]
 
     def to_json(self) -> dict[str, Any]:
-        """The report for programs."""
+        """Give the report for programs."""
         quarantine = None
         if self.quarantine_path is not None:
             quarantine = {"path": self.quarantine_path, "version": self.quarantine_version}
@@ -93,7 +94,7 @@ def run(
     progress: Progress | None = None,
     spark: SparkSession | None = None,
 ) -> RunReport:
-    """Runs the job; paths are taken as they stand."""
+    """Run the job; paths are taken as they stand."""
     started = time.monotonic()
     identity = RunIdentity.new(job)
     places = [path for path in (job.target.path, job.quarantine_path) if is_local(path)]
@@ -142,7 +143,7 @@ def _untold(*_: object) -> None:
 
 
 def _session(spark: SparkSession | None, job: Job) -> SparkSession:
-    """The session to run in."""
+    """Choose the session to run in."""
     if spark is None:
         from .session import start_session
 
@@ -151,7 +152,7 @@ def _session(spark: SparkSession | None, job: Job) -> SparkSession:
 
 
 def _conformed(spark: SparkSession, job: Job, schema: pa.Schema) -> tuple[DataFrame, Observation]:
-    """The typed records, and the count of those that were read, taken on its own."""
+    """Conform the records, and count those that were read, on their own."""
     counted = Observation("records read")
     records = open_records(spark, job)
     records = replace(
@@ -203,7 +204,7 @@ def _write(
 
 
 def _explained(error: PySparkException, report: Path) -> Exception:
-    """The error that the sink raised, out of Spark's; a limit that was passed comes with its reasons."""
+    """Find the error that the sink raised in Spark's; a limit that was passed comes with its reasons."""
     numbers = json.loads(report.read_text()) if report.exists() else {}
     if "over_limit" in numbers:
         worst = ", ".join(f"`{entry.path}` {entry.rule} {entry.count}" for entry in _top_reasons(numbers)[:5])

@@ -1,5 +1,6 @@
 """Who a run is: one identity in the table, in the quarantine, and beside what is not committed yet.
 
+Layer: pipeline.
 Shape: `RunIdentity` is a value. It travels as JSON to the tasks, and as properties of the transactions that the run
        commits, so that a table alone tells which runs it is of (see `history`).
 Units: `started` is in UTC.
@@ -38,7 +39,7 @@ class RunIdentity:
 
     @classmethod
     def new(cls, job: Job) -> "RunIdentity":
-        """The identity of a run of this job that starts now, in this process."""
+        """Identify a run of this job that starts now, in this process."""
         source = {"format": job.source.format, "path": [_without_secrets(path) for path in job.source.path]}
         return cls(
             uuid.uuid4().hex,
@@ -50,7 +51,7 @@ class RunIdentity:
 
     @classmethod
     def parse(cls, text: str) -> "RunIdentity":
-        """The identity out of `to_json`, or of an id that somebody gave to the sink."""
+        """Read an identity out of `to_json`, or out of an id that somebody gave to the sink."""
         if text.startswith("{"):
             found = cls.from_properties(json.loads(text))
             assert found is not None
@@ -61,11 +62,11 @@ class RunIdentity:
         return cls(text or uuid.uuid4().hex, datetime.now(UTC))
 
     def to_json(self) -> str:
-        """The identity as `parse` reads it."""
+        """Write the identity as `parse` reads it."""
         return json.dumps(self.properties())
 
     def properties(self) -> dict[str, str]:
-        """The identity as properties of a transaction."""
+        """Write the identity as properties of a transaction."""
         told = {
             RUN: self.id,
             STARTED: self.started.isoformat(),
@@ -76,7 +77,7 @@ class RunIdentity:
 
     @classmethod
     def from_properties(cls, properties: dict[str, Any] | None) -> "RunIdentity | None":
-        """The identity that a transaction carries; None where it is of no run."""
+        """Read the identity that a transaction carries; None where it is of no run."""
         if not properties or RUN not in properties:
             return None
         return cls(
@@ -88,7 +89,7 @@ class RunIdentity:
         )
 
     def report(self) -> dict[str, Any]:
-        """The identity as reports for programs have it."""
+        """Describe the identity as reports for programs have it."""
         return {
             "id": self.id,
             "started": self.started.isoformat(),
@@ -98,7 +99,7 @@ class RunIdentity:
 
 
 def _without_secrets(path: str) -> str:
-    """The path without a user or password in its address."""
+    """Strip the user and the password off the address of a path."""
     if "://" not in path:
         return path
     parts = urlsplit(path)

@@ -1,5 +1,6 @@
 """Turns the exact text of one value into the value of an Arrow type, or says why it has none.
 
+Layer: pipeline.
 Shape: for each Arrow type without children, a `Scalar`: the Spark type that can hold its values, the kind of token it
        is written as, SQL text that gives the value (null where the text has none), SQL text that names the broken rule.
 Units: precision and scale in decimal digits; lengths in bytes; time units by full name.
@@ -22,7 +23,7 @@ from .sqltext import first_of, is_alone, let, literal, matches, parsed, when
 
 
 def plain_digits(t: str) -> str:
-    """The text of a number without its exponent, digit for digit: no double, and no decimal, stands between.
+    """Write a number without its exponent, digit for digit: no double, and no decimal, stands between.
 
     A text without exponent is what it is; a number whose point would move too far is null, zero never is.
     """
@@ -41,7 +42,7 @@ def plain_digits(t: str) -> str:
 
 
 def _moved(digits: str, shift: str) -> str:
-    """The digits with the point moved from their end, to the right where `shift` is positive."""
+    """Move the point from the end of the digits, to the right where `shift` is positive."""
     padded = f"lpad({digits}, greatest(length({digits}), 1 - {shift}), '0')"
     point = f"length({padded}) + {shift}"
     return first_of(
@@ -54,7 +55,7 @@ def _moved(digits: str, shift: str) -> str:
 
 
 def always(rule: str) -> Callable[[str], str]:
-    """A rule that does not depend on the text."""
+    """Make a rule that does not depend on the text."""
     return lambda _: literal(rule)
 
 
@@ -108,7 +109,7 @@ def extension_name(field: pa.Field) -> str | None:
 
 
 def storage_type(data_type: pa.DataType) -> pa.DataType:
-    """The type whose values are read: storage of an extension, values of a dictionary."""
+    """Give the type whose values are read: storage of an extension, values of a dictionary."""
     if isinstance(data_type, pa.BaseExtensionType):
         return storage_type(data_type.storage_type)
     if pa.types.is_dictionary(data_type):

@@ -1,5 +1,6 @@
 """Tells which fields have parts, and which Spark type holds their values.
 
+Layer: pipeline.
 Shape: pyarrow fields in; a blob counts as one value, whatever its storage.
 """
 
@@ -24,7 +25,7 @@ def is_scalar(field: pa.Field) -> bool:
 
 
 def spark_type(field: pa.Field) -> str:
-    """The Spark type that holds the field's values on their way to the writer."""
+    """Name the Spark type that holds the field's values on their way to the writer."""
     if is_scalar(field):
         return scalar_of(field).spark_type
     data_type = field.type

@@ -1,5 +1,6 @@
 """Reads records so that every value is known exactly and no record is lost.
 
+Layer: pipeline.
 Shape: JSON records arrive as one text each (`_raw`), parsed once to a variant; CSV cells arrive as strings; other formats
        keep the types of their columns. `_source` is the file of a record. Blank lines are no records.
        Columns that stand in names of folders (`day=2024-01-01/`) are text in every format.
@@ -133,7 +134,7 @@ class Records:
 
 
 def check_source(job: Job) -> list[str]:
-    """The files of the source, checked without Spark: options must be known, local paths must be there."""
+    """List the files of the source, checked without Spark: options must be known, local paths must be there."""
     for _, mistake in option_mistakes(job.source):
         raise mistake
     if not job.source.path and job.source.format in WITH_PATH:
@@ -147,7 +148,7 @@ def check_source(job: Job) -> list[str]:
 
 
 def open_records(spark: SparkSession, job: Job) -> Records:
-    """The records of the job's source."""
+    """Open the records of the job's source."""
     check_source(job)
     try:
         if job.source.format == "geojson":
@@ -203,7 +204,7 @@ def _conflict(steps: tuple[str | int, ...], column: str) -> str:
 
 
 def _explained(rule: str) -> str:
-    """What is shown beside a rule: what it means, or else the record."""
+    """Show beside a rule what it means, or else the record."""
     branches = ((f"{rule} = {literal(known)}", literal(text)) for known, text in EXPLAINED.items())
     return first_of(branches, RAW)
 

@@ -1,5 +1,6 @@
 """What each option of a source means: honoured, or refused by its name with what to write instead.
 
+Layer: pipeline.
 Shape: one closed table for each form of source that we read ourselves; an option that is in none of its lists is a slip.
        Names ignore case, as Spark's do. Formats that Spark reads on its own take Spark's options as they are.
 Source: the options that Spark 4.3 registers for each format (`DataSourceOptions.validOptions`) and for files, and its
@@ -157,11 +158,11 @@ class Options:
         self._texts = {ALIASES.get(name.lower(), name.lower()): text for name, text in source.options.items()}
 
     def text(self, name: str, default: str = "") -> str:
-        """The text of an option."""
+        """Give the text of an option."""
         return self._texts.get(name.lower(), default)
 
     def flag(self, name: str) -> bool | None:
-        """An option that is true or false; None where it is not told."""
+        """Read an option that is true or false; None where it is absent."""
         text = self._texts.get(name.lower())
         if text is None:
             return None

@@ -1,5 +1,6 @@
 """Reads whole JSON records in one native step, and proves for each that nothing in it is wrong.
 
+Layer: pipeline.
 Shape: the fields that the native reader can read (see `native`), each with its value; one column says for each record
        whether the proof holds. Where it does not, every field is read one by one, which finds all reasons.
        A field that has no native reading is read one by one in every record, and hinders no other.
@@ -72,7 +73,7 @@ def _objects(node: _Object, path: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
 
 
 def _placed(root: _Object, part: pa.Field, records: Records, job: Job) -> _Member | None:
-    """The field, put where its record has it; None where the native reader cannot read it, or reads there already."""
+    """Put the field where its record has it; None where the native reader cannot read it, or reads there already."""
     origin = job.fields.get(part.name, FieldSource())
     if origin is None or records.is_partition(part.name, origin):
         return None
@@ -100,7 +101,7 @@ def _placed(root: _Object, part: pa.Field, records: Records, job: Job) -> _Membe
 
 
 def _reading(member: _Member, label: str, conversions: list[tuple[str, str]]) -> tuple[str, str]:
-    """The value of a field, and whether it is wrong; a conversion is kept, for both use it."""
+    """Read the value of a field, and whether it is wrong; a conversion is kept, for both use it."""
     found = native.leaf(member.field, member.scalar) if is_scalar(member.field) else None
     if found is None or not found.is_converted:
         return native.typed_value(member.field, member.place), native.wrong(member.field, member.place)
@@ -139,7 +140,7 @@ def _other_keys(records: Records, schema: pa.Schema, job: Job) -> Iterator[tuple
 
 
 def _record_pattern(root: _Object, others: dict[tuple[str, ...], list[str]], *, is_open: bool) -> str:
-    """A pattern of a parsed record: an array of it and of the mark of its end, whose keys Spark puts together."""
+    """Build a pattern of a parsed record: an array of it and of the mark of its end, whose keys Spark puts together."""
     return f"^ARRAY<{_pattern(root, (), others, is_open=is_open, more=[(END, 'BOOLEAN')])}>$"
 
 

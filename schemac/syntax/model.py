@@ -1,6 +1,6 @@
 """The base of every pydantic model that describes what an author writes.
 
-Floor: 1 (syntax).
+Layer: syntax.
 """
 
 from pydantic import BaseModel, ConfigDict
