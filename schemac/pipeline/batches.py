@@ -10,10 +10,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from schemac.pipeline.errors import PipelineError
+from schemac.pipeline.scalars import extension_name
 from schemac.source.catalogue import MISSING_COLUMN, NULL_IN_REQUIRED_FIELD
-
-from .errors import PipelineError
-from .scalars import extension_name
 
 
 def to_schema(batch: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:

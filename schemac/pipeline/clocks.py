@@ -18,9 +18,8 @@ import pyarrow as pa
 
 from schemac.attributes.zones import is_utc
 from schemac.evolution.clocks import declared_clock
-
-from .job import FieldSource, Job
-from .sqltext import first_of, let, literal, when
+from schemac.pipeline.job import FieldSource, Job
+from schemac.pipeline.sqltext import first_of, let, literal, when
 
 CLOCK_ZONE = b"schemac.dev/clockZone"
 NOT_DECLARED = "zone: say `timezone` under `source`, or `zone` of the field"

@@ -13,19 +13,19 @@ from dataclasses import dataclass, field
 import pyarrow as pa
 from pyspark.sql import DataFrame
 
-from . import inputs, nested, shapes
-from .clocks import with_zones
-from .exact_numbers import exact_token, is_unsure
-from .inputs import Input, Json, Text, Typed
-from .job import FieldSource, Job, Keys, Unexpected
-from .moments import is_outside
-from .native import native_reading
-from .nested import NO_REASONS, Path, Rules, reason, required
-from .scalars import Scalar, scalar_of
-from .source import RECORD, Records
-from .spill import ERRORS, RAW, SOURCE
-from .sqltext import any_of, first_of, literal, name, struct, variant_of, when
-from .whole import PROVEN, Levels, whole_reading
+from schemac.pipeline import inputs, nested, shapes
+from schemac.pipeline.clocks import with_zones
+from schemac.pipeline.exact_numbers import exact_token, is_unsure
+from schemac.pipeline.inputs import Input, Json, Text, Typed
+from schemac.pipeline.job import FieldSource, Job, Keys, Unexpected
+from schemac.pipeline.moments import is_outside
+from schemac.pipeline.native import native_reading
+from schemac.pipeline.nested import NO_REASONS, Path, Rules, reason, required
+from schemac.pipeline.scalars import Scalar, scalar_of
+from schemac.pipeline.source import RECORD, Records
+from schemac.pipeline.spill import ERRORS, RAW, SOURCE
+from schemac.pipeline.sqltext import any_of, first_of, literal, name, struct, variant_of, when
+from schemac.pipeline.whole import PROVEN, Levels, whole_reading
 
 
 @dataclass

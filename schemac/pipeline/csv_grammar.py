@@ -11,10 +11,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
+from schemac.pipeline.errors import PipelineError
+from schemac.pipeline.source_options import Options
 from schemac.source.catalogue import SOURCE_OPTION
-
-from .errors import PipelineError
-from .source_options import Options
 
 BLANK = r"[\x00-\x20]*+"
 

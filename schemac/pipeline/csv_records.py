@@ -14,17 +14,16 @@ from dataclasses import dataclass
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.functions import expr
 
+from schemac.pipeline import texts
+from schemac.pipeline.csv_grammar import Dialect, dialect_of
+from schemac.pipeline.decoding import codec_name, has_marks, lines_of
+from schemac.pipeline.errors import PipelineError
+from schemac.pipeline.job import Source
+from schemac.pipeline.source_options import Options
+from schemac.pipeline.spill import RAW, SOURCE
+from schemac.pipeline.sqltext import literal, matches, name, when
+from schemac.pipeline.texts import FAULT, File, Listed, Texts
 from schemac.source.catalogue import CHANGED_INPUT, DUPLICATE_COLUMN, EMPTY_INPUT, UNREADABLE_HEADER
-
-from . import texts
-from .csv_grammar import Dialect, dialect_of
-from .decoding import codec_name, has_marks, lines_of
-from .errors import PipelineError
-from .job import Source
-from .source_options import Options
-from .spill import RAW, SOURCE
-from .sqltext import literal, matches, name, when
-from .texts import FAULT, File, Listed, Texts
 
 CORRUPT = "__corrupt"
 NO_CELL = "\ue000"

@@ -16,10 +16,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from typing import Any
 
+from schemac.pipeline.errors import PipelineError
+from schemac.pipeline.paths import local_part, refuse_packed
 from schemac.source.catalogue import UNKNOWN_BYTE_ORDER, UNKNOWN_ENCODING, UNREADABLE_INPUT
-
-from .errors import PipelineError
-from .paths import local_part, refuse_packed
 
 MARK = 0xDC00
 MARKED = re.compile("[\ud800-\udfff]")

@@ -6,8 +6,8 @@ Source: Spark's variant keeps a number with an exponent, or with more than 38 di
 Shape: SQL text. The record is written anew with such numbers as strings, which a variant keeps letter by letter.
 """
 
-from .inputs import Json, variant_path
-from .sqltext import literal, parsed, when
+from schemac.pipeline.inputs import Json, variant_path
+from schemac.pipeline.sqltext import literal, parsed, when
 
 OPENED, CLOSED = "\x01", "\x02"
 """Characters that no JSON text can hold unescaped."""

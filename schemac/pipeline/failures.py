@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 
+from schemac.pipeline.errors import PipelineError
 from schemac.source.catalogue import (
     DISK_FULL,
     EXECUTOR_LOST,
@@ -27,8 +28,6 @@ from schemac.source.catalogue import (
     WORKER_KILLED,
 )
 from schemac.source.diagnostic import Code
-
-from .errors import PipelineError
 
 RAISED = re.compile(r"^(?:: )?(?:\w+\.)*\w*(?:Error|Invalid|Exception): (?P<message>\S.*)$", re.MULTILINE)
 CAUSED = re.compile(r"^Caused by: (?:[\w.$]+: )*(?P<message>\S.*)$", re.MULTILINE)

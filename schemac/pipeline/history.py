@@ -16,8 +16,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from .job import Mode
-from .run_identity import RunIdentity
+from schemac.pipeline.job import Mode
+from schemac.pipeline.run_identity import RunIdentity
 
 ROWS, QUARANTINED, TABLE = "schemac.run.rows", "schemac.run.quarantined", "schemac.run.table"
 UNFINISHED = "schemac.run.unfinished"

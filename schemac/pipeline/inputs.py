@@ -21,12 +21,11 @@ from pyspark.sql.types import (
     VariantType,
 )
 
+from schemac.pipeline.errors import PipelineError, did_you_mean
+from schemac.pipeline.job import Coerce
+from schemac.pipeline.scalars import Token
+from schemac.pipeline.sqltext import first_of, literal, name, when
 from schemac.source.catalogue import INVALID_RECORD_PATH, SOURCE_TYPE_MISMATCH, UNKNOWN_SOURCE_COLUMN
-
-from .errors import PipelineError, did_you_mean
-from .job import Coerce
-from .scalars import Token
-from .sqltext import first_of, literal, name, when
 
 Step = str | int
 

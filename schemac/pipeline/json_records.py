@@ -10,13 +10,13 @@ from dataclasses import dataclass
 
 from pyspark.sql import SparkSession
 
-from . import texts
-from .decoding import chunks_of, codec_name, lines_of, text_of
-from .documents import split_records
-from .job import Source
-from .paths import local_part
-from .source_options import Options
-from .texts import File, Texts
+from schemac.pipeline import texts
+from schemac.pipeline.decoding import chunks_of, codec_name, lines_of, text_of
+from schemac.pipeline.documents import split_records
+from schemac.pipeline.job import Source
+from schemac.pipeline.paths import local_part
+from schemac.pipeline.source_options import Options
+from schemac.pipeline.texts import File, Texts
 
 FILES_LOOKED_AT = 200
 LONGEST_LINE_READ = 1 << 20

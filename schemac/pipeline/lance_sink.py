@@ -21,20 +21,19 @@ from pyspark import TaskContext
 from pyspark.sql.datasource import DataSource, DataSourceArrowWriter, WriterCommitMessage
 from pyspark.sql.types import StructType
 
+from schemac.pipeline import lance_table, lance_undo
+from schemac.pipeline.batches import as_lance_reads, to_schema
+from schemac.pipeline.errors import PipelineError
+from schemac.pipeline.history import QUARANTINED, ROWS, TABLE, table_seen_from
+from schemac.pipeline.job import Mode
+from schemac.pipeline.lance_table import Place
+from schemac.pipeline.preflight import check_same_schema
+from schemac.pipeline.progress import Notes
+from schemac.pipeline.recover import recover
+from schemac.pipeline.run_identity import RunIdentity
+from schemac.pipeline.spill import ERRORS, QUARANTINE_SCHEMA, Spill
 from schemac.source.catalogue import EMPTIED_TABLE, SINK_OPTION, TABLE_EXISTS, TOO_MANY_QUARANTINED
 from schemac.targets._generated.lance import file_pb2 as pb
-
-from . import lance_table, lance_undo
-from .batches import as_lance_reads, to_schema
-from .errors import PipelineError
-from .history import QUARANTINED, ROWS, TABLE, table_seen_from
-from .job import Mode
-from .lance_table import Place
-from .preflight import check_same_schema
-from .progress import Notes
-from .recover import recover
-from .run_identity import RunIdentity
-from .spill import ERRORS, QUARANTINE_SCHEMA, Spill
 
 
 @dataclass

@@ -14,14 +14,13 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
 from pyspark.sql.types import StructType
 
+from schemac.pipeline import lance_table
+from schemac.pipeline.errors import PipelineError
+from schemac.pipeline.job import Source
+from schemac.pipeline.scalars import extension_name
+from schemac.pipeline.session import register
 from schemac.source.catalogue import INPUT_NOT_FOUND
 from schemac.tables.lance_table import open_dataset
-
-from . import lance_table
-from .errors import PipelineError
-from .job import Source
-from .scalars import extension_name
-from .session import register
 
 ROWS_PER_BATCH = 8192
 WIDER = {

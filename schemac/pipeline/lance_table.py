@@ -17,17 +17,16 @@ from typing import Any
 
 import pyarrow as pa
 
+from schemac.pipeline import staging
+from schemac.pipeline.errors import PipelineError
+from schemac.pipeline.history import UNFINISHED
+from schemac.pipeline.run_identity import RunIdentity
+from schemac.pipeline.staging import AGAIN
 from schemac.source.catalogue import ABANDONED_RUN, CONCURRENT_RUN, UNREADABLE_TABLE
 from schemac.tables.differences import differences
 from schemac.tables.lance_fields import lance_schema
 from schemac.tables.lance_table import lance_errors, open_dataset
 from schemac.targets._generated.lance import file_pb2 as pb
-
-from . import staging
-from .errors import PipelineError
-from .history import UNFINISHED
-from .run_identity import RunIdentity
-from .staging import AGAIN
 
 TABLE_FOLDERS = ("data", "_transactions", "_versions")
 

@@ -12,12 +12,18 @@ from typing import Any
 
 import pyarrow as pa
 
+from schemac.pipeline import staging
+from schemac.pipeline.history import committed_runs
+from schemac.pipeline.lance_table import (
+    Place,
+    close_staging,
+    file_names,
+    is_local,
+    open_table,
+    remove_if_empty,
+)
+from schemac.pipeline.run_identity import RunIdentity
 from schemac.tables.lance_table import lance_errors
-
-from . import staging
-from .history import committed_runs
-from .lance_table import Place, close_staging, file_names, is_local, open_table, remove_if_empty
-from .run_identity import RunIdentity
 
 
 def has_happened(run: RunIdentity, table: str, storage_options: dict[str, str] | None) -> bool:

@@ -9,6 +9,14 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
+from schemac.pipeline.clocks import Clock, with_zones, zone_of
+from schemac.pipeline.errors import PipelineError, did_you_mean
+from schemac.pipeline.inputs import parse_steps
+from schemac.pipeline.job import FieldSource, Job
+from schemac.pipeline.patterns import has_optional_zone, pattern_mistake
+from schemac.pipeline.scalars import scalar_of, storage_type
+from schemac.pipeline.shapes import is_list, is_scalar
+from schemac.pipeline.spill import ERRORS, RAW, SOURCE
 from schemac.source.catalogue import (
     INVALID_PATTERN,
     MISPLACED_FORMAT,
@@ -16,15 +24,6 @@ from schemac.source.catalogue import (
     RESERVED_NAME,
     UNKNOWN_FIELD,
 )
-
-from .clocks import Clock, with_zones, zone_of
-from .errors import PipelineError, did_you_mean
-from .inputs import parse_steps
-from .job import FieldSource, Job
-from .patterns import has_optional_zone, pattern_mistake
-from .scalars import scalar_of, storage_type
-from .shapes import is_list, is_scalar
-from .spill import ERRORS, RAW, SOURCE
 
 RESERVED = (ERRORS, RAW, SOURCE)
 

@@ -12,10 +12,9 @@ import pyarrow as pa
 
 from schemac.attributes.zones import is_utc
 from schemac.kinds.units import ARROW_PER_SECOND, FRACTION_DIGITS, PER_SECOND
-
-from .clocks import DAY_MICROSECONDS, Clock
-from .patterns import has_zone
-from .sqltext import first_of, let, literal, matches, when
+from schemac.pipeline.clocks import DAY_MICROSECONDS, Clock
+from schemac.pipeline.patterns import has_zone
+from schemac.pipeline.sqltext import first_of, let, literal, matches, when
 
 Text = Callable[[str], str]
 

@@ -14,9 +14,9 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
-from .scalars import FLOAT32_LARGEST, Scalar, Token, extension_name, scalar_of, storage_type
-from .shapes import is_list, is_scalar, spark_type
-from .sqltext import fresh, literal, name, struct, when
+from schemac.pipeline.scalars import FLOAT32_LARGEST, Scalar, Token, extension_name, scalar_of, storage_type
+from schemac.pipeline.shapes import is_list, is_scalar, spark_type
+from schemac.pipeline.sqltext import fresh, literal, name, struct, when
 
 SIMPLE_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
 CORRUPT = "_schemac_corrupt"

@@ -10,18 +10,17 @@ from dataclasses import dataclass, replace
 import pyarrow as pa
 from pyspark.sql.types import ArrayType, LongType, MapType, TimestampNTZType
 
+from schemac.pipeline import inputs
+from schemac.pipeline.clocks import Clock, zone_of
+from schemac.pipeline.errors import PipelineError
+from schemac.pipeline.exact_numbers import is_unsure
+from schemac.pipeline.inputs import Counted, Input, Json, Text, Typed, typed_input
+from schemac.pipeline.job import Coerce, EpochUnit, FieldSource, Unexpected
+from schemac.pipeline.moments import is_outside, text_of_count
+from schemac.pipeline.scalars import Scalar, extension_name, scalar_of, storage_type
+from schemac.pipeline.shapes import is_list, is_scalar, spark_type
+from schemac.pipeline.sqltext import concat, first_of, fresh, let, literal, struct, variant_of, when
 from schemac.source.catalogue import SOURCE_TYPE_MISMATCH
-
-from . import inputs
-from .clocks import Clock, zone_of
-from .errors import PipelineError
-from .exact_numbers import is_unsure
-from .inputs import Counted, Input, Json, Text, Typed, typed_input
-from .job import Coerce, EpochUnit, FieldSource, Unexpected
-from .moments import is_outside, text_of_count
-from .scalars import Scalar, extension_name, scalar_of, storage_type
-from .shapes import is_list, is_scalar, spark_type
-from .sqltext import concat, first_of, fresh, let, literal, struct, variant_of, when
 
 REASON_TYPE = "struct<path:string,rule:string,value:string>"
 AS_IT_IS = FieldSource()

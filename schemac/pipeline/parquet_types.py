@@ -16,13 +16,12 @@ from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import ArrayType, DataType, MapType, StructField, StructType
 
+from schemac.pipeline import texts
+from schemac.pipeline.decoding import open_file
+from schemac.pipeline.errors import PipelineError
+from schemac.pipeline.inputs import CountType
+from schemac.pipeline.job import Source
 from schemac.source.catalogue import AMBIGUOUS_COLUMN
-
-from . import texts
-from .decoding import open_file
-from .errors import PipelineError
-from .inputs import CountType
-from .job import Source
 
 FILES_LOOKED_AT = 100
 

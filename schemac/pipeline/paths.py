@@ -11,9 +11,8 @@ import os
 import re
 from collections.abc import Iterator
 
+from schemac.pipeline.errors import PipelineError
 from schemac.source.catalogue import HIDDEN_INPUT, INPUT_NOT_FOUND, PACKED_INPUT
-
-from .errors import PipelineError
 
 SPECIAL = re.compile(r"([\\\[\]{}*?])")
 ALTERNATIVES = re.compile(r"\{([^{}]*)\}")

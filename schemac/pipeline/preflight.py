@@ -10,6 +10,13 @@ from typing import Any
 
 import pyarrow as pa
 
+from schemac.pipeline import lance_table
+from schemac.pipeline.errors import PipelineError
+from schemac.pipeline.job import Job, Mode
+from schemac.pipeline.mapping import mapping_mistakes
+from schemac.pipeline.recover import holds_only_leftovers
+from schemac.pipeline.source import check_source
+from schemac.pipeline.spill import QUARANTINE_SCHEMA
 from schemac.source.catalogue import (
     NOT_A_QUARANTINE,
     NOT_A_TABLE,
@@ -19,14 +26,6 @@ from schemac.source.catalogue import (
     UNWRITABLE_TARGET,
 )
 from schemac.tables.differences import differences, lance_fields_of
-
-from . import lance_table
-from .errors import PipelineError
-from .job import Job, Mode
-from .mapping import mapping_mistakes
-from .recover import holds_only_leftovers
-from .source import check_source
-from .spill import QUARANTINE_SCHEMA
 
 
 def check(job: Job, schema: pa.Schema | None = None) -> None:

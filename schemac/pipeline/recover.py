@@ -15,12 +15,18 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+from schemac.pipeline import lance_table, lance_undo, staging
+from schemac.pipeline.history import (
+    LOOKED_AT,
+    UNFINISHED,
+    CommittedRun,
+    committed_runs,
+    properties_of,
+    table_seen_from,
+)
+from schemac.pipeline.processes import is_gone
+from schemac.pipeline.run_identity import RUN, RunIdentity
 from schemac.tables.lance_table import lance_errors
-
-from . import lance_table, lance_undo, staging
-from .history import LOOKED_AT, UNFINISHED, CommittedRun, committed_runs, properties_of, table_seen_from
-from .processes import is_gone
-from .run_identity import RUN, RunIdentity
 
 
 @dataclass(frozen=True)

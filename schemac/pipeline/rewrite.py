@@ -9,10 +9,9 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from pyspark.errors import PySparkException
 
+from schemac.pipeline.session import start_session
 from schemac.tables.fragments import Progress, write_fragment
 from schemac.tables.recipe import Recipe
-
-from .session import start_session
 
 
 def rewrite_on_spark(

@@ -16,23 +16,22 @@ import pyarrow as pa
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, Observation, SparkSession, functions
 
+from schemac.pipeline.conform import conform, key_check, primary_key
+from schemac.pipeline.errors import PipelineError
+from schemac.pipeline.failures import sparks_errors_told
+from schemac.pipeline.job import Job, Keys, Mode
+from schemac.pipeline.lance_sink import LanceSink, SinkOptions, encode_message, encode_options, encode_schema
+from schemac.pipeline.lance_table import is_local, local_path
+from schemac.pipeline.preflight import check
+from schemac.pipeline.progress import Progress, Step, Watch, watched
+from schemac.pipeline.recover import recover
+from schemac.pipeline.run_identity import RunIdentity
+from schemac.pipeline.session import active, register, settings_of_a_run
+from schemac.pipeline.source import open_records
+from schemac.pipeline.staging import kept_alive
+from schemac.pipeline.workspace import temporary_folder
 from schemac.source.catalogue import TOO_MANY_QUARANTINED
 from schemac.tables.differences import lance_fields_of, table_differences
-
-from .conform import conform, key_check, primary_key
-from .errors import PipelineError
-from .failures import sparks_errors_told
-from .job import Job, Keys, Mode
-from .lance_sink import LanceSink, SinkOptions, encode_message, encode_options, encode_schema
-from .lance_table import is_local, local_path
-from .preflight import check
-from .progress import Progress, Step, Watch, watched
-from .recover import recover
-from .run_identity import RunIdentity
-from .session import active, register, settings_of_a_run
-from .source import open_records
-from .staging import kept_alive
-from .workspace import temporary_folder
 
 SHOWN_REASONS = 20
 
@@ -145,7 +144,7 @@ def _untold(*_: object) -> None:
 def _session(spark: SparkSession | None, job: Job) -> SparkSession:
     """Choose the session to run in."""
     if spark is None:
-        from .session import start_session
+        from schemac.pipeline.session import start_session
 
         spark = start_session(master=job.spark.master, settings=job.spark.settings)
     return spark

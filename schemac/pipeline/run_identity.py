@@ -14,11 +14,10 @@ from datetime import UTC, datetime
 from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
+from schemac.pipeline.errors import PipelineError
+from schemac.pipeline.job import Job, Mode
+from schemac.pipeline.processes import this_process
 from schemac.source.catalogue import SINK_OPTION
-
-from .errors import PipelineError
-from .job import Job, Mode
-from .processes import this_process
 
 RUN, STARTED, SOURCE, MODE = "schemac.run", "schemac.run.started", "schemac.run.source", "schemac.run.mode"
 PROCESS = "schemac.run.process"

@@ -13,13 +13,12 @@ from enum import StrEnum
 
 import pyarrow as pa
 
+from schemac.pipeline.clocks import zone_of
+from schemac.pipeline.errors import PipelineError
+from schemac.pipeline.job import EpochUnit
+from schemac.pipeline.moments import duration, moment, time_of_day
+from schemac.pipeline.sqltext import first_of, is_alone, let, literal, matches, parsed, when
 from schemac.source.catalogue import UNSUPPORTED_TYPE
-
-from .clocks import zone_of
-from .errors import PipelineError
-from .job import EpochUnit
-from .moments import duration, moment, time_of_day
-from .sqltext import first_of, is_alone, let, literal, matches, parsed, when
 
 
 def plain_digits(t: str) -> str:

@@ -20,10 +20,10 @@ from pyspark.errors import AnalysisException
 from pyspark.sql import SparkSession
 from pyspark.sql.datasource import DataSource
 
-from .failures import not_started
-from .java import java_home
-from .job import Job
-from .masters import check_master
+from schemac.pipeline.failures import not_started
+from schemac.pipeline.java import java_home
+from schemac.pipeline.job import Job
+from schemac.pipeline.masters import check_master
 
 STATIC_SETTINGS = {
     "spark.ui.enabled": "false",
@@ -81,7 +81,7 @@ def start_session(
     """Start a session for a run: the one that is there, or one that listens on loopback only and writes no console noise."""
     active = _existing() or _create(master, dict(settings or {}), app_name)
     logging.getLogger("SQLQueryContextLogger").setLevel(logging.CRITICAL)
-    from .lance_sink import LanceSink
+    from schemac.pipeline.lance_sink import LanceSink
 
     register(active, LanceSink)
     return active

@@ -6,8 +6,8 @@ Shape: pyarrow fields in; a blob counts as one value, whatever its storage.
 
 import pyarrow as pa
 
-from .scalars import extension_name, scalar_of
-from .sqltext import name
+from schemac.pipeline.scalars import extension_name, scalar_of
+from schemac.pipeline.sqltext import name
 
 
 def is_list(data_type: pa.DataType) -> bool:

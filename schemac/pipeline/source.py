@@ -16,20 +16,28 @@ from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import DataType
 
+from schemac.pipeline import texts
+from schemac.pipeline.csv_records import CsvRecords, read_csv
+from schemac.pipeline.errors import PipelineError
+from schemac.pipeline.inputs import (
+    Input,
+    Json,
+    Text,
+    follow,
+    parse_steps,
+    typed_input,
+    unknown_column,
+    variant_path,
+)
+from schemac.pipeline.job import FieldSource, Job
+from schemac.pipeline.json_records import read_geojson, read_json
+from schemac.pipeline.parquet_types import read_parquet
+from schemac.pipeline.paths import check_path
+from schemac.pipeline.source_options import option_mistakes
+from schemac.pipeline.spill import RAW, SOURCE
+from schemac.pipeline.sqltext import first_of, is_alone, literal, name, parsed
+from schemac.pipeline.texts import FAULT, Texts
 from schemac.source.catalogue import MISSING_PATH, UNEXPECTED_COLUMN, UNKNOWN_SOURCE_COLUMN, UNREADABLE_INPUT
-
-from . import texts
-from .csv_records import CsvRecords, read_csv
-from .errors import PipelineError
-from .inputs import Input, Json, Text, follow, parse_steps, typed_input, unknown_column, variant_path
-from .job import FieldSource, Job
-from .json_records import read_geojson, read_json
-from .parquet_types import read_parquet
-from .paths import check_path
-from .source_options import option_mistakes
-from .spill import RAW, SOURCE
-from .sqltext import first_of, is_alone, literal, name, parsed
-from .texts import FAULT, Texts
 
 RECORD = "_record"
 IN_RECORD = (0,)
@@ -158,7 +166,7 @@ def open_records(spark: SparkSession, job: Job) -> Records:
         if job.source.format == "csv":
             return _csv_records(read_csv(spark, job.source))
         if job.source.format == "lance":
-            from .lance_source import read_lance
+            from schemac.pipeline.lance_source import read_lance
 
             return _typed_records(read_lance(spark, job.source))
         if job.source.format == "parquet":

@@ -10,10 +10,9 @@ Source: the options that Spark 4.3 registers for each format (`DataSourceOptions
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from schemac.pipeline.errors import PipelineError, did_you_mean
+from schemac.pipeline.job import Source
 from schemac.source.catalogue import SOURCE_OPTION
-
-from .errors import PipelineError, did_you_mean
-from .job import Source
 
 FILES = ("pathGlobFilter", "recursiveFileLookup", "modifiedBefore", "modifiedAfter", "basePath")
 TEXT = ("encoding", "charset", "lineSep", "multiLine")

@@ -16,13 +16,13 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
 from pyspark.sql.types import StringType, StructField, StructType
 
-from .decoding import byte_text, has_marks
-from .job import Source
-from .paths import base_path, spark_path
-from .session import register
-from .source_options import FILES, Options
-from .spill import RAW, SOURCE
-from .sqltext import literal, name, when
+from schemac.pipeline.decoding import byte_text, has_marks
+from schemac.pipeline.job import Source
+from schemac.pipeline.paths import base_path, spark_path
+from schemac.pipeline.session import register
+from schemac.pipeline.source_options import FILES, Options
+from schemac.pipeline.spill import RAW, SOURCE
+from schemac.pipeline.sqltext import literal, name, when
 
 FAULT = "_fault"
 ROWS_PER_BATCH = 4096

@@ -11,12 +11,12 @@ from dataclasses import dataclass, field
 
 import pyarrow as pa
 
-from . import native
-from .job import Coerce, FieldSource, Job, Unexpected
-from .scalars import Scalar, scalar_of
-from .shapes import is_scalar, spark_type
-from .source import RECORD, Records
-from .sqltext import END, any_of, literal, name, when
+from schemac.pipeline import native
+from schemac.pipeline.job import Coerce, FieldSource, Job, Unexpected
+from schemac.pipeline.scalars import Scalar, scalar_of
+from schemac.pipeline.shapes import is_scalar, spark_type
+from schemac.pipeline.source import RECORD, Records
+from schemac.pipeline.sqltext import END, any_of, literal, name, when
 
 Levels = list[list[tuple[str, str]]]
 READ, PROVEN = "__read", "__proven"

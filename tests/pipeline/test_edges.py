@@ -15,8 +15,7 @@ from schemac.pipeline.job import Job
 from schemac.pipeline.lance_sink import encode_schema
 from schemac.pipeline.run import RunReport, run
 from schemac.source.catalogue import INVALID_PATTERN
-
-from .conftest import reasons_of, rows_of
+from tests.pipeline.conftest import reasons_of, rows_of
 
 pytestmark = pytest.mark.spark
 

@@ -20,8 +20,7 @@ from schemac.pipeline.job import Job
 from schemac.pipeline.lance_sink import encode_schema
 from schemac.pipeline.run import run
 from schemac.source.catalogue import TABLE_EXISTS
-
-from .conftest import rows_of
+from tests.pipeline.conftest import rows_of
 
 pytestmark = pytest.mark.spark
 

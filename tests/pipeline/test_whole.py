@@ -13,8 +13,7 @@ from schemac.pipeline.job import Job
 from schemac.pipeline.run import run
 from schemac.pipeline.source import open_records
 from schemac.pipeline.whole import PROVEN, whole_reading
-
-from .conftest import reasons_of, rows_of
+from tests.pipeline.conftest import reasons_of, rows_of
 
 pytestmark = pytest.mark.spark
 
