@@ -25,7 +25,7 @@ from schemac.pipeline.scalars import Scalar, scalar_of
 from schemac.pipeline.source import RECORD, Records
 from schemac.pipeline.spill import ERRORS, RAW, SOURCE
 from schemac.pipeline.sqltext import any_of, first_of, literal, name, struct, variant_of, when
-from schemac.pipeline.whole import PROVEN, Levels, whole_reading
+from schemac.pipeline.whole import PROVEN, Levels, whole_record_reader
 
 
 @dataclass
@@ -95,7 +95,7 @@ class _Compiler:
         self.job = job
         self.steps = Steps()
         self.rules = Rules(job.coerce, job.unexpected, job.null_values)
-        self.whole = whole_reading(records, self.schema, job)
+        self.whole = whole_record_reader(records, self.schema, job)
 
     def compile(self) -> tuple[Steps, list[str]]:
         """Build the steps and the last projection."""

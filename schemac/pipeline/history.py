@@ -102,6 +102,6 @@ def properties_of(dataset: Any, version: int) -> dict[str, str]:
     return dict(getattr(transaction, "transaction_properties", None) or {})
 
 
-def _utc(moment: datetime) -> datetime:
+def _utc(timestamp: datetime) -> datetime:
     """Read a timestamp of Lance, which has the local clock without a zone."""
-    return moment.astimezone(UTC)
+    return timestamp.astimezone(UTC)

@@ -60,7 +60,7 @@ class Typed:
     type: DataType
 
     @property
-    def moment(self) -> pa.TimestampType | None:
+    def timestamp(self) -> pa.TimestampType | None:
         """The timestamp that it is; None for other types."""
         if isinstance(self.type, TimestampNTZType):
             return pa.timestamp("us")
@@ -82,7 +82,7 @@ class Counted(Typed):
     held: pa.DataType
 
     @property
-    def moment(self) -> pa.TimestampType | None:
+    def timestamp(self) -> pa.TimestampType | None:
         """The timestamp that it is; None for a time of day."""
         return self.held if pa.types.is_timestamp(self.held) else None
 

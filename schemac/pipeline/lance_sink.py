@@ -31,7 +31,7 @@ from schemac.pipeline.preflight import check_same_schema
 from schemac.pipeline.progress import Notes
 from schemac.pipeline.recover import recover
 from schemac.pipeline.run_identity import RunIdentity
-from schemac.pipeline.spill import ERRORS, QUARANTINE_SCHEMA, Spill
+from schemac.pipeline.spill import ERRORS, QUARANTINE_SCHEMA, QuarantineBuffer
 from schemac.source.catalogue import EMPTIED_TABLE, SINK_OPTION, TABLE_EXISTS, TOO_MANY_QUARANTINED
 from schemac.targets._generated.lance import file_pb2 as pb
 
@@ -195,8 +195,8 @@ class LanceWriter(DataSourceArrowWriter):  # type: ignore[misc]  # PySpark is no
         import lance  # noqa: F401
 
         written, schema = Written(), self.schema
-        with tempfile.TemporaryFile() as spill:
-            bad = Spill(spill, self.run.id)
+        with tempfile.TemporaryFile() as file:
+            bad = QuarantineBuffer(file, self.run.id)
             notes = Notes(self.table.staging if self.table.is_staged else None, _task())
             good = self._good_batches(_counted(iterator, notes), schema, bad, written)
             failure: list[BaseException] = []
@@ -216,7 +216,7 @@ class LanceWriter(DataSourceArrowWriter):  # type: ignore[misc]  # PySpark is no
         return written
 
     def _good_batches(
-        self, batches: Iterator[pa.RecordBatch], schema: pa.Schema, bad: "Spill", written: Written
+        self, batches: Iterator[pa.RecordBatch], schema: pa.Schema, bad: QuarantineBuffer, written: Written
     ) -> Iterator[pa.RecordBatch]:
         for batch in batches:
             if self.is_split:

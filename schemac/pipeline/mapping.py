@@ -83,9 +83,9 @@ def _origin_mistakes(label: str, origin: FieldSource, member: pa.Field) -> Itera
         except PipelineError as caught:
             yield Mistake((*place, "from"), caught)
     held, is_ = storage_type(member.type), pa.types
-    is_moment = is_scalar(member) and bool(is_.is_date(held) or is_.is_timestamp(held))
+    is_temporal = is_scalar(member) and bool(is_.is_date(held) or is_.is_timestamp(held))
     told = [key for key in ("format", "epoch") if getattr(origin, key) is not None]
-    if told and not is_moment:
+    if told and not is_temporal:
         error = PipelineError(
             MISPLACED_FORMAT,
             f"`{label}` is {member.type}: `{told[0]}` is for dates and timestamps",

@@ -37,7 +37,7 @@ NANOSECONDS_PER = {
 }
 
 
-def moment(
+def date_or_timestamp(
     data_type: pa.DataType, *, pattern: str | None, epoch: str | None, zone: str | None
 ) -> tuple[str, Text, Text] | None:
     """Spark type, value and rule for a date or a timestamp; None for other types. `zone` is that of its clocks."""

@@ -78,15 +78,15 @@ def is_typed_alike(field: pa.Field, source: Input) -> bool:
 def as_read(field: pa.Field, source: Input, origin: FieldSource = AS_IT_IS) -> tuple[Input, FieldSource]:
     """Decide what a field without parts reads of a typed source, and how.
 
-    A day is that of a moment which is its midnight; an instant becomes a clock where the field has no zone, in the zone
+    A day is that of a timestamp which is its midnight; an instant becomes a clock where the field has no zone, in the zone
     that is told or else UTC; what Spark has no type for is read as text where no count is as exact.
     """
     if not isinstance(source, Typed):
         return source, origin
-    moment, data_type = source.moment, storage_type(field.type)
+    timestamp, data_type = source.timestamp, storage_type(field.type)
     is_count, is_told = isinstance(source, Counted), origin.format is not None or origin.epoch is not None
-    if moment is not None and (pa.types.is_date(data_type) or is_count) and not is_told:
-        is_instant = moment.tz is not None and pa.types.is_timestamp(data_type)
+    if timestamp is not None and (pa.types.is_date(data_type) or is_count) and not is_told:
+        is_instant = timestamp.tz is not None and pa.types.is_timestamp(data_type)
         if is_instant or pa.types.is_date(data_type):
             unit: EpochUnit = "Nanosecond" if is_count else "Microsecond"
             count = source.column if is_count else f"unix_micros(cast({source.column} as timestamp))"
@@ -94,7 +94,7 @@ def as_read(field: pa.Field, source: Input, origin: FieldSource = AS_IT_IS) -> t
     if isinstance(source, Counted):
         return Text(text_of_count(source.column, source.held)), origin
     takes_clock = pa.types.is_timestamp(data_type) and data_type.tz is None
-    if moment is not None and moment.tz is not None and takes_clock:
+    if timestamp is not None and timestamp.tz is not None and takes_clock:
         shown = Clock.of("UTC", zone_of(field)).shown(source.column)
         return Typed(f"cast({shown} as timestamp_ntz)", TimestampNTZType()), origin
     return source, origin

@@ -1,7 +1,7 @@
 """Reads Parquet columns whose types Spark refuses: nanoseconds, times of day, and whatever no field takes.
 
 Layer: pipeline.
-Shape: Spark gives the columns as it knows them. Where it refuses one, a file's own schema tells the columns; a moment in
+Shape: Spark gives the columns as it knows them. Where it refuses one, a file's own schema tells the columns; a timestamp in
        nanoseconds and a time of day are read as the counts that they are, at every depth, and columns that Spark cannot
        read are left out.
 """

@@ -16,7 +16,7 @@ import pyarrow as pa
 from schemac.pipeline.clocks import zone_of
 from schemac.pipeline.errors import PipelineError
 from schemac.pipeline.job import EpochUnit
-from schemac.pipeline.moments import duration, moment, time_of_day
+from schemac.pipeline.moments import date_or_timestamp, duration, time_of_day
 from schemac.pipeline.sqltext import first_of, is_alone, let, literal, matches, parsed, when
 from schemac.source.catalogue import UNSUPPORTED_TYPE
 
@@ -122,9 +122,9 @@ def scalar_of(field: pa.Field, *, pattern: str | None = None, epoch: EpochUnit |
     if extension in EXTENSIONS:
         return EXTENSIONS[extension]
     data_type = storage_type(field.type)
-    read_moment = moment(data_type, pattern=pattern, epoch=epoch, zone=zone_of(field))
-    if read_moment is not None:
-        spark_type, value, rule = read_moment
+    found = date_or_timestamp(data_type, pattern=pattern, epoch=epoch, zone=zone_of(field))
+    if found is not None:
+        spark_type, value, rule = found
         return Scalar(spark_type, Token.STRING if epoch is None else Token.NUMBER, value, rule)
     for fits, build in BUILDERS:
         if fits(data_type):

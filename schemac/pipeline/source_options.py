@@ -45,7 +45,7 @@ REFUSED_TEXT = {
     "timestampNTZFormat": FORMATS,
     "timeFormat": FORMATS,
     "enableDateTimeParsingFallback": FORMATS,
-    "timeZone": "leave it out: a moment has its zone in its text, or its field says the zone",
+    "timeZone": "leave it out: a timestamp has its zone in its text, or its field says the zone",
     "locale": "leave it out: numbers and names of months are read as in English",
     "compression": FILE_NAME,
     "wholetext": "leave it out; `multiLine: true` reads values that hold line breaks",

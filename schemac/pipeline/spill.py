@@ -1,4 +1,4 @@
-"""Sets the rows that do not fit aside, on disk, until the rows that fit are written.
+"""The quarantine buffer: rows that do not fit wait here, on disk, until the rows that fit are written.
 
 Layer: pipeline.
 Shape: batches with `_errors` in, batches of the good rows out; the others wait as the quarantine dataset will hold them,
@@ -26,7 +26,7 @@ QUARANTINE_SCHEMA = pa.schema(
 POSITIONS = r'\[(?:\d+|"[^\]]*")\]'
 
 
-class Spill:
+class QuarantineBuffer:
     """Bad rows of one task, on disk until the good ones are written."""
 
     def __init__(self, file: Any, run: str) -> None:

@@ -55,7 +55,7 @@ def folders_of(table: str) -> list[Path]:
 
 
 def open_mark(folder: str, run: RunIdentity, table: str = "") -> None:
-    """Make the folder, which says from its first moment on whose it is and that it is in use.
+    """Make the folder, which says from its start whose it is and that it is in use.
 
     In a quarantine, which several tables may share, `table` is that of the run, seen from the quarantine.
     """

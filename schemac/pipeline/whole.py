@@ -1,4 +1,4 @@
-"""Reads whole JSON records in one native step, and proves for each that nothing in it is wrong.
+"""The whole-record reader: it reads JSON records in one native step, and proves for each that nothing in it is wrong.
 
 Layer: pipeline.
 Shape: the fields that the native reader can read (see `native`), each with its value; one column says for each record
@@ -37,7 +37,7 @@ class _Member:
 
 
 @dataclass(frozen=True)
-class Whole:
+class WholeRecordReader:
     """Projections that end in the column `PROVEN`; fields' values, and objects whose keys are all known, where it is true."""
 
     levels: Levels
@@ -45,7 +45,7 @@ class Whole:
     objects: frozenset[tuple[int | str, ...]]
 
 
-def whole_reading(records: Records, schema: pa.Schema, job: Job) -> Whole | None:
+def whole_record_reader(records: Records, schema: pa.Schema, job: Job) -> WholeRecordReader | None:
     """How records are read whole; None for sources and rules that have no native reading."""
     if records.columns is not None or job.coerce is not Coerce.NONE or job.null_values:
         return None
@@ -62,7 +62,9 @@ def whole_reading(records: Records, schema: pa.Schema, job: Job) -> Whole | None
     is_wrong = any_of([rule for rule in rules if rule != "false"])
     proven = f"coalesce({READ} is not null and {READ}.{native.CORRUPT} is null and not ({is_wrong}), false)"
     read = when(_is_plain(root, records, schema, job), _parsed(root, records.raw))
-    return Whole([[(READ, read)], conversions, [(PROVEN, proven)]], values, frozenset(_objects(root, ())))
+    return WholeRecordReader(
+        [[(READ, read)], conversions, [(PROVEN, proven)]], values, frozenset(_objects(root, ()))
+    )
 
 
 def _objects(node: _Object, path: tuple[str, ...]) -> Iterator[tuple[str, ...]]:

@@ -1,4 +1,4 @@
-"""Inputs at the edge: nothing at all, nothing good, moments of every kind, blobs, old file versions, second attempts."""
+"""Inputs at the edge: nothing at all, nothing good, timestamps of every kind, blobs, old file versions, second attempts."""
 
 import json
 from collections.abc import Iterator
