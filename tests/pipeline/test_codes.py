@@ -80,11 +80,14 @@ def test_run_the_programs_of_pages(code: Code, example: Example, folder: Path, s
     assert main(["build", "rides.yaml", "--out", "build"]) == 0
     Path("build/rides/arrow/schema.arrow").rename("schema.arrow")
     register(spark, LanceSink)
+    # Spark's processes stay in the folder that they were started in.
+    program = re.sub(r'"((?:rides|schema)\.\w+)"', lambda found: repr(str(folder / found[1])), example.text)
     if example.is_right:
-        exec(example.text, {"spark": spark})
+        exec(program, {"spark": spark})
+        assert (folder / "rides.lance").is_dir()
         return
     with pytest.raises((PipelineError, PySparkException)) as caught:
-        exec(example.text, {"spark": spark})
+        exec(program, {"spark": spark})
     found = PipelineError.found_in(f"{caught.type.__name__}: {caught.value}")
     assert found is not None, caught.value
     assert found.code is code
