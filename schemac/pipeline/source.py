@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 import pyarrow as pa
+from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import DataType
@@ -19,6 +20,7 @@ from pyspark.sql.types import DataType
 from schemac.pipeline import texts
 from schemac.pipeline.csv_records import CsvRecords, read_csv
 from schemac.pipeline.errors import PipelineError
+from schemac.pipeline.failures import deepest, told
 from schemac.pipeline.inputs import (
     Input,
     Json,
@@ -37,7 +39,13 @@ from schemac.pipeline.source_options import option_mistakes
 from schemac.pipeline.spill import RAW, SOURCE
 from schemac.pipeline.sqltext import first_of, is_alone, literal, name, parsed
 from schemac.pipeline.texts import FAULT, Texts
-from schemac.source.catalogue import MISSING_PATH, UNEXPECTED_COLUMN, UNKNOWN_SOURCE_COLUMN, UNREADABLE_INPUT
+from schemac.source.catalogue import (
+    MISSING_PATH,
+    PIPELINE_FAILED,
+    UNEXPECTED_COLUMN,
+    UNKNOWN_SOURCE_COLUMN,
+    UNREADABLE_INPUT,
+)
 
 RECORD = "_record"
 IN_RECORD = (0,)
@@ -175,6 +183,14 @@ def open_records(spark: SparkSession, job: Job) -> Records:
     except PySparkException as error:
         raise PipelineError(
             UNREADABLE_INPUT, _first_line(error), f"format is `{job.source.format}`"
+        ) from error
+    except Py4JError as error:
+        # What Spark raises without a class of its own, as for a file that is not Parquet, comes as Java's error.
+        found = told(str(error))
+        if found.code is not PIPELINE_FAILED:
+            raise found from error
+        raise PipelineError(
+            UNREADABLE_INPUT, deepest(str(error)), f"format is `{job.source.format}`"
         ) from error
 
 

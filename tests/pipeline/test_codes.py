@@ -9,16 +9,18 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 from ruamel.yaml import YAML
 
 import schemac
 from schemac.cli.main import main
-from schemac.pipeline import csv_records, java
+from schemac.pipeline import csv_records, java, source
 from schemac.pipeline.csv_records import QUOTES
 from schemac.pipeline.errors import PipelineError
 from schemac.pipeline.failures import not_started, told
+from schemac.pipeline.job import Job
 from schemac.pipeline.lance_sink import LanceSink
 from schemac.pipeline.session import register
 from schemac.pipeline.source import EXPLAINED
@@ -28,6 +30,7 @@ from schemac.source.catalogue import (
     CHANGED_INPUT,
     JAVA_NOT_FOUND,
     MISSING_PACKAGE,
+    OUT_OF_MEMORY,
     SPARK_NOT_STARTED,
     UNREADABLE_INPUT,
     UNREADABLE_TABLE,
@@ -190,6 +193,29 @@ def test_keep_the_code_of_an_error_in_a_task() -> None:
         found = told(text)
         assert (found.code, found.message) == (raised.code, raised.message)
         assert raised.help is None or found.help == raised.help
+
+
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [
+        (": java.lang.RuntimeException: a.parquet is not a Parquet file", UNREADABLE_INPUT),
+        (": java.lang.OutOfMemoryError: Java heap space", OUT_OF_MEMORY),
+    ],
+)
+def test_tell_an_unreadable_input_from_other_errors_of_java(
+    text: str, code: Code, monkeypatch: pytest.MonkeyPatch, folder: Path
+) -> None:
+    def refuse(*_: object) -> None:
+        raise Py4JError(f"An error occurred while calling o61.parquet.\n{text}\n\tat x.y(Z.java:1)")
+
+    monkeypatch.setattr(source, "read_parquet", refuse)
+    (folder / "a.parquet").write_text("")
+    job = Job.model_validate(
+        {"source": {"path": "a.parquet", "format": "parquet"}, "target": {"path": "t.lance"}}
+    )
+    with pytest.raises(PipelineError) as caught:
+        source.open_records(None, job)
+    assert caught.value.code is code
 
 
 def test_name_the_java_that_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
