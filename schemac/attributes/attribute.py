@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Generic, TypeVar
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, TypeAdapter
-from pydantic.alias_generators import to_camel
+from pydantic import BeforeValidator, TypeAdapter
 
 from schemac.attributes.family import Family
+from schemac.syntax.model import AuthoredModel
 
 T = TypeVar("T")
 
@@ -23,17 +23,8 @@ KEY_PATTERN = r"[a-zA-Z0-9.-]+/[a-zA-Z0-9_-]+"
 """Form of a key. Source: the standard's JSON Schema of ExtraAttributes."""
 
 
-class AttributeValue(BaseModel):
+class AttributeValue(AuthoredModel):
     """Base of the objects that attributes take as value; closed, and written in camelCase."""
-
-    model_config = ConfigDict(
-        frozen=True,
-        extra="forbid",
-        strict=True,
-        alias_generator=to_camel,
-        validate_by_name=True,
-        defer_build=True,
-    )
 
 
 def spelled(*words: str) -> BeforeValidator:

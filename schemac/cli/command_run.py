@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from schemac.cli.output import add_output_arguments, exit_code, say, show
 from schemac.cli.progress import records_bar
 from schemac.cli.terminal import put, put_json
-from schemac.source.catalogue import PIPELINE_DRIFT, PIPELINE_FAILED
+from schemac.source.catalogue import MISSING_PACKAGE, PIPELINE_DRIFT
 from schemac.source.render.json import render_json
 from schemac.source.report import Report
 
@@ -62,7 +62,7 @@ def _run(
         from schemac.pipeline.preflight import check
     except ModuleNotFoundError as error:
         help = "install it with: pip install 'schemac[lance,spark]'"
-        report.add(PIPELINE_FAILED, f"the pipeline needs {error.name}, which is not installed", help=help)
+        report.add(MISSING_PACKAGE, f"the pipeline needs {error.name}, which is not installed", help=help)
         return None
     loaded = load_job(Path(options.pipeline), report)
     if loaded is None:
@@ -77,7 +77,7 @@ def _run(
             return None
         return _write(loaded, progress, report)
     except PipelineError as error:
-        report.add(PIPELINE_FAILED, error.message, file=options.pipeline, help=error.help or "")
+        report.add(error.code, error.message, file=options.pipeline, help=error.help or "")
         return None
 
 

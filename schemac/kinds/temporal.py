@@ -11,7 +11,15 @@ from typing import Any, ClassVar, Literal, Self
 
 from schemac.attributes.arrow import DATE_ENCODING, ArrowDefaults, Hints
 from schemac.attributes.family import Family
-from schemac.kinds.units import ARROW_UNITS, PER_SECOND, UNITS_BY_ARROW, TimeUnit, is_finer, unit_facts
+from schemac.kinds.units import (
+    ALL_UNITS,
+    ARROW_UNITS,
+    PER_SECOND,
+    UNITS_BY_ARROW,
+    TimeUnit,
+    is_finer,
+    unit_facts,
+)
 from schemac.logical.castability import Castability
 from schemac.logical.facts import Fact
 from schemac.logical.findings import Findings
@@ -109,7 +117,7 @@ class Time(LogicalType):
     @classmethod
     def variants(cls) -> tuple[Self, ...]:
         """One a unit."""
-        return tuple(cls(unit=unit) for unit in PER_SECOND)
+        return tuple(cls(unit=unit) for unit in ALL_UNITS)
 
     def samples(self) -> tuple[int, ...]:
         """From midnight to the last moment of the day."""
@@ -214,7 +222,7 @@ class Timestamp(LogicalType):
     def variants(cls) -> tuple[Self, ...]:
         """Each unit without a zone, in UTC, and in a zone with a summer time."""
         zones = (None, "UTC", "Europe/Berlin")
-        return tuple(cls(unit=unit, timezone=zone) for zone in zones for unit in PER_SECOND)
+        return tuple(cls(unit=unit, timezone=zone) for zone in zones for unit in ALL_UNITS)
 
     def samples(self) -> tuple[int, ...]:
         """Midnights, the years 1 and 9999, the bounds of 64 bits, and the hours around two changes of Berlin's clocks."""
@@ -268,7 +276,7 @@ class Duration(LogicalType):
     @classmethod
     def variants(cls) -> tuple[Self, ...]:
         """One a unit."""
-        return tuple(cls(unit=unit) for unit in PER_SECOND)
+        return tuple(cls(unit=unit) for unit in ALL_UNITS)
 
     def samples(self) -> tuple[int, ...]:
         """Around one and a thousand seconds, and the bounds of 64 bits."""

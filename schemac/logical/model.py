@@ -10,9 +10,8 @@ from abc import abstractmethod
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, NamedTuple, Self
 
-from pydantic import BaseModel, ConfigDict, GetCoreSchemaHandler, Strict
 from pydantic import Field as Bounds
-from pydantic.alias_generators import to_camel
+from pydantic import GetCoreSchemaHandler, Strict
 from pydantic_core import CoreSchema
 
 from schemac.attributes.arrow import ArrowDefaults, Hints
@@ -21,6 +20,7 @@ from schemac.logical.castability import Castability
 from schemac.logical.facts import Fact
 from schemac.logical.path import Segment
 from schemac.physical.arrow import ArrowField, ArrowType
+from schemac.syntax.model import AuthoredModel
 
 if TYPE_CHECKING:
     from schemac.logical.findings import Findings
@@ -29,19 +29,8 @@ if TYPE_CHECKING:
 ExtraAttributes = dict[str, Any]
 
 
-class Model(BaseModel):
-    """Base of everything an author writes: closed, exact, camelCase in the manifest."""
-
-    model_config = ConfigDict(
-        frozen=True,
-        extra="forbid",
-        strict=True,
-        alias_generator=to_camel,
-        validate_by_name=True,
-        validate_by_alias=True,
-        defer_build=True,
-        protected_namespaces=(),
-    )
+class Model(AuthoredModel):
+    """Base of everything in a schema: closed, exact, camelCase in the manifest."""
 
 
 class LogicalType(Model):

@@ -174,9 +174,85 @@ IN_THE_WAY = Code("SC545", "in-the-way", _ERROR, "a file or folder in the place 
 INVALID_CONFIGURATION = Code("SC601", "invalid-configuration", _ERROR, "a configuration that cannot be read")
 NOTHING_TO_COMPILE = Code("SC602", "nothing-to-compile", _ERROR, "a command without manifests to work on")
 PIPELINE_FILE = Code("SC611", "pipeline-file", _ERROR, "a pipeline file that cannot be read")
-PIPELINE_FAILED = Code("SC612", "pipeline-failed", _ERROR, "a pipeline run that could not finish")
+PIPELINE_FAILED = Code("SC612", "pipeline-failed", _ERROR, "a run that Spark stopped for a cause of its own")
 PIPELINE_DRIFT = Code("SC613", "pipeline-drift", _ERROR, "a written table that differs from its artifact")
 SOURCE_OPTION = Code("SC614", "source-option", _ERROR, "a source option that is not supported")
+# The fields of a pipeline file.
+RESERVED_NAME = Code(
+    "SC620", "reserved-name", _ERROR, "a field with a name that the pipeline keeps for itself"
+)
+UNSUPPORTED_TYPE = Code("SC621", "unsupported-type", _ERROR, "a type that a pipeline cannot write")
+UNKNOWN_FIELD = Code("SC622", "unknown-field", _ERROR, "a mapping of a field that the schema does not have")
+MISPLACED_FORMAT = Code(
+    "SC623", "misplaced-format", _ERROR, "a `format` or `epoch` that does not suit its field"
+)
+MISPLACED_ZONE = Code("SC624", "misplaced-zone", _ERROR, "a `zone` on a field that is no timestamp")
+INVALID_PATTERN = Code("SC625", "invalid-pattern", _ERROR, "a date or time pattern that cannot be used")
+INVALID_RECORD_PATH = Code(
+    "SC626", "invalid-record-path", _ERROR, "a path into the record that cannot be read"
+)
+# The source.
+MISSING_PATH = Code("SC630", "missing-path", _ERROR, "a source without a path")
+INPUT_NOT_FOUND = Code("SC631", "input-not-found", _ERROR, "a source that is not there")
+HIDDEN_INPUT = Code("SC632", "hidden-input", _ERROR, "a file whose name hides it from Spark")
+PACKED_INPUT = Code("SC633", "packed-input", _ERROR, "a file that is compressed in a way that is not read")
+UNKNOWN_ENCODING = Code("SC634", "unknown-encoding", _ERROR, "a text encoding that does not exist")
+UNKNOWN_BYTE_ORDER = Code(
+    "SC635", "unknown-byte-order", _ERROR, "a UTF-16 or UTF-32 file without a byte order mark"
+)
+UNREADABLE_INPUT = Code("SC636", "unreadable-input", _ERROR, "a source that cannot be read in its format")
+EMPTY_INPUT = Code("SC637", "empty-input", _ERROR, "a CSV source without a header and without rows")
+UNREADABLE_HEADER = Code("SC638", "unreadable-header", _ERROR, "a CSV header that cannot be read")
+DUPLICATE_COLUMN = Code("SC639", "duplicate-column", _ERROR, "two columns of one name in a CSV header")
+AMBIGUOUS_COLUMN = Code(
+    "SC640", "ambiguous-column", _ERROR, "a column that is in the files and in the names of their folders"
+)
+UNKNOWN_SOURCE_COLUMN = Code(
+    "SC641", "unknown-source-column", _ERROR, "a column that the source does not have"
+)
+UNEXPECTED_COLUMN = Code("SC642", "unexpected-column", _ERROR, "a column of the source that no field takes")
+SOURCE_TYPE_MISMATCH = Code(
+    "SC643", "source-type-mismatch", _ERROR, "a column of the source that cannot become its field"
+)
+CHANGED_INPUT = Code("SC644", "changed-input", _ERROR, "a file that changed while it was read")
+# The table and the quarantine.
+SAME_PATH = Code("SC650", "same-path", _ERROR, "a target and a quarantine at one path")
+TABLE_EXISTS = Code("SC651", "table-exists", _ERROR, "a table that is there already")
+UNREADABLE_TABLE = Code("SC652", "unreadable-table", _ERROR, "a table that cannot be opened")
+SCHEMA_MISMATCH = Code(
+    "SC653", "schema-mismatch", _ERROR, "a table with another schema than the rows to append"
+)
+NOT_A_TABLE = Code("SC654", "not-a-table", _ERROR, "a target that is no Lance table")
+NOT_A_QUARANTINE = Code("SC655", "not-a-quarantine", _ERROR, "a quarantine path where another table is")
+UNWRITABLE_TARGET = Code("SC656", "unwritable-target", _ERROR, "a path that cannot be written to")
+TOO_MANY_QUARANTINED = Code(
+    "SC657", "too-many-quarantined", _ERROR, "more bad records than the pipeline allows"
+)
+EMPTIED_TABLE = Code("SC658", "emptied-table", _ERROR, "a run that would leave a table without rows")
+CONCURRENT_RUN = Code("SC659", "concurrent-run", _ERROR, "a table that another run changed in the meantime")
+ABANDONED_RUN = Code("SC660", "abandoned-run", _ERROR, "a run that another run took for dead")
+SINK_OPTION = Code(
+    "SC661", "sink-option", _ERROR, "an option of the Spark sink that is missing or cannot be read"
+)
+MISSING_COLUMN = Code("SC662", "missing-column", _ERROR, "a frame without a column of the schema")
+NULL_IN_REQUIRED_FIELD = Code(
+    "SC663", "null-in-required-field", _ERROR, "a frame with a null in a required field"
+)
+# Java and Spark.
+JAVA_NOT_FOUND = Code("SC670", "java-not-found", _ERROR, "no Java runtime for Spark")
+SPARK_NOT_STARTED = Code("SC671", "spark-not-started", _ERROR, "a Spark session that did not start")
+UNREACHABLE_MASTER = Code("SC672", "unreachable-master", _ERROR, "a Spark master that does not answer")
+UNKNOWN_HOST = Code("SC673", "unknown-host", _ERROR, "a host name that cannot be resolved")
+OUT_OF_MEMORY = Code("SC674", "out-of-memory", _ERROR, "Spark ran out of memory")
+DISK_FULL = Code("SC675", "disk-full", _ERROR, "a disk without free space")
+WORKER_KILLED = Code("SC676", "worker-killed", _ERROR, "a Python worker of Spark that was killed")
+EXECUTOR_LOST = Code("SC677", "executor-lost", _ERROR, "an executor that Spark lost")
+SESSION_STOPPED = Code("SC678", "session-stopped", _ERROR, "a Spark session that was stopped during the run")
+JAVA_GONE = Code("SC679", "java-gone", _ERROR, "a Java process of Spark that is gone")
+RUN_CANCELLED = Code("SC680", "run-cancelled", _ERROR, "a run that was cancelled in Spark")
+MISSING_PACKAGE = Code(
+    "SC681", "missing-package", _ERROR, "a Python package of the pipeline that is not installed"
+)
 
 CATALOGUE: dict[str, Code] = {code.id: code for code in list(globals().values()) if isinstance(code, Code)}
 """All codes by number, in the order of this file."""

@@ -1,4 +1,4 @@
-"""Numbers and moments in every spelling: what Python's decimal, datetime and zoneinfo say that they are, is written."""
+"""Numbers and timestamps in every spelling: what Python's decimal, datetime and zoneinfo say that they are, is written."""
 
 import itertools
 import json

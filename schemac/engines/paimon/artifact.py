@@ -33,6 +33,7 @@ from schemac.engines.paimon.types import (
     parse_type,
 )
 from schemac.identity.numbering import number_for_paimon
+from schemac.kinds.units import FRACTION_DIGITS
 from schemac.logical.path import FieldPath
 from schemac.logical.slots import Slot
 from schemac.physical.arrow import pa
@@ -41,7 +42,6 @@ from schemac.source.catalogue import PAIMON_LEFT_OUT, PAIMON_LOSS, PAIMON_TYPE
 from schemac.source.report import Report
 
 MOST_DIGITS = 38
-_DIGITS = {"s": 0, "ms": 3, "us": 6, "ns": 9}
 _KEPT = frozenset({odf.DESCRIPTION.key, own.RENAMED_FROM.key})
 _OTHER_ENGINES = frozenset(DOMAINS) - {odf.DOMAIN, own.DOMAIN}
 """Domains whose attributes speak to an engine, so that nothing is lost where another does without them."""
@@ -272,13 +272,13 @@ class _Writer:
 
     def timestamp(self, lowered: LoweredField, arrow_type: Any, path: FieldPath) -> PaimonType:
         if arrow_type.tz is None:
-            return Atomic("TIMESTAMP", (_DIGITS[arrow_type.unit],))
+            return Atomic("TIMESTAMP", (FRACTION_DIGITS[arrow_type.unit],))
         if arrow_type.tz != "UTC":
             self.emission.lose(lowered.slot, f"the zone {arrow_type.tz}", "UTC")
-        return Atomic("TIMESTAMP_LTZ", (_DIGITS[arrow_type.unit],))
+        return Atomic("TIMESTAMP_LTZ", (FRACTION_DIGITS[arrow_type.unit],))
 
     def time(self, lowered: LoweredField, arrow_type: Any, path: FieldPath) -> PaimonType:
-        digits = _DIGITS[arrow_type.unit]
+        digits = FRACTION_DIGITS[arrow_type.unit]
         if digits > 3:
             self.emission.lose(
                 lowered.slot, f"time in {arrow_type.unit}", "time in ms, regardless of the p in TIME(p)"
@@ -380,7 +380,7 @@ class _Writer:
         if type_.root in ("TIME", "TIMESTAMP", "TIMESTAMP_LTZ"):
             # Whatever its precision says, a TIME is stored in milliseconds; moments in the unit that holds the digits.
             stored = 3 if type_.root == "TIME" else -(-type_.parameters[0] // 3) * 3
-            if stored < _DIGITS[arrow_type.unit]:
+            if stored < FRACTION_DIGITS[arrow_type.unit]:
                 self.emission.lose(slot, f"{slot.type.kind.lower()} in {arrow_type.unit}", type_.title())
             if getattr(arrow_type, "tz", None) not in (None, "UTC"):
                 self.emission.lose(slot, f"the zone {arrow_type.tz}", "UTC")

@@ -9,7 +9,7 @@ Errors: SC421 unusable-table.
 import errno
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -149,11 +149,8 @@ class LanceTable:
 def open_table(path: str, locked: LockedDataset, report: Report) -> LanceTable | None:
     """The newest version of a table; None after saying what is wrong with it."""
     try:
-        import lance  # an extra that may not be there
-
-        _refuse_pipes(path)
+        dataset = open_dataset(path)
         with lance_errors():
-            dataset = lance.dataset(path)
             _, *messages = dataset.lance_schema.__reduce__()[1]
             schema = dataset.schema
     except ModuleNotFoundError as error:
@@ -192,6 +189,20 @@ def has_rows(table: LanceTable, report: Report) -> bool | None:
 def reason_of(error: Exception) -> str:
     """What Lance says, without where in its own code."""
     return str(error).splitlines()[0].partition(", /")[0]
+
+
+def open_dataset(
+    path: str, version: int | None = None, storage_options: Mapping[str, str] | None = None
+) -> Any:
+    """Open pylance's dataset at a path: its newest version, or one of its versions.
+
+    Raises ValueError where there is none, OSError and RuntimeError where Lance cannot open it.
+    """
+    import lance  # an extra that may not be there
+
+    _refuse_pipes(path.removeprefix("file://"))
+    with lance_errors():
+        return lance.dataset(path, version=version, storage_options=dict(storage_options or {}) or None)
 
 
 def _refuse_pipes(path: str) -> None:
