@@ -108,6 +108,12 @@ CAUSES = (
         "there is no host `{host}`, as far as this machine knows",
         "look at `spark: {master: ...}` and at the paths of the pipeline",
     ),
+    _cause(
+        r"INVALID_TIMEZONE\] The timezone: (?P<zone>\S+) is invalid",
+        "unknown-zone",
+        "the Java that runs Spark does not know the time zone `{zone}`: its time zone data are older than Python's",
+        "use a newer Java, or name a zone that it knows and whose clocks show the same",
+    ),
 )
 
 

@@ -51,6 +51,8 @@ RUN_SETTINGS = {
     "spark.sql.caseSensitive": "true",
     "spark.sql.mapKeyDedupPolicy": "EXCEPTION",
     "spark.sql.execution.arrow.maxRecordsPerBatch": "10000",
+    # Otherwise expressions that are used twice are copied at every level, and the optimizer does not come to an end.
+    "spark.sql.optimizer.collapseProjectAlwaysInline": "false",
 }
 
 # So do these, which are what Spark has by default: a session that somebody else made may have others. What the pipeline file

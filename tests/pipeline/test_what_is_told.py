@@ -161,6 +161,8 @@ SAID = {
     "java-gone": "An error occurred while calling o10.conf. Trace:\nAnswer from Java side is empty",
     "disk-full": "x\nCaused by: java.io.IOException: No space left on device\n\tat java.base/sun.nio",
     "run-cancelled": "Job 3 cancelled as part of cancellation of all jobs",
+    "unknown-zone": "[INVALID_TIMEZONE] The timezone: America/Coyhaique is invalid. The timezone must be either a region-based"
+    " zone ID or a zone offset. SQLSTATE: 22009",
 }
 
 

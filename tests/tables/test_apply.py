@@ -188,30 +188,46 @@ from tests.tables.test_apply import AFTER, BEFORE, planned
 from tests.tables.test_oracle import locked
 from schemac.source.report import Report
 from schemac.engines.lance.tables.apply import apply_plan
-path, moment = sys.argv[1], int(sys.argv[2])
-told = 0
-def progress(what, done, total):
-    global told
-    told += 1
-    if told == moment:
-        os.kill(os.getpid(), signal.SIGKILL)
-report = Report()
-made = planned(path, locked([{"fields": BEFORE}, {"fields": AFTER}]), report)
-assert apply_plan(made, report, progress), report.diagnostics
+
+def apply_until(path, moment):
+    told = 0
+    def progress(what, done, total):
+        nonlocal told
+        told += 1
+        if told == moment:
+            os.kill(os.getpid(), signal.SIGKILL)
+    report = Report()
+    made = planned(path, locked([{"fields": BEFORE}, {"fields": AFTER}]), report)
+    assert apply_plan(made, report, progress), report.diagnostics
+
+for line in sys.stdin:
+    child = os.fork()
+    if not child:
+        code = 1
+        try:
+            apply_until(sys.argv[1], int(line))
+            code = 0
+        finally:
+            os._exit(code)
+    print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
 """
+"""Applies the plan once for each line of its input, in children that have the libraries loaded; tells how each ended."""
 
 
 def test_go_on_after_a_sudden_death(table: tuple[str, LockedDataset]) -> None:
     """Killed again and again, each time a little later than what the last run still had to do."""
     path, lock = table
     died = 0
-    for moment in (3, 5, 4, 6, 7, 6, 2, 3, 2, 4, 3, 2, 40, 40):
-        run = subprocess.run(
-            [sys.executable, "-c", _KILLED, path, str(moment)], cwd=Path(__file__).parents[2], check=False
-        )
-        assert run.returncode in (0, -signal.SIGKILL)
-        died += run.returncode != 0
-        assert lance.dataset(path).count_rows() == 299
+    words = [sys.executable, "-c", _KILLED, path]
+    with subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1) as runs:
+        assert runs.stdin is not None
+        assert runs.stdout is not None
+        for moment in (3, 5, 4, 6, 7, 6, 2, 3, 2, 4, 3, 2, 40, 40):
+            print(moment, file=runs.stdin)
+            status = int(runs.stdout.readline())
+            assert status in (0, -signal.SIGKILL)
+            died += status != 0
+            assert lance.dataset(path).count_rows() == 299
     assert died >= 5
     assert planned(path, lock, Report()).is_done  # type: ignore[union-attr]
     assert_changed(path)
