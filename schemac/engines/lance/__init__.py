@@ -11,6 +11,7 @@ ENGINE = Engine(
     position=20,
     artifacts="schemac.engines.lance.artifact:TARGET",
     judge="schemac.engines.lance.judge:JUDGE",
+    numbering="schemac.engines.lance.numbering:NUMBERING",
     formats=(
         Format(
             "lance",

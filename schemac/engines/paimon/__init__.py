@@ -11,6 +11,7 @@ ENGINE = Engine(
     position=40,
     artifacts="schemac.engines.paimon.artifact:TARGET",
     judge="schemac.engines.paimon.judge:JUDGE",
+    numbering="schemac.engines.paimon.numbering:NUMBERING",
     formats=(
         Format(
             "paimon",

@@ -9,6 +9,7 @@ Likewise a struct is made of fields that came after the table's version.
 from collections.abc import Iterator, Sequence
 
 from schemac.engines.lance.judge import version_before
+from schemac.engines.lance.nodes import lance_ids
 from schemac.evolution.side import Pair, Side, side_of_version
 from schemac.identity.lock import LockedDataset, State
 from schemac.identity.shapes import shape_of
@@ -82,10 +83,10 @@ def _stops(sides: Pair, slot: Slot, locked: LockedDataset) -> Iterator[int]:
 
 def _state_of_table(sides: Pair, before: Slot, states: list[State]) -> State | None:
     """Which state of a field the table has: by its numbers, else the last one of this type."""
-    numbers = sides.old.numbers[before].lance if sides.old.numbers is not None else ()
+    numbers = lance_ids(sides.old.numbers[before]) if sides.old.numbers is not None else ()
     text = _type(shape_of(before, None, None).type)
     alike = [state for state in states if _type(state.shape.type) == text]
-    numbered = [state for state in alike if numbers and state.numbers.lance == numbers]
+    numbered = [state for state in alike if numbers and lance_ids(state.numbers) == numbers]
     found = numbered or alike
     return found[-1] if found else None
 
