@@ -12,7 +12,7 @@ from typing import Any
 
 from schemac.arrow.lower_metadata import compact
 from schemac.identity.lock import EngineData, Highest, Numbers, Shape, State, Version
-from schemac.identity.numbering import numberings
+from schemac.identity.numbering import ENGINE_NAME, numberings
 from schemac.logical.path import Part, Segment
 
 HEADER = """\
@@ -23,20 +23,19 @@ HEADER = """\
 FORMS = (1, 2)
 """The forms that can be read; the last one is written."""
 _HEAD = re.compile(r"# schemac lock (\d+):")
-_ENGINE = "[A-Za-z0-9_.-]+"
 _DIGEST = "[0-9a-f]{16}"
 _VERSION_1 = re.compile(
-    rf"version (?P<number>\d+) schema-(?P<schema>\d+) (?P<highest>{_ENGINE}<=-?\d+ {_ENGINE}<=-?\d+)"
+    rf"version (?P<number>\d+) schema-(?P<schema>\d+) (?P<highest>{ENGINE_NAME}<=-?\d+ {ENGINE_NAME}<=-?\d+)"
     rf"(?: id<=(?P<id>\d+))?(?: made (?P<made>\d+))?(?: (?P<extra>\{{.*\}}))? (?P<digest>{_DIGEST})"
 )
 _VERSION = re.compile(
-    rf"version (?P<number>\d+)(?: highest(?P<highest>(?: {_ENGINE}=-?\d+)+))?(?: carried (?P<carried>[^ ]+))?"
+    rf"version (?P<number>\d+)(?: highest(?P<highest>(?: {ENGINE_NAME}=-?\d+)+))?(?: carried (?P<carried>[^ ]+))?"
     rf"(?: id<=(?P<id>\d+))?(?: was (?P<was>{_DIGEST}))?(?P<rest> .*)"
 )
-_DATA = re.compile(rf" ({_ENGINE})=")
+_DATA = re.compile(rf" ({ENGINE_NAME})=")
 _IDS = {
-    1: rf" (?P<ids>{_ENGINE} (?:-|[0-9,]+) {_ENGINE} (?:-|[0-9,]+))",
-    2: rf"(?: ids(?P<ids>(?: {_ENGINE}=[0-9,]+)+))?",
+    1: rf" (?P<ids>{ENGINE_NAME} (?:-|[0-9,]+) {ENGINE_NAME} (?:-|[0-9,]+))",
+    2: rf"(?: ids(?P<ids>(?: {ENGINE_NAME}=[0-9,]+)+))?",
 }
 _PLAIN_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _PLAIN_TYPE = re.compile(r"([A-Za-z0-9]+)(\??)")

@@ -6,6 +6,7 @@ was ever used; none is used twice, whatever the engine itself would do. An engin
 names, numbers nothing and has no such capability.
 """
 
+import re
 from collections.abc import Callable, Container, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -14,7 +15,7 @@ from schemac.identity.lock import Highest
 from schemac.logical.dataset import LogicalDataset
 from schemac.logical.slots import Slot
 from schemac.registry.engine import Capability
-from schemac.registry.installed import engines
+from schemac.registry.installed import EngineError, engines
 
 SlotNumbers = Mapping[Slot, tuple[int, ...]]
 """The numbers of an engine; a slot that it does not number is not there, or has none."""
@@ -73,9 +74,21 @@ class Numbering:
 NUMBERING: Capability[Numbering] = Capability("numbering", Numbering)
 
 
+ENGINE_NAME = "[A-Za-z0-9_.-]+"
+"""What an engine may be called to have numbers in a lock."""
+
+
 def numberings() -> dict[str, Numbering]:
-    """How each of the installed engines numbers fields, by its name."""
-    return {engine.name: NUMBERING.of(engine) for engine in engines() if NUMBERING.is_of(engine)}
+    """How each of the installed engines numbers fields, by its name. Raises EngineError."""
+    found: dict[str, Numbering] = {}
+    for engine in engines():
+        if not NUMBERING.is_of(engine):
+            continue
+        if not re.fullmatch(ENGINE_NAME, engine.name):
+            message = f"no lock can name the engine {engine.name!r}: use letters, digits, `_`, `.` and `-`"
+            raise EngineError(message)
+        found[engine.name] = NUMBERING.of(engine)
+    return found
 
 
 def not_installed(highest: Highest) -> tuple[str, ...]:

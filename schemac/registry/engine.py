@@ -5,7 +5,6 @@ Shape: an `Engine` only says where its capabilities stand, as `module:NAME`; a m
 is loaded when the capability is first asked for. The room that uses a capability says of which type it is.
 """
 
-import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from importlib import import_module
@@ -51,19 +50,12 @@ class Engine:
     """Sorts the engines wherever they are listed."""
     artifacts: str = ""
     """A `Target` (`schemac.artifacts.emission`): the files that `build` writes, and what they cannot express."""
-    judge: str = ""
-    """A `Judge` (`schemac.evolution.judge`): what a change means for data that is there."""
     numbering: str = ""
     """A `Numbering` (`schemac.identity.numbering`): numbers of its own for fields, which the lock keeps."""
+    judge: str = ""
+    """A `Judge` (`schemac.evolution.judge`): what a change means for data that is there."""
     formats: tuple[Format, ...] = ()
     """What `import` reads."""
-
-    def __post_init__(self) -> None:
-        """Refuse a name that nobody could write in a command, or a lock."""
-        if not re.fullmatch(r"[A-Za-z0-9_.-]+", self.name):
-            raise ValueError(
-                f"an engine's name is made of letters, digits, `_`, `.` and `-`, unlike {self.name!r}"
-            )
 
 
 @dataclass(frozen=True)

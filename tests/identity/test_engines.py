@@ -18,7 +18,7 @@ from schemac.logical.dataset import LogicalDataset
 from schemac.logical.path import dotted
 from schemac.logical.slots import Slot, preorder
 from schemac.registry.engine import Engine
-from schemac.registry.installed import engines
+from schemac.registry.installed import EngineError, engines
 from schemac.source.report import Report
 from tests.identity.trees import fields, ids, locked, struct
 
@@ -254,6 +254,9 @@ def test_need_nothing_for_an_engine_without_numbers(monkeypatch: pytest.MonkeyPa
 
 
 @pytest.mark.parametrize("name", ["a b", "a=b", "", "a,b", "é", "a\n"])
-def test_refuse_the_name_of_an_engine_that_no_lock_can_hold(name: str) -> None:
-    with pytest.raises(ValueError, match="name"):
-        Engine(name, "Fake", position=1)
+def test_refuse_the_name_of_an_engine_that_no_lock_can_hold(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(numbering, "engines", lambda: (replace(ENGINE, name=name),))
+    with pytest.raises(EngineError, match="no lock can name"):
+        locked(FIRST)

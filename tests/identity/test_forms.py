@@ -1,6 +1,7 @@
 """Locks of form 1: what stands in them is read, and written in the form of today."""
 
 import re
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -9,8 +10,10 @@ from schemac.identity.lock import Lock, LockedDataset
 from schemac.identity.lock_lines import present_names
 from schemac.identity.lockfile import read_lock, write_lock
 from schemac.identity.merge import merge
+from schemac.project.merging import merge_driver
 from schemac.project.partial import keep_names
 from schemac.source.report import Report
+from tests.identity.commands import TRIPS, environment, schemac
 from tests.identity.trees import fields, locked
 
 LOCKS = sorted((Path(__file__).parent / "locks").glob("*.lock"))
@@ -131,3 +134,56 @@ def test_go_on_from_a_lock_of_form_1() -> None:
         LockedDataset(after.name, (first,), read(write_lock(Lock((before,)))).datasets[0].states),
     )
     assert again == after
+
+
+OLD = Path(__file__).parent / "locks" / "trips.lock"
+
+
+def test_accept_a_lock_of_form_1_until_the_next_one_is_written(tmp_path: Path) -> None:
+    (tmp_path / "trips.yaml").write_text(TRIPS)
+    lock = tmp_path / "trips.lock"
+    lock.write_bytes(OLD.read_bytes())
+    for command in (("lock", "--check"), ("build", "--locked", "--out", "build"), ("diff", "lock")):
+        done = schemac(tmp_path, *command, *(["trips.yaml"] if command[0] != "diff" else []))
+        assert done.returncode == 0, done.stderr
+        assert lock.read_bytes() == OLD.read_bytes()
+    done = schemac(tmp_path, "lock", "trips.yaml")
+    assert done.returncode == 0
+    assert "new form" in done.stdout + done.stderr
+    assert lock.read_text().startswith("# schemac lock 2:")
+    assert read(lock.read_text()) == read(text_of(OLD))
+    done = schemac(tmp_path, "lock", "trips.yaml")
+    assert "nothing changed" in done.stdout + done.stderr
+    assert schemac(tmp_path, "build", "--check", "--out", "build", "trips.yaml").returncode == 0
+
+
+def test_follow_a_rename_from_a_lock_of_form_1(tmp_path: Path) -> None:
+    (tmp_path / "trips.yaml").write_text(TRIPS)
+    (tmp_path / "trips.lock").write_bytes(OLD.read_bytes())
+    for command in (("init", "-q"), ("add", "."), ("commit", "-qm", "one")):
+        subprocess.run(["git", *command], cwd=tmp_path, check=True, env=environment())
+    assert schemac(tmp_path, "rename", "trips", "fare", "paid").returncode == 0
+    assert (tmp_path / "trips.lock").read_text().startswith("# schemac lock 2:")
+    # The ids of both locks mean the same, for the first version has one digest.
+    told = schemac(tmp_path, "diff", "git:HEAD", "trips.yaml").stdout
+    assert "field-renamed" in told
+    assert "field-dropped" not in told
+
+
+def test_merge_a_lock_of_form_1_into_one_of_today(tmp_path: Path) -> None:
+    base, theirs = (OLD.parent / name for name in ("trips.lock", "trips_with_tip.lock"))
+    (dataset,) = read(text_of(base)).datasets
+    ours, _ = locked(fields(id="Int64", fare="Float64", way="Int8"), dataset)
+    file = tmp_path / "ours"
+    file.write_text(write_lock(Lock((ours,))))
+    report = Report()
+    merge_driver(file, theirs, report)
+    assert report.diagnostics == ()
+    (merged,) = read(file.read_text()).datasets
+    assert merged.versions[:2] == ours.versions
+    assert {state.shape.segment: state.numbers.entries for state in merged.states} == {
+        "id": (("lance", (0,)), ("paimon", (0,))),
+        "fare": (("lance", (1,)), ("paimon", (1,))),
+        "way": (("lance", (2,)), ("paimon", (2,))),
+        "tip": (("lance", (3,)), ("paimon", (3,))),
+    }

@@ -10,8 +10,8 @@ ENGINE = Engine(
     "Lance",
     position=20,
     artifacts="schemac.engines.lance.artifact:TARGET",
-    judge="schemac.engines.lance.judge:JUDGE",
     numbering="schemac.engines.lance.numbering:NUMBERING",
+    judge="schemac.engines.lance.judge:JUDGE",
     formats=(
         Format(
             "lance",

@@ -10,8 +10,8 @@ ENGINE = Engine(
     "Paimon",
     position=40,
     artifacts="schemac.engines.paimon.artifact:TARGET",
-    judge="schemac.engines.paimon.judge:JUDGE",
     numbering="schemac.engines.paimon.numbering:NUMBERING",
+    judge="schemac.engines.paimon.judge:JUDGE",
     formats=(
         Format(
             "paimon",
