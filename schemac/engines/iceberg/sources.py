@@ -1,0 +1,58 @@
+"""Where the metadata of an Iceberg table lies.
+
+Layer: engines.
+Source: the Iceberg table specification, "Table Metadata" and "File System Tables": metadata files are called
+`v<N>.metadata.json` or `<N>-<uuid>.metadata.json`, with `.gz` before `.metadata` or at the end where they are packed.
+"""
+
+import re
+from pathlib import Path
+
+METADATA_FILE = re.compile(r"v?([0-9]+)(?:-[0-9A-Za-z-]+)?(?:\.gz)?\.metadata\.json(?:\.gz)?")
+_HEAD = 1 << 16
+"""Bytes of a file that are looked at to tell what it is."""
+
+
+def metadata_file(path: Path) -> Path | None:
+    """The newest metadata file of a table's folder, or of the `metadata` folder in it; a file itself; None for none."""
+    if path.is_file():
+        return path
+    for folder in (path / "metadata", path):
+        hinted = _hinted(folder)
+        if hinted is not None:
+            return hinted
+        numbered = [
+            (int(match[1]), file.name, file)
+            for file in (folder.iterdir() if folder.is_dir() else ())
+            if (match := METADATA_FILE.fullmatch(file.name)) and file.is_file()
+        ]
+        if numbered:
+            return max(numbered)[2]
+    return None
+
+
+def is_source(path: Path) -> bool:
+    """Whether a path is a table's folder, one of its metadata files, or a schema alone."""
+    if path.is_dir():
+        return metadata_file(path) is not None
+    if METADATA_FILE.fullmatch(path.name):
+        return True
+    return path.suffix.lower() == ".json" and path.is_file() and _looks_like_one(path)
+
+
+def _hinted(folder: Path) -> Path | None:
+    """The file that `version-hint.text` names, as tables without a catalog have it."""
+    hint = folder / "version-hint.text"
+    if not hint.is_file():
+        return None
+    version = hint.read_text(encoding="utf-8", errors="replace").strip()
+    names = (f"v{version}.metadata.json", f"v{version}.gz.metadata.json", f"v{version}.metadata.json.gz")
+    return next((folder / name for name in names if (folder / name).is_file()), None)
+
+
+def _looks_like_one(path: Path) -> bool:
+    """Whether a JSON file soon has a word that only Iceberg's metadata and schemas have; blanks do not count."""
+    with path.open("rb") as stream:
+        head = b"".join(stream.read(_HEAD).split())
+    is_metadata = b'"format-version":' in head and b'"table-uuid":' in head
+    return head.startswith(b"{") and (is_metadata or b'"schema-id":' in head)
