@@ -74,8 +74,8 @@ lock: $(READY)  ## renew the locks
 		$(LOWEST_LOCK:.lock=.in) -o $(LOWEST_LOCK)
 
 protos: $(READY)  ## generate the message classes from protos/
-	$(BIN)/python -m grpc_tools.protoc -Iprotos --python_out=schemac/targets/_generated \
-		--pyi_out=schemac/targets/_generated protos/lance/file.proto
+	$(BIN)/python -m grpc_tools.protoc -Iprotos --python_out=schemac/engines/lance/_generated \
+		--pyi_out=schemac/engines/lance/_generated protos/lance/file.proto
 
 schemas: $(READY)  ## generate schemas/ from the models
 	$(BIN)/python -m schemac.manifest.json_schema schemas

@@ -28,10 +28,10 @@ if TYPE_CHECKING:
         from_spark,
         from_spark_ddl,
     )
+    from schemac.artifacts.emission import Loss
     from schemac.attributes.arrow import ArrowDefaults
     from schemac.evolution.changes import Change
     from schemac.source.diagnostic import Diagnostic, SchemaError, Severity
-    from schemac.targets.target import Loss
 
 __all__ = [
     "ArrowDefaults",
@@ -62,7 +62,7 @@ _HOMES = {
     **dict.fromkeys(("Diagnostic", "SchemaError", "Severity"), "schemac.source.diagnostic"),
     "ArrowDefaults": "schemac.attributes.arrow",
     "Change": "schemac.evolution.changes",
-    "Loss": "schemac.targets.target",
+    "Loss": "schemac.artifacts.emission",
 }
 
 

@@ -1,6 +1,6 @@
 """The Python surface.
 
-Floor: 13 (api).
+Layer: api.
 """
 
 from dataclasses import dataclass, field, replace
@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import ValidationError
 
+from schemac.arrow.lower import LoweringOptions, lower
+from schemac.artifacts.emission import Compilation, Emission, Loss, load_target
 from schemac.attributes.arrow import ArrowDefaults
 from schemac.checks.run import check
 from schemac.logical.dataset import LogicalDataset
@@ -18,7 +20,6 @@ from schemac.logical.origins import Origins
 from schemac.logical.path import quoted
 from schemac.logical.slots import columns
 from schemac.logical.system import Variant
-from schemac.lowering.lower import LoweringOptions, lower
 from schemac.project.compile import check_source, collector_paused, lowering_of
 from schemac.project.configuration import Project, find_project
 from schemac.project.discovery import lock_path
@@ -27,16 +28,15 @@ from schemac.source.diagnostic import Diagnostic, SchemaError, Severity
 from schemac.source.report import Report
 from schemac.source.text import SourceText, read_text
 from schemac.syntax.complaints import complaints
-from schemac.targets.target import Compilation, Emission, Loss, load_target
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from schemac.engines.lance._generated.lance.file_pb2 import Schema as LanceSchema
     from schemac.evolution.changes import Change
     from schemac.evolution.side import Side
     from schemac.importers.importer import Imported
     from schemac.project.locking import Locked
-    from schemac.targets._generated.lance.file_pb2 import Schema as LanceSchema
 
 OdfForm = Literal["schema", "event", "metadata-event", "snapshot", "resource"]
 """The documents of the standard that a schema may stand in."""
@@ -85,13 +85,13 @@ class Dataset:
         """The `lance.file.Schema` message that Lance makes of `to_arrow()`. Raises SchemaError where it makes none."""
         self._emit("lance")
         # Imported here for start-up time: protobuf is for those who ask for a message.
-        from schemac.targets.lance import to_message
+        from schemac.engines.lance.artifact import to_message
 
         return to_message(self._compilation.lowered, self._compilation.numbers)
 
     def to_spark(self) -> dict[str, Any]:
         """Spark's StructType in its JSON form. Raises SchemaError where Spark cannot hold the schema."""
-        from schemac.targets import spark  # for start-up time, as above
+        from schemac.engines.spark import artifact as spark  # for start-up time, as above
 
         emission = self._emit("spark")
         return spark.struct_type(spark.to_fields(self._compilation.lowered, emission))
@@ -102,28 +102,28 @@ class Dataset:
 
     def to_spark_statements(self) -> tuple[str, ...]:
         """CREATE TABLE, and where there is a primary key the ALTER TABLE that sets it: one `spark.sql` each."""
-        from schemac.targets import spark  # for start-up time, as above
-        from schemac.targets._spark.statements import statements
+        from schemac.engines.spark import artifact as spark  # for start-up time, as above
+        from schemac.engines.spark.statements import statements
 
         emission = self._emit("spark")
         return statements(self._compilation, spark.to_fields(self._compilation.lowered, emission))
 
     def to_paimon(self, *, time_millis: int = 0) -> dict[str, Any]:
         """Paimon's schema file as a dict, keys in its order. Raises SchemaError where Paimon cannot hold the schema."""
-        from schemac.targets import paimon  # for start-up time, as above
+        from schemac.engines.paimon import artifact as paimon  # for start-up time, as above
 
         emission = self._emit("paimon")
         return paimon.table_schema(self._compilation, emission, time_millis).to_dict()
 
     def to_odf(self, form: OdfForm = "event") -> str:
         """The schema in the standard's YAML with all defaults: the bare schema, its event, or a whole document."""
-        from schemac.targets import odf  # for start-up time, as above
+        from schemac.engines.odf import artifact as odf  # for start-up time, as above
 
         return odf.to_text(self._logical, form)
 
     def to_odf_flatbuffers(self) -> bytes:
         """The SetDataSchema event in the standard's binary form."""
-        from schemac.targets import odf  # for start-up time, as above
+        from schemac.engines.odf import artifact as odf  # for start-up time, as above
 
         return odf.to_binary(self._logical)
 
@@ -217,7 +217,7 @@ def _side(dataset: Dataset) -> "Side":
 def from_arrow(schema: "pa.Schema", *, name: str = "dataset") -> Dataset:
     """The dataset of a pyarrow schema. Raises SchemaError where a type has no kind."""
     # Imported here for start-up time: the way back is for those who go it.
-    from schemac.lifting.lift import lift
+    from schemac.arrow.lift import lift
 
     report = Report()
     tree = lift(schema, name, report)
@@ -229,7 +229,7 @@ def from_arrow(schema: "pa.Schema", *, name: str = "dataset") -> Dataset:
 
 def from_spark(struct_type: dict[str, Any], *, name: str = "dataset") -> Dataset:
     """The dataset of a StructType in its JSON form. Raises SchemaError where a type has no kind."""
-    from schemac.importers.spark import from_struct_type  # for start-up time, as above
+    from schemac.engines.spark.reader import from_struct_type  # for start-up time, as above
 
     report = Report()
     imported = from_struct_type(struct_type, name, report)
@@ -238,7 +238,7 @@ def from_spark(struct_type: dict[str, Any], *, name: str = "dataset") -> Dataset
 
 def from_spark_ddl(text: str, *, name: str | None = None) -> Dataset:
     """The dataset of a CREATE TABLE, or of a list of columns. Raises SchemaError where it cannot be read."""
-    from schemac.importers.ddl import from_ddl  # for start-up time, as above
+    from schemac.engines.spark.reader_ddl import from_ddl  # for start-up time, as above
 
     report = Report()
     imported = from_ddl(text, name or "<ddl>", report)
@@ -253,7 +253,7 @@ def from_odf(source: str | Path | bytes, *, name: str | None = None) -> Dataset:
     """
     if isinstance(source, Path) or (isinstance(source, str) and "\n" not in source):
         return _from_source(source, "odf", name)
-    from schemac.importers import odf  # for start-up time, as above
+    from schemac.engines.odf import reader as odf  # for start-up time, as above
 
     report = Report()
     content = source.encode() if isinstance(source, str) else source

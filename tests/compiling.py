@@ -3,8 +3,8 @@
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from schemac.arrow.lower import lower
 from schemac.logical.dataset import LogicalDataset
-from schemac.lowering.lower import lower
 from schemac.project.compile import Options, check_source, emit
 from schemac.project.configuration import Project, find_project
 from schemac.source.diagnostic import Diagnostic, Severity

@@ -1,6 +1,6 @@
 """The output folder as a place: whether it is ours, who writes into it, what lies in it.
 
-Floor: 11 (artifacts).
+Layer: artifacts.
 Shape: paths are relative to the folder, with `/`. No link below the folder is followed, so that nothing outside of it
 is read, written or removed. A folder is ours if it is new or empty, or if it has a provenance that schemac wrote.
 Errors: RefusedError for what a user can mend, OSError for what the system refuses.

@@ -1,6 +1,6 @@
 """What was built from what: `artifacts.json`.
 
-Floor: 11 (artifacts).
+Layer: artifacts.
 Errors: DamagedError, for a file that schemac did not write or that lists what cannot be an artifact.
 Shape: compiler version, and for every dataset the manifest it came from, the digests of that manifest and of every
 file. Paths with `/`, relative to the project for manifests and to the output folder for files. No clock, no path

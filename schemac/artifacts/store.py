@@ -1,6 +1,6 @@
 """The output folder of a build.
 
-Floor: 11 (artifacts).
+Layer: artifacts.
 Errors: SC541 stale-artifact, SC542 write-failed, SC543 foreign-folder, SC544 damaged-provenance, SC545 in-the-way.
 A build that dies leaves every dataset as it was or as it will be: its folder is made aside and changes places with the
 old one in one step. The provenance lists old and new files before the first of these steps and the new ones after

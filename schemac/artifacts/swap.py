@@ -1,6 +1,6 @@
 """The folder of one dataset, made aside and put in place of the old one in one step.
 
-Floor: 11 (artifacts).
+Layer: artifacts.
 Shape: `.schemac-new/<dataset>/.new` holds the new folder until both change places, and the old one until that is
 cleared away. What schemac did not write is in both meanwhile, as a second link to the same file.
 Source: renameat2 of Linux and renameatx_np of macOS change places in one step. Where there is no such call, the old

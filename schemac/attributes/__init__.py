@@ -1,4 +1,4 @@
 """The words of `extra`: one file a domain, each attribute with its value's type and where it may stand.
 
-Floor: 2 (attributes). Knows kinds by name only.
+Layer: attributes. Knows kinds by name only.
 """

@@ -1,6 +1,6 @@
 """`arrow.apache.org`: how a logical type is laid out in memory.
 
-Floor: 2 (attributes).
+Layer: attributes.
 Units: bit widths in bits.
 Source: RFC-016, "Encoding Hints"; dictionary and extension types are our own additions.
 """

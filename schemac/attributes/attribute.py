@@ -1,6 +1,6 @@
 """What an attribute is.
 
-Floor: 2 (attributes).
+Layer: attributes.
 Source: RFC-016, "Extra Attributes Format": keys are `<domain>/<attribute-name>`, values any JSON.
 """
 

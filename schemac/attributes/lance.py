@@ -1,6 +1,6 @@
 """`lance.org`: keys, encodings and special types of Lance tables.
 
-Floor: 2 (attributes).
+Layer: attributes.
 Units: thresholds and chunk sizes in bytes.
 Source: Lance's encoding specification and table format (keys `lance-encoding:*`, `lance-schema:*`). Lance
 ignores most values it does not understand, so all of them are checked here.

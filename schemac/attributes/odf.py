@@ -1,6 +1,6 @@
 """`opendatafabric.org`: words of the standard itself, and of the product that grew it.
 
-Floor: 2 (attributes).
+Layer: attributes.
 Source: the standard's attribute list and RFC-016, RFC-017.
 """
 

@@ -1,18 +1,22 @@
 """`schemac.dev`: the compiler's own words.
 
-Floor: 2 (attributes).
+Layer: attributes.
 """
 
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import AfterValidator, Field
 
 from schemac.attributes.attribute import NUMBERS, Attribute, kinds
 from schemac.attributes.zones import find_zone
+from schemac.registry.installed import engines
 
 DOMAIN = "schemac.dev"
 
-TargetName = Literal["arrow", "lance", "spark", "paimon", "odf"]
+if TYPE_CHECKING:
+    TargetName = str
+else:
+    TargetName = Literal[tuple(engine.name for engine in engines() if engine.artifacts)]
 """Every engine that there is an artifact for, in the order in which they are built."""
 
 

@@ -1,6 +1,6 @@
 """`paimon.apache.org`: keys, options and richer types of Paimon tables.
 
-Floor: 2 (attributes).
+Layer: attributes.
 Source: Paimon's schema specification.
 """
 

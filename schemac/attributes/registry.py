@@ -1,6 +1,6 @@
 """Every known attribute.
 
-Floor: 2 (attributes).
+Layer: attributes.
 """
 
 from typing import Any

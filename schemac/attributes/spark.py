@@ -1,6 +1,6 @@
 """`spark.apache.org`: where Spark has a richer word.
 
-Floor: 2 (attributes).
+Layer: attributes.
 """
 
 from typing import Annotated

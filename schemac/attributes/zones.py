@@ -1,6 +1,6 @@
 """Time zones by their names.
 
-Floor: 2 (attributes).
+Layer: attributes.
 Source: the IANA time zone database, as the machine or the `tzdata` package has it; Arrow's form of an offset, `+05:30`.
 """
 

@@ -1,4 +1,4 @@
 """Judges of one schema: what a grammar cannot see.
 
-Floor: 6 (checks).
+Layer: checks.
 """

@@ -1,6 +1,6 @@
 """Attributes: their keys, where they stand, and what they say.
 
-Floor: 6 (checks).
+Layer: checks.
 Shape: an attribute that is found wrong is taken out of its slot, so that later stages read sound ones only.
 Errors: SC309 to SC313, SC321.
 """

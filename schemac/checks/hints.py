@@ -1,6 +1,6 @@
 """Encoding hints that are sound one by one but not together, or not for their type.
 
-Floor: 6 (checks).
+Layer: checks.
 Errors: SC313 conflicting-hints, SC314 unsupported-hint, SC320 useless-hint.
 Source: Arrow's canonical extension types; Lance's encoding specification.
 """

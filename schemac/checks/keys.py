@@ -1,6 +1,6 @@
 """Keys: columns that identify a row, and columns that another attribute names.
 
-Floor: 6 (checks).
+Layer: checks.
 Errors: SC317 to SC319.
 Source: Lance's table format, "Unenforced Primary Key": no field of the key, and nothing above it, may be
 nullable, nested in a list or map, or have members. Paimon takes top-level columns.

@@ -1,6 +1,6 @@
 """Names of fields.
 
-Floor: 6 (checks).
+Layer: checks.
 Errors: SC301 duplicate-field-name, SC302 empty-field-name, SC303 case-collision, SC322 control-character.
 Source: Arrow's C data interface, on which Lance's way in stands, ends a name at the first NUL.
 """

@@ -1,6 +1,6 @@
 """Options and types as a whole.
 
-Floor: 6 (checks).
+Layer: checks.
 Errors: SC304 nested-option, and what each kind says of itself.
 """
 

@@ -1,6 +1,6 @@
 """The checks, in their order.
 
-Floor: 6 (checks).
+Layer: checks.
 """
 
 from collections.abc import Sequence

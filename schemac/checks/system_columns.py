@@ -1,6 +1,6 @@
 """The standard's system columns.
 
-Floor: 6 (checks).
+Layer: checks.
 Errors: SC323 odd-system-column.
 Source: RFC-016's sample and the reference implementation's check of a new schema. Names such as `offset` are ordinary words,
 so nothing is said of a schema that has but one of them and no SetVocab that means it.

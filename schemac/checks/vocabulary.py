@@ -1,6 +1,6 @@
 """Attributes of a user's own domain against the JSON Schema that is registered for it.
 
-Floor: 6 (checks).
+Layer: checks.
 Shape: the schema describes one object: the attributes of its domain at one place, by name without the domain.
 Errors: SC315 vocabulary-violation.
 Source: JSON Schema 2020-12, through the jsonschema library.

@@ -1,4 +1,4 @@
 """The command line: arguments in, exit code out; everything between is done on lower floors.
 
-Floor: 15 (cli).
+Layer: cli.
 """

@@ -1,6 +1,6 @@
 """`schemac apply`: carry a plan out on a table.
 
-Floor: 15 (cli).
+Layer: cli.
 """
 
 import argparse
@@ -22,19 +22,20 @@ from schemac.cli.planning import (
 )
 from schemac.cli.progress import progress_bar
 from schemac.cli.terminal import ask, put, put_json
+from schemac.engines.lance.tables.apply import apply_plan
+from schemac.engines.lance.tables.checks import refuse_rounding
+from schemac.engines.lance.tables.fragments import Rewriter
+from schemac.engines.lance.tables.live_table import LanceTable, open_table
+from schemac.engines.lance.tables.plan import Plan, plan
+from schemac.engines.lance.tables.steps import Rewrite
+from schemac.engines.lance.tables.verify import report_drift, wanted_of
+from schemac.engines.paimon.tables.apply import apply_paimon
+from schemac.engines.paimon.tables.live_table import open_paimon_table, report_paimon_drift
+from schemac.engines.paimon.tables.plan import plan_paimon
+from schemac.engines.paimon.view import table_schema
 from schemac.identity.lock import LockedDataset
 from schemac.source.render.json import render_json
 from schemac.source.report import Report
-from schemac.tables.checks import refuse_rounding
-from schemac.tables.fragments import Rewriter
-from schemac.tables.lance_apply import apply_plan
-from schemac.tables.lance_plan import Plan, plan
-from schemac.tables.lance_table import LanceTable, open_table
-from schemac.tables.paimon_apply import apply_paimon
-from schemac.tables.paimon_plan import plan_paimon
-from schemac.tables.paimon_table import open_paimon_table, report_paimon_drift
-from schemac.tables.steps import Rewrite
-from schemac.tables.verify import report_drift, wanted_of
 
 ON_SPARK_FROM = 20_000_000
 """Rows from which on a column is written anew on Spark; below, a session takes longer to start than it saves."""
@@ -147,7 +148,7 @@ def _apply_paimon(
     if not apply_paimon(made, locked, new, report, is_unchecked=options.unchecked):
         return False
     document["applied"] = True
-    report_paimon_drift(options.table, new.paimon, report)
+    report_paimon_drift(options.table, table_schema(new), report)
     if not report.has_errors:
         say(f"done: {options.table} is as {new.label} says, and verified", options)
     return not report.has_errors

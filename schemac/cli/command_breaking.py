@@ -1,6 +1,6 @@
 """`schemac breaking`: what each change means for each engine.
 
-Floor: 15 (cli).
+Layer: cli.
 """
 
 import argparse
@@ -17,7 +17,7 @@ from schemac.cli.output import (
 )
 from schemac.cli.project import open_compared
 from schemac.cli.terminal import put, put_json
-from schemac.evolution.judge import JUDGES
+from schemac.evolution.judge import judged_engines
 from schemac.evolution.verdict import OF_DATA, OF_READERS, Judgement, Outcome, Verdict
 from schemac.project.comparing import Comparison, Wanted, compare
 from schemac.project.compile import collector_paused
@@ -39,9 +39,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--engine",
         action="append",
-        choices=JUDGES,
+        choices=judged_engines(),
         metavar="NAME",
-        help=f"ask this engine only; may be repeated ({', '.join(JUDGES)}; default: the project's targets)",
+        help=f"ask this engine only; may be repeated ({', '.join(judged_engines())}; default: the project's targets)",
     )
     parser.add_argument(
         "--ignore-readers", action="store_true", help="leave programs that have the old schema out of it"
@@ -61,7 +61,7 @@ def _run(options: argparse.Namespace) -> int:
     project, files, folders = open_compared(options, report)
     found: list[Comparison] = []
     if not report.has_errors:
-        engines = tuple(options.engine or (e for e in JUDGES if e in project.configuration.targets))
+        engines = tuple(options.engine or (e for e in judged_engines() if e in project.configuration.targets))
         wanted = Wanted(
             options.against,
             engines,

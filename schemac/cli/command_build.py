@@ -1,11 +1,12 @@
 """`schemac build`: artifacts, or with `--check` the proof that they are there.
 
-Floor: 15 (cli).
+Layer: cli.
 """
 
 import argparse
 from collections.abc import Sequence
 
+from schemac.artifacts.emission import target_names
 from schemac.artifacts.store import Build, Store, Written
 from schemac.cli.output import add_compile_arguments, exit_code, say, show
 from schemac.cli.project import open_project, out_folder
@@ -16,7 +17,6 @@ from schemac.source.catalogue import STALE_ARTIFACT
 from schemac.source.diagnostic import Diagnostic, Severity
 from schemac.source.render.text import count_summary
 from schemac.source.report import Report
-from schemac.targets.target import TARGETS
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -26,9 +26,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--target",
         action="append",
-        choices=TARGETS,
+        choices=target_names(),
         metavar="NAME",
-        help=f"build for this engine only; may be repeated ({', '.join(TARGETS)})",
+        help=f"build for this engine only; may be repeated ({', '.join(target_names())})",
     )
     parser.add_argument(
         "--check", action="store_true", help="write nothing; exit with 4 where an artifact is not up to date"
@@ -79,7 +79,7 @@ def _options(options: argparse.Namespace, project: Project) -> Options:
     is_named = options.target is not None or "targets" in configuration.model_fields_set
     return Options(
         strict=options.strict or configuration.strict,
-        targets=tuple(name for name in TARGETS if name in wanted),
+        targets=tuple(name for name in target_names() if name in wanted),
         asked_for=frozenset(wanted if is_named else ()),
         versions=project.versions,
         lowering=lowering_of(project, metadata=not options.no_metadata),

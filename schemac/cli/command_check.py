@@ -1,6 +1,6 @@
 """`schemac check`: findings, and nothing written.
 
-Floor: 15 (cli).
+Layer: cli.
 """
 
 import argparse

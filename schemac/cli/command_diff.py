@@ -1,6 +1,6 @@
 """`schemac diff`: what changed.
 
-Floor: 15 (cli).
+Layer: cli.
 """
 
 import argparse

@@ -1,6 +1,6 @@
 """`schemac explain`: what a code means, and what a target loses.
 
-Floor: 15 (cli).
+Layer: cli.
 """
 
 import argparse

@@ -1,6 +1,6 @@
 """`schemac import`: a manifest from what stands already.
 
-Floor: 15 (cli).
+Layer: cli.
 """
 
 import argparse
@@ -17,7 +17,7 @@ from schemac.cli.output import add_output_arguments, exit_code, say, show
 from schemac.cli.terminal import put_source
 from schemac.identity.lock import Lock
 from schemac.identity.lockfile import write_lock
-from schemac.importers.importer import FORMATS, Imported, import_source, standard_form
+from schemac.importers.importer import Imported, formats, import_source, standard_form
 from schemac.logical.dataset import LogicalDataset
 from schemac.manifest.names import fitted_name, is_dataset_name
 from schemac.manifest.write import write_manifest
@@ -31,7 +31,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Arguments of the command."""
     parser.add_argument("source", metavar="SOURCE", help="file or table")
     parser.add_argument(
-        "--from", dest="source_format", choices=FORMATS, help="format of the source (default: by its name)"
+        "--from", dest="source_format", choices=formats(), help="format of the source (default: by its name)"
     )
     parser.add_argument(
         "--skip", action="append", default=[], metavar="COLUMN", help="leave a column out; may be given again"

@@ -1,6 +1,6 @@
 """`schemac init`: a small project that works as it is.
 
-Floor: 15 (cli).
+Layer: cli.
 """
 
 import argparse

@@ -1,6 +1,6 @@
 """`schemac lock`: freeze the present schemas as the next versions.
 
-Floor: 15 (cli).
+Layer: cli.
 """
 
 import argparse

@@ -1,6 +1,6 @@
 """`schemac plan`: the steps that a change takes, and what they cost.
 
-Floor: 15 (cli).
+Layer: cli.
 """
 
 import argparse
@@ -23,6 +23,14 @@ from schemac.cli.planning import (
     version_side,
 )
 from schemac.cli.terminal import put, put_json
+from schemac.engines.lance.tables.checks import refuse_rounding
+from schemac.engines.lance.tables.live_table import LanceTable, open_table
+from schemac.engines.lance.tables.plan import plan
+from schemac.engines.paimon.tables.live_table import PaimonTable, open_paimon_table
+from schemac.engines.paimon.tables.plan import plan_paimon
+from schemac.engines.paimon.view import errors_of
+from schemac.engines.spark.plan import plan_spark
+from schemac.engines.spark.versions import NEWEST_KNOWN, Connector
 from schemac.evolution.side import Pair, Side, pair
 from schemac.identity.lock import LockedDataset
 from schemac.project.compile import speaks_of
@@ -32,13 +40,6 @@ from schemac.source.diagnostic import Severity
 from schemac.source.render.json import render_json
 from schemac.source.report import Report
 from schemac.source.suggest import one_of
-from schemac.tables.checks import refuse_rounding
-from schemac.tables.lance_plan import plan
-from schemac.tables.lance_table import LanceTable, open_table
-from schemac.tables.paimon_plan import plan_paimon
-from schemac.tables.paimon_table import PaimonTable, open_paimon_table
-from schemac.tables.spark_plan import plan_spark
-from schemac.targets._spark.versions import NEWEST_KNOWN, Connector
 
 ENGINES = ("lance", "paimon", "spark")
 """Engines that keep tables, in the order in which their plans are printed."""
@@ -190,9 +191,9 @@ def _plan_lance(
 
 def _plan_paimon_versions(old: Side, locked: LockedDataset, new: Side, made: _Made, report: Report) -> None:
     """Between two versions."""
-    errors = old.paimon_errors or new.paimon_errors
+    errors = errors_of(old) or errors_of(new)
     if errors:
-        side = old if old.paimon_errors else new
+        side = old if errors_of(old) else new
         reason = f"Paimon cannot hold {side.label}: {errors[0].message}"
         report.add(REFUSED_CHANGE, reason, file=side.label, path=errors[0].path, help=errors[0].help)
         return

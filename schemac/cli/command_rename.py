@@ -1,6 +1,6 @@
 """`schemac rename`: another name or place for a field, with its id and its data.
 
-Floor: 15 (cli).
+Layer: cli.
 """
 
 import argparse

@@ -1,6 +1,6 @@
 """`schemac run`: a pipeline on Spark, with its progress and its report.
 
-Floor: 15 (cli).
+Layer: cli.
 """
 
 import argparse
@@ -80,8 +80,8 @@ def _run(
 
 
 def _write(loaded: "LoadedJob", progress: "Callable[[State], None]", report: Report) -> "RunReport":
+    from schemac.engines.lance.artifact import to_message
     from schemac.pipeline.run import run as run_job  # for start-up time, as above
-    from schemac.targets.lance import to_message
 
     message = to_message(loaded.lowered, loaded.numbers)
     result = run_job(

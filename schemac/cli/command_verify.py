@@ -1,19 +1,20 @@
 """`schemac verify`: whether a table is what its schema says.
 
-Floor: 15 (cli).
+Layer: cli.
 """
 
 import argparse
 
 from schemac.cli.output import exit_code, say, show
 from schemac.cli.planning import add_dataset, is_paimon, open_locked, version_side
+from schemac.engines.lance.tables.live_table import is_held, open_table
+from schemac.engines.lance.tables.verify import report_drift, wanted_of
+from schemac.engines.paimon.tables.live_table import report_paimon_drift
+from schemac.engines.paimon.view import errors_of, table_schema
 from schemac.evolution.side import Side
 from schemac.identity.lock import LockedDataset
 from schemac.source.catalogue import TABLE_DRIFT
 from schemac.source.report import Report
-from schemac.tables.lance_table import is_held, open_table
-from schemac.tables.paimon_table import report_paimon_drift
-from schemac.tables.verify import report_drift, wanted_of
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -43,11 +44,11 @@ def run(options: argparse.Namespace) -> int:
 
 def _verify(locked: LockedDataset, side: Side, options: argparse.Namespace, report: Report) -> None:
     if is_paimon(options.table):
-        for error in side.paimon_errors:
+        for error in errors_of(side):
             message = f"Paimon cannot hold {side.label}: {error.message}"
             report.add(TABLE_DRIFT, message, file=options.table, path=error.path, help=error.help)
-        if not side.paimon_errors:
-            report_paimon_drift(options.table, side.paimon, report)
+        if not errors_of(side):
+            report_paimon_drift(options.table, table_schema(side), report)
         return
     table = open_table(options.table, locked, report) if is_held(side, report) else None
     if table is not None:

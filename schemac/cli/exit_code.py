@@ -1,6 +1,6 @@
 """What a run tells its caller.
 
-Floor: 15 (cli).
+Layer: cli.
 """
 
 from enum import IntEnum

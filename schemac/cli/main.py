@@ -1,6 +1,6 @@
 """`schemac`: picks the command, and loads no more than it needs.
 
-Floor: 15 (cli).
+Layer: cli.
 """
 
 import argparse

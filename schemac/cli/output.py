@@ -1,6 +1,6 @@
 """Printing findings, and the arguments that all commands share.
 
-Floor: 15 (cli).
+Layer: cli.
 """
 
 import argparse
@@ -13,6 +13,7 @@ from pathlib import Path
 
 from schemac.cli.exit_code import ExitCode
 from schemac.cli.terminal import put, put_rendered, tell
+from schemac.engines.spark.versions import NEXT, Connector
 from schemac.logical.system import VARIANTS
 from schemac.source.catalogue import (
     INVALID_CONFIGURATION,
@@ -26,7 +27,6 @@ from schemac.source.render.json import render_json
 from schemac.source.render.places import from_root
 from schemac.source.render.sarif import render_sarif
 from schemac.source.render.text import count_summary, render_text
-from schemac.targets._spark.versions import NEXT, Connector
 
 RENDERERS: dict[str, Callable[[Sequence[Diagnostic]], str]] = {
     "json": render_json,

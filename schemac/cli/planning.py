@@ -1,6 +1,6 @@
 """What `plan`, `apply` and `verify` have in common.
 
-Floor: 15 (cli).
+Layer: cli.
 """
 
 import argparse
@@ -10,17 +10,17 @@ from pathlib import Path
 
 from schemac.cli.output import add_text_or_json, wrapped
 from schemac.cli.project import find_dataset
+from schemac.engines.lance.tables.steps import Step
+from schemac.engines.paimon.sources import schema_files
+from schemac.engines.paimon.tables.plan import PaimonPlan
+from schemac.engines.spark.plan import SparkPlan
 from schemac.evolution.side import Side, side_of_version
 from schemac.identity.freeze import freeze
 from schemac.identity.lock import LockedDataset
-from schemac.importers.paimon import schema_files
 from schemac.project.configuration import Project
 from schemac.project.locking import identified, open_lock, report_unlocked
 from schemac.source.catalogue import UNKNOWN_REFERENCE
 from schemac.source.report import Report
-from schemac.tables.paimon_plan import PaimonPlan
-from schemac.tables.spark_plan import SparkPlan
-from schemac.tables.steps import Step
 
 
 def add_dataset(parser: argparse.ArgumentParser) -> None:

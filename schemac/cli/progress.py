@@ -1,6 +1,6 @@
 """What is told of long work while it goes on, where a person looks.
 
-Floor: 15 (cli).
+Layer: cli.
 """
 
 from collections.abc import Callable, Iterator

@@ -1,6 +1,6 @@
 """From arguments to a project and its manifests.
 
-Floor: 15 (cli).
+Layer: cli.
 """
 
 import argparse

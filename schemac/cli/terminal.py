@@ -1,6 +1,6 @@
 """The one way out: what is printed goes through here, for names, values and arguments are texts of others.
 
-Floor: 15 (cli).
+Layer: cli.
 """
 
 import json

@@ -1,4 +1,4 @@
 """Two versions of a schema: what changed, what engines make of it, and the steps to get there.
 
-Floor: 10 (evolution).
+Layer: evolution.
 """

@@ -1,6 +1,6 @@
 """The facts that can be said about two versions of a schema.
 
-Floor: 10 (evolution). Values only.
+Layer: evolution. Values only.
 Shape: a closed set of facts. A change is one fact at one field, with what stood there before and after; it judges
 nothing. One edit may be several facts: a decimal with more digits and another scale is two.
 """

@@ -1,6 +1,6 @@
 """Which clock a reading without a zone is from, where a change makes an instant of it or the other way round.
 
-Floor: 10 (evolution).
+Layer: evolution.
 Shape: `schemac.dev/clockZone` of the field that has no zone counts first, then that of the other one. Where neither says it,
 a reading is taken as UTC if the instants are in UTC, and is otherwise nobody's to guess. A day and a time of day are those
 that the clock of the instant's own zone shows, unless its `clockZone` is another.

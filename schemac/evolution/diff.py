@@ -1,6 +1,6 @@
 """What changed between two versions of a schema.
 
-Floor: 10 (evolution). Facts only; `judge` says what they mean.
+Layer: evolution. Facts only; `judge` says what they mean.
 Shape: changes in the order of the new schema, dropped fields where they stood, the schema's own changes first. Of a
 field that came or went as a whole, what is inside it is not told again.
 """

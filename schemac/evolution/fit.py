@@ -1,6 +1,6 @@
 """Whether the values of one type fit another.
 
-Floor: 10 (evolution).
+Layer: evolution.
 Shape: about one level of a type; items, keys, values and members are fields of their own.
 Shape of the rule: a value fits if the new value, brought back, is the old one; NaN is equal to itself, and -0.0 to 0.
 Source: what Arrow's safe cast does, asked for every pair of types (`tests/conformance/test_verdicts.py`), and exact arithmetic

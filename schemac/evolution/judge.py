@@ -1,52 +1,69 @@
 """Facts into verdicts.
 
-Floor: 10 (evolution).
+Layer: evolution.
 """
 
 from collections.abc import Callable, Iterable, Mapping
-from importlib import import_module
-from importlib.util import find_spec
+from dataclasses import dataclass
 from types import MappingProxyType
 
 from schemac.evolution.changes import JUDGED_FACTS, Change
 from schemac.evolution.readers import for_old_readers
 from schemac.evolution.side import Pair
 from schemac.evolution.verdict import NO_VERDICT, Judgement, Verdict
+from schemac.registry.engine import Capability
+from schemac.registry.installed import engine, engines
 
-_ENGINES = ("arrow", "lance", "spark", "paimon", "odf")
-JUDGES = tuple(name for name in _ENGINES if find_spec(f"schemac.evolution.engines.{name}") is not None)
-"""The engines that are asked, in the order of the targets."""
+Ask = Callable[[Change, Pair | None], Judgement]
+"""An engine's answer to a change; without version pair, to its fact alone."""
 
 
-def load(engines: Iterable[str]) -> None:
+@dataclass(frozen=True, slots=True)
+class Judge:
+    """An engine's verdicts."""
+
+    ask: Ask
+    of_version: Callable[[str], Ask] | None = None
+    """The judge for a version of the engine, where verdicts depend on it. Raises ValueError for what is no version."""
+
+
+JUDGE: Capability[Judge] = Capability("judge", Judge)
+
+
+def judged_engines() -> tuple[str, ...]:
+    """Return the names of the engines that judge changes, in the order of all engines."""
+    return JUDGE.names(engines())
+
+
+def load(names: Iterable[str]) -> None:
     """Load what the judges need, before a process is copied; loading takes longer than judging."""
-    for engine in engines:
-        _judge_of(engine)
+    for name in names:
+        _judge_of(name)
 
 
 def judge(
     changes: Iterable[Change],
     sides: Pair | None,
-    engines: Iterable[str],
+    names: Iterable[str],
     versions: Mapping[str, str] = MappingProxyType({}),
 ) -> tuple[Verdict, ...]:
     """What each engine makes of each change; `versions` names those of engines whose answer depends on it."""
-    judges = [(engine, _judge_of(engine, versions.get(engine))) for engine in engines]
+    judges = [(name, _judge_of(name, versions.get(name))) for name in names]
     return tuple(
-        Verdict(change, engine, _asked(ask, change, sides), for_old_readers(change))
+        Verdict(change, name, _asked(ask, change, sides), for_old_readers(change))
         for change in changes
-        for engine, ask in judges
+        for name, ask in judges
     )
 
 
-def _asked(ask: Callable[[Change, Pair | None], Judgement], change: Change, sides: Pair | None) -> Judgement:
+def _asked(ask: Ask, change: Change, sides: Pair | None) -> Judgement:
     """An engine's answer; it has one only to the facts that it was asked about when its judge was written."""
     return ask(change, sides) if change.fact in JUDGED_FACTS else NO_VERDICT
 
 
-def _judge_of(engine: str, version: str | None = None) -> Callable[[Change, Pair | None], Judgement]:
-    module = import_module(f"schemac.evolution.engines.{engine}")
-    ask: Callable[[Change, Pair | None], Judgement] = (
-        module.judge if version is None else module.judge_of(version)
-    )
-    return ask
+def _judge_of(name: str, version: str | None = None) -> Ask:
+    judge = JUDGE.of(engine(name))
+    if version is None:
+        return judge.ask
+    assert judge.of_version is not None, f"verdicts of {name} do not depend on a version"
+    return judge.of_version(version)

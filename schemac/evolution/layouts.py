@@ -1,6 +1,6 @@
 """Whether arrays of one layout are cast to another.
 
-Floor: 10 (evolution).
+Layer: evolution.
 Source: `pyarrow.dataset`, asked with every pair of layouts (`tests/conformance/test_verdicts.py`).
 """
 

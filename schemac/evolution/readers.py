@@ -1,6 +1,6 @@
 """Programs that still have the old schema.
 
-Floor: 10 (evolution).
+Layer: evolution.
 Shape: the same for all engines: a reader names its columns and wants values that fit its types.
 """
 

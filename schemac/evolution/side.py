@@ -1,13 +1,16 @@
 """One side of a comparison.
 
-Floor: 10 (evolution).
+Layer: evolution.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any, TypeVar
 
+from schemac.arrow.lower import lower
+from schemac.arrow.lower_metadata import compact
+from schemac.artifacts.emission import Compilation
 from schemac.attributes.own import RENAMED_FROM
 from schemac.evolution.changes import Place
 from schemac.identity.freeze import open_version
@@ -15,31 +18,9 @@ from schemac.identity.lock import LockedDataset, Numbers, Shape, State
 from schemac.identity.match import Ids, Matcher
 from schemac.logical.dataset import LogicalDataset
 from schemac.logical.slots import Slot, preorder
-from schemac.lowering.lower import lower
-from schemac.lowering.metadata import compact
 from schemac.physical.field import LoweredSchema
-from schemac.source.catalogue import PAIMON_LOSS, SPARK_LOSS
-from schemac.source.diagnostic import Diagnostic, Severity
-from schemac.source.report import Report
-from schemac.targets._lance.nodes import words_by_slot
-from schemac.targets._paimon.table import TableSchema
-from schemac.targets._paimon.types import DataField, PaimonType, Row
-from schemac.targets.paimon import to_table_schema
-from schemac.targets.spark import to_fields
-from schemac.targets.target import Compilation, Emission
 
-
-def words_of(dataset: LogicalDataset) -> Mapping[Slot, tuple[str, ...]]:
-    """Lance's words for the fields of a dataset."""
-    return words_by_slot(lower(dataset))
-
-
-class PaimonPlace(NamedTuple):
-    """What Paimon has at a slot."""
-
-    type: PaimonType
-    field: DataField | None
-    """The column or member; None for an item, key or value."""
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -59,77 +40,24 @@ class Side:
         """Its Arrow fields."""
         return lower(self.dataset)
 
-    @cached_property
-    def words(self) -> Mapping[Slot, tuple[str, ...]]:
-        """Lance's words for its fields."""
-        return words_by_slot(self.lowered)
-
-    def column_words(self, column: Slot) -> Mapping[Slot, tuple[str, ...]]:
-        """Lance's words for the fields of one column; the others are not lowered for it."""
-        found = self._column_words.get(column)
-        if found is None:
-            found = self._column_words[column] = words_by_slot(lower(self._alone(column)))
+    def view(self, make: "Callable[[Side], T]") -> T:
+        """Return what a function makes of this schema; it is called once."""
+        if make not in self._views:
+            self._views[make] = make(self)
+        found: T = self._views[make]
         return found
 
-    def spark_column(self, column: Slot) -> dict[str, Any]:
-        """Spark's StructField of one column."""
-        found = self._spark_columns.get(column)
-        if found is None:
-            alone = self._alone(column)
-            (field,) = to_fields(lower(alone), Emission(alone, "spark", SPARK_LOSS, Report()))
-            found = self._spark_columns[column] = field.json()
+    def column_view(self, make: "Callable[[LogicalDataset], T]", column: Slot) -> T:
+        """Return what a function makes of one column alone; the others are not compiled for it."""
+        key = (make, column)
+        if key not in self._views:
+            self._views[key] = make(replace(self.dataset, columns=(column,)))
+        found: T = self._views[key]
         return found
 
-    def _alone(self, column: Slot) -> LogicalDataset:
-        return replace(self.dataset, columns=(column,))
-
     @cached_property
-    def _column_words(self) -> dict[Slot, Mapping[Slot, tuple[str, ...]]]:
+    def _views(self) -> dict[Any, Any]:
         return {}
-
-    @cached_property
-    def _spark_columns(self) -> dict[Slot, dict[str, Any]]:
-        return {}
-
-    @cached_property
-    def paimon(self) -> TableSchema:
-        """Paimon's schema; not to be used where there are errors."""
-        return self._paimon[0]
-
-    @property
-    def paimon_errors(self) -> tuple[Diagnostic, ...]:
-        """Why Paimon cannot hold it."""
-        return self._paimon[1]
-
-    @cached_property
-    def _paimon(self) -> tuple[TableSchema, tuple[Diagnostic, ...]]:
-        report = Report()
-        version = self.locked.newest if self.locked is not None else None
-        ids = {slot: n.paimon for slot, n in (self.numbers or {}).items() if n.paimon is not None}
-        highest = max([-1 if version is None else version.highest_paimon, *ids.values()])
-        table = to_table_schema(
-            self.compilation,
-            Emission(self.dataset, "paimon", PAIMON_LOSS, report),
-            ids=ids,
-            highest=highest,
-            schema_id=0 if version is None else version.schema_id,
-        )
-        return table, tuple(d for d in report.diagnostics if d.severity is Severity.ERROR)
-
-    @cached_property
-    def paimon_places(self) -> Mapping[Slot, PaimonPlace]:
-        """What Paimon has at every slot that it knows of: not at the counts of a multiset, nor inside a VARIANT."""
-        found: dict[Slot, PaimonPlace] = {}
-
-        def enter(slot: Slot, type_: PaimonType, field: DataField | None) -> None:
-            found[slot] = PaimonPlace(type_, field)
-            fields = type_.fields if isinstance(type_, Row) else (None,) * len(type_.children)
-            for child, inner, member in zip(slot.children, type_.children, fields, strict=False):
-                enter(child, inner, member)
-
-        for slot, field in zip(self.dataset.columns, self.paimon.fields, strict=True):
-            enter(slot, field.type, field)
-        return found
 
     @cached_property
     def compilation(self) -> Compilation:

@@ -1,6 +1,6 @@
 """What changed from one type to another.
 
-Floor: 10 (evolution).
+Layer: evolution.
 Shape: facts with the old and the new title; several where several properties changed, none for equal types. Children
 are fields of their own and not looked at.
 """

@@ -1,6 +1,6 @@
 """What a change means for an engine.
 
-Floor: 10 (evolution). Values only.
+Layer: evolution. Values only.
 """
 
 from collections.abc import Mapping

@@ -1,6 +1,6 @@
 """What changed in the attributes.
 
-Floor: 10 (evolution).
+Layer: evolution.
 Shape: facts with the old and the new value and the key; one fact a property where an attribute has several.
 """
 

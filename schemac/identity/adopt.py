@@ -1,6 +1,6 @@
 """Versions that stood elsewhere first, taken into a lock with the numbers that they had.
 
-Floor: 8 (identity).
+Layer: identity.
 Shape: the numbers of one engine are given, those of the other are made here. Fields of a later version are those of the
 earlier one by the given numbers, not by their names.
 """

@@ -1,6 +1,6 @@
 """Fields get their ids, and a schema becomes the next version of a lock.
 
-Floor: 8 (identity).
+Layer: identity.
 Shape: what did not change keeps its line; what changed gets a new one, and its old one ends with the version before.
 """
 
@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import partial
 
+from schemac.arrow.lower_metadata import compact
 from schemac.identity.lock import LockedDataset, Numbers, Shape, State, Version, order_of
 from schemac.identity.lockfile import digest_of
 from schemac.identity.match import Ids, Matcher
@@ -20,7 +21,6 @@ from schemac.logical.findings import Findings
 from schemac.logical.origins import Origins
 from schemac.logical.path import Segment
 from schemac.logical.slots import Slot, columns, preorder
-from schemac.lowering.metadata import compact
 
 WordsOf = Callable[[LogicalDataset], Words]
 """Lance's words for the fields of a dataset; a cast shows in them."""

@@ -1,6 +1,6 @@
 """What a lock file remembers.
 
-Floor: 8 (identity). Values only.
+Layer: identity. Values only.
 Shape: a dataset has versions, counted from 1, and states of fields. A state is what one field was in an unbroken
 range of versions: where it stood, its type, its attributes, its numbers in the engines. A field that did not change
 has one state for ever; a dropped field's last state is its tombstone, unless the field is given its id back later.

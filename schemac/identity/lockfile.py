@@ -1,6 +1,6 @@
 """The lock file's text.
 
-Floor: 8 (identity).
+Layer: identity.
 Shape: a line for each version and one for each state of a field, sorted by id, so that two branches which add fields
 touch only the ends of a dataset. Each line closes with a check of itself, each version has a digest of all its lines:
 what was changed by hand, or lost in a merge, is found and refused with its line.
@@ -14,9 +14,9 @@ from decimal import Decimal
 from hashlib import blake2b
 from typing import Any
 
+from schemac.arrow.lower_metadata import compact
 from schemac.identity.lock import Lock, LockedDataset, Numbers, Shape, State, Version
 from schemac.logical.path import Part, Segment
-from schemac.lowering.metadata import compact
 from schemac.source.catalogue import DAMAGED_LOCK, UNMERGED_LOCK
 from schemac.source.report import Report
 

@@ -1,6 +1,6 @@
 """Which field of a new schema is which of the old one.
 
-Floor: 8 (identity).
+Layer: identity.
 Shape: the id of each slot that stood in the old version. A field keeps its id under its name, or under the name that
 its `schemac.dev/renamedFrom` gives, be it that of a sibling or a path from the top; nothing is guessed. What is declared
 counts more than a name: beside a field that says it was `a`, a field called `a` is new. An old name may also be one
@@ -11,12 +11,12 @@ Errors: SC404 unknown-old-name, SC420 ambiguous-old-name.
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 
+from schemac.arrow.lower_metadata import compact
 from schemac.attributes.own import RENAMED_FROM
 from schemac.identity.lock import State, paths_of
 from schemac.logical.findings import Findings
 from schemac.logical.path import Segment, dotted
 from schemac.logical.slots import Slot, preorder
-from schemac.lowering.metadata import compact
 from schemac.source.catalogue import AMBIGUOUS_OLD_NAME, UNKNOWN_OLD_NAME
 from schemac.source.suggest import closest
 

@@ -1,6 +1,6 @@
 """Two branches of one lock into one.
 
-Floor: 8 (identity).
+Layer: identity.
 Shape: our versions stay as they are; what their branch did since the two parted becomes one more version on top of
 ours. Of a field that both have, each side's changes are taken property by property. A field that they added keeps its
 id and numbers where we have not given them to another, else it gets new ones above all that either side ever used.
@@ -14,13 +14,13 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Any, TypeVar
 
+from schemac.arrow.lower_metadata import compact
 from schemac.identity.freeze import LockedVersion, WordsOf, advance, open_version
 from schemac.identity.lock import Lock, LockedDataset, Numbers, Shape, State, Version, order_of, paths_of
 from schemac.identity.numbering import Highest, Old, Words, number
 from schemac.identity.positions import positions
 from schemac.logical.path import Part, dotted
 from schemac.logical.slots import Slot, preorder
-from schemac.lowering.metadata import compact
 
 _Value = TypeVar("_Value")
 Shapes = dict[int, Shape]

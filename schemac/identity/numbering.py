@@ -1,6 +1,6 @@
 """Numbers for fields, as the engines give them.
 
-Floor: 8 (identity).
+Layer: identity.
 Shape: numbers that a field had are kept where the engine would keep them, the others are new, above the highest that
 was ever used; none is used twice, whatever the engine itself would do.
 Source: Lance numbers every node in pre-order, and a column that is cast gets a new id with all below it; what it can

@@ -1,6 +1,6 @@
 """Positions of siblings that need not change when something comes between them.
 
-Floor: 8 (identity).
+Layer: identity.
 Shape: decimal numbers above 0. What stays in order keeps its position, so that a lock file changes by the lines of the
 fields that were moved and no others.
 """

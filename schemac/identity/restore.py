@@ -1,6 +1,6 @@
 """An id that a field had goes back to a field, with its history.
 
-Floor: 8 (identity).
+Layer: identity.
 Shape: the field is put back into the version before, as it was when it was last there, with all inside it; the new schema is
 then matched against that. So a table that still has the field's data keeps them.
 """

@@ -1,6 +1,6 @@
 """Fields as a lock holds them, and back.
 
-Floor: 8 (identity).
+Layer: identity.
 Shape: a type's text has its own properties but not its children, which have lines of their own; `?` stands for Option.
 """
 
@@ -10,11 +10,11 @@ from decimal import Decimal
 from typing import Any
 
 import schemac.kinds.registry  # noqa: F401 — without it no kind is known
+from schemac.arrow.lower_metadata import compact
 from schemac.identity.lock import LockedDataset, Shape, State, Version, order_of
 from schemac.logical.model import Schema
 from schemac.logical.path import Part
 from schemac.logical.slots import Slot
-from schemac.lowering.metadata import compact
 
 Tree = dict[str, Any]
 

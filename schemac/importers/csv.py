@@ -1,6 +1,6 @@
 """CSV: what a sample of the rows looks like.
 
-Floor: 10 (importers).
+Layer: importers.
 Shape: commas, or what stands most often in the header: semicolons, tabs, bars. A column with an empty cell in the
 sample is optional. Digits that are no number stay text: those that begin with zero.
 Errors: SC552 unreadable-source.

@@ -1,6 +1,6 @@
 """JSON documents that hold a schema, or a table's bookkeeping, in the words of another system.
 
-Floor: 10 (importers).
+Layer: importers.
 Shape: such a document is no data, so nothing is inferred from it; what it is, and the way to a manifest, is said.
 Errors: SC553 foreign-schema.
 Source: JSON Schema 2020-12, "$schema"; Avro 1.12, "Schema Declaration"; Arrow's "Integration Testing", JSON format; the

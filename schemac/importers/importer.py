@@ -1,16 +1,17 @@
 """What an importer is, and which one reads a source.
 
-Floor: 10 (importers).
+Layer: importers.
 Errors: SC552 unreadable-source; columns that are left out lose their SC551.
 """
 
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, field, replace
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 from schemac.logical.path import FieldPath, Part, quoted
+from schemac.registry.engine import Format, load
+from schemac.registry.installed import engines
 from schemac.source.catalogue import UNREADABLE_SOURCE, UNSUPPORTED_ARROW_TYPE
 from schemac.source.diagnostic import Diagnostic
 from schemac.source.report import Report
@@ -91,70 +92,37 @@ class Importer:
     """The schema, or None after saying what is wrong with the source. It may raise OSError."""
 
 
-FORMATS = ("arrow", "parquet", "lance", "spark", "ddl", "paimon", "odf", "csv", "ndjson")
-"""Names of all importers."""
-_SUFFIXES = {
-    ".arrow": "arrow",
-    ".arrows": "arrow",
-    ".feather": "arrow",
-    ".ipc": "arrow",
-    ".parquet": "parquet",
-    ".pq": "parquet",
-    ".lance": "lance",
-    ".binpb": "lance",
-    ".txtpb": "lance",
-    ".sql": "ddl",
-    ".ddl": "ddl",
-    ".yaml": "odf",
-    ".yml": "odf",
-    ".bin": "odf",
-    ".csv": "csv",
-    ".tsv": "csv",
-    ".ndjson": "ndjson",
-    ".jsonl": "ndjson",
-    ".json": "ndjson",
-    ".avsc": "ndjson",
-}
+_OWN = (
+    Format("parquet", "schemac.importers.parquet:IMPORTER", (".parquet", ".pq"), magic=b"PAR1"),
+    Format("csv", "schemac.importers.csv:IMPORTER", (".csv", ".tsv")),
+    Format(
+        "ndjson", "schemac.importers.ndjson:IMPORTER", (".ndjson", ".jsonl", ".json", ".avsc"), is_json=True
+    ),
+)
+"""Files of data that belong to no engine."""
+
+
+def formats() -> dict[str, Format]:
+    """Return every format that can be read by its name: those of the engines, then those of plain data."""
+    return {format.name: format for format in (*(f for engine in engines() for f in engine.formats), *_OWN)}
 
 
 _PARTS = {"inner": Part.ITEM, "itemType": Part.ITEM, "keyType": Part.KEY, "valueType": Part.VALUE}
-_HEAD = 1 << 16
-"""Bytes at each end of a file that are looked at to tell its format."""
 
 
 def detect(path: Path) -> str | None:
-    """The format of a source by its name, or by its first bytes."""
-    if (path / "_versions").is_dir():
-        return "lance"
-    if _is_of_paimon(path):
-        return "paimon"
-    if path.suffix.lower() == ".json" and _starts_with(path, b"{", b'"type":"struct"'):
-        return "spark"
-    if path.suffix.lower() in _SUFFIXES:
-        return _SUFFIXES[path.suffix.lower()]
-    if path.is_file():
-        with path.open("rb") as stream:
-            start = stream.read(8)
-        return "parquet" if start.startswith(b"PAR1") else "arrow" if start.startswith(b"ARROW1") else None
-    return None
-
-
-def _is_of_paimon(path: Path) -> bool:
-    """A folder with schema files, by their names; or such a file, by its name and what stands in it."""
-    if path.is_dir():
-        return any(any(folder.glob("schema-[0-9]*")) for folder in (path / "schema", path))
-    is_named = path.name.startswith("schema-") or path.suffix.lower() == ".json"
-    return is_named and path.is_file() and _starts_with(path, b"{", b'"highestFieldId":')
-
-
-def _starts_with(path: Path, first: bytes, mark: bytes) -> bool:
-    """Whether a JSON file begins as an object and soon has a mark; blanks do not count."""
+    """Tell the format of a source by what it is, by its name, or by its first bytes."""
+    known = formats().values()
+    for format in known:
+        if format.recognizes and format.is_source(path):
+            return format.name
+    suffix = path.suffix.lower()
+    named = next((format.name for format in known if suffix in format.suffixes), None)
+    if named is not None or not path.is_file():
+        return named
     with path.open("rb") as stream:
-        head = stream.read(_HEAD)
-        stream.seek(max(0, path.stat().st_size - _HEAD))
-        tail = stream.read(_HEAD)
-    content = b"".join((head + tail).split())
-    return content.startswith(first) and mark in content
+        start = stream.read(8)
+    return next((format.name for format in known if format.magic and start.startswith(format.magic)), None)
 
 
 def import_source(
@@ -215,16 +183,17 @@ def _read(path: Path, format: str | None, report: Report) -> Imported | None:
         format = format or detect(path)
         if format is None:
             message = f"the format of {shown} cannot be told from its name"
-            help = f"name it with --from {', --from '.join(FORMATS)}"
+            help = f"name it with --from {', --from '.join(formats())}"
             report.add(UNREADABLE_SOURCE, message, file=shown, help=help)
             return None
-        if is_told_by_name and format in ("ndjson", "spark"):
+        if is_told_by_name and formats()[format].is_json:
             # Imported here for start-up time: only JSON can be the schema of another system.
             from schemac.importers.foreign_json import refuse_foreign
 
             if refuse_foreign(path, report):
                 return None
-        importer: Importer = import_module(f"schemac.importers.{format}").IMPORTER
+        importer = load(formats()[format].importer)
+        assert isinstance(importer, Importer)
         return importer.read(path, report)
     except OSError as error:
         refuse(path, (error.strerror or str(error)).lower(), report)

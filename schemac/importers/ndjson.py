@@ -1,6 +1,6 @@
 """NDJSON: what a sample of the records looks like; likewise a JSON array, and the features of a GeoJSON document.
 
-Floor: 10 (importers).
+Layer: importers.
 Shape: every value is looked at. A field that a record of the sample lacks is optional, as is one that is null; a field
 with values of several sorts is a String. pyarrow's own reader is not asked, for it makes floats of large integers,
 timestamps of dates, and gives up where sorts are mixed.

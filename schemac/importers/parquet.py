@@ -1,6 +1,6 @@
 """Parquet: the Arrow schema that the file keeps, or what its own types mean.
 
-Floor: 10 (importers).
+Layer: importers.
 Shape: what writers put into the file for themselves is left out, with a comment; so are logical types that Arrow has
 no type for, with a note.
 Errors: SC551 unsupported-arrow-type, SC552 unreadable-source.
@@ -12,8 +12,8 @@ import re
 from pathlib import Path
 from typing import Any
 
+from schemac.arrow.lift import lift
 from schemac.importers.importer import Imported, Importer, Notes, first_line, refuse
-from schemac.lifting.lift import lift
 from schemac.logical.path import FieldPath
 from schemac.physical.arrow import pa
 from schemac.source.report import Report

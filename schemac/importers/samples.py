@@ -1,6 +1,6 @@
 """Schemas that were inferred from rows.
 
-Floor: 10 (importers).
+Layer: importers.
 Shape: a sample is the first bytes of a file as text, cut where the file goes on; what a sample cannot settle becomes
 a note at its field.
 Units: the sample is the first 16 MiB.
@@ -11,8 +11,8 @@ import codecs
 from collections.abc import Iterable
 from pathlib import Path
 
+from schemac.arrow.lift import lift
 from schemac.importers.importer import Imported, Notes, refuse
-from schemac.lifting.lift import lift
 from schemac.physical.arrow import ArrowField, pa
 from schemac.source.report import Report
 

@@ -1,6 +1,6 @@
 """Decimal: exact numbers.
 
-Floor: 4 (kinds).
+Layer: kinds.
 Units: precision and scale in decimal digits, widths in bits.
 Errors: SC307 decimal-width, SC308 scale-above-precision.
 Source: RFC-016; the limits are Arrow's (9, 18, 38 and 76 digits in 32, 64, 128 and 256 bits).

@@ -1,6 +1,6 @@
 """What other systems call a kind.
 
-Floor: 4 (kinds).
+Layer: kinds.
 Shape: names without case and punctuation; what stands in brackets behind a name is read by `manifest.foreign`.
 Source: the type names of SQL dialects, Spark, Flink, Iceberg, Arrow, protobuf, Python, Rust and ClickHouse.
 """

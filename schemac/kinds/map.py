@@ -1,6 +1,6 @@
 """Map: keys and values.
 
-Floor: 4 (kinds).
+Layer: kinds.
 Errors: SC305 optional-map-key.
 Source: RFC-016; Arrow names the children `key` and `value` inside a struct `entries`.
 """

@@ -1,6 +1,6 @@
 """Null: a value that is never there.
 
-Floor: 4 (kinds).
+Layer: kinds.
 Errors: SC306 bare-null.
 """
 

@@ -1,6 +1,6 @@
 """Option: the value may be absent.
 
-Floor: 4 (kinds).
+Layer: kinds.
 Source: RFC-016: nullability is this type, never a flag of a field.
 """
 

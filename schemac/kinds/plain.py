@@ -1,6 +1,6 @@
 """Bool, the integers and the floating-point numbers: kinds that have no properties and one Arrow type each.
 
-Floor: 4 (kinds).
+Layer: kinds.
 Source: RFC-016; Arrow's columnar format.
 """
 

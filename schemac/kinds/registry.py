@@ -1,6 +1,6 @@
 """All kinds, in the order of the standard, and the union that they form.
 
-Floor: 4 (kinds).
+Layer: kinds.
 Source: RFC-016; the order is that of the union in the standard's binary form, counted from 1.
 """
 

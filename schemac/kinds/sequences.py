@@ -1,6 +1,6 @@
 """List, String and Binary: values of variable or fixed length.
 
-Floor: 4 (kinds).
+Layer: kinds.
 Units: fixed lengths in items for lists, in bytes for binaries.
 Errors: SC314 unsupported-hint, SC313 conflicting-hints.
 Source: RFC-016; layouts as in the reference conversion (`fixedLength` and a buffer hint exclude each other).

@@ -1,6 +1,6 @@
 """Struct: named members in an order.
 
-Floor: 4 (kinds).
+Layer: kinds.
 """
 
 from collections.abc import Sequence

@@ -1,6 +1,6 @@
 """Date, Time, Timestamp and Duration.
 
-Floor: 4 (kinds).
+Layer: kinds.
 Errors: SC205 out-of-range, SC316 unknown-timezone.
 Source: RFC-016: units default to Millisecond, a timestamp's zone to UTC. No zone at all is our `timezone: null`.
 """

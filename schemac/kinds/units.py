@@ -1,6 +1,6 @@
 """Units of time.
 
-Floor: 4 (kinds).
+Layer: kinds.
 Source: RFC-016's TimeUnit; no plurals, no abbreviations.
 """
 

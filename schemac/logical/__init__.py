@@ -1,4 +1,4 @@
 """What a schema means, free of engines, encodings and places in a text.
 
-Floor: 3 (logical).
+Layer: logical.
 """

@@ -1,6 +1,6 @@
 """A dataset as it was declared.
 
-Floor: 3 (logical).
+Layer: logical.
 """
 
 from dataclasses import dataclass, field

@@ -1,6 +1,6 @@
 """Findings about the slots of one schema.
 
-Floor: 3 (logical).
+Layer: logical.
 """
 
 from typing import NamedTuple

@@ -1,6 +1,6 @@
 """Types, fields and schemas.
 
-Floor: 3 (logical).
+Layer: logical.
 Shape: frozen values. Wherever `LogicalType` is annotated any kind is accepted; `schemac.kinds.registry` says
 which there are, for this floor does not know.
 Source: the standard's DataSchema, DataField and DataType (RFC-016). Nullability is the kind `Option` alone.

@@ -1,6 +1,6 @@
 """Where a schema was written, carried beside it.
 
-Floor: 3 (logical).
+Layer: logical.
 """
 
 from dataclasses import dataclass

@@ -1,6 +1,6 @@
 """Names of the places in a schema.
 
-Floor: 3 (logical).
+Layer: logical.
 Shape: a path is a tuple of segments from the top: a member's name, or the part of a list or map. Names may
 hold dots, so the dotted form exists for people only; names that need it stand in backticks.
 """

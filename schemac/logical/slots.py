@@ -1,6 +1,6 @@
 """Every place of a schema where a type stands.
 
-Floor: 3 (logical).
+Layer: logical.
 Shape: a tree, in pre-order of the manifest. A slot is a column, a struct's member, a list's item, a map's key or
 value; `Option` makes no slot of its own but makes its slot nullable. These are the nodes that Arrow calls fields.
 """

@@ -1,6 +1,6 @@
 """The columns that every dataset of the standard carries beside its data.
 
-Floor: 3 (logical).
+Layer: logical.
 Source: the standard's DatasetVocabulary and SetVocab for names and their defaults. RFC-016 and the standard's Parquet table
 have UInt64 and UInt8; the reference implementation builds and expects Int64 and Int32.
 """

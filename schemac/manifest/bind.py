@@ -1,6 +1,6 @@
 """Text into logical datasets.
 
-Floor: 5 (manifest).
+Layer: manifest.
 Shape: one dataset a schema body, in the order of the text.
 Errors: SC1xx of the text, SC2xx of the grammar. A type that cannot be read is stood in for, and a field that cannot be read
 even so is left out, so that all else is still looked at; the report then has errors, and nothing is built from

@@ -1,6 +1,6 @@
 """The shapes of documents that a schema may stand in.
 
-Floor: 5 (manifest).
+Layer: manifest.
 Shape: each body found is the tree path of one schema mapping, with the name of its dataset. The events of the
 standard that carry no schema pass through untouched.
 Errors: SC105, SC202 to SC204, SC206 to SC208, SC213 to SC215, SC217.

@@ -1,6 +1,6 @@
 """A type in the words of another system, as a manifest writes it.
 
-Floor: 5 (manifest).
+Layer: manifest.
 Shape: the type and the attributes that say the rest. Parts may be null where the notation says so: those of SQL, Spark,
 Flink and Arrow may unless the text says NOT NULL; those of Python, Rust and ClickHouse, and any text that marks
 optional parts itself, may where they are marked.

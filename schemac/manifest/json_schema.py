@@ -1,6 +1,6 @@
 """The manifest language as JSON Schema, for editors and for others' tools.
 
-Floor: 5 (manifest).
+Layer: manifest.
 Shape: JSON Schema 2020-12. The pydantic models are the master; the files in `schemas/` are written from here
 (`python -m schemac.manifest.json_schema FOLDER`), and a test fails when they differ.
 The friendly schema knows the three spellings, short forms and the additions of the default mode; the strict one

@@ -1,6 +1,6 @@
 """A schema that cannot be read, with something readable in the place of what is wrong.
 
-Floor: 5 (manifest).
+Layer: manifest.
 Shape: plain values. The innermost type around each mistake becomes a text, which any place takes; a key that does not
 belong to a field goes. All else stays at its path.
 """

@@ -1,6 +1,6 @@
 """What a dataset may be called.
 
-Floor: 5 (manifest).
+Layer: manifest.
 Source: a name is a folder of the artifacts; the standard's names may have an account before a slash.
 """
 

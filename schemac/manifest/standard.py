@@ -1,6 +1,6 @@
 """Friendly forms into the standard ones.
 
-Floor: 5 (manifest).
+Layer: manifest.
 Shape: plain values in, plain values out; what is standard already comes back as it is. Paths are those of the
 document. In strict mode nothing is rewritten but the short form, and each friendly form is an error.
 Errors: SC204, SC210 to SC214, SC218.

@@ -1,6 +1,6 @@
 """Logical datasets into manifest text.
 
-Floor: 5 (manifest).
+Layer: manifest.
 Shape: as a person would write it, with short forms where nothing is lost, `description:` beside `name` and small
 mappings on one line. Notes stand as comments above their fields.
 Source: RFC-016; the layout is that of the examples.

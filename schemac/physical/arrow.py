@@ -1,6 +1,6 @@
 """pyarrow, loaded when it is first needed.
 
-Floor: 1 (physical).
+Layer: physical.
 Checking and formatting manifests never touch an Arrow type, and loading pyarrow takes longer than checking a
 file does. So every module of the compiler takes `pa` from here; the library is loaded by the first attribute
 that is read from it.

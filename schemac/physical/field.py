@@ -1,6 +1,6 @@
 """One field as an engine stores it.
 
-Floor: 1 (physical).
+Layer: physical.
 Shape: a tree, parents before children, in the order of the manifest.
 """
 

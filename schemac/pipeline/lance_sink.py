@@ -20,7 +20,7 @@ from pyspark import TaskContext
 from pyspark.sql.datasource import DataSource, DataSourceArrowWriter, WriterCommitMessage
 from pyspark.sql.types import StructType
 
-from schemac.targets._generated.lance import file_pb2 as pb
+from schemac.engines.lance._generated.lance import file_pb2 as pb
 
 from . import lance_table, lance_undo
 from .batches import as_lance_reads, to_schema

@@ -16,10 +16,10 @@ from typing import Any
 
 import pyarrow as pa
 
-from schemac.tables.differences import differences
-from schemac.tables.lance_fields import lance_schema
-from schemac.tables.lance_table import lance_errors
-from schemac.targets._generated.lance import file_pb2 as pb
+from schemac.engines.lance._generated.lance import file_pb2 as pb
+from schemac.engines.lance.tables.differences import differences
+from schemac.engines.lance.tables.fields import lance_schema
+from schemac.engines.lance.tables.live_table import lance_errors
 
 from . import staging
 from .errors import PipelineError

@@ -11,7 +11,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from schemac.tables.lance_table import lance_errors
+from schemac.engines.lance.tables.live_table import lance_errors
 
 from . import staging
 from .history import committed_runs

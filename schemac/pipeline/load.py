@@ -1,6 +1,6 @@
 """A pipeline file into a job and the dataset that its records have to fit.
 
-Floor: 14 (pipeline).
+Layer: pipeline.
 Shape: paths in the file are relative to the file, and become absolute, for Spark may run in another folder than
 this process; those of object stores stay.
 Errors: SC611 pipeline-file, SC614 source-option, and whatever its manifest has.
@@ -13,10 +13,10 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from schemac.arrow.lower import LoweringOptions, lower, storage_version
 from schemac.identity.lock import Numbers
 from schemac.logical.dataset import LogicalDataset
 from schemac.logical.slots import Slot
-from schemac.lowering.lower import LoweringOptions, lower, storage_version
 from schemac.physical.arrow import ArrowSchema
 from schemac.physical.field import LoweredSchema
 from schemac.pipeline.job import Job

@@ -9,7 +9,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from schemac.tables.differences import differences, lance_fields_of
+from schemac.engines.lance.tables.differences import differences, lance_fields_of
 
 from . import lance_table
 from .errors import PipelineError

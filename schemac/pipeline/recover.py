@@ -14,7 +14,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from schemac.tables.lance_table import lance_errors
+from schemac.engines.lance.tables.live_table import lance_errors
 
 from . import lance_table, lance_undo, staging
 from .history import LOOKED_AT, UNFINISHED, CommittedRun, committed_runs, properties_of, table_seen_from

@@ -1,6 +1,6 @@
 """New columns of a Lance table, written on Spark.
 
-Floor: 14 (pipeline).
+Layer: pipeline.
 Shape: one task a fragment, each pinned to the version that the plan was made for; the new data files come back, and the
 caller commits once.
 """
@@ -9,8 +9,8 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from pyspark.errors import PySparkException
 
-from schemac.tables.fragments import Progress, write_fragment
-from schemac.tables.recipe import Recipe
+from schemac.engines.lance.tables.fragments import Progress, write_fragment
+from schemac.engines.lance.tables.recipe import Recipe
 
 from .session import start_session
 

@@ -15,7 +15,7 @@ import pyarrow as pa
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, Observation, SparkSession, functions
 
-from schemac.tables.differences import lance_fields_of, table_differences
+from schemac.engines.lance.tables.differences import lance_fields_of, table_differences
 
 from .conform import conform, key_check, primary_key
 from .errors import PipelineError

@@ -1,4 +1,4 @@
 """The project around the manifests: its configuration, and where its manifests are.
 
-Floor: 12 (project).
+Layer: project.
 """

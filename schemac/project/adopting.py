@@ -1,21 +1,21 @@
 """A lock for what was imported.
 
-Floor: 12 (project).
+Layer: project.
 Shape: a Lance table's ids become version 1; a Paimon table's schema files become a version each.
 """
 
 from collections.abc import Callable
 from typing import Any
 
-from schemac.evolution.side import words_of
+from schemac.arrow.lower import lower
+from schemac.engines.lance.nodes import numbers_of
+from schemac.engines.lance.view import words_of
 from schemac.identity.adopt import adopt
 from schemac.identity.lock import LockedDataset, Numbers
 from schemac.identity.numbering import Highest
 from schemac.importers.importer import Imported
 from schemac.logical.dataset import LogicalDataset
 from schemac.logical.slots import preorder
-from schemac.lowering.lower import lower
-from schemac.targets._lance.nodes import numbers_of
 
 Compile = Callable[[dict[str, Any]], LogicalDataset | None]
 """Makes the dataset of a schema in the standard's long form."""

@@ -1,6 +1,6 @@
 """Manifests as they were.
 
-Floor: 12 (project).
+Layer: project.
 Errors: whatever is wrong with what is read.
 """
 
@@ -8,7 +8,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from schemac.evolution.side import Side, words_of
+from schemac.engines.lance.view import words_of
+from schemac.evolution.side import Side
 from schemac.identity.freeze import identify
 from schemac.identity.lock import Lock, LockedDataset
 from schemac.identity.lockfile import read_lock

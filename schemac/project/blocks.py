@@ -1,6 +1,6 @@
 """A field's lines in a manifest, taken out of one list of fields and put at the end of another.
 
-Floor: 12 (project).
+Layer: project.
 Shape: a block is whole lines, with the comments right above it and those that stand deeper below it. Only lists that
 are written one field a line can be edited so; of others it is said why not.
 Units: offsets of code points, half-open.

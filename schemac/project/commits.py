@@ -1,6 +1,6 @@
 """The manifests of a commit.
 
-Floor: 12 (project).
+Layer: project.
 Shape: each manifest of today is held against the file at its own path, or against one with the same content that has
 left its place. All other manifests of the tree are listed, and read where a dataset is looked for.
 Errors: SC101 unreadable-file, SC408 unknown-reference, SC416 unknown-past, SC602 nothing-to-compare.

@@ -1,6 +1,6 @@
 """Manifests beside what they were.
 
-Floor: 12 (project).
+Layer: project.
 Shape: one comparison a dataset, or one a locked version of it; those without a change left out. Files that are byte for
 byte as they were are not compiled, of the others only what differs where their text tells; many are shared between the
 cores.
@@ -17,7 +17,7 @@ from schemac.attributes import paimon
 from schemac.attributes.own import TARGETS_OF
 from schemac.evolution.changes import Change, Fact
 from schemac.evolution.diff import diff_of
-from schemac.evolution.judge import JUDGES, judge, load
+from schemac.evolution.judge import judge, judged_engines, load
 from schemac.evolution.side import Pair, Side, pair, side_of_version
 from schemac.evolution.verdict import Verdict
 from schemac.project.before import Before, Sides, checked_datasets, sides_before
@@ -330,7 +330,9 @@ def _engines(new: Side, wanted: Wanted) -> list[str]:
     is_named = wanted.is_asked_outright or wanted.are_targets_named
     if not is_named and not speaks_of(paimon.DOMAIN, new.dataset):
         wanted = replace(wanted, engines=tuple(e for e in wanted.engines if e != "paimon"))
-    return [e for e in JUDGES if e in wanted.engines and (not is_restricted or e in (built_for or ()))]
+    return [
+        e for e in judged_engines() if e in wanted.engines and (not is_restricted or e in (built_for or ()))
+    ]
 
 
 def _light(change: Change) -> Change:

@@ -1,6 +1,6 @@
 """From files to artifacts: the order of the stages.
 
-Floor: 12 (project).
+Layer: project.
 """
 
 import gc
@@ -14,6 +14,16 @@ from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
+from schemac.arrow.lower import LoweringOptions, lower
+from schemac.artifacts.emission import (
+    Artifact,
+    Compilation,
+    Emission,
+    Loss,
+    Target,
+    load_target,
+    target_names,
+)
 from schemac.artifacts.provenance import Built
 from schemac.artifacts.store import built
 from schemac.attributes.own import TARGETS_OF
@@ -22,7 +32,6 @@ from schemac.checks.run import check
 from schemac.logical.dataset import LogicalDataset
 from schemac.logical.slots import preorder
 from schemac.logical.system import Variant
-from schemac.lowering.lower import LoweringOptions, lower
 from schemac.manifest.bind import bind, told_apart, unique_by_name
 from schemac.manifest.system_columns import with_system_columns
 from schemac.project.configuration import Project
@@ -31,7 +40,6 @@ from schemac.project.workers import cores, share
 from schemac.source.diagnostic import Diagnostic, Severity
 from schemac.source.report import Report
 from schemac.source.text import SourceText, read_text
-from schemac.targets.target import TARGETS, Artifact, Compilation, Emission, Loss, Target, load_target
 
 if TYPE_CHECKING:
     from schemac.project.locking import Locked
@@ -42,7 +50,7 @@ class Options:
     """How to compile, from the project and the command line."""
 
     strict: bool = False
-    targets: tuple[str, ...] = TARGETS
+    targets: tuple[str, ...] = target_names()
     asked_for: frozenset[str] = frozenset()
     """Those of the targets that somebody named; what cannot be built for the others may be left out."""
     versions: Mapping[str, str] = field(default_factory=dict)
@@ -312,7 +320,7 @@ def _leave_out(target: Target, dataset: LogicalDataset, said: Report, report: Re
     """Say that a dataset is built without a target, and give the first reason."""
     assert target.left_out_code is not None
     first = next(d for d in said.diagnostics if d.severity is Severity.ERROR)
-    others = ", ".join(name for name in TARGETS if name != target.name)
+    others = ", ".join(name for name in target_names() if name != target.name)
     message = f"{dataset.name} is built without {target.name}: {first.message}"
     help = f"name the engines that it is for: `{TARGETS_OF.key}: [{others}]` under the schema's `extra:`"
     report.extend(

@@ -1,6 +1,6 @@
 """`[tool.schemac]` in pyproject.toml, or schemac.toml.
 
-Floor: 12 (project).
+Layer: project.
 Shape: the nearest of the two files upwards from the working folder, not past the root of a repository.
 Errors: SC601 invalid-configuration.
 """
@@ -11,14 +11,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Annotated, Any, Literal, get_args
+from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, Field, Strict, ValidationError
 
+from schemac.artifacts.emission import target_names
 from schemac.attributes.arrow import ArrowDefaults
 from schemac.attributes.own import TargetName
 from schemac.attributes.registry import DOMAINS
 from schemac.checks.vocabulary import Vocabulary
+from schemac.engines.spark.versions import Connector
 from schemac.logical.model import Model
 from schemac.logical.system import Variant
 from schemac.source.catalogue import INVALID_CONFIGURATION
@@ -26,7 +28,6 @@ from schemac.source.report import Report
 from schemac.source.suggest import shortened
 from schemac.source.text import read_file, reason_of
 from schemac.syntax.complaints import complaints
-from schemac.targets._spark.versions import Connector
 
 _MOST_BYTES = 4 * 1024 * 1024
 """Largest configuration that is read."""
@@ -50,7 +51,7 @@ class Configuration(Model):
     """Files and folders to compile when the command line names none; the project's folder by default."""
     out: Annotated[str, Field(pattern=r"^[^\x00]+$")] = "build"
     """Folder of the artifacts."""
-    targets: Annotated[tuple[TargetName, ...], Strict(False), Field(min_length=1)] = get_args(TargetName)
+    targets: Annotated[tuple[TargetName, ...], Strict(False), Field(min_length=1)] = target_names()
     strict: bool = False
     """Accept the standard and nothing else."""
     metadata: bool = True

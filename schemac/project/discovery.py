@@ -1,6 +1,6 @@
 """Which files a run is about.
 
-Floor: 12 (project).
+Layer: project.
 Errors: SC101 unreadable-file, SC602 nothing-to-compile.
 A named file is a manifest; in a named folder every .yaml and .yml below it may be one. Hidden folders, installed
 packages and the output folder are not entered, nor are artifacts that lie elsewhere.

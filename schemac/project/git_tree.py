@@ -1,6 +1,6 @@
 """What git has at a commit: every file of its tree.
 
-Floor: 12 (project).
+Layer: project.
 Shape: paths are relative to the top of the repository, with `/`. The tree is listed once, and contents are asked for by
 object id, so that no path is ever a line of git's input or output. Links are followed inside the tree. Submodules are
 listed from their own object store, wherever this clone keeps it.

@@ -1,6 +1,6 @@
 """Lock files beside their manifests.
 
-Floor: 12 (project).
+Layer: project.
 Shape: `trips.lock` beside `trips.yaml` holds the datasets of that manifest. It is written whole or not at all, and
 never over what another process has written in the meantime.
 Errors: SC401 unlocked-change, SC402, SC403, SC405 possible-rename, SC406 lock-contention.
@@ -15,16 +15,18 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
+from schemac.arrow.lower import LoweringOptions, lower
+from schemac.artifacts.emission import Compilation
+from schemac.engines.lance.view import words_of
 from schemac.evolution.changes import Change, Fact
 from schemac.evolution.diff import diff_of, slot_title
-from schemac.evolution.side import Pair, Side, words_of
+from schemac.evolution.side import Pair, Side
 from schemac.identity.freeze import Identified, identify, next_version, open_version
 from schemac.identity.lock import Lock, LockedDataset, Version
 from schemac.identity.lockfile import read_lock, write_lock
 from schemac.identity.restore import RestoreError, lost, restored
 from schemac.logical.dataset import LogicalDataset
 from schemac.logical.findings import Findings
-from schemac.lowering.lower import LoweringOptions, lower
 from schemac.manifest.write import scalar
 from schemac.project.discovery import lock_path
 from schemac.project.writing import replace_file
@@ -41,7 +43,6 @@ from schemac.source.diagnostic import Severity
 from schemac.source.report import Report
 from schemac.source.suggest import closest
 from schemac.source.text import read_file
-from schemac.targets.target import Compilation
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,6 @@
 """Lock files that two branches changed.
 
-Floor: 12 (project).
+Layer: project.
 Errors: SC402, SC407 merge-choice.
 """
 
@@ -9,7 +9,7 @@ import shlex
 import subprocess
 from pathlib import Path
 
-from schemac.evolution.side import words_of
+from schemac.engines.lance.view import words_of
 from schemac.identity.lock import Lock
 from schemac.identity.lockfile import read_lock, write_lock
 from schemac.identity.merge import Choice, merge

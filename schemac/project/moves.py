@@ -1,6 +1,6 @@
 """Datasets that are not where they were.
 
-Floor: 12 (project).
+Layer: project.
 Shape: a dataset is followed by its name, out of and into any file. One that seems new, while another that is much like
 it is gone, or while a part of what there was cannot be read, is a doubt, and every doubt is a finding.
 Errors: SC415 possible-origin, SC416 unknown-past, and whatever is wrong with what is read.

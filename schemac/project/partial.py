@@ -1,6 +1,6 @@
 """Two versions of a manifest, as far as they differ.
 
-Floor: 12 (project).
+Layer: project.
 Shape: the columns of a manifest in block style are pieces of its text. Pieces that both versions have are left blank in
 both, so that only the others are compiled, and all lines keep their numbers. One stays, for a list without items is
 none. Whoever asks compiles the whole where this gives None, or a finding.

@@ -1,6 +1,6 @@
 """What a schema is compared with.
 
-Floor: 12 (project).
+Layer: project.
 Shape: `lock` or `lock:N` is a version of the lock beside each manifest, `git:REF` the manifests with their locks at a
 commit (`project.commits`), anything else a path: of a manifest, of a folder of manifests, or of an output folder of a
 build. Commits and folders are held as bytes until it is known which of them differ.
@@ -12,10 +12,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from schemac.arrow.lift import lift
 from schemac.artifacts.provenance import NAME
 from schemac.evolution.side import Side, side_of_version
 from schemac.identity.lock import LockedDataset
-from schemac.lifting.lift import lift
 from schemac.logical.dataset import LogicalDataset
 from schemac.logical.model import Schema
 from schemac.logical.origins import Origins

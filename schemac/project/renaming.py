@@ -1,6 +1,6 @@
 """A field gets another name or another place, in the manifest and in the lock at once.
 
-Floor: 12 (project).
+Layer: project.
 Shape: a renaming changes the text at the name itself, and where attributes of the schema name the column; a move takes
 the field's lines, with their comments, to the end of another list of fields. All else stays byte for byte. The edited
 text is read again before anything is written: it has to say what was asked for, and nothing more.
@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from schemac.attributes import paimon
-from schemac.evolution.side import words_of
+from schemac.engines.lance.view import words_of
 from schemac.identity.freeze import freeze, identify
 from schemac.identity.lock import Lock
 from schemac.logical.dataset import LogicalDataset

@@ -1,6 +1,6 @@
 """Manifests and locks that have lost each other.
 
-Floor: 12 (project).
+Layer: project.
 Shape: a dataset that no lock beside its manifest knows is looked for in the locks of the project: by its name in those whose
 manifests do not have it, and by its columns in those that lie alone, or beside its own manifest. What is found
 is an error, for locking or building would give all fields new ids.

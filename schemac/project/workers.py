@@ -1,6 +1,6 @@
 """Both cores for large inputs.
 
-Floor: 12 (project).
+Layer: project.
 Shape: tasks without arguments; each result comes back by pickle, in the order of the tasks.
 A process is copied as it is (fork), so nothing has to be loaded or sent again. Where that cannot be, the tasks run
 one after another with the same results.

@@ -1,6 +1,6 @@
 """Files that people keep, written in the place of what was there.
 
-Floor: 12 (project).
+Layer: project.
 Shape: whole or not at all; a process that is killed leaves the old file.
 """
 

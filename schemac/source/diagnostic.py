@@ -1,6 +1,6 @@
 """What is said to the author about one place.
 
-Floor: 0 (source).
+Layer: source.
 """
 
 from dataclasses import dataclass, field

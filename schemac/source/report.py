@@ -1,6 +1,6 @@
 """Where findings are gathered until all of them are shown at once.
 
-Floor: 0 (source).
+Layer: source.
 Shape: a report is handed down through the stages; each adds and goes on. Nothing is raised.
 """
 

@@ -1,6 +1,6 @@
 """Places in a text.
 
-Floor: 0 (source).
+Layer: source.
 Units: offsets are zero-based and half-open, in Unicode code points of the decoded text (its byte order
 mark removed); rendered lines and columns are one-based, columns in code points.
 """

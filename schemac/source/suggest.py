@@ -1,6 +1,6 @@
 """Did you mean …? Ranks the words an author may have meant.
 
-Floor: 0 (source).
+Layer: source.
 Source: slips of the pen are counted as by Damerau and Levenshtein (optimal string alignment), after folding case
 and punctuation; words that share much without being a slip apart are found by the standard library's difflib.
 """

@@ -1,6 +1,6 @@
 """The text of one input file, as the rest of the compiler sees it.
 
-Floor: 0 (source).
+Layer: source.
 Errors: SC101 unreadable-file, SC102 not-text, SC103 wrong-encoding, SC104 file-too-large.
 """
 

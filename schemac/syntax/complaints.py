@@ -1,6 +1,6 @@
 """What a pydantic model finds wrong with a value, in words for the author.
 
-Floor: 1 (syntax).
+Layer: syntax.
 Shape: one complaint a mistake, each with the tree path of the culprit; the tags that pydantic puts into its
 locations for tagged unions are taken out.
 Errors: SC201 to SC206; a model's own `ValueError` becomes SC312.

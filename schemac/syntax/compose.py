@@ -1,6 +1,6 @@
 """Events into plain values.
 
-Floor: 1 (syntax).
+Layer: syntax.
 Shape: one value a document: dict, list and scalars. Aliases become the very value of their anchor.
 Errors: SC102 and SC106 to SC113. After an error inside a document that document is dropped and the next is read, as
 far as the parser still can.

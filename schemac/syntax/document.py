@@ -1,6 +1,6 @@
 """Documents of a text, and where in it each of their values stands.
 
-Floor: 1 (syntax).
+Layer: syntax.
 Shape: a tree path is a tuple of mapping keys and sequence indices from the document's root.
 Units: spans as in `schemac.source.span`.
 Positions are found by a second reading, and only if one is asked for: a text without findings, the common

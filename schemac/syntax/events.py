@@ -1,6 +1,6 @@
 """The events of a YAML text.
 
-Floor: 1 (syntax).
+Layer: syntax.
 Source: ruamel.yaml. Its C parser is twenty times as fast as its pure one, but of YAML 1.1: it refuses a colon in an
 unquoted text inside brackets and takes three more characters for line ends. So the pure parser, which knows 1.2,
 has the last word where the two may differ.

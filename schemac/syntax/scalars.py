@@ -1,6 +1,6 @@
 """What a plain scalar means.
 
-Floor: 1 (syntax).
+Layer: syntax.
 Source: YAML 1.2.2, section 10.3.2 (core schema). So `no`, `on`, `2020-01-01` and `12:30` are strings, `010` is ten.
 """
 

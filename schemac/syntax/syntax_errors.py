@@ -1,6 +1,6 @@
 """What a YAML parser complains about, in words for the author.
 
-Floor: 1 (syntax).
+Layer: syntax.
 Errors: SC106 invalid-yaml, SC107 tab-indentation.
 Source: the messages of ruamel.yaml's two parsers, which differ in wording alone.
 """

@@ -1,6 +1,6 @@
 """Types and columns as other systems write them: `decimal(10, 2)`, `ARRAY<INT NOT NULL>`, `timestamp[ns]`, `Int64?`.
 
-Floor: 1 (syntax).
+Layer: syntax.
 Shape: a tree of heads and arguments, which says nothing yet of what they mean. Spark's own grammar is read strictly,
 for it is somebody's statement; every other notation is read as far as it can be told.
 Errors: raises MalformedError.

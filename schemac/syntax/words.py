@@ -1,6 +1,6 @@
 """The words of a text that is no YAML: a type as SQL or Arrow writes it, a statement.
 
-Floor: 1 (syntax).
+Layer: syntax.
 Units: places are zero-based and half-open, in code points of the text.
 Errors: raises MalformedError.
 """

@@ -4,19 +4,22 @@ import ast
 import re
 import subprocess
 import sys
-import tomllib
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import schemac
+from schemac.artifacts.emission import load_target, target_names
 from schemac.attributes.own import TargetName
+from schemac.evolution.judge import JUDGE
+from schemac.importers.importer import Importer
 from schemac.kinds.registry import KINDS
 from schemac.logical.model import LogicalType
 from schemac.manifest.json_schema import write_schemas
+from schemac.registry.engine import Engine, load
+from schemac.registry.installed import engines
 from schemac.source.catalogue import CATALOGUE
-from schemac.targets.target import TARGETS, load_target
 
 ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "schemac"
@@ -43,7 +46,7 @@ def test_generate_the_committed_message_classes(tmp_path: Path) -> None:
         f"--pyi_out={tmp_path}",
     ]
     subprocess.run([*command, str(ROOT / "protos/lance/file.proto")], check=True)
-    committed = PACKAGE / "targets" / "_generated" / "lance"
+    committed = PACKAGE / "engines/lance/_generated" / "lance"
     for name in ("file_pb2.py", "file_pb2.pyi"):
         assert (tmp_path / "lance" / name).read_text() == (committed / name).read_text()
 
@@ -58,10 +61,22 @@ def test_register_every_kind_that_is_declared() -> None:
     assert len(KINDS) == 24
 
 
-def test_name_every_target_that_has_a_file() -> None:
-    files = {p.stem for p in (PACKAGE / "targets").glob("*.py")} - {"__init__", "target"}
-    assert files == set(TARGETS) == set(TargetName.__args__)  # type: ignore[attr-defined]
-    assert all(load_target(name).name == name for name in TARGETS)
+def test_find_every_engine_that_has_a_folder() -> None:
+    folders = {p.parent.name for p in (PACKAGE / "engines").glob("*/__init__.py")}
+    own = {engine.name for engine in engines() if engine.artifacts.startswith("schemac.engines.")}
+    assert folders == own
+    assert set(target_names()) == set(TargetName.__args__)  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("engine", engines(), ids=lambda engine: engine.name)
+def test_load_what_an_engine_refers_to(engine: Engine) -> None:
+    assert load_target(engine.name).name == engine.name
+    assert not JUDGE.is_of(engine) or JUDGE.of(engine)
+    for format in engine.formats:
+        importer = load(format.importer)
+        assert isinstance(importer, Importer)
+        assert importer.name == format.name
+        assert not format.recognizes or callable(load(format.recognizes))
 
 
 def test_use_every_code_of_the_catalogue() -> None:
@@ -143,16 +158,12 @@ def test_speak_of_no_machine() -> None:
     assert found == []
 
 
-def test_stand_on_the_floor_that_is_written(tmp_path: Path) -> None:
-    """The number in a module's docstring is that of its layer in the contract, counted from below."""
-    contracts = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["importlinter"]
-    layers = reversed(contracts["contracts"][0]["layers"])
-    floors = {name.strip(): number for number, layer in enumerate(layers) for name in layer.split("|")}
+def test_name_the_layer_that_a_module_stands_in() -> None:
     wrong = []
     for path in MODULES:
         package = path.relative_to(PACKAGE).parts[0].removesuffix(".py")
-        written = re.search(r"^Floor: (\d+) \((\w+)\)", path.read_text(encoding="utf-8"), re.MULTILINE)
-        if written is not None and (int(written[1]), written[2]) != (floors.get(package), package):
+        written = re.search(r"^Layer: (\w+)", path.read_text(encoding="utf-8"), re.MULTILINE)
+        if written is not None and written[1] != package:
             wrong.append(path.relative_to(PACKAGE).as_posix())
     assert wrong == []
 

@@ -7,8 +7,8 @@ import pytest
 from google.protobuf import text_format
 
 from schemac import Dataset, SchemaError, compile_file
-from schemac.targets import lance
-from schemac.targets._generated.lance import file_pb2 as pb
+from schemac.engines.lance import artifact as lance
+from schemac.engines.lance._generated.lance import file_pb2 as pb
 from tests.conformance.arrow_schemas import POSITIONS, brain_floats, schemas
 from tests.conformance.oracle import canonical, lance_fields, lowered, split
 

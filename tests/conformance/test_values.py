@@ -19,13 +19,13 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from schemac.engines.lance.tables.apply import apply_plan
+from schemac.engines.lance.tables.live_table import LanceTable
+from schemac.engines.lance.tables.plan import plan
 from schemac.evolution.fit import Fit, can_be_rounded, fit
 from schemac.evolution.side import side_of_version
 from schemac.identity.lock import LockedDataset
 from schemac.source.report import Report
-from schemac.tables.lance_apply import apply_plan
-from schemac.tables.lance_plan import plan
-from schemac.tables.lance_table import LanceTable
 from tests.conformance.boundaries import BERLIN, MISFIT, PER_SECOND, Bounded, all_types, judged
 from tests.conformance.manifest_types import of, option
 from tests.tables.test_oracle import QUIET, locked, opened

@@ -16,7 +16,7 @@ import pytest
 from schemac.evolution.changes import JUDGED_FACTS, Change, Fact
 from schemac.evolution.diff import diff_of
 from schemac.evolution.fit import Fit, fit
-from schemac.evolution.judge import JUDGES, judge
+from schemac.evolution.judge import judge, judged_engines
 from schemac.evolution.side import Pair, Side, pair
 from schemac.evolution.verdict import NO_VERDICT, Judgement, Outcome, Verdict
 from schemac.kinds.registry import BY_NAME, KINDS
@@ -25,7 +25,7 @@ from tests.conformance.manifest_types import Manifest
 from tests.evolution.cases import CASES, WHOLE_DATASETS, Case
 
 GOLDEN = Path(__file__).with_name("verdicts.txt")
-ENGINES = tuple(engine for engine in JUDGES if engine != "paimon")
+ENGINES = tuple(engine for engine in judged_engines() if engine != "paimon")
 """Paimon's verdicts are reviewed beside Paimon's own rules."""
 
 
@@ -63,7 +63,7 @@ def sides_of(case: Case) -> Pair:
 def verdicts(case: Case) -> tuple[tuple[Change, ...], tuple[Verdict, ...]]:
     sides = sides_of(case)
     changes = diff_of(sides)
-    return changes, judge(changes, sides, JUDGES)
+    return changes, judge(changes, sides, judged_engines())
 
 
 def lines() -> Iterator[str]:
@@ -130,7 +130,7 @@ def test_think_of_every_fact() -> None:
 def test_refuse_what_nobody_thought_of() -> None:
     """A fact that is in no group yet: every engine refuses it, and so do old readers."""
     unheard = Change(cast("Fact", "something-new"), "rides", "fare")
-    for verdict in judge([unheard], None, JUDGES):
+    for verdict in judge([unheard], None, judged_engines()):
         assert verdict.old_data is NO_VERDICT
         assert verdict.old_readers is NO_VERDICT
 

@@ -22,7 +22,9 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 
-from schemac.evolution.side import words_of
+from schemac.arrow.lower import lower
+from schemac.engines.lance.artifact import to_message
+from schemac.engines.lance.view import words_of
 from schemac.identity.freeze import Identified, open_version
 from schemac.identity.lock import Lock, LockedDataset, State
 from schemac.identity.lockfile import read_lock, write_lock
@@ -30,9 +32,7 @@ from schemac.identity.merge import merge
 from schemac.logical.dataset import LogicalDataset
 from schemac.logical.path import dotted
 from schemac.logical.slots import Slot
-from schemac.lowering.lower import lower
 from schemac.source.report import Report
-from schemac.targets.lance import to_message
 from tests.identity.trees import (
     ITEM,
     KEY,

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from schemac.evolution.side import words_of
+from schemac.engines.lance.view import words_of
 from schemac.identity.freeze import open_version
 from schemac.identity.lock import Lock, LockedDataset, paths_of
 from schemac.identity.lockfile import read_lock, write_lock

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from itertools import count
 from typing import Any
 
-from schemac.evolution.side import words_of
+from schemac.engines.lance.view import words_of
 from schemac.identity.freeze import Identified, freeze, identify
 from schemac.identity.lock import LockedDataset
 from schemac.logical.dataset import LogicalDataset

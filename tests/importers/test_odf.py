@@ -209,12 +209,12 @@ def test_read_as_deep_as_a_manifest_may_be() -> None:
 
 def test_refuse_tables_that_never_end(monkeypatch: pytest.MonkeyPatch) -> None:
     deep = _nested(180)
-    monkeypatch.setattr("schemac.importers._odf.buffer.MAX_DEPTH", 100)
+    monkeypatch.setattr("schemac.engines.odf.buffer.MAX_DEPTH", 100)
     assert "nested more than 100 levels deep" in _message(deep)
 
 
 def test_refuse_more_bytes_than_the_format_knows(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("schemac.importers._odf.buffer.MAX_BYTES", 100)
+    monkeypatch.setattr("schemac.engines.odf.buffer.MAX_BYTES", 100)
     assert "longer than 100 bytes" in _message(_nested(10))
 
 

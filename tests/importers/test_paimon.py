@@ -8,11 +8,11 @@ import pytest
 
 import schemac
 from schemac.cli.main import main
+from schemac.engines.paimon.read import read_table_schema
+from schemac.engines.paimon.types import UnreadableError, parse_type
 from schemac.importers.importer import PaimonVersion, detect, import_source
 from schemac.logical.path import Part
 from schemac.source.report import Report
-from schemac.targets._paimon.read import read_table_schema
-from schemac.targets._paimon.types import UnreadableError, parse_type
 
 Tree = dict[str, Any]
 MANIFEST = """

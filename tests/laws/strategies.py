@@ -12,7 +12,7 @@ from typing import Any
 from hypothesis import strategies as st
 from ruamel.yaml import YAML
 
-from schemac.lowering.metadata import compact
+from schemac.arrow.lower_metadata import compact
 
 Tree = dict[str, Any]
 Extra = dict[str, Any]

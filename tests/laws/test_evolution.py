@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from schemac.evolution.changes import Change, Fact
 from schemac.evolution.diff import diff_of
 from schemac.evolution.fit import Fit, fit
-from schemac.evolution.judge import JUDGES, judge
+from schemac.evolution.judge import judge, judged_engines
 from schemac.evolution.side import Side, pair
 from schemac.evolution.verdict import Outcome
 from schemac.logical.slots import preorder
@@ -47,7 +47,7 @@ def _find_and_judge(trees: tuple[Tree, Tree]) -> None:
     sides = pair(old, new)
     changes = diff_of(sides)
     assert changes == () or old.dataset.schema != new.dataset.schema
-    for verdict in judge(changes, sides, JUDGES):
+    for verdict in judge(changes, sides, judged_engines()):
         json.dumps(verdict.to_json())
         assert str(verdict.change)
         assert verdict.outcome in Outcome

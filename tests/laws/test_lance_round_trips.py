@@ -11,8 +11,8 @@ from lance.schema import LanceSchema
 
 import schemac
 from schemac import Dataset
-from schemac.importers.lance_schema import to_arrow
-from schemac.targets.lance import to_bytes
+from schemac.engines.lance.artifact import to_bytes
+from schemac.engines.lance.reader_schema import to_arrow
 from tests.conformance.oracle import split
 from tests.laws.shapes import kept, shapes
 from tests.laws.strategies import texts

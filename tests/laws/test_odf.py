@@ -17,13 +17,13 @@ from jsonschema import Draft202012Validator
 from ruamel.yaml import YAML
 
 import schemac
+from schemac.engines.odf.binary import FLAGS
+from schemac.engines.odf.values import PROPERTIES, TAGS
 from schemac.kinds.registry import KINDS
 from schemac.kinds.units import ARROW_UNITS
 from schemac.logical.model import LogicalType
 from schemac.logical.slots import Slot
 from schemac.manifest.json_schema import manifest_schema
-from schemac.targets._odf.binary import FLAGS
-from schemac.targets._odf.values import PROPERTIES, TAGS
 from tests.conformance.manifest_types import POSITIONS, TYPES
 from tests.laws.strategies import Tree, manifests, text
 

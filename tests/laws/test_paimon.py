@@ -12,16 +12,13 @@ from hypothesis import strategies as st
 
 import schemac
 from schemac.api import from_tree
-from schemac.identity.numbering import number_for_paimon
-from schemac.importers.paimon import read
-from schemac.logical.slots import preorder
-from schemac.lowering.lower import lower
-from schemac.manifest.write import write_manifest
-from schemac.source.catalogue import PAIMON_LOSS
-from schemac.source.report import Report
-from schemac.targets._paimon.read import member_ids, read_table_schema
-from schemac.targets._paimon.table import TableSchema
-from schemac.targets._paimon.types import (
+from schemac.arrow.lower import lower
+from schemac.artifacts.emission import Compilation, Emission
+from schemac.engines.paimon.artifact import to_table_schema
+from schemac.engines.paimon.read import member_ids, read_table_schema
+from schemac.engines.paimon.reader import read
+from schemac.engines.paimon.table_schema import TableSchema
+from schemac.engines.paimon.types import (
     LONGEST,
     VECTOR_ELEMENTS,
     Array,
@@ -34,8 +31,11 @@ from schemac.targets._paimon.types import (
     Vector,
     parse_type,
 )
-from schemac.targets.paimon import to_table_schema
-from schemac.targets.target import Compilation, Emission
+from schemac.identity.numbering import number_for_paimon
+from schemac.logical.slots import preorder
+from schemac.manifest.write import write_manifest
+from schemac.source.catalogue import PAIMON_LOSS
+from schemac.source.report import Report
 from tests.laws.strategies import names, sentences, words
 
 QUICK = settings(max_examples=150, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))

@@ -8,9 +8,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from schemac.engines.paimon.view import errors_of
 from schemac.evolution.changes import Change
 from schemac.evolution.diff import diff_of
-from schemac.evolution.judge import JUDGES, judge
+from schemac.evolution.judge import judge, judged_engines
 from schemac.evolution.side import Pair, Side, pair
 from schemac.project.compile import check_source
 from schemac.project.configuration import Project
@@ -33,13 +34,15 @@ def sides_of(before: SourceText, today: SourceText) -> Pair | None:
     return pair(*(Side(datasets[0], label) for datasets, label in zip(found, ("old", "new"), strict=True)))
 
 
-def told(sides: Pair, engines: Sequence[str] = JUDGES) -> list[Any]:
+def told(sides: Pair, engines: Sequence[str] = judged_engines()) -> list[Any]:
     """All that is said of a change, places included."""
     changes: tuple[Change, ...] = diff_of(sides)
     return sorted(map(str, (v.to_json() for v in judge(changes, sides, engines))))
 
 
-def in_parts(before: SourceText, today: SourceText, engines: Sequence[str] = JUDGES) -> list[Any] | None:
+def in_parts(
+    before: SourceText, today: SourceText, engines: Sequence[str] = judged_engines()
+) -> list[Any] | None:
     parts = parts_of(before, today)
     sides = sides_of(parts.before, parts.today) if parts is not None else None
     is_right = parts is not None and sides is not None and parts.is_in_order(sides)
@@ -53,8 +56,8 @@ def _tell_the_same(trees: tuple[Tree, Tree]) -> bool:
     whole = sides_of(before, today)
     assert whole is not None
     # Of a schema that Paimon could not hold it says so, whichever column is to blame.
-    is_held = not (whole.old.paimon_errors or whole.new.paimon_errors)
-    engines = [engine for engine in JUDGES if is_held or engine != "paimon"]
+    is_held = not (errors_of(whole.old) or errors_of(whole.new))
+    engines = [engine for engine in judged_engines() if is_held or engine != "paimon"]
     found = in_parts(before, today, engines)
     assert found is None or found == told(whole, engines)
     return found is not None

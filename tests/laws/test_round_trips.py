@@ -6,8 +6,8 @@ from hypothesis import HealthCheck, given, settings
 
 import schemac
 from schemac.api import from_tree
-from schemac.lifting.lift import lift
-from schemac.lowering.metadata import PRIMARY_KEY, PRIMARY_KEY_POSITION
+from schemac.arrow.lift import lift
+from schemac.arrow.lower_metadata import PRIMARY_KEY, PRIMARY_KEY_POSITION
 from schemac.manifest.write import write_manifest
 from schemac.source.report import Report
 from tests.conformance.arrow_schemas import schemas

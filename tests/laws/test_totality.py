@@ -11,13 +11,13 @@ from hypothesis import strategies as st
 
 import schemac
 from schemac import Dataset
+from schemac.arrow.lower import lower
+from schemac.artifacts.emission import target_names
+from schemac.engines.lance._generated.lance import file_pb2 as pb
 from schemac.logical.slots import preorder
-from schemac.lowering.lower import lower
 from schemac.project.compile import Options, emit
 from schemac.source.diagnostic import Severity
 from schemac.source.report import Report
-from schemac.targets._generated.lance import file_pb2 as pb
-from schemac.targets.target import TARGETS
 from tests.conformance.oracle import canonical, lance_fields, split
 from tests.laws.strategies import Tree, manifests, text, texts
 
@@ -28,7 +28,7 @@ LONG = settings(max_examples=5000, deadline=None, suppress_health_check=list(Hea
 def emitted(dataset: Dataset, *targets: str) -> tuple[dict[str, bytes], Report]:
     """The artifacts of some targets, with what they had to say."""
     report = Report()
-    wanted = targets or TARGETS
+    wanted = targets or target_names()
     artifacts, _ = emit(
         dataset._logical, Options(targets=wanted, asked_for=frozenset(wanted), show_losses=True), report
     )
@@ -42,7 +42,7 @@ def only(manifest: str) -> Dataset:
 
 def assert_total(manifest: str) -> None:
     dataset = only(manifest)
-    for target in TARGETS:
+    for target in target_names():
         contents, report = emitted(dataset, target)
         errors = [found for found in report.diagnostics if found.severity is Severity.ERROR]
         assert errors or any(path.startswith(f"{target}/") for path in contents)

@@ -20,14 +20,14 @@ import lance
 import lance.fragment
 import pyarrow as pa
 
+from schemac.engines.lance._generated.lance import file_pb2 as pb
+from schemac.engines.lance.tables.differences import lance_fields_of
 from schemac.pipeline import lance_table
 from schemac.pipeline.lance_sink import LanceWriter, SinkOptions, encode_message, encode_schema
 from schemac.pipeline.processes import this_process
 from schemac.pipeline.recover import recover
 from schemac.pipeline.run_identity import RunIdentity
 from schemac.pipeline.spill import REASON
-from schemac.tables.differences import lance_fields_of
-from schemac.targets._generated.lance import file_pb2 as pb
 
 SCHEMA = pa.schema([pa.field("id", pa.int64(), False), pa.field("s", pa.string())])
 STEPS: tuple[tuple[Any, str], ...] = (

@@ -5,9 +5,9 @@ from typing import Any
 import pytest
 from pyspark.sql import SparkSession
 
+from schemac.engines.spark.plan import plan_spark
+from schemac.engines.spark.versions import NEWEST_KNOWN, Connector
 from schemac.evolution.verdict import Outcome
-from schemac.tables.spark_plan import plan_spark
-from schemac.targets._spark.versions import NEWEST_KNOWN, Connector
 from tests.conformance.pypaimon.evolving import Evolution
 
 OLD: dict[str, Any] = {

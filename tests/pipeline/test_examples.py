@@ -13,10 +13,10 @@ import pyarrow as pa
 import pytest
 from pyspark.sql import SparkSession
 
+from schemac.engines.lance.artifact import to_message
 from schemac.pipeline.load import load_job
 from schemac.pipeline.run import RunReport, run
 from schemac.source.report import Report
-from schemac.targets.lance import to_message
 
 from .conftest import reasons_of
 

@@ -9,7 +9,7 @@ import pytest
 
 import schemac
 from schemac.cli.main import main
-from schemac.targets._generated.lance import file_pb2 as pb
+from schemac.engines.lance._generated.lance import file_pb2 as pb
 from tests.golden import CORPUS
 
 EXAMPLES = CORPUS.parent.parent / "examples"

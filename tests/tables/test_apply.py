@@ -14,12 +14,12 @@ import pytest
 
 import schemac
 from schemac.cli.main import main
+from schemac.engines.lance.tables.apply import apply_plan
+from schemac.engines.lance.tables.plan import Plan, plan
+from schemac.engines.lance.tables.verify import report_drift
 from schemac.evolution.side import side_of_version
 from schemac.identity.lock import LockedDataset
 from schemac.source.report import Report
-from schemac.tables.lance_apply import apply_plan
-from schemac.tables.lance_plan import Plan, plan
-from schemac.tables.verify import report_drift
 from tests.tables.test_oracle import QUIET, files, locked, opened, write
 
 Tree = dict[str, Any]
@@ -187,7 +187,7 @@ import os, signal, sys
 from tests.tables.test_apply import AFTER, BEFORE, planned
 from tests.tables.test_oracle import locked
 from schemac.source.report import Report
-from schemac.tables.lance_apply import apply_plan
+from schemac.engines.lance.tables.apply import apply_plan
 path, moment = sys.argv[1], int(sys.argv[2])
 told = 0
 def progress(what, done, total):

@@ -10,12 +10,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from schemac.engines.lance.tables.apply import apply_plan
+from schemac.engines.lance.tables.plan import plan
+from schemac.engines.lance.tables.verify import report_drift
 from schemac.evolution.side import side_of_version
 from schemac.identity.lock import LockedDataset
 from schemac.source.report import Report
-from schemac.tables.lance_apply import apply_plan
-from schemac.tables.lance_plan import plan
-from schemac.tables.verify import report_drift
 from tests.tables.drawing import Drawing, Tree
 from tests.tables.test_apply import field, optional
 from tests.tables.test_oracle import QUIET, comparable, locked, opened, write

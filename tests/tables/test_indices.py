@@ -10,12 +10,12 @@ import pytest
 from lance.dataset import DocumentGranularity
 from lance.indices import IndexConfig
 
+from schemac.engines.lance.tables.apply import apply_plan
+from schemac.engines.lance.tables.indices import indices_of
+from schemac.engines.lance.tables.plan import plan
 from schemac.evolution.side import side_of_version
 from schemac.identity.lock import LockedDataset
 from schemac.source.report import Report
-from schemac.tables.lance_apply import apply_plan
-from schemac.tables.lance_indices import indices_of
-from schemac.tables.lance_plan import plan
 from tests.tables.test_apply import field
 from tests.tables.test_oracle import QUIET, locked, opened
 

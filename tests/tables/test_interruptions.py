@@ -14,12 +14,12 @@ import lance
 import pyarrow as pa
 import pytest
 
+from schemac.engines.lance.tables.apply import apply_plan
+from schemac.engines.lance.tables.plan import plan
+from schemac.engines.lance.tables.steps import MARK
 from schemac.evolution.side import side_of_version
 from schemac.identity.lock import LockedDataset
 from schemac.source.report import Report
-from schemac.tables.lance_apply import apply_plan
-from schemac.tables.lance_plan import plan
-from schemac.tables.steps import MARK
 from tests.tables.test_apply import field, optional
 from tests.tables.test_oracle import QUIET, locked, opened, write
 

@@ -15,17 +15,18 @@ import pyarrow as pa
 import pytest
 
 import schemac
+from schemac.engines.lance.tables.apply import apply_plan
+from schemac.engines.lance.tables.live_table import LanceTable, open_table
+from schemac.engines.lance.tables.plan import plan
+from schemac.engines.lance.tables.verify import report_drift
+from schemac.engines.lance.view import words_of
 from schemac.evolution.diff import diff
 from schemac.evolution.judge import judge
-from schemac.evolution.side import Side, pair, side_of_version, words_of
+from schemac.evolution.side import Side, pair, side_of_version
 from schemac.evolution.verdict import Outcome
 from schemac.identity.freeze import freeze, identify
 from schemac.identity.lock import LockedDataset
 from schemac.source.report import Report
-from schemac.tables.lance_apply import apply_plan
-from schemac.tables.lance_plan import plan
-from schemac.tables.lance_table import LanceTable, open_table
-from schemac.tables.verify import report_drift
 from tests.tables.drawing import Drawing, Node, has_misfit, is_refused, row_after
 
 QUIET = lambda what, done, total: None  # noqa: E731 — nobody looks

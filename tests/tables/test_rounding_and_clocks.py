@@ -11,13 +11,13 @@ import lance
 import pyarrow as pa
 import pytest
 
+from schemac.engines.lance.tables.apply import apply_plan
+from schemac.engines.lance.tables.plan import Plan, plan
+from schemac.engines.lance.tables.recipe import Recipe
+from schemac.engines.lance.tables.steps import Check
 from schemac.evolution.side import side_of_version
 from schemac.identity.lock import LockedDataset
 from schemac.source.report import Report
-from schemac.tables.lance_apply import apply_plan
-from schemac.tables.lance_plan import Plan, plan
-from schemac.tables.recipe import Recipe
-from schemac.tables.steps import Check
 from tests.tables.test_oracle import QUIET, locked, opened
 
 READING = {"kind": "Timestamp", "unit": "Second", "timezone": None}

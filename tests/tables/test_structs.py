@@ -14,11 +14,11 @@ import lance
 import pyarrow as pa
 import pytest
 
+from schemac.engines.lance.tables.apply import apply_plan
+from schemac.engines.lance.tables.plan import plan
+from schemac.engines.lance.tables.verify import report_drift
 from schemac.evolution.side import side_of_version
 from schemac.source.report import Report
-from schemac.tables.lance_apply import apply_plan
-from schemac.tables.lance_plan import plan
-from schemac.tables.verify import report_drift
 from tests.tables.test_oracle import QUIET, locked, opened
 
 Tree = dict[str, Any]

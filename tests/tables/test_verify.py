@@ -9,15 +9,15 @@ import pyarrow as pa
 import pytest
 
 import schemac
+from schemac.arrow.marks import BYTE_WIDTH, FLOAT16, LARGE_STRING, VECTOR_SIZE
+from schemac.artifacts.emission import Emission
 from schemac.cli.main import main
+from schemac.engines.spark.artifact import to_fields
+from schemac.engines.spark.connector import Maker
+from schemac.engines.spark.statements import own_properties, primary_key
+from schemac.engines.spark.versions import KNOWN
 from schemac.source.catalogue import SPARK_LOSS
 from schemac.source.report import Report
-from schemac.targets._spark.connector import Maker
-from schemac.targets._spark.marks import BYTE_WIDTH, FLOAT16, LARGE_STRING, VECTOR_SIZE
-from schemac.targets._spark.statements import own_properties, primary_key
-from schemac.targets._spark.versions import KNOWN
-from schemac.targets.spark import to_fields
-from schemac.targets.target import Emission
 from tests.conformance.manifest_types import POSITIONS, TYPES, Manifest, member, of, option, struct
 
 DESCRIBED = {"opendatafabric.org/description": "what it's worth"}

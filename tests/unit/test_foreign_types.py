@@ -12,12 +12,8 @@ from hypothesis import strategies as st
 
 import schemac
 from schemac.attributes.attribute import spellings
-from schemac.importers.paimon import _Lifting
-from schemac.kinds.foreign import ARROW_BUFFERS, ARROW_NAMES, FOREIGN_NAMES
-from schemac.kinds.registry import KINDS
-from schemac.manifest.foreign import suggest_type
-from schemac.source.report import Report
-from schemac.targets._paimon.types import (
+from schemac.engines.paimon.reader import _Lifting
+from schemac.engines.paimon.types import (
     STRING,
     VECTOR_ELEMENTS,
     Array,
@@ -29,6 +25,10 @@ from schemac.targets._paimon.types import (
     Vector,
     parse_type,
 )
+from schemac.kinds.foreign import ARROW_BUFFERS, ARROW_NAMES, FOREIGN_NAMES
+from schemac.kinds.registry import KINDS
+from schemac.manifest.foreign import suggest_type
+from schemac.source.report import Report
 from tests.conformance.arrow_schemas import leaf_types
 
 _HELP = re.compile(

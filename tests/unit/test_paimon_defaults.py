@@ -2,8 +2,8 @@
 
 import pytest
 
-from schemac.targets._paimon.defaults import complaint
-from schemac.targets._paimon.types import parse_type
+from schemac.engines.paimon.defaults import complaint
+from schemac.engines.paimon.types import parse_type
 
 TAKEN = {
     "BOOLEAN": ["true", "TRUE", "t", "T", "1", "yes", "y", "f", "False", "no", "n", "0", "'true'"],

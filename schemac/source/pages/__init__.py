@@ -1,6 +1,6 @@
 """The long text of each diagnostic code, and what each target loses.
 
-Floor: 0 (source).
+Layer: source.
 Shape: one Markdown file a code: a title with code and slug, what it means and why, then fenced examples. The
 fence of an example says what it is: `yaml wrong` and `yaml right` for manifests, `toml`, `pipeline` and `shell`
 likewise. `losses/<target>.md` is written by `tests/losses`. In an example of bytes that no text has, `\\xNN` stands for a byte (`bytes wrong`).

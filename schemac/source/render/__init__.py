@@ -1,4 +1,4 @@
 """Findings as text for people and for machines: one file a format.
 
-Floor: 0 (source).
+Layer: source.
 """

@@ -1,6 +1,6 @@
 """Findings as workflow commands of GitHub Actions, which shows them in the changed lines.
 
-Floor: 0 (source).
+Layer: source.
 Source: GitHub's documentation of workflow commands; `%`, line ends and, in properties, `:` and `,` are escaped.
 """
 

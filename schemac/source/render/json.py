@@ -1,6 +1,6 @@
 """Findings as one JSON document.
 
-Floor: 0 (source).
+Layer: source.
 Shape: `{"diagnostics": [...], "summary": {"error": n, "warning": n, "note": n}}`; lines and columns one-based,
 0 where a finding is about a file as a whole.
 """

@@ -1,6 +1,6 @@
 """Where programs look for files: from the root of the repository.
 
-Floor: 0 (source).
+Layer: source.
 Shape: findings name files from the working folder, which is not always the root. What lies outside of the repository has an
 absolute path, for no other would lead there.
 Source: GitHub resolves the file of a workflow command, and a code scanner the URI of a result, against the checkout.

@@ -1,6 +1,6 @@
 """Findings in SARIF 2.1.0, for code scanning.
 
-Floor: 0 (source).
+Layer: source.
 Source: OASIS SARIF 2.1.0: lines and columns are one-based, a column counts UTF-16 units unless told otherwise; a file is a
 URI (RFC 3986), relative to a base that has a name.
 """

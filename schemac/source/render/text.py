@@ -1,6 +1,6 @@
 """Findings for people: a headline, the place, the author's line with the culprit underlined, and a way out.
 
-Floor: 0 (source).
+Layer: source.
 """
 
 import unicodedata

@@ -15,14 +15,14 @@ import pyarrow as pa
 import pytest
 
 import schemac
+from schemac.artifacts.emission import Emission
+from schemac.engines.lance.tables.differences import differences, lance_fields_of
+from schemac.engines.spark import artifact as spark
+from schemac.engines.spark.connector import Maker
+from schemac.engines.spark.statements import own_properties, primary_key
+from schemac.engines.spark.versions import Connector
 from schemac.source.catalogue import SPARK_LOSS
 from schemac.source.report import Report
-from schemac.tables.differences import differences, lance_fields_of
-from schemac.targets import spark
-from schemac.targets._spark.connector import Maker
-from schemac.targets._spark.statements import own_properties, primary_key
-from schemac.targets._spark.versions import Connector
-from schemac.targets.target import Emission
 from tests.conformance.manifest_types import POSITIONS, TYPES, member, of
 
 PYTHON = os.environ.get("LANCE_SPARK_PYTHON", "")

@@ -10,21 +10,23 @@ from typing import Any
 import pyarrow as pa
 
 import schemac
+from schemac.engines.lance.view import words_of
+from schemac.engines.paimon.judge import judge
+from schemac.engines.paimon.read import read_table_schema
+from schemac.engines.paimon.table_schema import TableSchema
+from schemac.engines.paimon.tables.apply import apply_paimon
+from schemac.engines.paimon.tables.changes import SchemaChange, changes_between
+from schemac.engines.paimon.tables.live_table import differences, open_paimon_table
+from schemac.engines.paimon.tables.plan import plan_paimon
+from schemac.engines.paimon.view import errors_of, table_schema
 from schemac.evolution.changes import Change
 from schemac.evolution.diff import diff_of
-from schemac.evolution.engines.paimon import judge
-from schemac.evolution.side import Pair, Side, pair, side_of_version, words_of
+from schemac.evolution.side import Pair, Side, pair, side_of_version
 from schemac.evolution.verdict import Judgement, Outcome
 from schemac.identity.freeze import freeze, identify
 from schemac.identity.lock import LockedDataset
 from schemac.logical.slots import Slot
 from schemac.source.report import Report
-from schemac.tables.paimon_apply import apply_paimon
-from schemac.tables.paimon_changes import SchemaChange, changes_between
-from schemac.tables.paimon_plan import plan_paimon
-from schemac.tables.paimon_table import differences, open_paimon_table
-from schemac.targets._paimon.read import read_table_schema
-from schemac.targets._paimon.table import TableSchema
 from tests.conformance.arrow_values import table as some_rows
 from tests.conformance.pypaimon.client import Paimon
 
@@ -63,7 +65,7 @@ class Evolution:
 
     @property
     def is_refused(self) -> bool:
-        return bool(self.new.paimon_errors) or self.worst is Outcome.REFUSED
+        return bool(errors_of(self.new)) or self.worst is Outcome.REFUSED
 
     @property
     def worst(self) -> Outcome:
@@ -72,19 +74,21 @@ class Evolution:
 
     @property
     def changes(self) -> tuple[SchemaChange, ...]:
-        return changes_between(self.old.paimon, self.new.paimon)
+        return changes_between(table_schema(self.old), table_schema(self.new))
 
     def place(self, warehouse: Path, table: str = "t") -> Path:
         """The empty table of the first version."""
         folder = warehouse / "db.db" / table
         (folder / "schema").mkdir(parents=True)
-        (folder / "schema/schema-0").write_text(self.old.paimon.to_text(), encoding="utf-8")
+        (folder / "schema/schema-0").write_text(table_schema(self.old).to_text(), encoding="utf-8")
         return folder
 
     def rows(self, paimon: Paimon, warehouse: Path) -> pa.Table:
         """Write rows to the table."""
         schema = paimon.describe(warehouse, "t")
-        rows = pa.Table.from_pylist(_distinct(some_rows(schema).to_pylist(), self.old.paimon), schema=schema)
+        rows = pa.Table.from_pylist(
+            _distinct(some_rows(schema).to_pylist(), table_schema(self.old)), schema=schema
+        )
         paimon.write(warehouse, "t", rows)
         return rows
 

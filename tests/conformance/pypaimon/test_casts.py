@@ -2,8 +2,8 @@
 
 import itertools
 
-from schemac.targets._paimon.casts import Cast, cast
-from schemac.targets._paimon.types import parse_type
+from schemac.engines.paimon.casts import Cast, cast
+from schemac.engines.paimon.types import parse_type
 from tests.conformance.pypaimon.client import Paimon
 
 TYPES = [

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from schemac.engines.paimon.view import table_schema
 from schemac.evolution.changes import Fact
 from schemac.evolution.verdict import Outcome
 from tests.conformance.pypaimon.client import Paimon, PaimonError
@@ -299,13 +300,13 @@ def _hold(evolution: Evolution, paimon: Paimon, warehouse: Path, name: str) -> N
                 evolution.alter(paimon, warehouse, "altered")
         return
     evolution.apply(folder)
-    assert not apart(evolution.new.paimon, newest(folder))
+    assert not apart(table_schema(evolution.new), newest(folder))
     if evolution.worst is not Outcome.DATA:
         schema = paimon.describe(warehouse, "t")
         assert _sorted(paimon.read(warehouse, "t").to_pylist()) == _sorted(evolution.expected(rows, schema))
     if name not in UNSUPPORTED:
         theirs = evolution.alter(paimon, warehouse, "altered")
-        assert not apart(evolution.new.paimon, theirs)
+        assert not apart(table_schema(evolution.new), theirs)
 
 
 def _sorted(rows: list[dict[str, Any]]) -> list[str]:

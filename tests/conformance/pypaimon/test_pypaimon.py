@@ -11,11 +11,11 @@ import pytest
 
 import schemac
 from schemac import Dataset
+from schemac.engines.paimon.artifact import to_table_schema
+from schemac.engines.paimon.read import member_ids, read_table_schema
 from schemac.identity.numbering import number_for_paimon
 from schemac.logical.path import FieldPath
 from schemac.logical.slots import Slot, preorder
-from schemac.targets._paimon.read import member_ids, read_table_schema
-from schemac.targets.paimon import to_table_schema
 from tests.conformance.arrow_values import table as some_rows
 from tests.conformance.manifest_types import POSITIONS, TYPES
 from tests.conformance.pypaimon.client import Paimon, PaimonError, packed, unpacked

@@ -1,0 +1,167 @@
+"""An Arrow schema into a manifest's values.
+
+Layer: arrow.
+Shape: the schema in the standard's long form, as plain values that `schemac.manifest` binds; nested hints stand
+beside `kind`.
+Errors: SC551 unsupported-arrow-type.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+from schemac.arrow.lift_metadata import decoded, field_attributes, is_text, schema_attributes
+from schemac.arrow.lift_types import (
+    UnsupportedTypeError,
+    dictionary_hint,
+    extension_hint,
+    is_list,
+    leaf,
+    list_layout,
+)
+from schemac.arrow.lower_metadata import BLOB, BLOB_EXTENSION, EXTENSION_METADATA, EXTENSION_NAME
+from schemac.attributes import arrow, lance
+from schemac.logical.path import FieldPath, Part, dotted
+from schemac.physical.arrow import ArrowField, ArrowSchema, pa
+from schemac.source.catalogue import UNSUPPORTED_ARROW_TYPE
+from schemac.source.report import Report
+
+Tree = dict[str, Any]
+
+_LEGACY_BLOB = "a blob of the older form, a large binary; from storage version 2.2 on this is written as the newer one, a struct"
+_BLOB_MEMBERS = ("data", "uri", "position", "size")
+
+
+Note = Callable[[FieldPath, str], None]
+"""Takes what the values cannot say of the field at a path; an empty path is the schema."""
+
+
+def lift(schema: ArrowSchema, file: str, report: Report, note: Note = lambda _path, _text: None) -> Tree:
+    """The values of `fields` and `extra` for an Arrow schema; what has no word is in the report."""
+    lifting = _Lifting(file, report, note)
+    fields = [lifting.member(field, (field.name,)) for field in schema]
+    extra = schema_attributes(lifting.texts(schema.metadata, ()))
+    return {"fields": [field for field in fields if field is not None], **({"extra": extra} if extra else {})}
+
+
+class _Lifting:
+    def __init__(self, file: str, report: Report, note: Note) -> None:
+        self._file = file
+        self._report = report
+        self._note = note
+
+    def texts(self, metadata: Any, path: FieldPath) -> dict[str, str]:
+        """Metadata as text; an entry that is none cannot stand in a manifest, and is noted."""
+        kept: dict[bytes, bytes] = {}
+        for key, value in (metadata or {}).items():
+            if is_text(key) and is_text(value):
+                kept[key] = value
+            else:
+                shown = key.decode("ascii", "backslashreplace")
+                self._note(path, f"not kept: the metadata {shown}, which is not UTF-8")
+        return decoded(kept)
+
+    def member(self, field: ArrowField, path: FieldPath) -> Tree | None:
+        """A column or struct member; None where its type has no kind."""
+        lifted = self._slot(field, path)
+        if lifted is None:
+            return None
+        type_, extra = lifted
+        return {"name": field.name, "type": type_, **({"extra": extra} if extra else {})}
+
+    def _part(self, field: ArrowField, path: FieldPath) -> Tree | None:
+        """A list's item, a map's key or value: hints go beside `kind`."""
+        lifted = self._slot(field, path)
+        if lifted is None:
+            return None
+        type_, extra = lifted
+        return {**type_, "extra": extra} if extra else type_
+
+    def _slot(self, field: ArrowField, path: FieldPath) -> tuple[Tree, Tree] | None:
+        metadata = self.texts(field.metadata, path)
+        is_nullable = field.nullable
+        if pa.types.is_null(field.type) and not is_nullable:
+            self._note(path, "a column of nulls may be null, whatever its source says")
+            is_nullable = True
+        try:
+            lifted = self._type(field.type, metadata, path)
+        except UnsupportedTypeError as error:
+            message = f"{dotted(path)}: no kind stands for Arrow's {error}"
+            help = f"cast it first, or leave the column out with `--skip '{path[0]}'`"
+            self._report.add(UNSUPPORTED_ARROW_TYPE, message, file=self._file, path=dotted(path), help=help)
+            return None
+        if lifted is None:
+            return None
+        type_, hints = lifted
+        extra = {**hints, **field_attributes(metadata, type_["kind"])}
+        return ({"kind": "Option", "inner": type_} if is_nullable else type_), extra
+
+    def _type(self, type_: Any, metadata: dict[str, str], path: FieldPath) -> tuple[Tree, Tree] | None:
+        """Kind and hints; entries of the metadata that the hints say are taken out of it."""
+        if isinstance(type_, pa.BaseExtensionType):
+            metadata.setdefault(EXTENSION_NAME, type_.extension_name)
+            special = self._special(type_.storage_type, metadata, path)
+            if special is not None:
+                return special
+            del metadata[EXTENSION_NAME]
+            lifted = self._type(type_.storage_type, {}, path)
+            if lifted is not None and type_.extension_name == "arrow.fixed_shape_tensor":
+                # Arrow makes the items of every tensor nullable, whatever the tensor means by them.
+                lifted[0]["itemType"] = lifted[0]["itemType"].get("inner", lifted[0]["itemType"])
+            return None if lifted is None else (lifted[0], {**lifted[1], **extension_hint(type_)})
+        special = self._special(type_, metadata, path)
+        if special is not None:
+            return special
+        if pa.types.is_dictionary(type_):
+            lifted = leaf(type_.value_type)
+            if lifted is None:
+                raise UnsupportedTypeError(str(type_))
+            return lifted[0], {**lifted[1], **dictionary_hint(type_)}
+        return leaf(type_) or self._nested(type_, path)
+
+    def _special(self, type_: Any, metadata: dict[str, str], path: FieldPath) -> tuple[Tree, Tree] | None:
+        """Lance's own extension types."""
+        is_blob = metadata.get(EXTENSION_NAME) == BLOB_EXTENSION and pa.types.is_struct(type_)
+        if is_blob and tuple(f.name for f in type_) == _BLOB_MEMBERS:
+            del metadata[EXTENSION_NAME]
+            metadata.pop(EXTENSION_METADATA, None)
+            return {"kind": "Binary"}, {lance.BLOB.key: {}}
+        if metadata.get(BLOB) == "true" and pa.types.is_large_binary(type_):
+            self._note(path, _LEGACY_BLOB)
+            del metadata[BLOB]
+            return {"kind": "Binary"}, {lance.BLOB.key: {}}
+        if pa.types.is_fixed_size_list(type_):
+            item = type_.value_field
+            is_typed = (
+                isinstance(item.type, pa.BaseExtensionType) and item.type.extension_name == "lance.bfloat16"
+            )
+            if is_typed or decoded(item.metadata).get(EXTENSION_NAME) == "lance.bfloat16":
+                inner: Tree = {"kind": "Float32"}
+                inner = {"kind": "Option", "inner": inner} if item.nullable else inner
+                tree = {"kind": "List", "itemType": inner, "fixedLength": type_.list_size}
+                return tree, {lance.FLOAT_ENCODING.key: {"format": "bfloat16"}}
+        return None
+
+    def _nested(self, type_: Any, path: FieldPath) -> tuple[Tree, Tree] | None:
+        if pa.types.is_struct(type_):
+            members = [self.member(field, (*path, field.name)) for field in type_]
+            return {"kind": "Struct", "fields": [m for m in members if m is not None]}, {}
+        if pa.types.is_map(type_):
+            key = self._part(type_.key_field, (*path, Part.KEY))
+            value = self._part(type_.item_field, (*path, Part.VALUE))
+            if key is None or value is None:
+                return None
+            is_sorted = {"keysSorted": True} if type_.keys_sorted else {}
+            hints = _child_names(key=type_.key_field.name, value=type_.item_field.name)
+            return {"kind": "Map", "keyType": key, "valueType": value, **is_sorted}, hints
+        if is_list(type_):
+            properties, hints = list_layout(type_)
+            item = self._part(type_.value_field, (*path, Part.ITEM))
+            hints = {**hints, **_child_names(item=type_.value_field.name)}
+            return None if item is None else ({"kind": "List", "itemType": item, **properties}, hints)
+        raise UnsupportedTypeError(str(type_))
+
+
+def _child_names(**names: str) -> Tree:
+    """The hint for parts with unusual names."""
+    unusual = {part: name for part, name in names.items() if part != name}
+    return {arrow.CHILD_NAMES.key: unusual} if unusual else {}

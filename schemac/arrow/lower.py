@@ -1,0 +1,160 @@
+"""Logical slots into Arrow fields.
+
+Layer: arrow.
+Shape: one lowered field a slot, children first; attributes are those that passed the checks.
+Source: RFC-016, "ODF Schema from/to Arrow Conversion"; Lance's blob, JSON and brain float extension types.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from schemac.arrow.lower_metadata import (
+    BLOB,
+    BLOB_EXTENSION,
+    EXTENSION_METADATA,
+    EXTENSION_NAME,
+    field_metadata,
+    schema_metadata,
+)
+from schemac.attributes import arrow, lance
+from schemac.attributes.arrow import NO_HINTS, ArrowDefaults, Hints, read_hints
+from schemac.logical.dataset import LogicalDataset
+from schemac.logical.path import Part
+from schemac.logical.slots import Slot
+from schemac.physical.arrow import ArrowField, ArrowType, pa
+from schemac.physical.field import LoweredField, LoweredSchema
+
+
+@dataclass(frozen=True, slots=True)
+class LoweringOptions:
+    """Encodings of hint-less slots, and whether attributes travel as Arrow metadata."""
+
+    defaults: ArrowDefaults = ArrowDefaults()
+    with_metadata: bool = True
+
+
+def lower(dataset: LogicalDataset, options: LoweringOptions = LoweringOptions()) -> LoweredSchema:
+    """The Arrow fields of a dataset that has passed the checks."""
+    extra = dataset.schema.extra
+    lowering = _Lowering(options, storage_version(extra))
+    fields = tuple([lowering.slot(slot) for slot in dataset.columns])
+    return LoweredSchema(fields, schema_metadata(extra) if options.with_metadata else {})
+
+
+def storage_version(extra: Mapping[str, Any]) -> str:
+    """The version of Lance's data files that a schema is for."""
+    return lance.STORAGE_VERSION.read(extra) or lance.DEFAULT_STORAGE_VERSION
+
+
+class _Lowering:
+    def __init__(self, options: LoweringOptions, version: str) -> None:
+        self.options = options
+        self.has_blob_type = version >= "2.2"
+        self.plain_types: dict[str, ArrowType] = {}
+
+    def slot(self, slot: Slot) -> LoweredField:
+        children = tuple([self.slot(child) for child in slot.children]) if slot.children else ()
+        segment, extra = slot.segment, slot.extra
+        name = _part_name(slot) if segment.__class__ is Part else segment
+        type_ = slot.type
+        hints = read_hints(extra) if extra else NO_HINTS
+        if children or hints is not NO_HINTS:
+            arrow_type = type_.to_arrow([child.arrow for child in children], hints, self.options.defaults)
+        else:
+            # Most slots are leaves without a hint: their types are made once.
+            key = type_.title()
+            cached = self.plain_types.get(key)
+            if cached is None:
+                cached = self.plain_types[key] = type_.to_arrow((), NO_HINTS, self.options.defaults)
+            arrow_type = cached
+        if not extra:
+            return LoweredField(pa.field(name, arrow_type, slot.is_nullable), children, slot)
+        metadata = field_metadata(extra) if self.options.with_metadata else {}
+        arrow_type = self.special_type(slot, arrow_type, hints, metadata)
+        return LoweredField(pa.field(name, arrow_type, slot.is_nullable, metadata or None), children, slot)
+
+    def special_type(
+        self, slot: Slot, storage: ArrowType, hints: Hints, metadata: dict[str, str]
+    ) -> ArrowType:
+        """The storage type inside what the attributes ask for."""
+        extra = slot.extra
+        if hints.dictionary is not None:
+            index: ArrowType = getattr(pa, hints.dictionary.index_type.lower())()
+            return pa.dictionary(index, storage, ordered=hints.dictionary.ordered)
+        if lance.JSON.key in extra:
+            return pa.json_(storage)
+        if lance.BLOB.key in extra:
+            return self.blob(metadata)
+        if lance.FLOAT_ENCODING.key in extra:
+            return _brain_floats(storage)
+        if hints.extension is not None:
+            known = _registered_extension(hints.extension, storage)
+            if known is not None:
+                metadata.pop(EXTENSION_NAME, None)
+                metadata.pop(EXTENSION_METADATA, None)
+                return known
+            metadata[EXTENSION_NAME] = hints.extension.name
+            if hints.extension.metadata is not None:
+                metadata[EXTENSION_METADATA] = hints.extension.metadata
+        return storage
+
+    def blob(self, metadata: dict[str, str]) -> ArrowType:
+        """A blob: since storage version 2.2 a struct of four members, before that a mark on large bytes."""
+        if not self.has_blob_type:
+            metadata[BLOB] = "true"
+            return pa.large_binary()
+        metadata[EXTENSION_NAME] = BLOB_EXTENSION
+        metadata[EXTENSION_METADATA] = ""
+        return pa.struct(
+            [
+                pa.field("data", pa.large_binary()),
+                pa.field("uri", pa.string()),
+                pa.field("position", pa.uint64()),
+                pa.field("size", pa.uint64()),
+            ]
+        )
+
+
+def _part_name(slot: Slot) -> str:
+    """The name of a nameless part: Arrow's usual one, unless the list or map asks for another."""
+    assert isinstance(slot.segment, Part)
+    usual: str = slot.segment.value
+    if slot.parent is None or arrow.CHILD_NAMES.key not in slot.parent.extra:
+        return usual
+    return getattr(arrow.CHILD_NAMES.read(slot.parent.extra), usual) or usual
+
+
+def _brain_floats(storage: Any) -> ArrowType:
+    item: ArrowField = pa.field(
+        "item",
+        pa.binary(2),
+        storage.value_field.nullable,
+        {EXTENSION_NAME: "lance.bfloat16", EXTENSION_METADATA: ""},
+    )
+    return pa.list_(item, storage.list_size)
+
+
+def _registered_extension(extension: arrow.ExtensionType, storage: Any) -> ArrowType | None:
+    """Pyarrow's own type for the names it knows: its reader would make one of them in any case."""
+    name = extension.name
+    if name == "arrow.uuid":
+        return pa.uuid()
+    if name == "arrow.json":
+        return pa.json_(storage)
+    if name == "arrow.bool8":
+        return pa.bool8()
+    if name == "arrow.fixed_shape_tensor":
+        shape = arrow.TensorShape.parse(extension.metadata or "")
+        assert shape is not None, "the checks let only sound shapes through"
+        return pa.fixed_shape_tensor(
+            storage.value_type,
+            list(shape.shape),
+            dim_names=list(shape.dim_names) if shape.dim_names else None,
+            permutation=list(shape.permutation) if shape.permutation else None,
+        )
+    if name == "arrow.opaque":
+        opaque = arrow.OpaqueName.parse(extension.metadata or "")
+        assert opaque is not None, "the checks let only sound names through"
+        return pa.opaque(storage, opaque.type_name, opaque.vendor_name)
+    return None

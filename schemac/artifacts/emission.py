@@ -1,0 +1,125 @@
+"""What a target is.
+
+Layer: artifacts.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from schemac.identity.lock import Numbers, Version
+from schemac.logical.dataset import LogicalDataset
+from schemac.logical.findings import Findings
+from schemac.logical.slots import Slot
+from schemac.physical.field import LoweredSchema
+from schemac.registry.engine import Capability
+from schemac.registry.installed import engine, engines
+from schemac.source.diagnostic import Code
+from schemac.source.report import Report
+
+
+class Artifact(NamedTuple):
+    """One file of a dataset: its path below the dataset's folder, with `/`, and all its bytes."""
+
+    path: str
+    content: bytes
+
+
+class Loss(NamedTuple):
+    """Something that a target does not keep."""
+
+    target: str
+    path: str
+    """The field; empty for the schema as a whole."""
+    lost: str
+    """What the manifest says."""
+    becomes: str
+    """What the target has instead."""
+    artifact: str = ""
+    """The file that loses it; empty where all files of the target do."""
+
+
+class Emission:
+    """What a target has to say while it emits: findings in the manifest, and losses."""
+
+    def __init__(self, dataset: LogicalDataset, target: str, loss_code: Code, report: Report) -> None:
+        self.findings = Findings(report, dataset.origins)
+        self._target = target
+        self._loss_code = loss_code
+        self._losses: list[tuple[Loss, Slot | None]] = []
+
+    def lose(self, slot: Slot | None, lost: str, becomes: str, *, artifact: str = "") -> None:
+        """Enter a loss at a slot, or of the schema as a whole; of one file where the others keep it."""
+        path = slot.title if slot is not None else ""
+        self._losses.append((Loss(self._target, path, lost, becomes, artifact), slot))
+
+    @property
+    def losses(self) -> tuple[Loss, ...]:
+        """All losses, in the order of the fields."""
+        return tuple(loss for loss, _ in self._losses)
+
+    @property
+    def losing_paths(self) -> frozenset[str]:
+        """The fields that have lost something so far."""
+        return frozenset(loss.path for loss, _ in self._losses)
+
+    def report_losses(self) -> None:
+        """A note at the place of each loss."""
+        for loss, slot in self._losses:
+            where = f" in {loss.artifact}" if loss.artifact else ""
+            message = f"{loss.lost} becomes {loss.becomes}{where}"
+            if slot is None:
+                self.findings.at_schema(self._loss_code, message)
+            else:
+                self.findings.at_type(slot, self._loss_code, f"{loss.path}: {message}")
+
+
+@dataclass(frozen=True, slots=True)
+class Compilation:
+    """All that a target may see: what was meant, and what it was lowered to."""
+
+    dataset: LogicalDataset
+    lowered: LoweredSchema
+    numbers: Mapping[Slot, Numbers] | None = None
+    """How the lock numbers the fields; without a lock the engines' own order counts."""
+    version: Version | None = None
+    """The locked version that this is, or would be the next time."""
+    past: "Callable[[], Sequence[Compilation]]" = tuple
+    """The versions before it, rebuilt for those targets that write them all."""
+    versions: Mapping[str, str] = field(default_factory=dict)
+    """Versions of engines, where somebody named one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """An engine: checks what it cannot hold, and writes its files."""
+
+    name: str
+    loss_code: Code
+    emit: Callable[[Compilation, Emission], list[Artifact]]
+    """The artifacts; after an error finding they are not used."""
+    domain: str = ""
+    """Domain of the attributes that are for this engine."""
+    beside: Callable[[Compilation, Emission, frozenset[str]], None] | None = None
+    """Says what goes wrong between this engine and others that were asked for."""
+    left_out_code: Code | None = None
+    """The warning where a dataset that nobody wants for this engine is built without it; None for engines that
+    every dataset is for unless it says otherwise."""
+
+    @property
+    def is_optional(self) -> bool:
+        """Whether a dataset that it cannot hold may be built without it."""
+        return self.left_out_code is not None
+
+
+ARTIFACTS: Capability[Target] = Capability("artifacts", Target)
+
+
+def target_names() -> tuple[str, ...]:
+    """Return the names of all targets, in the order in which they are built."""
+    return ARTIFACTS.names(engines())
+
+
+def load_target(name: str) -> Target:
+    """Return the target of a name; its module, and with it its libraries, is loaded only now."""
+    return ARTIFACTS.of(engine(name))

@@ -1,0 +1,22 @@
+"""Apache Arrow: schemas in IPC form, and the rules of those who read Arrow and Parquet files.
+
+Layer: engines.
+"""
+
+from schemac.registry.engine import Engine, Format
+
+ENGINE = Engine(
+    "arrow",
+    "Arrow",
+    position=10,
+    artifacts="schemac.engines.arrow.artifact:TARGET",
+    judge="schemac.engines.arrow.judge:JUDGE",
+    formats=(
+        Format(
+            "arrow",
+            "schemac.engines.arrow.reader:IMPORTER",
+            (".arrow", ".arrows", ".feather", ".ipc"),
+            magic=b"ARROW1",
+        ),
+    ),
+)

@@ -1,0 +1,23 @@
+"""Arrow: the IPC schema message.
+
+Layer: engines.
+Shape: `arrow/schema.arrow`, one encapsulated IPC message without a body, as `pyarrow.ipc.read_schema` reads it.
+Errors: none: whatever passes the checks has an Arrow type; losses SC531.
+Source: Arrow's columnar format, "Encapsulated message format".
+"""
+
+from schemac.artifacts.emission import Artifact, Compilation, Emission, Target
+from schemac.source.catalogue import ARROW_LOSS
+
+
+def emit(compilation: Compilation, emission: Emission) -> list[Artifact]:
+    """The schema's IPC message."""
+    schema = compilation.lowered.to_arrow()
+    for field in compilation.lowered.preorder():
+        # Tensors make their own storage type, and its items may be null.
+        if field.slot.extra and getattr(field.arrow.type, "extension_name", "") == "arrow.fixed_shape_tensor":
+            emission.lose(field.slot, "items that may not be null", "items that may be null")
+    return [Artifact("arrow/schema.arrow", schema.serialize().to_pybytes())]
+
+
+TARGET = Target("arrow", ARROW_LOSS, emit)

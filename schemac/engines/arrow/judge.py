@@ -1,0 +1,144 @@
+"""Readers of Arrow and Parquet files.
+
+Layer: engines.
+Shape: columns and members are found by name, absent ones read as null, and types are cast safely on the way. Null in a
+column that may not be null passes unseen; in a member of a struct it makes the read fail.
+Source: `pyarrow.dataset`, asked with every pair of types and layouts (`tests/conformance/test_verdicts.py`).
+"""
+
+from schemac.attributes.arrow import EXTENSION_TYPE, read_hints
+from schemac.attributes.lance import JSON
+from schemac.evolution.changes import LAYOUT_FACTS, TYPE_FACTS, Change, Fact
+from schemac.evolution.fit import Fit, fit, misfit
+from schemac.evolution.judge import Judge
+from schemac.evolution.layouts import missing_cast
+from schemac.evolution.side import Pair
+from schemac.evolution.verdict import SAFE, Judgement, Outcome, of_another_unit
+from schemac.logical.slots import Slot
+
+_NOTHING = frozenset(
+    {
+        Fact.FIELDS_REORDERED,
+        Fact.FIELD_DROPPED,
+        Fact.BECAME_OPTIONAL,
+        Fact.DATASET_ADDED,
+        Fact.DATASET_DROPPED,
+    }
+)
+_SHAPES = TYPE_FACTS | {
+    Fact.FIELD_ADDED,
+    Fact.FIELD_DROPPED,
+    Fact.FIELDS_REORDERED,
+    Fact.BECAME_OPTIONAL,
+    Fact.BECAME_REQUIRED,
+}
+"""Changes of an Arrow type, so that whatever lies around it is cast."""
+_REGISTERED = frozenset(
+    {"arrow.json", "arrow.uuid", "arrow.bool8", "arrow.opaque", "arrow.fixed_shape_tensor"}
+)
+"""Extension types that pyarrow knows; of all others it sees the storage."""
+_WRITE_ANEW = "write the files anew, or add a field beside the old one"
+
+
+def judge(change: Change, sides: Pair | None) -> Judgement:
+    """What a change means for files that are there."""
+    found = _judge(change)
+    is_cast = change.fact in _SHAPES and found.outcome is not Outcome.REFUSED
+    if is_cast and _is_in_list_view(change.new_slot or change.old_slot):
+        return Judgement(
+            Outcome.REWRITE, "pyarrow casts nothing inside views of lists", "write the files anew"
+        )
+    return found
+
+
+def _judge(change: Change) -> Judgement:
+    old, new = change.old_slot, change.new_slot
+    if change.fact in _NOTHING:
+        return SAFE
+    if old is not None and new is not None:
+        if change.fact in TYPE_FACTS:
+            return _type(old, new)
+        if change.fact in LAYOUT_FACTS:
+            return _layout(old, new) or Judgement(
+                Outcome.NEW_FILES, "files that are there keep their layout, and are cast when they are read"
+            )
+        if change.fact in (Fact.EXTENSION_TYPE_CHANGED, Fact.JSON_CHANGED):
+            return _extension(old, new)
+    match change.fact:
+        case Fact.FIELD_ADDED if new is not None:
+            if new.is_nullable:
+                return SAFE
+            return Judgement(
+                Outcome.REFUSED,
+                f"files that are there have no {change.path}, and it may not be null",
+                f"make it optional: {{kind: Option, inner: {new.type.kind}}}",
+            )
+        case Fact.FIELD_RENAMED | Fact.FIELD_MOVED:
+            return Judgement(
+                Outcome.REFUSED,
+                f"files that are there call it {change.old}, and Arrow goes by names: it would read as null",
+                "write the files anew, or read them with the old schema and rename",
+            )
+        case Fact.BECAME_REQUIRED:
+            return Judgement(
+                Outcome.DATA, f"{change.path} may be null in files that are there", "look for nulls first"
+            )
+        case Fact.UNIT_CHANGED if change.old is not None and change.new is not None:
+            return of_another_unit(change)
+        case Fact.BLOB_ADDED | Fact.BLOB_REMOVED | Fact.FLOAT_ENCODING_CHANGED:
+            return Judgement(
+                Outcome.REFUSED, f"{change.path} is laid out in another way", "add a field beside it"
+            )
+    return Judgement(Outcome.METADATA)
+
+
+def _type(old: Slot, new: Slot) -> Judgement:
+    match fit(old.type, new.type):
+        case Fit.NEVER:
+            return Judgement(
+                Outcome.REFUSED, f"{old.type.title()} cannot be cast to {new.type.title()}", _WRITE_ANEW
+            )
+        case Fit.DEPENDS:
+            return _layout(old, new) or Judgement(
+                Outcome.DATA,
+                f"{misfit(old.type, new.type)}: a read fails, or changes them",
+                "look at the values first, or write the files anew",
+            )
+    return _layout(old, new) or SAFE
+
+
+def _layout(old: Slot, new: Slot) -> Judgement | None:
+    missing = missing_cast(old, new)
+    return (
+        Judgement(Outcome.REWRITE, missing, "keep the layout, or write the files anew") if missing else None
+    )
+
+
+def _is_in_list_view(slot: Slot | None) -> bool:
+    above = slot.parent if slot is not None else None
+    while above is not None:
+        buffer = read_hints(above.extra).buffer
+        if above.type.kind == "List" and buffer is not None and buffer.kind == "View":
+            return True
+        above = above.parent
+    return False
+
+
+def _extension(old: Slot, new: Slot) -> Judgement:
+    before, after = _extension_of(old), _extension_of(new)
+    if before == after or not {before[0], after[0]} <= _REGISTERED:
+        return Judgement(Outcome.METADATA)
+    return Judgement(
+        Outcome.REWRITE, f"there is no cast from {before[0]} to another extension type", _WRITE_ANEW
+    )
+
+
+def _extension_of(slot: Slot) -> tuple[str, str]:
+    """Name and metadata; empty where there is none."""
+    if JSON.read(slot.extra):
+        return ("arrow.json", "")
+    found = EXTENSION_TYPE.read(slot.extra)
+    return (found.name, found.metadata or "") if found is not None else ("", "")
+
+
+JUDGE = Judge(judge)

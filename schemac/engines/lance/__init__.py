@@ -1,0 +1,22 @@
+"""Lance: tables, their schemas as protobufs, and their encodings.
+
+Layer: engines.
+"""
+
+from schemac.registry.engine import Engine, Format
+
+ENGINE = Engine(
+    "lance",
+    "Lance",
+    position=20,
+    artifacts="schemac.engines.lance.artifact:TARGET",
+    judge="schemac.engines.lance.judge:JUDGE",
+    formats=(
+        Format(
+            "lance",
+            "schemac.engines.lance.reader:IMPORTER",
+            (".lance", ".binpb", ".txtpb"),
+            recognizes="schemac.engines.lance.sources:is_table",
+        ),
+    ),
+)

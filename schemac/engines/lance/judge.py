@@ -1,0 +1,322 @@
+"""Lance tables.
+
+Layer: engines.
+Source: every kind of change carried out on tables with data, pylance 14.0.2 (`tests/conformance/test_lance_verdicts.py`): one
+commit replaces the schema (names, order, nullability, metadata, drops), another adds columns of nulls, a cast writes a
+column anew under a new id.
+"""
+
+from schemac.attributes import lance, own
+from schemac.engines.lance.view import column_words
+from schemac.evolution.changes import LAYOUT_FACTS, TYPE_FACTS, Change, Fact
+from schemac.evolution.clocks import clock_of
+from schemac.evolution.fit import Fit, fit, misfit
+from schemac.evolution.judge import Judge
+from schemac.evolution.side import Pair, Side
+from schemac.evolution.verdict import SAFE, Judgement, Outcome, of_another_unit
+from schemac.identity.casts import is_cast
+from schemac.logical.slots import Slot, is_in_structs, preorder
+
+_LAYOUTS = LAYOUT_FACTS - {Fact.CHILD_NAMES_CHANGED} | {Fact.EXTENSION_TYPE_CHANGED}
+"""What may change Lance's own word for a type; the names of parts are metadata to it."""
+_NEW_FILES = frozenset(
+    {
+        Fact.COMPRESSION_CHANGED,
+        Fact.STRUCTURAL_ENCODING_CHANGED,
+        Fact.PAGE_ENCODING_CHANGED,
+        Fact.BLOB_THRESHOLDS_CHANGED,
+    }
+)
+_UNCOPIED = frozenset({lance.BLOB.key, lance.JSON.key})
+"""Attributes of fields whose values Lance gives to readers otherwise than it takes them from writers."""
+_OF_MEMBERS = (
+    TYPE_FACTS
+    | _LAYOUTS
+    | {Fact.FIELD_ADDED, Fact.FIELD_DROPPED, Fact.FIELD_MOVED, Fact.FIELDS_REORDERED, Fact.JSON_CHANGED}
+)
+"""What changes how the members of a struct lie beside each other."""
+_BESIDE = "add a field beside it, fill it, and drop the old one"
+
+
+def judge(change: Change, sides: Pair | None) -> Judgement:
+    """What a change means for a table with data."""
+    if change.fact in (Fact.DATASET_ADDED, Fact.DATASET_DROPPED):
+        return SAFE
+    if change.fact in _NEW_FILES:
+        return Judgement(
+            Outcome.NEW_FILES, "pages that are there stay as they are", "compact the table to rewrite them"
+        )
+    old, new = change.old_slot, change.new_slot
+    if change.fact in _OF_MEMBERS and any(map(_is_packed, _holders(change))):
+        return Judgement(
+            Outcome.REFUSED,
+            "files that are there hold the members of a packed struct side by side, in their old order",
+            _BESIDE,
+        )
+    if change.fact in TYPE_FACTS or change.fact in _LAYOUTS:
+        assert sides is not None
+        assert old is not None
+        assert new is not None
+        return _type(change.fact, sides, old, new)
+    match change.fact:
+        case Fact.FIELD_ADDED if new is not None and sides is not None:
+            return _added(new, change, sides)
+        case Fact.FIELD_DROPPED if sides is not None and not any(
+            slot in sides.before for slot in sides.new.dataset.columns
+        ):
+            return Judgement(Outcome.REFUSED, "no column of the table would be left", "write a new table")
+        case Fact.FIELD_DROPPED if sides is not None and old is not None:
+            return _dropped(old, sides)
+        case Fact.FIELD_MOVED if new is not None and old is not None:
+            if is_in_structs(old) and is_in_structs(new):
+                assert sides is not None
+                return _moved(old, new, sides)
+            return Judgement(Outcome.REFUSED, "there is no way into or out of a list or map", _BESIDE)
+        case Fact.BECAME_REQUIRED if sides is not None and new is not None and not _own_words(sides.new, new):
+            return Judgement(Outcome.METADATA, "Lance does not keep whether items of a vector may be null")
+        case Fact.BECAME_REQUIRED:
+            return Judgement(
+                Outcome.DATA,
+                f"Lance takes it if no row has null in {change.path}",
+                "look for nulls, and fill them first",
+            )
+        case Fact.STORAGE_VERSION_CHANGED:
+            return Judgement(
+                Outcome.REFUSED,
+                "a table keeps the version of its data files",
+                "copy the data into a new table",
+            )
+        case Fact.PACKED_STRUCT_CHANGED:
+            return Judgement(
+                Outcome.REFUSED,
+                "files that are there have the other layout, and cannot be read with this",
+                _BESIDE,
+            )
+        case Fact.BLOB_ADDED | Fact.BLOB_REMOVED | Fact.FLOAT_ENCODING_CHANGED:
+            return Judgement(Outcome.REFUSED, "Lance has no cast between the two layouts", _BESIDE)
+        case Fact.JSON_CHANGED if change.new:
+            return Judgement(Outcome.DATA, "every text has to be JSON", "look at the texts first")
+        case Fact.JSON_CHANGED:
+            return Judgement(Outcome.REFUSED, "Lance turns JSON into bytes only", _BESIDE)
+        case Fact.UNIT_CHANGED if change.old is not None and change.new is not None:
+            return of_another_unit(change)
+    return Judgement(Outcome.METADATA)
+
+
+def _holders(change: Change) -> list[Slot]:
+    """What the members stand in that a change is about."""
+    if change.fact is Fact.FIELDS_REORDERED:
+        return [] if change.old_slot is None else [change.old_slot]
+    return [
+        above for slot in (change.old_slot, change.new_slot) if slot is not None for above in _around(slot)
+    ]
+
+
+def _is_packed(slot: Slot) -> bool:
+    encoding = lance.ENCODING.read(slot.extra)
+    return encoding is not None and bool(encoding.packed)
+
+
+def _added(new: Slot, change: Change, sides: Pair) -> Judgement:
+    if has_values(new, sides):
+        hollow = _hollow(new, sides)
+        if hollow is not None:
+            return Judgement(
+                Outcome.REFUSED,
+                f"rows that are there have no {hollow.title}, and it may not be null",
+                f"make it optional: {{kind: Option, inner: {hollow.type.kind}}}",
+            )
+        return Judgement(Outcome.REWRITE, "it is made of fields that were elsewhere; their data is copied")
+    if not new.is_nullable:
+        return Judgement(
+            Outcome.REFUSED,
+            f"rows that are there have no {change.path}, and it may not be null",
+            f"make it optional: {{kind: Option, inner: {new.type.kind}}}; when it is filled, make it required",
+        )
+    if is_inside_map_or_vector(new):
+        return Judgement(
+            Outcome.REWRITE, "Lance adds nothing inside maps and vectors; the column is written anew"
+        )
+    return Judgement(Outcome.METADATA, "rows that are there read as null")
+
+
+def _dropped(old: Slot, sides: Pair) -> Judgement:
+    """Lance's files tell where a struct or a list is null in the data of what is below it, and nowhere else."""
+    for above in _around(old):
+        new = sides.after.get(above)
+        if new is not None and not is_inside_map_or_vector(new) and not _is_told(new, above, sides):
+            return Judgement(
+                Outcome.REWRITE,
+                f"nothing is left in {new.title} that all files hold, so they would not tell where it is null; "
+                "another field of it is written",
+            )
+    return Judgement(Outcome.METADATA)
+
+
+def _is_told(slot: Slot, above: Slot, sides: Pair) -> bool:
+    """Whether something below a slot has data wherever an old slot around it has."""
+    if slot.children and slot.type.kind == "Struct":
+        return any(_is_told(child, above, sides) for child in slot.children)
+    if slot.children and slot.type.kind == "List" and _own_words(sides.new, slot.children[0]):
+        return _is_told(slot.children[0], above, sides)
+    before = [sides.before[inner] for inner in preorder([slot]) if inner in sides.before]
+    return any(_is_as_old(inner, above, sides.old) for inner in before)
+
+
+def _is_as_old(slot: Slot, above: Slot, side: Side) -> bool:
+    """Whether a field came with what is around it, or was written anew later; without a lock nobody knows better."""
+    if side.locked is None or side.ids is None:
+        return True
+    states = [[s for s in side.locked.states if s.id == side.ids[it]] for it in (slot, above)]
+    if not all(states):
+        return True
+    (mine, theirs) = (min(found, key=lambda state: state.first) for found in states)
+    is_rewritten = len({state.numbers.lance for state in states[0]}) > 1
+    return mine.first <= theirs.first or is_rewritten
+
+
+def _moved(old: Slot, new: Slot, sides: Pair) -> Judgement:
+    """What becomes of values whose structs may be null, before or after."""
+    uncopied = next((slot for slot in preorder([new]) if not _UNCOPIED.isdisjoint(slot.extra)), None)
+    if uncopied is not None:
+        return Judgement(
+            Outcome.REFUSED, f"Lance does not hand out {uncopied.title} in a form that can be copied", _BESIDE
+        )
+    lost = moved_into(new, sides)
+    if lost:
+        return Judgement(
+            Outcome.DATA,
+            f"the values of {old.title} are lost in rows in which {lost[0].title} is null",
+            f"fill {lost[0].title} in these rows first",
+        )
+    if left_behind(new, sides):
+        return Judgement(
+            Outcome.DATA,
+            f"there is no {new.title} in rows in which a struct around {old.title} is null, and it may not be null",
+            f"make it optional: {{kind: Option, inner: {new.type.kind}}}, or fill the struct in these rows first",
+        )
+    return Judgement(Outcome.REWRITE, "Lance moves no column into another; its data is copied")
+
+
+def moved_into(new: Slot, sides: Pair) -> list[Slot]:
+    """The old structs that a field moves into, and which may be null in existing rows; outermost first."""
+    stayed = set(_around(sides.before[new]))
+    olds = [sides.before[above] for above in _around(new) if above in sides.before]
+    return [old for old in reversed(olds) if old.is_nullable and old not in stayed]
+
+
+def left_behind(new: Slot, sides: Pair) -> bool:
+    """Whether a required field moves out of a struct that may be null in existing rows."""
+    stay = {sides.before.get(above) for above in _around(new)}
+    return not new.is_nullable and any(
+        old.is_nullable and old not in stay for old in _around(sides.before[new])
+    )
+
+
+def _around(slot: Slot) -> list[Slot]:
+    """What stands around a slot, innermost first."""
+    found = []
+    while slot.parent is not None:
+        slot = slot.parent
+        found.append(slot)
+    return found
+
+
+def has_values(new: Slot, sides: Pair) -> bool:
+    """Whether a new field is made of others: of such as there are, or as there were on the way to its version."""
+    return any(
+        slot in sides.before or version_before(slot, sides.new) is not None for slot in preorder([new])
+    )
+
+
+def version_before(struct: Slot, side: Side) -> int | None:
+    """The version in which the members of a struct stood elsewhere; None for one that did not begin like that.
+
+    Whoever went from version to version has such a struct in every row, though its members may be null.
+    """
+    if not struct.children or side.locked is None or side.ids is None:
+        return None
+    first: dict[int, int] = {}
+    for state in side.locked.states:
+        first[state.id] = min(state.first, first.get(state.id, state.first))
+    begun = first.get(side.ids[struct], 1)
+    is_made_of_others = any(first.get(side.ids[child], begun) < begun for child in struct.children)
+    return begun - 1 if is_made_of_others else None
+
+
+def _hollow(new: Slot, sides: Pair) -> Slot | None:
+    """A required member without values, in something that is made of fields which were elsewhere."""
+    for child in new.children:
+        if child in sides.before:
+            continue
+        if any(slot in sides.before for slot in preorder([child])):
+            found = _hollow(child, sides)
+            if found is not None:
+                return found
+        elif not child.is_nullable:
+            return child
+    return None
+
+
+def _type(fact: Fact, sides: Pair, old: Slot, new: Slot) -> Judgement:
+    if fact is Fact.SORTED_KEYS_CHANGED and getattr(new.type, "keys_sorted", False):
+        return Judgement(Outcome.REFUSED, "Lance has no map with sorted keys", "remove `keysSorted`")
+    before, after = _words(sides.old, old), _words(sides.new, new)
+    if before == after:
+        # Views are not known to Lance; an extension type is, by its metadata.
+        return Judgement(Outcome.METADATA) if fact is Fact.EXTENSION_TYPE_CHANGED else SAFE
+    if before == ("json",) and not is_cast("json", after[0]):
+        return Judgement(Outcome.REFUSED, "Lance turns JSON into bytes only", _BESIDE)
+    if clock_of(old, new) is None:
+        return _undeclared_clock(old, new)
+    match fit(old.type, new.type):
+        case Fit.NEVER:
+            return Judgement(Outcome.REFUSED, f"{old.type.title()} cannot become {new.type.title()}", _BESIDE)
+        case Fit.DEPENDS:
+            return Judgement(
+                Outcome.DATA,
+                f"the column is written anew; {_what_may_be_wrong(old, new)}",
+                "`schemac apply` looks at all values before it changes anything",
+            )
+    return Judgement(Outcome.REWRITE, "the column is written anew, under a new id")
+
+
+def _undeclared_clock(old: Slot, new: Slot) -> Judgement:
+    reading, instant = (old, new) if getattr(old.type, "timezone", None) is None else (new, old)
+    zone = getattr(instant.type, "timezone", "")
+    return Judgement(
+        Outcome.REFUSED,
+        f"nobody has said which clock the readings of {reading.title}, which has no zone, are from",
+        f"write under its `extra:` `{own.CLOCK_ZONE.key}: {zone}` if it is the clock of {zone}, or `UTC`, or whichever it is",
+    )
+
+
+def _what_may_be_wrong(old: Slot, new: Slot) -> str:
+    zones = [getattr(slot.type, "timezone", None) for slot in (old, new)]
+    if old.type.kind == new.type.kind == "Timestamp" and zones.count(None) == 1:
+        return f"readings without a zone are taken from a clock in {clock_of(old, new)}, and have to be unambiguous there"
+    return misfit(old.type, new.type)
+
+
+def _words(side: Side, slot: Slot) -> tuple[str, ...]:
+    """Lance's words for a slot; an item of a vector has none of its own, so those of the vector count."""
+    while not _own_words(side, slot) and slot.parent is not None:
+        slot = slot.parent
+    return _own_words(side, slot)
+
+
+def _own_words(side: Side, slot: Slot) -> tuple[str, ...]:
+    return column_words(side, slot.column)[slot]
+
+
+def is_inside_map_or_vector(slot: Slot) -> bool:
+    """Whether a map or a fixed-size list stands above."""
+    above = slot.parent
+    while above is not None:
+        if above.type.kind == "Map" or getattr(above.type, "fixed_length", None) is not None:
+            return True
+        above = above.parent
+    return False
+
+
+JUDGE = Judge(judge)

@@ -1,0 +1,354 @@
+"""What Lance refuses, accepts and then cannot read, or does not keep.
+
+Layer: engines.
+Errors: SC501 to SC506; losses SC511.
+Source: data written and read with pylance 14.0.2, for every type at every position in all four storage versions
+(`tests/conformance/test_lance_tables.py`). Lance looks at most of these only when data comes, so nobody else
+tells the author before.
+"""
+
+from typing import Any, NamedTuple
+
+from schemac.arrow.lower import storage_version
+from schemac.arrow.lower_metadata import EXTENSION_METADATA
+from schemac.artifacts.emission import Compilation, Emission
+from schemac.attributes import lance
+from schemac.engines.lance.types import BRAIN_FLOAT, NAME_KEY, Types
+from schemac.logical.slots import Slot
+from schemac.physical.arrow import pa
+from schemac.physical.field import LoweredField
+from schemac.source.catalogue import (
+    LANCE_NAME,
+    LANCE_NAME_RISK,
+    LANCE_NULL_VECTOR,
+    LANCE_READ_RISK,
+    LANCE_STORAGE_VERSION,
+    LANCE_STRUCTURE,
+    LANCE_TYPE,
+)
+from schemac.source.diagnostic import Code
+
+MAX_DEPTH = 32
+"""Levels of nesting that Lance's way in, Arrow's C interface, takes with room to spare."""
+RESERVED_NAMES = frozenset(
+    {"_rowid", "_rowaddr", "_rowoffset", "_row_created_at_version", "_row_last_updated_at_version"}
+)
+RISKY_NAMES = frozenset({"_distance", "_score"})
+
+
+_OF_BRAIN_FLOATS = frozenset({NAME_KEY, EXTENSION_METADATA.encode()})
+"""Metadata of an item that the logical type of its vector tells."""
+
+
+class _Place(NamedTuple):
+    """What stands around a field."""
+
+    depth: int = 1
+    is_repeated: bool = False
+    """Inside a list of variable length or a map."""
+    may_be_absent: bool = False
+    """Something around it, up to the nearest of those, may be null."""
+    is_in_vector: bool = False
+    """Inside a fixed-size list of structs."""
+
+
+_TOP = _Place()
+
+
+class Limits:
+    """Judges one schema for the storage version that it asks for, or for that of a table."""
+
+    def __init__(self, compilation: Compilation, emission: Emission, *, of_table: str | None = None) -> None:
+        self.fields = compilation.lowered.fields
+        self.of_table = of_table
+        self.version = of_table or storage_version(compilation.dataset.schema.extra)
+        self.emission = emission
+        self.findings = emission.findings
+        self.is_ok = True
+        self.types = Types()
+
+    def are_kept(self) -> bool:
+        """Whether Lance can hold the schema; what it does not keep is entered as a loss."""
+        for top in self.fields:
+            self.column_name(top.slot)
+            self.field(top, _TOP)
+        return self.is_ok
+
+    def refuse(self, slot: Slot, code: Code, message: str, *steps: str, help: str = "") -> None:
+        """Report an error at a type."""
+        self.is_ok = False
+        self.findings.at_type(slot, code, message, *steps, help=help)
+
+    def refuse_name(self, slot: Slot, message: str, help: str) -> None:
+        """Report an error at a name."""
+        self.is_ok = False
+        self.findings.at_name(slot, LANCE_NAME, message, help=help)
+
+    def needs(self, version: str, slot: Slot, what: str) -> None:
+        """Refuse, unless the schema asks for that version or a newer one."""
+        if self.version < version and self.of_table is not None:
+            message = f"{what} needs Lance's storage version {version}, but the data files of the table are of {self.version}"
+            help = f"copy the table into one of version {version}, or leave this out; a table keeps its version for ever"
+            self.refuse(slot, LANCE_STORAGE_VERSION, message, help=help)
+        elif self.version < version:
+            self.refuse(
+                slot,
+                LANCE_STORAGE_VERSION,
+                f"{what} needs Lance's storage version {version}, but the schema asks for {self.version}",
+                help=f'write `{lance.STORAGE_VERSION.key}: "{version}"` under the schema\'s `extra:`',
+            )
+
+    def column_name(self, slot: Slot) -> None:
+        """Names of columns; those of members Lance takes as they are."""
+        name = str(slot.segment)
+        if "." in name:
+            help = f"rename it to '{name.replace('.', '_')}'"
+            self.refuse_name(slot, f"Lance takes no dot in the column name '{name}'", help)
+        elif "`" in name:
+            message = f"Lance writes the column '{name}' but cannot read it: its name holds a backtick"
+            self.refuse_name(slot, message, "rename it")
+        elif name in RESERVED_NAMES:
+            self.refuse_name(slot, f"Lance keeps the name '{name}' for itself", "rename it")
+        elif name in RISKY_NAMES:
+            message = f"searches of Lance return a column '{name}' of their own"
+            self.findings.at_name(slot, LANCE_NAME_RISK, message, help="rename it")
+
+    def field(self, field: LoweredField, place: _Place) -> None:
+        """One field and all below it."""
+        slot: Slot = field.slot
+        if place.depth > MAX_DEPTH:
+            message = f"{slot.title} lies more than {MAX_DEPTH} levels deep"
+            self.refuse(slot, LANCE_STRUCTURE, message, help="flatten the schema")
+            return
+        type_: Any = field.arrow.type
+        if type_.id not in self.types.plain:
+            self.type(field, type_, place)
+        if slot.extra:
+            self.attributes(field, type_, place)
+        if field.children:
+            below = self.below(slot, type_, place)
+            for child in field.children:
+                self.field(child, below)
+
+    def below(self, slot: Slot, type_: Any, place: _Place) -> _Place:
+        """The place of a field's children."""
+        depth = place.depth + (2 if type_.id == self.types.map else 1)
+        is_vector = type_.id == self.types.fixed_list
+        if type_.id == self.types.struct or is_vector:
+            may_be_absent = place.may_be_absent or slot.is_nullable
+            return _Place(depth, place.is_repeated, may_be_absent, place.is_in_vector or is_vector)
+        return _Place(depth, is_repeated=True, is_in_vector=place.is_in_vector)
+
+    def type(self, field: LoweredField, type_: Any, place: _Place) -> None:
+        """Check the type of a field and all that follows from it."""
+        slot, id, types = field.slot, type_.id, self.types
+        if id in types.with_parameters:
+            return
+        if id in types.views:
+            self.emission.lose(slot, f"{type_}", types.variable[id])
+            if place.depth > 1:
+                self.needs("2.1", slot, f"a {type_} below the top")
+        elif id in types.variable:
+            return
+        elif id == types.struct:
+            self.struct(slot, type_)
+        elif id == types.fixed_list:
+            self.vector(field, type_, place)
+        elif id in types.lists:
+            self.inside_vector(slot, place)
+        elif id == types.map:
+            self.map(slot, type_, place)
+        elif id == types.dictionary:
+            self.dictionary(slot, type_)
+        elif not isinstance(type_, pa.BaseExtensionType):
+            is_decimal = slot.type.kind == "Decimal"
+            help = "remove the decimal hint: 128 bits hold it" if is_decimal else "remove the `View` hint"
+            self.refuse(slot, LANCE_TYPE, f"Lance has no {type_}", help=help)
+
+    def struct(self, slot: Slot, type_: Any) -> None:
+        """Check the members of a struct."""
+        if slot.type.kind != "Struct":
+            return
+        if type_.num_fields == 0 and not self.empty_struct_is_kept(slot):
+            message = f"{slot.title} has no members, and Lance cannot read such a struct"
+            self.refuse(slot, LANCE_STRUCTURE, message, "fields", help="give it a member, or leave it out")
+        if slot.is_nullable:
+            self.needs("2.1", slot, f"a struct that may be null ({slot.title})")
+
+    def empty_struct_is_kept(self, slot: Slot) -> bool:
+        """Version 2.0 keeps it where it is never null; since then columns beside it come back wrong, or not at all."""
+        above: Slot | None = slot
+        while above is not None:
+            is_vector = getattr(above.type, "fixed_length", None) is not None
+            if above.is_nullable or above.type.kind == "Map" or is_vector:
+                return False
+            above = above.parent
+        return self.version == "2.0"
+
+    def vector(self, field: LoweredField, type_: Any, place: _Place) -> None:
+        """Check a fixed-size list and its items."""
+        slot, types, item = field.slot, self.types, type_.value_type
+        item_metadata = type_.value_field.metadata or {}
+        is_marked = item_metadata.get(NAME_KEY, BRAIN_FLOAT) != BRAIN_FLOAT
+        is_plain = (item.id in types.plain or item.id in types.with_parameters) and not is_marked
+        is_vector = item.id == types.fixed_list and item.value_type.id != types.struct and not is_marked
+        if item.id == types.struct and (not field.children or field.children[0].slot.type.kind == "Struct"):
+            self.vector_of_structs(field, place)
+        elif not is_plain and not is_vector:
+            what = "an extension type" if is_marked else item
+            message = f"Lance has no fixed-size list of {what}"
+            help = "remove `fixedLength`, or make the items numbers"
+            self.refuse(slot, LANCE_TYPE, message, "itemType", help=help)
+        else:
+            if not type_.value_field.nullable:
+                self.null_vector(slot)
+                self.emission.lose(slot, "items that may not be null", "items that may be null")
+            if type_.value_field.name != "item":
+                self.emission.lose(slot, f"the name {type_.value_field.name} of the items", "item")
+            if not _OF_BRAIN_FLOATS.issuperset(item_metadata):
+                becomes = "nothing: items of a fixed-size list have no metadata"
+                self.emission.lose(slot, "attributes of the items", becomes)
+
+    def null_vector(self, slot: Slot) -> None:
+        """Arrow puts nulls under a null vector, and Lance's writer takes them for values from version 2.1 on."""
+        if slot.is_nullable and self.version >= "2.1":
+            message = (
+                f"{slot.title} may be null, but its items may not: where pyarrow builds such a row, as `pa.array` and "
+                "`from_pylist` do, Lance refuses to write it"
+            )
+            item = slot.type.item_type.title()  # type: ignore[attr-defined]
+            help = f"write `itemType: {{kind: Option, inner: {item}}}`; Lance keeps items of vectors as optional anyway"
+            self.findings.at_type(slot, LANCE_NULL_VECTOR, message, "itemType", help=help)
+
+    def vector_of_structs(self, field: LoweredField, place: _Place) -> None:
+        """Check a fixed-size list of structs."""
+        slot = field.slot
+        what = f"a fixed-size list of structs ({slot.title})"
+        if not place.is_repeated:
+            self.needs("2.2", slot, what)
+            if not place.is_in_vector and self.is_miscounted(field):
+                message = f"Lance reads {what} by itself only; together with other columns the read fails"
+                help = "remove `fixedLength`, or read it with `columns=[…]`"
+                self.findings.at_type(slot, LANCE_READ_RISK, message, help=help)
+        elif self.version < "2.3":
+            self.needs("2.3", slot, f"{what} inside a list or map")
+        elif (place.may_be_absent or slot.is_nullable) and _count_leaves(field) > 1:
+            message = f"Lance cannot read {what} that may be null inside a list or map"
+            help = "make it required, or remove `fixedLength`"
+            self.refuse(slot, LANCE_STRUCTURE, message, help=help)
+
+    def is_miscounted(self, vector: LoweredField) -> bool:
+        """Whether Lance counts the items of a vector of structs as rows of the table, and then misses some.
+
+        Since version 2.3 values in lists and maps, and nulls, are counted right.
+        """
+        if self.version < "2.3":
+            return self.version == "2.2"
+        leaves = [child for item in vector.children for child in self.unrepeated_leaves(item)]
+        return any(leaf.arrow.type.id != self.types.null for leaf in leaves)
+
+    def unrepeated_leaves(self, field: LoweredField) -> list[LoweredField]:
+        """Return the leaves below a field that no list or map repeats."""
+        id = field.arrow.type.id
+        if id in self.types.lists or id == self.types.map:
+            return []
+        if not field.children:
+            return [field]
+        return [leaf for child in field.children for leaf in self.unrepeated_leaves(child)]
+
+    def inside_vector(self, slot: Slot, place: _Place) -> None:
+        """Check a slot inside a fixed-size list of structs."""
+        if place.is_in_vector:
+            what = f"a {slot.type.kind} inside a fixed-size list of structs ({slot.title})"
+            self.needs("2.3", slot, what)
+
+    def map(self, slot: Slot, type_: Any, place: _Place) -> None:
+        """Check a map."""
+        if type_.keys_sorted:
+            message = "Lance has no map with sorted keys"
+            self.refuse(slot, LANCE_TYPE, message, "keysSorted", help="remove `keysSorted`")
+        if place.is_in_vector:
+            self.inside_vector(slot, place)
+        else:
+            self.needs("2.2", slot, f"a map ({slot.title})")
+
+    def dictionary(self, slot: Slot, type_: Any) -> None:
+        """Check a dictionary."""
+        value, types = type_.value_type, self.types
+        is_kept = value.id in types.plain or value.id in types.variable
+        if not is_kept or value.id in (*types.views, *types.dates):
+            help = "remove the dictionary hint: Lance finds repeated values by itself"
+            self.refuse(slot, LANCE_TYPE, f"Lance has no dictionary of {value}", help=help)
+        elif type_.ordered:
+            self.emission.lose(slot, "an ordered dictionary", "a dictionary without order")
+
+    def attributes(self, field: LoweredField, type_: Any, place: _Place) -> None:
+        """Check the attributes of a field."""
+        slot: Slot = field.slot
+        encoding = lance.ENCODING.read(slot.extra)
+        if encoding is not None and encoding.structural_encoding == "sparse":
+            self.needs("2.3", slot, "sparse structural encoding")
+        if encoding is not None and encoding.packed and type_.id == self.types.struct:
+            for child in field.children:
+                self.packed(slot, child)
+            if not field.children:
+                message = f"Lance cannot pack a struct without members ({slot.title})"
+                self.refuse(slot, LANCE_TYPE, message, help="remove `packed`")
+        if lance.BLOB.key in slot.extra:
+            self.blob(slot, place)
+
+    def blob(self, slot: Slot, place: _Place) -> None:
+        """Check the place of a blob."""
+        parent = slot.parent
+        while parent is not None:
+            if parent.type.kind == "Map" or getattr(parent.type, "fixed_length", None) is not None:
+                message = f"Lance takes no blob inside {parent.type.title()}"
+                help = "move it into a struct or a list of variable length"
+                self.refuse(slot, LANCE_TYPE, message, help=help)
+                return
+            parent = parent.parent
+        # Version 2.0 writes and reads it, 2.1 writes it only.
+        if place.is_repeated and self.version == "2.1":
+            self.needs("2.2", slot, f"a blob inside a list ({slot.title})")
+
+    def packed(self, holder: Slot, member: LoweredField) -> None:
+        """A member of a struct whose values lie side by side."""
+        slot, type_, types = member.slot, member.arrow.type, self.types
+        storage: Any = type_.storage_type if isinstance(type_, pa.BaseExtensionType) else type_
+        id = storage.id
+        item, has_nullable_items = storage, False
+        while item.id == types.fixed_list:
+            has_nullable_items = has_nullable_items or item.value_field.nullable
+            item = item.value_type
+        is_one_width = (item.id in types.plain or item.id in types.with_parameters) and item.id not in (
+            types.null,
+            types.bool,
+        )
+        is_text = id in types.variable and lance.BLOB.key not in slot.extra
+        if slot.is_nullable:
+            self.refuse(
+                slot,
+                LANCE_TYPE,
+                f"Lance cannot pack a struct in which {slot.title} may be null",
+                help=f"remove `packed` from {holder.title}",
+            )
+        elif id == types.struct and slot.type.kind == "Struct" and member.children:
+            self.needs("2.3", slot, f"a packed struct inside which {slot.title} is a struct")
+            for child in member.children:
+                self.packed(holder, child)
+        elif id == types.fixed_list and is_one_width:
+            if self.version == "2.1" or (self.version == "2.0" and has_nullable_items):
+                self.needs("2.2", slot, f"a packed struct with a vector ({slot.title})")
+        elif is_text:
+            self.needs("2.2", slot, f"a packed struct with values of variable length ({slot.title})")
+        elif not is_one_width:
+            self.refuse(
+                slot,
+                LANCE_TYPE,
+                f"Lance cannot pack a struct with the {slot.type.kind} {slot.title}",
+                help=f"remove `packed` from {holder.title}",
+            )
+
+
+def _count_leaves(field: LoweredField) -> int:
+    return sum(map(_count_leaves, field.children)) if field.children else 1

@@ -1,0 +1,134 @@
+"""Lance: the schema of a table's newest version, or a schema message in a file of its own.
+
+Layer: engines.
+Shape: a table's folder; or `lance.file.Schema` in binary (`.binpb`) or as text (`.txtpb`), as `schemac build` writes it.
+Errors: SC552 unreadable-source, in a text at its place.
+Source: `LanceDataset.schema`, `LanceDataset.data_storage_version`.
+"""
+
+import re
+import warnings
+from pathlib import Path
+from typing import Any
+
+from schemac.arrow.lift import lift
+from schemac.attributes import lance as words
+from schemac.importers.importer import Imported, Importer, LanceIds, Notes, first_line, refuse
+from schemac.physical.arrow import pa
+from schemac.source.report import Report
+from schemac.source.span import Span
+from schemac.source.text import SourceText
+
+_KIND_OF_ERROR = re.compile(r"^lanceError\([^)]*\): ")
+
+
+def read(path: Path, report: Report) -> Imported | None:
+    """The schema with keys, encodings and, of a table, the storage version."""
+    return _table(path, report) if path.is_dir() else _message(path, report)
+
+
+def _table(path: Path, report: Report) -> Imported | None:
+    table = _opened(path, report)
+    if table is None:
+        return None
+    schema, version, number, ids = table
+    # The storage version is kept where it is an older one, and the older blobs with it.
+    notes = Notes()
+    tree = lift(schema, str(path), report, notes.add)
+    if version in words.STORAGE_VERSIONS and version != words.DEFAULT_STORAGE_VERSION:
+        tree = {**tree, "extra": {**tree.get("extra", {}), words.STORAGE_VERSION.key: version}}
+    comment = f"from version {number} of a Lance table"
+    return Imported(tree, (comment,), path.name.removesuffix(".lance"), notes, lance=ids)
+
+
+def _opened(path: Path, report: Report) -> tuple[Any, str, int, LanceIds] | None:
+    # Imported here for start-up time, and because Lance is an extra that may not be there.
+    import lance
+
+    try:
+        table = lance.dataset(str(path))
+        found = table.schema, table.data_storage_version, table.version, _ids(table)
+    except (ValueError, pa.ArrowException) as error:
+        # Lance adds the places in its own source where the error passed.
+        reason = _KIND_OF_ERROR.sub("", first_line(error)).partition(", /")[0].partition(": Not found")[0]
+        refuse(path, f"it is no Lance table: {reason}", report)
+    except BaseException as error:
+        # A failure inside of Lance itself is no Exception.
+        if type(error).__name__ != "PanicException":
+            raise
+        refuse(path, f"it is no Lance table, and Lance failed on it: {first_line(error)}", report)
+    else:
+        return found
+    return None
+
+
+def _ids(table: Any) -> LanceIds:
+    """The ids of a table's fields, and the highest one that its schema or its data files know."""
+    fields: list[tuple[str, int]] = []
+
+    def take(field: Any) -> None:
+        fields.append((field.name(), field.id()))
+        for child in field.children():
+            take(child)
+
+    for field in table.lance_schema.fields():
+        take(field)
+    used = [id for _, id in fields]
+    for fragment in table.get_fragments():
+        used += [id for file in fragment.metadata.files for id in file.fields]
+    return LanceIds(tuple(fields), max(used, default=-1))
+
+
+def _message(path: Path, report: Report) -> Imported | None:
+    # Imported here for start-up time: protobuf is for those who have a message.
+    from google.protobuf.message import DecodeError
+
+    from schemac.engines.lance._generated.lance import file_pb2 as pb
+    from schemac.engines.lance.reader_schema import UnreadableMessageError, to_arrow
+
+    if path.suffix.lower() == ".lance":
+        refuse(path, "it is one file of a Lance table", report, help="give the table's folder")
+        return None
+    content = path.read_bytes()
+    message: pb.Schema | None = pb.Schema()
+    assert message is not None
+    try:
+        if path.suffix.lower() == ".txtpb":
+            message = _parsed(content, path, report)
+        else:
+            message.ParseFromString(content)
+        if message is None:
+            return None
+        if not message.fields:
+            refuse(path, "it is no schema of Lance's: it holds no fields", report)
+            return None
+        notes = Notes()
+        return Imported(lift(to_arrow(message), str(path), report, notes.add), notes=notes)
+    except (DecodeError, UnreadableMessageError) as error:
+        refuse(path, f"it is no schema of Lance's: {first_line(error)}", report)
+        return None
+
+
+def _parsed(content: bytes, path: Path, report: Report) -> Any:
+    """The message of a text; None after saying where it is wrong."""
+    from google.protobuf import text_format  # for start-up time, as above
+
+    from schemac.engines.lance._generated.lance import file_pb2 as pb
+
+    try:
+        with warnings.catch_warnings():
+            # Unknown escapes in a text are the text's own fault, and are kept as they stand.
+            warnings.simplefilter("ignore", DeprecationWarning)
+            return text_format.Parse(content.decode(), pb.Schema())
+    except UnicodeDecodeError as error:
+        refuse(path, f"it is not UTF-8: byte 0x{content[error.start]:02x} at {error.start}", report)
+    except text_format.ParseError as error:
+        source = SourceText(content.decode(), str(path))
+        line, column = error.GetLine() or 1, error.GetColumn() or 1
+        start = sum(len(text) + 1 for text in source.content.split("\n")[: line - 1]) + column - 1
+        reason = first_line(error).partition(" : ")[2] or first_line(error)
+        refuse(path, f"it is no schema of Lance's: {reason}", report, source=source, span=Span(start, start))
+    return None
+
+
+IMPORTER = Importer("lance", "Lance table, or a schema message of Lance's", read)

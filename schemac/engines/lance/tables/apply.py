@@ -1,0 +1,266 @@
+"""Carries a plan out on a Lance table.
+
+Layer: engines.
+Shape: every check before the first change. New columns are written into files that nothing refers to; one commit puts
+them into the table, and Lance refuses it if anybody wrote a row since the version that they were made of. Then what
+changed is made again, and what did not is kept. Whatever is done already is seen in the table itself, by the ids of its
+fields, so a run that died goes on where it stopped. Old versions of the table are not touched.
+Errors: SC421, SC422 failed-check, SC423 table-changed.
+"""
+
+import json
+from dataclasses import asdict
+from typing import Any
+
+from schemac.engines.lance.tables.fields import data_of, lance_schema
+from schemac.engines.lance.tables.fragments import Files, Made, Progress, Rewriter, with_files, write_here
+from schemac.engines.lance.tables.ids import IDS_KEY, note_ids
+from schemac.engines.lance.tables.indices import build, indices_of
+from schemac.engines.lance.tables.live_table import INDICES_KEY, lance_errors, open_table
+from schemac.engines.lance.tables.plan import Plan, is_going, path_after, plan
+from schemac.engines.lance.tables.questions import Question
+from schemac.engines.lance.tables.recipe import Recipe
+from schemac.engines.lance.tables.steps import BuildIndex, Check, Index, SetSchema, Swap
+from schemac.logical.slots import Slot
+from schemac.source.catalogue import TABLE_CHANGED, UNUSABLE_TABLE
+from schemac.source.report import Report
+
+MOST_STARTS = 20
+"""How often a run starts over where others keep writing."""
+
+
+class _StoppedError(Exception):
+    """The reason is in the report."""
+
+
+def apply_plan(made: Plan, report: Report, progress: Progress, rewrite: Rewriter | None = None) -> bool:
+    """Carry out all steps; false after saying why not."""
+    run = _Run(made, report, progress, rewrite or write_here)
+    name = made.table.name
+    try:
+        for _ in range(MOST_STARTS):
+            if run.is_through():
+                return True
+        report.add(
+            TABLE_CHANGED,
+            f"{name} is written to faster than its new columns are made",
+            file=name,
+            help=f"run the command again when less is written; {run.state}",
+        )
+    except _StoppedError:
+        pass
+    except (OSError, ValueError, RuntimeError) as error:
+        reason = str(error).splitlines()[0].partition(", /")[0]
+        report.add(UNUSABLE_TABLE, f"Lance stopped: {reason}", file=name, help=run.state)
+    return False
+
+
+class _Run:
+    """One command's work on a table."""
+
+    def __init__(self, made: Plan, report: Report, progress: Progress, rewrite: Rewriter) -> None:
+        self.plan = made
+        self.report = report
+        self.progress = progress
+        self.rewrite = rewrite
+        self.made = Made()
+        self.commits = 0
+
+    @property
+    def dataset(self) -> Any:
+        """The version that the plan is for."""
+        return self.plan.table.dataset
+
+    @property
+    def state(self) -> str:
+        """What has become of the table so far."""
+        if not self.commits:
+            return "nothing was changed"
+        return "all values are kept; `schemac plan --table` shows what remains to be done"
+
+    def is_through(self) -> bool:
+        """Do everything that is left; false where somebody else was quicker and there is a new plan."""
+        try:
+            with lance_errors():
+                self.check()
+                version = self.swap_in() if self.plan.of(Swap) else self.dataset.version
+                self.set_schema(version)
+                self.build_indices()
+        except (OSError, ValueError, RuntimeError) as error:
+            if "onflict" not in type(error).__name__ and "conflict" not in str(error).lower():
+                raise
+            self.start_over()
+            return False
+        return True
+
+    def start_over(self) -> None:
+        """Plan again for the table as it is now."""
+        table, new = self.plan.table, self.plan.sides.new
+        assert table.locked is not None
+        now = open_table(table.name, table.locked, self.report)
+        made = plan(now, new, self.report, self.plan.rounded) if now is not None else None
+        if made is None:
+            raise _StoppedError
+        if made.table.fields != table.fields:
+            self.made = Made()
+        self.plan = made
+
+    def check(self) -> None:
+        """All checks, over every fragment that was not looked at yet, before anything is changed."""
+        questions = [Question(check, self.plan) for check in self.plan.of(Check)]
+        fragments = self.dataset.get_fragments() if questions else []
+        fresh = [f for f in fragments if Files.of(f.metadata) not in self.made.checked]
+        for number, question in enumerate(questions):
+            self.progress(f"checking {question.check.title}", number, len(questions))
+            scanner = self.dataset.scanner(
+                columns=question.columns, fragments=fresh, scan_in_order=True, with_row_id=True
+            )
+            for batch in scanner.to_batches() if fresh else ():
+                question.ask(batch)
+            question.report(self.plan.table.name, self.state, self.report)
+        if self.report.has_errors:
+            raise _StoppedError
+        self.made.checked |= {Files.of(f.metadata) for f in fresh}
+
+    def swap_in(self) -> int:
+        """Make the new columns, and commit them if nobody wrote meanwhile; the version that has them."""
+        fragments = [self.with_new_columns(fragment) for fragment in self.write()]
+        expected = self.remember()
+        schema = lance_schema(self.plan.layout.middle, self.plan.table.metadata)
+        version = self.commit("swap in the new fields", "Merge", (fragments, schema), self.dataset.version)
+        if version != expected:
+            self.remember_late(version)
+        return version
+
+    def write(self) -> list[Any]:
+        """All fragments, after making what is not made yet."""
+        fragments: list[Any] = self.dataset.get_fragments()
+        missing: dict[tuple[Slot, ...], list[int]] = {}
+        for fragment in fragments:
+            roots = self.plan.layout.roots(data_of(fragment.metadata))
+            if roots and self.made.find(fragment, _titles(roots)) is None:
+                missing.setdefault(roots, []).append(fragment.fragment_id)
+        by_id = {fragment.fragment_id: fragment for fragment in fragments}
+        for roots, ids in missing.items():
+            recipe = Recipe.of(self.plan.stages, roots, self.plan.layout.numbers, self.plan.rounded)
+            path, version = self.plan.table.name, self.dataset.version
+            for id, file in self.rewrite(path, version, recipe, ids, self.progress).items():
+                key = (Files.of(by_id[id].metadata), _titles(roots))
+                self.made.files[key] = (file, by_id[id])
+        return fragments
+
+    def with_new_columns(self, fragment: Any) -> Any:
+        """A fragment's metadata with the file that was made for it."""
+        layout = self.plan.layout
+        roots = layout.roots(data_of(fragment.metadata))
+        file = self.made.find(fragment, _titles(roots)) if roots else None
+        if file is None:
+            return fragment.metadata
+        own = frozenset(id for root in roots for id in layout.ids_below(root))
+        return with_files(fragment.metadata, [(file, own)])
+
+    def remember(self) -> int:
+        """Note in the table which indices will go with their fields, and what its fields are between two commits.
+
+        Returns the version that the next commit makes, if nobody else makes it.
+        """
+        import lance
+
+        newest = lance.dataset(self.plan.table.name)
+        version = int(newest.version)
+        entries: dict[str, str] = {}
+        going = self.going(newest)
+        waiting = {index["name"]: index for index in self.waiting(newest)}
+        if any(index.name not in waiting for index in going):
+            waiting.update({index.name: asdict(index) for index in going})
+            entries[INDICES_KEY] = json.dumps(list(waiting.values()))
+        if self.plan.of(SetSchema):
+            layout = self.plan.layout
+            names = {field.id: field.name for field in layout.middle}
+            entries[IDS_KEY] = note_ids(layout.sides.new, names, layout.numbers)
+        if not entries:
+            return version + 1
+        self.progress("note what is to come", 0, 1)
+        newest.update_config(entries)
+        self.progress("note what is to come", 1, 1)
+        return version + 2
+
+    def going(self, dataset: Any) -> list[Index]:
+        """The indices of a version that go with their fields, and whose fields are somewhere afterwards."""
+        table, sides = self.plan.table, self.plan.sides
+        found = [table.with_field(index) for index in indices_of(dataset)]
+        return [i for i in found if is_going(i, table, self.plan.target) and path_after(i, sides) is not None]
+
+    def remember_late(self, version: int) -> None:
+        """Note the indices that somebody made in the moment before the swap, which dropped them."""
+        import lance
+
+        now = lance.dataset(self.plan.table.name)
+        waiting = {index["name"]: index for index in self.waiting(now)}
+        late = self.going(lance.dataset(self.plan.table.name, version=version - 1))
+        waiting.update({index.name: asdict(index) for index in late})
+        now.update_config({INDICES_KEY: json.dumps(list(waiting.values()))})
+
+    def waiting(self, dataset: Any) -> list[dict[str, Any]]:
+        """The indices that are noted."""
+        found: list[dict[str, Any]] = json.loads(dataset.config().get(INDICES_KEY) or "[]")
+        return found
+
+    def set_schema(self, version: int) -> None:
+        """Names, order, nullability, metadata and keys as compiled; what is not in the schema goes."""
+        import lance
+
+        if self.plan.of(SetSchema):
+            target = self.plan.target
+            schema = lance_schema(target.fields, dict(target.metadata))
+            self.commit("set schema", "Project", (schema,), version)
+        now = lance.dataset(self.plan.table.name)
+        if IDS_KEY in now.config():
+            now.delete_config_keys([IDS_KEY])
+
+    def build_indices(self) -> None:
+        """Each index that went with its field again, and out of the list of those that wait."""
+        import lance
+
+        now = lance.dataset(self.plan.table.name)
+        known = {step.index.name: step.index for step in self.plan.of(BuildIndex) if step.index is not None}
+        for index in map(_index, self.waiting(now)):
+            path = path_after(index, self.plan.sides)
+            known.setdefault(index.name, index)
+            if path is None:
+                del known[index.name]
+        standing = {description.name for description in now.describe_indices()}
+        for index in known.values():
+            if index.name not in standing:
+                self.build_index(index)
+        if self.waiting(now):
+            lance.dataset(self.plan.table.name).delete_config_keys([INDICES_KEY])
+
+    def build_index(self, index: Index) -> None:
+        """One index, where its field is now."""
+        import lance
+
+        path = path_after(index, self.plan.sides)
+        assert path is not None
+        self.progress(f"build index {index.name}", 0, 1)
+        build(lance.dataset(self.plan.table.name), index, path)
+        self.progress(f"build index {index.name}", 1, 1)
+
+    def commit(self, what: str, operation: str, arguments: tuple[Any, ...], version: int) -> int:
+        """One version more, made of a version, if nobody wrote since; its number."""
+        import lance
+
+        self.progress(what, 0, 1)
+        made = getattr(lance.LanceOperation, operation)(*arguments)
+        dataset = lance.LanceDataset.commit(self.plan.table.name, made, read_version=version)
+        self.commits += 1
+        self.progress(what, 1, 1)
+        return int(dataset.version)
+
+
+def _titles(roots: tuple[Slot, ...]) -> tuple[str, ...]:
+    return tuple(root.title for root in roots)
+
+
+def _index(entry: dict[str, Any]) -> Index:
+    return Index(**entry)

@@ -1,0 +1,108 @@
+"""Dates, times of day, points in time and durations.
+
+Layer: engines.
+Shape: stored numbers in a unit. An instant has the day and the time of day that the clock of its zone shows; which clock a
+reading without a zone is from, the field says. A day alone is its midnight, and a time of day alone is one of 1970-01-01.
+Where rounding is allowed, what is finer than the new unit is cut off, towards the past.
+"""
+
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from schemac.engines.lance.tables.casts.clocks import offsets_at, offsets_of
+from schemac.engines.lance.tables.casts.wanted import Cast, Wanted, array_of, numbers_of
+
+PER_SECOND = {"Second": 1, "Millisecond": 10**3, "Microsecond": 10**6, "Nanosecond": 10**9}
+DAY = 86400
+_MOST = 2**63 - 1
+
+
+def cast_moments(values: Any, wanted: Wanted) -> Cast:
+    """Between two temporal kinds."""
+    old, new = wanted.old, wanted.new
+    numbers, there = numbers_of(values)
+    numbers = numbers.astype(np.int64)
+    fits = np.ones(len(numbers), bool)
+    span, new_span = _span(old, values.type), _span(new, wanted.type)
+    was_instant, is_instant = _is_instant(old), _is_instant(new)
+    is_cut = wanted.is_rounded
+    if was_instant and not is_instant:
+        numbers, fits = _readings(numbers, span, wanted.zone, is_unique=not (is_cut and new.kind == "Date"))
+    if new.kind == "Time" and old.kind != "Time":
+        fits &= (numbers >= 0) & (numbers < DAY * span[1])
+    if is_instant and not was_instant:
+        # A day goes to seconds first, of which a clock shows some.
+        numbers, fits, span = _to_seconds(numbers, fits, span)
+        numbers, known = _instants(numbers, span, wanted.zone)
+        fits &= known
+    if new.kind == "Date" and old.kind != "Date":
+        # A Date in milliseconds counts whole days too.
+        numbers, held = rescaled(numbers, span, (DAY, 1), is_cut)
+        fits, span = fits & held, (DAY, 1)
+    numbers, held = rescaled(numbers, span, new_span, is_cut)
+    fits &= held
+    if wanted.type.bit_width == 32:
+        fits &= (numbers >= -(2**31)) & (numbers < 2**31)
+    return array_of(numbers, there, fits, wanted.type)
+
+
+def rescaled(numbers: Any, old: tuple[int, int], new: tuple[int, int], is_cut: bool) -> tuple[Any, Any]:
+    """Counts of one span as counts of another; a span is a number of seconds, as a fraction."""
+    # One old span is up / down new ones.
+    up, down = old[0] * new[1], old[1] * new[0]
+    common = int(np.gcd(up, down))
+    up, down = up // common, down // common
+    if down > 1:
+        cut = np.floor_divide(numbers, down)
+        is_whole = np.ones(len(numbers), bool) if is_cut else cut * down == numbers
+        return cut, is_whole
+    held = (numbers <= _MOST // up) & (numbers >= -(_MOST // up))
+    if up == 1:
+        held |= True
+    return np.where(held, numbers, 0) * up, held
+
+
+def _span(type_: Any, arrow_type: Any) -> tuple[int, int]:
+    """What one of the stored numbers counts: a numerator and a denominator, in seconds."""
+    if type_.kind == "Date":
+        return (1, 1000) if pa.types.is_date64(arrow_type) else (DAY, 1)
+    return (1, PER_SECOND[type_.unit])
+
+
+def _is_instant(type_: Any) -> bool:
+    return type_.kind == "Timestamp" and type_.timezone is not None
+
+
+def _to_seconds(numbers: Any, fits: Any, span: tuple[int, int]) -> tuple[Any, Any, tuple[int, int]]:
+    if span != (DAY, 1):
+        return numbers, fits, span
+    seconds, held = rescaled(numbers, span, (1, 1), is_cut=False)
+    return seconds, fits & held, (1, 1)
+
+
+def _readings(numbers: Any, span: tuple[int, int], zone: str, *, is_unique: bool) -> tuple[Any, Any]:
+    """What the clock showed at these instants; where it has to be unique, only what it showed once."""
+    per_second = span[1]
+    offsets, known = offsets_at(np.floor_divide(numbers, per_second), zone)
+    shown, held = moved(numbers, offsets * per_second)
+    known &= held
+    if is_unique:
+        back, is_one = offsets_of(np.floor_divide(shown, per_second), zone)
+        known &= is_one & (back == offsets)
+    return shown, known
+
+
+def _instants(numbers: Any, span: tuple[int, int], zone: str) -> tuple[Any, Any]:
+    per_second = span[1]
+    offsets, known = offsets_of(np.floor_divide(numbers, per_second), zone)
+    instants, held = moved(numbers, -offsets * per_second)
+    return instants, known & held
+
+
+def moved(numbers: Any, by: Any) -> tuple[Any, Any]:
+    """The sums, and where they are within 64 bits."""
+    with np.errstate(over="ignore"):
+        sums = numbers + by
+    return sums, (sums >= numbers) == (by >= 0)

@@ -1,0 +1,134 @@
+"""Bool, integers, binary floats and decimals.
+
+Layer: engines.
+Shape: a value fits where the nearest value of the new type, brought back to the nearest value of the old one, is the old
+one. NaN is equal to itself, and -0.0 to 0. Where rounding is allowed, the nearest value is taken, of two the even one; what
+lies outside the new type's range fits never.
+"""
+
+from decimal import ROUND_HALF_EVEN, Context, Decimal, InvalidOperation
+from typing import Any
+
+import numpy as np
+
+from schemac.engines.lance.tables.casts.wanted import Cast, Wanted, array_of, fitting, numbers_of, one_by_one
+from schemac.evolution.fit import Fit, fit
+
+EXACT = Context(prec=1600, rounding=ROUND_HALF_EVEN, Emax=10**6, Emin=-(10**6))
+"""Room for all digits of a binary float, and for the texts that people write."""
+_FLOATS: dict[str, Any] = {"Float16": np.float16, "Float32": np.float32, "Float64": np.float64}
+_INTEGERS = {
+    f"{sign}Int{bits}": np.dtype(f"{'u' if sign else ''}int{bits}")
+    for sign in ("", "U")
+    for bits in (8, 16, 32, 64)
+}
+
+
+def cast_numbers(values: Any, wanted: Wanted) -> Cast:
+    """Between any two kinds of numbers; Bool counts as 0 and 1."""
+    if "Decimal" in (wanted.old.kind, wanted.new.kind):
+        return _cast_decimals(values, wanted)
+    numbers, there = numbers_of(values)
+    if wanted.new.kind == "Bool":
+        return array_of(numbers, there, (numbers == 0) | (numbers == 1), wanted.type)
+    with np.errstate(all="ignore"):
+        if wanted.new.kind in _FLOATS:
+            made, fits = _to_float(numbers, _FLOATS[wanted.new.kind], wanted.is_rounded)
+        else:
+            made, fits = _to_integer(numbers, _INTEGERS[wanted.new.kind], wanted.is_rounded)
+    return array_of(made, there, fits, wanted.type)
+
+
+def _to_integer(numbers: Any, type_: Any, is_rounded: bool) -> tuple[Any, Any]:
+    bounds = np.iinfo(type_)
+    if numbers.dtype.kind == "f":
+        wide = numbers.astype(np.float64)
+        near = np.rint(wide)
+        # The bound itself may have no float; the power of two above it has.
+        fits = (near >= float(bounds.min)) & (near < float(int(bounds.max) + 1))
+        if not is_rounded:
+            fits &= near == wide
+        return np.where(fits, near, 0).astype(type_), fits
+    here = np.iinfo(numbers.dtype)
+    low, high = max(int(here.min), int(bounds.min)), min(int(here.max), int(bounds.max))
+    fits = (numbers >= numbers.dtype.type(low)) & (numbers <= numbers.dtype.type(high))
+    return numbers.astype(type_), fits
+
+
+def _to_float(numbers: Any, type_: Any, is_rounded: bool) -> tuple[Any, Any]:
+    made = numbers.astype(type_)
+    if numbers.dtype.kind == "f":
+        fits = ~np.isinf(made) | np.isinf(numbers)
+        return made, fits if is_rounded else fits & ((made == numbers) | np.isnan(numbers))
+    if is_rounded:
+        return made, np.isfinite(made)
+    bounds, wide = np.iinfo(numbers.dtype), made.astype(np.float64)
+    fits = (wide >= float(bounds.min)) & (wide < float(int(bounds.max) + 1))
+    return made, fits & (np.where(fits, wide, 0).astype(numbers.dtype) == numbers)
+
+
+def _cast_decimals(values: Any, wanted: Wanted) -> Cast:
+    old, new = wanted.old, wanted.new
+    if old.kind == new.kind and fit(old, new) <= Fit.LOSSLESS:
+        return fitting(values.cast(wanted.type), len(values))
+    if new.kind == "Decimal":
+        return one_by_one(values, wanted.type, lambda value: to_decimal(value, wanted))
+    if new.kind in _FLOATS:
+        return one_by_one(values, wanted.type, lambda value: to_float(value, old.scale, wanted))
+    bounds = np.iinfo(_INTEGERS[new.kind]) if new.kind in _INTEGERS else None
+    low, high = (int(bounds.min), int(bounds.max)) if bounds is not None else (0, 1)
+
+    def to_integer(value: Decimal) -> int | bool | None:
+        whole = int(value.to_integral_value(ROUND_HALF_EVEN))
+        is_held = low <= whole <= high and (wanted.is_rounded or whole == value)
+        return None if not is_held else whole if bounds is not None else bool(whole)
+
+    return one_by_one(values, wanted.type, to_integer)
+
+
+def to_decimal(value: Any, wanted: Wanted) -> Decimal | None:
+    """A number as a decimal of the wanted precision and scale; None where it does not fit."""
+    exact = Decimal(value)
+    if not exact.is_finite():
+        return None
+    near = at_scale(exact, wanted.new.scale)
+    if near is None or abs(near) >= Decimal(10) ** (wanted.new.precision - wanted.new.scale):
+        return None
+    if wanted.is_rounded or near == exact:
+        return near
+    is_same = wanted.old.kind in _FLOATS and nearest_float(near, wanted.old.kind) == value
+    return near if is_same else None
+
+
+def to_float(value: Decimal, scale: int, wanted: Wanted) -> float | None:
+    """A decimal number as a binary one; None where that, rounded to the scale, is another decimal."""
+    near = nearest_float(value, wanted.new.kind)
+    if near in (float("inf"), float("-inf")):
+        return None
+    if wanted.is_rounded:
+        return near
+    if near == 0 or value == 0:
+        return near if near == value else None
+    # Of two decimals as near, either will do: which one is written is a matter of taste.
+    half = Decimal((0, (5,), -scale - 1))
+    return near if abs(EXACT.subtract(Decimal(near), value)) <= half else None
+
+
+def at_scale(value: Decimal, scale: int) -> Decimal | None:
+    """A decimal with so many digits after the point; None where it would have more than anybody writes."""
+    try:
+        return value.quantize(Decimal((0, (1,), -scale)), context=EXACT)
+    except InvalidOperation:
+        return None
+
+
+def nearest_float(value: Decimal, kind: str) -> float:
+    """The nearest number of a binary kind, which may be infinite; of two, the even one."""
+    near = float(value)
+    if kind == "Float64" or near in (float("inf"), float("-inf")):
+        return near
+    if Decimal(near) != value and np.float64(near).view(np.int64) % 2 == 0:
+        # Rounded twice, a number may come to lie on the wrong side; an odd last digit keeps it from that.
+        near = float(np.nextafter(near, np.inf if Decimal(near) < value else -np.inf))
+    with np.errstate(over="ignore"):
+        return float(_FLOATS[kind](near))

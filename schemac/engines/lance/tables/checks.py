@@ -1,0 +1,143 @@
+"""What is asked of the values of a Lance table before anything is changed, in words.
+
+Layer: engines.
+Shape: a check a field and a subject; each question comes with a filter of Lance that finds the rows in question, where Lance
+has words for it.
+Errors: SC430 pointless-rounding.
+"""
+
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from typing import Any
+
+from schemac.attributes.own import CLOCK_ZONE
+from schemac.engines.lance import judge as engine
+from schemac.engines.lance.tables.convert import is_named
+from schemac.engines.lance.tables.filters import column_name, misfit_filter, null_filter
+from schemac.engines.lance.tables.stages import casts_of
+from schemac.engines.lance.tables.steps import Check, Subject
+from schemac.engines.lance.view import words
+from schemac.evolution.changes import Change, Fact
+from schemac.evolution.clocks import clock_of
+from schemac.evolution.fit import can_be_rounded, why_misfit
+from schemac.evolution.side import Pair
+from schemac.evolution.verdict import Judgement, Outcome
+from schemac.logical.slots import Slot, preorder
+from schemac.source.catalogue import POINTLESS_ROUNDING
+from schemac.source.report import Report
+from schemac.source.suggest import closest
+
+
+def checks(
+    sides: Pair,
+    ways: Sequence[Pair],
+    judged: Sequence[tuple[Change, Judgement]],
+    rounded: frozenset[str],
+) -> Iterator[Check]:
+    """What has to be asked of the data, each question once; values go by these ways from one side to the other."""
+    seen: set[tuple[str, Subject]] = set()
+    for change, judgement in judged:
+        slot, before = change.new_slot, change.old_slot
+        if slot is None or before is None or judgement.outcome is not Outcome.DATA:
+            continue
+        for check in _checks(change.fact, sides, before, slot, rounded, ways):
+            if (check.title, check.subject) not in seen:
+                seen.add((check.title, check.subject))
+                yield check
+
+
+def _checks(
+    fact: Fact, sides: Pair, before: Slot, slot: Slot, rounded: frozenset[str], ways: Sequence[Pair]
+) -> Iterator[Check]:
+    nulls = "no null may be there"
+    if fact is Fact.BECAME_REQUIRED:
+        if words(sides.new)[slot]:
+            # Lance does not know whether the items of a vector may be null.
+            yield Check(
+                slot.title, question=nulls, query=null_filter(before), slot=slot, subject=Subject.NULLS
+            )
+    elif fact is Fact.FIELD_MOVED:
+        if engine.left_behind(slot, sides):
+            query = f"{column_name(before)} IS NULL"
+            yield Check(slot.title, question=nulls, query=query, slot=slot, subject=Subject.NULLS)
+        for above in engine.moved_into(slot, sides):
+            query = f"{column_name(above)} IS NULL AND {column_name(before)} IS NOT NULL"
+            question = f"{above.title} may not be null where {before.title} has a value"
+            yield Check(slot.title, question=question, query=query, slot=slot, subject=Subject.PLACE)
+    else:
+        casts = casts_of(slot, ways) or [(before, slot)]
+        is_rounded = is_named(slot, rounded)
+        question = "; then ".join(_question(*cast, slot.title if is_rounded else "") for cast in casts)
+        query = misfit_filter(sides, before, slot) if len(ways) == 1 and not is_rounded else ""
+        yield Check(slot.title, question=question, query=query, slot=slot)
+
+
+def report_pointless_rounding(rounded: frozenset[str], ways: Sequence[Pair], report: Report) -> None:
+    """SC430 for a name that is no field, or a field that has nothing to round."""
+    slots = {slot.title: slot for slot in preorder(ways[-1].new.dataset.columns)}
+    for name in sorted(rounded):
+        slot = slots.get(name)
+        if slot is None:
+            near = closest(name, slots)
+            help = (
+                f"did you mean `--allow-rounding {near}`?"
+                if near
+                else "give the path of a field as it is now called"
+            )
+            report.add(
+                POINTLESS_ROUNDING, f"there is no field {name} whose values could be rounded", help=help
+            )
+        elif not any(is_roundable(casts_of(inner, ways)) for inner in preorder([slot])):
+            message = (
+                f"nothing is rounded in {name}: its values keep their type, or have no nearest one in the new"
+            )
+            report.add(POINTLESS_ROUNDING, message, help=f"leave out `--allow-rounding {name}`")
+
+
+def is_roundable(casts: Iterable[tuple[Slot, Slot]]) -> bool:
+    """Whether a value that does not fit may have a nearest one in any of these casts."""
+    return any(can_be_rounded(before.type, after.type) for before, after in casts)
+
+
+def refuse_rounding(rounded: Collection[str], why: str, report: Report) -> None:
+    """SC430 for every name, where no engine in question rounds anything."""
+    for name in sorted(set(rounded)):
+        report.add(
+            POINTLESS_ROUNDING,
+            f"nothing is rounded in {name}: {why}",
+            help=f"leave out `--allow-rounding {name}`",
+        )
+
+
+def _question(before: Slot, slot: Slot, rounded: str) -> str:
+    """What is asked of the values of one cast; `rounded` is the name that lets them be rounded, if there is one."""
+    title = slot.type.title()
+    question = f"every value has to fit {title}"
+    is_rounded = bool(rounded) and can_be_rounded(before.type, slot.type)
+    if is_rounded and slot.type.kind in ("Date", "Time", "Timestamp", "Duration"):
+        question = (
+            f"what is finer than {title} is cut off, as --allow-rounding {rounded} says; the rest has to fit"
+        )
+    elif is_rounded:
+        question = f"values are rounded to the nearest {title}, as --allow-rounding {rounded} says; each has to be in its range"
+    clock = clock_of(before, slot)
+    is_about_zones = (
+        "timezone" in type(before.type).model_fields or "timezone" in type(slot.type).model_fields
+    )
+    return f"{question}, by a clock in {clock}" if clock and is_about_zones else question
+
+
+def reason_of(before: Slot, slot: Slot) -> str:
+    """What is wrong with values, where there is more to say than that they do not fit."""
+    clock = clock_of(before, slot)
+    new: Any = slot.type
+    if before.type.kind == "String" and new.kind == "Timestamp" and not clock:
+        if new.timezone is None:
+            return f"; a text with an offset is an instant; say with `{CLOCK_ZONE.key}` which clock is to read it"
+        return f"; a text without an offset is the reading of a clock; say with `{CLOCK_ZONE.key}` of which"
+    if clock and clock != "UTC" and new.kind in ("Date", "Time"):
+        reason = f"{why_misfit(before.type, new)}, by a clock in {clock}"
+    elif clock and clock != "UTC" and before.type.kind != "String":
+        reason = f"a clock in {clock} shows some readings never, or twice, and years beyond 1 to 9999 have no clock"
+    else:
+        reason = why_misfit(before.type, slot.type)
+    return f"; {reason}" if reason else ""

@@ -1,0 +1,234 @@
+"""Values of one schema as values of another.
+
+Layer: engines.
+Shape: arrays, one a slot, as long as the rows that they belong to. Fields follow their identity, whatever they are called
+and wherever they stand; a field that was not there is null.
+What does not fit is told to whoever asked to be told, and stands as null in the result; otherwise it is an error.
+Errors: ValueError with the field and the values that do not fit.
+"""
+
+from collections.abc import Callable, Collection, Mapping
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from schemac.attributes.lance import JSON
+from schemac.engines.lance.tables.casts.cast import cast, check_json
+from schemac.engines.lance.tables.casts.shown import shown
+from schemac.engines.lance.tables.casts.wanted import Wanted
+from schemac.evolution.clocks import clock_of
+from schemac.evolution.side import Pair
+from schemac.logical.slots import Slot, is_in_structs, preorder
+from schemac.physical.field import LoweredField
+
+Told = Callable[[Slot, Any, Any], None]
+"""Gets a field of the new schema, its old values, and as a numpy array of truths which of them do not fit."""
+
+
+def values_of(slot: Slot, batch: pa.RecordBatch) -> pa.Array:
+    """The values of a slot that stands in structs only; null where a struct around it is null."""
+    if slot.parent is None:
+        return batch.column(str(slot.segment))
+    return pc.struct_field(values_of(slot.parent, batch), str(slot.segment))
+
+
+class Conversion:
+    """Builds the arrays of new slots out of batches with the old schema."""
+
+    def __init__(self, sides: Pair, rounded: Collection[str] = (), told: Told | None = None) -> None:
+        self._before = sides.before
+        self._rounded = frozenset(rounded)
+        self._told = told or _refuse
+        self._old = _by_slot(sides.old.lowered.fields)
+        self._new = _by_slot(sides.new.lowered.fields)
+
+    def build(self, slot: Slot, batch: pa.RecordBatch) -> pa.Array:
+        """The values of a slot that is a column, or stands in structs only."""
+        old = self._before.get(slot)
+        source = values_of(old, batch) if old is not None else None
+        return self._array(slot, old, source, len(batch), batch)
+
+    def sources(self, slot: Slot) -> set[str]:
+        """The old columns that a slot's values come from."""
+        found: set[str] = set()
+        stack = [slot]
+        while stack:
+            here = stack.pop()
+            stack.extend(here.children)
+            old = self._before.get(here)
+            if old is not None:
+                found.add(str(old.column.segment))
+        return found
+
+    def _array(
+        self, slot: Slot, old: Slot | None, source: Any, length: int, batch: pa.RecordBatch | None
+    ) -> pa.Array:
+        lowered = self._new[slot]
+        type_: Any = lowered.arrow.type
+        kind = slot.type.kind
+        is_alike = old is not None and source is not None and old.type.kind == kind
+        is_new = source is None and not any(inner in self._before for inner in preorder([slot]))
+        if kind == "Struct" and slot.children and not is_new:
+            return self._struct(slot, old if is_alike else None, source, length, batch)
+        if source is None:
+            return _nulls(length, type_)
+        if kind in ("List", "Map") and is_alike and old is not None:
+            return self._repeated(slot, old, source, lowered)
+        return self._cast(slot, old or slot, source, type_)
+
+    def _cast(self, slot: Slot, old: Slot, source: Any, type_: Any) -> pa.Array:
+        """Plain values; those that do not fit are told, and null from there on."""
+        values, stored = _plain(source), _storage_of(type_)
+        if JSON.read(slot.extra) and not JSON.read(old.extra) and old.type.kind == "String":
+            self._tell(slot, values, check_json(values).misfits)
+        plain = stored.value_type if pa.types.is_dictionary(stored) else stored
+        zone = clock_of(old, slot) or ""
+        is_rounded = is_named(slot, self._rounded)
+        made = cast(values, Wanted(old.type, slot.type, plain, zone, is_rounded))
+        self._tell(slot, values, made.misfits)
+        found = made.values
+        if pa.types.is_dictionary(stored):
+            found = found.dictionary_encode().cast(stored)
+        return pa.ExtensionArray.from_storage(type_, found) if stored is not type_ else found
+
+    def _tell(self, slot: Slot, values: Any, misfits: Any) -> None:
+        if misfits.any():
+            self._told(slot, values, misfits)
+
+    def _struct(
+        self, slot: Slot, old: Slot | None, source: Any, length: int, batch: pa.RecordBatch | None
+    ) -> pa.Array:
+        children: list[pa.Array] = []
+        for child in slot.children:
+            before = self._before.get(child)
+            values: Any = None
+            if before is not None and old is not None and before.parent is old:
+                values = pc.struct_field(source, str(before.segment))
+            elif before is not None and batch is not None and is_in_structs(before):
+                values = values_of(before, batch)
+            children.append(self._array(child, before, values, length, batch))
+        fields = [self._new[child].arrow for child in slot.children]
+        mask = source.is_null() if old is not None and source is not None else None
+        return pa.StructArray.from_arrays(children, fields=fields, mask=mask)
+
+    def _repeated(self, slot: Slot, old: Slot, source: Any, lowered: LoweredField) -> pa.Array:
+        type_: Any = lowered.arrow.type
+        if isinstance(type_, pa.BaseExtensionType) or not lowered.children:
+            return self._cast(slot, old, source, type_)
+        if slot.type.kind == "Map":
+            return self._map(slot, old, source, type_)
+        (item,) = slot.children
+        size = getattr(slot.type, "fixed_length", None)
+        lengths = pc.list_value_length(source)
+        if size is not None:
+            others = pc.fill_null(pc.not_equal(lengths, size), fill_value=False)
+            misfits = np.asarray(others.to_numpy(zero_copy_only=False))
+            self._tell(slot, source, misfits)
+            source = pc.if_else(others, pa.scalar(None, source.type), source) if misfits.any() else source
+        values = _flat(source, size)
+        items = self._array(item, self._before.get(item, old.children[0]), values, len(values), None)
+        if size is not None:
+            items = _filled(items, source, size)
+            return pa.FixedSizeListArray.from_arrays(items, type=type_, mask=source.is_null())
+        offsets = _offsets(lengths, pa.types.is_large_list(type_))
+        array = pa.LargeListArray if pa.types.is_large_list(type_) else pa.ListArray
+        return array.from_arrays(offsets, items, type=type_, mask=source.is_null())
+
+    def _map(self, slot: Slot, old: Slot, source: Any, type_: Any) -> pa.Array:
+        key, value = slot.children
+        whole = source if source.null_count == 0 and source.offset == 0 else pa.concat_arrays([source])
+        offsets = whole.offsets
+        start, end = offsets[0].as_py(), offsets[-1].as_py()
+        keys, items = whole.keys.slice(start, end - start), whole.items.slice(start, end - start)
+        keys = self._array(key, self._before.get(key), keys, len(keys), None)
+        items = self._array(value, self._before.get(value), items, len(items), None)
+        lengths = pc.fill_null(pc.subtract(offsets[1:], offsets[:-1]), 0)
+        lengths = pc.if_else(source.is_valid(), lengths, pa.scalar(0, lengths.type))
+        if source.null_count and pc.sum(lengths).as_py() != len(keys):
+            raise ValueError(f"{slot.title}: a null map holds entries")
+        rebuilt = pa.MapArray.from_arrays(_offsets(lengths, is_large=False), keys, items, type=type_)
+        if not source.null_count:
+            return rebuilt
+        bits = source.is_valid().buffers()[1]
+        entries = rebuilt.buffers()[1]
+        child = pa.StructArray.from_arrays([keys, items], fields=[type_.key_field, type_.item_field])
+        return pa.Array.from_buffers(type_, len(source), [bits, entries], children=[child])
+
+
+def _nulls(length: int, type_: Any) -> pa.Array:
+    """So many nulls; a null vector has room for items, which Lance wants to be there."""
+    if not pa.types.is_fixed_size_list(type_) or type_.value_type.num_fields:
+        return pa.nulls(length, type_)
+    count = length * type_.list_size
+    width = type_.value_type.bit_width
+    blanks = pa.py_buffer(bytes((count * width + 7) // 8))
+    items = pa.Array.from_buffers(type_.value_type, count, [None, blanks])
+    return pa.FixedSizeListArray.from_arrays(items, type=type_, mask=pa.array([True] * length, pa.bool_()))
+
+
+def _filled(items: Any, vectors: Any, size: int) -> pa.Array:
+    """The items of vectors, with something under the null ones, where Lance wants no nulls."""
+    if not vectors.null_count or items.type.num_fields or not _is_of_fixed_width(items.type):
+        return items
+    blank = pa.Array.from_buffers(items.type, 1, [None, pa.py_buffer(bytes(64))])
+    places = np.repeat(vectors.is_valid().to_numpy(zero_copy_only=False), size)
+    return pa.concat_arrays([items, blank]).take(
+        pa.array(np.where(places, np.arange(len(items)), len(items)))
+    )
+
+
+def _is_of_fixed_width(type_: Any) -> bool:
+    return bool(pa.types.is_primitive(type_) or pa.types.is_decimal(type_))
+
+
+def _flat(source: Any, size: int | None) -> pa.Array:
+    """The items of lists that are not null; of vectors, also those of null ones, which take their room."""
+    if size is None:
+        return source.flatten()
+    if pa.types.is_fixed_size_list(source.type):
+        items = source.values.slice(source.offset * size, len(source) * size)
+        if not source.null_count:
+            return items
+        # What stands under a null vector is no value.
+        places = np.repeat(source.is_valid().to_numpy(zero_copy_only=False), size)
+        return items.take(pa.array(np.arange(len(items)), mask=~places))
+    if not source.null_count:
+        return source.flatten()
+    filled = pc.fill_null(source, pa.scalar([None] * size, source.type))
+    return filled.flatten()
+
+
+def _offsets(lengths: Any, is_large: bool) -> pa.Array:
+    sums = pc.cumulative_sum(pc.fill_null(lengths, 0).cast(pa.int64()))
+    return pa.concat_arrays([pa.array([0], pa.int64()), sums]).cast(pa.int64() if is_large else pa.int32())
+
+
+def is_named(slot: Slot, names: Collection[str]) -> bool:
+    """Whether a field, or one that it is a part of, is among these."""
+    here: Slot | None = slot
+    while here is not None:
+        if here.title in names:
+            return True
+        here = here.parent
+    return False
+
+
+def _refuse(slot: Slot, values: Any, misfits: Any) -> None:
+    first = shown(values.filter(pa.array(misfits)).slice(0, 1))[0]
+    raise ValueError(f"{slot.title}: {first} does not fit {slot.type.title()}")
+
+
+def _plain(values: Any) -> Any:
+    """The values without an extension type, and not in a dictionary."""
+    values = values.storage if isinstance(values.type, pa.BaseExtensionType) else values
+    return values.dictionary_decode() if pa.types.is_dictionary(values.type) else values
+
+
+def _storage_of(type_: Any) -> Any:
+    return type_.storage_type if isinstance(type_, pa.BaseExtensionType) else type_
+
+
+def _by_slot(fields: tuple[LoweredField, ...]) -> Mapping[Slot, LoweredField]:
+    return {field.slot: field for top in fields for field in top.preorder()}

@@ -1,0 +1,82 @@
+"""The fields of a Lance table as messages.
+
+Layer: engines.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from schemac.engines.lance._generated.lance import file_pb2 as pb
+from schemac.engines.lance.tables.steps import MARK
+from schemac.identity.lock import LockedDataset
+
+
+def schema_without(schema: Any, left_out: frozenset[str]) -> Any:
+    """The schema without fields of these names."""
+    import pyarrow as pa
+
+    def type_of(t: Any) -> Any:
+        if isinstance(t, pa.BaseExtensionType):
+            return t
+        if pa.types.is_list(t) or pa.types.is_large_list(t):
+            make = pa.list_ if pa.types.is_list(t) else pa.large_list
+            return make(t.value_field.with_type(type_of(t.value_type)))
+        if not pa.types.is_struct(t):
+            return t
+        return pa.struct([f.with_type(type_of(f.type)) for f in t if f.name not in left_out])
+
+    if not left_out:
+        return schema
+    kept = [f.with_type(type_of(f.type)) for f in schema if f.name not in left_out]
+    return pa.schema(kept, schema.metadata)
+
+
+def stale_fields(fields: Sequence[pb.Field], locked: LockedDataset) -> frozenset[int]:
+    """Marked fields that stand beside the field which they were to replace, or that nobody knows; with all below them."""
+    of_number = {number: state.id for state in locked.states for number in state.numbers.lance}
+    marked = {field.id for field in fields if field.name.startswith(MARK)}
+    others = {of_number.get(field.id) for field in fields if field.id not in marked}
+    stale: set[int] = set()
+    for field in in_preorder(fields):
+        is_unknown = of_number.get(field.id) is None or of_number[field.id] in others
+        if field.parent_id in stale or (field.id in marked and is_unknown):
+            stale.add(field.id)
+    return frozenset(stale)
+
+
+def in_preorder(fields: Sequence[pb.Field]) -> list[pb.Field]:
+    """The same fields, each parent right before its children."""
+    children: dict[int, list[pb.Field]] = {}
+    for field in fields:
+        children.setdefault(field.parent_id, []).append(field)
+    found: list[pb.Field] = []
+    stack = list(reversed(children.get(-1, [])))
+    while stack:
+        field = stack.pop()
+        found.append(field)
+        stack.extend(reversed(children.get(field.id, []) if field.id != field.parent_id else []))
+    return found
+
+
+def paths(fields: Sequence[pb.Field]) -> dict[int, str]:
+    """Every field's path as Lance writes it, by id."""
+    found: dict[int, str] = {-1: ""}
+    for field in fields:
+        name = field.name if field.name.replace("_", "a").isalnum() else f"`{field.name}`"
+        above = found.get(field.parent_id, "")
+        found[field.id] = f"{above}.{name}" if above else name
+    return found
+
+
+def lance_schema(fields: Sequence[pb.Field], metadata: Mapping[str, bytes]) -> Any:
+    """Lance's own schema of these messages."""
+    from lance.schema import LanceSchema
+
+    entries = json.dumps({key: list(bytes(metadata[key])) for key in metadata})
+    return LanceSchema._from_protos(entries, *[field.SerializeToString() for field in fields])
+
+
+def data_of(fragment: Any) -> frozenset[int]:
+    """The fields that a fragment's files hold data of; negative numbers are of data that does not count any more."""
+    return frozenset(id for file in fragment.files for id in file.fields if id >= 0)

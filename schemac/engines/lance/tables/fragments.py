@@ -1,0 +1,115 @@
+"""New columns for the fragments of a Lance table, and what they were made of.
+
+Layer: engines.
+Shape: a fragment is known by its data files; whatever writes rows or moves them makes other files. Deleting rows leaves
+the files as they are, and a value more than there are rows does no harm; but a row that comes back has none.
+"""
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from schemac.engines.lance.tables.recipe import Recipe
+
+Progress = Callable[[str, int, int], None]
+"""Told what is under way, how much of it is done, and how much there is."""
+
+Rewriter = Callable[[str, int, Recipe, Sequence[int], Progress], dict[int, str]]
+"""Makes columns: path, version, recipe and ids of fragments into the new data file of each, as JSON."""
+
+
+@dataclass(frozen=True)
+class Files:
+    """What a fragment consists of."""
+
+    fragment: int
+    paths: tuple[tuple[str, tuple[int, ...]], ...]
+    """Each data file, and the fields that it holds."""
+
+    @classmethod
+    def of(cls, fragment: Any) -> "Files":
+        """Those of pylance's metadata."""
+        files = tuple((file.path, tuple(file.fields)) for file in fragment.files)
+        return cls(fragment.id, files)
+
+
+@dataclass
+class Made:
+    """What a run has made already, by what it was made of."""
+
+    files: dict[tuple[Files, tuple[str, ...]], tuple[str, Any]] = field(default_factory=dict)
+    """A new data file as JSON, with the fragment that it was made of; by fragment and roots."""
+    checked: set[Files] = field(default_factory=set)
+
+    def find(self, fragment: Any, roots: tuple[str, ...]) -> str | None:
+        """The data file that was made for a fragment, if it still has all its rows."""
+        found = self.files.get((Files.of(fragment.metadata), roots))
+        return found[0] if found is not None and _are_among(fragment, found[1]) else None
+
+
+def _are_among(now: Any, then: Any) -> bool:
+    """Whether no row of a fragment was deleted when its new column was made, and is there again."""
+    deletions = (now.metadata.deletion_file, then.metadata.deletion_file)
+    if then.metadata.deletion_file is None or str(deletions[0]) == str(deletions[1]):
+        return True
+    return bool(_addresses(now) <= _addresses(then))
+
+
+def _addresses(fragment: Any) -> set[int]:
+    scanner = fragment.scanner(columns=[], with_row_address=True)
+    return set(scanner.to_table().column("_rowaddr").to_pylist())
+
+
+def write_here(
+    path: str, version: int, recipe: Recipe, fragments: Sequence[int], progress: Progress
+) -> dict[int, str]:
+    """New columns written by this process, fragment by fragment."""
+    import lance
+
+    dataset = lance.dataset(path, version=version)
+    made = {}
+    for number, id in enumerate(fragments):
+        progress(f"writing {recipe.title}", number, len(fragments))
+        made[id] = write_fragment(dataset.get_fragment(id), recipe)
+    return made
+
+
+def write_fragment(fragment: Any, recipe: Recipe) -> str:
+    """The new data file of one fragment, which nothing refers to yet.
+
+    Lance writes columns of names that nothing else has, inside copies of the structs and lists around them; each gets the
+    id of the field that it is to be.
+    """
+    metadata, schema = fragment.merge_columns(recipe.make, columns=recipe.sources)
+    (file,) = metadata.to_json()["files"][len(fragment.metadata.files) :]
+    ids = _ids(schema, recipe)
+    pairs = [(ids[id], index) for id, index in zip(file["fields"], file["column_indices"], strict=True)]
+    file["fields"], file["column_indices"] = [id for id, _ in pairs], [index for _, index in pairs]
+    return json.dumps(file)
+
+
+def _ids(schema: Any, recipe: Recipe) -> dict[int, int]:
+    """The lasting id of every field of the new columns, by the one that Lance gave it."""
+    tops = {field.name(): field for field in schema.fields()}
+    found: dict[int, int] = {}
+    for number, root in enumerate(recipe.roots):
+        given = _preorder(tops[recipe.name(number)])
+        found.update(zip(given, root.ids, strict=True))
+    return found
+
+
+def _preorder(field: Any) -> list[int]:
+    return [field.id(), *(id for child in field.children() for id in _preorder(child))]
+
+
+def with_files(fragment: Any, files: Sequence[tuple[str, frozenset[int]]]) -> Any:
+    """A fragment's metadata with more data files, each with the ids whose older data does not count any more."""
+    import lance
+
+    tree = fragment.to_json()
+    for text, own in files:
+        for file in tree["files"]:
+            file["fields"] = [-2 if id in own else id for id in file["fields"]]
+        tree["files"].append(json.loads(text))
+    return lance.FragmentMetadata.from_json(json.dumps(tree))

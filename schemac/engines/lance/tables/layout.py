@@ -1,0 +1,140 @@
+"""What a Lance table gets: which fields are written, which are added as nulls, and its schemas on the way.
+
+Layer: engines.
+Shape: two commits at the most. A `Merge` puts the new fields into the table; Lance refuses it if any row was written
+since the version that they were made of. It can neither rename fields nor change whether they may be null, so a
+`Project` does that afterwards.
+Source: what pylance 14.0.2 takes and refuses (`tests/tables/test_interruptions.py`); since storage version 2.1 a struct has no data of its own: where none of
+its members has any in a file, all its values there are null.
+"""
+
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+from schemac.attributes import lance
+from schemac.engines.lance._generated.lance import file_pb2 as pb
+from schemac.engines.lance.judge import has_values
+from schemac.engines.lance.tables.steps import MARK
+from schemac.evolution.side import Pair
+from schemac.identity.lock import Numbers
+from schemac.logical.slots import Slot, preorder
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Everything that a table has and is to have."""
+
+    sides: Pair
+    fields: tuple[pb.Field, ...]
+    """The table's fields as they are."""
+    stale: frozenset[int]
+    """Fields among them that hold nothing to rely on."""
+    numbers: Mapping[Slot, Numbers]
+    """Of the new side."""
+    target: pb.Schema
+
+    @cached_property
+    def there(self) -> frozenset[int]:
+        """Ids of the fields that stay as they are."""
+        return frozenset(field.id for field in self.fields) - self.stale
+
+    @cached_property
+    def new(self) -> tuple[Slot, ...]:
+        """The outermost slots that the table does not have yet, by their ids."""
+        return tuple(sorted(self._new(), key=lambda slot: self.ids(slot)[0]))
+
+    @cached_property
+    def written(self) -> tuple[Slot, ...]:
+        """Those among them whose values come from elsewhere; everything below them is written."""
+        return tuple(slot for slot in self.new if self._has_values(slot))
+
+    @cached_property
+    def added(self) -> tuple[Slot, ...]:
+        """Those that are null in all rows."""
+        return tuple(slot for slot in self.new if not self._has_values(slot))
+
+    def ids(self, slot: Slot) -> tuple[int, ...]:
+        """Lance's ids of a slot's own nodes."""
+        return self.numbers[slot].lance
+
+    def ids_below(self, slot: Slot) -> tuple[int, ...]:
+        """Its ids, and those of all below it."""
+        return tuple(id for inner in preorder([slot]) for id in self.ids(inner))
+
+    def roots(self, data: Collection[int]) -> tuple[Slot, ...]:
+        """What has to be written for a fragment whose files hold data of these fields."""
+        chosen: list[Slot] = []
+        for column in self.sides.new.dataset.columns:
+            self._carry(column, data, chosen)
+        return (*self.written, *chosen)
+
+    @cached_property
+    def middle(self) -> list[pb.Field]:
+        """The schema of the first commit: old fields as they are, new ones as they will be, in their new order."""
+        now = {field.id: field for field in self.fields}
+        kept = {(f.parent_id, now[f.id].name) for f in self.target.fields if f.id in now}
+        # Lance gives the name of a field that goes only to one that all files have data of.
+        there = {(f.parent_id, f.name) for f in self.fields}
+        empty = {self.ids(slot)[0] for slot in self.added}
+        found = []
+        for field in self.target.fields:
+            copy = pb.Field()
+            copy.CopyFrom(now.get(field.id, field))
+            if field.id in self.stale:
+                # The values come anew, but Lance lets a field keep nothing but its name.
+                copy.CopyFrom(field)
+                copy.name = now[field.id].name
+            elif field.id not in now and (field.parent_id, field.name) in (
+                there if field.id in empty else kept
+            ):
+                copy.name = f"{MARK}{field.id}"
+            found.append(copy)
+        return found
+
+    def _new(self) -> Iterator[Slot]:
+        for slot in preorder(self.sides.new.dataset.columns):
+            ids = self.ids(slot)
+            above = self.ids(slot.parent) if slot.parent is not None else ()
+            if ids and ids[0] not in self.there and (not above or above[0] in self.there):
+                yield slot
+
+    def _has_values(self, slot: Slot) -> bool:
+        return has_values(slot, self.sides) or any(id in self.stale for id in self.ids_below(slot))
+
+    def _carry(self, slot: Slot, data: Collection[int], chosen: list[Slot]) -> bool:
+        """Whether files will tell where a slot is null; a field below it is chosen where none does."""
+        ids = self.ids(slot)
+        if slot in self.written:
+            return True
+        if not self._is_hollow(slot):
+            return any(id in data for id in self.ids_below(slot))
+        told = [self._carry(child, data, chosen) for child in slot.children if self.ids(child)]
+        if any(told) or not ids or ids[0] not in self.there or not self._was_carried(slot, data):
+            return any(told)
+        chosen.append(self._first_below(slot))
+        return True
+
+    def _is_hollow(self, slot: Slot) -> bool:
+        """Whether a slot has no data of its own: a struct, or a list of variable length."""
+        encoding = lance.ENCODING.read(slot.extra)
+        is_packed = encoding is not None and bool(encoding.packed)
+        return slot.type.kind in ("Struct", "List") and not is_packed and any(map(self.ids, slot.children))
+
+    def _was_carried(self, slot: Slot, data: Collection[int]) -> bool:
+        return any(id in data for id in self._below_now(self.ids(slot)[0]))
+
+    def _below_now(self, id: int) -> Iterator[int]:
+        """The ids of the table's fields below one."""
+        below = {id}
+        for field in self.fields:
+            if field.parent_id in below and field.id != id:
+                below.add(field.id)
+                yield field.id
+
+    def _first_below(self, slot: Slot) -> Slot:
+        """The first field below a slot that can be written by itself."""
+        children = [child for child in slot.children if self.ids(child)]
+        child = children[0]
+        is_kept = self.ids(child)[0] in self.there
+        return self._first_below(child) if is_kept and self._is_hollow(child) else child

@@ -1,0 +1,307 @@
+"""The steps from a Lance table as it is to a locked schema.
+
+Layer: engines.
+Shape: checks first, then what is written into new files, then one commit that puts all new fields into the table at
+once, then one for names and nullability, then indices. Whatever is done already is seen in the table itself, so that
+the plan of an interrupted run is what remains of it.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TypeVar
+
+from schemac.attributes.lance import STORAGE_VERSION
+from schemac.engines.lance import judge as engine
+from schemac.engines.lance._generated.lance import file_pb2 as pb
+from schemac.engines.lance.artifact import to_message
+from schemac.engines.lance.tables.checks import checks, report_pointless_rounding
+from schemac.engines.lance.tables.differences import differences
+from schemac.engines.lance.tables.fields import lance_schema, paths
+from schemac.engines.lance.tables.layout import Layout
+from schemac.engines.lance.tables.live_table import LanceTable, is_held, limits_of
+from schemac.engines.lance.tables.stages import pair_by_ids, stages
+from schemac.engines.lance.tables.steps import (
+    MARK,
+    Add,
+    BuildIndex,
+    DropIndex,
+    Index,
+    Rewrite,
+    SetSchema,
+    Step,
+    Swap,
+)
+from schemac.engines.lance.view import words
+from schemac.evolution.changes import TYPE_FACTS, Change, Fact
+from schemac.evolution.diff import diff_of, slot_title
+from schemac.evolution.side import Pair, Side
+from schemac.evolution.verdict import Judgement, Outcome
+from schemac.identity.lock import Numbers
+from schemac.identity.numbering import Highest, Old, number
+from schemac.logical.slots import Slot, preorder
+from schemac.source.catalogue import LANCE_STORAGE_VERSION, REFUSED_CHANGE, UNUSABLE_TABLE
+from schemac.source.report import Report
+
+_S = TypeVar("_S", bound=Step)
+
+_DETAILS = {
+    Fact.FIELD_DROPPED: "drops {path}",
+    Fact.FIELD_RENAMED: "renames {old} to {new}",
+    Fact.FIELDS_REORDERED: "puts the fields in their new order",
+    Fact.BECAME_OPTIONAL: "lets {path} be null",
+    Fact.BECAME_REQUIRED: "makes {path} required",
+}
+
+
+@dataclass(frozen=True)
+class Plan:
+    """All steps for one table."""
+
+    table: LanceTable
+    layout: Layout
+    stages: tuple[Pair, ...]
+    """How values get from the table's types to the new ones."""
+    changes: tuple[Change, ...]
+    steps: tuple[Step, ...]
+    rounded: frozenset[str] = frozenset()
+    """The fields whose values may be rounded."""
+
+    @property
+    def sides(self) -> Pair:
+        """The table's schema and the new one."""
+        return self.layout.sides
+
+    @property
+    def target(self) -> pb.Schema:
+        """What the table's schema is afterwards."""
+        return self.layout.target
+
+    @property
+    def is_done(self) -> bool:
+        """Whether nothing is left to do."""
+        return not self.steps
+
+    def of(self, kind: type[_S]) -> list[_S]:
+        """The steps of one kind."""
+        return [step for step in self.steps if isinstance(step, kind)]
+
+
+def plan(table: LanceTable, new: Side, report: Report, rounded: frozenset[str] = frozenset()) -> Plan | None:
+    """The plan for a table; None after saying why there is none."""
+    if table.unknown:
+        report.add(
+            UNUSABLE_TABLE,
+            f"{table.name} has fields that the lock does not know: {', '.join(table.unknown)}",
+            file=table.name,
+            help="start from the table as it is: schemac import " + table.name,
+        )
+        return None
+    if not is_held(new, report):
+        return None
+    sides = pair_by_ids(table.side, new)
+    changes = diff_of(sides)
+    ways = stages(sides)
+    judged = list(_judged(sides, ways, changes)) if table.row_count else []
+    for change, judgement in judged:
+        if judgement.outcome is Outcome.REFUSED:
+            _refuse(change, judgement, table, report)
+    report_pointless_rounding(rounded, ways, report)
+    if report.has_errors:
+        return None
+    layout = _layout(table, sides)
+    if not _fits_files(layout, table, report):
+        return None
+    steps: list[Step] = list(checks(sides, ways, judged, rounded))
+    steps += _field_steps(layout, table)
+    going = [index for index in table.all_indices if is_going(index, table, layout.target)]
+    steps += [
+        DropIndex(index.path, index=index, is_rebuilt=path_after(index, sides) is not None)
+        for index in going
+        if index.name in table.standing
+    ]
+    steps += _commits(layout, table, changes, is_data=any(isinstance(s, Rewrite | Add) for s in steps))
+    for index in table.all_indices:
+        path = path_after(index, sides)
+        if path is not None and (index in going or index.name not in table.standing):
+            steps.append(BuildIndex(path, index=replace(index, path=path)))
+    return Plan(table, layout, ways, changes, tuple(steps), rounded)
+
+
+def _layout(table: LanceTable, sides: Pair) -> Layout:
+    """What the table gets, in files of its version."""
+    numbers = numbers_for(table, sides.new)
+    layout = Layout(sides, table.fields, table.stale, numbers, _target(table, sides, numbers))
+    if (table.storage_version or "2.1") >= "2.1":
+        return layout
+    # Version 2.0 lists structs and lists among the fields of each file, and Lance lets none stand in two of them.
+    parts = {slot.column for data in table.data for slot in layout.roots(data) if slot.parent is not None}
+    highest = max([table.highest_id, *(id for own in numbers.values() for id in own.lance)])
+    renewed = dict(numbers)
+    for slot in preorder([column for column in sides.new.dataset.columns if column in parts]):
+        count = len(numbers[slot].lance)
+        renewed[slot] = replace(numbers[slot], lance=tuple(range(highest + 1, highest + 1 + count)))
+        highest += count
+    return replace(layout, numbers=renewed, target=_target(table, sides, renewed))
+
+
+def _target(table: LanceTable, sides: Pair, numbers: Mapping[Slot, Numbers]) -> pb.Schema:
+    """What the table's schema is afterwards."""
+    message = to_message(sides.new.lowered, numbers)
+    if not table.notes_its_version:
+        # The files say it themselves.
+        message.metadata.pop(STORAGE_VERSION.key, None)
+    return message
+
+
+def numbers_for(table: LanceTable, new: Side) -> Mapping[Slot, Numbers]:
+    """The numbers that the table's fields are to have: those of the lock, unless the table has others already."""
+    assert new.numbers is not None
+    if table.unknown:
+        # No plan is made for such a table; by the lock's numbers one sees which fields are called otherwise.
+        return new.numbers
+    sides = pair_by_ids(table.side, new)
+    there = {field.id for field in table.fields}
+    fresh = {id for numbers in new.numbers.values() for id in numbers.lance} - there
+    if not table.has_own_numbers and all(id > table.highest_id for id in fresh):
+        return new.numbers
+    assert table.side.numbers is not None
+    old = {
+        slot: Old(before, words(table.side)[before], table.side.numbers[before])
+        for slot, before in sides.before.items()
+    }
+    found, _ = number(new.dataset.columns, words(new), old, Highest(table.highest_id))
+    return found
+
+
+def _judged(
+    sides: Pair, ways: Sequence[Pair], changes: Sequence[Change]
+) -> Iterator[tuple[Change, Judgement]]:
+    """What Lance makes of each change; where types changed more than once, each of these changes counts."""
+    for change in changes:
+        if len(ways) == 1 or change.fact not in TYPE_FACTS:
+            yield change, engine.judge(change, sides)
+    for way in ways if len(ways) > 1 else ():
+        for change in diff_of(way):
+            if change.fact in TYPE_FACTS:
+                yield _at_the_end(change, way, sides), engine.judge(change, way)
+
+
+def _at_the_end(change: Change, way: Pair, sides: Pair) -> Change:
+    """A change on the way, told of the field that it is in the end."""
+    assert way.new.ids is not None
+    assert sides.new.ids is not None
+    id = way.new.ids.get(change.new_slot) if change.new_slot is not None else None
+    slot = next((slot for slot, other in sides.new.ids.items() if other == id), None)
+    return replace(change, new_slot=slot, old_slot=sides.before.get(slot) if slot is not None else None)
+
+
+def _refuse(change: Change, judgement: Judgement, table: LanceTable, report: Report) -> None:
+    place = change.new_place
+    report.add(
+        REFUSED_CHANGE,
+        f"{change}: {judgement.reason}",
+        file=place.file if place else table.name,
+        at=(place.line, place.column, place.line, place.column) if place else (0, 0, 0, 0),
+        path=change.path,
+        help=judgement.way_out,
+    )
+
+
+def _fits_files(layout: Layout, table: LanceTable, report: Report) -> bool:
+    """Whether the version of the table's data files can hold what is new; it is for ever."""
+    if table.storage_version is None:
+        return True
+    if table.storage_version < "2.0" and layout.new:
+        report.add(
+            LANCE_STORAGE_VERSION,
+            f"the data files of {table.name} are of version {table.storage_version}, to which Lance adds no columns",
+            file=table.name,
+            path=layout.new[0].title,
+            help="copy the table into a new one: lance.write_dataset(lance.dataset(old), new)",
+        )
+        return False
+    new = {slot.title for root in layout.new for slot in preorder([root])}
+    errors = [d for d in limits_of(layout.sides.new, table.storage_version) if d.path in new]
+    report.extend(errors)
+    return not errors
+
+
+def _field_steps(layout: Layout, table: LanceTable) -> Iterator[Rewrite | Add]:
+    """A step for every field that is written, and one for all that are added."""
+    roots = list(dict.fromkeys(slot for data in table.data for slot in layout.roots(data)))
+    for slot in sorted(roots or layout.written, key=lambda slot: layout.ids(slot)[0]):
+        before = layout.sides.before.get(slot)
+        is_carrier = slot not in layout.written
+        was = slot_title(before) if before is not None else "nothing"
+        numbers = layout.sides.old.numbers
+        yield Rewrite(
+            slot.title,
+            slot=slot,
+            before="" if is_carrier else was,
+            after=slot_title(slot),
+            ids=layout.ids_below(slot),
+            old_ids=numbers[before].lance if before is not None and numbers and not is_carrier else (),
+        )
+    added = [slot for slot in layout.added if slot not in roots]
+    if added:
+        titles = ", ".join(slot.title for slot in added)
+        yield Add(
+            titles, slots=tuple(added), ids=tuple(id for slot in added for id in layout.ids_below(slot))
+        )
+
+
+def _commits(
+    layout: Layout, table: LanceTable, changes: Sequence[Change], *, is_data: bool
+) -> Iterator[Swap | SetSchema]:
+    """The commit that brings the data, and the one that does the rest."""
+    new = {slot for root in layout.new for slot in preorder([root])}
+    swapped = [c for c in changes if is_data and (c.new_slot in new or c.fact is Fact.FIELD_DROPPED)]
+    if is_data:
+        yield Swap("the new fields", details=tuple(_details(swapped)))
+    if schema_differs(layout, table, is_data=is_data):
+        rest = _details(c for c in changes if c not in swapped)
+        yield SetSchema("the schema", details=(*rest, *_named_late(layout, is_data=is_data)))
+
+
+def _named_late(layout: Layout, *, is_data: bool) -> Iterator[str]:
+    """The added fields whose names others still have in the commit of the data."""
+    marked = {field.id for field in layout.middle if field.name.startswith(MARK)} if is_data else set()
+    yield from (f"gives {slot.title} its name" for slot in layout.added if layout.ids(slot)[0] in marked)
+
+
+def schema_differs(layout: Layout, table: LanceTable, *, is_data: bool) -> bool:
+    """Whether a commit of the schema alone is needed, after that of the data where there is one."""
+    fields = layout.middle if is_data else table.fields
+    if table.dataset is None:
+        return _bytes(layout.target.fields) != _bytes(fields)
+    metadata = {key: bytes(value) for key, value in layout.target.metadata.items()}
+    schema = lance_schema(fields, table.metadata)
+    return bool(differences(_bytes(layout.target.fields), schema, metadata=metadata))
+
+
+def _bytes(fields: Iterable[pb.Field]) -> list[bytes]:
+    return [field.SerializeToString(deterministic=True) for field in fields]
+
+
+def is_going(index: Index, table: LanceTable, target: pb.Schema) -> bool:
+    """Whether an index goes with its field: Lance drops it in the commit that takes the field away."""
+    id = next((id for id, path in paths(table.fields).items() if path == index.path), None)
+    return id in {field.id for field in table.fields} - {field.id for field in target.fields}
+
+
+def path_after(index: Index, sides: Pair) -> str | None:
+    """Where the indexed field is once the plan is carried out; None where it goes."""
+    assert sides.new.ids is not None
+    return next((slot.title for slot, id in sides.new.ids.items() if id == index.field_id), None)
+
+
+def _details(changes: Iterable[Change]) -> Iterator[str]:
+    is_told = False
+    for change in changes:
+        text = _DETAILS.get(change.fact)
+        if text is not None:
+            yield text.format(path=change.path, old=change.old, new=change.new)
+        elif change.fact is not Fact.FIELD_ADDED and change.fact not in TYPE_FACTS:
+            is_told = True
+    if is_told:
+        yield "sets metadata, keys and encodings"

@@ -1,0 +1,198 @@
+"""Looks at the values of a Lance table before anything is changed.
+
+Layer: engines.
+Shape: each check reads its field in all rows, and says how many values stand in the way, which ones come first, and how to
+find them.
+Errors: SC422 failed-check.
+"""
+
+import json
+from collections.abc import Collection, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from schemac.engines.lance.tables.casts.shown import shown
+from schemac.engines.lance.tables.checks import is_roundable, reason_of
+from schemac.engines.lance.tables.convert import is_named, values_of
+from schemac.engines.lance.tables.filters import row_filter
+from schemac.engines.lance.tables.plan import Plan
+from schemac.engines.lance.tables.recipe import Recipe
+from schemac.engines.lance.tables.stages import casts_of
+from schemac.engines.lance.tables.steps import Check, Subject
+from schemac.evolution.side import Pair
+from schemac.logical.model import LogicalType
+from schemac.logical.slots import Slot, is_in_structs, preorder
+from schemac.source.catalogue import FAILED_CHECK
+from schemac.source.report import Report
+
+_SHOWN = 3
+_ROWS = 20
+"""So many values and rows are named."""
+
+
+class Question:
+    """One check, asked of batch after batch."""
+
+    def __init__(self, check: Check, plan: Plan) -> None:
+        assert check.slot is not None
+        self.check = check
+        self.slot: Slot = check.slot
+        self.sides: Pair = plan.sides
+        self.is_moved = check.subject is Subject.PLACE or _is_moved(plan.sides, self.slot)
+        self._count = 0
+        self._casts = casts_of(check.slot, plan.stages)
+        self._is_rounded = is_named(check.slot, plan.rounded)
+        self._misfits = _Misfits(check.slot, _titles(check.slot, plan.stages))
+        recipe = Recipe.of(plan.stages, [self._root(plan)], plan.layout.numbers, plan.rounded)
+        self._recipe = replace(recipe, told=self._misfits.add)
+
+    @property
+    def columns(self) -> list[str]:
+        """The columns that it reads."""
+        if self.check.subject is Subject.NULLS and not self.is_moved:
+            return [str(self.sides.before[self.slot].column.segment)]
+        return self._recipe.sources
+
+    def ask(self, batch: pa.RecordBatch) -> None:
+        """Look at some rows, which come with Lance's ids of them."""
+        before = self.sides.before[self.slot]
+        if self.check.subject is Subject.FIT:
+            self._misfits.row_ids = batch.column("_rowid")
+            self._recipe.make(batch)
+        elif not self.is_moved:
+            self._count += _null_count(batch.column(str(before.column.segment)), before)
+        else:
+            made = self._recipe.make(batch).column(0)
+            if self.check.subject is Subject.NULLS:
+                self._count += _null_count(made, self.slot)
+            else:
+                there, kept = values_of(before, batch).is_valid(), _values(self.slot, made).is_valid()
+                self._count += pc.sum(pc.and_not(there, kept)).as_py() or 0
+
+    def report(self, table: str, state: str, report: Report) -> None:
+        """Say what stands in the way, if anything does: SC422."""
+        found = self._answer()
+        if not found:
+            return
+        query = self.check.query or (row_filter(self._misfits.rows) if self._misfits.rows else "")
+        ways = [f"mend or remove these rows, or change the schema; {state}"]
+        if query:
+            ways.insert(
+                0, f"lance.dataset({json.dumps(table)}).to_table(filter={json.dumps(query)}) shows them"
+            )
+        numbers = [cast for cast in self._casts if cast[0].type.kind != "String"]
+        if self.check.subject is Subject.FIT and not self._is_rounded and is_roundable(numbers):
+            ways.append(
+                f"`--allow-rounding {self.slot.title}` takes the nearest value, where one is in range"
+            )
+        report.add(
+            FAILED_CHECK,
+            f"{self.check.title}: {self.check.question}, but {found}",
+            file=table,
+            path=self.check.title,
+            help="; ".join(ways),
+        )
+
+    def _answer(self) -> str:
+        """What was found; empty where nothing stands in the way."""
+        if self._misfits.count:
+            casts = self._casts or [(self.sides.before[self.slot], self.slot)]
+            before, after = next((c for c in casts if c[1].type == self._misfits.type), casts[-1])
+            told = self._misfits.describe(f" fit {after.type.title()}" if len(casts) > 1 else "")
+            return told + ("" if self._is_rounded else reason_of(before, after))
+        verb = "is" if self._count == 1 else "are"
+        what = f"{verb} null" if self.check.subject is Subject.NULLS else f"{verb} lost"
+        return f"{self._count:,} {what}" if self._count else ""
+
+    def _root(self, plan: Plan) -> Slot:
+        """What is made anew for the field: itself, or something around it."""
+        slot: Slot = self.slot
+        while slot not in plan.layout.written and slot.parent is not None:
+            slot = slot.parent
+        return slot
+
+
+def _is_moved(sides: Pair, slot: Slot) -> bool:
+    parent = sides.before.get(slot.parent) if slot.parent is not None else None
+    return sides.before[slot].parent is not parent
+
+
+def _values(slot: Slot, column: pa.Array) -> pa.Array:
+    """The values of a slot that stands in structs only, out of its column."""
+    for inner in _chain(slot)[1:]:
+        column = pc.struct_field(column, str(inner.segment))
+    return column
+
+
+def _chain(slot: Slot) -> Sequence[Slot]:
+    """The column, and what lies on the way to the slot."""
+    chain = [slot]
+    while chain[-1].parent is not None:
+        chain.append(chain[-1].parent)
+    return chain[::-1]
+
+
+def _null_count(column: Any, slot: Slot) -> int:
+    """How many values of a field are null where what is around it is not."""
+    for inner in _chain(slot)[1:]:
+        column = _inside(column.filter(column.is_valid()), inner)
+    return int(column.null_count)
+
+
+def _inside(values: Any, slot: Slot) -> Any:
+    """The values of a part or member of what is around it, without what is null."""
+    assert slot.parent is not None
+    kind = slot.parent.type.kind
+    if kind == "Struct":
+        return pc.struct_field(values, str(slot.segment))
+    if kind == "Map":
+        return values.keys if str(getattr(slot.segment, "value", "")) == "key" else values.items
+    return values.flatten()
+
+
+def _titles(slot: Slot, stages: Sequence[Pair]) -> frozenset[str]:
+    """What a field is called on its way."""
+    ids = stages[-1].new.ids or {}
+    id = ids.get(slot)
+    found = {slot.title}
+    for stage in stages if id is not None else ():
+        found |= {s.title for s in preorder(stage.new.dataset.columns) if (stage.new.ids or {}).get(s) == id}
+    return frozenset(found)
+
+
+class _Misfits:
+    """The values of one field that do not fit, as they are found."""
+
+    def __init__(self, slot: Slot, titles: Collection[str]) -> None:
+        self.slot = slot
+        self._titles = titles
+        self.row_ids: Any = None
+        self.count = 0
+        self.type: LogicalType | None = None
+        """What the first of them do not fit."""
+        self.values: list[str] = []
+        self.rows: list[int] = []
+
+    def add(self, slot: Slot, values: Any, misfits: Any) -> None:
+        """Take note of those among some values that do not fit; other fields have checks of their own."""
+        if slot.title not in self._titles:
+            return
+        if self.type is None and misfits.any():
+            self.type = slot.type
+        self.count += int(misfits.sum())
+        if len(self.values) < _SHOWN:
+            wrong = values.filter(pa.array(misfits))
+            self.values += shown(wrong.slice(0, _SHOWN - len(self.values)))
+        if len(self.rows) < _ROWS and is_in_structs(self.slot):
+            places = np.flatnonzero(misfits)[: _ROWS - len(self.rows)]
+            self.rows += self.row_ids.take(pa.array(places)).to_pylist()
+
+    def describe(self, fit: str) -> str:
+        """How many, and the first of them; `fit` says what they do not where the question does not."""
+        verb = "does" if self.count == 1 else "do"
+        among = ", among them" if self.count > len(self.values) else ":"
+        return f"{self.count:,} {verb} not{fit}{among} {', '.join(self.values)}"

@@ -1,0 +1,240 @@
+"""How new columns are made of old ones, in a form that other processes can be told.
+
+Layer: engines.
+Shape: schemas as trees, and which field of a new one is which of an old one, by their places in pre-order. Where a type
+changed more than once, one stage a change, so that the values are those of a table that was migrated step by step.
+"""
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import pyarrow as pa
+
+import schemac.kinds.registry  # noqa: F401 — a worker knows no kind without it
+from schemac.attributes import lance
+from schemac.engines.lance.nodes import nodes_by_slot, nodes_of
+from schemac.engines.lance.tables.convert import Conversion, Told
+from schemac.engines.lance.tables.steps import MARK
+from schemac.evolution.side import Pair, Side
+from schemac.identity.lock import Numbers
+from schemac.logical.dataset import LogicalDataset
+from schemac.logical.model import LogicalType, Schema
+from schemac.logical.origins import Origins
+from schemac.logical.path import FieldPath
+from schemac.logical.slots import Slot, columns, preorder
+
+_KEYS = frozenset({lance.PRIMARY_KEY.key, lance.CLUSTERING_KEY.key})
+"""What a column has no use for until it stands at its place; Lance refuses keys inside what may be null."""
+
+
+@dataclass(frozen=True)
+class Stage:
+    """From one schema to the next."""
+
+    old: dict[str, Any]
+    new: dict[str, Any]
+    before: tuple[tuple[int, int], ...]
+    """Places of a new field and of the old one that it is."""
+    rounded: tuple[str, ...] = ()
+    """The fields whose values may be rounded, as they are called after this stage."""
+
+    @classmethod
+    def of(cls, sides: Pair, rounded: Collection[str] = ()) -> "Stage":
+        """The stage between two sides."""
+        olds = {s: i for i, s in enumerate(preorder(sides.old.dataset.columns))}
+        news = {s: i for i, s in enumerate(preorder(sides.new.dataset.columns))}
+        before = tuple((news[new], olds[old]) for new, old in sides.before.items())
+        return cls(_tree(sides.old), _tree(sides.new), before, tuple(sorted(rounded)))
+
+    @cached_property
+    def sides(self) -> Pair:
+        """Both sides again."""
+        old, new = _side(self.old), _side(self.new)
+        olds, news = preorder(old.dataset.columns), preorder(new.dataset.columns)
+        return Pair(old, new, {news[i]: olds[j] for i, j in self.before})
+
+
+@dataclass(frozen=True)
+class Root:
+    """A field that is written with all below it."""
+
+    place: int
+    """In the pre-order of the last schema."""
+    ids: tuple[int, ...]
+    """Lance's ids of everything from the column down to the field, and of all below it, in pre-order."""
+    own: frozenset[int]
+    """Those among them that belong to the field and what is below it."""
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """Makes the values of some fields out of batches of the old table, each as a column of its own."""
+
+    stages: tuple[Stage, ...]
+    roots: tuple[Root, ...]
+    told: Told | None = field(default=None, compare=False, repr=False)
+    """Hears of values that do not fit, which are errors otherwise; not for other processes."""
+
+    @classmethod
+    def of(
+        cls,
+        stages: Sequence[Pair],
+        roots: Sequence[Slot],
+        numbers: Mapping[Slot, Numbers],
+        rounded: Collection[str] = (),
+    ) -> "Recipe":
+        """The recipe for slots of the last new side, which get these numbers; some fields of it may be rounded."""
+        last = stages[-1]
+        places = {slot: place for place, slot in enumerate(preorder(last.new.dataset.columns))}
+        return cls(
+            tuple([Stage.of(stage, _names_in(stage, last, rounded)) for stage in stages]),
+            tuple([_root(last, slot, places[slot], numbers) for slot in roots]),
+        )
+
+    def name(self, number: int) -> str:
+        """What the column of a root is called in the result."""
+        return f"{MARK}new_{number}"
+
+    @property
+    def title(self) -> str:
+        """What is made, for people."""
+        slots = preorder(self.stages[-1].sides.new.dataset.columns)
+        return ", ".join(slots[root.place].title for root in self.roots)
+
+    @property
+    def sources(self) -> list[str]:
+        """The columns of the table that are read."""
+        return sorted(self._needed[0])
+
+    def make(self, batch: pa.RecordBatch) -> pa.RecordBatch:
+        """The values of all roots, each inside the structs and lists that it stands in."""
+        for step, slots in self._on_the_way:
+            made = {str(slot.segment): step.build(slot, batch) for slot in slots}
+            batch = pa.RecordBatch.from_arrays(list(made.values()), names=list(made))
+        arrays, fields = [], []
+        for number, (conversion, column) in enumerate(self._last):
+            values = conversion.build(column, batch)
+            arrays.append(values)
+            fields.append(pa.field(self.name(number), values.type, metadata=conversion.metadata_of(column)))
+        return pa.RecordBatch.from_arrays(arrays, schema=pa.schema(fields))
+
+    @cached_property
+    def _last(self) -> list[tuple["_Pruned", Slot]]:
+        """For each root the conversion of the last stage that makes nothing else, and the column that it makes."""
+        sides = self.stages[-1].sides
+        slots = preorder(sides.new.dataset.columns)
+        pruned = [_pruned(sides, slots[root.place]) for root in self.roots]
+        rounded = self.stages[-1].rounded
+        return [(_Pruned(pair, rounded, self.told), pair.new.dataset.columns[0]) for pair in pruned]
+
+    @cached_property
+    def _needed(self) -> list[set[str]]:
+        """The old columns that each stage reads."""
+        needed: set[str] = set()
+        for conversion, column in self._last:
+            needed |= conversion.sources(column)
+        found = [needed]
+        for stage in reversed(self.stages[:-1]):
+            whole = Conversion(stage.sides)
+            slots = [slot for slot in stage.sides.new.dataset.columns if slot.segment in found[0]]
+            found.insert(0, set().union(*(whole.sources(slot) for slot in slots)))
+        return found
+
+    @cached_property
+    def _on_the_way(self) -> list[tuple[Conversion, list[Slot]]]:
+        """The stages before the last, and the columns that they make."""
+        return [
+            (
+                Conversion(stage.sides, stage.rounded, self.told),
+                [slot for slot in stage.sides.new.dataset.columns if slot.segment in needed],
+            )
+            for stage, needed in zip(self.stages[:-1], self._needed[1:], strict=True)
+        ]
+
+
+class _Pruned(Conversion):
+    """A conversion whose new side holds one field and what is around it."""
+
+    def __init__(self, sides: Pair, rounded: Collection[str], told: Told | None) -> None:
+        super().__init__(sides, rounded, told)
+        self._fields = {field.slot: field for field in sides.new.lowered.fields}
+
+    def metadata_of(self, column: Slot) -> dict[bytes, bytes] | None:
+        """How the column is to be encoded."""
+        metadata: dict[bytes, bytes] | None = self._fields[column].arrow.metadata
+        return metadata
+
+
+def _names_in(stage: Pair, last: Pair, names: Collection[str]) -> set[str]:
+    """What fields of the last stage are called after another one."""
+    if stage is last or not names:
+        return set(names)
+    assert stage.new.ids is not None
+    assert last.new.ids is not None
+    wanted = {last.new.ids[slot] for slot in preorder(last.new.dataset.columns) if slot.title in names}
+    return {slot.title for slot, id in stage.new.ids.items() if id in wanted}
+
+
+def _pruned(sides: Pair, root: Slot) -> Pair:
+    """The same pair, with one field of the new side and what is around it."""
+    path = root.path
+    field = next(f for f in sides.new.dataset.schema.fields if f.name == path[0])
+    extra = {key: value for key, value in field.extra.items() if len(path) == 1 or key not in _KEYS}
+    field = field.model_copy(update={"type": _only(field.type, path[1:]), "extra": extra})
+    alone = Schema(fields=(field,), extra=sides.new.dataset.schema.extra)
+    schema = Schema.model_validate(_without_keys(alone.model_dump(mode="json", by_alias=True)))
+    new = Side(LogicalDataset("", schema, columns(schema), Origins("")), "")
+    old_of = {slot.path: before for slot, before in sides.before.items()}
+    before = {slot: old_of[slot.path] for slot in preorder(new.dataset.columns) if slot.path in old_of}
+    return Pair(sides.old, new, before)
+
+
+def _only(type_: LogicalType, path: FieldPath) -> LogicalType:
+    """A type with no more members than lead along a path."""
+    if not path:
+        return type_
+    inner = type_.inner_type()
+    if inner is not None:
+        return type_.model_copy(update={"inner": _only(inner, path)})
+    fields: Any = getattr(type_, "fields", None)
+    if fields is None:
+        item: Any = getattr(type_, "item_type", None)
+        return type_.model_copy(update={"item_type": _only(item, path[1:])})
+    (field,) = [field for field in fields if field.name == path[0]]
+    return type_.model_copy(
+        update={"fields": (field.model_copy(update={"type": _only(field.type, path[1:])}),)}
+    )
+
+
+def _without_keys(tree: Any) -> Any:
+    if isinstance(tree, dict):
+        return {key: _without_keys(value) for key, value in tree.items() if key not in _KEYS}
+    return [_without_keys(item) for item in tree] if isinstance(tree, list | tuple) else tree
+
+
+def _root(sides: Pair, root: Slot, place: int, numbers: Mapping[Slot, Numbers]) -> Root:
+    pruned = _pruned(sides, root)
+    lowered = pruned.new.lowered
+    nodes = nodes_of(lowered, is_tolerant=True)
+    slots = {slot.path: slot for slot in preorder(sides.new.dataset.columns)}
+    ids = [-1] * len(nodes)
+    for slot, indices in nodes_by_slot(lowered, nodes).items():
+        for index, id in zip(indices, numbers[slots[slot.path]].lance, strict=True):
+            ids[index] = id
+    return Root(place, tuple(ids), frozenset(_ids_below(root, numbers)))
+
+
+def _ids_below(root: Slot, numbers: Mapping[Slot, Numbers]) -> Iterator[int]:
+    for slot in preorder([root]):
+        yield from numbers[slot].lance
+
+
+def _tree(side: Side) -> dict[str, Any]:
+    return side.dataset.schema.model_dump(mode="json", by_alias=True)
+
+
+def _side(tree: dict[str, Any]) -> Side:
+    schema = Schema.model_validate(tree)
+    return Side(LogicalDataset("", schema, columns(schema), Origins("")), "")

@@ -1,0 +1,178 @@
+"""The steps that change a Lance table.
+
+Layer: engines. Values only.
+Shape: ordered; each says what it costs and what it does to ids, metadata and indices.
+"""
+
+from dataclasses import dataclass, field
+from enum import Enum, auto
+from typing import Any
+
+from schemac.evolution.verdict import Outcome
+from schemac.logical.slots import Slot
+
+MARK = "__schemac_"
+"""Names that columns have while they cannot have their own begin with this."""
+
+
+@dataclass(frozen=True, slots=True)
+class Index:
+    """An index of a table, with all that is needed to build it again."""
+
+    name: str
+    path: str
+    """Of its field, as Lance writes it."""
+    type: str
+    parameters: dict[str, Any] = field(default_factory=dict)
+    field_id: int = 0
+    """The lock's id of the field, once it is known; it stays when the field gets another name."""
+    lost: tuple[str, ...] = ()
+    """Parameters that do not come back when it is built again."""
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One step; the subclasses are all that there are."""
+
+    title: str
+    """The field, or what the step is about."""
+
+    cost: Outcome = Outcome.METADATA
+
+    @property
+    def verb(self) -> str:
+        """The step in a word."""
+        return _VERBS[type(self).__name__]
+
+    def describe(self) -> str:
+        """What it does, for people."""
+        return ""
+
+    def to_json(self) -> dict[str, Any]:
+        """The step for programs."""
+        return {"cost": str(self.cost), "does": self.describe(), "field": self.title, "step": self.verb}
+
+
+class Subject(Enum):
+    """What a check asks of the values of a field."""
+
+    FIT = auto()
+    """Each one has to fit the new type."""
+    NULLS = auto()
+    """None may be null."""
+    PLACE = auto()
+    """Where one is, the structs that the field moves into may not be null."""
+
+
+@dataclass(frozen=True, slots=True)
+class Check(Step):
+    """Look at the data before anything is changed."""
+
+    cost: Outcome = Outcome.DATA
+    question: str = ""
+    query: str = ""
+    """A filter of Lance that finds the rows in question; empty where it has no words for them."""
+    slot: Slot | None = field(default=None, repr=False, compare=False)
+    subject: Subject = Subject.FIT
+
+    def describe(self) -> str:
+        """The question, and the query that answers it, where Lance has one."""
+        return f"{self.question}: rows where {self.query}" if self.query else self.question
+
+
+@dataclass(frozen=True, slots=True)
+class Rewrite(Step):
+    """Write a field anew, into files beside those that are there; nothing shows of it before the swap."""
+
+    cost: Outcome = Outcome.REWRITE
+    slot: Slot | None = field(default=None, repr=False, compare=False)
+    before: str = ""
+    after: str = ""
+    ids: tuple[int, ...] = ()
+    old_ids: tuple[int, ...] = ()
+
+    def describe(self) -> str:
+        """The types and ids."""
+        if not self.before:
+            return f"{self.after} of nulls is written, so that files tell in which rows its struct or list is null; id {_range(self.ids)}"
+        was = f"{_range(self.old_ids)} → " if self.old_ids else ""
+        return f"{self.before} → {self.after}, written into new files; id {was}{_range(self.ids)}"
+
+
+@dataclass(frozen=True, slots=True)
+class Add(Step):
+    """Add fields of nulls, with the ids that the lock gives them."""
+
+    slots: tuple[Slot, ...] = field(default=(), repr=False, compare=False)
+    ids: tuple[int, ...] = ()
+
+    def describe(self) -> str:
+        """The ids."""
+        return f"existing rows read as null; id {_range(self.ids)}; no data is written"
+
+
+@dataclass(frozen=True, slots=True)
+class DropIndex(Step):
+    """Let an index go with the field that it is of."""
+
+    index: Index | None = None
+    is_rebuilt: bool = True
+
+    def describe(self) -> str:
+        """Which one."""
+        assert self.index is not None
+        again = "it is built again at the end" if self.is_rebuilt else "its field goes"
+        return f"{self.index.type} index {self.index.name}; {again}"
+
+
+@dataclass(frozen=True, slots=True)
+class Swap(Step):
+    """One commit that puts all new fields into the table, and takes those away that they replace."""
+
+    details: tuple[str, ...] = ()
+
+    def describe(self) -> str:
+        """What changes by it."""
+        return "; ".join(("one commit, and only if no row was written since they were made", *self.details))
+
+
+@dataclass(frozen=True, slots=True)
+class SetSchema(Step):
+    """One commit that gives every field its name, place, nullability and metadata, and lets dropped ones go."""
+
+    details: tuple[str, ...] = ()
+
+    def describe(self) -> str:
+        """What changes by it."""
+        return f"one commit, no data is touched: {'; '.join(self.details) or 'metadata'}"
+
+
+@dataclass(frozen=True, slots=True)
+class BuildIndex(Step):
+    """Build an index again."""
+
+    cost: Outcome = Outcome.REWRITE
+    index: Index | None = None
+
+    def describe(self) -> str:
+        """Which one."""
+        assert self.index is not None
+        lost = f"; it loses {', '.join(self.index.lost)}, which are not known here" if self.index.lost else ""
+        return f"{self.index.type} index {self.index.name}{lost}"
+
+
+_VERBS = {
+    "Check": "check",
+    "DropIndex": "drop index",
+    "Add": "add",
+    "Rewrite": "rewrite",
+    "Swap": "swap in",
+    "SetSchema": "set schema",
+    "BuildIndex": "build index",
+}
+
+
+def _range(ids: tuple[int, ...]) -> str:
+    if not ids:
+        return "-"
+    return str(ids[0]) if len(ids) == 1 else f"{min(ids)}–{max(ids)}"

@@ -1,0 +1,61 @@
+"""What Lance's messages say, in the words of the manifest.
+
+Layer: engines.
+"""
+
+import json
+
+import schemac.kinds.registry  # noqa: F401 — without it no kind is known
+from schemac.arrow.lift import lift
+from schemac.arrow.lower_metadata import CLUSTERING_KEY_POSITION, PRIMARY_KEY, PRIMARY_KEY_POSITION
+from schemac.attributes.odf import DESCRIPTION
+from schemac.engines.lance._generated.lance import file_pb2 as pb
+from schemac.engines.lance.reader_schema import UnreadableMessageError, to_arrow
+from schemac.logical.model import Schema
+from schemac.logical.slots import columns
+from schemac.source.report import Report
+
+_NESTED = {"struct": "Struct", "list": "List", "large_list": "List", "map": "Map"}
+_NAMES = {
+    DESCRIPTION.key: "description",
+    PRIMARY_KEY: "primary key",
+    PRIMARY_KEY_POSITION: "position in the primary key",
+    CLUSTERING_KEY_POSITION: "position in the clustering key",
+}
+
+
+def type_words(logical_type: str) -> str:
+    """Lance's word for a type as the manifest has it: `timestamp:us:UTC` is a Timestamp."""
+    plain = logical_type.removesuffix(".struct")
+    if plain in _NESTED:
+        return _NESTED[plain]
+    message = pb.Schema(fields=[pb.Field(name="x", parent_id=-1, logical_type=logical_type, nullable=True)])
+    try:
+        tree = lift(to_arrow(message), "", Report())
+    except (UnreadableMessageError, ValueError):
+        return logical_type
+    (slot,) = columns(Schema.model_validate(tree)) or (None,)
+    return logical_type if slot is None else slot.type.title()
+
+
+def type_pair(found: str, wanted: str) -> tuple[str, str]:
+    """Two types apart: where the manifest has one word for both, Lance's own stand beside it."""
+    here, there = type_words(found), type_words(wanted)
+    return (here, there) if here != there else (f"{here} ({found})", f"{there} ({wanted})")
+
+
+def entry_name(key: str) -> str:
+    """What an entry of a field's metadata is about."""
+    return _NAMES.get(key, key)
+
+
+def entry_words(value: bytes | None) -> str:
+    """The value of an entry; attributes travel as JSON."""
+    if value is None:
+        return "missing"
+    text = value.decode("utf-8", "replace")
+    try:
+        said = json.loads(text)
+    except ValueError:
+        said = text
+    return f"`{said}`" if isinstance(said, str) else f"`{text}`"

@@ -1,0 +1,15 @@
+"""Open Data Fabric: the standard form of a schema, as text and as FlatBuffers.
+
+Layer: engines.
+"""
+
+from schemac.registry.engine import Engine, Format
+
+ENGINE = Engine(
+    "odf",
+    "ODF",
+    position=50,
+    artifacts="schemac.engines.odf.artifact:TARGET",
+    judge="schemac.engines.odf.judge:JUDGE",
+    formats=(Format("odf", "schemac.engines.odf.reader:IMPORTER", (".yaml", ".yml", ".bin")),),
+)

@@ -1,0 +1,46 @@
+"""ODF: the standard's own SetDataSchema event.
+
+Layer: engines.
+Shape: `odf/schema.yaml`, the event in the standard's long form with every default written out, as `--strict` takes it;
+`odf/schema.bin`, the same event as FlatBuffers. Both say the same. `keysSorted` is written where it is false, as the
+reference implementation does coming from Arrow; `fixedLength` has no default and is left out. Encoding hints stay, for
+an author wrote them.
+Errors: none: every schema can be said; losses SC532.
+Source: RFC-016; a union has no buffer of its own in FlatBuffers, so the root is the event's table. FlatBuffers' own verifiers
+stop at 64 tables inside each other, which is deeper than any engine here reads.
+"""
+
+from schemac.artifacts.emission import Artifact, Compilation, Emission, Target
+from schemac.engines.odf.text import write_text
+from schemac.logical.dataset import LogicalDataset
+from schemac.logical.slots import Slot
+from schemac.source.catalogue import ODF_LOSS
+
+
+def emit(compilation: Compilation, emission: Emission) -> list[Artifact]:
+    """The event, as text and as bytes."""
+    text = write_text(compilation.dataset, "event", emission.lose)
+    return [
+        Artifact("odf/schema.yaml", text.encode()),
+        Artifact("odf/schema.bin", to_binary(compilation.dataset)),
+    ]
+
+
+def to_text(dataset: LogicalDataset, form: str) -> str:
+    """The schema as YAML, in one of the standard's documents."""
+    return write_text(dataset, form, _keep_silent)
+
+
+def to_binary(dataset: LogicalDataset) -> bytes:
+    """The SetDataSchema event as FlatBuffers."""
+    # Imported here for start-up time: who asks for the text needs no `flatbuffers`.
+    from schemac.engines.odf.binary import write_binary
+
+    return write_binary(dataset, _keep_silent)
+
+
+def _keep_silent(_slot: Slot, _lost: str, _becomes: str) -> None:
+    """Losses were entered when the text was written."""
+
+
+TARGET = Target("odf", ODF_LOSS, emit)

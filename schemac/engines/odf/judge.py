@@ -1,0 +1,52 @@
+"""The rules of Open Data Fabric for a new SetDataSchema in a chain of metadata.
+
+Layer: engines.
+Source: the reference implementation's chain validators: attributes may change, fields may change places, and fields that
+are optional may be added; everything else is refused. A map is compared as a whole: nothing inside may change.
+"""
+
+from schemac.evolution.changes import TYPE_FACTS, Change, Fact
+from schemac.evolution.judge import Judge
+from schemac.evolution.side import Pair
+from schemac.evolution.verdict import SAFE, Judgement, Outcome
+from schemac.logical.slots import Slot
+
+_NEW_DATASET = "derive a new dataset with this schema"
+
+
+def judge(change: Change, sides: Pair | None) -> Judgement:
+    """Whether the event may follow the one before."""
+    if _is_in_map(change.new_slot or change.old_slot):
+        return Judgement(
+            Outcome.REFUSED, "the standard compares maps as a whole, and lets no type change", _NEW_DATASET
+        )
+    if change.fact in (Fact.DATASET_ADDED, Fact.FIELDS_REORDERED):
+        return SAFE
+    if change.fact in TYPE_FACTS:
+        return Judgement(
+            Outcome.REFUSED, "the standard lets no type change", "add an optional field beside it"
+        )
+    match change.fact:
+        case Fact.FIELD_ADDED if change.new_slot is not None:
+            if change.new_slot.is_nullable:
+                return SAFE
+            return Judgement(
+                Outcome.REFUSED, "records that are there have no value for it", "make it optional"
+            )
+        case Fact.FIELD_DROPPED | Fact.FIELD_RENAMED | Fact.FIELD_MOVED:
+            return Judgement(Outcome.REFUSED, "the standard lets no field go", _NEW_DATASET)
+        case Fact.BECAME_OPTIONAL | Fact.BECAME_REQUIRED:
+            return Judgement(Outcome.REFUSED, "the standard lets no optionality change", _NEW_DATASET)
+        case Fact.DATASET_DROPPED:
+            return SAFE
+    return Judgement(Outcome.METADATA)
+
+
+def _is_in_map(slot: Slot | None) -> bool:
+    above = slot.parent if slot is not None else None
+    while above is not None and above.type.kind != "Map":
+        above = above.parent
+    return above is not None
+
+
+JUDGE = Judge(judge)

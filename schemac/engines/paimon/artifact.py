@@ -1,0 +1,486 @@
+"""Paimon: the file that holds a table's schema.
+
+Layer: engines.
+Shape: `paimon/schema-<N>`, one a locked version, byte for byte as Paimon's Java writes it, but for the order of the options.
+Errors: SC561 to SC568; warning SC570; losses SC576.
+Source: github.com/apache/paimon, `SchemaSerializer`, `ArrowFieldTypeConversion`; the types of pypaimon 2.1.0. What
+Paimon refuses is in `_paimon.limits`.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from schemac.artifacts.emission import Artifact, Compilation, Emission, Target
+from schemac.attributes import arrow, lance, odf, own, paimon
+from schemac.attributes.registry import DOMAINS, domain_of
+from schemac.engines.paimon.keys import read_table
+from schemac.engines.paimon.limits import Limits
+from schemac.engines.paimon.table_schema import FIRST_VERSION, VERSION, TableSchema
+from schemac.engines.paimon.types import (
+    BYTES,
+    STRING,
+    VECTOR_ELEMENTS,
+    Array,
+    Atomic,
+    DataField,
+    Map,
+    Multiset,
+    PaimonType,
+    Row,
+    UnreadableError,
+    Vector,
+    parse_type,
+)
+from schemac.identity.numbering import number_for_paimon
+from schemac.logical.path import FieldPath
+from schemac.logical.slots import Slot
+from schemac.physical.arrow import pa
+from schemac.physical.field import LoweredField
+from schemac.source.catalogue import PAIMON_LEFT_OUT, PAIMON_LOSS, PAIMON_TYPE
+from schemac.source.report import Report
+
+MOST_DIGITS = 38
+_DIGITS = {"s": 0, "ms": 3, "us": 6, "ns": 9}
+_KEPT = frozenset({odf.DESCRIPTION.key, own.RENAMED_FROM.key})
+_OTHER_ENGINES = frozenset(DOMAINS) - {odf.DOMAIN, own.DOMAIN}
+"""Domains whose attributes speak to an engine, so that nothing is lost where another does without them."""
+
+
+def to_table_schema(
+    compilation: Compilation,
+    emission: Emission,
+    *,
+    ids: Mapping[Slot, int] | None = None,
+    highest: int | None = None,
+    schema_id: int = 0,
+    time_millis: int = 0,
+) -> TableSchema:
+    """The schema as Paimon has it; not to be used where the emission found an error.
+
+    Without ids columns and members are numbered as Paimon numbers those of a new table.
+    """
+    kept = ids or {}
+    start = max(kept.values(), default=-1) if highest is None else highest
+    numbers, highest = number_for_paimon(compilation.dataset.columns, kept, start)
+    writer = _Writer(emission, numbers)
+    fields = [writer.member(top, (top.slot.segment,)) for top in compilation.lowered.fields]
+    extra = compilation.dataset.schema.extra
+    writer.lose_schema_attributes(extra)
+    table = read_table(extra)
+    if table.is_set("primary-key.nullable"):
+        fields = writer.with_nullable_key(fields, compilation.lowered.fields, table.primary_names)
+    Limits(compilation.dataset.columns, fields, table, emission).check()
+    comment = paimon.COMMENT.read(extra)
+    return TableSchema(
+        schema_id,
+        tuple(fields),
+        highest,
+        table.partition_names,
+        table.primary_names,
+        table.options,
+        odf.DESCRIPTION.read(extra) if comment is None else comment,
+        time_millis,
+        FIRST_VERSION if table.is_of_first_version else VERSION,
+    )
+
+
+def emit(compilation: Compilation, emission: Emission) -> list[Artifact]:
+    """The schema files of the table: one a locked version, or its first."""
+    made = [_artifact(compilation, emission)]
+    for past in compilation.past():
+        # What an old version could not be is no finding about the new one.
+        said = Report()
+        silent = Emission(past.dataset, TARGET.name, PAIMON_LOSS, said)
+        artifact = _artifact(past, silent)
+        if not said.has_errors:
+            made.append(artifact)
+    return made
+
+
+def table_schema(compilation: Compilation, emission: Emission, time_millis: int | None = None) -> TableSchema:
+    """The schema with the numbers of its lock; not to be used where the emission found an error."""
+    version, numbers = compilation.version, compilation.numbers
+    if version is None or numbers is None:
+        return to_table_schema(compilation, emission, time_millis=time_millis or 0)
+    return to_table_schema(
+        compilation,
+        emission,
+        ids={slot: n.paimon for slot, n in numbers.items() if n.paimon is not None},
+        highest=version.highest_paimon,
+        schema_id=version.schema_id,
+        time_millis=time_millis or version.time_millis,
+    )
+
+
+def _artifact(compilation: Compilation, emission: Emission) -> Artifact:
+    table = table_schema(compilation, emission)
+    return Artifact(f"paimon/schema-{table.schema_id}", table.to_text().encode())
+
+
+class _Writer:
+    """Finds Paimon's type for each lowered field."""
+
+    def __init__(self, emission: Emission, ids: Mapping[Slot, int]) -> None:
+        self.emission = emission
+        self.ids = ids
+        types = pa.lib
+        self.plain: dict[int, PaimonType] = {
+            types.Type_BOOL: Atomic("BOOLEAN"),
+            types.Type_INT8: Atomic("TINYINT"),
+            types.Type_INT16: Atomic("SMALLINT"),
+            types.Type_INT32: Atomic("INT"),
+            types.Type_INT64: Atomic("BIGINT"),
+            types.Type_FLOAT: Atomic("FLOAT"),
+            types.Type_DOUBLE: Atomic("DOUBLE"),
+            types.Type_DATE32: Atomic("DATE"),
+            types.Type_STRING: STRING,
+            types.Type_BINARY: BYTES,
+        }
+        self.widened: dict[int, PaimonType] = {
+            types.Type_UINT8: Atomic("SMALLINT"),
+            types.Type_UINT16: Atomic("INT"),
+            types.Type_UINT32: Atomic("BIGINT"),
+            types.Type_UINT64: Atomic("DECIMAL", (20, 0)),
+            types.Type_HALF_FLOAT: Atomic("FLOAT"),
+            types.Type_DATE64: Atomic("DATE"),
+            types.Type_LARGE_STRING: STRING,
+            types.Type_STRING_VIEW: STRING,
+            types.Type_LARGE_BINARY: BYTES,
+            types.Type_BINARY_VIEW: BYTES,
+        }
+        self.with_parameters: dict[int, Callable[[LoweredField, Any, FieldPath], PaimonType]] = {
+            **dict.fromkeys(
+                (types.Type_DECIMAL32, types.Type_DECIMAL64, types.Type_DECIMAL128, types.Type_DECIMAL256),
+                self.decimal,
+            ),
+            types.Type_TIMESTAMP: self.timestamp,
+            types.Type_TIME32: self.time,
+            types.Type_TIME64: self.time,
+            types.Type_FIXED_SIZE_BINARY: self.fixed_size_binary,
+            types.Type_STRUCT: self.struct,
+            types.Type_LIST: self.list,
+            types.Type_LARGE_LIST: self.list,
+            types.Type_LIST_VIEW: self.list,
+            types.Type_LARGE_LIST_VIEW: self.list,
+            types.Type_FIXED_SIZE_LIST: self.vector,
+            types.Type_MAP: self.map,
+            types.Type_DICTIONARY: self.dictionary,
+        }
+
+    def member(self, lowered: LoweredField, path: FieldPath) -> DataField:
+        """A column, or a member of a ROW."""
+        type_ = self.slot(lowered, path)
+        extra = lowered.slot.extra
+        return DataField(
+            self.ids[lowered.slot],
+            lowered.arrow.name,
+            type_,
+            extra.get(odf.DESCRIPTION.key),
+            extra.get(paimon.DEFAULT_VALUE.key),
+        )
+
+    def with_nullable_key(
+        self, fields: Sequence[DataField], lowered: Sequence[LoweredField], key: Sequence[str]
+    ) -> list[DataField]:
+        """The columns with those of the key nullable, as Paimon makes them where an option says so."""
+        found: list[DataField] = []
+        for field, top in zip(fields, lowered, strict=True):
+            is_changed = field.name in key and not field.type.is_nullable
+            if is_changed:
+                self.emission.lose(top.slot, "a value that may not be null", "one that may")
+            found.append(replace(field, type=field.type.required(False)) if is_changed else field)
+        return found
+
+    def slot(self, lowered: LoweredField, path: FieldPath) -> PaimonType:
+        """The type at any place, with its nullability."""
+        slot: Slot = lowered.slot
+        # Most attributes are descriptions, which decide nothing about the type.
+        if not slot.extra or (slot.is_member and len(slot.extra) == 1 and odf.DESCRIPTION.key in slot.extra):
+            type_ = self.type(lowered, lowered.arrow.type, path)
+        else:
+            type_ = self.special(lowered, path)
+            self.lose_attributes(slot)
+        return type_ if lowered.arrow.nullable else type_.required()
+
+    def part(self, parent: LoweredField, index: int, path: FieldPath) -> PaimonType:
+        """An item, a key or a value."""
+        child = parent.children[index]
+        return self.slot(child, (*path, child.slot.segment))
+
+    def type(self, lowered: LoweredField, arrow_type: Any, path: FieldPath) -> PaimonType:
+        """The type that stands for one of Arrow's."""
+        id = arrow_type.id
+        plain = self.plain.get(id)
+        if plain is not None:
+            return plain
+        widened = self.widened.get(id)
+        if widened is not None:
+            self.emission.lose(lowered.slot, str(arrow_type), widened.title())
+            return widened
+        build = self.with_parameters.get(id)
+        if build is not None:
+            return build(lowered, arrow_type, path)
+        return self.refused(lowered.slot)
+
+    def refused(self, slot: Slot) -> PaimonType:
+        """Kinds that Paimon has no type for."""
+        help = {
+            "Duration": "write `type: Int64` and tell the unit with `schemac.dev/unit`",
+            "Null": "leave the field out until it has a type",
+        }.get(str(slot.type.kind), "leave Paimon out with `schemac.dev/targets`")
+        message = f"Paimon has no type for {slot.type.title()}"
+        self.emission.findings.at_type(slot, PAIMON_TYPE, message, help=help)
+        return BYTES
+
+    def special(self, lowered: LoweredField, path: FieldPath) -> PaimonType:
+        """The type of a field with attributes."""
+        slot: Slot = lowered.slot
+        extra, arrow_type = slot.extra, lowered.arrow.type
+        word = extra.get(paimon.TYPE.key)
+        if word is not None:
+            return self.worded(lowered, str(word), path)
+        if lance.BLOB.key in extra:
+            self.emission.lose(slot, "a blob", "BYTES; `paimon.apache.org/type: BLOB` would keep it")
+            return BYTES
+        storage = arrow_type.storage_type if isinstance(arrow_type, pa.BaseExtensionType) else arrow_type
+        extension = arrow.EXTENSION_TYPE.read(extra)
+        type_ = self.type(lowered, storage, path)
+        if lance.JSON.key in extra:
+            self.emission.lose(slot, "JSON", type_.title())
+        elif extension is not None:
+            self.emission.lose(slot, f"the extension type {extension.name}", type_.title())
+        return type_
+
+    def decimal(self, lowered: LoweredField, arrow_type: Any, path: FieldPath) -> PaimonType:
+        slot, precision, scale = lowered.slot, arrow_type.precision, arrow_type.scale
+        reason, property = "", "scale"
+        if precision > MOST_DIGITS:
+            reason, property = f"at most {MOST_DIGITS} digits, not {precision}", "precision"
+        elif not 0 <= scale <= precision:
+            reason = (
+                f"a scale of {'at most the precision' if scale > precision else 'zero or more'}, not {scale}"
+            )
+        if reason:
+            message = f"a DECIMAL of Paimon has {reason} ({slot.title})"
+            help = f"change the {property}, or leave Paimon out with `schemac.dev/targets`"
+            self.emission.findings.at_type(slot, PAIMON_TYPE, message, property, help=help)
+            return BYTES
+        if arrow_type.bit_width != 128:
+            self.emission.lose(slot, f"decimal of {arrow_type.bit_width} bits", "decimal of 128 bits")
+        return Atomic("DECIMAL", (precision, scale))
+
+    def timestamp(self, lowered: LoweredField, arrow_type: Any, path: FieldPath) -> PaimonType:
+        if arrow_type.tz is None:
+            return Atomic("TIMESTAMP", (_DIGITS[arrow_type.unit],))
+        if arrow_type.tz != "UTC":
+            self.emission.lose(lowered.slot, f"the zone {arrow_type.tz}", "UTC")
+        return Atomic("TIMESTAMP_LTZ", (_DIGITS[arrow_type.unit],))
+
+    def time(self, lowered: LoweredField, arrow_type: Any, path: FieldPath) -> PaimonType:
+        digits = _DIGITS[arrow_type.unit]
+        if digits > 3:
+            self.emission.lose(
+                lowered.slot, f"time in {arrow_type.unit}", "time in ms, whatever TIME(p) says"
+            )
+        return Atomic("TIME", (digits,))
+
+    def fixed_size_binary(self, lowered: LoweredField, arrow_type: Any, path: FieldPath) -> PaimonType:
+        return Atomic("BINARY", (arrow_type.byte_width,))
+
+    def dictionary(self, lowered: LoweredField, arrow_type: Any, path: FieldPath) -> PaimonType:
+        lost = f"a dictionary with {arrow_type.index_type} indices"
+        self.emission.lose(lowered.slot, lost, str(arrow_type.value_type))
+        return self.type(lowered, arrow_type.value_type, path)
+
+    def struct(self, lowered: LoweredField, arrow_type: Any, path: FieldPath) -> PaimonType:
+        return Row(tuple([self.member(child, (*path, child.slot.segment)) for child in lowered.children]))
+
+    def list(self, lowered: LoweredField, arrow_type: Any, path: FieldPath) -> PaimonType:
+        if arrow_type.id != pa.lib.Type_LIST:
+            name = {
+                pa.lib.Type_LARGE_LIST: "a list with large offsets",
+                pa.lib.Type_LIST_VIEW: "a list of views",
+            }.get(arrow_type.id, "a list of large views")
+            self.emission.lose(lowered.slot, name, "ARRAY")
+        self.lose_child_names(lowered)
+        return Array(self.part(lowered, 0, path))
+
+    def vector(self, lowered: LoweredField, arrow_type: Any, path: FieldPath) -> PaimonType:
+        slot: Slot = lowered.slot
+        self.lose_child_names(lowered)
+        if lance.FLOAT_ENCODING.key in slot.extra:
+            self.emission.lose(slot, "brain floats", "FLOAT")
+            element: PaimonType = Atomic("FLOAT").required(not lowered.children[0].arrow.nullable)
+        else:
+            element = self.part(lowered, 0, path)
+        if element.root in VECTOR_ELEMENTS:
+            return Vector(element, arrow_type.list_size)
+        self.emission.lose(slot, f"a fixed length of {arrow_type.list_size}", "ARRAY")
+        return Array(element)
+
+    def map(self, lowered: LoweredField, arrow_type: Any, path: FieldPath) -> PaimonType:
+        if arrow_type.keys_sorted:
+            self.emission.lose(lowered.slot, "a map with sorted keys", "MAP")
+        self.lose_child_names(lowered)
+        return Map(self.key(lowered, path), self.part(lowered, 1, path))
+
+    def key(self, lowered: LoweredField, path: FieldPath) -> PaimonType:
+        """A map's key, NOT NULL unless Paimon's table is said to have it otherwise."""
+        is_nullable = lowered.slot.extra.get(paimon.NULLABLE_KEY.key) is True
+        return self.part(lowered, 0, path).required(not is_nullable)
+
+    def worded(self, lowered: LoweredField, word: str, path: FieldPath) -> PaimonType:
+        """The type that the attribute names, if it goes with the kind."""
+        slot: Slot = lowered.slot
+        root = word.partition("(")[0]
+        kind, problem, help = _WORDS[root]
+        if slot.type.kind not in kind:
+            return self.refuse_word(
+                slot, f"{word} is {problem}, and {slot.title} is {slot.type.title()}", help
+            )
+        if root == "MULTISET":
+            return self.multiset(lowered, path)
+        if root == "VECTOR":
+            return self.worded_vector(lowered, path)
+        if root == "ARRAY":
+            return self.worded_array(lowered, path)
+        if root == "VARIANT" and slot.type.kind == "Struct" and not _is_variant(slot):
+            help = "give it the members `value` and `metadata`, both Binary and without Option"
+            return self.refuse_word(slot, f"the members of {slot.title} are not those of a VARIANT", help)
+        try:
+            type_ = parse_type(word)
+        except UnreadableError as error:
+            return self.refuse_word(slot, str(error).partition(": ")[2], "write a smaller number")
+        return self.fitted(lowered, type_)
+
+    def fitted(self, lowered: LoweredField, type_: PaimonType) -> PaimonType:
+        """A worded leaf, held against what the field says of itself."""
+        slot: Slot = lowered.slot
+        assert isinstance(type_, Atomic)
+        length = getattr(slot.type, "fixed_length", None)
+        if slot.type.kind == "Timestamp":
+            is_local = getattr(slot.type, "timezone", None) is not None
+            if is_local != (type_.root == "TIMESTAMP_LTZ"):
+                right = f"TIMESTAMP{'_LTZ' if is_local else ''}({type_.parameters[0]})"
+                has = "a zone" if is_local else "no zone"
+                return self.refuse_word(
+                    slot, f"{slot.title} has {has}, so it is no {type_.title()}", f"write `{right}`"
+                )
+        if length is not None and type_.root == "BINARY" and type_.parameters != (length,):
+            message = f"{slot.title} has {length} bytes, so it is no {type_.title()}"
+            return self.refuse_word(slot, message, f"remove it: the length makes a BINARY({length})")
+        self.lose_to_word(lowered, type_)
+        return type_
+
+    def lose_to_word(self, lowered: LoweredField, type_: Atomic) -> None:
+        """What a worded type does not keep of the layout, or of the digits of a time."""
+        slot: Slot = lowered.slot
+        arrow_type: Any = lowered.arrow.type
+        if type_.root in ("TIME", "TIMESTAMP", "TIMESTAMP_LTZ"):
+            # Whatever its precision says, a TIME is stored in milliseconds; moments in the unit that holds the digits.
+            stored = 3 if type_.root == "TIME" else -(-type_.parameters[0] // 3) * 3
+            if stored < _DIGITS[arrow_type.unit]:
+                self.emission.lose(slot, f"{slot.type.kind.lower()} in {arrow_type.unit}", type_.title())
+            if getattr(arrow_type, "tz", None) not in (None, "UTC"):
+                self.emission.lose(slot, f"the zone {arrow_type.tz}", "UTC")
+        elif pa.types.is_dictionary(arrow_type):
+            lost = f"a dictionary with {arrow_type.index_type} indices"
+            self.emission.lose(slot, lost, type_.title())
+        elif arrow_type.id in self.widened:
+            self.emission.lose(slot, str(arrow_type), type_.title())
+
+    def multiset(self, lowered: LoweredField, path: FieldPath) -> PaimonType:
+        slot: Slot = lowered.slot
+        value = slot.children[1]
+        if value.type.kind != "Int32" or value.is_nullable:
+            message = f"a MULTISET counts in Int32, but the values of {slot.title} are {_title(value)}"
+            return self.refuse_word(slot, message, "write `valueType: Int32`")
+        self.lose_child_names(lowered)
+        return Multiset(self.key(lowered, path))
+
+    def worded_vector(self, lowered: LoweredField, path: FieldPath) -> PaimonType:
+        slot: Slot = lowered.slot
+        if getattr(slot.type, "fixed_length", None) is None:
+            return self.refuse_word(
+                slot, f"{slot.title} has no length, so it is no VECTOR", "add `fixedLength`"
+            )
+        type_ = self.vector(lowered, lowered.arrow.type, path)
+        if isinstance(type_, Vector):
+            return type_
+        message = f"a VECTOR has no elements of {type_.children[0].title()}"
+        return self.refuse_word(slot, message, "make the items numbers, or remove the attribute")
+
+    def worded_array(self, lowered: LoweredField, path: FieldPath) -> PaimonType:
+        """A list, whatever its length: what releases without a VECTOR can store."""
+        arrow_type: Any = lowered.arrow.type
+        if not pa.types.is_fixed_size_list(arrow_type):
+            return self.list(lowered, arrow_type, path)
+        type_ = self.vector(lowered, arrow_type, path)
+        if isinstance(type_, Vector):
+            self.emission.lose(lowered.slot, f"a fixed length of {type_.length}", "ARRAY")
+        return Array(type_.children[0])
+
+    def refuse_word(self, slot: Slot, message: str, help: str) -> PaimonType:
+        self.emission.findings.at_extra(slot, paimon.TYPE.key, PAIMON_TYPE, message, help=help)
+        return BYTES
+
+    def lose_child_names(self, lowered: LoweredField) -> None:
+        names = [child.arrow.name for child in lowered.children]
+        usual = [child.slot.segment.value for child in lowered.children]
+        if names != usual:
+            self.emission.lose(lowered.slot, f"the names {' and '.join(names)}", " and ".join(usual))
+
+    def lose_attributes(self, slot: Slot) -> None:
+        """Attributes that have no place in a schema file."""
+        for key in sorted(slot.extra):
+            is_kept = key in _KEPT and slot.is_member
+            if not is_kept and (
+                key in _KEPT or domain_of(key) not in _OTHER_ENGINES or key == arrow.METADATA.key
+            ):
+                self.emission.lose(slot, f"the attribute {key}", "nothing")
+
+    def lose_schema_attributes(self, extra: Mapping[str, Any]) -> None:
+        """Attributes of the whole, and the description where the comment has taken its place."""
+        for key in sorted(extra):
+            is_kept = key == own.TARGETS_OF.key or (
+                key == odf.DESCRIPTION.key and paimon.COMMENT.key not in extra
+            )
+            if not is_kept and (domain_of(key) not in _OTHER_ENGINES or key == arrow.METADATA.key):
+                self.emission.lose(None, f"the attribute {key}", "nothing")
+
+
+_WORDS: dict[str, tuple[tuple[str, ...], str, str]] = {
+    **dict.fromkeys(("CHAR", "VARCHAR"), (("String",), "a text", "write `type: String`")),
+    **dict.fromkeys(("BINARY", "VARBINARY", "BLOB"), (("Binary",), "made of bytes", "write `type: Binary`")),
+    "TIME": (("Time",), "a time of day", "write `type: Time`"),
+    **dict.fromkeys(
+        ("TIMESTAMP", "TIMESTAMP_LTZ"), (("Timestamp",), "a point in time", "write `type: Timestamp`")
+    ),
+    "VARIANT": (
+        ("String", "Struct"),
+        "a document",
+        "write `type: String`, or a Struct of `value` and `metadata`",
+    ),
+    "MULTISET": (
+        ("Map",),
+        "a map of elements to counts",
+        "write `{kind: Map, keyType: …, valueType: Int32}`",
+    ),
+    "ARRAY": (("List",), "a list", "write `{kind: List, itemType: …}`"),
+    "VECTOR": (("List",), "a list", "write `{kind: List, itemType: Float32, fixedLength: …}`"),
+}
+"""Kinds that a word goes with, what it is, and what to write instead, by root."""
+
+
+def _title(slot: Slot) -> str:
+    return f"Option<{slot.type.title()}>" if slot.is_nullable else slot.type.title()
+
+
+def _is_variant(slot: Slot) -> bool:
+    """Whether a struct has the members of Arrow's variant."""
+    members = [(child.segment, child.type.title(), child.is_nullable) for child in slot.children]
+    return members == [("value", "Binary", False), ("metadata", "Binary", False)]
+
+
+TARGET = Target("paimon", PAIMON_LOSS, emit, paimon.DOMAIN, left_out_code=PAIMON_LEFT_OUT)

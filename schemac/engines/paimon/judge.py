@@ -1,0 +1,307 @@
+"""Paimon tables.
+
+Layer: engines.
+Shape: judged by what Paimon has at a field before and after, for many kinds are one type there. A table with data is
+meant; files stay as they are, fields are found by their ids and values are cast when they are read.
+Source: `SchemaManager` of github.com/apache/paimon, and pypaimon 2.1.0 for what it reads afterwards
+(`tests/conformance/pypaimon/test_evolution.py`).
+"""
+
+from collections.abc import Mapping
+
+from schemac.engines.paimon.casts import Cast, cast, is_lossless
+from schemac.engines.paimon.keys import OPTION_OF
+from schemac.engines.paimon.options import (
+    EXPLICIT_CASTS,
+    NULL_TO_NOT_NULL,
+    after_renames,
+    complaint,
+    is_about_files,
+    is_true,
+)
+from schemac.engines.paimon.types import Atomic, PaimonType, Vector
+from schemac.engines.paimon.view import PaimonPlace, errors_of, places, table_schema
+from schemac.evolution.changes import TYPE_FACTS, Change, Fact
+from schemac.evolution.fit import Fit, fit, is_lossless_by_calendar
+from schemac.evolution.judge import Judge
+from schemac.evolution.side import Pair
+from schemac.evolution.verdict import SAFE, Judgement, Outcome, of_another_unit
+from schemac.logical.path import Part
+from schemac.logical.slots import Slot
+
+_KEYS = frozenset({Fact.PAIMON_PRIMARY_KEYS_CHANGED, Fact.PAIMON_PARTITION_KEYS_CHANGED})
+_OPTIONS = frozenset({Fact.PAIMON_OPTION_SET, Fact.PAIMON_OPTION_REMOVED})
+_BESIDE = "add a field beside it, fill it, and drop the old one"
+_NEW_TABLE = "copy the rows into a new table"
+
+
+def judge(change: Change, sides: Pair | None) -> Judgement:
+    """What a change means for a table with data."""
+    if sides is None:
+        return SAFE
+    if errors_of(sides.old):
+        return Judgement(Outcome.SAFE, "Paimon could not hold the schema before, so there is no such table")
+    reason = _unheld(change, sides)
+    if reason:
+        return Judgement(Outcome.REFUSED, f"Paimon cannot hold the new schema: {reason}")
+    if change.fact in _KEYS or (change.fact in _OPTIONS and change.key in OPTION_OF.values()):
+        return _keys(change, sides)
+    if change.fact in _OPTIONS:
+        return _option(change, sides)
+    old, new = change.old_slot, change.new_slot
+    match change.fact:
+        case Fact.FIELD_ADDED if new is not None:
+            return _added(change, new)
+        case Fact.FIELD_DROPPED if old is not None:
+            return _dropped(sides, old)
+        case Fact.FIELD_RENAMED if old is not None and new is not None:
+            return _renamed(sides, old)
+        case Fact.FIELD_MOVED:
+            return Judgement(Outcome.REFUSED, "Paimon moves no field out of what is around it", _BESIDE)
+        case Fact.FIELDS_REORDERED if new is not None:
+            if is_in_key(new):
+                return _fixed_key(new)
+            return Judgement(
+                Outcome.REFUSED,
+                "Paimon changes the order of columns, not of the members of a ROW",
+                "keep the old order; readers find members by their names",
+            )
+        case Fact.BECAME_REQUIRED | Fact.BECAME_OPTIONAL if old is not None and new is not None:
+            return _nullability(sides, old, new)
+        case Fact.UNIT_CHANGED if change.old is not None and change.new is not None:
+            return of_another_unit(change)
+        case Fact.FIELDS_REORDERED:
+            return Judgement(Outcome.METADATA)
+    if old is not None and new is not None:
+        return _field(change, sides, old, new)
+    is_same = table_schema(sides.old).comment == table_schema(sides.new).comment
+    return SAFE if is_same else Judgement(Outcome.METADATA)
+
+
+def is_in_key(slot: Slot) -> bool:
+    """Whether a slot is the key of a map or the element of a multiset, or lies in one."""
+    above: Slot | None = slot
+    while above is not None:
+        if above.segment is Part.KEY:
+            return True
+        above = above.parent
+    return False
+
+
+def names_after(sides: Pair) -> Mapping[str, str]:
+    """New names of columns by the old ones, of those that were renamed."""
+    columns = [(sides.before.get(new), new) for new in sides.new.dataset.columns]
+    return {
+        str(old.segment): str(new.segment)
+        for old, new in columns
+        if old is not None and old.parent is None and old.segment != new.segment
+    }
+
+
+def _unheld(change: Change, sides: Pair) -> str:
+    """Why Paimon cannot hold the new schema, if that is this change's doing."""
+    for error in errors_of(sides.new):
+        is_there = error.path == change.path
+        is_about_columns = change.fact in (Fact.FIELD_DROPPED, Fact.FIELD_RENAMED) and not error.path
+        if is_there or is_about_columns or change.fact in _OPTIONS:
+            return error.message
+    return ""
+
+
+def _added(change: Change, new: Slot) -> Judgement:
+    if is_in_key(new):
+        return _fixed_key(new)
+    if not new.is_nullable:
+        return Judgement(
+            Outcome.REFUSED,
+            f"rows that are there have no {change.path}, and it may not be null",
+            f"make it optional: {{kind: Option, inner: {new.type.kind}}}",
+        )
+    return Judgement(Outcome.METADATA, "rows that are there read as null")
+
+
+def _dropped(sides: Pair, old: Slot) -> Judgement:
+    if is_in_key(old):
+        return _fixed_key(old)
+    name, parent = str(old.segment), old.parent
+    if parent is None and name in (
+        *table_schema(sides.old).primary_keys,
+        *table_schema(sides.old).partition_keys,
+    ):
+        return Judgement(Outcome.REFUSED, f"{name} is in a key of the table, which never changes", _NEW_TABLE)
+    siblings = sides.old.dataset.columns if parent is None else parent.children
+    if not any(sibling in sides.after for sibling in siblings):
+        what = "table" if parent is None else "ROW"
+        reason = f"nothing would be left of the {what} that it was made of"
+        return Judgement(Outcome.REFUSED, reason, "keep one of its fields, or write a new table")
+    return Judgement(Outcome.METADATA)
+
+
+def _renamed(sides: Pair, old: Slot) -> Judgement:
+    if is_in_key(old):
+        return _fixed_key(old)
+    if old.parent is None and str(old.segment) in table_schema(sides.old).partition_keys:
+        return Judgement(
+            Outcome.REFUSED,
+            f"the table is partitioned by {old.title}, whose name is in its folders",
+            _NEW_TABLE,
+        )
+    place = places(sides.old).get(old)
+    if old.parent is None and place is not None and place.type.root == "BLOB":
+        return Judgement(Outcome.REFUSED, "Paimon renames no BLOB column", _BESIDE)
+    return Judgement(Outcome.METADATA)
+
+
+def _nullability(sides: Pair, old: Slot, new: Slot) -> Judgement:
+    places = _places(sides, old, new)
+    if places is None or places[0].type.is_nullable == places[1].type.is_nullable:
+        return SAFE
+    if is_in_key(new):
+        return _fixed_key(new)
+    if _is_in_vector(sides, old):
+        return Judgement(Outcome.REFUSED, "Paimon changes nothing inside a VECTOR", _BESIDE)
+    if places[1].type.is_nullable:
+        if old.parent is None and str(old.segment) in table_schema(sides.old).primary_keys:
+            return Judgement(Outcome.REFUSED, "a column of the primary key may not be null", _NEW_TABLE)
+        return Judgement(Outcome.METADATA)
+    if is_true(table_schema(sides.old).options, NULL_TO_NOT_NULL, default=True):
+        return Judgement(
+            Outcome.REFUSED,
+            f"{new.title} may be null in rows that are there, and Paimon does not look",
+            f'set the option `{NULL_TO_NOT_NULL}: "false"` in a version before, and look for nulls',
+        )
+    return Judgement(
+        Outcome.DATA,
+        f"Paimon takes it, and does not look whether {new.title} is null in rows that are there",
+        f"look first for rows WHERE {old.title} IS NULL",
+    )
+
+
+def _field(change: Change, sides: Pair, old: Slot, new: Slot) -> Judgement:
+    """Whatever else was said of a field: its type, its description, its default value, or what Paimon has no word for."""
+    places = _places(sides, old, new)
+    if places is None:
+        return SAFE
+    was, is_ = places
+    if change.fact in TYPE_FACTS or _shell(was.type) != _shell(is_.type) or _key_differs(was.type, is_.type):
+        return _type(change, sides, old, new, was.type, is_.type)
+    if was.field is None or is_.field is None:
+        return SAFE
+    if was.field.default_value != is_.field.default_value and change.fact is Fact.DEFAULT_VALUE_CHANGED:
+        return Judgement(Outcome.NEW_FILES, "rows that are there stay as they are")
+    is_told = was.field.description != is_.field.description and change.path
+    return Judgement(Outcome.METADATA) if is_told and "description" in change.fact else SAFE
+
+
+def _type(change: Change, sides: Pair, old: Slot, new: Slot, was: PaimonType, is_: PaimonType) -> Judgement:
+    if _key_differs(was, is_):
+        return Judgement(Outcome.REFUSED, "the keys of a map never change", _BESIDE)
+    if _shell(was) == _shell(is_):
+        if change.fact in TYPE_FACTS and _is_doubtful(old, new):
+            return Judgement(
+                Outcome.DATA,
+                f"Paimon's type stays {is_.title()}, and so do values that do not fit {new.type.title()}",
+                "look at the values first",
+            )
+        return SAFE
+    if is_in_key(new):
+        return _fixed_key(new)
+    if _is_in_vector(sides, old):
+        return Judgement(Outcome.REFUSED, "Paimon changes nothing inside a VECTOR", _BESIDE)
+    table = table_schema(sides.old)
+    if old.parent is None and str(old.segment) in (*table.partition_keys, *table.primary_keys):
+        return Judgement(
+            Outcome.REFUSED, f"{old.title} is in a key of the table, whose types never change", _NEW_TABLE
+        )
+    way = cast(was, is_)
+    if way is Cast.NONE:
+        return Judgement(Outcome.REFUSED, f"{_word(was)} cannot become {_word(is_)}", _BESIDE)
+    if way is Cast.EXPLICIT and is_true(table.options, EXPLICIT_CASTS):
+        reason = f"{_word(was)} becomes {_word(is_)} only where `{EXPLICIT_CASTS}` is not set"
+        return Judgement(Outcome.REFUSED, reason, "remove the option in a version before")
+    assert isinstance(was, Atomic)
+    assert isinstance(is_, Atomic)
+    if not is_lossless(was, is_) or _is_doubtful(old, new):
+        return Judgement(
+            Outcome.DATA,
+            f"values that do not fit {is_.title()} are cut or read as null",
+            f"look first for rows WHERE {old.title} IS NOT NULL AND TRY_CAST({old.title} AS {is_.title()}) IS NULL",
+        )
+    return Judgement(Outcome.METADATA, "values are cast when they are read")
+
+
+def _is_doubtful(old: Slot, new: Slot) -> bool:
+    """Whether values may not fit, by their kinds; Paimon's own moments reach as far as any calendar."""
+    return fit(old.type, new.type) >= Fit.DEPENDS and not is_lossless_by_calendar(old.type, new.type)
+
+
+def _keys(change: Change, sides: Pair) -> Judgement:
+    names, old, new = names_after(sides), table_schema(sides.old), table_schema(sides.new)
+    is_partition = change.fact is Fact.PAIMON_PARTITION_KEYS_CHANGED or change.key == "partition"
+    before, after = (
+        (old.partition_keys, new.partition_keys) if is_partition else (old.primary_keys, new.primary_keys)
+    )
+    if before == after:
+        return SAFE
+    if tuple(names.get(name, name) for name in before) == after:
+        return Judgement(Outcome.METADATA, "the key follows its columns")
+    if is_partition:
+        return Judgement(Outcome.REFUSED, "a table stays partitioned as it was made", _NEW_TABLE)
+    return Judgement(Outcome.REFUSED, "the primary key of a table with rows never changes", _NEW_TABLE)
+
+
+def _option(change: Change, sides: Pair) -> Judgement:
+    old = after_renames(table_schema(sides.old).options, names_after(sides))
+    new = table_schema(sides.new).options
+    if old.get(change.key) == new.get(change.key):
+        return Judgement(Outcome.METADATA, "the option follows its columns")
+    reason = complaint(change.key, old, new)
+    if reason:
+        return Judgement(Outcome.REFUSED, reason, _NEW_TABLE)
+    if change.key == "bucket":
+        return Judgement(
+            Outcome.REWRITE,
+            "partitions that are there keep their buckets, and take no rows until they are written anew",
+            "INSERT OVERWRITE each partition from itself",
+        )
+    if is_about_files(change.key):
+        return Judgement(
+            Outcome.NEW_FILES, "files that are there stay as they are", "compact the table fully"
+        )
+    return Judgement(Outcome.METADATA)
+
+
+def _places(sides: Pair, old: Slot, new: Slot) -> tuple[PaimonPlace, PaimonPlace] | None:
+    """What Paimon has there before and after; None where it knows of neither."""
+    was, is_ = places(sides.old).get(old), places(sides.new).get(new)
+    return None if was is None or is_ is None else (was, is_)
+
+
+def _shell(type_: PaimonType) -> tuple[object, ...]:
+    """A type without its nullability and its parts."""
+    if isinstance(type_, Atomic):
+        return (type_.root, *type_.parameters)
+    return (type_.root, type_.length) if isinstance(type_, Vector) else (type_.root,)
+
+
+def _key_differs(was: PaimonType, is_: PaimonType) -> bool:
+    """Whether the keys of two maps, or the elements of two multisets, may be null in one of them alone."""
+    if was.root != is_.root or was.root not in ("MAP", "MULTISET"):
+        return False
+    return was.children[0].is_nullable != is_.children[0].is_nullable
+
+
+def _is_in_vector(sides: Pair, slot: Slot) -> bool:
+    above = places(sides.old).get(slot.parent) if slot.parent is not None else None
+    return above is not None and above.type.root == "VECTOR"
+
+
+def _word(type_: PaimonType) -> str:
+    return type_.title() if isinstance(type_, Atomic) else type_.root
+
+
+def _fixed_key(slot: Slot) -> Judgement:
+    return Judgement(Outcome.REFUSED, f"{slot.title} is in the key of a map, which never changes", _BESIDE)
+
+
+JUDGE = Judge(judge)

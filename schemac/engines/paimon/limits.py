@@ -1,0 +1,362 @@
+"""What Paimon refuses when a table is created.
+
+Layer: engines.
+Errors: SC561 to SC568; warning SC570.
+Source: `Schema`, `RowType`, `TableSchema`, `SchemaValidation` and `FileFormat.validateDataFields` of
+github.com/apache/paimon. Python's Paimon looks at almost none of these, so that a table may be made which Java cannot
+open; names are those that the newest release reserves.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
+
+from schemac.artifacts.emission import Emission
+from schemac.attributes import paimon
+from schemac.engines.paimon.defaults import complaint
+from schemac.engines.paimon.keys import OPTION_OF, KeyColumn, Table
+from schemac.engines.paimon.types import DataField, PaimonType, Row
+from schemac.logical.path import Part
+from schemac.logical.slots import Slot
+from schemac.source.catalogue import (
+    PAIMON_BUCKET,
+    PAIMON_DEFAULT,
+    PAIMON_DESCRIPTION,
+    PAIMON_FORMAT,
+    PAIMON_KEY,
+    PAIMON_NAME,
+    PAIMON_OPTION,
+    PAIMON_RELEASE,
+    PAIMON_TYPE,
+)
+from schemac.source.diagnostic import Code
+from schemac.source.suggest import closest
+
+RESERVED_NAMES = frozenset({"_SEQUENCE_NUMBER", "_VALUE_KIND", "_LEVEL", "rowkind", "_ROW_ID"})
+RESERVED_PREFIX = "_KEY_"
+DIRECTIVES = ("__BLOB", "__VECTOR")
+NO_KEY = frozenset({"MAP", "ARRAY", "ROW", "MULTISET", "VECTOR", "VARIANT", "BLOB"})
+"""Types that no column of a key may have."""
+NO_BUCKET_KEY = frozenset({"MAP", "ARRAY", "ROW", "MULTISET"})
+VECTORS_SINCE = "2.0.0"
+"""Java's release that knows the type VECTOR and stores it in Parquet; 1.4.2 was seen to refuse the schema file."""
+UNAWARE, POSTPONED = -1, -2
+"""Numbers of buckets that are none: as many as come, and decided later."""
+ROW_TRACKING, DATA_EVOLUTION = "row-tracking.enabled", "data-evolution.enabled"
+_EVOLVING = f'`{ROW_TRACKING}: "true"` and `{DATA_EVOLUTION}: "true"`'
+
+
+class _Place(NamedTuple):
+    """A type, the slot that it stands for, and what is around it, outermost first."""
+
+    slot: Slot
+    type: PaimonType
+    around: tuple[str, ...]
+    field: DataField | None
+    """The column or member; None for an item, key or value."""
+
+
+class Limits:
+    """Judges one table."""
+
+    def __init__(
+        self, columns: Sequence[Slot], fields: Sequence[DataField], table: Table, emission: Emission
+    ) -> None:
+        self._slots = dict(zip([field.name for field in fields], columns, strict=True))
+        self._types = {field.name: field.type for field in fields}
+        self._table = table
+        self._findings = emission.findings
+        self._places = [
+            place
+            for slot, field in zip(columns, fields, strict=True)
+            for place in _places(slot, field.type, (), field)
+        ]
+
+    def check(self) -> None:
+        """Report everything that Paimon would refuse."""
+        for name, slot in self._slots.items():
+            self._name(name, slot)
+        for place in self._places:
+            self._place(place)
+        self._keys()
+        self._buckets()
+        self._options()
+
+    def _name(self, name: str, slot: Slot) -> None:
+        if name in RESERVED_NAMES:
+            self._findings.at_name(
+                slot, PAIMON_NAME, f"Paimon keeps the name '{name}' for itself", help="rename it"
+            )
+        elif name.startswith(RESERVED_PREFIX):
+            message = f"Paimon keeps names that start with {RESERVED_PREFIX} for itself"
+            self._findings.at_name(slot, PAIMON_NAME, message, help=f"rename it, such as '{name[5:]}'")
+
+    def _place(self, place: _Place) -> None:
+        slot, field = place.slot, place.field
+        if field is not None and field.description is not None and field.description.startswith(DIRECTIVES):
+            message = f"Paimon takes the description of {slot.title} for an order to change its type"
+            help = "begin it with another word, and ask for the type with `paimon.apache.org/type`"
+            self._findings.at_description(slot, PAIMON_DESCRIPTION, message, help=help)
+        if paimon.DEFAULT_VALUE.key in slot.extra:
+            self._default(slot, place.type, field)
+        if place.type.root == "BLOB":
+            self._blob(place)
+        if place.type.root == "VECTOR" and paimon.TYPE.key not in slot.extra:
+            self._vector(slot)
+        self._format(place)
+
+    def _vector(self, slot: Slot) -> None:
+        """Who writes `VECTOR` knows; who writes a list of fixed length may not."""
+        message = (
+            f"Paimon before {VECTORS_SINCE} cannot open a table with a VECTOR, and {slot.title} becomes one"
+        )
+        help = (
+            f"write `{paimon.TYPE.key}: ARRAY` for older readers, or `VECTOR` if all of yours are new enough"
+        )
+        self._at_type(slot, PAIMON_RELEASE, message, help=help)
+
+    def _default(self, slot: Slot, type_: PaimonType, field: DataField | None) -> None:
+        if field is None:
+            reason = "only columns and members of structs have default values"
+        else:
+            text = str(field.default_value)
+            found = complaint(type_, text)
+            if found is None:
+                return
+            reason = f"Paimon cannot take '{text}' as the default of {slot.title}: {found}"
+        self._findings.at_extra(
+            slot, paimon.DEFAULT_VALUE.key, PAIMON_DEFAULT, reason, help="change or remove it"
+        )
+
+    def _blob(self, place: _Place) -> None:
+        slot = place.slot
+        if place.around not in ((), ("ARRAY",), ("MAP",)) or slot.segment is Part.KEY:
+            message = (
+                f"Paimon has BLOBs in columns, and in lists and map values of columns, not in {slot.title}"
+            )
+            self._at_type(slot, PAIMON_TYPE, message, help="move it to the top level")
+            return
+        if not (self._table.is_set(ROW_TRACKING) and self._table.is_set(DATA_EVOLUTION)):
+            help = f"write {_EVOLVING} under `{paimon.OPTIONS.key}`"
+            message = f"a BLOB ({slot.title}) needs a table with row tracking and data evolution"
+            self._at_type(slot, PAIMON_OPTION, message, help=help)
+        if all(_has_blobs(type_) for type_ in self._types.values()):
+            message = f"Paimon has no table of BLOBs alone ({slot.title})"
+            self._at_type(slot, PAIMON_TYPE, message, help="add a column of another type")
+
+    def _format(self, place: _Place) -> None:
+        format = self._table.options.get("file.format", "parquet").strip().lower()
+        found = _unheld(format, place.type, self._table.options)
+        if found is not None:
+            message = f"files of {format} hold no {found} ({place.slot.title})"
+            other = "orc" if format == "parquet" else "parquet"
+            help = f"write `file.format: {other}` under `{paimon.OPTIONS.key}`"
+            if isinstance(place.type, Row):
+                help = "give it a member, or leave it out"
+            self._at_type(place.slot, PAIMON_FORMAT, message, help=help)
+
+    def _at_type(self, slot: Slot, code: Code, message: str, help: str) -> None:
+        """A finding about a type, at the attribute that decides it where there is one."""
+        if paimon.TYPE.key in slot.extra:
+            self._findings.at_extra(slot, paimon.TYPE.key, code, message, help=help)
+        else:
+            self._findings.at_type(slot, code, message, help=help)
+
+    def _keys(self) -> None:
+        table = self._table
+        for option in table.doubled:
+            attribute = next(key for key, name in OPTION_OF.items() if name == option)
+            message = f"the option `{option}` says again what `{attribute}` says"
+            self._at_option(option, PAIMON_KEY, message, help="remove it", on_key=True)
+        for key, noun in ((table.primary, "primary key"), (table.partition, "partition keys")):
+            self._key_columns(key, noun)
+        for column in table.primary:
+            slot = self._slots.get(column.name)
+            if slot is not None and slot.is_nullable and not table.is_set("primary-key.nullable"):
+                message = f"a primary key may not be null, but {slot.title} may"
+                help = f"write its type ({slot.type.title()}) without Option"
+                self._findings.at_option(slot, 0, PAIMON_KEY, message, help=help)
+        names = table.primary_names
+        if names and set(names) <= set(table.partition_names):
+            message = "the primary key has no column beside those of the partition, which would hold one row"
+            self._at(
+                table.primary[0].place[:2], PAIMON_KEY, message, help="add the column that tells rows apart"
+            )
+
+    def _key_columns(self, key: Iterable[KeyColumn], noun: str) -> None:
+        seen: set[str] = set()
+        for name, place in key:
+            if name not in self._types:
+                self._at(place, PAIMON_KEY, f"there is no column '{name}'", help=self._nearest(name))
+            elif name in seen:
+                self._at(place, PAIMON_KEY, f"the column '{name}' stands here twice", help="remove one")
+            elif self._types[name].root in NO_KEY:
+                message = f"'{name}' is {self._types[name].title()}, which no column of the {noun} can be"
+                self._at(place, PAIMON_KEY, message, help="take a column of a plain type")
+            seen.add(name)
+
+    def _buckets(self) -> None:
+        written = self._table.options.get("bucket", "-1").strip()
+        try:
+            bucket = int(written)
+        except ValueError:
+            message = f"the number of buckets is a whole number, not '{written}'"
+            self._at_option("bucket", PAIMON_BUCKET, message, help='write `bucket: "4"`')
+            return
+        if bucket == UNAWARE:
+            if "bucket-key" in self._table.options:
+                message = "a table without a number of buckets has no bucket key"
+                help = 'add `bucket: "4"`, or remove it'
+                self._at_option("bucket-key", PAIMON_BUCKET, message, help=help, on_key=True)
+        elif bucket == POSTPONED:
+            if not self._table.primary:
+                message = "only tables with a primary key postpone their buckets"
+                help = "remove it, or add `paimon.apache.org/primaryKeys`"
+                self._at_option("bucket", PAIMON_BUCKET, message, help=help)
+        elif bucket < 1:
+            message = f"a table has one bucket or more, not {bucket}"
+            help = 'write `bucket: "1"`, or "-1" for as many as come'
+            self._at_option("bucket", PAIMON_BUCKET, message, help=help)
+        elif self._table.is_of_first_version:
+            return
+        elif not self._table.primary and "bucket-key" not in self._table.options:
+            message = "rows of a table without a primary key need a bucket key to find their bucket"
+            near = next((n for n, t in self._types.items() if t.root not in NO_BUCKET_KEY), "…")
+            help = f"add `bucket-key: {near}`, or remove `bucket`"
+            self._at_option("bucket", PAIMON_BUCKET, message, help=help)
+        if bucket != UNAWARE:
+            self._bucket_key()
+
+    def _bucket_key(self) -> None:
+        text = self._table.options.get("bucket-key")
+        if text is None:
+            return
+        for name in text.split(","):
+            type_ = self._types.get(name)
+            if type_ is None:
+                self._no_column("bucket-key", name, text, PAIMON_BUCKET)
+                continue
+            reason, help = "", "take a column that is no partition key"
+            if name in self._table.partition_names:
+                reason = f"'{name}' is a partition key, so it tells no buckets apart"
+            elif type_.root in NO_BUCKET_KEY:
+                reason, help = (
+                    f"'{name}' is {type_.title()}, which no bucket key can be",
+                    "take a plain column",
+                )
+            elif self._table.primary and name not in self._table.primary_names:
+                reason, help = (
+                    f"the bucket key '{name}' is not in the primary key",
+                    "take a column of the primary key",
+                )
+            if reason:
+                self._at_option("bucket-key", PAIMON_BUCKET, reason, help=help)
+
+    def _options(self) -> None:
+        table = self._table
+        self._sequence_field()
+        for option in table.options:
+            if option.startswith("fields."):
+                self._columns_of(option)
+        if table.options.get("changelog-producer", "none").strip().lower() != "none" and not table.primary:
+            message = "only tables with a primary key produce a changelog"
+            help = "remove it, or add `paimon.apache.org/primaryKeys`"
+            self._at_option("changelog-producer", PAIMON_OPTION, message, help=help)
+        if table.is_set(ROW_TRACKING):
+            self._row_tracking()
+        elif table.is_set(DATA_EVOLUTION):
+            message = "data evolution needs row tracking"
+            self._at_option(DATA_EVOLUTION, PAIMON_OPTION, message, help=f'add `{ROW_TRACKING}: "true"`')
+        is_evolving = table.is_set(ROW_TRACKING) and table.is_set(DATA_EVOLUTION)
+        if "vector.file.format" in table.options and not is_evolving:
+            message = "vectors in files of their own need row tracking and data evolution"
+            self._at_option(
+                "vector.file.format", PAIMON_OPTION, message, help=f"add {_EVOLVING}", on_key=True
+            )
+
+    def _sequence_field(self) -> None:
+        table = self._table
+        text = table.options.get("sequence.field")
+        if text is None:
+            return
+        for name in text.split(","):
+            if name not in self._types:
+                self._no_column("sequence.field", name, text, PAIMON_OPTION)
+        outside = [name for name in table.partition_names if name not in table.primary_names]
+        if table.primary and outside:
+            message = f"rows that move between partitions have no sequence; '{outside[0]}' is not in the primary key"
+            help = f"add '{outside[0]}' to the primary key, or remove `sequence.field`"
+            self._at_option("sequence.field", PAIMON_OPTION, message, help=help, on_key=True)
+
+    def _columns_of(self, option: str) -> None:
+        """`fields.<column>,<column>.…` names columns."""
+        for name in option.split(".")[1].split(","):
+            if name not in self._types and name != "default-aggregate-function":
+                message = f"the option `{option}` is about '{name}', and there is no such column"
+                self._at_option(option, PAIMON_OPTION, message, help=self._nearest(name), on_key=True)
+
+    def _row_tracking(self) -> None:
+        if self._table.primary:
+            message = "a table with a primary key has no row tracking"
+            help = "remove it, or the primary key"
+            self._at_option(ROW_TRACKING, PAIMON_OPTION, message, help=help, on_key=True)
+        if self._table.options.get("bucket", "-1").strip() != "-1":
+            message = "a table with row tracking has no number of buckets"
+            self._at_option("bucket", PAIMON_OPTION, message, help="remove it", on_key=True)
+
+    def _no_column(self, option: str, name: str, text: str, code: Code) -> None:
+        help = self._nearest(name)
+        if name.strip() in self._types:
+            help = f"write `{option}: {','.join(part.strip() for part in text.split(','))}`: blanks count"
+        self._at_option(option, code, f"there is no column '{name}'", help=help)
+
+    def _nearest(self, name: str) -> str:
+        near = closest(name, self._types)
+        return f"did you mean '{near}'?" if near else "name a column of the schema"
+
+    def _at_option(self, option: str, code: Code, message: str, *, help: str, on_key: bool = False) -> None:
+        self._at(("extra", paimon.OPTIONS.key, option), code, message, help=help, on_key=on_key)
+
+    def _at(
+        self, place: tuple[str | int, ...], code: Code, message: str, *, help: str, on_key: bool = False
+    ) -> None:
+        self._findings.at_schema(code, message, *place, help=help, on_key=on_key)
+
+
+def _places(
+    slot: Slot, type_: PaimonType, around: tuple[str, ...], field: DataField | None
+) -> Iterator[_Place]:
+    """A type and all below it, with their slots."""
+    yield _Place(slot, type_, around, field)
+    inside = (*around, type_.root)
+    members: Sequence[DataField | None] = (
+        type_.fields if isinstance(type_, Row) else [None] * len(type_.children)
+    )
+    # A multiset has no type for its counts, and what was refused has no children.
+    for child, inner, member in zip(slot.children, type_.children, members, strict=False):
+        yield from _places(child, inner, inside, member)
+
+
+def _has_blobs(type_: PaimonType) -> bool:
+    return type_.root == "BLOB" or any(child.root == "BLOB" for child in type_.children)
+
+
+def _unheld(format: str, type_: PaimonType, options: dict[str, str]) -> str | None:
+    """The word for a type that files of a format cannot hold."""
+    root = type_.root
+    if format == "parquet":
+        return "struct without members" if isinstance(type_, Row) and not type_.fields else None
+    if format == "avro" and root in ("TIMESTAMP", "TIMESTAMP_LTZ", "TIME"):
+        most = 3 if root == "TIME" else 6
+        digits = getattr(type_, "parameters", (0,))[0]
+        return type_.title() if digits > most else None
+    if root == "VECTOR" and "vector.file.format" in options:
+        return None
+    refused = _REFUSED.get(format, frozenset())
+    return type_.title() if root in refused else None
+
+
+_REFUSED = {
+    "orc": frozenset({"VARIANT", "VECTOR"}),
+    "avro": frozenset({"VARIANT"}),
+    "lance": frozenset({"TIMESTAMP_LTZ", "VARIANT", "BLOB", "MULTISET", "MAP"}),
+}

@@ -1,0 +1,253 @@
+"""Paimon: a table's schema files.
+
+Layer: engines.
+Shape: a table's folder, the `schema` folder in it, or one file of that; the newest version is the manifest, and all of
+them are the history. Types become kinds as Paimon's own conversion to Arrow has it; where a kind says less than the
+type, `paimon.apache.org/type` says the rest, so that a build gives the same file again.
+Errors: SC551, SC552.
+Source: as in `schemac.engines.paimon.read`; `ArrowFieldTypeConversion` of github.com/apache/paimon.
+"""
+
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+from schemac.attributes import paimon
+from schemac.attributes.odf import DESCRIPTION
+from schemac.engines.paimon.read import member_ids, parts, read_table_schema
+from schemac.engines.paimon.sources import schema_files
+from schemac.engines.paimon.table_schema import VERSION, TableSchema
+from schemac.engines.paimon.types import (
+    LONGEST,
+    Array,
+    Atomic,
+    DataField,
+    Geo,
+    Map,
+    Multiset,
+    PaimonType,
+    Row,
+    UnreadableError,
+    Vector,
+)
+from schemac.importers.importer import Imported, Importer, PaimonVersion, Tree, refuse
+from schemac.logical.path import FieldPath, Part, dotted
+from schemac.source.catalogue import UNREADABLE_SOURCE, UNSUPPORTED_ARROW_TYPE
+from schemac.source.report import Report
+
+_SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
+_UNITS = ("Second", "Millisecond", "Microsecond", "Nanosecond")
+"""By the groups of three digits that a unit has."""
+
+
+def read(path: Path, report: Report) -> Imported | None:
+    """The newest version of a table's schema, and all others."""
+    files = schema_files(path)
+    if not files:
+        refuse(path, "there is no `schema/schema-0` in it, nor a later version", report)
+        return None
+    tables: list[TableSchema] = []
+    for file in files:
+        table = read_schema_file(file, report)
+        if table is None:
+            return None
+        tables.append(table)
+    lifting = _Lifting(str(path), report)
+    history = [_version(table, lifting) for table in tables[:-1]]
+    newest = _version(tables[-1], lifting)
+    if report.has_errors:
+        return None
+    comments = (f"from version {newest.schema_id} of a Paimon table's schema", *_notes(tables[-1]))
+    return Imported(newest.schema, comments, _name(files[-1]), history=(*history, newest))
+
+
+def read_schema_file(file: Path, report: Report) -> TableSchema | None:
+    """What one schema file says; None after saying why it cannot be read."""
+    try:
+        content = file.read_bytes()
+        document = json.loads(content)
+        if _SURROGATE.search(content):
+            # Half a character has a form in JSON, but no text can hold it.
+            json.dumps(document, ensure_ascii=False).encode()
+        return read_table_schema(document)
+    except json.JSONDecodeError as error:
+        at = (error.lineno, error.colno, error.lineno, error.colno + 1)
+        message = f"cannot read {file}: it is no JSON: {error.msg[0].lower()}{error.msg[1:]}"
+        report.add(UNREADABLE_SOURCE, message, file=str(file), at=at)
+    except (ValueError, RecursionError) as error:
+        refuse(file, f"it is no JSON: {error}", report)
+    except UnreadableError as error:
+        refuse(file, f"it is no schema of Paimon: {error}", report)
+    return None
+
+
+def _name(file: Path) -> str | None:
+    """The table's name: that of the folder which `schema` lies in."""
+    folder = file.resolve().parent
+    return folder.parent.name or None if folder.name == "schema" else None
+
+
+def _notes(table: TableSchema) -> list[str]:
+    """What an author should know of the table beside its schema, one line each."""
+    notes: list[str] = []
+    if table.version < VERSION:
+        notes.append(f"options of version {table.version} that have other defaults now are written out")
+    if nullable := _nullable_keys(table):
+        names = ", ".join(" ".join(name.split()) for name in nullable)
+        notes.append(f"columns of the primary key may not be null: {names}")
+    return notes
+
+
+def _nullable_keys(table: TableSchema) -> list[str]:
+    """Columns that the file lets be null although they are in the primary key, where Paimon reads no nulls."""
+    if table.options.get("primary-key.nullable", "").strip().lower() == "true":
+        return []
+    return [
+        field.name for field in table.fields if field.name in table.primary_keys and field.type.is_nullable
+    ]
+
+
+def _version(table: TableSchema, lifting: "_Lifting") -> PaimonVersion:
+    required = _nullable_keys(table)
+    fields = [
+        lifting.member(field, (field.name,), is_required=field.name in required) for field in table.fields
+    ]
+    extra: Tree = {}
+    if table.comment is not None:
+        extra[DESCRIPTION.key] = table.comment
+    if table.primary_keys:
+        extra[paimon.PRIMARY_KEYS.key] = list(table.primary_keys)
+    if table.partition_keys:
+        extra[paimon.PARTITION_KEYS.key] = list(table.partition_keys)
+    if table.options:
+        extra[paimon.OPTIONS.key] = dict(sorted(table.options.items()))
+    schema = {"fields": [f for f in fields if f is not None], **({"extra": extra} if extra else {})}
+    ids = dict(member_ids(table.fields))
+    return PaimonVersion(table.schema_id, schema, ids, table.highest_field_id, table.time_millis)
+
+
+class _Lifting:
+    """Turns types into kinds with attributes."""
+
+    def __init__(self, file: str, report: Report) -> None:
+        self._file = file
+        self._report = report
+
+    def member(self, field: DataField, path: FieldPath, *, is_required: bool = False) -> Tree | None:
+        """A column, or a member of a struct; None where no kind stands for its type."""
+        lifted = self._slot(field.type.required() if is_required else field.type, path)
+        if lifted is None:
+            return None
+        type_, extra = lifted
+        if field.description is not None:
+            extra = {DESCRIPTION.key: field.description, **extra}
+        if field.default_value is not None:
+            extra = {**extra, paimon.DEFAULT_VALUE.key: field.default_value}
+        return {"name": field.name, "type": type_, **({"extra": extra} if extra else {})}
+
+    def _part(self, type_: PaimonType, path: FieldPath, *, is_key: bool = False) -> Tree | None:
+        """An item, key or value: attributes go beside `kind`. A key is no Option; its map says if it may be null."""
+        lifted = self._slot(type_.required() if is_key else type_, path)
+        if lifted is None:
+            return None
+        tree, extra = lifted
+        return {**tree, "extra": extra} if extra else tree
+
+    def _slot(self, type_: PaimonType, path: FieldPath) -> tuple[Tree, Tree] | None:
+        if isinstance(type_, Geo):
+            message = f"{dotted(path)}: no kind stands for Paimon's {type_.title()}"
+            help = f"cast it first, or leave the column out with `--skip '{path[0]}'`"
+            self._report.add(UNSUPPORTED_ARROW_TYPE, message, file=self._file, path=dotted(path), help=help)
+            return None
+        lifted = _leaf(type_) if isinstance(type_, Atomic) else self._nested(type_, path)
+        if lifted is None:
+            return None
+        tree, extra = lifted
+        return ({"kind": "Option", "inner": tree} if type_.is_nullable else tree), extra
+
+    def _nested(self, type_: PaimonType, path: FieldPath) -> tuple[Tree, Tree] | None:
+        if isinstance(type_, Row):
+            members = [self.member(field, (*path, field.name)) for field in type_.fields]
+            return {"kind": "Struct", "fields": [m for m in members if m is not None]}, {}
+        inner = {
+            part: self._part(child, (*path, part), is_key=part is Part.KEY) for part, child in parts(type_)
+        }
+        trees = {part: tree for part, tree in inner.items() if tree is not None}
+        if len(trees) < len(inner):
+            return None
+        if isinstance(type_, Multiset | Map):
+            key = type_.element if isinstance(type_, Multiset) else type_.key
+            extra: Tree = {paimon.TYPE.key: "MULTISET"} if isinstance(type_, Multiset) else {}
+            if key.is_nullable:
+                extra[paimon.NULLABLE_KEY.key] = True
+            value = trees.get(Part.VALUE, {"kind": "Int32"})
+            return {"kind": "Map", "keyType": trees[Part.KEY], "valueType": value}, extra
+        assert isinstance(type_, Array | Vector)
+        length = {"fixedLength": type_.length} if isinstance(type_, Vector) else {}
+        return {"kind": "List", "itemType": trees[Part.ITEM], **length}, {}
+
+
+def _leaf(type_: Atomic) -> tuple[Tree, Tree]:
+    """Kind and attributes of a type without parts."""
+    return _LEAVES[type_.root](*type_.parameters)
+
+
+def _plain(kind: str) -> Callable[..., tuple[Tree, Tree]]:
+    return lambda: ({"kind": kind}, {})
+
+
+def _limited(kind: str, root: str) -> Callable[..., tuple[Tree, Tree]]:
+    """A text or bytes; only STRING and BYTES are what a kind says by itself."""
+
+    def lifted(length: int) -> tuple[Tree, Tree]:
+        is_plain = root.startswith("VAR") and length == LONGEST
+        return {"kind": kind}, {} if is_plain else {paimon.TYPE.key: f"{root}({length})"}
+
+    return lifted
+
+
+def _time(digits: int) -> tuple[Tree, Tree]:
+    # Whatever its precision says, a TIME is stored in milliseconds.
+    extra = {} if digits == 3 else {paimon.TYPE.key: f"TIME({digits})"}
+    return {"kind": "Time", "unit": "Millisecond"}, extra
+
+
+def _moment(root: str, timezone: str | None) -> Callable[..., tuple[Tree, Tree]]:
+    def lifted(digits: int) -> tuple[Tree, Tree]:
+        tree = {"kind": "Timestamp", "unit": _UNITS[-(-digits // 3)], "timezone": timezone}
+        return tree, {} if digits % 3 == 0 else {paimon.TYPE.key: f"{root}({digits})"}
+
+    return lifted
+
+
+_LEAVES: dict[str, Callable[..., tuple[Tree, Tree]]] = {
+    "BOOLEAN": _plain("Bool"),
+    "TINYINT": _plain("Int8"),
+    "SMALLINT": _plain("Int16"),
+    "INT": _plain("Int32"),
+    "BIGINT": _plain("Int64"),
+    "FLOAT": _plain("Float32"),
+    "DOUBLE": _plain("Float64"),
+    "DATE": _plain("Date"),
+    "DECIMAL": lambda precision, scale: ({"kind": "Decimal", "precision": precision, "scale": scale}, {}),
+    "CHAR": _limited("String", "CHAR"),
+    "VARCHAR": _limited("String", "VARCHAR"),
+    "BINARY": _limited("Binary", "BINARY"),
+    "VARBINARY": _limited("Binary", "VARBINARY"),
+    "TIME": _time,
+    "TIMESTAMP": _moment("TIMESTAMP", None),
+    "TIMESTAMP_LTZ": _moment("TIMESTAMP_LTZ", "UTC"),
+    "BLOB": lambda: ({"kind": "Binary"}, {paimon.TYPE.key: "BLOB"}),
+    "VARIANT": lambda: (
+        {
+            "kind": "Struct",
+            "fields": [{"name": name, "type": {"kind": "Binary"}} for name in ("value", "metadata")],
+        },
+        {paimon.TYPE.key: "VARIANT"},
+    ),
+}
+"""Kind and attributes by root, given the parameters."""
+
+
+IMPORTER = Importer("paimon", "Paimon table, or one of its schema files", read)

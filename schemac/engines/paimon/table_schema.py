@@ -1,0 +1,81 @@
+"""A version of a table's schema, as one file of Paimon holds it.
+
+Layer: engines.
+Shape: `to_text` gives the bytes that Paimon's Java writes, without a line end after the last brace.
+Source: `SchemaSerializer` of github.com/apache/paimon and Jackson's `DefaultPrettyPrinter`. Java's options come in the
+order of a hash table; here they are sorted.
+"""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from schemac.engines.paimon.types import DataField
+
+VERSION = 3
+"""What Paimon writes since 0.9."""
+FIRST_VERSION = 1
+"""What it wrote up to 0.7, and still reads."""
+
+
+@dataclass(frozen=True, slots=True)
+class TableSchema:
+    """All that a schema file says."""
+
+    schema_id: int
+    fields: tuple[DataField, ...]
+    highest_field_id: int
+    """The highest id that was ever given to a field of the table; -1 for none."""
+    partition_keys: tuple[str, ...] = ()
+    primary_keys: tuple[str, ...] = ()
+    options: Mapping[str, str] = field(default_factory=dict)
+    comment: str | None = None
+    time_millis: int = 0
+    version: int = VERSION
+
+    def to_dict(self) -> dict[str, Any]:
+        """The file's values, keys in the order in which Paimon writes them."""
+        tree: dict[str, Any] = {
+            "version": self.version,
+            "id": self.schema_id,
+            "fields": [top.to_json() for top in self.fields],
+            "highestFieldId": self.highest_field_id,
+            "partitionKeys": list(self.partition_keys),
+            "primaryKeys": list(self.primary_keys),
+            "options": {key: self.options[key] for key in sorted(self.options)},
+        }
+        # A null would be read as the text "null".
+        if self.comment is not None:
+            tree["comment"] = self.comment
+        tree["timeMillis"] = self.time_millis
+        return tree
+
+    def to_text(self) -> str:
+        """The file's text."""
+        return _text(self.to_dict(), "\n")
+
+
+def _text(value: Any, line: str) -> str:
+    """A value as Jackson writes it; `line` is the line end with the indent that holds around it."""
+    if isinstance(value, str):
+        return _quoted(value)
+    if isinstance(value, int):
+        return str(value)
+    if isinstance(value, list):
+        return f"[ {', '.join([_text(item, line) for item in value])} ]" if value else "[ ]"
+    inner = line + "  "
+    items = [f"{inner}{_quoted(key)} : {_text(item, inner)}" for key, item in value.items()]
+    return f"{{{','.join(items)}{line}}}" if items else "{ }"
+
+
+_SPECIAL = re.compile(r'[\x00-\x1f"\\]')
+_ESCAPES = {'"': '\\"', "\\": "\\\\", "\b": "\\b", "\t": "\\t", "\n": "\\n", "\f": "\\f", "\r": "\\r"}
+
+
+def _quoted(text: str) -> str:
+    return f'"{_SPECIAL.sub(_escape, text) if _SPECIAL.search(text) else text}"'
+
+
+def _escape(match: re.Match[str]) -> str:
+    return _ESCAPES.get(match[0]) or f"\\u{ord(match[0]):04X}"

@@ -1,0 +1,4 @@
+"""Paimon tables: what they are like, what it takes to change them, and doing it.
+
+Layer: engines.
+"""

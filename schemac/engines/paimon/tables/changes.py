@@ -1,0 +1,250 @@
+"""The operations that lead from one schema of a Paimon table to the next.
+
+Layer: engines.
+Shape: fields are told apart by their ids. In the order of the list each operation is legal when its turn comes: drops
+under the old names, renames, additions in the order of their new ids, then types, nullability, texts and places.
+Source: `SchemaChange` of github.com/apache/paimon, in the form of its REST catalog.
+"""
+
+from bisect import bisect_left
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from schemac.engines.paimon.options import BEFORE_PARTITION, after_renames, is_true
+from schemac.engines.paimon.table_schema import TableSchema
+from schemac.engines.paimon.types import Array, DataField, Map, Multiset, PaimonType, Row
+from schemac.evolution.renames import in_turn
+
+Path = tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SchemaChange:
+    """One operation."""
+
+    action: str
+    """As the REST catalog calls it."""
+    arguments: Mapping[str, Any]
+
+    def describe(self) -> str:
+        """What it does, for people."""
+        names = ".".join(self.arguments.get("fieldNames", ()))
+        rest = {
+            key: value for key, value in self.arguments.items() if key not in _UNTOLD and value is not None
+        }
+        told = ", ".join(f"{key} {_shown(value)}" for key, value in rest.items())
+        return f"{names}: {told}" if names and told else names or told
+
+    def to_json(self) -> dict[str, Any]:
+        """The operation as the REST catalog takes it."""
+        return {"action": self.action, **self.arguments}
+
+
+_UNTOLD = ("fieldNames", "keepNullability")
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, Mapping):
+        if "type" in value and "fieldName" in value:
+            return " ".join(filter(None, (value["fieldName"], value["type"], value["referenceFieldName"])))
+        return str(value.get("type", value))
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def changes_between(old: TableSchema, new: TableSchema) -> tuple[SchemaChange, ...]:
+    """The operations of one alteration."""
+    names = {field.id: field.name for field in new.fields}
+    renamed = {
+        field.name: names[field.id]
+        for field in old.fields
+        if field.id in names and names[field.id] != field.name
+    }
+    groups = tuple(_groups((), (), old.fields, new.fields))
+    is_before_partition = is_true(old.options, BEFORE_PARTITION) and bool(old.partition_keys)
+    adds: list[tuple[int, SchemaChange]] = []
+    orders: list[SchemaChange] = []
+    for group in groups:
+        standing = [field.name for field in group.new if field.id in group.old_ids]
+        was = {field.id: place for place, field in enumerate(group.old)}
+        standing.sort(key=lambda name: was[group.id_of(name)])
+        adds += _adds(group, standing, is_before_partition=is_before_partition and not group.path)
+        orders += _moves(group, standing) if not group.path else ()
+    return (
+        *[change for group in groups for change in _drops(group)],
+        *[change for group in groups for change in _renames(group)],
+        *[change for _, change in sorted(adds, key=lambda add: add[0])],
+        *[change for group in groups for change in _alterations(group)],
+        *orders,
+        *_options(after_renames(old.options, renamed), new.options),
+        *([] if old.comment == new.comment else [SchemaChange("updateComment", {"comment": new.comment})]),
+    )
+
+
+@dataclass(frozen=True)
+class _Group:
+    """The columns, or the members of one ROW, before and after."""
+
+    old_path: Path
+    path: Path
+    old: Sequence[DataField]
+    new: Sequence[DataField]
+
+    @property
+    def old_ids(self) -> Mapping[int, DataField]:
+        return {field.id: field for field in self.old}
+
+    def kept(self) -> Iterator[tuple[DataField, DataField]]:
+        """Fields that stay, with what they were."""
+        for field in self.new:
+            if field.id in self.old_ids:
+                yield self.old_ids[field.id], field
+
+    def id_of(self, name: str) -> int:
+        return next(field.id for field in self.new if field.name == name)
+
+
+def _groups(
+    old_path: Path, path: Path, old: Sequence[DataField], new: Sequence[DataField]
+) -> Iterator[_Group]:
+    """This group, and those below its fields."""
+    group = _Group(old_path, path, old, new)
+    yield group
+    for was, is_ in group.kept():
+        for steps, before, after in _levels(was.type, is_.type):
+            if isinstance(before, Row) and isinstance(after, Row):
+                yield from _groups(
+                    (*old_path, was.name, *steps), (*path, is_.name, *steps), before.fields, after.fields
+                )
+
+
+def _levels(
+    old: PaimonType, new: PaimonType, steps: Path = ()
+) -> Iterator[tuple[Path, PaimonType, PaimonType]]:
+    """A type and the elements and values inside it that a path reaches; members of ROWs have paths of their own."""
+    yield steps, old, new
+    if old.root != new.root or isinstance(old, Multiset):
+        return
+    if isinstance(old, Array) and isinstance(new, Array):
+        yield from _levels(old.element, new.element, (*steps, "element"))
+    elif isinstance(old, Map) and isinstance(new, Map):
+        yield from _levels(old.value, new.value, (*steps, "value"))
+
+
+def _drops(group: _Group) -> Iterator[SchemaChange]:
+    stay = {field.id for field in group.new}
+    for field in group.old:
+        if field.id not in stay:
+            yield SchemaChange("dropColumn", {"fieldNames": [*group.old_path, field.name]})
+
+
+def _renames(group: _Group) -> Iterator[SchemaChange]:
+    renamed = {was.name: is_.name for was, is_ in group.kept() if was.name != is_.name}
+    names = {field.name for fields in (group.old, group.new) for field in fields}
+    for old, new in in_turn(renamed, names):
+        yield SchemaChange("renameColumn", {"fieldNames": [*group.path, old], "newName": new})
+
+
+def _adds(
+    group: _Group, standing: list[str], *, is_before_partition: bool
+) -> Iterator[tuple[int, SchemaChange]]:
+    """Additions with their ids; `standing` are the names there in their order, and grows."""
+    names = [field.name for field in group.new]
+    added = [field for field in group.new if field.id not in group.old_ids]
+    for field in sorted(added, key=lambda field: field.id):
+        before = [name for name in names[: names.index(field.name)] if name in standing]
+        place = standing.index(before[-1]) + 1 if before else 0
+        move: dict[str, Any] | None = None
+        if place < len(standing) or is_before_partition:
+            move = _move(field.name, before[-1] if before else None)
+        standing.insert(place, field.name)
+        arguments = {
+            "fieldNames": [*group.path, field.name],
+            "dataType": field.type.to_json(),
+            "comment": field.description,
+            "move": move,
+        }
+        yield field.id, SchemaChange("addColumn", arguments)
+
+
+def _move(name: str, after: str | None) -> dict[str, Any]:
+    return {
+        "fieldName": name,
+        "referenceFieldName": after,
+        "type": "FIRST" if after is None else "AFTER",
+    }
+
+
+def _moves(group: _Group, standing: Sequence[str]) -> Iterator[SchemaChange]:
+    """The fewest moves that bring columns into their order."""
+    names = [field.name for field in group.new]
+    steady = _longest_rising([standing.index(name) for name in names])
+    for place, name in enumerate(names):
+        if standing.index(name) not in steady:
+            after = names[place - 1] if place else None
+            yield SchemaChange("updateColumnPosition", {"move": _move(name, after)})
+
+
+def _longest_rising(numbers: Sequence[int]) -> frozenset[int]:
+    """The numbers of a longest rising subsequence."""
+    ends: list[int] = []
+    before: dict[int, int | None] = {}
+    for number in numbers:
+        place = bisect_left(ends, number)
+        before[number] = ends[place - 1] if place else None
+        ends[place : place + 1] = [number]
+    found: list[int] = []
+    last = ends[-1] if ends else None
+    while last is not None:
+        found.append(last)
+        last = before[last]
+    return frozenset(found)
+
+
+def _alterations(group: _Group) -> Iterator[SchemaChange]:
+    """What changes at fields that stay, and what an addition cannot say."""
+    for field in group.new:
+        was = group.old_ids.get(field.id)
+        path = [*group.path, field.name]
+        default = was.default_value if was is not None else None
+        if was is not None:
+            types = tuple(_type_changes(was, field, path))
+            if default is not None and default != field.default_value and types:
+                # The old value may have no meaning in the new type.
+                yield _default(path, None)
+                default = None
+            yield from types
+            if was.description != field.description:
+                yield SchemaChange(
+                    "updateColumnComment", {"fieldNames": path, "newComment": field.description}
+                )
+        if default != field.default_value:
+            yield _default(path, field.default_value)
+
+
+def _type_changes(was: DataField, is_: DataField, path: list[str]) -> Iterator[SchemaChange]:
+    for steps, before, after in _levels(was.type, is_.type):
+        names = [*path, *steps]
+        if not before.children and before.title() != after.title():
+            arguments = {
+                "fieldNames": names,
+                "newDataType": after.required(False).to_json(),
+                "keepNullability": True,
+            }
+            yield SchemaChange("updateColumnType", arguments)
+        if before.is_nullable != after.is_nullable:
+            yield SchemaChange(
+                "updateColumnNullability", {"fieldNames": names, "newNullability": after.is_nullable}
+            )
+
+
+def _default(path: list[str], value: str | None) -> SchemaChange:
+    return SchemaChange("updateColumnDefaultValue", {"fieldNames": path, "newDefaultValue": value})
+
+
+def _options(old: Mapping[str, str], new: Mapping[str, str]) -> Iterator[SchemaChange]:
+    for key in sorted({*old, *new}):
+        if key not in new:
+            yield SchemaChange("removeOption", {"key": key})
+        elif old.get(key) != new[key]:
+            yield SchemaChange("setOption", {"key": key, "value": new[key]})

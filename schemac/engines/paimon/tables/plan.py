@@ -1,0 +1,144 @@
+"""The schema files from a Paimon table as it is to a locked schema.
+
+Layer: engines.
+Shape: one step a locked version, each with the operations that Paimon's own catalogs would take for it and the file that
+says the same. What Paimon refuses is no plan; a version between that it refuses is left out where the next one stands
+without it.
+Errors: SC411 refused-change.
+"""
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+from schemac.engines.paimon import judge as engine
+from schemac.engines.paimon.table_schema import TableSchema
+from schemac.engines.paimon.tables.changes import SchemaChange, changes_between
+from schemac.engines.paimon.tables.live_table import PaimonTable
+from schemac.engines.paimon.view import errors_of, table_schema
+from schemac.evolution.changes import Change, Fact
+from schemac.evolution.diff import diff_of
+from schemac.evolution.side import Pair, Side, pair, side_of_version
+from schemac.evolution.verdict import Judgement, Outcome
+from schemac.identity.lock import LockedDataset
+from schemac.source.catalogue import REFUSED_CHANGE
+from schemac.source.report import Report
+
+_TOLD = (Outcome.DATA, Outcome.REWRITE, Outcome.NEW_FILES)
+_FREE_WHEN_EMPTY = frozenset({Fact.PAIMON_OPTION_SET, Fact.PAIMON_OPTION_REMOVED})
+_Judged = list[tuple[Change, Judgement]]
+
+
+@dataclass(frozen=True)
+class Note:
+    """Something to know before a step."""
+
+    field: str
+    judgement: Judgement
+
+    def describe(self) -> str:
+        """The reason, and what can be done."""
+        _, reason, way_out = self.judgement
+        return f"{reason}; {way_out}" if way_out else reason
+
+    def to_json(self) -> dict[str, Any]:
+        """The note for programs."""
+        outcome, reason, way_out = self.judgement
+        return {"cost": str(outcome), "field": self.field, "reason": reason, "wayOut": way_out}
+
+
+@dataclass(frozen=True)
+class PaimonStep:
+    """One schema file."""
+
+    side: Side
+    """The locked version that it is of."""
+    changes: tuple[SchemaChange, ...]
+    notes: tuple[Note, ...]
+    schema: TableSchema
+    """What the file says, but for the time."""
+
+    @property
+    def file(self) -> str:
+        """Its name."""
+        return f"schema-{self.schema.schema_id}"
+
+    def to_json(self) -> dict[str, Any]:
+        """The step for programs."""
+        return {
+            "changes": [change.to_json() for change in self.changes],
+            "file": self.file,
+            "notes": [note.to_json() for note in self.notes],
+            "schema": self.schema.to_dict(),
+            "version": self.side.label,
+        }
+
+
+@dataclass(frozen=True)
+class PaimonPlan:
+    """All steps for one table."""
+
+    table: PaimonTable
+    steps: tuple[PaimonStep, ...]
+
+    @property
+    def unlooked(self) -> tuple[Note, ...]:
+        """What depends on data that nobody has looked at; nothing in an empty table."""
+        notes = [note for step in self.steps for note in step.notes]
+        return tuple(n for n in notes if n.judgement.outcome is Outcome.DATA and not self.table.is_empty)
+
+
+def plan_paimon(table: PaimonTable, locked: LockedDataset, new: Side, report: Report) -> PaimonPlan | None:
+    """The plan for a table; None after saying why there is none."""
+    assert new.locked is not None
+    assert new.locked.newest is not None
+    target = new.locked.newest.number
+    if target < table.version:
+        report.add(
+            REFUSED_CHANGE,
+            f"{table.name} is at {table.side.label}, and schema files of Paimon only go forward",
+            file=table.name,
+            help=f"lock the schema of {new.label} once more as the newest version",
+        )
+        return None
+    steps: list[PaimonStep] = []
+    side, schema = table.side, table.schema
+    for number in range(table.version + 1, target + 1):
+        after = side_of_version(locked, number)
+        sides = pair(side, after)
+        judged = _judged(table, sides)
+        if _refused(judged) or errors_of(after):
+            if number == target:
+                _report(table, sides, judged, report)
+                return None
+            continue
+        step = PaimonStep(
+            after,
+            changes_between(schema, table_schema(after)),
+            tuple(Note(change.path or change.key, said) for change, said in judged if said.outcome in _TOLD),
+            replace(table_schema(after), schema_id=schema.schema_id + 1),
+        )
+        steps.append(step)
+        side, schema = after, step.schema
+    return PaimonPlan(table, tuple(steps))
+
+
+def _judged(table: PaimonTable, sides: Pair) -> _Judged:
+    judged = [(change, engine.judge(change, sides)) for change in diff_of(sides)]
+    if not table.is_empty:
+        return judged
+    # Options are fixed from the first snapshot on.
+    return [j for j in judged if j[0].fact not in _FREE_WHEN_EMPTY or j[0].key == "type"]
+
+
+def _refused(judged: _Judged) -> _Judged:
+    return [(change, said) for change, said in judged if said.outcome is Outcome.REFUSED]
+
+
+def _report(table: PaimonTable, sides: Pair, judged: _Judged, report: Report) -> None:
+    for change, said in _refused(judged):
+        message = f"Paimon: {change}: {said.reason}"
+        report.add(REFUSED_CHANGE, message, file=table.name, path=change.path, help=said.way_out)
+    if not report.has_errors:
+        for error in errors_of(sides.new):
+            message = f"Paimon cannot hold {sides.new.label}: {error.message}"
+            report.add(REFUSED_CHANGE, message, file=table.name, path=error.path, help=error.help)

@@ -1,0 +1,460 @@
+"""Paimon's types: the one place that knows how they are written.
+
+Layer: engines.
+Shape: frozen values; a type is a text or, where it has parts, a JSON object. Nullability belongs to the type.
+Units: lengths in code points (CHAR, VARCHAR), bytes (BINARY, VARBINARY) or items (VECTOR), precisions in digits.
+Source: `DataTypeJsonParser` and the `asSQLString` of Paimon's types (github.com/apache/paimon); the spellings beside
+the canonical ones are those that Java reads, and those that pypaimon writes.
+"""
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Self
+
+LONGEST = 2**31 - 1
+"""Length of STRING and BYTES, which are a VARCHAR and a VARBINARY without a limit."""
+VECTOR_ELEMENTS = frozenset({"BOOLEAN", "TINYINT", "SMALLINT", "INT", "BIGINT", "FLOAT", "DOUBLE"})
+
+_BOUNDS: dict[str, tuple[tuple[int, int], ...]] = {
+    **dict.fromkeys((*sorted(VECTOR_ELEMENTS), "DATE", "VARIANT", "BLOB"), ()),
+    "DECIMAL": ((1, 38), (0, 38)),
+    **dict.fromkeys(("CHAR", "VARCHAR", "BINARY", "VARBINARY"), ((1, LONGEST),)),
+    **dict.fromkeys(("TIME", "TIMESTAMP", "TIMESTAMP_LTZ"), ((0, 9),)),
+}
+"""The least and the greatest of each parameter, by root."""
+_DEFAULTS: dict[str, tuple[int, ...]] = {
+    "DECIMAL": (10, 0),
+    **dict.fromkeys(("CHAR", "VARCHAR", "BINARY", "VARBINARY"), (1,)),
+    "TIME": (0,),
+    **dict.fromkeys(("TIMESTAMP", "TIMESTAMP_LTZ"), (6,)),
+}
+_UNLIMITED = {"STRING": "VARCHAR", "BYTES": "VARBINARY"}
+_ALIASES = {"INTEGER": "INT", "DEC": "DECIMAL", "NUMERIC": "DECIMAL"}
+
+
+class UnreadableError(Exception):
+    """A place in a schema file that is not as Paimon writes it."""
+
+    def __init__(self, place: str, reason: str) -> None:
+        super().__init__(f"{place}: {reason}" if place else reason)
+
+
+@dataclass(frozen=True, slots=True)
+class PaimonType:
+    """Base of all types."""
+
+    is_nullable: bool = field(default=True, kw_only=True)
+
+    @property
+    def children(self) -> "tuple[PaimonType, ...]":
+        """The types that this one is made of."""
+        return ()
+
+    @property
+    def root(self) -> str:
+        """The type's word without parameters, such as DECIMAL or ARRAY."""
+        raise NotImplementedError
+
+    def title(self) -> str:
+        """The type for people, without its nullability."""
+        raise NotImplementedError
+
+    def to_json(self) -> Any:
+        """The type as a schema file has it."""
+        raise NotImplementedError
+
+    def full_title(self) -> str:
+        """The type for people, with its nullability."""
+        return self.title() + self._suffix
+
+    def required(self, is_required: bool = True) -> Self:
+        """The same type with this nullability."""
+        return replace(self, is_nullable=not is_required)
+
+    @property
+    def _suffix(self) -> str:
+        return "" if self.is_nullable else " NOT NULL"
+
+
+@dataclass(frozen=True, slots=True)
+class Atomic(PaimonType):
+    """A type without parts."""
+
+    word: str
+    parameters: tuple[int, ...] = ()
+
+    @property
+    def root(self) -> str:
+        """VARCHAR for STRING too."""
+        return self.word
+
+    def title(self) -> str:
+        """`DECIMAL(12, 2)`, `STRING`."""
+        if self.word == "TIMESTAMP_LTZ":
+            return f"TIMESTAMP({self.parameters[0]}) WITH LOCAL TIME ZONE"
+        for unlimited, root in _UNLIMITED.items():
+            if self.word == root and self.parameters == (LONGEST,):
+                return unlimited
+        return f"{self.word}({', '.join(map(str, self.parameters))})" if self.parameters else self.word
+
+    def to_json(self) -> Any:
+        """A text."""
+        return self.full_title()
+
+
+STRING = Atomic("VARCHAR", (LONGEST,))
+BYTES = Atomic("VARBINARY", (LONGEST,))
+
+
+@dataclass(frozen=True, slots=True)
+class Geo(PaimonType):
+    """GEOMETRY or GEOGRAPHY, which no kind stands for; kept as it is written."""
+
+    text: str
+
+    @property
+    def root(self) -> str:
+        """The word before the parameters."""
+        return self.text.partition("(")[0]
+
+    def title(self) -> str:
+        """As it is written."""
+        return self.text
+
+    def to_json(self) -> Any:
+        """A text."""
+        return self.full_title()
+
+
+@dataclass(frozen=True, slots=True)
+class Array(PaimonType):
+    """Elements of one type; `ARRAY`, or `MULTISET` where each counts."""
+
+    element: PaimonType
+
+    @property
+    def children(self) -> tuple[PaimonType, ...]:
+        """The element."""
+        return (self.element,)
+
+    @property
+    def root(self) -> str:
+        """ARRAY."""
+        return "ARRAY"
+
+    def title(self) -> str:
+        """`ARRAY<INT>`."""
+        return f"{self.root}<{self.element.full_title()}>"
+
+    def to_json(self) -> Any:
+        """An object with the element."""
+        return {"type": self.root + self._suffix, "element": self.element.to_json()}
+
+
+@dataclass(frozen=True, slots=True)
+class Multiset(Array):
+    """Elements, each with the number of its occurrences."""
+
+    @property
+    def root(self) -> str:
+        """MULTISET."""
+        return "MULTISET"
+
+
+@dataclass(frozen=True, slots=True)
+class Vector(PaimonType):
+    """Always the same number of plain elements."""
+
+    element: PaimonType
+    length: int
+
+    @property
+    def children(self) -> tuple[PaimonType, ...]:
+        """The element."""
+        return (self.element,)
+
+    @property
+    def root(self) -> str:
+        """VECTOR."""
+        return "VECTOR"
+
+    def title(self) -> str:
+        """`VECTOR<FLOAT, 3>`."""
+        return f"VECTOR<{self.element.full_title()}, {self.length}>"
+
+    def to_json(self) -> Any:
+        """An object with element and length."""
+        return {"type": "VECTOR" + self._suffix, "element": self.element.to_json(), "length": self.length}
+
+
+@dataclass(frozen=True, slots=True)
+class Map(PaimonType):
+    """Values by key."""
+
+    key: PaimonType
+    value: PaimonType
+
+    @property
+    def children(self) -> tuple[PaimonType, ...]:
+        """The key, then the value."""
+        return (self.key, self.value)
+
+    @property
+    def root(self) -> str:
+        """MAP."""
+        return "MAP"
+
+    def title(self) -> str:
+        """`MAP<STRING NOT NULL, INT>`."""
+        return f"MAP<{self.key.full_title()}, {self.value.full_title()}>"
+
+    def to_json(self) -> Any:
+        """An object with key and value."""
+        return {"type": "MAP" + self._suffix, "key": self.key.to_json(), "value": self.value.to_json()}
+
+
+@dataclass(frozen=True, slots=True)
+class DataField:
+    """A column, or a member of a ROW."""
+
+    id: int
+    name: str
+    type: PaimonType
+    description: str | None = None
+    default_value: str | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        """The field in the order of keys that Paimon writes; what is absent has no key."""
+        tree: dict[str, Any] = {"id": self.id, "name": self.name, "type": self.type.to_json()}
+        if self.description is not None:
+            tree["description"] = self.description
+        if self.default_value is not None:
+            tree["defaultValue"] = self.default_value
+        return tree
+
+
+@dataclass(frozen=True, slots=True)
+class Row(PaimonType):
+    """Named members in an order."""
+
+    fields: tuple[DataField, ...]
+
+    @property
+    def children(self) -> tuple[PaimonType, ...]:
+        """The types of the members."""
+        return tuple([member.type for member in self.fields])
+
+    @property
+    def root(self) -> str:
+        """ROW."""
+        return "ROW"
+
+    def title(self) -> str:
+        """`ROW<x INT, y STRING>`."""
+        return f"ROW<{', '.join(f'{member.name} {member.type.full_title()}' for member in self.fields)}>"
+
+    def to_json(self) -> Any:
+        """An object with the members."""
+        return {"type": "ROW" + self._suffix, "fields": [member.to_json() for member in self.fields]}
+
+
+def parse_type(written: Any, place: str = "type") -> PaimonType:
+    """A type in any spelling that a schema file may have. Raises UnreadableError."""
+    if isinstance(written, str):
+        return _Words(written, place).type()
+    if isinstance(written, dict):
+        return _parse_object(written, place)
+    raise UnreadableError(place, "a type is a text or an object")
+
+
+def parse_field(written: Any, place: str) -> DataField:
+    """A column or member; a null is an absent key. Raises UnreadableError."""
+    if not isinstance(written, dict):
+        raise UnreadableError(place, "a field is an object")
+    id = written.get("id")
+    if type(id) is not int or not 0 <= id < 2**31:
+        raise UnreadableError(place, "a field needs an `id`, a whole number from 0 on")
+    name = written.get("name")
+    if not isinstance(name, str):
+        raise UnreadableError(place, "a field needs a `name`")
+    if "type" not in written:
+        raise UnreadableError(place, "a field needs a `type`")
+    texts = [written.get(key) for key in ("description", "defaultValue")]
+    if not all(text is None or isinstance(text, str) for text in texts):
+        raise UnreadableError(place, "`description` and `defaultValue` are texts")
+    return DataField(id, name, parse_type(written["type"], f"{place}.type"), *texts)
+
+
+def _parse_object(written: Mapping[str, Any], place: str) -> PaimonType:
+    head = written.get("type")
+    if not isinstance(head, str):
+        raise UnreadableError(place, "an object of a type needs a `type`, a text")
+    root = next((root for root in _OBJECTS if head.startswith(root)), None)
+    if root is None:
+        # pypaimon's reader takes plain types in this form as well.
+        return _Words(head, place).type()
+    missing = next((key for key in _OBJECT_KEYS[root] if key not in written), None)
+    if missing is not None:
+        raise UnreadableError(place, f"{root} needs `{missing}`")
+    return _OBJECTS[root](written, place).required(_is_required(head, written))
+
+
+def _is_required(head: str, written: Mapping[str, Any]) -> bool:
+    """What an object's `type` says of its own nullability.
+
+    pypaimon spells parts out in it (`MAP<STRING NOT NULL, INT>`) and then tells the nullability beside it.
+    """
+    if "<" not in head:
+        return "NOT NULL" in head
+    if isinstance(written.get("nullable"), bool):
+        return not written["nullable"]
+    return head.endswith(" NOT NULL")
+
+
+def _parse_vector(written: Mapping[str, Any], place: str) -> PaimonType:
+    return _vector(parse_type(written["element"], f"{place}.element"), written["length"], place)
+
+
+def _vector(element: PaimonType, length: Any, place: str) -> PaimonType:
+    if element.root not in VECTOR_ELEMENTS:
+        raise UnreadableError(place, f"a VECTOR has no elements of {element.title()}")
+    if type(length) is not int or not 1 <= length <= LONGEST:
+        raise UnreadableError(place, "the `length` of a VECTOR is a whole number from 1 on")
+    return Vector(element, length)
+
+
+def _parse_row(written: Mapping[str, Any], place: str) -> PaimonType:
+    fields = written["fields"]
+    if not isinstance(fields, list):
+        raise UnreadableError(place, "the `fields` of a ROW are a list")
+    return Row(tuple([parse_field(member, f"{place}.fields[{i}]") for i, member in enumerate(fields)]))
+
+
+_OBJECTS: dict[str, Callable[[Mapping[str, Any], str], PaimonType]] = {
+    "ARRAY": lambda written, place: Array(parse_type(written["element"], f"{place}.element")),
+    "MULTISET": lambda written, place: Multiset(parse_type(written["element"], f"{place}.element")),
+    "MAP": lambda written, place: Map(
+        parse_type(written["key"], f"{place}.key"), parse_type(written["value"], f"{place}.value")
+    ),
+    "ROW": _parse_row,
+    "VECTOR": _parse_vector,
+}
+_OBJECT_KEYS = {
+    "ARRAY": ("element",),
+    "MULTISET": ("element",),
+    "MAP": ("key", "value"),
+    "ROW": ("fields",),
+    "VECTOR": ("element", "length"),
+}
+
+_TOKEN = re.compile(r"\s*(?:(?P<word>[A-Za-z_]+)|(?P<number>[0-9]+)|(?P<sign>[(),<>]))")
+_GEO = re.compile(r"(?P<type>(?:GEOMETRY|GEOGRAPHY)(?:\([^)]*\))?)(?P<required>\s+NOT NULL)?(?:\s+NULL)?")
+
+
+class _Words:
+    """Reads a type that is a text."""
+
+    def __init__(self, text: str, place: str) -> None:
+        self._text = text
+        self._place = place
+        self._tokens: list[str] = []
+        at, end = 0, len(text.rstrip())
+        while at < end and not self._is_geo:
+            match = _TOKEN.match(text, at)
+            if match is None:
+                raise self._wrong()
+            token = match[0].strip()
+            self._tokens.append(token.upper() if match["word"] else token)
+            at = match.end()
+
+    @property
+    def _is_geo(self) -> bool:
+        return self._text.startswith(("GEOMETRY", "GEOGRAPHY"))
+
+    def type(self) -> PaimonType:
+        """The type that all of the text says."""
+        if self._is_geo:
+            return self._geo()
+        found = self._one()
+        if self._tokens:
+            raise self._wrong()
+        return found
+
+    def _one(self) -> PaimonType:
+        found = self._with_nullability(self._plain())
+        # Paimon's first releases wrote `INT NOT NULL ARRAY`.
+        while self._tokens and self._tokens[0] in ("ARRAY", "MULTISET"):
+            outer = Array if self._tokens.pop(0) == "ARRAY" else Multiset
+            found = self._with_nullability(outer(found))
+        return found
+
+    def _plain(self) -> PaimonType:
+        word = self._tokens.pop(0) if self._tokens else ""
+        if word in _UNLIMITED:
+            return Atomic(_UNLIMITED[word], (LONGEST,))
+        if word == "VECTOR":
+            return self._vector()
+        root = _ALIASES.get(word, word)
+        if root not in _BOUNDS:
+            raise self._wrong()
+        if root == "DOUBLE":
+            self._take("PRECISION")
+        parameters = self._parameters(root)
+        if root in ("TIME", "TIMESTAMP") and not self._take("WITHOUT", "TIME", "ZONE"):
+            is_local = root == "TIMESTAMP" and self._take("WITH", "LOCAL", "TIME", "ZONE")
+            root = "TIMESTAMP_LTZ" if is_local else root
+        return Atomic(root, parameters)
+
+    def _parameters(self, root: str) -> tuple[int, ...]:
+        bounds = _BOUNDS[root]
+        if not self._tokens or self._tokens[0] != "(" or not bounds:
+            return _DEFAULTS.get(root, ())
+        self._tokens.pop(0)
+        found: list[int] = []
+        while len(found) < len(bounds) and self._tokens and self._tokens[0].isdecimal():
+            found.append(int(self._tokens.pop(0)))
+            if not self._take(","):
+                break
+        if not found or not self._take(")"):
+            raise self._wrong()
+        parameters = (*found, *_DEFAULTS[root][len(found) :])
+        for value, (least, greatest) in zip(parameters, bounds, strict=True):
+            if not least <= value <= greatest:
+                raise self._wrong(f"{value} is not between {least} and {greatest}")
+        if root == "DECIMAL" and parameters[1] > parameters[0]:
+            raise self._wrong("the scale is above the precision")
+        return parameters
+
+    def _vector(self) -> PaimonType:
+        if self._take("<"):
+            element = self._one()
+            if self._take(",") and self._tokens and self._tokens[0].isdecimal():
+                length = int(self._tokens.pop(0))
+                if self._take(">"):
+                    return _vector(element, length, self._place)
+        raise self._wrong()
+
+    def _with_nullability(self, type_: PaimonType) -> PaimonType:
+        if self._take("NOT", "NULL"):
+            return type_.required()
+        self._take("NULL")
+        return type_
+
+    def _take(self, *words: str) -> bool:
+        """Whether the next words are these; then they are read."""
+        if tuple(self._tokens[: len(words)]) != words:
+            return False
+        del self._tokens[: len(words)]
+        return True
+
+    def _geo(self) -> PaimonType:
+        match = _GEO.fullmatch(self._text)
+        if match is None:
+            raise self._wrong()
+        return Geo(match["type"], is_nullable=match["required"] is None)
+
+    def _wrong(self, reason: str = "") -> UnreadableError:
+        return UnreadableError(
+            self._place, f"'{self._text}' is no type of Paimon{f': {reason}' if reason else ''}"
+        )

@@ -1,0 +1,69 @@
+"""What Paimon has in the place of a schema and its fields.
+
+Layer: engines.
+"""
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from schemac.artifacts.emission import Emission
+from schemac.engines.paimon.artifact import to_table_schema
+from schemac.engines.paimon.table_schema import TableSchema
+from schemac.engines.paimon.types import DataField, PaimonType, Row
+from schemac.evolution.side import Side
+from schemac.logical.slots import Slot
+from schemac.source.catalogue import PAIMON_LOSS
+from schemac.source.diagnostic import Diagnostic, Severity
+from schemac.source.report import Report
+
+
+class PaimonPlace(NamedTuple):
+    """What Paimon has at a slot."""
+
+    type: PaimonType
+    field: DataField | None
+    """The column or member; None for an item, key or value."""
+
+
+def table_schema(side: Side) -> TableSchema:
+    """Return Paimon's schema of a side; not to be used where there are errors."""
+    return side.view(_compiled)[0]
+
+
+def errors_of(side: Side) -> tuple[Diagnostic, ...]:
+    """Say why Paimon cannot hold a side."""
+    return side.view(_compiled)[1]
+
+
+def places(side: Side) -> Mapping[Slot, PaimonPlace]:
+    """Return what Paimon has at every slot that it knows of: not at the counts of a multiset, nor inside a VARIANT."""
+    return side.view(_places)
+
+
+def _compiled(side: Side) -> tuple[TableSchema, tuple[Diagnostic, ...]]:
+    report = Report()
+    version = side.locked.newest if side.locked is not None else None
+    ids = {slot: n.paimon for slot, n in (side.numbers or {}).items() if n.paimon is not None}
+    highest = max([-1 if version is None else version.highest_paimon, *ids.values()])
+    table = to_table_schema(
+        side.compilation,
+        Emission(side.dataset, "paimon", PAIMON_LOSS, report),
+        ids=ids,
+        highest=highest,
+        schema_id=0 if version is None else version.schema_id,
+    )
+    return table, tuple(d for d in report.diagnostics if d.severity is Severity.ERROR)
+
+
+def _places(side: Side) -> Mapping[Slot, PaimonPlace]:
+    found: dict[Slot, PaimonPlace] = {}
+
+    def enter(slot: Slot, type_: PaimonType, field: DataField | None) -> None:
+        found[slot] = PaimonPlace(type_, field)
+        fields = type_.fields if isinstance(type_, Row) else (None,) * len(type_.children)
+        for child, inner, member in zip(slot.children, type_.children, fields, strict=False):
+            enter(child, inner, member)
+
+    for slot, field in zip(side.dataset.columns, table_schema(side).fields, strict=True):
+        enter(slot, field.type, field)
+    return found

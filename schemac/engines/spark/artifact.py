@@ -1,0 +1,368 @@
+"""Spark: StructType as JSON, and the CREATE TABLE of the lance-spark catalog.
+
+Layer: engines. Text only; pyspark is not imported.
+Shape: `spark/schema.json`, what `StructType.fromJson` reads, one column a line; `spark/create_table.sql`.
+Column metadata uses lance-spark's keys, so that its writer restores vectors, large offsets and encodings.
+Errors: SC521; warnings SC523, SC524; losses SC522, of the JSON what a StructType cannot say, of the DDL what the table
+that it makes has otherwise than the Lance artifact.
+Source: Spark 4.3's `pyspark.sql.types` and Arrow conversion; the metadata keys and table properties that
+github.com/lance-format/lance-spark reads. The JSON is the artifact of record.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from schemac.arrow.lower import storage_version
+from schemac.arrow.lower_metadata import (
+    BLOB,
+    BLOB_EXTENSION,
+    EXTENSION_METADATA,
+    EXTENSION_NAME,
+    compact,
+    registered_extension_metadata,
+)
+from schemac.arrow.marks import (
+    BYTE_WIDTH,
+    CHILD_KEYS,
+    CHILD_NAME,
+    COMMENT,
+    DATE_MILLISECOND,
+    FLOAT16,
+    LARGE_BINARY,
+    LARGE_LIST,
+    LARGE_STRING,
+    VECTOR_SIZE,
+)
+from schemac.artifacts.emission import Artifact, Compilation, Emission, Target
+from schemac.attributes import lance, spark
+from schemac.attributes.odf import DESCRIPTION
+from schemac.engines.spark.columns import SparkField, SparkJson, SparkType
+from schemac.engines.spark.connector import Maker
+from schemac.engines.spark.ddl_losses import lost_of_schema, tell_differences
+from schemac.engines.spark.readable import warn_of_unreadable
+from schemac.engines.spark.statements import own_properties, primary_key, statements
+from schemac.engines.spark.versions import NEWEST_KNOWN, Connector
+from schemac.logical.slots import Slot
+from schemac.physical.arrow import ArrowField, pa
+from schemac.physical.field import LoweredField, LoweredSchema
+from schemac.source.catalogue import SPARK_LOSS, SPARK_PROPERTY, SPARK_TYPE
+
+MOST_DIGITS = 38
+JSON_FILE = "spark/schema.json"
+DDL_FILE = "spark/create_table.sql"
+
+
+def to_fields(lowered: LoweredSchema, emission: Emission) -> list[SparkField]:
+    """The columns as Spark has them; what it cannot keep is entered in the emission."""
+    writer = _Writer(emission)
+    return [writer.field(top) for top in lowered.fields]
+
+
+def emit(compilation: Compilation, emission: Emission) -> list[Artifact]:
+    """Schema and DDL."""
+    fields = to_fields(compilation.lowered, emission)
+    if not emission.findings.report.has_errors:
+        _lose_of_ddl(compilation, fields, emission)
+        _check_properties(compilation, fields, emission)
+    lines = ",\n  ".join([compact(f.json()) for f in fields])
+    document = f'{{"fields":[\n  {lines}\n],"type":"struct"}}\n'
+    return [
+        Artifact(JSON_FILE, document.encode()),
+        Artifact(DDL_FILE, ddl(compilation, fields).encode()),
+    ]
+
+
+def struct_type(fields: Sequence[SparkField]) -> SparkJson:
+    """The whole StructType."""
+    return {"fields": [f.json() for f in fields], "type": "struct"}
+
+
+def ddl(compilation: Compilation, fields: Sequence[SparkField]) -> str:
+    """The file of statements, each with a semicolon at the end of its last line."""
+    return "".join(f"{statement};\n" for statement in statements(compilation, fields))
+
+
+def _lose_of_ddl(compilation: Compilation, fields: Sequence[SparkField], emission: Emission) -> None:
+    """What the table that the statements make has otherwise than the Lance artifact."""
+    extra = compilation.dataset.schema.extra
+    properties = own_properties(compilation, fields)
+    connector = Connector.of(compilation.versions.get("spark", NEWEST_KNOWN))
+    made = Maker(connector).table(fields, properties, storage_version(extra), primary_key(compilation))
+    told = emission.losing_paths
+    tell_differences(
+        compilation.lowered.fields,
+        made,
+        told,
+        lambda slot, lost, becomes: emission.lose(slot, lost, becomes, artifact=DDL_FILE),
+    )
+    for lost in lost_of_schema(extra):
+        emission.lose(None, lost, "nothing")
+
+
+def _check_properties(compilation: Compilation, fields: Sequence[SparkField], emission: Emission) -> None:
+    """Table properties of the author's own that say something else than the schema."""
+    written = spark.TABLE_PROPERTIES.read(compilation.dataset.schema.extra) or {}
+    for key, value in own_properties(compilation, fields).items():
+        if key in written and written[key] != value:
+            emission.findings.at_schema(
+                SPARK_PROPERTY,
+                f"the table property {key} is '{written[key]}', and the schema makes it '{value}'",
+                *("extra", spark.TABLE_PROPERTIES.key, key),
+                help="remove it: the build writes the property itself",
+            )
+
+
+class _Writer:
+    """Finds Spark's type for each lowered field."""
+
+    def __init__(self, emission: Emission) -> None:
+        self.emission = emission
+        types = pa.lib
+        self.plain: dict[int, tuple[str, str]] = {
+            types.Type_NA: ("void", "VOID"),
+            types.Type_BOOL: ("boolean", "BOOLEAN"),
+            types.Type_INT8: ("byte", "TINYINT"),
+            types.Type_INT16: ("short", "SMALLINT"),
+            types.Type_INT32: ("integer", "INT"),
+            types.Type_INT64: ("long", "BIGINT"),
+            types.Type_FLOAT: ("float", "FLOAT"),
+            types.Type_DOUBLE: ("double", "DOUBLE"),
+            types.Type_DATE32: ("date", "DATE"),
+            types.Type_STRING: ("string", "STRING"),
+            types.Type_BINARY: ("binary", "BINARY"),
+        }
+        self.widened: dict[int, tuple[str, str, str]] = {
+            types.Type_UINT8: ("short", "SMALLINT", "uint8"),
+            types.Type_UINT16: ("integer", "INT", "uint16"),
+            types.Type_UINT32: ("long", "BIGINT", "uint32"),
+            types.Type_UINT64: ("decimal(20,0)", "DECIMAL(20,0)", "uint64"),
+            types.Type_HALF_FLOAT: ("float", "FLOAT", "float16"),
+            types.Type_STRING_VIEW: ("string", "STRING", "string_view"),
+            types.Type_BINARY_VIEW: ("binary", "BINARY", "binary_view"),
+        }
+        self.marked: dict[int, tuple[str, str, str]] = {
+            types.Type_LARGE_STRING: ("string", "STRING", LARGE_STRING),
+            types.Type_LARGE_BINARY: ("binary", "BINARY", LARGE_BINARY),
+            types.Type_DATE64: ("date", "DATE", DATE_MILLISECOND),
+        }
+        self.with_parameters: dict[int, Callable[[LoweredField, Any], SparkType]] = {
+            **dict.fromkeys(
+                (types.Type_DECIMAL32, types.Type_DECIMAL64, types.Type_DECIMAL128, types.Type_DECIMAL256),
+                self.decimal,
+            ),
+            types.Type_TIMESTAMP: self.timestamp,
+            types.Type_TIME32: self.time,
+            types.Type_TIME64: self.time,
+            types.Type_DURATION: self.duration,
+            types.Type_FIXED_SIZE_BINARY: self.fixed_size_binary,
+            types.Type_STRUCT: self.struct,
+            types.Type_LIST: self.list,
+            types.Type_LARGE_LIST: self.list,
+            types.Type_LIST_VIEW: self.list,
+            types.Type_LARGE_LIST_VIEW: self.list,
+            types.Type_FIXED_SIZE_LIST: self.list,
+            types.Type_MAP: self.map,
+            types.Type_DICTIONARY: self.dictionary,
+        }
+
+    def field(self, lowered: LoweredField) -> SparkField:
+        arrow = lowered.arrow
+        type_ = self.type(lowered, arrow.type)
+        extra = lowered.slot.extra
+        metadata = dict(type_.metadata)
+        comment: str | None = None
+        if extra:
+            metadata.update(_metadata_of(arrow))
+            comment = extra.get(DESCRIPTION.key)
+            if comment is not None:
+                metadata[COMMENT] = comment
+        return SparkField(arrow.name, type_, arrow.nullable, metadata, comment)
+
+    def type(self, lowered: LoweredField, arrow_type: Any) -> SparkType:
+        slot: Slot = lowered.slot
+        if slot.extra and (special := self.special(lowered, arrow_type)) is not None:
+            return special
+        id = arrow_type.id
+        plain = self.plain.get(id)
+        if plain is not None:
+            return SparkType(*plain)
+        widened = self.widened.get(id)
+        if widened is not None:
+            json, ddl, name = widened
+            self.emission.lose(slot, name, json)
+            return SparkType(json, ddl)
+        marked = self.marked.get(id)
+        if marked is not None:
+            return SparkType(marked[0], marked[1], {marked[2]: "true"})
+        build = self.with_parameters.get(id)
+        if build is not None:
+            return build(lowered, arrow_type)
+        return self.refused(slot)
+
+    def refused(self, slot: Slot) -> SparkType:
+        """A type that Spark has nothing for."""
+        self.emission.findings.at_type(
+            slot,
+            SPARK_TYPE,
+            f"Spark has no type for {slot.type.title()} ({slot.title})",
+            help="leave Spark out with `schemac.dev/targets`",
+        )
+        return SparkType("void", "VOID")
+
+    def special(self, lowered: LoweredField, arrow_type: Any) -> SparkType | None:
+        """Types that an attribute decides; None where the Arrow type does."""
+        slot: Slot = lowered.slot
+        word = spark.TYPE.read(slot.extra)
+        if word is not None:
+            storage = self.plainly(lowered, arrow_type)
+            if word == "variant":
+                self.emission.lose(slot, "a VARIANT", "nothing: lance-spark refuses it", artifact=DDL_FILE)
+            return SparkType(word, word.upper(), storage.metadata)
+        if lance.BLOB.key in slot.extra:
+            is_typed = arrow_type.id == pa.lib.Type_STRUCT
+            return SparkType(
+                "binary", "BINARY", {EXTENSION_NAME: BLOB_EXTENSION} if is_typed else {BLOB: "true"}
+            )
+        if isinstance(arrow_type, pa.BaseExtensionType):
+            storage = self.plainly(lowered, arrow_type.storage_type)
+            mark = _without_empty_metadata(registered_extension_metadata(arrow_type))
+            if arrow_type.extension_name == "arrow.json" and slot.parent is not None:
+                # Lance gives JSON back with large offsets, and below the top the connector reads it as it was marked.
+                mark[LARGE_STRING] = "true"
+            return SparkType(storage.json, storage.ddl, {**storage.metadata, **mark})
+        return None
+
+    def plainly(self, lowered: LoweredField, arrow_type: Any) -> SparkType:
+        """The type of a storage that the attributes have no say in any more."""
+        return self.type(LoweredField(lowered.arrow, lowered.children, _Plain(lowered.slot)), arrow_type)
+
+    def decimal(self, lowered: LoweredField, arrow_type: Any) -> SparkType:
+        slot, precision, scale = lowered.slot, arrow_type.precision, arrow_type.scale
+        if not 0 <= scale <= precision:
+            rule = "at most the precision" if scale > precision else "zero or more"
+            self.emission.findings.at_type(
+                slot,
+                SPARK_TYPE,
+                f"Spark wants the scale of {slot.title} to be {rule}, not {scale}",
+                "scale",
+                help="change the scale, or leave Spark out with `schemac.dev/targets`",
+            )
+        if precision > MOST_DIGITS:
+            self.emission.lose(slot, f"decimal({precision}, {scale})", "string")
+            return SparkType("string", "STRING")
+        if arrow_type.bit_width != 128:
+            self.emission.lose(slot, f"decimal of {arrow_type.bit_width} bits", "decimal of 128 bits")
+        return SparkType(f"decimal({precision},{scale})", f"DECIMAL({precision},{scale})")
+
+    def timestamp(self, lowered: LoweredField, arrow_type: Any) -> SparkType:
+        if arrow_type.unit != "us":
+            self.emission.lose(lowered.slot, f"timestamp in {arrow_type.unit}", "timestamp in us")
+        if arrow_type.tz is None:
+            return SparkType("timestamp_ntz", "TIMESTAMP_NTZ")
+        if arrow_type.tz != "UTC":
+            self.emission.lose(lowered.slot, f"the zone {arrow_type.tz}", "the zone of the session")
+        return SparkType("timestamp", "TIMESTAMP")
+
+    def time(self, lowered: LoweredField, arrow_type: Any) -> SparkType:
+        precision = {"s": 0, "ms": 3, "us": 6, "ns": 6}[arrow_type.unit]
+        if arrow_type.unit == "ns":
+            self.emission.lose(lowered.slot, "time in ns", "time(6)")
+        return SparkType(f"time({precision})", f"TIME({precision})")
+
+    def duration(self, lowered: LoweredField, arrow_type: Any) -> SparkType:
+        if arrow_type.unit != "us":
+            self.emission.lose(lowered.slot, f"duration in {arrow_type.unit}", "interval in us")
+        return SparkType("interval day to second", "INTERVAL DAY TO SECOND")
+
+    def fixed_size_binary(self, lowered: LoweredField, arrow_type: Any) -> SparkType:
+        return SparkType("binary", "BINARY", {BYTE_WIDTH: arrow_type.byte_width})
+
+    def dictionary(self, lowered: LoweredField, arrow_type: Any) -> SparkType:
+        self.emission.lose(
+            lowered.slot, f"a dictionary with {arrow_type.index_type} indices", str(arrow_type.value_type)
+        )
+        return self.type(lowered, arrow_type.value_type)
+
+    def struct(self, lowered: LoweredField, arrow_type: Any) -> SparkType:
+        members = [self.field(child) for child in lowered.children]
+        inner = ", ".join(member.ddl(": ") for member in members)
+        return SparkType(struct_type(members), f"STRUCT<{inner}>")
+
+    def list(self, lowered: LoweredField, arrow_type: Any) -> SparkType:
+        slot: Slot = lowered.slot
+        (child,) = lowered.children
+        metadata: SparkJson = {}
+        if arrow_type.id == pa.lib.Type_FIXED_SIZE_LIST:
+            metadata[VECTOR_SIZE] = arrow_type.list_size
+        elif arrow_type.id == pa.lib.Type_LARGE_LIST:
+            metadata[LARGE_LIST] = "true"
+        elif arrow_type.id != pa.lib.Type_LIST:
+            self.emission.lose(slot, "a list of views", "a list")
+        if lance.FLOAT_ENCODING.key in slot.extra:
+            self.emission.lose(slot, "brain floats", "float")
+            item = _float_item(child)
+        elif VECTOR_SIZE in metadata and arrow_type.value_type.id == pa.lib.Type_HALF_FLOAT:
+            metadata[FLOAT16] = "true"
+            item = _float_item(child)
+        else:
+            item = self.field(child)
+        if child.arrow.name != "item":
+            metadata[CHILD_NAME] = child.arrow.name
+        json = {"containsNull": item.is_nullable, "elementType": item.type.json, "type": "array"}
+        return SparkType(json, f"ARRAY<{item.type.ddl}>", {**metadata, **_child_metadata("List", [item])})
+
+    def map(self, lowered: LoweredField, arrow_type: Any) -> SparkType:
+        if arrow_type.keys_sorted:
+            self.emission.lose(lowered.slot, "a map with sorted keys", "a map")
+        key, value = (self.field(child) for child in lowered.children)
+        if (key.name, value.name) != ("key", "value"):
+            self.emission.lose(lowered.slot, f"the names {key.name} and {value.name}", "key and value")
+        json = {
+            "keyType": key.type.json,
+            "type": "map",
+            "valueContainsNull": value.is_nullable,
+            "valueType": value.type.json,
+        }
+        return SparkType(json, f"MAP<{key.type.ddl}, {value.type.ddl}>", _child_metadata("Map", [key, value]))
+
+
+def _float_item(child: LoweredField) -> SparkField:
+    """The item of a vector whose 16 bits the vector's own metadata tells."""
+    return SparkField(
+        "element", SparkType("float", "FLOAT"), child.arrow.nullable, _metadata_of(child.arrow), None
+    )
+
+
+class _Plain:
+    """A slot without attributes: an extension type's storage is not decided by them a second time."""
+
+    def __init__(self, slot: Slot) -> None:
+        self._slot = slot
+        self.extra: dict[str, Any] = {}
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._slot, name)
+
+
+def _child_metadata(kind: str, children: list[SparkField]) -> SparkJson:
+    """Parts of lists and maps have no metadata in Spark; lance-spark looks for theirs in the field's own."""
+    return {
+        key: compact(child.metadata)
+        for key, child in zip(CHILD_KEYS[kind], children, strict=True)
+        if child.metadata
+    }
+
+
+def _metadata_of(arrow: ArrowField) -> SparkJson:
+    metadata = arrow.metadata
+    if not metadata:
+        return {}
+    return _without_empty_metadata({key.decode(): value.decode() for key, value in metadata.items()})
+
+
+def _without_empty_metadata(texts: dict[str, str]) -> SparkJson:
+    """An extension type without metadata has no entry for it in Spark."""
+    return {key: text for key, text in texts.items() if text or key != EXTENSION_METADATA}
+
+
+TARGET = Target("spark", SPARK_LOSS, emit, beside=warn_of_unreadable)

@@ -1,0 +1,46 @@
+"""Columns as Spark has them.
+
+Layer: engines.
+"""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from schemac.engines.spark.text import literal, quoted_name
+
+SparkJson = dict[str, Any]
+
+
+@dataclass(slots=True)
+class SparkType:
+    """A type in both of Spark's spellings, with what its field's metadata has to say about it."""
+
+    json: Any
+    ddl: str
+    metadata: SparkJson = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class SparkField:
+    """A column, or a member of a struct."""
+
+    name: str
+    type: SparkType
+    is_nullable: bool
+    metadata: SparkJson
+    comment: str | None
+
+    def json(self) -> SparkJson:
+        """The StructField."""
+        return {
+            "metadata": self.metadata,
+            "name": self.name,
+            "nullable": self.is_nullable,
+            "type": self.type.json,
+        }
+
+    def ddl(self, separator: str) -> str:
+        """The column as Spark SQL defines it."""
+        null = "" if self.is_nullable else " NOT NULL"
+        comment = "" if self.comment is None else f" COMMENT {literal(self.comment)}"
+        return f"{quoted_name(self.name)}{separator}{self.type.ddl}{null}{comment}"

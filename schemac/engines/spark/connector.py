@@ -1,0 +1,154 @@
+"""The table that lance-spark makes of a CREATE TABLE.
+
+Layer: engines.
+Shape: columns of Spark and table properties become the Arrow fields that the connector gives to Lance.
+Source: `SchemaConverter.processSchemaWithProperties` and `LanceArrowUtils.toArrowField` of
+github.com/lance-format/lance-spark, and the tables that lance-spark 0.4.0 made of our statements.
+"""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache
+from typing import Any
+
+from schemac.arrow.lower_metadata import (
+    BLOB_EXTENSION,
+    EXTENSION_NAME,
+    PRIMARY_KEY,
+    PRIMARY_KEY_POSITION,
+)
+from schemac.arrow.marks import BYTE_WIDTH, COMMENT, ENCODINGS, FLOAT16, VECTOR_SIZE
+from schemac.engines.spark.columns import SparkField, SparkJson
+from schemac.engines.spark.versions import Connector
+from schemac.physical.arrow import ArrowField, ArrowType, pa
+
+_DECIMAL = re.compile(r"decimal\((\d+),(\d+)\)")
+_TEXTS = ("string", "char(", "varchar(", "variant")
+"""Words for texts; a variant is none, and the connector refuses a statement with one."""
+_BLOB_SINCE = "2.2"
+"""The storage version from which on a blob is a struct of its own type."""
+
+
+class Maker:
+    """What one version of the connector makes."""
+
+    def __init__(self, connector: Connector) -> None:
+        self.connector = connector
+
+    def table(
+        self, columns: Sequence[SparkField], properties: Mapping[str, str], version: str, key: Sequence[str]
+    ) -> list[ArrowField]:
+        """The Arrow fields of the table; what DDL does not say of a column is not in them."""
+        made = []
+        has_keys = self.connector.knows_widths
+        # Most tables have no property of a column; the version of the files is one of the table.
+        are_described = len(properties) > 1
+        for column in columns:
+            metadata: SparkJson = {} if column.comment is None else {COMMENT: column.comment}
+            field = self.field(column.name, column.type.json, column.is_nullable, metadata)
+            if are_described and column.metadata:  # of which all properties are made
+                field = self.with_properties(field, properties, version)
+            made.append(_with_key(field, key) if key and has_keys else field)
+        return made
+
+    def with_properties(self, field: ArrowField, properties: Mapping[str, str], version: str) -> ArrowField:
+        """What the table properties of a column make of it."""
+
+        def said(suffix: str) -> str | None:
+            return properties.get(f"{field.name}.{suffix}")
+
+        metadata = _texts(field.metadata)
+        is_newer = self.connector.knows_widths
+        size, width = said(VECTOR_SIZE), said(BYTE_WIDTH)
+        if size is not None:
+            item = pa.float16() if said(FLOAT16) and is_newer else field.type.value_type
+            field = field.with_type(pa.list_(field.type.value_field.with_type(item), int(size)))
+        elif width is not None and is_newer:
+            field = field.with_type(pa.binary(int(width)))
+        elif said("arrow.large_var_char"):
+            field = field.with_type(pa.large_string())
+        elif said("lance.encoding") == "blob" and version >= _BLOB_SINCE:
+            metadata[EXTENSION_NAME] = BLOB_EXTENSION
+            field = field.with_type(blob_type())
+        elif said("lance.encoding") == "blob":
+            metadata["lance-encoding:blob"] = "true"
+            field = field.with_type(pa.large_binary())
+        for encoding in ENCODINGS if is_newer else ():
+            value = said(f"lance.{encoding}")
+            if value is not None:
+                metadata[f"lance-encoding:{encoding}"] = value
+        return field.with_metadata(metadata or None)
+
+    def field(self, name: str, json: Any, is_nullable: bool, metadata: SparkJson | None = None) -> ArrowField:
+        """A field; DDL keeps nothing of the metadata of members but their comments."""
+        return pa.field(name, self.type(json, is_nullable), is_nullable, metadata or None)
+
+    def type(self, json: Any, is_nullable: bool) -> ArrowType:
+        """The type that Lance is given."""
+        if isinstance(json, str):
+            return _atomic(json)
+        if json["type"] == "array":
+            # What DDL has no words for, Spark takes for allowed.
+            return pa.list_(self.field(self.connector.item_name, json["elementType"], is_nullable=True))
+        if json["type"] == "map":
+            key = self.field("key", json["keyType"], is_nullable=False)
+            return pa.map_(key, self.field("value", json["valueType"], is_nullable=True))
+        members = []
+        for member in json["fields"]:
+            comment = member["metadata"].get(COMMENT)
+            # A parent that is null makes its members null.
+            is_loose = is_nullable and self.connector.loosens_members
+            kept = {} if comment is None else {COMMENT: comment}
+            members.append(self.field(member["name"], member["type"], is_loose or member["nullable"], kept))
+        return pa.struct(members)
+
+
+def blob_type() -> ArrowType:
+    """The struct of a blob."""
+    members = (
+        ("data", pa.large_binary()),
+        ("uri", pa.string()),
+        ("position", pa.uint64()),
+        ("size", pa.uint64()),
+    )
+    return pa.struct([pa.field(name, type_) for name, type_ in members])
+
+
+def _with_key(field: ArrowField, key: Sequence[str]) -> ArrowField:
+    """A column of the key as the second statement marks it."""
+    if field.name not in key:
+        return field
+    place = str(key.index(field.name) + 1)
+    return field.with_metadata({**_texts(field.metadata), PRIMARY_KEY: "true", PRIMARY_KEY_POSITION: place})
+
+
+@cache
+def _atomic(name: str) -> ArrowType:
+    if name.startswith(_TEXTS):
+        return pa.string()
+    if name.startswith("time("):
+        return pa.time64("ns")
+    if match := _DECIMAL.fullmatch(name):
+        return pa.decimal128(int(match[1]), int(match[2]))
+    return _ATOMIC[name]()
+
+
+_ATOMIC: Mapping[str, Callable[[], ArrowType]] = {
+    "boolean": lambda: pa.bool_(),
+    "byte": lambda: pa.int8(),
+    "short": lambda: pa.int16(),
+    "integer": lambda: pa.int32(),
+    "long": lambda: pa.int64(),
+    "float": lambda: pa.float32(),
+    "double": lambda: pa.float64(),
+    "binary": lambda: pa.binary(),
+    "date": lambda: pa.date32(),
+    "void": lambda: pa.null(),
+    "timestamp": lambda: pa.timestamp("us", "UTC"),
+    "timestamp_ntz": lambda: pa.timestamp("us"),
+    "interval day to second": lambda: pa.duration("us"),
+}
+
+
+def _texts(metadata: Any) -> dict[str, str]:
+    return {key.decode(): value.decode() for key, value in (metadata or {}).items()}

@@ -1,0 +1,148 @@
+"""What the table that the DDL makes has otherwise than the Lance artifact.
+
+Layer: engines.
+Shape: the lowered fields beside the Arrow fields of `connector.made_table`, place by place: layout, nullability,
+names of items, and what the attributes say. All that differs is told, so that nothing can be left out by forgetting it.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+from pydantic.alias_generators import to_camel
+
+from schemac.arrow.lower_metadata import (
+    EXTENSION_METADATA,
+    EXTENSION_NAME,
+    field_metadata,
+    registered_extension_metadata,
+)
+from schemac.arrow.marks import COMMENT
+from schemac.attributes import arrow, lance, odf
+from schemac.attributes.registry import domain_of
+from schemac.logical.slots import Slot
+from schemac.physical.arrow import ArrowField, ArrowType, pa
+from schemac.physical.field import LoweredField
+
+Lose = Callable[[Slot, str, str], None]
+_ENCODING_PREFIX = "lance-encoding:"
+
+
+def tell_differences(
+    wanted: Sequence[LoweredField], made: Sequence[ArrowField], told: frozenset[str], lose: Lose
+) -> None:
+    """Enter all differences; the types of the fields that were `told` of count as told."""
+    for field, column in zip(wanted, made, strict=True):
+        for slot, lost, becomes in _of_field(field, column, told):
+            lose(slot, lost, becomes)
+
+
+def _of_field(field: LoweredField, made: ArrowField, told: frozenset[str]) -> Iterator[tuple[Slot, str, str]]:
+    slot: Slot = field.slot
+    if not field.children and not slot.extra and field.arrow.equals(made):
+        return
+    wanted_type = _storage(field.arrow.type)
+    if made.nullable and not field.arrow.nullable:
+        yield slot, "a value that may not be null", "one that may"
+    for lost, becomes in _lost_metadata(slot, _metadata(field.arrow), _metadata(made)):
+        yield slot, lost, becomes
+    if not field.children and wanted_type.equals(made.type):
+        return
+    words, becomes = _layout(wanted_type), _layout(made.type)
+    if words != becomes and slot.title not in told and not _is_json(field.arrow):
+        yield slot, words, becomes
+    # What is in a vector of plain values Lance itself does not keep.
+    if pa.types.is_fixed_size_list(wanted_type) and not pa.types.is_struct(wanted_type.value_type):
+        return
+    parts = _parts(made.type)
+    if len(parts) == len(field.children):
+        for child, part in zip(field.children, parts, strict=True):
+            if pa.types.is_list(made.type) and child.arrow.name != part.name:
+                yield slot, f"the name {child.arrow.name} of its items", part.name
+            yield from _of_field(child, part, told)
+
+
+def _storage(type_: ArrowType) -> ArrowType:
+    return type_.storage_type if isinstance(type_, pa.BaseExtensionType) else type_
+
+
+def _is_json(field: ArrowField) -> bool:
+    """Lance keeps JSON in its own layout, whatever the text is in."""
+    return bool(isinstance(field.type, pa.BaseExtensionType) and field.type.extension_name == "arrow.json")
+
+
+def _layout(type_: ArrowType) -> str:
+    """A type without its parts."""
+    if pa.types.is_fixed_size_list(type_):
+        of = "" if pa.types.is_nested(type_.value_type) else f" of {type_.value_type}"
+        return f"a vector of length {type_.list_size}{of}"
+    if pa.types.is_large_list(type_):
+        return "a list with large offsets"
+    if pa.types.is_map(type_):
+        return "a map"
+    if pa.types.is_struct(type_):
+        return "a struct"
+    return "a list" if pa.types.is_nested(type_) else str(type_)
+
+
+def _parts(type_: ArrowType) -> list[ArrowField]:
+    if pa.types.is_map(type_):
+        return [type_.key_field, type_.item_field]
+    if pa.types.is_struct(type_):
+        return list(type_.fields)
+    return [type_.value_field] if pa.types.is_nested(type_) else []
+
+
+def _metadata(field: ArrowField) -> dict[str, str]:
+    """The metadata of a field, with what an extension type stands for."""
+    metadata = {key.decode(): value.decode() for key, value in (field.metadata or {}).items()}
+    if isinstance(field.type, pa.BaseExtensionType):
+        metadata |= registered_extension_metadata(field.type)
+    return metadata
+
+
+def _lost_metadata(
+    slot: Slot, wanted: Mapping[str, str], made: Mapping[str, str]
+) -> Iterator[tuple[str, str]]:
+    """What the table does not know of a field, in the author's words."""
+    lost = {key for key, value in wanted.items() if value and made.get(key) != value}
+    if COMMENT in made:
+        lost.discard(odf.DESCRIPTION.key)
+    if EXTENSION_NAME in lost:
+        is_json = lance.JSON.key in slot.extra
+        yield (
+            ("JSON", "a text") if is_json else (f"the extension type {wanted[EXTENSION_NAME]}", "its storage")
+        )
+    lost -= {EXTENSION_NAME, EXTENSION_METADATA}
+    # Sorted, for the order of keys means nothing.
+    for key, value in sorted(slot.extra.items()):
+        if key == arrow.METADATA.key:
+            yield from ((f"the metadata {name}", "nothing") for name in sorted(lost & value.keys()))
+            continue
+        if domain_of(key) != lance.DOMAIN:
+            # All others travel under their own keys.
+            if key in lost:
+                yield f"the attribute {key}", "nothing"
+            continue
+        mine = lost & field_metadata({key: value}).keys()
+        if key in (lance.ENCODING.key, lance.BLOB.key):
+            yield from ((_property(key, name), "nothing") for name in sorted(mine))
+        elif mine:
+            yield f"the attribute {key}", "nothing"
+
+
+def _property(attribute: str, key: str) -> str:
+    """`dictDivisor of lance.org/encoding`."""
+    prefix = _ENCODING_PREFIX if attribute == lance.ENCODING.key else f"{_ENCODING_PREFIX}blob-"
+    return f"{to_camel(key.removeprefix(prefix).replace('-', '_'))} of {attribute}"
+
+
+def lost_of_schema(extra: Mapping[str, Any]) -> Iterator[str]:
+    """Attributes of the whole that neither file has a place for: engines' own are about something else."""
+    for key in sorted(extra):
+        if key == odf.DESCRIPTION.key:
+            yield "the description of the table"
+        elif key == arrow.METADATA.key or domain_of(key) not in _OTHERS:
+            yield f"the attribute {key}"
+
+
+_OTHERS = frozenset({"lance.org", "spark.apache.org", "paimon.apache.org", "schemac.dev"})

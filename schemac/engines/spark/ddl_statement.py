@@ -1,0 +1,264 @@
+"""The statements of an SQL script that make tables.
+
+Layer: engines.
+Shape: tables in the order of the script, with their columns as they are written; types are read by
+`schemac.syntax.type_text`.
+Errors: raises MalformedError at the very word.
+Source: SqlBaseParser.g4 of Spark 4 (`createTable`, `colTypeList`, `tableConstraintDefinition`) and the statement
+`ALTER TABLE … SET UNENFORCED PRIMARY KEY` of lance-spark.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+
+from schemac.source.span import Span
+from schemac.syntax.type_text import ColumnText, TypeReader
+from schemac.syntax.words import MalformedError, Word
+
+_CLAUSES = (
+    *("USING", "COMMENT", "TBLPROPERTIES", "PARTITIONED", "CLUSTERED", "CLUSTER", "SORTED", "OPTIONS"),
+    *("LOCATION", "ROW", "STORED", "WITH", "DEFAULT", "AS"),
+)
+_CONSTRAINTS = {"PRIMARY": "KEY", "FOREIGN": "KEY", "UNIQUE": "(", "CHECK": "("}
+_WITHOUT_SCHEMA = frozenset(
+    ["ANALYZE", "CACHE", "CALL", "DELETE", "DESC", "DESCRIBE", "DROP", "EXPLAIN", "GRANT", "INSERT", "MERGE", "MSCK", "OPTIMIZE", "REFRESH", "REVOKE", "SELECT", "SET", "SHOW", "TRUNCATE", "UNCACHE", "UPDATE", "USE", "VACUUM", "VALUES", "WITH"]
+)  # fmt: skip
+"""First words of statements that change no table's schema."""
+
+
+@dataclass(slots=True)
+class Table:
+    """What a CREATE TABLE says."""
+
+    name: tuple[str, ...] = ()
+    """Catalog, namespaces and table, as far as they are written."""
+    name_span: Span = Span(0, 0)
+    columns: list[ColumnText] = field(default_factory=list)
+    properties: dict[str, str] = field(default_factory=dict)
+    provider: str = ""
+    comment: str | None = None
+    key: tuple[str, ...] = ()
+    partitions: tuple[str, ...] = ()
+    head: list[str] = field(default_factory=list)
+    """What is to be said of the table as a whole."""
+
+
+def read_script(words: list[Word], text: str) -> list[Table]:
+    """The tables that a script makes, or the one of a bare list of columns. Raises MalformedError."""
+    statements = list(_statements(words))
+    if not statements:
+        raise MalformedError("there is no statement in it", Span(0, 0))
+    tables: list[Table] = []
+    skipped: list[str] = []
+    for statement in statements:
+        reader = _Statement(statement, text)
+        if len(statements) > 1 and reader.has_no_schema:
+            skipped.append(reader.excerpt())
+        elif reader.is_alter:
+            reader.alter(tables)
+        else:
+            tables.append(reader.table(may_be_columns=len(statements) == 1))
+    if not tables:
+        word = statements[0][0]
+        raise MalformedError("only CREATE TABLE is imported", Span(word.start, word.end))
+    tables[0].head += [f"not kept: {statement}" for statement in skipped]
+    return tables
+
+
+def _statements(words: list[Word]) -> Iterator[list[Word]]:
+    """The words between semicolons."""
+    statement: list[Word] = []
+    for word in words:
+        if word.text == ";" and not word.is_quoted:
+            if statement:
+                yield statement
+            statement = []
+        else:
+            statement.append(word)
+    if statement:
+        yield statement
+
+
+class _Statement(TypeReader):
+    """One statement, read from left to right."""
+
+    def __init__(self, words: list[Word], text: str) -> None:
+        super().__init__(words, text, is_spark=True)
+        self._table = Table()
+
+    @property
+    def has_no_schema(self) -> bool:
+        """Whether this makes and changes no table."""
+        if self._is("CREATE") or self._is("REPLACE"):
+            return not any(self._is("TABLE", ahead) for ahead in range(6) if not self._is("(", ahead))
+        return self._word() in _WITHOUT_SCHEMA
+
+    @property
+    def is_alter(self) -> bool:
+        """Whether this changes a table."""
+        return self._is("ALTER") and self._is("TABLE", 1)
+
+    def excerpt(self) -> str:
+        """The statement in one line, cut where it is long."""
+        self._at = len(self._words)
+        text = self._excerpt(0)
+        return text if len(text) <= 80 else f"{text[:79]}…"
+
+    def alter(self, tables: list[Table]) -> None:
+        """Add a key to the table that it belongs to; every other change is an error, for it would be lost."""
+        self._at = 2
+        name = self._full_name()
+        table = next((t for t in reversed(tables) if t.name == name), None)
+        if table is None or not self._takes("SET", "UNENFORCED", "PRIMARY", "KEY"):
+            self._at = 0
+            raise self._wrong(
+                "a changed table is not imported: write the change into its CREATE TABLE, in place of this"
+            )
+        table.key = self._columns()
+        self._end()
+
+    def table(self, *, may_be_columns: bool) -> Table:
+        """All of it. Raises MalformedError."""
+        if self._is("CREATE") or (self._is("REPLACE") and self._is("TABLE", 1)):
+            self._create()
+        elif may_be_columns:
+            self._elements(end=None)
+        else:
+            raise self._wrong("CREATE TABLE is wanted here")
+        self._end()
+        own = tuple(column.name for column in self._table.columns if column.is_key)
+        self._table.key = self._table.key or own
+        return self._table
+
+    def _end(self) -> None:
+        if not self._ends():
+            raise self._wrong("the end of the statement is wanted here")
+
+    def _create(self) -> None:
+        while not self._takes("TABLE"):
+            if self._ends() or self._is("("):
+                raise self._wrong("only CREATE TABLE is imported")
+            self._at += 1
+        if self._takes("IF"):
+            self._wants("NOT")
+            self._wants("EXISTS")
+        start = self._at
+        self._table.name = self._full_name()
+        self._table.name_span = Span(self._words[start].start, self._words[self._at - 1].end)
+        if self._takes("("):
+            self._elements(end=")")
+        while not self._ends():
+            if self._takes("AS"):
+                self._table.head.append("the query of CREATE TABLE AS SELECT is not kept; add its columns")
+                self._at = len(self._words)
+                return
+            self._clause()
+
+    def _full_name(self) -> tuple[str, ...]:
+        parts = [self._name()]
+        while self._takes("."):
+            parts.append(self._name())
+        return tuple(parts)
+
+    def _clause(self) -> None:
+        start = self._at
+        if self._takes("USING"):
+            self._table.provider = self._name().lower()
+        elif self._takes("COMMENT"):
+            self._table.comment = self._string()
+        elif self._takes("TBLPROPERTIES"):
+            self._wants("(")
+            self._table.properties.update(self._entries())
+        elif self._is("PARTITIONED"):
+            self._partitions()
+        elif self._word() in _CLAUSES:
+            self._at += 1
+            self._skip_to(*_CLAUSES)
+            self._table.head.append(f"not kept: {self._excerpt(start)}")
+        else:
+            raise self._wrong("a clause of CREATE TABLE is wanted here")
+
+    def _partitions(self) -> None:
+        """PARTITIONED BY names columns, or in Hive's form defines them; what it computes has no word here."""
+        start = self._at
+        self._at += 1
+        self._wants("BY")
+        self._wants("(")
+        names: list[str] = []
+        is_plain = True
+        while not self._takes(")"):
+            if self._is("(", 1) or self._is(".", 1):
+                is_plain = False
+                self._skip_to(",", ")")
+            elif self._is(",", 1) or self._is(")", 1):
+                names.append(self._name())
+            else:
+                self._table.columns.append(self.column())
+                names.append(self._table.columns[-1].name)
+            if not self._is(")"):
+                self._wants(",")
+        if is_plain:
+            self._table.partitions = tuple(names)
+        else:
+            self._table.head.append(f"not kept: {self._excerpt(start)}")
+
+    def _entries(self) -> Iterator[tuple[str, str]]:
+        """Keys and values up to a bracket; `=` between them may be left out."""
+        while not self._takes(")"):
+            key = self._key()
+            while self._takes("."):
+                key = f"{key}.{self._key()}"
+            self._takes("=")
+            yield key, self._value()
+            if not self._is(")"):
+                self._wants(",")
+
+    def _key(self) -> str:
+        if self._ends() or self._is_mark():
+            raise self._wrong("the key of a property is wanted here")
+        return self._next().text
+
+    def _elements(self, end: str | None) -> None:
+        """Columns and constraints between commas."""
+        if end is not None and self._takes(end):
+            return
+        while True:
+            if self._is_constraint():
+                self._constraint(end)
+            else:
+                self._table.columns.append(self.column())
+            if not self._takes(","):
+                break
+        if end is not None:
+            self._wants(end)
+
+    def _is_constraint(self) -> bool:
+        if self._is("CONSTRAINT") and any(self._is(word, 2) for word in _CONSTRAINTS):
+            return True
+        return self._word() in _CONSTRAINTS and self._is(_CONSTRAINTS[self._word()], 1)
+
+    def _constraint(self, end: str | None) -> None:
+        start = self._at
+        if self._takes("CONSTRAINT"):
+            self._name()
+        if self._takes("PRIMARY", "KEY"):
+            self._table.key = self._columns()
+            self.characteristics()
+            return
+        self._skip_to(",", *([end] if end is not None else []))
+        self._table.head.append(f"not kept: {self._excerpt(start)}")
+
+    def _columns(self) -> tuple[str, ...]:
+        """Names in brackets."""
+        self._wants("(")
+        names = [self._name()]
+        while self._takes(","):
+            names.append(self._name())
+        self._wants(")")
+        return tuple(names)
+
+
+def with_required_key(table: Table) -> list[ColumnText]:
+    """The columns, those of the key required as Spark makes them; a name of the key may differ in case."""
+    key = {name.casefold() for name in table.key}
+    return [replace(c, is_required=True) if c.name.casefold() in key else c for c in table.columns]

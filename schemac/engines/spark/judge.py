@@ -1,0 +1,131 @@
+"""Spark SQL over a catalog of lance-spark.
+
+Layer: engines.
+Source: the statements that lance-spark's catalog accepts, which depend on its version. No release changes columns: 0.4.0
+answers "Table alteration is not supported", builds up to August 2026 "Only SET/UNSET TBLPROPERTIES is supported". Its open
+pull request 752 has ADD, DROP and RENAME COLUMN at the top level, DROP and SET NOT NULL, one sort a statement. What is
+refused, `schemac apply` does through Lance itself. Comments and metadata have no statement either, but no query depends
+on them, so they are no reason to refuse a change.
+"""
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+from schemac.arrow.marks import COMMENT
+from schemac.engines.spark.versions import KNOWN, Connector
+from schemac.engines.spark.view import spark_column
+from schemac.evolution.changes import Change, Fact
+from schemac.evolution.judge import Judge
+from schemac.evolution.side import Pair
+from schemac.evolution.verdict import SAFE, Judgement, Outcome, of_another_unit
+from schemac.logical.slots import Slot
+
+_APPLY = "carry it out with `schemac apply`, which goes through Lance itself"
+_STORAGE = frozenset(
+    {
+        Fact.BLOB_ADDED,
+        Fact.BLOB_REMOVED,
+        Fact.FLOAT_ENCODING_CHANGED,
+        Fact.PACKED_STRUCT_CHANGED,
+        Fact.JSON_CHANGED,
+        Fact.STORAGE_VERSION_CHANGED,
+    }
+)
+"""What is decided when a column or table is made."""
+_PROPERTIES = frozenset({Fact.TABLE_PROPERTY_SET, Fact.TABLE_PROPERTY_REMOVED})
+_COLUMNS = frozenset(
+    {
+        Fact.FIELD_ADDED,
+        Fact.FIELD_DROPPED,
+        Fact.FIELD_RENAMED,
+        Fact.BECAME_OPTIONAL,
+        Fact.BECAME_REQUIRED,
+    }
+)
+"""What a change of one column can be."""
+
+
+def judge(change: Change, sides: Pair | None, connector: Connector = KNOWN) -> Judgement:
+    """What Spark's ALTER TABLE makes of a change, with a version of lance-spark."""
+    if change.fact in (Fact.DATASET_ADDED, Fact.DATASET_DROPPED) or sides is None:
+        return SAFE
+    if change.fact in _PROPERTIES:
+        return _of_property(connector)
+    if change.fact in _STORAGE:
+        way_out = "add a column beside it, fill it, and drop the old one"
+        return Judgement(Outcome.REFUSED, f"{connector} decides on it when a column is made", way_out)
+    if change.fact in _COLUMNS:
+        return _of_column(change, sides, connector)
+    match change.fact:
+        case Fact.FIELD_MOVED:
+            return _refused(connector, "moves no columns")
+        case Fact.FIELDS_REORDERED:
+            return _refused(connector, "has no FIRST and AFTER")
+        case Fact.UNIT_CHANGED if change.old is not None and change.new is not None:
+            return of_another_unit(change)
+    if change.new_slot is None or change.old_slot is None:
+        return Judgement(Outcome.METADATA)
+    old, new = (
+        spark_column(sides.old, change.old_slot.column),
+        spark_column(sides.new, change.new_slot.column),
+    )
+    if old == new:
+        return SAFE
+    if _bare(old) == _bare(new):
+        return Judgement(Outcome.METADATA, f"through `schemac apply`: {connector} alters no metadata")
+    return _refused(connector, "changes no types")
+
+
+def judge_of(version: str) -> Callable[[Change, Pair | None], Judgement]:
+    """The judge for a version of lance-spark. Raises ValueError for what is no version."""
+    return partial(judge, connector=Connector.of(version))
+
+
+def _of_property(connector: Connector) -> Judgement:
+    if connector.alters_properties:
+        return Judgement(Outcome.NEW_FILES, "columns that are there keep their encodings")
+    reason = f"{connector} takes no ALTER TABLE"
+    return Judgement(Outcome.REFUSED, reason, "take lance-spark 0.5 or newer")
+
+
+def _of_column(change: Change, sides: Pair, connector: Connector) -> Judgement:
+    """A column or member that comes, goes, or changes its name or nullability."""
+    slot = change.new_slot or change.old_slot
+    assert slot is not None
+    if change.fact is Fact.FIELD_ADDED and not slot.is_nullable:
+        reason = "a new column has no values, so it has to be optional"
+        return Judgement(Outcome.REFUSED, reason, "make it optional")
+    if not connector.alters_columns:
+        return _refused(connector, "alters no columns")
+    if slot.parent is not None:
+        return _refused(connector, "alters columns of the top level only")
+    if change.fact is Fact.FIELD_ADDED and _needs_properties(slot, sides):
+        return _refused(connector, "ignores table properties when it adds a column")
+    if change.fact is Fact.BECAME_REQUIRED:
+        reason = f"{connector} takes it if no row has null in {change.path}"
+        return Judgement(Outcome.DATA, reason, "look for nulls, and fill them first")
+    return Judgement(Outcome.METADATA, f"with {connector}")
+
+
+def _needs_properties(slot: Slot, sides: Pair) -> bool:
+    """Whether DDL alone would make another column of it."""
+    return any(key != COMMENT for key in spark_column(sides.new, slot)["metadata"])
+
+
+def _refused(connector: Connector, what: str) -> Judgement:
+    return Judgement(Outcome.REFUSED, f"{connector} {what}", _APPLY)
+
+
+def _bare(column: dict[str, Any]) -> Any:
+    """Types alone."""
+
+    def strip(value: Any) -> Any:
+        if isinstance(value, dict):
+            return {k: strip(v) for k, v in value.items() if k not in ("metadata", "name", "nullable")}
+        return [strip(item) for item in value] if isinstance(value, list) else value
+
+    return strip(column)
+
+
+JUDGE = Judge(judge, judge_of)

@@ -1,0 +1,101 @@
+"""Spark's ALTER statements for a table in a catalog of lance-spark.
+
+Layer: engines. Text only; pyspark is not imported.
+Shape: only statements that the version of lance-spark takes, so that no plan stops in its middle; what it refuses,
+`schemac apply` does. One sort a statement, as lance-spark wants it. New columns come last; metadata has no statement.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from schemac.artifacts.emission import Emission
+from schemac.engines.spark import judge as engine
+from schemac.engines.spark.artifact import to_fields
+from schemac.engines.spark.columns import SparkField
+from schemac.engines.spark.text import literal, quoted_name, table_name, taken_literally
+from schemac.engines.spark.versions import KNOWN, Connector
+from schemac.evolution.changes import Change, Fact
+from schemac.evolution.diff import diff_of
+from schemac.evolution.renames import in_turn
+from schemac.evolution.side import Pair, Side
+from schemac.evolution.verdict import Judgement, Outcome
+from schemac.source.catalogue import SPARK_LOSS
+from schemac.source.report import Report
+
+
+@dataclass(frozen=True)
+class SparkPlan:
+    """Statements in their order, and what has none."""
+
+    connector: Connector
+    statements: tuple[str, ...]
+    refused: tuple[tuple[Change, Judgement], ...]
+
+    def to_json(self) -> dict[str, Any]:
+        """The plan for programs."""
+        refused = [
+            {**change.to_json(), "reason": said.reason, "wayOut": said.way_out}
+            for change, said in self.refused
+        ]
+        return {
+            "connector": str(self.connector),
+            "refused": refused,
+            "statements": list(self.statements),
+        }
+
+
+def plan_spark(sides: Pair, connector: Connector = KNOWN) -> SparkPlan:
+    """The statements from one side to the other that a version of lance-spark takes."""
+    judged = [(change, engine.judge(change, sides, connector)) for change in diff_of(sides)]
+    refused = tuple((c, said) for c, said in judged if said.outcome is Outcome.REFUSED)
+    changes = [c for c, said in judged if said.outcome is not Outcome.REFUSED]
+    table = table_name(sides.new.dataset.name)
+    statements = [f"ALTER TABLE {table} {text}" for text in _statements(changes, sides)]
+    return SparkPlan(connector, taken_literally(statements), refused)
+
+
+def _statements(changes: list[Change], sides: Pair) -> Iterator[str]:
+    yield from _property_statements(changes)
+    dropped = [str(c.old_slot.segment) for c in changes if c.fact is Fact.FIELD_DROPPED and c.old_slot]
+    if dropped:
+        yield f"DROP COLUMNS ({', '.join(map(quoted_name, dropped))})"
+    renamed = {str(c.old): str(c.new) for c in changes if c.fact is Fact.FIELD_RENAMED}
+    names = {str(slot.segment) for side in (sides.old, sides.new) for slot in side.dataset.columns}
+    for old, new in in_turn(renamed, names):
+        yield f"RENAME COLUMN {quoted_name(old)} TO {quoted_name(new)}"
+    for change in changes:
+        if change.fact in _NULLABILITY:
+            assert change.new_slot is not None
+            column = quoted_name(str(change.new_slot.segment))
+            yield f"ALTER COLUMN {column} {_NULLABILITY[change.fact]} NOT NULL"
+    added = {c.new_slot for c in changes if c.fact is Fact.FIELD_ADDED}
+    columns = [
+        f"{quoted_name(field.name)} {field.type.ddl}{_comment(field)}"
+        for slot, field in zip(sides.new.dataset.columns, _fields(sides.new), strict=True)
+        if slot in added
+    ]
+    if columns:
+        yield f"ADD COLUMNS ({', '.join(columns)})"
+
+
+_NULLABILITY = {Fact.BECAME_OPTIONAL: "DROP", Fact.BECAME_REQUIRED: "SET"}
+
+
+def _comment(field: SparkField) -> str:
+    return "" if field.comment is None else f" COMMENT {literal(field.comment)}"
+
+
+def _property_statements(changes: list[Change]) -> Iterator[str]:
+    """The author's own properties; those of columns take effect only where a table is made."""
+    changed = {c.key: str(c.new) for c in changes if c.fact is Fact.TABLE_PROPERTY_SET}
+    if changed:
+        items = ", ".join(f"{literal(key)} = {literal(changed[key])}" for key in sorted(changed))
+        yield f"SET TBLPROPERTIES ({items})"
+    gone = sorted(c.key for c in changes if c.fact is Fact.TABLE_PROPERTY_REMOVED)
+    if gone:
+        yield f"UNSET TBLPROPERTIES IF EXISTS ({', '.join(map(literal, gone))})"
+
+
+def _fields(side: Side) -> list[SparkField]:
+    return to_fields(side.lowered, Emission(side.dataset, "spark", SPARK_LOSS, Report()))

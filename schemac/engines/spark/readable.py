@@ -1,0 +1,66 @@
+"""What keeps lance-spark from reading a table that Lance itself reads.
+
+Layer: engines.
+Errors: warning SC523.
+Source: tables that pylance wrote of every type, read with lance-spark 0.4.0 and a build of August 2026.
+"""
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+from schemac.artifacts.emission import Compilation, Emission
+from schemac.engines.spark.versions import NEWEST_KNOWN, Connector
+from schemac.logical.slots import Slot
+from schemac.physical.arrow import pa
+from schemac.physical.field import LoweredField
+from schemac.source.catalogue import SPARK_CONNECTOR
+
+_OFFSET = re.compile(r"[+-]\d\d(:?\d\d)?")
+_TABLE = "cannot read a table with"
+
+
+def warn_of_unreadable(compilation: Compilation, emission: Emission, asked: frozenset[str]) -> None:
+    """Warn of each field that it stumbles over, where Lance and Spark are both asked for."""
+    if not asked >= {"lance", "spark"}:
+        return
+    connector = Connector.of(compilation.versions.get("spark", NEWEST_KNOWN))
+    for field in compilation.lowered.preorder():
+        for what, help in _obstacles(field, connector):
+            slot: Slot = field.slot
+            emission.findings.at_type(slot, SPARK_CONNECTOR, f"{slot.title}: {connector} {what}", help=help)
+
+
+def _obstacles(field: LoweredField, connector: Connector) -> Iterator[tuple[str, str]]:
+    type_: Any = field.arrow.type
+    if isinstance(type_, pa.BaseExtensionType):
+        if type_.extension_name == "arrow.json" and field.slot.parent is None:
+            yield (
+                "cannot read a JSON column, only the columns beside it",
+                "remove `lance.org/json`, or keep Spark away from the column",
+            )
+        type_ = type_.storage_type
+    if pa.types.is_dictionary(type_):
+        what = f"{_TABLE} a dictionary"
+        if not connector.reads_all_units:
+            what = "reads the indices of a dictionary for its values"
+        yield what, "remove `arrow.apache.org/dictionaryEncoding`"
+    elif pa.types.is_decimal(type_) and type_.bit_width == 256:
+        yield f"{_TABLE} a decimal of 256 bits", "write a precision of at most 38, without `bitWidth: 256`"
+    elif pa.types.is_duration(type_) and type_.unit != "us":
+        yield f"{_TABLE} a Duration in {type_.unit}", "write `unit: Microsecond`"
+    elif pa.types.is_timestamp(type_) and type_.tz is not None and _OFFSET.fullmatch(type_.tz):
+        yield f"stops the JVM at the zone {type_.tz}", "name the zone, such as `Asia/Kolkata`, or take UTC"
+    elif not connector.reads_all_units:
+        for is_met, what in _LATER.items():
+            if is_met(type_):
+                yield f"{_TABLE} {what}", "take lance-spark 0.5 or newer"
+
+
+_LATER: Mapping[Callable[[Any], bool], str] = {
+    lambda t: pa.types.is_time(t): "a Time",
+    lambda t: pa.types.is_timestamp(t) and t.unit != "us": "a Timestamp that does not count microseconds",
+    lambda t: pa.types.is_float16(t): "a Float16",
+    lambda t: pa.types.is_large_list(t): "a list with large offsets",
+}
+"""What versions before 0.5 do not read."""

@@ -1,0 +1,314 @@
+"""Spark: a StructType in its JSON form.
+
+Layer: engines.
+Shape: Spark's types become Arrow's, as Spark's own conversion has them; what the metadata says of vectors, lengths and
+large offsets is put back into them. What has no word in a manifest becomes a note at its field.
+Errors: SC551 unsupported-arrow-type, SC552 unreadable-source.
+Source: `pyspark.sql.types` and the metadata keys of lance-spark, as in `schemac.engines.spark.artifact`.
+"""
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+from schemac.arrow.lift import lift
+from schemac.arrow.lower_metadata import BLOB, BLOB_EXTENSION, EXTENSION_METADATA, EXTENSION_NAME, compact
+from schemac.arrow.marks import (
+    BYTE_WIDTH,
+    CHILD_KEYS,
+    CHILD_NAME,
+    DATE_MILLISECOND,
+    FLOAT16,
+    LARGE_BINARY,
+    LARGE_LIST,
+    LARGE_STRING,
+    TYPE_MARKS,
+    VECTOR_SIZE,
+)
+from schemac.attributes import spark as words
+from schemac.attributes.odf import DESCRIPTION
+from schemac.importers.importer import Imported, Importer, Notes, refuse
+from schemac.logical.path import FieldPath, Part, dotted
+from schemac.physical.arrow import ArrowField, ArrowType, pa
+from schemac.source.catalogue import UNSUPPORTED_ARROW_TYPE
+from schemac.source.report import Report
+
+COLLATIONS = "__COLLATIONS"
+_DECIMAL = re.compile(r"decimal\(\s*(\d+)\s*,\s*(-?\d+)\s*\)")
+_TIME = re.compile(r"time\(([0-6])\)")
+_COLLATED = re.compile(r"string collate (\S+)")
+_DAY_TIME = re.compile(r"interval (day|hour|minute|second)( to (hour|minute|second))?")
+_RICHER = re.compile(words.TYPE_PATTERN)
+_MOST_DIGITS = 38
+_DEEPEST = 100
+"""Levels of nesting that are read; Lance and the manifest language stop far above it."""
+_ATOMIC = (
+    *("boolean", "byte", "short", "integer", "long", "float", "double", "date", "void"),
+    *("timestamp", "timestamp_ntz", "timestamp_ltz"),
+)
+
+
+class _UnsupportedError(Exception):
+    """A Spark type that no kind stands for, at a path."""
+
+    def __init__(self, path: FieldPath, type_: str) -> None:
+        super().__init__(type_)
+        self.path = path
+
+
+class _MalformedError(Exception):
+    """Something that is no StructType, at a path."""
+
+    def __init__(self, path: FieldPath, reason: str) -> None:
+        super().__init__(f"at {dotted(path)}, {reason}" if path else reason)
+
+
+def read(path: Path, report: Report) -> Imported | None:
+    """The schema of a file with a StructType's JSON."""
+    try:
+        document = json.loads(path.read_bytes())
+    except (ValueError, RecursionError) as error:
+        refuse(path, f"it is no JSON: {error}", report)
+        return None
+    return from_struct_type(document, str(path), report)
+
+
+def from_struct_type(document: Any, file: str, report: Report, notes: Notes | None = None) -> Imported | None:
+    """The schema of a StructType in its JSON form; columns without a kind are in the report."""
+    notes = notes if notes is not None else Notes()
+    reader = _Reader(notes)
+    fields: list[ArrowField] = []
+    try:
+        # Half a character has a form in JSON, but no text can hold it.
+        json.dumps(document, ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        refuse(file, "a name or text in it is no Unicode", report)
+        return None
+    except (TypeError, ValueError, RecursionError):
+        refuse(file, "it is no StructType: it is nested too deeply, or no JSON", report)
+        return None
+    try:
+        for member in _columns(document):
+            try:
+                fields.append(reader.field(member, ()))
+            except _UnsupportedError as error:
+                message = f"{dotted(error.path)}: no kind stands for Spark's {error}"
+                help = f"cast it first, or leave the column out with `--skip '{error.path[0]}'`"
+                report.add(UNSUPPORTED_ARROW_TYPE, message, file=file, path=dotted(error.path), help=help)
+    except _MalformedError as error:
+        refuse(file, f"it is no StructType: {error}", report)
+        return None
+    return Imported(lift(pa.schema(fields), file, report), notes=notes)
+
+
+def _columns(document: Any) -> list[Any]:
+    if not isinstance(document, dict) or document.get("type") != "struct":
+        raise _MalformedError((), "the JSON has to be an object with `type: struct` and `fields`")
+    columns: list[Any] = _entry(document, "fields", list, ())
+    return columns
+
+
+def _entry(holder: Any, key: str, wanted: Any, path: FieldPath) -> Any:
+    """An entry of a JSON object that has to be there, and of this type."""
+    if not isinstance(holder, dict):
+        raise _MalformedError(path, f"an object is wanted, not {_shown(holder)}")
+    if key not in holder:
+        raise _MalformedError(path, f"`{key}` is missing")
+    value = holder[key]
+    if not isinstance(value, wanted):
+        raise _MalformedError(path, f"`{key}` cannot be {_shown(value)}")
+    return value
+
+
+def _shown(value: Any) -> str:
+    text = json.dumps(value, ensure_ascii=False)
+    return text if len(text) <= 40 else f"{text[:40]}…"
+
+
+class _Reader:
+    def __init__(self, notes: Notes) -> None:
+        self._notes = notes
+
+    def field(self, field: Any, holder: FieldPath) -> ArrowField:
+        name: str = _entry(field, "name", str, holder)
+        path = (*holder, name)
+        nullable: bool = _entry(field, "nullable", bool, path)
+        metadata = field.get("metadata") or {}
+        if not isinstance(metadata, dict):
+            raise _MalformedError(path, f"`metadata` cannot be {_shown(metadata)}")
+        return self._field(name, _entry(field, "type", (str, dict), path), nullable, metadata, path)
+
+    def _field(
+        self, name: str, json_type: Any, nullable: bool, metadata: dict[str, Any], path: FieldPath
+    ) -> ArrowField:
+        metadata = dict(metadata)
+        if len(path) > _DEEPEST:
+            raise _MalformedError(path[:1], f"it is nested deeper than {_DEEPEST} levels")
+        self._note_collations(json_type, metadata.pop(COLLATIONS, None), path)
+        if isinstance(json_type, dict) and json_type.get("type") == "udt":
+            self._notes.add(
+                path, f"the user-defined type {json_type.get('class', '')} is kept as its SQL type"
+            )
+            json_type = _entry(json_type, "sqlType", (str, dict), path)
+        type_ = self._type(json_type, metadata, path)
+        if pa.types.is_null(type_) and not nullable:
+            # Spark's own `array()` is a list of these.
+            self._notes.add(path, "Spark's void may be null, whatever it says")
+            nullable = True
+        return pa.field(name, type_, nullable, self._arrow_metadata(json_type, metadata, path) or None)
+
+    def _part(
+        self, name: str, part: Part, holder: Any, key: str, nullable: bool, metadata: Any, path: FieldPath
+    ) -> ArrowField:
+        """A list's item, a map's key or value; its metadata is a text in that of its field."""
+        json_type = _entry(holder, key, (str, dict), path)
+        try:
+            entries = json.loads(metadata) if metadata is not None else {}
+        except (TypeError, ValueError, RecursionError):
+            entries = None
+        if not isinstance(entries, dict):
+            raise _MalformedError(path, f"the metadata of the {part.value} cannot be {_shown(metadata)}")
+        return self._field(name, json_type, nullable, entries, (*path, part))
+
+    def _arrow_metadata(self, json_type: Any, metadata: dict[str, Any], path: FieldPath) -> dict[str, str]:
+        """What is not about the type: attributes under their keys, and the comment as the description."""
+        rest = {key: value for key, value in metadata.items() if key not in TYPE_MARKS}
+        comment = rest.pop("comment", None)
+        if comment is not None:
+            rest[DESCRIPTION.key] = compact(comment if isinstance(comment, str) else compact(comment))
+        if isinstance(json_type, str) and _RICHER.fullmatch(json_type):
+            rest[words.TYPE.key] = compact(json_type)
+        if rest.get(EXTENSION_NAME) == BLOB_EXTENSION:
+            rest.setdefault(EXTENSION_METADATA, "")
+        for key, value in rest.items():
+            if not isinstance(value, str):
+                self._notes.add(path, f"Spark's metadata {key} is kept as the text {_shown(compact(value))}")
+        return {key: value if isinstance(value, str) else compact(value) for key, value in rest.items()}
+
+    def _note_collations(self, json_type: Any, collations: Any, path: FieldPath) -> None:
+        named = list(collations.values()) if isinstance(collations, dict) else []
+        if isinstance(json_type, str) and (match := _COLLATED.fullmatch(json_type)):
+            named.append(match[1])
+        for name in named:
+            self._notes.add(path, f"Spark's collation {name} is not kept")
+
+    def _type(self, json_type: Any, metadata: dict[str, Any], path: FieldPath) -> ArrowType:
+        if isinstance(json_type, str):
+            return self._atomic(json_type, metadata, path)
+        kind = _entry(json_type, "type", str, path)
+        if kind == "struct":
+            return pa.struct([self.field(member, path) for member in _entry(json_type, "fields", list, path)])
+        if kind == "map":
+            return self._map(json_type, metadata, path)
+        if kind == "array":
+            return self._array(json_type, metadata, path)
+        raise _UnsupportedError(path, kind)
+
+    def _map(self, json_type: dict[str, Any], metadata: dict[str, Any], path: FieldPath) -> ArrowType:
+        of_key, of_value = (metadata.get(key) for key in CHILD_KEYS["Map"])
+        nullable = _entry(json_type, "valueContainsNull", bool, path)
+        key = self._part("key", Part.KEY, json_type, "keyType", False, of_key, path)
+        value = self._part("value", Part.VALUE, json_type, "valueType", nullable, of_value, path)
+        return pa.map_(key, value)
+
+    def _array(self, json_type: dict[str, Any], metadata: dict[str, Any], path: FieldPath) -> ArrowType:
+        nullable = _entry(json_type, "containsNull", bool, path)
+        of_item = metadata.get(CHILD_KEYS["List"][0])
+        name = metadata.get(CHILD_NAME, "item")
+        if not isinstance(name, str):
+            raise _MalformedError(path, f"the metadata {CHILD_NAME} cannot be {_shown(name)}")
+        item = self._part(name, Part.ITEM, json_type, "elementType", nullable, of_item, path)
+        if metadata.get(FLOAT16) == "true" and pa.types.is_float32(item.type):
+            item = item.with_type(pa.float16())
+        if VECTOR_SIZE in metadata:
+            return pa.list_(item, _length(metadata, VECTOR_SIZE, path))
+        return pa.large_list(item) if LARGE_LIST in metadata else pa.list_(item)
+
+    def _atomic(self, name: str, metadata: dict[str, Any], path: FieldPath) -> ArrowType:
+        if name == "date" and DATE_MILLISECOND in metadata:
+            return pa.date64()
+        if name in _ATOMIC:
+            return _plain(name)
+        if name == "string" or _RICHER.fullmatch(name) or _COLLATED.fullmatch(name):
+            return _text(metadata, path)
+        if name == "binary":
+            return _binary(metadata, path)
+        if name == "decimal":
+            return pa.decimal128(10, 0)
+        if match := _DECIMAL.fullmatch(name):
+            precision, scale = int(match[1]), int(match[2])
+            if not 1 <= precision <= _MOST_DIGITS or abs(scale) > _MOST_DIGITS:
+                raise _MalformedError(path, f"Spark has no {name}")
+            return pa.decimal128(precision, scale)
+        if name == "time" or _TIME.fullmatch(name):
+            return self._time(name, path)
+        if match := _DAY_TIME.fullmatch(name):
+            if name != "interval day to second":
+                self._notes.add(path, f"Spark's {name} becomes an interval day to second")
+            return pa.duration("us")
+        raise _UnsupportedError(path, name)
+
+    def _time(self, name: str, path: FieldPath) -> ArrowType:
+        digits = name[5:6] or "6"
+        if digits not in "036":
+            self._notes.add(path, f"Spark's {name} becomes {'time(3)' if digits < '3' else 'time(6)'}")
+        unit = "s" if digits == "0" else "ms" if digits <= "3" else "us"
+        return pa.time64(unit) if unit == "us" else pa.time32(unit)
+
+
+def _plain(name: str) -> ArrowType:
+    types: dict[str, ArrowType] = {
+        "boolean": pa.bool_(),
+        "byte": pa.int8(),
+        "short": pa.int16(),
+        "integer": pa.int32(),
+        "long": pa.int64(),
+        "float": pa.float32(),
+        "double": pa.float64(),
+        "date": pa.date32(),
+        "timestamp": pa.timestamp("us", "UTC"),
+        "timestamp_ltz": pa.timestamp("us", "UTC"),
+        "timestamp_ntz": pa.timestamp("us"),
+        "void": pa.null(),
+    }
+    return types[name]
+
+
+def _text(metadata: dict[str, Any], path: FieldPath) -> ArrowType:
+    storage = pa.large_string() if LARGE_STRING in metadata else pa.string()
+    if metadata.get(EXTENSION_NAME) == "arrow.json":
+        del metadata[EXTENSION_NAME]
+        # Below the top every JSON has the mark, whatever its offsets: the connector reads it by it.
+        return pa.json_(storage if len(path) == 1 else pa.string())
+    return storage
+
+
+def _binary(metadata: dict[str, Any], path: FieldPath) -> ArrowType:
+    if metadata.get(EXTENSION_NAME) == BLOB_EXTENSION:
+        members = (
+            ("data", pa.large_binary()),
+            ("uri", pa.string()),
+            ("position", pa.uint64()),
+            ("size", pa.uint64()),
+        )
+        return pa.struct([pa.field(name, type_) for name, type_ in members])
+    if BYTE_WIDTH in metadata:
+        width = _length(metadata, BYTE_WIDTH, path)
+        if metadata.get(EXTENSION_NAME) == "arrow.uuid" and width == 16:
+            del metadata[EXTENSION_NAME]
+            return pa.uuid()
+        return pa.binary(width)
+    return pa.large_binary() if LARGE_BINARY in metadata or metadata.get(BLOB) == "true" else pa.binary()
+
+
+def _length(metadata: dict[str, Any], key: str, path: FieldPath) -> int:
+    value = metadata[key]
+    if isinstance(value, str) and value.isascii() and value.isdecimal():
+        value = int(value[:10])
+    if isinstance(value, bool) or not isinstance(value, int) or not 0 < value < 2**31:
+        raise _MalformedError(path, f"the metadata {key} cannot be {_shown(metadata[key])}")
+    return value
+
+
+IMPORTER = Importer("spark", "Spark StructType as JSON", read)

@@ -1,0 +1,247 @@
+"""Spark: the DDL of tables, a script with CREATE TABLE statements or a bare list of columns.
+
+Layer: engines.
+Shape: columns become a StructType in its JSON form, which `schemac.engines.spark.reader` reads; the table properties that
+lance-spark knows become metadata of their columns or the storage version, the primary key and Paimon's partition keys
+become attributes, all other properties `spark.apache.org/tableProperties`, or Paimon's options where the table is Paimon's.
+Errors: SC551 unsupported-arrow-type, SC552 unreadable-source at the very word.
+Source: SqlBaseParser.g4 of Spark 4 (`dataType`) and the table properties of lance-spark. As in Spark 4.3, columns of a
+primary key may not be null. sqlglot tells the words of the text apart; its own grammar has neither VOID nor STRUCT<>,
+and takes no type that it does not know.
+"""
+
+import re
+from collections import Counter
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from schemac.arrow.lift_metadata import field_attributes
+from schemac.arrow.lower_metadata import BLOB, PRIMARY_KEY, PRIMARY_KEY_POSITION
+from schemac.arrow.marks import BYTE_WIDTH, FLOAT16, LARGE_BINARY, LARGE_STRING, VECTOR_SIZE
+from schemac.attributes import arrow, lance, paimon, spark
+from schemac.attributes.odf import DESCRIPTION
+from schemac.engines.spark.ddl_statement import Table, read_script, with_required_key
+from schemac.engines.spark.reader import from_struct_type
+from schemac.engines.spark.sql_words import split_words
+from schemac.importers.importer import Imported, Importer, Notes, refuse
+from schemac.logical.path import FieldPath, Part
+from schemac.source.report import Report
+from schemac.source.text import SourceText
+from schemac.syntax.type_text import ColumnText, TypeText
+from schemac.syntax.words import MalformedError
+
+SparkJson = dict[str, Any]
+
+_ATOMIC = {
+    "boolean": "boolean",
+    "tinyint": "byte",
+    "smallint": "short",
+    "int": "integer",
+    "bigint": "long",
+    "real": "float",
+    "dec": "decimal",
+    "numeric": "decimal",
+    "character": "char",
+    "timestamp without time zone": "timestamp_ntz",
+    "timestamp with time zone": "timestamp",
+    "timestamp with local time zone": "timestamp",
+    "time without time zone": "time",
+    "time with time zone": "time",
+    "time with local time zone": "time",
+}
+"""JSON's word where it is not DDL's in small letters."""
+_FORMAT_VERSION = "file_format_version"
+"""lance-spark's property for the version of the data files."""
+_PROPERTY_MARKS = {
+    VECTOR_SIZE: VECTOR_SIZE,
+    FLOAT16: FLOAT16,
+    BYTE_WIDTH: BYTE_WIDTH,
+    "arrow.large_var_char": LARGE_STRING,
+    "arrow.large_var_binary": LARGE_BINARY,
+    "lance.encoding": BLOB,
+    **{
+        f"lance.{name}": f"lance-encoding:{name}"
+        for name in ("compression", "compression-level", "structural-encoding", "rle-threshold", "bss")
+    },
+}
+"""Keys in a column's metadata by what follows the column's name in a table property."""
+
+
+_SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+def read(path: Path, report: Report) -> Imported | None:
+    """The schemas of a file with statements."""
+    try:
+        text = path.read_bytes().decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        refuse(path, f"it is not UTF-8: byte 0x{error.object[error.start]:02x} at {error.start}", report)
+        return None
+    return from_ddl(text, str(path), report)
+
+
+def from_ddl(text: str, file: str, report: Report) -> Imported | None:
+    """The schemas of CREATE TABLE statements, or of a list of columns as `StructType.fromDDL` takes it."""
+    source = SourceText(text, file)
+    if not text.isascii() and _SURROGATE.search(text):
+        refuse(file, "a name or text in it is no Unicode", report)
+        return None
+    try:
+        tables = read_script(split_words(source.content), source.content)
+    except MalformedError as error:
+        refuse(file, str(error), report, source=source, span=error.span)
+        return None
+    names = _names(tables)
+    for table, name in zip(tables, names, strict=True):
+        if name is not None and [n.casefold() for n in names if n is not None].count(name.casefold()) > 1:
+            reason = f"it makes the table {'.'.join(table.name)} more than once; keep one of the statements"
+            refuse(file, reason, report, source=source, span=table.name_span)
+            return None
+    found = [_imported(table, name, file, report) for table, name in zip(tables, names, strict=True)]
+    whole = [imported for imported in found if imported is not None]
+    return replace(whole[0], others=tuple(whole[1:])) if len(whole) == len(found) else None
+
+
+def _names(tables: list[Table]) -> list[str | None]:
+    """Datasets' names: namespace and table, with the catalog only where two would be the same."""
+    short = ["/".join(table.name[-2:]).casefold() for table in tables]
+    taken = Counter(short)
+    names: list[str | None] = []
+    for table, name in zip(tables, short, strict=True):
+        holders = table.name[:-1] if taken[name] > 1 else table.name[-2:-1]
+        names.append("/".join(filter(None, (".".join(holders), *table.name[-1:]))) or None)
+    return names
+
+
+def _imported(table: Table, name: str | None, file: str, report: Report) -> Imported | None:
+    notes = Notes()
+    columns = [_column(column, (), notes) for column in with_required_key(table)]
+    head = list(table.head)
+    if len(table.name) > 2:
+        head.append(f"from the table {'.'.join(table.name)}")
+    is_paimon = table.provider == "paimon"
+    extra = _paimon_key(table) if is_paimon else {}
+    if not is_paimon and not _mark_key(table, columns):
+        head.append(f"not kept: PRIMARY KEY ({', '.join(table.key)})")
+    rest = _take_properties(columns, table.properties)
+    if rest.get(_FORMAT_VERSION) in lance.STORAGE_VERSIONS:
+        extra[lance.STORAGE_VERSION.key] = rest.pop(_FORMAT_VERSION)
+    imported = from_struct_type({"type": "struct", "fields": columns}, file, report, notes)
+    if imported is None:
+        return None
+    if table.comment is not None:
+        extra[DESCRIPTION.key] = table.comment
+    if table.partitions and is_paimon:
+        extra[paimon.PARTITION_KEYS.key] = _written(table.partitions, table)
+    elif table.partitions:
+        # The attribute is Paimon's, and would hold a table of another engine to the limits of Paimon.
+        head.append(f"not kept: PARTITIONED BY ({', '.join(table.partitions)})")
+    if rest:
+        extra[(paimon.OPTIONS if is_paimon else spark.TABLE_PROPERTIES).key] = rest
+    tree = {**imported.schema, **({"extra": extra} if extra else {})}
+    return Imported(tree, tuple(head), name, imported.notes)
+
+
+def _written(names: tuple[str, ...], table: Table) -> list[str]:
+    """Names of columns as the columns have them; Spark does not look at case."""
+    by_folded = {column.name.casefold(): column.name for column in table.columns}
+    return [by_folded.get(name.casefold(), name) for name in names]
+
+
+def _paimon_key(table: Table) -> SparkJson:
+    return {paimon.PRIMARY_KEYS.key: _written(table.key, table)} if table.key else {}
+
+
+def _mark_key(table: Table, columns: list[SparkJson]) -> bool:
+    """Mark the columns of the key; where one of them cannot be in a key of Lance, none is marked."""
+    by_name = {column["name"].casefold(): column for column in columns}
+    key = [by_name.get(name.casefold()) for name in table.key]
+    if any(column is None or isinstance(column["type"], dict) for column in key):
+        return False
+    for position, column in enumerate(key, start=1):
+        assert column is not None
+        column["metadata"] |= {PRIMARY_KEY: "true", PRIMARY_KEY_POSITION: str(position)}
+    return True
+
+
+def _column(column: ColumnText, holder: FieldPath, notes: Notes) -> SparkJson:
+    path = (*holder, column.name)
+    for text in column.others:
+        notes.add(path, f"not kept: {text}")
+    metadata = {} if column.comment is None else {"comment": column.comment}
+    type_ = _type(column.type, path, notes)
+    return {"name": column.name, "type": type_, "nullable": not column.is_required, "metadata": metadata}
+
+
+def _type(written: TypeText, path: FieldPath, notes: Notes) -> Any:
+    """A type as Spark's JSON has it."""
+    if written.head == "struct":
+        return {
+            "type": "struct",
+            "fields": [_column(member, path, notes) for member in written.arguments],
+        }
+    if written.head == "array":
+        notes.add(path, "DDL cannot say whether items may be null")
+        item = _type(written.types[0], (*path, Part.ITEM), notes)
+        return {"type": "array", "elementType": item, "containsNull": True}
+    if written.head == "map":
+        notes.add(path, "DDL cannot say whether values may be null")
+        key = _type(written.types[0], (*path, Part.KEY), notes)
+        value = _type(written.types[1], (*path, Part.VALUE), notes)
+        return {"type": "map", "keyType": key, "valueType": value, "valueContainsNull": True}
+    name = _ATOMIC.get(written.head, written.head)
+    parameters = [parameter.head for parameter in written.types]
+    # A decimal's scale may be left out in DDL alone.
+    if name == "decimal" and len(parameters) == 1:
+        parameters.append("0")
+    return f"{name}({','.join(parameters)})" if written.bracket else name
+
+
+def _take_properties(columns: list[SparkJson], properties: dict[str, str]) -> dict[str, str]:
+    """Put what lance-spark's properties say of columns into their metadata; the properties that are left."""
+    rest = dict(properties)
+    for column in columns:
+        found = {
+            mark: f"{column['name']}.{suffix}"
+            for suffix, mark in _PROPERTY_MARKS.items()
+            if f"{column['name']}.{suffix}" in rest
+        }
+        metadata = _fitting({mark: rest[key] for mark, key in found.items()}, column["type"])
+        column["metadata"].update(metadata)
+        for mark in metadata:
+            del rest[found[mark]]
+    return rest
+
+
+def _fitting(marks: dict[str, str], type_: Any) -> SparkJson:
+    """The marks that mean something for a type; lance-spark refuses or ignores the others."""
+    taken: SparkJson = {}
+    is_of_floats = isinstance(type_, dict) and type_.get("elementType") in ("float", "double")
+    if is_of_floats and _is_length(marks.get(VECTOR_SIZE)):
+        taken[VECTOR_SIZE] = int(marks[VECTOR_SIZE])
+        if marks.get(FLOAT16) == "true" and type_["elementType"] == "float":
+            taken[FLOAT16] = "true"
+    if type_ == "binary":
+        if marks.get(BLOB) == "blob":
+            taken[BLOB] = "true"
+        elif _is_length(marks.get(BYTE_WIDTH)):
+            taken[BYTE_WIDTH] = int(marks[BYTE_WIDTH])
+        elif marks.get(LARGE_BINARY) == "true":
+            taken[LARGE_BINARY] = "true"
+    is_text = isinstance(type_, str) and type_.startswith(("string", "varchar(", "char(", "variant"))
+    if is_text and marks.get(LARGE_STRING) == "true":
+        taken[LARGE_STRING] = "true"
+    encoding = {
+        mark: text for mark, text in marks.items() if mark.startswith("lance-encoding:") and mark != BLOB
+    }
+    # Only what is an attribute in whole; the rest would come back as metadata that nobody checks.
+    is_whole = arrow.METADATA.key not in field_attributes(encoding, "String")
+    return {**taken, **encoding} if is_whole else taken
+
+
+def _is_length(text: str | None) -> bool:
+    return text is not None and re.fullmatch(r"[1-9][0-9]{0,9}", text) is not None and int(text) < 2**31
+
+
+IMPORTER = Importer("ddl", "Spark DDL: CREATE TABLE, or a list of columns", read)

@@ -1,0 +1,101 @@
+"""The statements that make a table in a catalog of lance-spark.
+
+Layer: engines.
+Shape: CREATE TABLE, and where there is a primary key an ALTER TABLE, for CREATE TABLE cannot say it.
+"""
+
+from collections.abc import Sequence
+
+from schemac.arrow.lower import storage_version
+from schemac.arrow.marks import (
+    BYTE_WIDTH,
+    COMMENT,
+    ENCODINGS,
+    FILE_FORMAT_VERSION,
+    FLOAT16,
+    LARGE_STRING,
+    VECTOR_ELEMENTS,
+    VECTOR_SIZE,
+)
+from schemac.artifacts.emission import Compilation
+from schemac.attributes import lance, spark
+from schemac.attributes.odf import DESCRIPTION
+from schemac.engines.spark.columns import SparkField
+from schemac.engines.spark.text import literal, quoted_name, table_name, taken_literally
+from schemac.physical.field import LoweredField
+
+
+def statements(compilation: Compilation, columns: Sequence[SparkField]) -> tuple[str, ...]:
+    """All of them in order, without semicolons."""
+    found = [create_table(compilation, columns)]
+    key = primary_key(compilation)
+    if key:
+        names = ", ".join(map(quoted_name, key))
+        table = table_name(compilation.dataset.name)
+        found.append(f"ALTER TABLE {table} SET UNENFORCED PRIMARY KEY ({names})")
+    return taken_literally(found)
+
+
+def create_table(compilation: Compilation, columns: Sequence[SparkField]) -> str:
+    """The table without its primary key."""
+    schema = compilation.dataset.schema
+    defined = ",\n  ".join(f.ddl(" ") for f in columns)
+    # Spark's grammar has no empty list of columns.
+    defined = f" (\n  {defined}\n)" if columns else ""
+    lines = [f"CREATE TABLE {table_name(compilation.dataset.name)}{defined}\nUSING lance"]
+    comment = DESCRIPTION.read(schema.extra)
+    if comment is not None:
+        lines.append(f"COMMENT {literal(comment)}")
+    properties = table_properties(compilation, columns)
+    items = ",\n  ".join(f"{literal(key)} = {literal(properties[key])}" for key in sorted(properties))
+    lines.append(f"TBLPROPERTIES (\n  {items}\n)")
+    return "\n".join(lines)
+
+
+def primary_key(compilation: Compilation) -> tuple[str, ...]:
+    """The key's columns in order; none where a part of it lies inside a column, which the statement cannot name."""
+    keyed = [
+        (field, key)
+        for field in compilation.lowered.preorder()
+        if field.slot.extra and (key := lance.PRIMARY_KEY.read(field.slot.extra)) is not None
+    ]
+    if any(field.slot.parent is not None for field, _ in keyed):
+        return ()
+    # As Lance orders them: by position, then those without one by their ids.
+    ordered = sorted(keyed, key=lambda pair: pair[1].position or 2**32)
+    return tuple(field.arrow.name for field, _ in ordered)
+
+
+def table_properties(compilation: Compilation, columns: Sequence[SparkField]) -> dict[str, str]:
+    """TBLPROPERTIES: the version of the files, those of the columns, and those that the schema names."""
+    return {
+        **own_properties(compilation, columns),
+        **(spark.TABLE_PROPERTIES.read(compilation.dataset.schema.extra) or {}),
+    }
+
+
+def own_properties(compilation: Compilation, columns: Sequence[SparkField]) -> dict[str, str]:
+    """Those that follow from the schema."""
+    properties = {FILE_FORMAT_VERSION: storage_version(compilation.dataset.schema.extra)}
+    for top, column in zip(compilation.lowered.fields, columns, strict=True):
+        if column.metadata.keys() - {COMMENT}:
+            properties.update(_properties(top, column))
+    return properties
+
+
+def _properties(top: LoweredField, column: SparkField) -> dict[str, str]:
+    """Table properties of one column; they reach top-level columns only."""
+    metadata, name = column.metadata, column.name
+    marks: tuple[str, ...] = (BYTE_WIDTH,)
+    # As properties these are for vectors of floats alone; lance-spark refuses others.
+    if isinstance(column.type.json, dict) and column.type.json.get("elementType") in VECTOR_ELEMENTS:
+        marks = (VECTOR_SIZE, FLOAT16)
+    found = {f"{name}.{key}": str(metadata[key]) for key in marks if key in metadata}
+    if LARGE_STRING in metadata:
+        found[f"{name}.arrow.large_var_char"] = "true"
+    if lance.BLOB.key in top.slot.extra:
+        found[f"{name}.lance.encoding"] = "blob"
+    for key in ENCODINGS:
+        if f"lance-encoding:{key}" in metadata:
+            found[f"{name}.lance.{key}"] = str(metadata[f"lance-encoding:{key}"])
+    return found

@@ -1,0 +1,78 @@
+"""Versions of lance-spark, and what each can do.
+
+Layer: engines.
+Source: 0.4.0 as published was run; so were builds of 0.5.1 and of August 2026, after 0.7.1. Changes of columns are an open
+pull request of the project (github.com/lance-format/lance-spark/pull/752), which no release has.
+"""
+
+import re
+from dataclasses import dataclass
+
+NEXT = "next"
+"""The word for the connector with the changes that wait upstream."""
+NEWEST_KNOWN = "0.7.1"
+"""What nobody says otherwise: the newest release whose behaviour is known."""
+_FORM = re.compile(r"[0-9]{1,4}\.[0-9]{1,4}(\.[0-9]{1,4})?")
+
+
+@dataclass(frozen=True)
+class Connector:
+    """One version."""
+
+    version: str = NEWEST_KNOWN
+
+    @classmethod
+    def of(cls, text: str) -> "Connector":
+        """The version of a text such as `0.4.0`. Raises ValueError."""
+        if text != NEXT and not _FORM.fullmatch(text):
+            raise ValueError(f"`{text}` is no version of lance-spark; write one such as 0.4.0, or `{NEXT}`")
+        connector = cls(text)
+        if text != NEXT and connector._number > cls(NEWEST_KNOWN)._number:
+            raise ValueError(
+                f"nothing is known here of lance-spark {text}; write a version up to {NEWEST_KNOWN}, or `{NEXT}`"
+            )
+        return connector
+
+    @property
+    def _number(self) -> tuple[int, ...]:
+        return (9999,) if self.version == NEXT else tuple(map(int, self.version.split(".")))
+
+    @property
+    def alters_properties(self) -> bool:
+        """Whether it takes ALTER TABLE … SET TBLPROPERTIES."""
+        return self._number >= (0, 5)
+
+    @property
+    def alters_columns(self) -> bool:
+        """Whether it takes the changes of columns that wait upstream; of releases to come nobody knows."""
+        return self.version == NEXT
+
+    @property
+    def item_name(self) -> str:
+        """What it calls the items of lists."""
+        return "item" if self._number >= (0, 5) else "element"
+
+    @property
+    def loosens_members(self) -> bool:
+        """Whether members of what may be null may be null, whatever they say."""
+        return self._number >= (0, 5)
+
+    @property
+    def knows_widths(self) -> bool:
+        """Whether it knows the table properties of fixed-size binaries, halves and encodings, and primary keys."""
+        return self._number >= (0, 5)
+
+    @property
+    def reads_all_units(self) -> bool:
+        """Whether it reads times, halves, large lists, and timestamps that do not count microseconds."""
+        return self._number >= (0, 5)
+
+    def __str__(self) -> str:
+        """As sentences have it: `lance-spark 0.4.0`; where nobody chose a version, all that are known."""
+        if self.version == NEXT:
+            return "lance-spark as of pull request 752"
+        return f"lance-spark {'≤ ' if self.version == NEWEST_KNOWN else ''}{self.version}"
+
+
+KNOWN = Connector()
+"""The one that answers where nobody names a version."""

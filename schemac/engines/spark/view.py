@@ -1,0 +1,25 @@
+"""What Spark has in the place of a column.
+
+Layer: engines.
+"""
+
+from typing import Any
+
+from schemac.arrow.lower import lower
+from schemac.artifacts.emission import Emission
+from schemac.engines.spark.artifact import to_fields
+from schemac.evolution.side import Side
+from schemac.logical.dataset import LogicalDataset
+from schemac.logical.slots import Slot
+from schemac.source.catalogue import SPARK_LOSS
+from schemac.source.report import Report
+
+
+def _struct_field(alone: LogicalDataset) -> dict[str, Any]:
+    (field,) = to_fields(lower(alone), Emission(alone, "spark", SPARK_LOSS, Report()))
+    return field.json()
+
+
+def spark_column(side: Side, column: Slot) -> dict[str, Any]:
+    """Return Spark's StructField of one column."""
+    return side.column_view(_struct_field, column)

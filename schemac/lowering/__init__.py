@@ -1,4 +1,0 @@
-"""From meaning to layout: attributes become encodings, logical slots become Arrow fields.
-
-Floor: 6 (lowering).
-"""

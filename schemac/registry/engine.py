@@ -1,0 +1,87 @@
+"""What an engine shows to the rest of the compiler.
+
+Layer: registry.
+Shape: an `Engine` only says where its capabilities stand, as `module:NAME`; a module, and with it the engine's libraries,
+is loaded when the capability is first asked for. The room that uses a capability says of which type it is.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+from typing import Generic, TypeVar
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Format:
+    """A form in which an engine's schemas lie in files or folders, as `schemac import` reads it."""
+
+    name: str
+    """As in `--from`."""
+    importer: str
+    """Its `Importer`."""
+    suffixes: tuple[str, ...] = ()
+    """Of its files, with the dot, in lower case."""
+    is_json: bool = False
+    """Whether JSON of another system may be taken for it; such JSON is then looked for first."""
+    magic: bytes = b""
+    """What its files begin with; counts where neither function nor suffix tells."""
+    recognizes: str = ""
+    """A function of a path that tells whether it is such a source by more than its suffix; it is asked first."""
+
+    def is_source(self, path: Path) -> bool:
+        """Ask `recognizes` about a path."""
+        recognizes = load(self.recognizes)
+        assert callable(recognizes)
+        return bool(recognizes(path))
+
+
+@dataclass(frozen=True, slots=True)
+class Engine:
+    """An engine and its capabilities; a capability that is left out is one that it does not have."""
+
+    name: str
+    """As in `--engine`, `--target` and `schemac.dev/targets`."""
+    title: str
+    """As people write it."""
+    position: int
+    """Sorts the engines wherever they are listed."""
+    artifacts: str = ""
+    """A `Target` (`schemac.artifacts.emission`): the files that `build` writes, and what they cannot express."""
+    judge: str = ""
+    """A `Judge` (`schemac.evolution.judge`): what a change means for data that is there."""
+    formats: tuple[Format, ...] = ()
+    """What `import` reads."""
+
+
+@dataclass(frozen=True)
+class Capability(Generic[T]):
+    """One thing that an engine may be able to do."""
+
+    field: str
+    """The field of `Engine` that says where it stands."""
+    type: type[T]
+
+    def is_of(self, engine: Engine) -> bool:
+        """Whether an engine has it."""
+        return bool(getattr(engine, self.field))
+
+    def of(self, engine: Engine) -> T:
+        """Load it. Raises TypeError where it is not what its room expects, and ImportError."""
+        found = load(getattr(engine, self.field))
+        if not isinstance(found, self.type):
+            raise TypeError(f"{self.field} of the engine {engine.name} is no {self.type.__name__}")
+        return found
+
+    def names(self, engines: Iterable[Engine]) -> tuple[str, ...]:
+        """The names of those engines that have it, in their order."""
+        return tuple(engine.name for engine in engines if self.is_of(engine))
+
+
+def load(reference: str) -> object:
+    """What stands at `module:NAME`."""
+    module, _, name = reference.partition(":")
+    found: object = getattr(import_module(module), name)
+    return found

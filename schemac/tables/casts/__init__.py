@@ -1,4 +1,0 @@
-"""Values of one plain type as values of another, exactly.
-
-Floor: 11 (tables). `cast.py` is the way in; numbers, texts and moments each have a file of their own.
-"""
