@@ -3,7 +3,7 @@
 Layer: engines.
 Shape: `iceberg/schema.json`, the schema as table metadata has it, one column a line; `iceberg/create_table.sql`, for a
 catalog of Iceberg in Spark.
-Errors: SC581 to SC584; losses SC586.
+Errors: SC581 to SC584; losses SC585.
 Source: the Iceberg table specification, "Appendix C: JSON serialization". The schema is the artifact of record.
 """
 
@@ -12,9 +12,9 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+from schemac.artifacts.emission import Artifact, Compilation, Emission, Target
+from schemac.attributes import iceberg as attributes
 from schemac.attributes import odf, own
-from schemac.engines.iceberg import attributes
-from schemac.engines.iceberg.codes import ICEBERG_LEFT_OUT, ICEBERG_LOSS, ICEBERG_NAME
 from schemac.engines.iceberg.keys import identifier_ids
 from schemac.engines.iceberg.names import collisions, full_name
 from schemac.engines.iceberg.statements import DDL_FILE, ddl
@@ -23,7 +23,7 @@ from schemac.engines.iceberg.writer import is_lost, to_columns
 from schemac.logical.dataset import LogicalDataset
 from schemac.logical.slots import Slot, preorder
 from schemac.physical.field import LoweredSchema
-from schemac.targets.target import Artifact, Compilation, Emission, Target
+from schemac.source.catalogue import ICEBERG_LOSS, ICEBERG_NAME
 
 SCHEMA_FILE = "iceberg/schema.json"
 
@@ -87,7 +87,7 @@ def emit(compilation: Compilation, emission: Emission) -> list[Artifact]:
         dataset,
         compilation.lowered,
         emission,
-        ids_of(compilation),
+        compilation.ids,
         0 if version is None else version.number - 1,
     )
     if emission.findings.report.has_errors:
@@ -99,11 +99,6 @@ def emit(compilation: Compilation, emission: Emission) -> list[Artifact]:
     if statements:
         made.append(Artifact(DDL_FILE, statements.encode()))
     return made
-
-
-def ids_of(compilation: Compilation) -> Mapping[Slot, int] | None:
-    """The lock's own ids of the fields; None where there is no lock."""
-    return getattr(compilation, "ids", None)
 
 
 def _refuse_collisions(schema: IcebergSchema, fields: Mapping[Slot, NestedField], emission: Emission) -> None:
@@ -123,4 +118,4 @@ def _compact(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, separators=(", ", ": "))
 
 
-TARGET = Target("iceberg", ICEBERG_LOSS, emit, attributes.DOMAIN, left_out_code=ICEBERG_LEFT_OUT)
+TARGET = Target("iceberg", ICEBERG_LOSS, emit)

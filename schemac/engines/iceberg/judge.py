@@ -7,13 +7,14 @@ Source: the Iceberg table specification, "Schema Evolution". It is stricter than
 of a decimal change and text become bytes (`tests/engines/iceberg/test_oracle.py`).
 """
 
-from schemac.engines.iceberg import attributes
+from schemac.attributes import iceberg as attributes
 from schemac.engines.iceberg.promotions import is_promotion, needs_format_3
 from schemac.engines.iceberg.types import FORMAT_3, NestedField
 from schemac.engines.iceberg.view import errors_of, fields_of, format_of, schema_of
 from schemac.evolution.changes import ATTRIBUTE_FACTS, TYPE_FACTS, Change, Fact
 from schemac.evolution.diff import diff_of
 from schemac.evolution.fit import Fit, fit, is_lossless_by_calendar
+from schemac.evolution.judge import Judge
 from schemac.evolution.side import Pair
 from schemac.evolution.verdict import SAFE, Judgement, Outcome, of_another_unit
 from schemac.logical.path import Part
@@ -211,3 +212,6 @@ def _is_doubtful(old: Slot, new: Slot) -> bool:
 
 def _fixed_key(slot: Slot) -> Judgement:
     return Judgement(Outcome.REFUSED, f"{slot.title} is in the key of a map, which never changes", _BESIDE)
+
+
+JUDGE = Judge(judge)

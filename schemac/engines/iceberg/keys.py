@@ -10,14 +10,14 @@ a map or an optional struct.
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from schemac.artifacts.emission import Emission
+from schemac.attributes import iceberg as attributes
 from schemac.attributes import lance, paimon
-from schemac.engines.iceberg import attributes
-from schemac.engines.iceberg.codes import ICEBERG_KEY
 from schemac.engines.iceberg.types import NestedField
 from schemac.logical.dataset import LogicalDataset
 from schemac.logical.slots import Slot, preorder
+from schemac.source.catalogue import ICEBERG_KEY
 from schemac.source.suggest import closest
-from schemac.targets.target import Emission
 
 
 def identifier_ids(

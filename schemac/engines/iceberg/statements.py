@@ -9,8 +9,10 @@ Source: `SparkTypeToType` and `TypeUtil.assignFreshIds` of github.com/apache/ice
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from schemac.artifacts.emission import Emission
+from schemac.artifacts.sql_text import literal, quoted_name, table_name, taken_literally
+from schemac.attributes import iceberg as attributes
 from schemac.attributes import odf
-from schemac.engines.iceberg import attributes
 from schemac.engines.iceberg.numbering import fresh_ids
 from schemac.engines.iceberg.types import (
     Decimal,
@@ -24,8 +26,6 @@ from schemac.engines.iceberg.types import (
 )
 from schemac.logical.dataset import LogicalDataset
 from schemac.logical.slots import Slot
-from schemac.targets._spark.text import literal, quoted_name, table_name, taken_literally
-from schemac.targets.target import Emission
 
 DDL_FILE = "iceberg/create_table.sql"
 _FORMAT_VERSION = "format-version"
@@ -59,7 +59,7 @@ def ddl(dataset: LogicalDataset, schema: IcebergSchema, format_version: int, emi
     for slot, field in fields:
         _lose(slot, field, emission)
     if dataset.columns and fresh_ids(schema) != {field.id: field.id for _, field in schema.preorder()}:
-        emission.lose(None, "the ids of the fields", "ids in Iceberg's own order", artifact=DDL_FILE)
+        emission.lose(None, "the numbering of the fields", "Iceberg's own", artifact=DDL_FILE)
     statements = _statements(dataset, schema, format_version)
     return "".join(f"{statement};\n" for statement in taken_literally(statements))
 

@@ -3,34 +3,31 @@
 Layer: engines.
 """
 
-from collections.abc import Callable, Mapping
-from typing import Any, TypeVar
+from collections.abc import Mapping
 
+from schemac.artifacts.emission import Emission
 from schemac.engines.iceberg.artifact import fields_by_slot, format_version, to_schema
-from schemac.engines.iceberg.codes import ICEBERG_LOSS
 from schemac.engines.iceberg.types import IcebergSchema, NestedField
 from schemac.evolution.side import Side
 from schemac.logical.slots import Slot
+from schemac.source.catalogue import ICEBERG_LOSS
 from schemac.source.diagnostic import Diagnostic, Severity
 from schemac.source.report import Report
-from schemac.targets.target import Emission
-
-T = TypeVar("T")
 
 
 def schema_of(side: Side) -> IcebergSchema:
     """Return Iceberg's schema of a side, with the ids of its lock; not to be used where there are errors."""
-    return _view(side, _compiled)[0]
+    return side.view(_compiled)[0]
 
 
 def errors_of(side: Side) -> tuple[Diagnostic, ...]:
     """Say why Iceberg cannot hold a side."""
-    return _view(side, _compiled)[1]
+    return side.view(_compiled)[1]
 
 
 def fields_of(side: Side) -> Mapping[Slot, NestedField]:
     """Return what Iceberg has at every slot that it knows of: not inside a variant."""
-    return _view(side, _fields)
+    return side.view(_fields)
 
 
 def format_of(side: Side) -> int:
@@ -47,11 +44,3 @@ def _compiled(side: Side) -> tuple[IcebergSchema, tuple[Diagnostic, ...]]:
 
 def _fields(side: Side) -> Mapping[Slot, NestedField]:
     return fields_by_slot(side.dataset, schema_of(side))
-
-
-def _view(side: Side, make: Callable[[Side], T]) -> T:
-    views: dict[Any, Any] = side.__dict__.setdefault("_iceberg_views", {})
-    if make not in views:
-        views[make] = make(side)
-    found: T = views[make]
-    return found

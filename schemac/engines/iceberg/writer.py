@@ -9,10 +9,10 @@ Source: the Iceberg table specification; pyiceberg 0.12's conversion of Arrow sc
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from schemac.artifacts.emission import Emission
 from schemac.attributes import arrow, lance, odf, own
+from schemac.attributes import iceberg as attributes
 from schemac.attributes.registry import DOMAINS, domain_of
-from schemac.engines.iceberg import attributes
-from schemac.engines.iceberg.codes import ICEBERG_DEFAULT, ICEBERG_TYPE
 from schemac.engines.iceberg.defaults import complaint
 from schemac.engines.iceberg.types import (
     FORMAT_3,
@@ -29,7 +29,7 @@ from schemac.engines.iceberg.types import (
 from schemac.logical.slots import Slot
 from schemac.physical.arrow import pa
 from schemac.physical.field import LoweredField, LoweredSchema
-from schemac.targets.target import Emission
+from schemac.source.catalogue import ICEBERG_DEFAULT, ICEBERG_TYPE
 
 _KEPT = frozenset({odf.DESCRIPTION.key, own.RENAMED_FROM.key})
 OTHER_ENGINES = frozenset(DOMAINS) - {odf.DOMAIN, own.DOMAIN} | {attributes.DOMAIN}

@@ -1,6 +1,6 @@
 """`iceberg.apache.org`: format, identifier fields, defaults and richer types of Iceberg tables.
 
-Layer: engines.
+Layer: attributes.
 Source: the Iceberg table specification, formats 2 and 3.
 """
 
