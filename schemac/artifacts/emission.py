@@ -100,18 +100,10 @@ class Target:
     loss_code: Code
     emit: Callable[[Compilation, Emission], list[Artifact]]
     """The artifacts; after an error finding they are not used."""
-    domain: str = ""
-    """Domain of the attributes that are for this engine."""
     beside: Callable[[Compilation, Emission, frozenset[str]], None] | None = None
     """Says what goes wrong between this engine and others that were asked for."""
     left_out_code: Code | None = None
-    """The warning where a dataset that nobody wants for this engine is built without it; None for engines that
-    every dataset is for unless it says otherwise."""
-
-    @property
-    def is_optional(self) -> bool:
-        """Whether a dataset that it cannot hold may be built without it."""
-        return self.left_out_code is not None
+    """The warning where a dataset is built without an engine that is optional."""
 
 
 ARTIFACTS: Capability[Target] = Capability("artifacts", Target)
@@ -120,6 +112,11 @@ ARTIFACTS: Capability[Target] = Capability("artifacts", Target)
 def target_names() -> tuple[str, ...]:
     """Return the names of all targets, in the order in which they are built."""
     return ARTIFACTS.names(engines())
+
+
+def default_targets() -> tuple[str, ...]:
+    """Return the names of the targets that are built where nobody names any."""
+    return ARTIFACTS.names(engine for engine in engines() if engine.is_default)
 
 
 def load_target(name: str) -> Target:

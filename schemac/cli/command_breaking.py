@@ -7,12 +7,13 @@ import argparse
 from collections.abc import Iterable, Mapping
 
 from schemac.cli.output import (
-    add_connector,
     add_output_arguments,
     add_paths,
+    add_versions,
     exit_code,
     say,
     show,
+    versions_of,
     wrapped,
 )
 from schemac.cli.project import open_compared
@@ -46,7 +47,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--ignore-readers", action="store_true", help="leave programs that have the old schema out of it"
     )
-    add_connector(parser)
+    add_versions(parser)
     add_output_arguments(parser)
 
 
@@ -67,7 +68,7 @@ def _run(options: argparse.Namespace) -> int:
             engines,
             options.transitive,
             is_asked_outright=bool(options.engine),
-            versions={**project.versions, **({"spark": options.lance_spark} if options.lance_spark else {})},
+            versions=versions_of(options, project),
             are_targets_named="targets" in project.configuration.model_fields_set,
             is_project=not options.paths,
         )

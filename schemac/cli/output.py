@@ -13,8 +13,10 @@ from pathlib import Path
 
 from schemac.cli.exit_code import ExitCode
 from schemac.cli.terminal import put, put_rendered, tell
-from schemac.engines.spark.versions import NEXT, Connector
 from schemac.logical.system import VARIANTS
+from schemac.project.configuration import Project
+from schemac.registry.engine import VersionSetting
+from schemac.registry.installed import version_settings
 from schemac.source.catalogue import (
     INVALID_CONFIGURATION,
     NOTHING_TO_COMPILE,
@@ -88,22 +90,31 @@ def add_compile_arguments(parser: argparse.ArgumentParser) -> None:
     add_output_arguments(parser)
 
 
-def add_connector(parser: argparse.ArgumentParser) -> None:
-    """`--lance-spark` of commands that judge or plan changes of tables."""
-    parser.add_argument(
-        "--lance-spark",
-        type=_connector,
-        metavar="VERSION",
-        help=f"the version of lance-spark to answer for, such as 0.4.0; `{NEXT}` for what waits upstream "
-        "(default: the project's, or the newest known)",
-    )
+def add_versions(parser: argparse.ArgumentParser) -> None:
+    """Add an option for each engine whose verdicts and plans depend on a version, such as `--lance-spark`."""
+    for setting in version_settings().values():
+        parser.add_argument(
+            f"--{setting.key.replace('_', '-')}",
+            type=_checked(setting),
+            metavar="VERSION",
+            help=f"{setting.help} (default: the project's, or the newest known)",
+        )
 
 
-def _connector(text: str) -> str:
-    try:
-        return Connector.of(text).version
-    except ValueError as error:
-        raise argparse.ArgumentTypeError(str(error)) from error
+def versions_of(options: argparse.Namespace, project: Project) -> dict[str, str]:
+    """Return the versions that the command line names, and else the project, by engine."""
+    named = {name: getattr(options, setting.key) for name, setting in version_settings().items()}
+    return {**project.versions, **{name: version for name, version in named.items() if version is not None}}
+
+
+def _checked(setting: VersionSetting) -> Callable[[str], str]:
+    def check(text: str) -> str:
+        try:
+            return setting.checked(text)
+        except ValueError as error:
+            raise argparse.ArgumentTypeError(str(error)) from error
+
+    return check
 
 
 def show(diagnostics: Sequence[Diagnostic], options: argparse.Namespace) -> None:

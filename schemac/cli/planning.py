@@ -4,21 +4,18 @@ Layer: cli.
 """
 
 import argparse
-import os
 from collections.abc import Sequence
-from pathlib import Path
 
 from schemac.cli.output import add_text_or_json, wrapped
 from schemac.cli.project import find_dataset
-from schemac.engines.lance.tables.steps import Step
-from schemac.engines.paimon.sources import schema_files
-from schemac.engines.paimon.tables.plan import PaimonPlan
-from schemac.engines.spark.plan import SparkPlan
 from schemac.evolution.side import Side, side_of_version
+from schemac.evolution.tables import TABLES, PlanLine
 from schemac.identity.freeze import freeze
 from schemac.identity.lock import LockedDataset
 from schemac.project.configuration import Project
 from schemac.project.locking import identified, open_lock, report_unlocked
+from schemac.registry.engine import Engine
+from schemac.registry.installed import engines
 from schemac.source.catalogue import UNKNOWN_REFERENCE
 from schemac.source.report import Report
 
@@ -30,7 +27,21 @@ def add_dataset(parser: argparse.ArgumentParser) -> None:
     add_text_or_json(parser)
 
 
-OF_PAIMON = "Paimon casts values when they are read, and does so in its own way"
+def add_table(parser: argparse.ArgumentParser) -> None:
+    """The table that a command is about."""
+    own = [e for e in engines() if TABLES.is_of(e) and not TABLES.of(e).alters]
+    parser.add_argument(
+        "--table", required=True, metavar="PATH", help=", or ".join(TABLES.of(e).help for e in own)
+    )
+
+
+def owner_of(path: str) -> Engine:
+    """Return the engine that a table belongs to; the first that has tables of its own where none knows it.
+
+    So the first engine says what is wrong with a path, and opens those that are none of a file system.
+    """
+    own = [e for e in engines() if TABLES.is_of(e) and not TABLES.of(e).alters]
+    return next((e for e in own if TABLES.of(e).is_table(path)), own[0])
 
 
 def add_rounding(parser: argparse.ArgumentParser) -> None:
@@ -81,41 +92,8 @@ def version_side(locked: LockedDataset, number: int | None, report: Report) -> S
     return side_of_version(locked, wanted)
 
 
-def steps_text(steps: Sequence[Step]) -> str:
-    """Steps for people, numbered."""
-    width = max((len(step.verb) for step in steps), default=0)
-    lines = [
-        wrapped(f"  {number:>2}. {step.verb:<{width}}  ", f"{step.title}: {step.describe()}  [{step.cost}]")
-        for number, step in enumerate(steps, 1)
-    ]
-    return "\n".join(lines)
-
-
-def paimon_text(plan: PaimonPlan) -> str:
-    """A plan of Paimon for people: operations by file, with what is to be known before."""
-    lines: list[str] = []
-    for step in plan.steps:
-        lines.append(f"  {step.file}, {step.side.label}:")
-        rows = [
-            ("note", f"{note.field}: {note.describe()}  [{note.judgement.outcome}]") for note in step.notes
-        ]
-        rows += [(change.action, change.describe()) for change in step.changes]
-        width = max((len(verb) for verb, _ in rows), default=0)
-        lines += [wrapped(f"    {verb:<{width}}  ", told) for verb, told in rows] or [
-            "    says the same once more"
-        ]
-    return "\n".join(lines) or "  nothing to do"
-
-
-def spark_text(plan: SparkPlan) -> str:
-    """A plan of Spark for people."""
-    lines = [f"  {statement};" for statement in plan.statements]
-    lines += [f"  -- refused: {change}: {said.reason}; {said.way_out}" for change, said in plan.refused]
-    return "\n".join(lines) or "  nothing to do"
-
-
-def is_paimon(path: str) -> bool:
-    """Whether a table's folder is one of Paimon; a Lance table has `_versions`."""
-    # Of os.path, which takes a name that no file system has for one that is not there.
-    is_candidate = os.path.isdir(path) and not os.path.isdir(os.path.join(path, "_versions"))
-    return is_candidate and bool(schema_files(Path(path)))
+def lines_text(lines: Sequence[PlanLine], *, with_details: bool = True) -> str:
+    """Lay the lines of a plan out for people."""
+    shown = [line for line in lines if with_details or not line.is_detail]
+    texts = [line.text if line.is_code else wrapped(line.start, line.text) for line in shown]
+    return "\n".join(texts) or "  nothing to do"

@@ -9,8 +9,9 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from pyspark.errors import PySparkException
 
-from schemac.engines.lance.tables.fragments import Progress, write_fragment
+from schemac.engines.lance.tables.fragments import write_fragment
 from schemac.engines.lance.tables.recipe import Recipe
+from schemac.evolution.tables import Progress
 
 from .session import start_session
 

@@ -21,8 +21,8 @@ from schemac.artifacts.emission import (
     Emission,
     Loss,
     Target,
+    default_targets,
     load_target,
-    target_names,
 )
 from schemac.artifacts.provenance import Built
 from schemac.artifacts.store import built
@@ -37,6 +37,7 @@ from schemac.manifest.system_columns import with_system_columns
 from schemac.project.configuration import Project
 from schemac.project.discovery import ManifestFile, lock_path
 from schemac.project.workers import cores, share
+from schemac.registry.installed import engine
 from schemac.source.diagnostic import Diagnostic, Severity
 from schemac.source.report import Report
 from schemac.source.text import SourceText, read_text
@@ -50,7 +51,7 @@ class Options:
     """How to compile, from the project and the command line."""
 
     strict: bool = False
-    targets: tuple[str, ...] = target_names()
+    targets: tuple[str, ...] = default_targets()
     asked_for: frozenset[str] = frozenset()
     """Those of the targets that somebody named; what cannot be built for the others may be left out."""
     versions: Mapping[str, str] = field(default_factory=dict)
@@ -283,7 +284,11 @@ def _emit(
         said = Report()
         emission = Emission(compilation.dataset, name, target.loss_code, said)
         made = target.emit(compilation, emission)
-        if said.has_errors and target.is_optional and not _is_wanted(target, compilation.dataset, options):
+        if (
+            said.has_errors
+            and engine(name).is_optional
+            and not _is_wanted(target, compilation.dataset, options)
+        ):
             losses.append(_leave_out(target, compilation.dataset, said, report))
             continue
         if target.beside is not None and not said.has_errors:
@@ -298,7 +303,7 @@ def _emit(
 
 def _is_wanted(target: Target, dataset: LogicalDataset, options: Options) -> bool:
     """Whether the run or the schema speaks of this engine."""
-    return target.name in options.asked_for or speaks_of(target.domain, dataset)
+    return target.name in options.asked_for or speaks_of(engine(target.name).domain, dataset)
 
 
 def _asked_for(dataset: LogicalDataset, options: Options) -> frozenset[str]:
@@ -316,11 +321,16 @@ def speaks_of(domain: str, dataset: LogicalDataset) -> bool:
     )
 
 
+def is_left_aside(name: str, dataset: LogicalDataset) -> bool:
+    """Tell whether an engine is left out of a dataset where nobody names engines: it is optional, and not spoken of."""
+    return engine(name).is_optional and not speaks_of(engine(name).domain, dataset)
+
+
 def _leave_out(target: Target, dataset: LogicalDataset, said: Report, report: Report) -> Loss:
     """Say that a dataset is built without a target, and give the first reason."""
     assert target.left_out_code is not None
     first = next(d for d in said.diagnostics if d.severity is Severity.ERROR)
-    others = ", ".join(name for name in target_names() if name != target.name)
+    others = ", ".join(name for name in default_targets() if name != target.name)
     message = f"{dataset.name} is built without {target.name}: {first.message}"
     help = f"name the engines that it is for: `{TARGETS_OF.key}: [{others}]` under the schema's `extra:`"
     report.extend(

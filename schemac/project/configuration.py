@@ -11,18 +11,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from pydantic import AfterValidator, Field, Strict, ValidationError
+from pydantic import AfterValidator, Field, Strict, ValidationError, create_model
 
-from schemac.artifacts.emission import target_names
+from schemac.artifacts.emission import default_targets
 from schemac.attributes.arrow import ArrowDefaults
 from schemac.attributes.own import TargetName
 from schemac.attributes.registry import DOMAINS
 from schemac.checks.vocabulary import Vocabulary
-from schemac.engines.spark.versions import Connector
 from schemac.logical.model import Model
 from schemac.logical.system import Variant
+from schemac.registry.installed import version_settings
 from schemac.source.catalogue import INVALID_CONFIGURATION
 from schemac.source.report import Report
 from schemac.source.suggest import shortened
@@ -44,25 +44,40 @@ class Encodings(Model):
     date: Literal["date32", "date64"] = "date32"
 
 
-class Configuration(Model):
+class _Settings(Model):
     """What a project settles for all its manifests."""
 
     manifests: Annotated[tuple[str, ...], Strict(False)] = ()
     """Files and folders to compile when the command line names none; the project's folder by default."""
     out: Annotated[str, Field(pattern=r"^[^\x00]+$")] = "build"
     """Folder of the artifacts."""
-    targets: Annotated[tuple[TargetName, ...], Strict(False), Field(min_length=1)] = target_names()
+    targets: Annotated[tuple[TargetName, ...], Strict(False), Field(min_length=1)] = default_targets()
     strict: bool = False
     """Accept the standard and nothing else."""
     metadata: bool = True
     """Let attributes travel as Arrow metadata."""
     encodings: Encodings = Field(default_factory=Encodings.model_construct)
-    lance_spark: Annotated[str, AfterValidator(lambda text: Connector.of(text).version)] | None = None
-    """The version of lance-spark that warnings, verdicts and plans are to hold for; the newest known by default."""
     system_columns: Variant | None = None
     """Insert the standard's system columns, in this variant of their types."""
     vocabularies: dict[str, str] = {}
     """JSON Schema files by attribute domain."""
+
+
+if TYPE_CHECKING:
+
+    class Configuration(_Settings):
+        """What a project settles for all its manifests."""
+
+else:
+    # With the version that each engine's warnings, verdicts and plans are to hold for, where they depend on one.
+    Configuration = create_model(
+        "Configuration",
+        __base__=_Settings,
+        **{
+            setting.key: (Annotated[str, AfterValidator(setting.checked)] | None, None)
+            for setting in version_settings().values()
+        },
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,8 +92,10 @@ class Project:
     @property
     def versions(self) -> dict[str, str]:
         """Versions of engines, where the project names one."""
-        version = self.configuration.lance_spark
-        return {} if version is None else {"spark": version}
+        named = {
+            name: getattr(self.configuration, setting.key) for name, setting in version_settings().items()
+        }
+        return {name: version for name, version in named.items() if version is not None}
 
     @property
     def defaults(self) -> ArrowDefaults:

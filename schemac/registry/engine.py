@@ -39,6 +39,23 @@ class Format:
 
 
 @dataclass(frozen=True, slots=True)
+class VersionSetting:
+    """The version of a part of an engine that people have in different versions."""
+
+    key: str
+    """As in the project's configuration; with hyphens as an option of the command line."""
+    help: str
+    check: str
+    """A function that returns the version of a text as it is to be kept. It raises ValueError."""
+
+    def checked(self, text: str) -> str:
+        """Return a version as it is to be kept. Raises ValueError for what is none."""
+        check = load(self.check)
+        assert callable(check)
+        return str(check(text))
+
+
+@dataclass(frozen=True, slots=True)
 class Engine:
     """An engine and its capabilities; a capability that is left out is one that it does not have."""
 
@@ -52,8 +69,18 @@ class Engine:
     """A `Target` (`schemac.artifacts.emission`): the files that `build` writes, and what they cannot express."""
     judge: str = ""
     """A `Judge` (`schemac.evolution.judge`): what a change means for data that is there."""
+    tables: str = ""
+    """Its `Tables` (`schemac.evolution.tables`): what `plan`, `apply` and `verify` do with tables that are there."""
     formats: tuple[Format, ...] = ()
     """What `import` reads."""
+    domain: str = ""
+    """Domain of the attributes that are for this engine."""
+    is_default: bool = False
+    """Whether it is built and judged for where nobody names engines."""
+    is_optional: bool = False
+    """Whether a dataset that does not speak of this engine may be built and judged without it."""
+    version: VersionSetting | None = None
+    """A version that its verdicts, plans and losses depend on."""
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from importlib import import_module
 from importlib.metadata import entry_points
 from pkgutil import iter_modules
 
-from schemac.registry.engine import Engine
+from schemac.registry.engine import Engine, VersionSetting
 
 GROUP = "schemac.engines"
 
@@ -39,6 +39,11 @@ def engines() -> tuple[Engine, ...]:
 def engine(name: str) -> Engine:
     """The engine of a name. Raises KeyError where there is none."""
     return {engine.name: engine for engine in engines()}[name]
+
+
+def version_settings() -> dict[str, VersionSetting]:
+    """Return the version settings of those engines that have one, by the engine's name."""
+    return {engine.name: engine.version for engine in engines() if engine.version is not None}
 
 
 def _own() -> list[Engine]:

@@ -9,6 +9,7 @@ ENGINE = Engine(
     "arrow",
     "Arrow",
     position=10,
+    is_default=True,
     artifacts="schemac.engines.arrow.artifact:TARGET",
     judge="schemac.engines.arrow.judge:JUDGE",
     formats=(

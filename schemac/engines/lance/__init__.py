@@ -9,8 +9,11 @@ ENGINE = Engine(
     "lance",
     "Lance",
     position=20,
+    is_default=True,
     artifacts="schemac.engines.lance.artifact:TARGET",
     judge="schemac.engines.lance.judge:JUDGE",
+    tables="schemac.engines.lance.tables.capability:TABLES",
+    domain="lance.org",
     formats=(
         Format(
             "lance",

@@ -9,6 +9,7 @@ ENGINE = Engine(
     "odf",
     "ODF",
     position=50,
+    is_default=True,
     artifacts="schemac.engines.odf.artifact:TARGET",
     judge="schemac.engines.odf.judge:JUDGE",
     formats=(Format("odf", "schemac.engines.odf.reader:IMPORTER", (".yaml", ".yml", ".bin")),),

@@ -9,8 +9,12 @@ ENGINE = Engine(
     "paimon",
     "Paimon",
     position=40,
+    is_default=True,
     artifacts="schemac.engines.paimon.artifact:TARGET",
     judge="schemac.engines.paimon.judge:JUDGE",
+    tables="schemac.engines.paimon.tables.capability:TABLES",
+    domain="paimon.apache.org",
+    is_optional=True,
     formats=(
         Format(
             "paimon",

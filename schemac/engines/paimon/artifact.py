@@ -483,4 +483,4 @@ def _is_variant(slot: Slot) -> bool:
     return members == [("value", "Binary", False), ("metadata", "Binary", False)]
 
 
-TARGET = Target("paimon", PAIMON_LOSS, emit, paimon.DOMAIN, left_out_code=PAIMON_LEFT_OUT)
+TARGET = Target("paimon", PAIMON_LOSS, emit, left_out_code=PAIMON_LEFT_OUT)

@@ -3,14 +3,22 @@
 Layer: engines.
 """
 
-from schemac.registry.engine import Engine, Format
+from schemac.registry.engine import Engine, Format, VersionSetting
 
 ENGINE = Engine(
     "spark",
     "Spark",
     position=30,
+    is_default=True,
     artifacts="schemac.engines.spark.artifact:TARGET",
     judge="schemac.engines.spark.judge:JUDGE",
+    tables="schemac.engines.spark.tables:TABLES",
+    domain="spark.apache.org",
+    version=VersionSetting(
+        "lance_spark",
+        "the version of lance-spark to answer for, such as 0.4.0; `next` for what waits upstream",
+        "schemac.engines.spark.versions:checked",
+    ),
     formats=(
         Format(
             "spark",

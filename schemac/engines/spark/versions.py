@@ -74,5 +74,10 @@ class Connector:
         return f"lance-spark {'≤ ' if self.version == NEWEST_KNOWN else ''}{self.version}"
 
 
+def checked(text: str) -> str:
+    """Return the version of a text such as `0.4.0`. Raises ValueError."""
+    return Connector.of(text).version
+
+
 KNOWN = Connector()
 """The one that answers where nobody names a version."""

@@ -13,7 +13,7 @@ from dataclasses import asdict
 from typing import Any
 
 from schemac.engines.lance.tables.fields import data_of, lance_schema
-from schemac.engines.lance.tables.fragments import Files, Made, Progress, Rewriter, with_files, write_here
+from schemac.engines.lance.tables.fragments import Files, Made, Rewriter, with_files, write_here
 from schemac.engines.lance.tables.ids import IDS_KEY, note_ids
 from schemac.engines.lance.tables.indices import build, indices_of
 from schemac.engines.lance.tables.live_table import INDICES_KEY, lance_errors, open_table
@@ -21,6 +21,7 @@ from schemac.engines.lance.tables.plan import Plan, is_going, path_after, plan
 from schemac.engines.lance.tables.questions import Question
 from schemac.engines.lance.tables.recipe import Recipe
 from schemac.engines.lance.tables.steps import BuildIndex, Check, Index, SetSchema, Swap
+from schemac.evolution.tables import Progress
 from schemac.logical.slots import Slot
 from schemac.source.catalogue import TABLE_CHANGED, UNUSABLE_TABLE
 from schemac.source.report import Report

@@ -6,7 +6,7 @@ has words for it.
 Errors: SC430 pointless-rounding.
 """
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from schemac.attributes.own import CLOCK_ZONE
@@ -96,16 +96,6 @@ def report_pointless_rounding(rounded: frozenset[str], ways: Sequence[Pair], rep
 def is_roundable(casts: Iterable[tuple[Slot, Slot]]) -> bool:
     """Whether a value that does not fit may have a nearest one in any of these casts."""
     return any(can_be_rounded(before.type, after.type) for before, after in casts)
-
-
-def refuse_rounding(rounded: Collection[str], why: str, report: Report) -> None:
-    """SC430 for every name, where no engine in question rounds anything."""
-    for name in sorted(set(rounded)):
-        report.add(
-            POINTLESS_ROUNDING,
-            f"nothing is rounded in {name}: {why}",
-            help=f"leave out `--allow-rounding {name}`",
-        )
 
 
 def _question(before: Slot, slot: Slot, rounded: str) -> str:

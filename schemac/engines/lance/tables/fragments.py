@@ -11,9 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from schemac.engines.lance.tables.recipe import Recipe
-
-Progress = Callable[[str, int, int], None]
-"""Told what is under way, how much of it is done, and how much there is."""
+from schemac.evolution.tables import Progress
 
 Rewriter = Callable[[str, int, Recipe, Sequence[int], Progress], dict[int, str]]
 """Makes columns: path, version, recipe and ids of fragments into the new data file of each, as JSON."""

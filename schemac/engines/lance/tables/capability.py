@@ -1,0 +1,85 @@
+"""What `plan`, `apply` and `verify` do with Lance tables.
+
+Layer: engines.
+"""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from schemac.engines.lance.sources import is_table
+from schemac.engines.lance.tables.apply import apply_plan
+from schemac.engines.lance.tables.live_table import LanceTable, is_held, open_table
+from schemac.engines.lance.tables.plan import Plan, plan
+from schemac.engines.lance.tables.steps import Rewrite
+from schemac.engines.lance.tables.verify import report_drift, wanted_of
+from schemac.evolution.side import Side
+from schemac.evolution.tables import Done, PlanLine, PlannedChange, Progress, TableChange, Tables
+from schemac.identity.lock import LockedDataset
+from schemac.source.report import Report
+
+
+@dataclass(frozen=True)
+class LanceTables(Tables):
+    """Lance tables in folders and object stores."""
+
+    def is_table(self, path: str) -> bool:
+        """Tell whether a path is the folder of a Lance table."""
+        return is_table(Path(path))
+
+    def open(self, path: str, locked: LockedDataset, report: Report) -> Side | None:
+        """Return the schema that a table has now, under the lock's ids."""
+        table = open_table(path, locked, report)
+        return table.side if table is not None else None
+
+    def plan(self, change: TableChange, report: Report) -> PlannedChange | None:
+        """Plan the steps from a table, or from a version that a table is imagined to be at."""
+        if change.path:
+            table = open_table(change.path, change.locked, report)
+        else:
+            assert change.old is not None
+            table = LanceTable.imagined(change.old)
+        made = plan(table, change.new, report, change.rounded) if table is not None else None
+        return _PlannedLance(made, change) if made is not None else None
+
+    def verify(self, path: str, locked: LockedDataset, wanted: Side, report: Report) -> None:
+        """Report how a table differs from a schema."""
+        table = open_table(path, locked, report) if is_held(wanted, report) else None
+        if table is not None:
+            report_drift(table, wanted_of(table, wanted), report)
+
+
+class _PlannedLance(PlannedChange):
+    def __init__(self, made: Plan, change: TableChange) -> None:
+        self._made = made
+        self._change = change
+        steps = made.steps
+        self.title = f"{change.locked.name}: {change.path} → {change.new.label}" if change.path else "Lance"
+        width = max((len(step.verb) for step in steps), default=0)
+        self.lines = tuple(
+            PlanLine(
+                f"  {number:>2}. {step.verb:<{width}}  ", f"{step.title}: {step.describe()}  [{step.cost}]"
+            )
+            for number, step in enumerate(steps, 1)
+        )
+        self.document = {"steps": [step.to_json() for step in steps]}
+        self.summary = f"{len(steps)} step{'s' if len(steps) != 1 else ''}"
+        self.is_done = made.is_done and not made.table.has_notes
+        written = [step.title for step in steps if isinstance(step, Rewrite)]
+        self.rows_rewritten = made.table.row_count if written else 0
+        if written:
+            rows = f"{made.table.row_count:,} rows"
+            self.question = f"{', '.join(written)}: written anew for {rows}. Go on?"
+
+    def apply(self, report: Report, progress: Progress, rewrite: Any = None) -> Done | None:
+        """Carry all steps out on the table."""
+        if not apply_plan(self._made, report, progress, rewrite):
+            return None
+        after = open_table(self._change.path, self._change.locked, report)
+        if after is None:
+            return None
+        version = after.dataset.version
+        return Done(f"is at version {version}", {"version": version})
+
+
+TABLES = LanceTables(help="a Lance table")

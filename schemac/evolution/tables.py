@@ -1,0 +1,126 @@
+"""What an engine does with tables that are there: the capability `tables`.
+
+Layer: evolution.
+Shape: `plan` says what a change takes, the plan carries itself out, and `verify` compares a table with its schema. What
+is wrong is in the report, and None is returned then.
+Errors: SC430 pointless-rounding, and those of the engines.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from schemac.evolution.side import Side
+from schemac.identity.lock import LockedDataset
+from schemac.registry.engine import Capability
+from schemac.source.catalogue import POINTLESS_ROUNDING
+from schemac.source.report import Report
+
+Progress = Callable[[str, int, int], None]
+"""Told what is under way, how much of it is done, and how much there is."""
+
+
+class PlanLine(NamedTuple):
+    """One line of a plan for people."""
+
+    start: str
+    text: str
+    """Goes on below itself where the terminal ends."""
+    is_code: bool = False
+    """Whether it has to be printed as it is."""
+    is_detail: bool = False
+    """Whether only `plan` prints it."""
+
+
+@dataclass(frozen=True)
+class TableChange:
+    """A change of a table that somebody asked for."""
+
+    locked: LockedDataset
+    new: Side
+    path: str = ""
+    """The table; empty for one that is imagined to be at `old`."""
+    old: Side | None = None
+    """Where the change starts; None where the table tells."""
+    rounded: frozenset[str] = frozenset()
+    """Fields whose values may be rounded."""
+    version: str | None = None
+    """Of the engine, where its plans depend on it; None for its default."""
+    is_unchecked: bool = False
+    """Whether values that the engine does not read are taken to fit."""
+    is_alone: bool = True
+    """Whether no other engine is planned for, so that what this one refuses is an error."""
+
+
+class Done(NamedTuple):
+    """What a table is after a plan was carried out."""
+
+    state: str
+    """Said of the table: "is at version 7"."""
+    document: Mapping[str, Any]
+
+
+class PlannedChange(ABC):
+    """A plan of one engine."""
+
+    title: str
+    """What is planned for: the engine, or the table and what it becomes."""
+    lines: tuple[PlanLine, ...]
+    document: Mapping[str, Any]
+    """The plan for programs."""
+    summary: str = ""
+    is_done: bool = False
+    """Whether the table is as it should be."""
+    question: str = ""
+    """What a person at a terminal is asked before data is written; empty where none is."""
+    rows_rewritten: int = 0
+    """Rows for which columns are written anew; 0 where none are."""
+
+    @abstractmethod
+    def apply(self, report: Report, progress: Progress, rewrite: Any = None) -> Done | None:
+        """Carry the plan out; None after saying why not all of it was done.
+
+        `rewrite` writes columns anew in place of this process, as the engine's own rewriter would.
+        """
+
+
+@dataclass(frozen=True)
+class Tables(ABC):
+    """What one engine does with tables."""
+
+    why_no_rounding: str = ""
+    """Why values are never rounded here; empty where they may be."""
+    alters: str = ""
+    """The engine whose tables it alters; empty for its own."""
+    help: str = field(default="", kw_only=True)
+    """What a path of its tables is, for `--help`."""
+
+    def is_table(self, path: str) -> bool:
+        """Tell whether a path is one of its tables."""
+        return False
+
+    def open(self, path: str, locked: LockedDataset, report: Report) -> Side | None:
+        """Return the schema that a table has now."""
+        raise NotImplementedError
+
+    @abstractmethod
+    def plan(self, change: TableChange, report: Report) -> PlannedChange | None:
+        """Plan a change."""
+
+    def verify(self, path: str, locked: LockedDataset, wanted: Side, report: Report) -> None:
+        """Report how a table differs from a schema."""
+        raise NotImplementedError
+
+
+TABLES: Capability[Tables] = Capability("tables", Tables)  # type: ignore[type-abstract]
+
+
+def refuse_rounding(rounded: Collection[str], why: str, report: Report) -> None:
+    """Report SC430 for every name, where no engine in question rounds anything."""
+    for name in sorted(set(rounded)):
+        report.add(
+            POINTLESS_ROUNDING,
+            f"nothing is rounded in {name}: {why}",
+            help=f"leave out `--allow-rounding {name}`",
+        )
