@@ -8,7 +8,14 @@ earlier one by the given numbers, not by their names.
 from collections.abc import Mapping
 from dataclasses import replace
 
-from schemac.identity.freeze import WordsOf, extra_of, identified, open_version, with_version
+from schemac.identity.freeze import (
+    WordsOf,
+    extra_of,
+    identified,
+    next_version,
+    open_version,
+    with_version,
+)
 from schemac.identity.lock import LockedDataset, Numbers, Version
 from schemac.identity.match import Ids
 from schemac.identity.numbering import Highest
@@ -56,4 +63,22 @@ def adopt(
         time_millis,
         extra_of(dataset),
     )
+    return with_version(locked, version, found)
+
+
+def adopt_ids(
+    dataset: LogicalDataset, locked: LockedDataset, ids: Ids, highest: int, words_of: WordsOf
+) -> LockedDataset:
+    """The lock with this schema as its next version, whose fields have these ids; those without one get new ones.
+
+    `highest` is the highest id that was ever used where the ids come from.
+    """
+    newest = locked.newest
+    before = open_version(locked, newest) if newest is not None else None
+    known = {state.id for state in before.states.values()} if before is not None else set()
+    matched = {slot: id for slot, id in ids.items() if id in known}
+    found = identified(dataset, locked, before, matched, words_of, given=ids, above=highest)
+    if not found.is_changed:
+        return locked
+    version = replace(next_version(locked, found), extra=extra_of(dataset), highest_id=highest)
     return with_version(locked, version, found)

@@ -64,6 +64,16 @@ class PaimonVersion:
 
 
 @dataclass(frozen=True, slots=True)
+class NumberedVersion:
+    """One version of a schema in which every field has an id of its own, as the fields of a lock have."""
+
+    schema: Tree
+    ids: dict[FieldPath, int]
+    highest: int
+    """The highest id that was ever given to a field."""
+
+
+@dataclass(frozen=True, slots=True)
 class Imported:
     """The schema of a source in the standard's long form, and what a reader of the manifest should know of it."""
 
@@ -74,12 +84,19 @@ class Imported:
     notes: Notes = field(default_factory=Notes)
     history: tuple[PaimonVersion, ...] = ()
     """All versions of a Paimon table's schema, oldest first."""
+    numbered: tuple[NumberedVersion, ...] = ()
+    """All versions of a source that numbers every field, oldest first; the lock takes these ids as its own."""
     lance: LanceIds | None = None
     """Ids of a Lance table's fields."""
     text: str | None = None
     """The manifest as a whole, where the source was one and only had to be edited."""
     others: "tuple[Imported, ...]" = ()
     """Further datasets of the same source; each has a name and none of its own."""
+
+    @property
+    def has_ids(self) -> bool:
+        """Whether fields have ids in the source, which a lock can take."""
+        return self.lance is not None or bool(self.history or self.numbered)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,8 @@
 """A lock for what was imported.
 
 Layer: project.
-Shape: a Lance table's ids become version 1; a Paimon table's schema files become a version each.
+Shape: a Lance table's ids become version 1; a Paimon table's schema files become a version each, and so do the schemas of a
+source that numbers every field, whose ids become those of the lock.
 """
 
 from collections.abc import Callable
@@ -10,7 +11,7 @@ from typing import Any
 from schemac.arrow.lower import lower
 from schemac.engines.lance.nodes import numbers_of
 from schemac.engines.lance.view import words_of
-from schemac.identity.adopt import adopt
+from schemac.identity.adopt import adopt, adopt_ids
 from schemac.identity.lock import LockedDataset, Numbers
 from schemac.identity.numbering import Highest
 from schemac.importers.importer import Imported
@@ -45,4 +46,10 @@ def adopted(dataset: LogicalDataset, imported: Imported, compile: Compile) -> Lo
             schema_id=version.schema_id,
             time_millis=version.time_millis,
         )
+    for numbered in imported.numbered:
+        past = compile(numbered.schema)
+        if past is None:
+            return None
+        ids = {slot: numbered.ids[slot.path] for slot in preorder(past.columns) if slot.path in numbered.ids}
+        locked = adopt_ids(past, locked, ids, numbered.highest, words_of)
     return locked if locked.versions else None

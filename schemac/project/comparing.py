@@ -13,7 +13,6 @@ from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
-from schemac.attributes.own import TARGETS_OF
 from schemac.evolution.changes import Change, Fact
 from schemac.evolution.diff import diff_of
 from schemac.evolution.judge import judge, judged_engines, load
@@ -21,7 +20,7 @@ from schemac.evolution.side import Pair, Side, pair, side_of_version
 from schemac.evolution.verdict import Verdict
 from schemac.project.before import Before, Sides, checked_datasets, sides_before
 from schemac.project.commits import read_commit
-from schemac.project.compile import CompiledFile, collector_paused, is_left_aside, read_manifests
+from schemac.project.compile import CompiledFile, collector_paused, engines_of, is_left_aside, read_manifests
 from schemac.project.configuration import Project
 from schemac.project.discovery import ManifestFile, find_manifests, lock_path
 from schemac.project.moves import Unpaired, follow
@@ -324,15 +323,12 @@ def _judged(sides: Pair, wanted: Wanted) -> Comparison:
 
 
 def _engines(new: Side, wanted: Wanted) -> list[str]:
-    built_for = TARGETS_OF.read(new.dataset.schema.extra)
-    is_restricted = built_for is not None and not wanted.is_asked_outright
-    is_named = wanted.is_asked_outright or wanted.are_targets_named
-    if not is_named:
-        kept = tuple(e for e in wanted.engines if not is_left_aside(e, new.dataset))
-        wanted = replace(wanted, engines=kept)
-    return [
-        e for e in judged_engines() if e in wanted.engines and (not is_restricted or e in (built_for or ()))
-    ]
+    names = list(wanted.engines)
+    if not wanted.is_asked_outright:
+        names = engines_of(new.dataset, names, is_named=wanted.are_targets_named)
+        if not wanted.are_targets_named:
+            names = [name for name in names if not is_left_aside(name, new.dataset)]
+    return [name for name in judged_engines() if name in names]
 
 
 def _light(change: Change) -> Change:

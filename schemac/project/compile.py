@@ -23,6 +23,7 @@ from schemac.artifacts.emission import (
     Target,
     default_targets,
     load_target,
+    target_names,
 )
 from schemac.artifacts.provenance import Built
 from schemac.artifacts.store import built
@@ -37,7 +38,7 @@ from schemac.manifest.system_columns import with_system_columns
 from schemac.project.configuration import Project
 from schemac.project.discovery import ManifestFile, lock_path
 from schemac.project.workers import cores, share
-from schemac.registry.installed import engine
+from schemac.registry.installed import engine, engines
 from schemac.source.diagnostic import Diagnostic, Severity
 from schemac.source.report import Report
 from schemac.source.text import SourceText, read_text
@@ -244,8 +245,7 @@ def emit(
     is_large: bool = False,
 ) -> tuple[list[Artifact], tuple[Loss, ...]]:
     """The artifacts of one dataset for all its targets, and what they could not express."""
-    wanted = TARGETS_OF.read(dataset.schema.extra) or options.targets
-    names = [name for name in options.targets if name in wanted]
+    names = engines_of(dataset, options.targets, is_named=bool(options.asked_for))
     groups = [names[number :: cores()] for number in range(min(cores(), len(names)))] if is_large else [names]
     artifacts: list[Artifact] = []
     losses: list[Loss] = []
@@ -311,12 +311,29 @@ def _asked_for(dataset: LogicalDataset, options: Options) -> frozenset[str]:
     return frozenset(TARGETS_OF.read(dataset.schema.extra) or options.asked_for)
 
 
+def engines_of(dataset: LogicalDataset, targets: Sequence[str], *, is_named: bool) -> list[str]:
+    """Return the engines that a dataset is for, of those that a run or a project has.
+
+    Where nobody named these, an engine that is none of the defaults joins them for a dataset that names it or has an
+    attribute of its domain.
+    """
+    built_for = TARGETS_OF.read(dataset.schema.extra)
+    found = set(targets)
+    if not is_named:
+        others = [e for e in engines() if not e.is_default]
+        found |= {e.name for e in others if e.name in (built_for or ()) or _has_attribute(e.domain, dataset)}
+    return [n for n in target_names() if n in found and (built_for is None or n in built_for)]
+
+
 def speaks_of(domain: str, dataset: LogicalDataset) -> bool:
     """Whether a schema names its engines, or has an attribute of this one's domain."""
-    extra = dataset.schema.extra
-    return TARGETS_OF.key in extra or any(
+    return TARGETS_OF.key in dataset.schema.extra or _has_attribute(domain, dataset)
+
+
+def _has_attribute(domain: str, dataset: LogicalDataset) -> bool:
+    return any(
         domain_of(key) == domain
-        for attributes in (extra, *(slot.extra for slot in preorder(dataset.columns)))
+        for attributes in (dataset.schema.extra, *(slot.extra for slot in preorder(dataset.columns)))
         for key in attributes
     )
 

@@ -12,6 +12,8 @@ ENGINE = Engine(
     position=60,
     artifacts="schemac.engines.iceberg.artifact:TARGET",
     judge="schemac.engines.iceberg.judge:JUDGE",
+    tables="schemac.engines.iceberg.tables.capability:TABLES",
+    domain="iceberg.apache.org",
     formats=(
         Format(
             "iceberg",

@@ -31,7 +31,7 @@ from schemac.engines.iceberg.types import (
     NestedField,
     Struct,
 )
-from schemac.importers.importer import Imported, Importer, Tree, refuse
+from schemac.importers.importer import Imported, Importer, NumberedVersion, Tree, refuse
 from schemac.logical.path import FieldPath, Part, dotted
 from schemac.source.catalogue import UNREADABLE_SOURCE
 from schemac.source.report import Report
@@ -52,7 +52,10 @@ def read(path: Path, report: Report) -> Imported | None:
         return None
     past = [schema for schema in metadata.schemas if schema.schema_id < metadata.current.schema_id]
     versions = [version_of(schema, metadata) for schema in (*past, metadata.current)]
-    return Imported(versions[-1][0], tuple(_comments(metadata, file)), _name(file))
+    numbered = [NumberedVersion(schema, ids, metadata.last_column_id) for schema, ids in versions]
+    return Imported(
+        numbered[-1].schema, tuple(_comments(metadata, file)), _name(file), numbered=tuple(numbered)
+    )
 
 
 def read_file(file: Path, report: Report) -> TableMetadata | None:

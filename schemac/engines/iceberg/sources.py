@@ -8,9 +8,9 @@ Source: the Iceberg table specification, "Table Metadata" and "File System Table
 import re
 from pathlib import Path
 
+from schemac.importers.sniffing import is_json_with
+
 METADATA_FILE = re.compile(r"v?([0-9]+)(?:-[0-9A-Za-z-]+)?(?:\.gz)?\.metadata\.json(?:\.gz)?")
-_HEAD = 1 << 16
-"""Bytes of a file that are looked at to tell what it is."""
 
 
 def metadata_file(path: Path) -> Path | None:
@@ -37,7 +37,9 @@ def is_source(path: Path) -> bool:
         return metadata_file(path) is not None
     if METADATA_FILE.fullmatch(path.name):
         return True
-    return path.suffix.lower() == ".json" and path.is_file() and _looks_like_one(path)
+    if path.suffix.lower() != ".json":
+        return False
+    return is_json_with(path, b'"last-column-id":') or is_json_with(path, b'"schema-id":')
 
 
 def _hinted(folder: Path) -> Path | None:
@@ -48,11 +50,3 @@ def _hinted(folder: Path) -> Path | None:
     version = hint.read_text(encoding="utf-8", errors="replace").strip()
     names = (f"v{version}.metadata.json", f"v{version}.gz.metadata.json", f"v{version}.metadata.json.gz")
     return next((folder / name for name in names if (folder / name).is_file()), None)
-
-
-def _looks_like_one(path: Path) -> bool:
-    """Whether a JSON file soon has a word that only Iceberg's metadata and schemas have; blanks do not count."""
-    with path.open("rb") as stream:
-        head = b"".join(stream.read(_HEAD).split())
-    is_metadata = b'"format-version":' in head and b'"table-uuid":' in head
-    return head.startswith(b"{") and (is_metadata or b'"schema-id":' in head)
