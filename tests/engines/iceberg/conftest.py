@@ -13,12 +13,19 @@ CATALOG = "local"
 def catalog(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
     """The catalog `local`, which `load_catalog` finds as well; its namespace is `n`."""
     pytest.importorskip("pyiceberg", reason="pyiceberg is not installed: pip install 'schemac[iceberg]'")
-    from pyiceberg.catalog import load_catalog
+    from pyiceberg import catalog as module
+    from pyiceberg.utils.config import Config
 
-    monkeypatch.setenv(f"PYICEBERG_CATALOG__{CATALOG.upper()}__TYPE", "sql")
-    monkeypatch.setenv(f"PYICEBERG_CATALOG__{CATALOG.upper()}__URI", f"sqlite:///{tmp_path}/catalog.db")
-    monkeypatch.setenv(f"PYICEBERG_CATALOG__{CATALOG.upper()}__WAREHOUSE", f"file://{tmp_path}/warehouse")
-    found = load_catalog(CATALOG)
+    settings = {
+        "TYPE": "sql",
+        "URI": f"sqlite:///{tmp_path}/catalog.db",
+        "WAREHOUSE": f"file://{tmp_path}/warehouse",
+    }
+    for key, value in settings.items():
+        monkeypatch.setenv(f"PYICEBERG_CATALOG__{CATALOG.upper()}__{key}", value)
+    # pyiceberg reads the environment once, when it is imported.
+    monkeypatch.setattr(module, "_ENV_CONFIG", Config())
+    found = module.load_catalog(CATALOG)
     found.create_namespace("n")
     yield found
     found.close()
