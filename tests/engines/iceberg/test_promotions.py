@@ -31,7 +31,7 @@ TYPES: dict[str, tuple[Manifest, Any]] = {
     "time": (of("Time", unit="Microsecond"), datetime.time(23, 59, 59, 999999)),
     "timestamp": (
         of("Timestamp", unit="Microsecond", timezone=None),
-        datetime.datetime(2024, 2, 29, 1, 2, 3, 4),
+        datetime.datetime(2024, 2, 29, 1, 2, 3, 4),  # noqa: DTZ001 — a clock without zone
     ),
     "timestamptz": (
         of("Timestamp", unit="Microsecond"),
@@ -105,5 +105,5 @@ def _close(read: Any, value: Any) -> bool:
     if isinstance(value, list | tuple):
         return all(_close(*both) for both in zip(read, value, strict=True))
     if isinstance(value, float):
-        return abs(read - value) < 1e-8
-    return (read.bytes if hasattr(read, "bytes") else read) == value
+        return bool(abs(read - value) < 1e-8)
+    return bool((read.bytes if hasattr(read, "bytes") else read) == value)
