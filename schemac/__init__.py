@@ -16,6 +16,7 @@ from schemac.version import __version__
 if TYPE_CHECKING:
     from schemac.api import (
         Dataset,
+        build_text,
         check_text,
         compile_file,
         compile_text,
@@ -42,6 +43,7 @@ __all__ = [
     "SchemaError",
     "Severity",
     "__version__",
+    "build_text",
     "check_text",
     "compile_file",
     "compile_text",
@@ -56,7 +58,9 @@ __all__ = [
 ]
 
 _HOMES = {
-    **dict.fromkeys(("Dataset", "check_text", "compile_file", "compile_text", "diff"), "schemac.api"),
+    **dict.fromkeys(
+        ("Dataset", "build_text", "check_text", "compile_file", "compile_text", "diff"), "schemac.api"
+    ),
     **dict.fromkeys(("from_arrow", "from_lance", "from_odf", "from_paimon", "from_parquet"), "schemac.api"),
     **dict.fromkeys(("from_spark", "from_spark_ddl"), "schemac.api"),
     **dict.fromkeys(("Diagnostic", "SchemaError", "Severity"), "schemac.source.diagnostic"),

@@ -3,6 +3,7 @@
 Layer: api.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -20,9 +21,11 @@ from schemac.logical.origins import Origins
 from schemac.logical.path import quoted
 from schemac.logical.slots import columns
 from schemac.logical.system import Variant
-from schemac.project.compile import check_source, collector_paused, lowering_of
+from schemac.project.compile import collector_paused
 from schemac.project.configuration import Project, find_project
 from schemac.project.discovery import lock_path
+from schemac.project.options import Options
+from schemac.project.stages import check_source, compile_source, lowering_of
 from schemac.source.catalogue import UNREADABLE_SOURCE, UNSUPPORTED_ARROW_TYPE
 from schemac.source.diagnostic import Diagnostic, SchemaError, Severity
 from schemac.source.report import Report
@@ -156,6 +159,35 @@ def compile_text(
     report = Report()
     settings = _project(project, report) if project is not None else Project(Path())
     return _compile(SourceText(text, name), settings, report, strict, system_columns)
+
+
+def build_text(
+    text: str,
+    *,
+    targets: Sequence[str] | None = None,
+    name: str = "<text>",
+    strict: bool = False,
+    project: str | Path | None = None,
+) -> dict[str, bytes]:
+    """Return the artifacts of a manifest's text, as `schemac build` would write them: bytes by path below the output folder.
+
+    `targets` are those of the project unless given; `project` is as for `compile_text`. Raises SchemaError with all
+    findings if there are errors.
+    """
+    report = Report()
+    settings = _project(project, report) if project is not None else Project(Path())
+    configuration = settings.configuration
+    options = Options(
+        strict or configuration.strict,
+        tuple(targets if targets is not None else configuration.targets),
+        frozenset(targets or ()),
+        settings.versions,
+        lowering_of(settings),
+        system_columns=configuration.system_columns,
+    )
+    made = compile_source(SourceText(text, name), settings, options, report)
+    _raise_errors(report)
+    return {f"{one.dataset.name}/{a.path}": a.content for one in made for a in one.artifacts}
 
 
 def compile_file(

@@ -5,8 +5,9 @@ from pathlib import Path
 
 from schemac.arrow.lower import lower
 from schemac.logical.dataset import LogicalDataset
-from schemac.project.compile import Options, check_source, emit
 from schemac.project.configuration import Project, find_project
+from schemac.project.options import Options
+from schemac.project.stages import compile_source
 from schemac.source.diagnostic import Diagnostic, Severity
 from schemac.source.report import Report
 from schemac.source.text import decode_text
@@ -54,11 +55,9 @@ def compile_bytes(
     source = decode_text(content, name, report)
     if source is None:
         return compiled
-    compiled.datasets = check_source(source, project, report, strict=strict)
-    if report.has_errors:
-        return compiled
-    for dataset in compiled.datasets:
-        artifacts, losses = emit(dataset, Options(strict=strict, show_losses=show_losses), report)
+    options = Options(strict=strict, show_losses=show_losses)
+    for dataset, artifacts, losses in compile_source(source, project, options, report):
+        compiled.datasets.append(dataset)
         written = {artifact.path: artifact.content for artifact in artifacts}
         texts = {file: written[path].decode() for path, file in _ARTIFACTS.items() if path in written}
         if not losses:

@@ -11,8 +11,10 @@ from schemac.artifacts.store import Build, Store, Written
 from schemac.cli.output import add_compile_arguments, exit_code, say, show
 from schemac.cli.project import open_project, out_folder
 from schemac.physical.arrow import numpy_left_out
-from schemac.project.compile import Options, Output, compile_files, lowering_of
+from schemac.project.compile import Output, compile_files
 from schemac.project.configuration import Project
+from schemac.project.options import Options
+from schemac.project.stages import lowering_of
 from schemac.source.catalogue import STALE_ARTIFACT
 from schemac.source.diagnostic import Diagnostic, Severity
 from schemac.source.render.text import count_summary

@@ -7,7 +7,8 @@ import argparse
 
 from schemac.cli.output import add_compile_arguments, exit_code, say, show
 from schemac.cli.project import open_project
-from schemac.project.compile import Options, compile_files
+from schemac.project.compile import compile_files
+from schemac.project.options import Options
 from schemac.source.render.text import count_summary
 from schemac.source.report import Report
 

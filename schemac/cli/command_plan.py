@@ -15,8 +15,8 @@ from schemac.cli.terminal import put, put_json
 from schemac.evolution.side import Side
 from schemac.evolution.tables import TABLES, TableChange, refuse_rounding
 from schemac.identity.lock import LockedDataset
-from schemac.project.compile import engines_of, is_left_aside
 from schemac.project.configuration import Project
+from schemac.project.targets import engines_of, is_left_aside
 from schemac.registry.installed import engine, engines
 from schemac.source.catalogue import UNUSABLE_TABLE
 from schemac.source.render.json import render_json

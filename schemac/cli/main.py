@@ -56,7 +56,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except Exception as error:
         if os.environ.get("SCHEMAC_TRACEBACK"):
             raise
-        tell(f"schemac: internal error: {type(error).__name__}: {error}")
+        where = ", ".join(getattr(error, "__notes__", ()))
+        tell(f"schemac: internal error: {type(error).__name__}: {error}" + (f", {where}" if where else ""))
         tell(
             "this is a mistake of schemac, not yours; please report it with the input and the output of the same run\n"
             "with SCHEMAC_TRACEBACK=1 in the environment"

@@ -7,7 +7,7 @@ even so is left out, so that all else is still looked at; the report then has er
 such a dataset.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import PurePath
 from typing import Any
@@ -31,7 +31,7 @@ from schemac.source.report import Report, label
 from schemac.source.suggest import fold
 from schemac.source.text import SourceText
 from schemac.syntax.complaints import Vocabulary, complaints
-from schemac.syntax.document import Document, TreePath, parse
+from schemac.syntax.document import Document, TreePath
 
 
 def _advise_option(key: str, field: Mapping[str, Any]) -> str:
@@ -94,6 +94,7 @@ _PARTS = {"itemType": Part.ITEM, "keyType": Part.KEY, "valueType": Part.VALUE}
 
 
 def bind(
+    documents: Sequence[Document],
     source: SourceText,
     report: Report,
     *,
@@ -101,12 +102,11 @@ def bind(
     is_named: bool = True,
     stem: str | None = None,
 ) -> list[LogicalDataset]:
-    """The datasets of a manifest; what is wrong with it is in the report.
+    """Return the datasets of a manifest's documents; what is wrong with it is in the report.
 
     A file that nobody named, but that lay in a folder, may well be something else than a manifest. A dataset without a
     name is called after the text, or `stem`.
     """
-    documents = parse(source, report)
     # A text that is no file is called `<text>`.
     stem = (PurePath(source.name).stem if stem is None else stem).removesuffix(".schema").strip(
         "<>"

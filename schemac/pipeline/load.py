@@ -22,10 +22,11 @@ from schemac.physical.field import LoweredSchema
 from schemac.pipeline.job import Job
 from schemac.pipeline.mapping import mapping_mistakes
 from schemac.pipeline.source_options import option_mistakes
-from schemac.project.compile import Options, check_source, emit
 from schemac.project.configuration import Project, find_project
 from schemac.project.discovery import lock_path
 from schemac.project.locking import locked_datasets
+from schemac.project.options import Options
+from schemac.project.stages import check_source, emit
 from schemac.source.catalogue import PIPELINE_FILE, SOURCE_OPTION
 from schemac.source.diagnostic import Code
 from schemac.source.report import Report

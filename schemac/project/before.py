@@ -14,9 +14,9 @@ from schemac.identity.freeze import identify
 from schemac.identity.lock import Lock, LockedDataset
 from schemac.identity.lockfile import read_lock
 from schemac.logical.dataset import LogicalDataset
-from schemac.project.compile import check_source
 from schemac.project.configuration import Project
 from schemac.project.discovery import lock_path
+from schemac.project.stages import check_source
 from schemac.source.diagnostic import Severity
 from schemac.source.report import Report
 from schemac.source.text import SourceText, decode_text

@@ -20,7 +20,7 @@ from schemac.evolution.side import Pair, Side, pair, side_of_version
 from schemac.evolution.verdict import Verdict
 from schemac.project.before import Before, Sides, checked_datasets, sides_before
 from schemac.project.commits import read_commit
-from schemac.project.compile import CompiledFile, collector_paused, engines_of, is_left_aside, read_manifests
+from schemac.project.compile import CompiledFile, collector_paused, read_manifests
 from schemac.project.configuration import Project
 from schemac.project.discovery import ManifestFile, find_manifests, lock_path
 from schemac.project.moves import Unpaired, follow
@@ -36,6 +36,7 @@ from schemac.project.references import (
     read_folder,
     sides_of_file,
 )
+from schemac.project.targets import engines_of, is_left_aside
 from schemac.project.workers import cores, share
 from schemac.source.catalogue import UNKNOWN_REFERENCE
 from schemac.source.diagnostic import Diagnostic, Severity

@@ -14,8 +14,8 @@ from schemac.evolution.judge import judge, judged_engines
 from schemac.evolution.side import Side, pair
 from schemac.evolution.verdict import Outcome
 from schemac.logical.slots import preorder
-from schemac.project.compile import check_source
 from schemac.project.configuration import Project
+from schemac.project.stages import check_source
 from schemac.source.report import Report
 from schemac.source.text import decode_text
 from tests.compiling import compile_bytes

@@ -13,9 +13,9 @@ from schemac.evolution.changes import Change
 from schemac.evolution.diff import diff_of
 from schemac.evolution.judge import judge, judged_engines
 from schemac.evolution.side import Pair, Side, pair
-from schemac.project.compile import check_source
 from schemac.project.configuration import Project
 from schemac.project.partial import parts_of
+from schemac.project.stages import check_source
 from schemac.source.report import Report
 from schemac.source.text import SourceText
 from schemac.syntax.document import Document, parse

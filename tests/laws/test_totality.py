@@ -15,7 +15,8 @@ from schemac.arrow.lower import lower
 from schemac.artifacts.emission import target_names
 from schemac.engines.lance._generated.lance import file_pb2 as pb
 from schemac.logical.slots import preorder
-from schemac.project.compile import Options, emit
+from schemac.project.options import Options
+from schemac.project.stages import emit
 from schemac.source.diagnostic import Severity
 from schemac.source.report import Report
 from tests.conformance.oracle import canonical, lance_fields, split
@@ -29,10 +30,10 @@ def emitted(dataset: Dataset, *targets: str) -> tuple[dict[str, bytes], Report]:
     """The artifacts of some targets, with what they had to say."""
     report = Report()
     wanted = targets or target_names()
-    artifacts, _ = emit(
+    made = emit(
         dataset._logical, Options(targets=wanted, asked_for=frozenset(wanted), show_losses=True), report
     )
-    return {artifact.path: artifact.content for artifact in artifacts}, report
+    return {artifact.path: artifact.content for artifact in made.artifacts}, report
 
 
 def only(manifest: str) -> Dataset:

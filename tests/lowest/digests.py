@@ -6,8 +6,9 @@ Run as a program in two environments: `python -m tests.lowest.digests` prints a 
 from hashlib import sha256
 from pathlib import Path
 
-from schemac.project.compile import Options, check_source, emit
 from schemac.project.configuration import Project
+from schemac.project.options import Options
+from schemac.project.stages import compile_source
 from schemac.source.report import Report
 from schemac.source.text import decode_text
 
@@ -21,10 +22,12 @@ def digests() -> list[str]:
     for path in MANIFESTS:
         report = Report()
         source = decode_text(path.read_bytes(), path.name, report)
-        for dataset in check_source(source, Project(ROOT), report) if source is not None else ():
-            artifacts, _ = emit(dataset, Options(), report)
+        for made in compile_source(source, Project(ROOT), Options(), report) if source is not None else ():
             shown = path.relative_to(ROOT).as_posix()
-            lines += [f"{shown} {dataset.name}/{a.path} {sha256(a.content).hexdigest()}" for a in artifacts]
+            lines += [
+                f"{shown} {made.dataset.name}/{a.path} {sha256(a.content).hexdigest()}"
+                for a in made.artifacts
+            ]
     return sorted(lines)
 
 

@@ -105,3 +105,21 @@ def test_refuse_a_project_that_cannot_be_read(tmp_path: Path) -> None:
         with pytest.raises(schemac.SchemaError) as caught:
             schemac.compile_text("fields: []\n", project=project)
         assert {d.code for d in caught.value.diagnostics} == {"SC601"}
+
+
+def test_build_a_text_as_the_command_does(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    text = "name: rides\nfields: [{name: fare, type: Float64}, {name: tip, type: Float32}]\n"
+    (tmp_path / "rides.yaml").write_text(text)
+    monkeypatch.chdir(tmp_path)
+    assert main(["build"]) == 0
+    written = {
+        p.relative_to("build").as_posix(): p.read_bytes()
+        for p in Path("build/rides").rglob("*")
+        if p.is_file()
+    }
+    assert schemac.build_text(text, project=tmp_path) == written
+    assert set(schemac.build_text(text, targets=["arrow"])) == {
+        path for path in written if "/arrow/" in path or path.endswith("losses.json")
+    }
+    with pytest.raises(schemac.SchemaError, match="Flot64"):
+        schemac.build_text(text.replace("Float64", "Flot64"))

@@ -116,6 +116,30 @@ def test_call_a_mistake_of_ours_what_it_is(
     assert "internal error: ZeroDivisionError" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    ("name", "called"),
+    [
+        ("parse", "stages.parse"),
+        ("bind", "stages.bind"),
+        ("check", "stages.check"),
+        ("lower", "stages.lower"),
+        ("emit", "targets.load_target"),
+    ],
+)
+def test_name_the_stage_and_the_manifest_of_a_mistake_of_ours(
+    name: str,
+    called: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(f"schemac.project.{called}", lambda *_, **__: 1 / 0)
+    (tmp_path / "a.yaml").write_text("fields: [{name: a, type: Int64}]\n")
+    assert main(["build"]) == 3
+    assert f"ZeroDivisionError: division by zero, in the stage {name} of a.yaml" in capsys.readouterr().err
+
+
 def test_take_no_artifacts_of_another_build_for_manifests(tmp_path: Path) -> None:
     (tmp_path / "trips.yaml").write_text("fields: [{name: fare, type: Float64}]\n")
     for out in ("one", "two"):

@@ -6,9 +6,10 @@ from pathlib import Path
 import pytest
 
 from schemac.project import compile as stages
-from schemac.project.compile import Options, compile_files
+from schemac.project.compile import compile_files
 from schemac.project.configuration import Project
 from schemac.project.discovery import ManifestFile
+from schemac.project.options import Options
 from schemac.project.workers import share
 from schemac.source.report import Report
 from tests.bench.workload import write_manifests

@@ -56,7 +56,8 @@ def from_text(source: SourceText, path: Path, report: Report) -> Imported | None
         imported = _upgraded(content, path, report)
         return imported and Imported(imported.schema, imported.comments, name)
     edited = lifted(source, report)
-    datasets = [] if report.has_errors else bind(edited or source, report)
+    text = edited or source
+    datasets = [] if report.has_errors else bind(parse(text, report), text, report)
     if report.has_errors:
         return None
     if not datasets:

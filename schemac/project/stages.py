@@ -1,0 +1,109 @@
+"""The stages of a compilation: the first file to read.
+
+Layer: project.
+
+    parse    text → documents                                  schemac.syntax
+    bind     documents → logical datasets                      schemac.manifest, schemac.kinds
+    check    what is wrong with them, whatever the engine      schemac.checks
+    lower    logical fields → Arrow fields                     schemac.arrow
+    emit     Arrow fields → the files of each engine           schemac.engines
+
+Which engines a dataset is emitted for is settled in `project/targets.py`, many files and processes in `project/compile.py`.
+"""
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from schemac.arrow.lower import LoweringOptions, lower
+from schemac.artifacts.emission import Compilation
+from schemac.checks.run import check
+from schemac.logical.dataset import LogicalDataset
+from schemac.logical.system import Variant
+from schemac.manifest.bind import bind
+from schemac.manifest.system_columns import with_system_columns
+from schemac.project.configuration import Project
+from schemac.project.options import Options
+from schemac.project.targets import Emitted, emit_targets
+from schemac.source.report import Report
+from schemac.source.text import SourceText
+from schemac.syntax.document import parse
+
+if TYPE_CHECKING:
+    from schemac.project.locking import Locked
+
+
+def compile_source(
+    source: SourceText,
+    project: Project,
+    options: Options,
+    report: Report,
+    locked: "Mapping[str, Locked] | None" = None,
+) -> list[Emitted]:
+    """Compile one text: a value for each of its datasets, in their order; none where the report has errors.
+
+    `locked` is what the lock beside the text says of each dataset.
+    """
+    datasets = check_source(
+        source, project, report, strict=options.strict, system_columns=options.system_columns
+    )
+    if report.has_errors:
+        return []
+    return [emit(dataset, options, report, (locked or {}).get(dataset.name)) for dataset in datasets]
+
+
+def check_source(
+    source: SourceText,
+    project: Project,
+    report: Report,
+    *,
+    strict: bool = False,
+    is_named: bool = True,
+    system_columns: Variant | None = None,
+    stem: str | None = None,
+) -> list[LogicalDataset]:
+    """Parse, bind and check one text; its datasets without a name are called after it, or `stem`."""
+    with stage("parse", source.name):
+        documents = parse(source, report)
+    with stage("bind", source.name):
+        datasets = bind(documents, source, report, strict=strict, is_named=is_named, stem=stem)
+        if system_columns is not None:
+            datasets = [with_system_columns(dataset, system_columns) for dataset in datasets]
+    with stage("check", source.name):
+        for dataset in datasets:
+            check(dataset, report, project.vocabularies)
+    return datasets
+
+
+def emit(
+    dataset: LogicalDataset,
+    options: Options,
+    report: Report,
+    locked: "Locked | None" = None,
+    *,
+    is_large: bool = False,
+) -> Emitted:
+    """Lower one checked dataset and emit it for its targets; `is_large` shares the targets between processes."""
+    with stage("lower", dataset.origins.file):
+        compilation = Compilation(dataset, lower(dataset, options.lowering))
+        if locked is not None:
+            compilation = locked.compilation(compilation, options.lowering)
+        compilation = replace(compilation, versions=options.versions)
+    with stage("emit", dataset.origins.file):
+        return emit_targets(compilation, options, report, is_large=is_large)
+
+
+def lowering_of(project: Project, *, metadata: bool = True) -> LoweringOptions:
+    """Return how a project's schemas become Arrow's; `metadata=False` leaves attributes out in any case."""
+    return LoweringOptions(project.defaults, project.configuration.metadata and metadata)
+
+
+@contextmanager
+def stage(name: str, manifest: str) -> Iterator[None]:
+    """Note on an exception, which is always a mistake of the compiler, in which stage of which manifest it was."""
+    try:
+        yield
+    except Exception as error:
+        error.add_note(f"in the stage {name} of {manifest}")
+        raise

@@ -1,0 +1,178 @@
+"""Which engines a dataset is emitted for, and what becomes of those that cannot hold it.
+
+Layer: project.
+Shape: an engine that is optional and that nobody speaks of is left out where it refuses a dataset, with a warning; every
+other refusal is an error of the build.
+"""
+
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
+from typing import NamedTuple
+
+from schemac.artifacts.emission import (
+    Artifact,
+    Compilation,
+    Emission,
+    Loss,
+    Target,
+    default_targets,
+    load_target,
+    target_names,
+)
+from schemac.attributes.own import TARGETS_OF
+from schemac.attributes.registry import domain_of
+from schemac.logical.dataset import LogicalDataset
+from schemac.logical.slots import preorder
+from schemac.project.options import Options
+from schemac.project.workers import cores, share
+from schemac.registry.installed import engine, engines
+from schemac.source.diagnostic import Diagnostic, Severity
+from schemac.source.report import Report
+
+
+class Emitted(NamedTuple):
+    """What became of one dataset."""
+
+    dataset: LogicalDataset
+    artifacts: list[Artifact]
+    losses: tuple[Loss, ...]
+    """What the engines cannot express of it."""
+
+
+def emit_targets(
+    compilation: Compilation, options: Options, report: Report, *, is_large: bool = False
+) -> Emitted:
+    """Emit a lowered dataset for all its targets; `is_large` shares them between processes."""
+    names = engines_of(compilation.dataset, options.targets, is_named=bool(options.asked_for))
+    groups = [names[number :: cores()] for number in range(min(cores(), len(names)))] if is_large else [names]
+    artifacts: list[Artifact] = []
+    losses: list[Loss] = []
+    said: list[Diagnostic] = []
+    for made, lost, diagnostics in share([partial(_emit, compilation, group, options) for group in groups]):
+        artifacts += made
+        losses += lost
+        said += diagnostics
+    has_errors = any(d.severity is Severity.ERROR for d in said)
+    # Where nothing is built it does not matter without what.
+    report.extend(d for d in said if not (has_errors and d.code in _left_out_codes(names)))
+    losses.sort(key=lambda loss: names.index(loss.target))
+    artifacts.append(Artifact("losses.json", _losses_json(losses)))
+    return Emitted(compilation.dataset, artifacts, tuple(losses))
+
+
+def _left_out_codes(names: Sequence[str]) -> set[str]:
+    codes = [load_target(name).left_out_code for name in names]
+    return {code.id for code in codes if code is not None}
+
+
+def _emit(
+    compilation: Compilation, names: Sequence[str], options: Options
+) -> tuple[list[Artifact], list[Loss], tuple[Diagnostic, ...]]:
+    """Artifacts, losses and findings of some targets."""
+    report = Report()
+    artifacts: list[Artifact] = []
+    losses: list[Loss] = []
+    for name in names:
+        target = load_target(name)
+        said = Report()
+        emission = Emission(compilation.dataset, name, target.loss_code, said)
+        made = target.emit(compilation, emission)
+        if (
+            said.has_errors
+            and engine(name).is_optional
+            and not _is_wanted(target, compilation.dataset, options)
+        ):
+            losses.append(_leave_out(target, compilation.dataset, said, report))
+            continue
+        if target.beside is not None and not said.has_errors:
+            target.beside(compilation, emission, _asked_for(compilation.dataset, options))
+        artifacts += made
+        losses += emission.losses
+        if options.show_losses:
+            emission.report_losses()
+        report.extend(said.diagnostics)
+    return artifacts, losses, report.diagnostics
+
+
+def _is_wanted(target: Target, dataset: LogicalDataset, options: Options) -> bool:
+    """Whether the run or the schema speaks of this engine."""
+    return target.name in options.asked_for or speaks_of(engine(target.name).domain, dataset)
+
+
+def _asked_for(dataset: LogicalDataset, options: Options) -> frozenset[str]:
+    """The engines that the schema names, or else the run or the project."""
+    return frozenset(TARGETS_OF.read(dataset.schema.extra) or options.asked_for)
+
+
+def engines_of(dataset: LogicalDataset, targets: Sequence[str], *, is_named: bool) -> list[str]:
+    """Return the engines that a dataset is for, of those that a run or a project has.
+
+    Where nobody named these, an engine that is none of the defaults joins them for a dataset that names it or has an
+    attribute of its domain.
+    """
+    built_for = TARGETS_OF.read(dataset.schema.extra)
+    found = set(targets)
+    if not is_named:
+        others = [e for e in engines() if not e.is_default]
+        found |= {e.name for e in others if e.name in (built_for or ()) or _has_attribute(e.domain, dataset)}
+    return [n for n in target_names() if n in found and (built_for is None or n in built_for)]
+
+
+def speaks_of(domain: str, dataset: LogicalDataset) -> bool:
+    """Whether a schema names its engines, or has an attribute of this one's domain."""
+    return TARGETS_OF.key in dataset.schema.extra or _has_attribute(domain, dataset)
+
+
+def _has_attribute(domain: str, dataset: LogicalDataset) -> bool:
+    return any(
+        domain_of(key) == domain
+        for attributes in (dataset.schema.extra, *(slot.extra for slot in preorder(dataset.columns)))
+        for key in attributes
+    )
+
+
+def is_left_aside(name: str, dataset: LogicalDataset) -> bool:
+    """Tell whether an engine is left out of a dataset where nobody names engines: it is optional, and not spoken of."""
+    return engine(name).is_optional and not speaks_of(engine(name).domain, dataset)
+
+
+def _leave_out(target: Target, dataset: LogicalDataset, said: Report, report: Report) -> Loss:
+    """Say that a dataset is built without a target, and give the first reason."""
+    assert target.left_out_code is not None
+    first = next(d for d in said.diagnostics if d.severity is Severity.ERROR)
+    others = ", ".join(name for name in default_targets() if name != target.name)
+    message = f"{dataset.name} is built without {target.name}: {first.message}"
+    help = f"name the engines that it is for: `{TARGETS_OF.key}: [{others}]` under the schema's `extra:`"
+    report.extend(
+        [
+            replace(
+                first,
+                code=target.left_out_code.id,
+                slug=target.left_out_code.slug,
+                severity=target.left_out_code.severity,
+                message=message,
+                help=help,
+            )
+        ]
+    )
+    return Loss(target.name, first.path, "the dataset as a whole", f"nothing: {first.message}")
+
+
+def _losses_json(losses: Sequence[Loss]) -> bytes:
+    lines = [
+        json.dumps(
+            {
+                **({"artifact": loss.artifact} if loss.artifact else {}),
+                "becomes": loss.becomes,
+                "field": loss.path,
+                "lost": loss.lost,
+                "target": loss.target,
+            },
+            ensure_ascii=False,
+        )
+        for loss in losses
+    ]
+    body = ",\n  ".join(lines)
+    return (f'{{"losses": [\n  {body}\n]}}\n' if lines else '{"losses": []}\n').encode()
