@@ -79,17 +79,22 @@ def text_of(schema: IcebergSchema) -> str:
     return f'{{\n{head}  "fields": {fields}\n}}\n'
 
 
-def emit(compilation: Compilation, emission: Emission) -> list[Artifact]:
-    """Schema and DDL."""
-    dataset = compilation.dataset
+def schema_of(compilation: Compilation, emission: Emission) -> IcebergSchema:
+    """The schema with the ids of its lock; not to be used where the emission found an error."""
     version = compilation.version
-    schema = to_schema(
-        dataset,
+    return to_schema(
+        compilation.dataset,
         compilation.lowered,
         emission,
         compilation.ids,
         0 if version is None else version.number - 1,
     )
+
+
+def emit(compilation: Compilation, emission: Emission) -> list[Artifact]:
+    """Schema and DDL."""
+    dataset = compilation.dataset
+    schema = schema_of(compilation, emission)
     if emission.findings.report.has_errors:
         return []
     if odf.DESCRIPTION.key in dataset.schema.extra:

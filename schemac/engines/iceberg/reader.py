@@ -48,14 +48,28 @@ def read(path: Path, report: Report) -> Imported | None:
         refuse(path, "there is no metadata file in it, such as `metadata/v1.metadata.json`", report)
         return None
     metadata = read_file(file, report)
-    if metadata is None:
-        return None
+    return None if metadata is None else _imported(metadata, _name(file))
+
+
+def read_object(source: Any, report: Report) -> Imported | None:
+    """The same of a table or schema of pyiceberg, or of what their JSON says."""
+    name = None
+    if hasattr(source, "metadata"):
+        name, source = source.name()[-1], source.metadata
+    if hasattr(source, "model_dump"):
+        source = source.model_dump(mode="json", by_alias=True)
+    try:
+        return _imported(metadata_of(source), name)
+    except UnreadableError as error:
+        refuse("<pyiceberg>", f"it is no table or schema of Iceberg: {error}", report)
+    return None
+
+
+def _imported(metadata: TableMetadata, name: str | None) -> Imported:
     past = [schema for schema in metadata.schemas if schema.schema_id < metadata.current.schema_id]
     versions = [version_of(schema, metadata) for schema in (*past, metadata.current)]
     numbered = [NumberedVersion(schema, ids, metadata.last_column_id) for schema, ids in versions]
-    return Imported(
-        numbered[-1].schema, tuple(_comments(metadata, file)), _name(file), numbered=tuple(numbered)
-    )
+    return Imported(numbered[-1].schema, tuple(_comments(metadata)), name, numbered=tuple(numbered))
 
 
 def read_file(file: Path, report: Report) -> TableMetadata | None:
@@ -90,7 +104,7 @@ def metadata_of(document: Any) -> TableMetadata:
 
 def version_of(schema: IcebergSchema, metadata: TableMetadata) -> tuple[Tree, dict[FieldPath, int]]:
     """A schema in the standard's long form, and the ids of its fields by their paths."""
-    lifting = _Lifting()
+    lifting = _Lifting(has_defaults=metadata.format_version >= FORMAT_3)
     fields = [lifting.member(column, (column.name,)) for column in schema.columns]
     extra: Tree = {}
     comment = metadata.properties.get("comment")
@@ -109,15 +123,18 @@ def version_of(schema: IcebergSchema, metadata: TableMetadata) -> tuple[Tree, di
     return {"fields": fields, **({"extra": extra} if extra else {})}, lifting.ids
 
 
-def _comments(metadata: TableMetadata, file: Path) -> list[str]:
+def _comments(metadata: TableMetadata) -> list[str]:
     comments = [
         f"from schema {metadata.current.schema_id} of an Iceberg table of format {metadata.format_version}"
     ]
+    fields = [field for _, field in metadata.current.preorder()]
+    if metadata.format_version < FORMAT_3 and any(_has_default(field) for field in fields):
+        comments.append("not kept: default values, which only format 3 has")
     if metadata.partition_sources:
         names = {field.id: ".".join(path) for path, field in metadata.current.preorder()}
         known = [names[id] for id in dict.fromkeys(metadata.partition_sources) if id in names]
         comments.append(
-            f"not kept: that it is partitioned by {', '.join(' '.join(n.split()) for n in known)}"
+            f"not kept: that it is partitioned or sorted by {', '.join(' '.join(n.split()) for n in known)}"
         )
     return comments
 
@@ -132,25 +149,30 @@ def _least_format(schema: IcebergSchema) -> int:
     """The lowest format that has all that a schema has."""
     for _, field in schema.preorder():
         is_new = field.type.word.partition("(")[0] in _OF_FORMAT_3
-        if is_new or field.initial_default is not None or field.write_default is not None:
+        if is_new or _has_default(field):
             return FORMAT_3
     return FORMAT_2
+
+
+def _has_default(field: NestedField) -> bool:
+    return field.initial_default is not None or field.write_default is not None
 
 
 class _Lifting:
     """Turns types into kinds with attributes, and gathers ids."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, has_defaults: bool) -> None:
         self.ids: dict[FieldPath, int] = {}
+        self._has_defaults = has_defaults
 
     def member(self, field: NestedField, path: FieldPath) -> Tree:
         """A column, or a member of a struct."""
         type_, extra = self._slot(field, path)
         if field.doc is not None:
             extra = {DESCRIPTION.key: field.doc, **extra}
-        if field.initial_default is not None:
+        if self._has_defaults and field.initial_default is not None:
             extra = {**extra, attributes.INITIAL_DEFAULT.key: field.initial_default}
-        if field.write_default is not None:
+        if self._has_defaults and field.write_default is not None:
             extra = {**extra, attributes.WRITE_DEFAULT.key: field.write_default}
         return {"name": field.name, "type": type_, **({"extra": extra} if extra else {})}
 
