@@ -197,11 +197,11 @@ def _type(change: Change, sides: Pair, old: Slot, new: Slot) -> Judgement:
         hint = f", except in format {FORMAT_3}" if needs_format_3(was, is_) else ""
         return Judgement(Outcome.REFUSED, f"{was.word} cannot become {is_.word}{hint}", _BESIDE)
     if _is_doubtful(old, new):
-        return Judgement(
-            Outcome.DATA,
-            f"values that do not fit {is_.word} cannot be read any more",
-            f"look at the values of {old.title} first",
-        )
+        title = new.type.title()
+        reason = f"Iceberg's type becomes {is_.word}, and values that do not fit {title} stay as they are"
+        if was.word == "date":
+            reason = f"days that do not fit {is_.word} cannot be read any more"
+        return Judgement(Outcome.DATA, reason, f"look at the values of {old.title} first")
     return Judgement(Outcome.METADATA, "values are cast when they are read")
 
 

@@ -9,8 +9,7 @@ from schemac.importers.sniffing import is_json_with
 
 
 def is_struct_type(path: Path) -> bool:
-    """Tell whether a file is a StructType as JSON: other systems have structs as well, whose fields are not `nullable`."""
+    """Tell whether a file is a StructType as JSON; the structs of table formats have words that Spark's have not."""
     if path.suffix.lower() != ".json" or not is_json_with(path, b'"type":"struct"'):
         return False
-    is_empty = is_json_with(path, b'"fields":[]') and not is_json_with(path, b'"schema-id":')
-    return is_empty or is_json_with(path, b'"nullable":')
+    return not any(is_json_with(path, mark) for mark in (b'"schema-id":', b'"last-column-id":'))
