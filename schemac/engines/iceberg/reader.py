@@ -11,6 +11,7 @@ Source: as in `schemac.engines.iceberg.read`.
 import gzip
 import json
 import re
+import zlib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -87,7 +88,7 @@ def read_file(file: Path, report: Report) -> TableMetadata | None:
         at = (error.lineno, error.colno, error.lineno, error.colno + 1)
         message = f"cannot read {file}: it is no JSON: {error.msg[0].lower()}{error.msg[1:]}"
         report.add(UNREADABLE_SOURCE, message, file=str(file), at=at)
-    except (ValueError, RecursionError, EOFError, gzip.BadGzipFile) as error:
+    except (ValueError, RecursionError, EOFError, gzip.BadGzipFile, zlib.error) as error:
         refuse(file, f"it is no JSON: {error}", report)
     except UnreadableError as error:
         refuse(file, f"it is no metadata of Iceberg: {error}", report)
