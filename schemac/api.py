@@ -23,7 +23,7 @@ from schemac.logical.slots import columns
 from schemac.logical.system import Variant
 from schemac.project.compile import collector_paused
 from schemac.project.configuration import Project, find_project
-from schemac.project.discovery import lock_path
+from schemac.project.discovery import has_lock
 from schemac.project.options import Options
 from schemac.project.stages import check_source, compile_source, lowering_of
 from schemac.source.catalogue import UNREADABLE_SOURCE, UNSUPPORTED_ARROW_TYPE
@@ -33,6 +33,8 @@ from schemac.source.text import SourceText, read_text
 from schemac.syntax.complaints import complaints
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     import pyarrow as pa
 
     from schemac.engines.lance._generated.lance.file_pb2 import Schema as LanceSchema
@@ -56,6 +58,8 @@ class Dataset:
     """What was found beside errors: warnings and notes about the dataset, and about the text as a whole."""
     _lowering: LoweringOptions = field(default=LoweringOptions(), repr=False)
     """Encodings and metadata as its project settles them."""
+    _versions: "Mapping[str, str]" = field(default_factory=dict, repr=False)
+    """Versions of engines that the losses are to hold for, where its project names them."""
 
     @property
     def name(self) -> str:
@@ -69,8 +73,10 @@ class Dataset:
 
     @cached_property
     def _compilation(self) -> Compilation:
-        plain = Compilation(self._logical, lower(self._logical, self._lowering))
-        return plain if self._locked is None else self._locked.compilation(plain, self._lowering)
+        found = Compilation(self._logical, lower(self._logical, self._lowering))
+        if self._locked is not None:
+            found = self._locked.compilation(found, self._lowering)
+        return replace(found, versions=self._versions)
 
     def to_arrow(self, *, metadata: bool | None = None, defaults: ArrowDefaults | None = None) -> "pa.Schema":
         """The pyarrow schema; `metadata=False` leaves attributes out, `defaults` encode fields without a hint.
@@ -215,7 +221,7 @@ def compile_file(
     _raise_errors(report)
     assert source is not None
     datasets = _compile(source, settings, report, strict, system_columns)
-    if not lock_path(Path(path)).exists():
+    if not has_lock(Path(path)):
         return datasets
     from schemac.project.locking import locked_datasets  # for start-up time: many manifests have no lock
 
@@ -223,8 +229,7 @@ def compile_file(
     locked = locked_datasets(Path(path), str(path), logical, report, is_error=False)
     _raise_errors(report)
     found = _by_dataset(logical, report)
-    lowering = lowering_of(settings)
-    return [Dataset(d, locked[d.name], w, lowering) for d, w in zip(logical, found, strict=True)]
+    return [replace(d, _locked=locked[d.name], warnings=w) for d, w in zip(datasets, found, strict=True)]
 
 
 def _project(given: str | Path, report: Report) -> Project:
@@ -342,8 +347,12 @@ def _from_source(path: str | Path, format: str, name: str | None) -> Dataset:
 def _from_imported(imported: "Imported | None", name: str, file: str, report: Report) -> Dataset:
     if imported is not None and imported.others:
         names = ", ".join(str(one.name) for one in (imported, *imported.others))
-        message = f"{file} holds {len(imported.others) + 1} datasets ({names}), and one is wanted"
-        report.add(UNREADABLE_SOURCE, message, file=file, help="split it, or import it with `schemac import`")
+        message = (
+            f"{file} holds {len(imported.others) + 1} datasets ({names}), but only one can be imported here"
+        )
+        report.add(
+            UNREADABLE_SOURCE, message, file=file, help="split the file, or import it with `schemac import`"
+        )
     _raise_errors(report)
     assert imported is not None
     logical = from_tree(imported.schema, name, file, report)
@@ -413,7 +422,10 @@ def _compile(
     _raise_errors(report)
     found = _by_dataset(datasets, report)
     lowering = lowering_of(project)
-    return [Dataset(dataset, None, w, lowering) for dataset, w in zip(datasets, found, strict=True)]
+    return [
+        Dataset(dataset, None, w, lowering, project.versions)
+        for dataset, w in zip(datasets, found, strict=True)
+    ]
 
 
 def _by_dataset(datasets: list[LogicalDataset], report: Report) -> list[tuple[Diagnostic, ...]]:

@@ -88,8 +88,8 @@ class OutputFolder:
             raise RefusedError(
                 DAMAGED_PROVENANCE,
                 f"{self.name}/{NAME} {error}",
-                f"if nothing of your own is in {self.name}, remove the folder and run `schemac build` again; "
-                "else give a new folder with `--out`",
+                f"if {self.name} has no files of your own, remove the folder and run `schemac build` again;"
+                " otherwise name a new folder with `--out`",
             ) from None
 
     def read(self, path: str) -> bytes | None:
@@ -127,7 +127,7 @@ class OutputFolder:
         sort = _sort_of(found.st_mode) if found is not None else "a file that schemac did not write"
         raise RefusedError(
             IN_THE_WAY,
-            f"{self.name}/{path} is {sort}, and in the way of an artifact",
+            f"{self.name}/{path} is {sort} in the place of an artifact",
             f"move it elsewhere, or build into another folder: `schemac build --out {self.name}-schemas`",
         )
 
@@ -142,7 +142,7 @@ class OutputFolder:
         for what, place in kept:
             where = Path(os.path.realpath(place)) if place is not None else None
             if where is not None and where.is_relative_to(self.root):
-                sort = "is" if where == Path(self.root) else "holds"
+                sort = "is" if where == Path(self.root) else "contains"
                 self._refuse_as_foreign(f"{self.name} {sort} {what} itself", "build")
 
     def _refuse_foreign(self) -> None:
@@ -150,14 +150,12 @@ class OutputFolder:
         if foreign:
             shown = _listed(foreign)
             self._refuse_as_foreign(
-                f"{self.name} has no {NAME}, but files that schemac did not write: {shown}",
+                f"{self.name} has no {NAME} but has files that schemac did not write: {shown}",
                 f"{self.name}/schemas",
             )
 
     def _refuse_as_foreign(self, message: str, instead: str) -> NoReturn:
-        raise RefusedError(
-            FOREIGN_FOLDER, message, f"give a folder of its own: `schemac build --out {instead}`"
-        )
+        raise RefusedError(FOREIGN_FOLDER, message, f"use a separate folder: `schemac build --out {instead}`")
 
     @contextmanager
     def _held(self, *, is_exclusive: bool, tell: Callable[[str], None]) -> Iterator[None]:
@@ -175,7 +173,7 @@ class OutputFolder:
                 try:
                     fcntl.flock(handle, kind | fcntl.LOCK_NB)
                 except BlockingIOError:
-                    tell(f"another build is writing into {self.name}; waiting for it to end")
+                    tell(f"another build is writing into {self.name}; waiting for it to finish")
                     fcntl.flock(handle, kind)
                 if self._is_still(handle, make=is_exclusive):
                     yield

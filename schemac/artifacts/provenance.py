@@ -89,7 +89,7 @@ def parse_provenance(content: bytes) -> Provenance:
     for name, built in datasets.items():
         wrong = next((path for path in built.files if not _is_inside(path, name)), None)
         if wrong is not None or not _DATASET.fullmatch(name):
-            raise DamagedError(f"lists {wrong or name!a}, which is no place of an artifact")
+            raise DamagedError(f"lists {wrong or name!a}, which cannot be the path of an artifact")
     return Provenance(datasets, compiler)
 
 

@@ -193,15 +193,15 @@ class Store:
             if present is None:
                 self._stale(report, path, "is missing")
             elif present != content:
-                self._stale(report, path, "is not what its manifest compiles to")
+                self._stale(report, path, "differs from what its manifest compiles to")
         after = build.merged(before)
         for name in before.datasets.keys() - after.datasets.keys():
-            self._stale(report, name, "is of a dataset that is gone")
+            self._stale(report, name, "belongs to a dataset that no longer exists")
         if self._folder.is_folder(STAGING) and os.listdir(self._folder.at(STAGING)):
-            self._stale(report, STAGING, "was left by a build that did not end")
+            self._stale(report, STAGING, "was left by a build that did not finish")
         present = self._folder.read(NAME)
         if not report.has_errors and present is not None and present != after.to_json():
-            self._stale(report, NAME, "is not what this build would write")
+            self._stale(report, NAME, "differs from what this build would write")
 
     def _stale(self, report: Report, path: str, what: str) -> None:
         shown = f"{self._name}/{path}" if path else self._name

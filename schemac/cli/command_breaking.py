@@ -36,16 +36,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="WHAT",
         help="lock, lock:N, git:REF, a manifest, or a folder of manifests or artifacts",
     )
-    parser.add_argument("--transitive", action="store_true", help="judge against every locked version")
+    parser.add_argument("--transitive", action="store_true", help="compare with every locked version")
     parser.add_argument(
         "--engine",
         action="append",
         choices=judged_engines(),
         metavar="NAME",
-        help=f"ask this engine only; may be repeated ({', '.join(judged_engines())}; default: the project's targets)",
+        help=f"judge for this engine only; may be repeated ({', '.join(judged_engines())}; default: the project's targets)",
     )
     parser.add_argument(
-        "--ignore-readers", action="store_true", help="leave programs that have the old schema out of it"
+        "--ignore-readers",
+        action="store_true",
+        help="do not judge for programs that still use the old schema",
     )
     add_versions(parser)
     add_output_arguments(parser)
@@ -179,4 +181,6 @@ def _summary(found: list[Comparison], options: argparse.Namespace) -> str:
         for outcome in (Outcome.REFUSED, Outcome.DATA, Outcome.REWRITE)
     ]
     grave = ", ".join(f"{count} {outcome}" for count, outcome in counts if count)
-    return f"{changes} change{'s' if changes != 1 else ''}{f': {grave}' if grave else ', none of them grave'}"
+    return (
+        f"{changes} change{'s' if changes != 1 else ''}{f': {grave}' if grave else ', none of them critical'}"
+    )

@@ -1,4 +1,4 @@
-"""`schemac explain`: what a code means, and what a target loses.
+"""`schemac explain`: what a code or a rule of the quarantine means, and what a target loses.
 
 Layer: cli.
 """
@@ -9,7 +9,7 @@ from schemac.cli.exit_code import ExitCode
 from schemac.cli.terminal import put, put_page, tell
 from schemac.source.catalogue import CATALOGUE
 from schemac.source.diagnostic import Code
-from schemac.source.pages import loss_pages, read_page
+from schemac.source.pages import loss_pages, read_page, rule_pages
 from schemac.source.suggest import closest
 
 
@@ -19,7 +19,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "code",
         nargs="?",
         metavar="CODE",
-        help="a code such as SC201, or its slug; `losses/spark` for what a target loses; without one, all are listed",
+        help="a code such as SC201, or its slug; a rule of the quarantine such as `range`; `losses/spark` for what a target"
+        " loses; `rules` and `losses` list these; without one, all codes are listed",
     )
 
 
@@ -30,12 +31,16 @@ def run(options: argparse.Namespace) -> int:
             put(f"{known.id}  {known.severity:<7}  {known.slug:<24}  {known.title}")
         return ExitCode.CLEAN
     wanted = options.code.strip().upper()
-    pages = {f"LOSSES/{target.upper()}": page for target, page in loss_pages().items()}
-    if wanted == "LOSSES":
-        put("\n".join(name.lower() for name in pages))
-        return ExitCode.CLEAN
-    if wanted in pages:
-        put_page(pages[wanted])
+    losses = {f"LOSSES/{target.upper()}": page for target, page in loss_pages().items()}
+    # A rule with its reason, such as `zone: say …`, is copied from a row of the quarantine.
+    rules = {name.upper(): page.text for name, page in rule_pages().items()}
+    pages = losses | rules
+    for group, listed in (("LOSSES", losses), ("RULES", rules)):
+        if wanted == group:
+            put("\n".join(name.lower() for name in listed))
+            return ExitCode.CLEAN
+    if wanted.partition(":")[0] in pages:
+        put_page(pages[wanted.partition(":")[0]])
         return ExitCode.CLEAN
     code: Code | None = CATALOGUE.get(wanted) or next(
         (c for c in CATALOGUE.values() if c.slug.upper() == wanted), None
@@ -44,7 +49,7 @@ def run(options: argparse.Namespace) -> int:
         names = [*CATALOGUE, *(c.slug for c in CATALOGUE.values()), *(name.lower() for name in pages)]
         near = closest(options.code, names)
         hint = f"; did you mean {near}?" if near else "; `schemac explain` lists all"
-        tell(f"schemac: there is no diagnostic '{options.code}'{hint}")
+        tell(f"schemac: there is no diagnostic code '{options.code}'{hint}")
         return ExitCode.USAGE
     put_page(read_page(code).text)
     return ExitCode.CLEAN

@@ -28,9 +28,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Arguments of the command."""
     add_dataset(parser)
     add_rounding(parser)
-    parser.add_argument("--table", metavar="PATH", help="the table as it is now")
+    parser.add_argument("--table", metavar="PATH", help="plan from the current state of this table")
     parser.add_argument("--from", dest="old", type=int, metavar="N", help="plan from this locked version")
-    parser.add_argument("--to", dest="new", type=int, metavar="N", help="to this one (default: the newest)")
+    parser.add_argument(
+        "--to", dest="new", type=int, metavar="N", help="plan to this locked version (default: the newest)"
+    )
     names = TABLES.names(engines())
     parser.add_argument(
         "--engine",
@@ -131,9 +133,9 @@ def _of_table(
         if name not in possible:
             report.add(
                 UNUSABLE_TABLE,
-                f"{path} is no table that {name} could change",
+                f"{path} is not a table that {name} can change",
                 file=path,
-                help=f"it can be planned for {one_of(possible)}",
+                help=f"possible engines: {one_of(possible)}",
             )
     if report.has_errors or names == [owner.name]:
         return names, None
@@ -153,6 +155,6 @@ def _of_versions(project: Project, new: Side, asked: Sequence[str] | None) -> li
 
 
 def _refuse_rounding(names: Sequence[str], rounded: Sequence[str], report: Report) -> None:
-    reasons = [TABLES.of(engine(name)).why_no_rounding for name in names] or ["no table is planned for"]
+    reasons = [TABLES.of(engine(name)).why_no_rounding for name in names] or ["there is no plan for a table"]
     if all(reasons):
         refuse_rounding(rounded, reasons[0], report)

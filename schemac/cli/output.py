@@ -43,27 +43,30 @@ _LEAST = 20
 def add_output_arguments(parser: argparse.ArgumentParser) -> None:
     """`--format`, `--max-findings`, `--fail-on`."""
     parser.add_argument(
-        "--format", choices=("text", *RENDERERS), default="text", help="form of the findings (default: text)"
+        "--format",
+        choices=("text", *RENDERERS),
+        default="text",
+        help="output format of the findings (default: text)",
     )
     parser.add_argument(
         "--max-findings",
         type=_count,
         default=100,
         metavar="N",
-        help="print at most N findings as text (default: 100)",
+        help="print at most N findings in text format (default: 100)",
     )
     parser.add_argument(
         "--fail-on",
         choices=("error", "warning"),
         default="error",
-        help="lowest severity that makes the exit code 1",
+        help="lowest severity that causes exit code 1",
     )
 
 
 def add_text_or_json(parser: argparse.ArgumentParser) -> None:
     """`--format` of commands that print no findings, and what is needed where there are some after all."""
     parser.add_argument(
-        "--format", choices=("text", "json"), default="text", help="form of the output (default: text)"
+        "--format", choices=("text", "json"), default="text", help="output format (default: text)"
     )
     parser.set_defaults(max_findings=100, fail_on="error")
 
@@ -81,11 +84,11 @@ def add_paths(parser: argparse.ArgumentParser) -> None:
 def add_compile_arguments(parser: argparse.ArgumentParser) -> None:
     """What `check` and `build` have in common."""
     add_paths(parser)
-    parser.add_argument("--strict", action="store_true", help="accept the ODF standard and nothing else")
+    parser.add_argument("--strict", action="store_true", help="accept only what is in the ODF standard")
     parser.add_argument(
         "--system-columns",
         choices=tuple(VARIANTS),
-        help="insert the standard's system columns where they are missing, with the types of RFC-016 or of kamu",
+        help="insert missing system columns of the standard, with the types of RFC-016 or of kamu",
     )
     add_output_arguments(parser)
 

@@ -52,8 +52,8 @@ def add_rounding(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="FIELD",
-        help="let this field's values become the nearest ones of a Lance table's new type; may be repeated "
-        "(numbers: of two the even one; dates and times are cut to the unit before)",
+        help="round this field's values to the nearest ones of the new type, on a Lance table; may be repeated "
+        "(numbers: ties to even; dates and times are truncated)",
     )
 
 

@@ -7,7 +7,7 @@ has one state for ever; a dropped field's last state is its tombstone, unless th
 Nothing is ever taken out.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from decimal import Decimal
 from functools import cached_property
@@ -139,13 +139,6 @@ def paths_of(states: Iterable[State]) -> dict[int, FieldPath]:
     for id in by_id:
         path(id)
     return paths
-
-
-def numbers_by_path(states: Iterable[State]) -> Mapping[FieldPath, Numbers]:
-    """The numbers of every field of one version."""
-    states = tuple(states)
-    paths = paths_of(states)
-    return {paths[state.id]: state.numbers for state in states}
 
 
 def order_of(state: State) -> tuple[int, Decimal, int]:

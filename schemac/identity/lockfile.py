@@ -72,7 +72,7 @@ def read_lock(text: str, file: str, report: Report) -> Lock | None:
         if line.startswith(_CONFLICT):
             report.add(
                 UNMERGED_LOCK,
-                f"{file} holds two branches that git could not merge",
+                f"{file} has changes of two branches that git could not merge",
                 file=file,
                 at=(number, 1, number, len(line) + 1),
                 help="run `schemac lock --resolve`",
@@ -80,15 +80,15 @@ def read_lock(text: str, file: str, report: Report) -> Lock | None:
             return None
     form = _FORM.match(lines[0])
     if form is None:
-        _refuse(1, "this is no lock of schemac: its first line says something else", file, report)
+        _refuse(1, "this is not a lock file of schemac: its first line is not the expected one", file, report)
         return None
     if form[1] != _OWN_FORM:
         report.add(
             DAMAGED_LOCK,
-            f"{file}: this lock is of form {form[1]}, and this schemac reads form {_OWN_FORM} alone",
+            f"{file}: this lock has format {form[1]}, but this version of schemac reads only format {_OWN_FORM}",
             file=file,
             at=(1, 1, 1, 1),
-            help="install the newer schemac that wrote it",
+            help="install the newer version of schemac that wrote it",
         )
         return None
     reader = _Reader(file, report)
@@ -100,7 +100,7 @@ def read_lock(text: str, file: str, report: Report) -> Lock | None:
                 _refuse(number, str(error), file, report)
                 return None
     if not reader.is_ended:
-        _refuse(len(lines), "the file is cut off: its last line is missing", file, report)
+        _refuse(len(lines), "the file is truncated: its last line is missing", file, report)
     return reader.lock()
 
 
@@ -120,7 +120,7 @@ class _Reader:
     def take(self, number: int, line: str) -> None:
         line = _checked(line)
         if self.is_ended:
-            raise _DamageError("nothing stands after the last line")
+            raise _DamageError("there is something after the last line")
         if line == _END:
             self._close()
             self.is_ended = True
@@ -128,15 +128,15 @@ class _Reader:
             self._close()
             name = str(_json(match[1]))
             if self._datasets and name <= self._datasets[-1].name:
-                raise _DamageError(f"dataset {name} stands after dataset {self._datasets[-1].name}")
+                raise _DamageError(f"dataset {name} comes after dataset {self._datasets[-1].name}")
             self._name, self._at = name, {}
             self._versions, self._states = [], []
         elif self._name is None:
-            raise _DamageError("no dataset is named before this line")
+            raise _DamageError("there is no dataset line before this line")
         elif line.startswith("version "):
             version = _version(line)
             if self._states:
-                raise _DamageError(f"version {version.number} stands after a field")
+                raise _DamageError(f"version {version.number} comes after a field")
             if version.number != len(self._versions) + 1:
                 raise _DamageError(
                     f"version {version.number} follows {len(self._versions) or 'nothing'}; a line is missing"
@@ -146,11 +146,12 @@ class _Reader:
         else:
             state = _field(line)
             if self._states and (state.id, state.first) <= (self._states[-1].id, self._states[-1].first):
-                raise _DamageError(f"field {state.id} stands after field {self._states[-1].id}")
+                raise _DamageError(f"field {state.id} comes after field {self._states[-1].id}")
             newest = len(self._versions)
             if max(state.first, state.last or 0) > newest:
                 raise _DamageError(
-                    f"field {state.id} is of a version after {newest or 'none'}; the line of that version is missing"
+                    f"field {state.id} belongs to a version after {newest or 'none'}; the line of that"
+                    " version is missing"
                 )
             self._states.append(state)
 
@@ -169,7 +170,7 @@ class _Reader:
                 members[index].append(state)
         for version, states in zip(dataset.versions, members, strict=True):
             if digest_of(version, states) != version.digest:
-                message = f"version {version.number} is not as it was locked: a line of its fields is gone, or was changed"
+                message = f"version {version.number} was changed after it was locked: a line of one of its fields is missing or was edited"
                 _refuse(self._at[version.number], message, self._file, self._report)
                 break
         self._datasets.append(dataset)
@@ -212,7 +213,7 @@ def _name(segment: Segment) -> str:
 def _version(line: str) -> Version:
     match = _VERSION.fullmatch(line)
     if match is None:
-        raise _DamageError("a line of a version has to have its schema, its highest ids and its digest")
+        raise _DamageError("the line of a version needs its schema, its highest ids and its digest")
     return Version(
         int(match["number"]),
         int(match["schema_id"]),
@@ -228,7 +229,7 @@ def _version(line: str) -> Version:
 def _field(line: str) -> State:
     match = _FIELD.fullmatch(line)
     if match is None:
-        raise _DamageError("this is neither a dataset nor a version nor a field")
+        raise _DamageError("this line is neither a dataset, nor a version, nor a field")
     segment, rest = _segment(match["rest"])
     type_, extra = _type(rest)
     lance = tuple(int(id) for id in match["lance"].split(",")) if match["lance"] != "-" else ()
@@ -252,7 +253,7 @@ def _segment(rest: str) -> tuple[Segment, str]:
         try:
             name, end = _decode(rest)
         except ValueError as error:
-            raise _DamageError("the field's name is no text in quotes") from error
+            raise _DamageError("the field's name is not a text in quotes") from error
         return name, rest[end + 1 :]
     word, _, rest = rest.partition(" ")
     return _PARTS.get(word, word), rest
@@ -276,7 +277,7 @@ def _json(text: str) -> Any:
     try:
         return json.loads(text)
     except ValueError as error:
-        raise _DamageError("the name of the dataset is no text in quotes") from error
+        raise _DamageError("the name of the dataset is not a text in quotes") from error
 
 
 def _with_check(line: str) -> str:
@@ -291,7 +292,7 @@ def _checked(line: str) -> str:
     core, check = line[:-8], line[-8:]
     match = _CHECK.fullmatch(check)
     if match is None or match[1] != _check(core):
-        raise _DamageError("this line is not as schemac wrote it")
+        raise _DamageError("this line was edited by hand or damaged")
     return core
 
 

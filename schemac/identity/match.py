@@ -128,26 +128,26 @@ class Matcher:
                 slot,
                 RENAMED_FROM.key,
                 UNKNOWN_OLD_NAME,
-                f"no field was called '{name}' in the version before; {slot.title} is a new field",
+                f"there is no field '{name}' in the previous version, so {slot.title} counts as a new field",
                 help=f"did you mean '{near}'?" if near else "remove the attribute",
             )
         elif id is not None:
             heir = next((other.title for other, taken in self._ids.items() if taken == id), None)
             reason = (
-                f"so does {heir}"
+                f"so is {heir}"
                 if heir is not None
-                else f"{self._titles_by_id[former]} was once called so too"
+                else f"{self._titles_by_id[former]} once had that name too"
                 if former is not None
-                else f"'{name}' is still there"
+                else f"'{name}' still exists"
             )
             findings.at_extra(
                 slot,
                 RENAMED_FROM.key,
                 AMBIGUOUS_OLD_NAME,
-                f"{slot.title} says that it was '{name}', and {reason}",
-                help="remove the attribute where it is of the past, and let one field say so"
+                f"{slot.title} is declared as renamed from '{name}', but {reason}",
+                help="remove the attribute where it is outdated, so that only one field has it"
                 if former is None
-                else f"write the name that it had last: `{RENAMED_FROM.key}: {self._titles_by_id[former]}`",
+                else f"write the last name that it had: `{RENAMED_FROM.key}: {self._titles_by_id[former]}`",
             )
 
     def _siblings_of(self, slot: Slot) -> Iterable[Segment]:

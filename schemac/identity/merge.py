@@ -147,7 +147,7 @@ class _Merge:
             self.new_ids[id] = twin
             mine = self.mine[twin]
             if (mine.type, mine.extra) != (shape.type, shape.extra):
-                self.choices.append(Choice(f"{_name(shape)} was added by both: it is as we have it"))
+                self.choices.append(Choice(f"{_name(shape)} was added by both: our version is kept"))
             return
         new = id
         if new in self.used_ids:
@@ -171,12 +171,13 @@ class _Merge:
             return
 
         def clash() -> None:
-            self.choices.append(Choice(f"{_name(mine)} was changed by both: it stays as we have it"))
+            self.choices.append(Choice(f"{_name(mine)} was changed by both: our version is kept"))
 
         def clash_of_names() -> None:
             self.choices.append(
                 Choice(
-                    f"{_name(base)} is {_name(mine)} with us and {_name(shape)} with them: it is {_name(mine)}",
+                    f"{_name(base)} was renamed to {_name(mine)} by us and to {_name(shape)} by them: it"
+                    f" stays {_name(mine)}",
                     id,
                     self.title_with_them(id),
                 )
@@ -200,7 +201,7 @@ class _Merge:
         if mine is None:
             return
         if _said(mine) != _said(self.base[id]):
-            self.choices.append(Choice(f"{_name(mine)} was dropped by them and changed by us: it stays"))
+            self.choices.append(Choice(f"{_name(mine)} was dropped by them and changed by us: it is kept"))
         else:
             del self.head[id]
 
@@ -213,7 +214,7 @@ class _Merge:
         """The attributes of the schema."""
 
         def clash() -> None:
-            text = "attributes of the schema were changed by both: they stay as we have them"
+            text = "attributes of the schema were changed by both: our version is kept"
             self.choices.append(Choice(text))
 
         ours, theirs = self.ours.versions[-1].extra, self.theirs.versions[-1].extra
@@ -294,10 +295,10 @@ class _Settlement:
             if left.parent in self.left_out:
                 # Told of what was around it.
                 return
-            text = f"{_name(left)} was added by them where there is no place for it: it is left out"
+            text = f"{_name(left)} was added by them in a place that no longer exists: it is left out"
             self.choices.append(Choice(text))
             return
-        self.choices.append(Choice(f"{_name(shape)} cannot be as they have it: it stays as we have it"))
+        self.choices.append(Choice(f"{_name(shape)} cannot be taken as they changed it: our version is kept"))
         self.head[id] = shape
 
 

@@ -31,7 +31,7 @@ def restored(
     """The ids of a dataset's fields, where those of these titles get the ids that are wanted; raises RestoreError."""
     newest = locked.newest
     if newest is None:
-        raise RestoreError(f"{dataset.name} was never locked, so that there is no id to give back")
+        raise RestoreError(f"{dataset.name} was never locked, so there is no id to restore")
     present = {state.id: state for state in locked.states_of(newest.number)}
     newest_ids = frozenset(present)
     holders = {
@@ -39,7 +39,7 @@ def restored(
     }
     for title, id in wanted.items():
         if holders.get(id, title) != title:
-            raise RestoreError(f"{title} cannot have the id {id}, which {holders[id]} has")
+            raise RestoreError(f"{title} cannot have the id {id}, because {holders[id]} has it")
     wanted = _with_parents(dataset, locked, present, wanted)
     for title, id in wanted.items():
         present = _put_back(locked, present, title, id)
@@ -52,7 +52,7 @@ def restored(
     by_title = {slot.title: id for slot, id in ids.items()}
     for title, id in wanted.items():
         if by_title.get(title) != id:
-            raise RestoreError(f"{title} cannot have the id {id} as well as what it has already")
+            raise RestoreError(f"{title} cannot get the id {id}, because it already has another id")
     return identified(dataset, locked, before, ids, words_of, frozenset(ids.values()) - newest_ids)
 
 
@@ -99,7 +99,7 @@ def _last(locked: LockedDataset, id: int) -> dict[int, State]:
         known = ", ".join(f"{name}={number}" for number, name in sorted(lost(locked).items()))
         raise RestoreError(
             f"no field of {locked.name} ever had the id {id}"
-            + (f"; those that were dropped are {known}" if known else "; none was ever dropped")
+            + (f"; the ids of dropped fields are {known}" if known else "; no field was ever dropped")
         )
     return {state.id: state for state in locked.states_of(last)}
 
@@ -113,8 +113,8 @@ def _put_back(locked: LockedDataset, present: Mapping[int, State], title: str, i
     if parent is not None and parent not in present:
         path = dotted(paths_of(then.values())[parent])
         raise RestoreError(
-            f"the field that had the id {id} was in {path}, which was dropped, and {title} stands elsewhere;"
-            f" give back {path}={parent} first, with all inside it"
+            f"the field that had the id {id} was in {path}, which was dropped, and {title} is elsewhere;"
+            f" restore {path}={parent} first, with everything inside it"
         )
     inside = {id}
     for state in _downwards(then):

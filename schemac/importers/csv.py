@@ -37,10 +37,10 @@ def read(path: Path, report: Report) -> Imported | None:
         names = list(table.column_names)
     except (pa.ArrowException, UnicodeError) as error:
         reason = first_line(error).partition(". Consider")[0]
-        refuse(path, f"it is no CSV: {reason.removeprefix('cSV parse error: ')}", report)
+        refuse(path, f"it is not valid CSV: {reason.removeprefix('cSV parse error: ')}", report)
         return None
     if not table.num_rows:
-        refuse(path, "it is no CSV to infer types from: it has no rows below its header", report)
+        refuse(path, "its types cannot be inferred: it has no rows below its header", report)
         return None
     notes = Notes()
     fields = [_field(name, table.column(i), raw.column(i), notes) for i, name in enumerate(names)]

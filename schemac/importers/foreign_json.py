@@ -21,7 +21,7 @@ _DELTA = frozenset(
     {"commitInfo", "metaData", "protocol", "add", "remove", "txn", "cdc", "domainMetadata", "sidecar"}
     | {"checkpointMetadata"}
 )
-_BY_DATA = "write a few rows as Parquet or Arrow, and import that"
+_BY_DATA = "write a few rows as Parquet or Arrow, and import that file"
 
 
 class _Foreign(NamedTuple):
@@ -39,7 +39,7 @@ def refuse_foreign(path: Path, report: Report) -> bool:
     if found is None:
         return False
     message = f"{path} is {found.title}, not data"
-    help = f"{found.help}; to infer a schema from it all the same, add `--from ndjson`"
+    help = f"{found.help}; to infer a schema from it anyway, add `--from ndjson`"
     report.add(FOREIGN_SCHEMA, message, file=str(path), help=help)
     return True
 
@@ -110,25 +110,25 @@ _SORTS = (
     ),
     _Foreign("an AsyncAPI document", _has("asyncapi", "channels"), _BY_DATA),
     _Foreign("a JSON Schema", _is_json_schema, f"{_BY_DATA}, or import records that follow it"),
-    _Foreign("an Avro schema", _is_avro, "write a few records with it as Parquet, and import that"),
+    _Foreign("an Avro schema", _is_avro, "write a few records with it as Parquet, and import that file"),
     _Foreign(
         "Arrow's JSON for integration tests",
         lambda v: (
             _holds(v, "schema", dict, "fields")
             and ("batches" in v or _holds(v["schema"], "fields", list, "children"))
         ),
-        "write it as an Arrow IPC file, and import that",
+        "write it as an Arrow IPC file, and import that file",
     ),
     _Foreign(
         "a commit of a Delta table's log",
         _is_delta,
-        "save the text in `metaData.schemaString` as a file, and import that; it is Spark's StructType",
+        "save the text in `metaData.schemaString`, which is a Spark StructType, as a file, and import that file",
     ),
     _Foreign(
         "a snapshot of a Paimon table", _has("schemaId", "baseManifestList"), "import the table's folder"
     ),
     _Foreign("a table schema of BigQuery", _is_big_query, "export a few rows as Parquet, and import that"),
-    _Foreign("a record of Kafka Connect with its schema", _is_kafka, "import the payloads alone"),
+    _Foreign("a record of Kafka Connect with its schema", _is_kafka, "import only the payloads"),
     _Foreign(
         "a Table Schema of Frictionless or pandas",
         lambda v: (

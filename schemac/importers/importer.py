@@ -163,7 +163,9 @@ def standard_form(imported: Imported) -> Imported:
         for key in sorted(kept.pop("extra", {})) if is_nested else ():
             notes.add(path, f"not in the standard: {key} of {path[-1]}")
         if kept["kind"] == "Timestamp" and kept.get("timezone", "") is None:
-            notes.add(path, "a clock without a zone; the standard has none, so this says UTC")
+            notes.add(
+                path, "a timestamp without a zone, which the standard does not have, so it is written as UTC"
+            )
             kept["timezone"] = "UTC"
         for key, part in _PARTS.items():
             if key in kept:
@@ -219,7 +221,7 @@ def _read(path: Path, format: str | None, report: Report) -> Imported | None:
         refuse(path, "a text in its schema is not UTF-8", report)
     except UnicodeError:
         # Escapes in JSON can spell half a character, which no file can hold.
-        refuse(path, "a name or text in it is no Unicode", report)
+        refuse(path, "a name or text in it is not valid Unicode", report)
     except ModuleNotFoundError as error:
         refuse(path, f"it needs {error.name}, which is not installed", report)
     return None
@@ -234,7 +236,7 @@ def _without(imported: Imported, skipped: Collection[str], path: Path, report: R
         if name not in names and name not in unsupported:
             near = closest(name, names)
             help = f"did you mean `--skip {near}`?" if near else f"its columns are {', '.join(names)}"
-            message = f"{path} has no column '{name}' that could be left out"
+            message = f"{path} has no column '{name}' to leave out"
             report.add(UNREADABLE_SOURCE, message, file=str(path), help=help)
     kept = [f for f in fields if f["name"] not in skipped]
     comment = f"left out: {', '.join(skipped)}"

@@ -36,7 +36,7 @@ def read(path: Path, report: Report) -> Imported | None:
 
     file = next((p for p in sorted(path.rglob("*.parquet")) if p.is_file()), None) if path.is_dir() else path
     if file is None:
-        refuse(path, "no Parquet file lies in this folder", report)
+        refuse(path, "this folder has no Parquet file", report)
         return None
     try:
         with parquet.ParquetFile(file) as opened:
@@ -46,13 +46,13 @@ def read(path: Path, report: Report) -> Imported | None:
             ]
             variants = _variants(str(columns))
     except (pa.ArrowException, OSError, MemoryError, OverflowError) as error:
-        refuse(file, f"it is no Parquet file: {first_line(error)}", report)
+        refuse(file, f"it is not a Parquet file: {first_line(error)}", report)
         return None
     notes = Notes()
     for place, type_ in types:
         _note_dropped(place, type_, schema, notes)
     for variant in variants:
-        notes.add(variant, "Parquet's type VARIANT is not kept: this is its storage")
+        notes.add(variant, "Parquet's type VARIANT is not kept: this field has its storage type")
     own = [key.decode() for key in schema.metadata or {} if _OF_WRITERS.fullmatch(key)]
     comments = [f"not kept: the metadata {', '.join(own)}"] if own else []
     if file is not path:

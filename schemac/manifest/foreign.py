@@ -66,7 +66,7 @@ def suggest_type(text: str, *, is_nested: bool = False) -> str | None:
     if written is None:
         return None
     if fold(written.head) in _NOTHING:
-        return f"no kind stands for {text}; cast it in the source, or leave the field out"
+        return f"there is no kind for {text}; cast it in the source, or leave the field out"
     try:
         found = meaning(written, are_parts_marked=bool(_MARKS.search(text)))
     except _MeaninglessError as error:
@@ -396,7 +396,7 @@ def _extension(reader: _Reader, written: TypeText) -> Meaning:
 
 def _brain_float(reader: _Reader, written: TypeText) -> Meaning:
     tree = {"kind": "List", "itemType": {"kind": "Float32"}, "fixedLength": 768}
-    return Meaning(tree, _BRAIN_FLOATS, "; brain floats are an encoding of vectors")
+    return Meaning(tree, _BRAIN_FLOATS, "; bfloat16 is an encoding of vectors")
 
 
 def _none(reader: _Reader, written: TypeText) -> Meaning:

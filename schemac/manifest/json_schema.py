@@ -114,7 +114,7 @@ def _describe_extra(definition: Json, *, on_schema: bool, strict: bool) -> None:
     definition["properties"]["extra"] = _SCHEMA_ATTRIBUTES if on_schema else _FIELD_ATTRIBUTES
     if not strict:
         definition["properties"]["description"] = {
-            "description": "What a reader should know of it.",
+            "description": "A description for readers.",
             "type": "string",
         }
 

@@ -1,12 +1,13 @@
 """The digits of a JSON number as they stand in the record.
 
+Layer: pipeline.
 Source: Spark's variant keeps a number with an exponent, or with more than 38 digits, as a double, and `to_json` writes the
         shortest digits of that double. They are the record's own up to 15 digits; beyond, only the record has them.
 Shape: SQL text. The record is written anew with such numbers as strings, which a variant keeps letter by letter.
 """
 
-from .inputs import Json, variant_path
-from .sqltext import literal, parsed, when
+from schemac.pipeline.inputs import Json, variant_path
+from schemac.pipeline.sqltext import literal, parsed, when
 
 OPENED, CLOSED = "\x01", "\x02"
 """Characters that no JSON text can hold unescaped."""
@@ -20,7 +21,7 @@ def is_double(source: Json) -> str:
 
 
 def exact_token(source: Json, raw: str, text: str) -> str:
-    """The token as the record has it; `text` is the token as the variant has it, which for all others is the same."""
+    """Take the token as the record has it; `text` is the token as the variant has it, which for all others is the same."""
     marked = f"regexp_replace({raw}, {literal(LONG_NUMBERS)}, {literal(f'$1{OPENED}$2{CLOSED}')})"
     quoted = marked
     for old, new in ((OPENED + CLOSED, ""), (OPENED, '"'), (CLOSED, '"')):

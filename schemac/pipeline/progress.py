@@ -1,5 +1,6 @@
 """Says how far a run is: what it does, or waits for, and how many records have come to the writer.
 
+Layer: pipeline.
 Shape: a `State` whenever something has changed; its records only ever grow. Tasks note their count beside the files that
        they stage, which is where the driver looks; the total is not known before the end, and no share is made up.
 Units: records; `rate` is records a second since tasks began to write, 0 as long as it is not known.
@@ -17,7 +18,7 @@ from typing import Any
 
 from pyspark.sql import SparkSession
 
-from . import staging
+from schemac.pipeline import staging
 
 NOTED_EVERY_SECONDS = 0.5
 LOOKED_EVERY_SECONDS = 0.2
@@ -62,7 +63,7 @@ class Notes:
         self.noted = 0.0
 
     def add(self, records: int) -> None:
-        """Counts records that have come."""
+        """Count records that have come."""
         self.records += records
         if self.path is not None and time.monotonic() - self.noted > NOTED_EVERY_SECONDS:
             self.noted = time.monotonic()
@@ -92,7 +93,7 @@ class Watch:
         self.tell(State(self.step, records, records / seconds if seconds >= SHORTEST_SECONDS else 0.0))
 
     def look(self, run: str) -> None:
-        """Reads the notes of the tasks."""
+        """Read the notes of the tasks."""
         for table in self.tables:
             for folder in staging.folders_of(table):
                 if folder.name.startswith(f"{staging.PREFIX}{run}-"):
@@ -133,7 +134,7 @@ def watched(spark: SparkSession, run: str, watch: Watch) -> Iterator[None]:
 
 
 def _tracker(spark: SparkSession, run: str) -> Any | None:
-    """What knows of the run's stages; None where the session is a remote one."""
+    """Find what knows of the run's stages; None where the session is a remote one."""
     try:
         spark.sparkContext.setJobGroup(run, "schemac run")
         return spark.sparkContext.statusTracker()

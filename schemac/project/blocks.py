@@ -32,7 +32,7 @@ def block_of(text: str, item: Span) -> Block:
     dash = len(text[: item.start].rstrip()) - 1
     start = text.rfind("\n", 0, dash) + 1
     if dash < 0 or text[dash] != "-" or text[start:dash].strip():
-        raise NoBlockError("the list that it stands in is not written one field a line")
+        raise NoBlockError("the list it is in does not have each field on lines of its own")
     indent = dash - start
     end = _line_end(text, len(text[: item.end].rstrip()))
     while _is_comment(text, end) and _indent(text, end) > indent:

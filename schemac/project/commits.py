@@ -42,10 +42,10 @@ def read_commit(
     try:
         tree = open_tree(ref)
     except FileNotFoundError:
-        report.add(UNKNOWN_REFERENCE, f"git:{ref} needs git, which is not installed")
+        report.add(UNKNOWN_REFERENCE, f"`git:{ref}` needs git, which is not installed")
         return None
     except NoCommitError as error:
-        report.add(UNKNOWN_REFERENCE, f"git knows no commit '{ref}' here", help=str(error))
+        report.add(UNKNOWN_REFERENCE, f"git finds no commit '{ref}' in this repository", help=str(error))
         return None
     places = _Places(tree, Path.cwd())
     whole = [*folders, *(_folders_then(places, project) if is_project else ())]
@@ -153,9 +153,9 @@ class _Reading:
         if self._places.path_of(file.path) is None:
             self._report.add(
                 UNKNOWN_PAST,
-                f"{file.name} lies outside of the repository that `git:{self._ref}` is of",
+                f"{file.name} is outside the repository of `git:{self._ref}`",
                 file=file.name,
-                help="run the command in the repository of the manifest",
+                help="run the command inside the repository of the manifest",
             )
         entry = self._places.entry(file.path)
         self._names[file.path] = f"{self._ref}:{file.name}"
@@ -164,7 +164,7 @@ class _Reading:
         if entry.unreadable:
             self._report.add(
                 UNKNOWN_PAST,
-                f"git does not have {file.name} as it was at {self._ref}: {entry.unreadable}",
+                f"git cannot show {file.name} as it was at {self._ref}: {entry.unreadable}",
                 file=file.name,
                 help="fetch it with `git submodule update --init --recursive`, or compare with a folder or a manifest"
                 if "submodule" in entry.unreadable
@@ -217,9 +217,9 @@ class _Reading:
             elif key in self._names:
                 self._report.add(
                     UNKNOWN_PAST,
-                    f"git does not have the content of {self._names[key]}",
+                    f"git cannot read the content of {self._names[key]}",
                     file=self._names[key],
-                    help="see what is wrong with `git fsck`",
+                    help="run `git fsck` to find out what is wrong",
                 )
 
     def _load_others(self, keys: Sequence[Path]) -> None:
@@ -297,13 +297,13 @@ def _report_nothing(
         if not any(True for place in places.places_of(folder) for _ in places.tree.below(place)):
             report.add(
                 UNREADABLE_FILE,
-                f"there is no file or folder {folder}, nor was there one",
+                f"there is no file or folder {folder}, neither now nor in the version to compare with",
                 file=str(folder),
                 help="check the path",
             )
     if not files and not before.gone and not report.has_errors:
         report.add(
             NOTHING_TO_COMPILE,
-            "no YAML file is there to be compared, nor was there one",
+            "there is no YAML file to compare, neither now nor in the version to compare with",
             help="name a manifest, or start one with `schemac init`",
         )

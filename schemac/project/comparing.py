@@ -163,8 +163,8 @@ def _missing(run: _Run, names: set[str], is_whole: bool, report: Report) -> list
     if not run.is_alone and len(missing) == len(run.fixed):
         report.add(
             UNKNOWN_REFERENCE,
-            f"{run.wanted.against} has none of the datasets that are compared",
-            help=f"it has {', '.join(missing)}" if missing else "it holds no schema",
+            f"{run.wanted.against} has none of the datasets to compare",
+            help=f"it has {', '.join(missing)}" if missing else "it contains no schema",
         )
     return []
 

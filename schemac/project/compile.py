@@ -21,7 +21,7 @@ from schemac.artifacts.store import built
 from schemac.logical.dataset import LogicalDataset
 from schemac.manifest.bind import told_apart, unique_by_name
 from schemac.project.configuration import Project
-from schemac.project.discovery import ManifestFile, lock_path
+from schemac.project.discovery import ManifestFile, has_lock
 from schemac.project.options import Options
 from schemac.project.stages import check_source, emit
 from schemac.project.workers import cores, share
@@ -128,7 +128,7 @@ def _in_project(file: ManifestFile, project: Project) -> str:
 
 def _locked(file: CompiledFile, options: Options, report: Report) -> "Mapping[str, Locked]":
     """What the lock beside a manifest says of each dataset; nothing where there is none."""
-    if not options.locked and not lock_path(file.file.path).exists():
+    if not options.locked and not has_lock(file.file.path):
         return {}
     # Imported here for start-up time: many projects have no locks.
     from schemac.project.locking import locked_datasets

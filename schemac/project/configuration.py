@@ -6,6 +6,7 @@ Errors: SC601 invalid-configuration.
 """
 
 import json
+import os
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -114,10 +115,15 @@ def find_project(start: Path, report: Report, explicit: Path | None = None) -> P
     return Project(start)
 
 
+FILES = ("schemac.toml", "pyproject.toml")
+"""Where settings stand; the first that has some counts."""
+
+
 def _candidates(start: Path) -> list[Path]:
     found: list[Path] = []
     for folder in (start, *start.parents):
-        found += [path for name in ("schemac.toml", "pyproject.toml") if (path := folder / name).is_file()]
+        # Also what cannot be read: without its settings a build would give other schemas.
+        found += [path for name in FILES if os.path.lexists(path := folder / name)]
         if (folder / ".git").exists():
             break
     return found
@@ -135,7 +141,7 @@ def _read(path: Path, report: Report) -> dict[str, Any] | None:
         report.add(INVALID_CONFIGURATION, f"cannot read {path.name}: {reason}", file=path.name)
         return None
     except RecursionError:
-        message = f"{path.name} is nested too deeply, or too large, for a configuration"
+        message = f"{path.name} is nested too deeply or too large for a configuration"
         report.add(INVALID_CONFIGURATION, message, file=path.name, help="see `[tool.schemac]` in the README")
         return None
     except tomllib.TOMLDecodeError as error:
@@ -183,13 +189,13 @@ def _vocabulary(path: Path, domain: str, file: str, places: "_Places", report: R
 
     at = places.of(["vocabularies", domain])
     if domain in DOMAINS:
-        message = f"the domain {domain} is closed and has its own checks"
+        message = f"the domain {domain} is closed, and schemac checks it itself"
         report.add(
             INVALID_CONFIGURATION,
             message,
             file=path.name,
             at=at,
-            help="register vocabularies for your own domains",
+            help="register vocabularies only for your own domains",
         )
         return None
     try:
@@ -203,7 +209,7 @@ def _vocabulary(path: Path, domain: str, file: str, places: "_Places", report: R
         report.add(INVALID_CONFIGURATION, message, file=path.name, at=at)
         return None
     except InvalidSchema as error:
-        message = f"the vocabulary {file} is no JSON Schema: {error.message}"
+        message = f"the vocabulary {file} is not a valid JSON Schema: {error.message}"
         report.add(INVALID_CONFIGURATION, message, file=path.name, at=at)
         return None
     # With this registry, nothing is fetched from elsewhere: a build depends on the project alone.

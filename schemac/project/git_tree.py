@@ -114,7 +114,7 @@ class Tree:
             joined = posixpath.join(posixpath.dirname(place), target, path[len(place) + 1 :])
             path = posixpath.normpath(joined)
             if path.startswith(("/", "../")) or path == ".." or not target:
-                return Entry(place, "", unreadable=f"{place} was a link out of the repository")
+                return Entry(place, "", unreadable=f"{place} was a link to a place outside the repository")
         return None
 
     def _step(self, path: str) -> tuple[str, _Listed] | None:
@@ -197,8 +197,8 @@ def _way_out(said: str) -> str:
         is_shallow = False
     if is_shallow:
         return (
-            "this clone is shallow; get the rest with `git fetch --unshallow origin"
-            " '+refs/heads/*:refs/remotes/origin/*'`, or have CI clone the whole history"
+            "this clone is shallow; fetch the rest with `git fetch --unshallow origin"
+            " '+refs/heads/*:refs/remotes/origin/*'`, or let CI clone the whole history"
             " (`fetch-depth: 0` of actions/checkout)"
         )
     return said or "name a branch, a tag or a commit of this repository"

@@ -6,6 +6,7 @@ never over what another process has written in the meantime.
 Errors: SC401 unlocked-change, SC402, SC403, SC405 possible-rename, SC406 lock-contention.
 """
 
+import errno
 import os
 import shlex
 import sys
@@ -42,7 +43,7 @@ from schemac.source.catalogue import (
 from schemac.source.diagnostic import Severity
 from schemac.source.report import Report
 from schemac.source.suggest import closest
-from schemac.source.text import read_file
+from schemac.source.text import read_file, reason_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +76,7 @@ def open_lock(manifest: Path, manifest_name: str, report: Report) -> LockFile | 
         if text is None:
             return LockFile(path, name, None, Lock())
     except (OSError, UnicodeDecodeError) as error:
-        report.add(DAMAGED_LOCK, f"{name} cannot be read: {error}", file=name)
+        report.add(DAMAGED_LOCK, f"{name} cannot be read: {reason_of(error)}", file=name)
         return None
     lock = read_lock(text, name, report)
     return None if lock is None else LockFile(path, name, text, lock)
@@ -94,7 +95,7 @@ def save_lock(file: LockFile, lock: Lock, report: Report) -> bool:
             if not is_held or _read(file.path) != file.text:
                 report.add(
                     LOCK_CONTENTION,
-                    f"another process is locking {file.name}, or has just done so; nothing was written",
+                    f"another process is writing {file.name}, or has just written it; nothing was written here",
                     file=file.name,
                     help="run the command again",
                 )
@@ -131,6 +132,9 @@ def _read(path: Path) -> str | None:
     try:
         return read_file(path).decode("utf-8").replace("\r\n", "\n")
     except FileNotFoundError:
+        if path.is_symlink():
+            # Without its lock a dataset would get new ids for everything.
+            raise OSError(errno.ENOENT, "it is a link that leads nowhere") from None
         return None
 
 
@@ -204,7 +208,7 @@ def identified(
 def changes_since(dataset: LogicalDataset, locked: LockedDataset, found: Identified) -> tuple[Change, ...]:
     """What changed since the newest locked version."""
     newest = locked.newest
-    assert newest is not None, "there is nothing to compare with"
+    assert newest is not None, "there is no lock to compare with"
     before = open_version(locked, newest)
     slots = {state.id: slot for slot, state in before.states.items()}
     old = Side(before.logical, f"lock:{newest.number}")
@@ -223,7 +227,7 @@ def report_unlocked(
     what = summary(changes) if locked.newest else "it has no version yet"
     report.add(
         UNLOCKED_CHANGE,
-        f"{dataset.name} is not as it was locked: {what}",
+        f"{dataset.name} differs from its lock: {what}",
         source=dataset.origins.source,
         span=dataset.origins.name_span,
         file=dataset.origins.file,
@@ -258,7 +262,7 @@ def report_possible_renames(dataset: LogicalDataset, changes: Sequence[Change], 
         findings.at_name(
             twin.new_slot,
             POSSIBLE_RENAME,
-            f"{dropped.path} is gone and {twin.path} is new, both {slot_title(dropped.old_slot)}",
+            f"{dropped.path} was removed and {twin.path} was added, both of type {slot_title(dropped.old_slot)}",
             help=f"if it is the same field, write under its `extra:` `schemac.dev/renamedFrom: {scalar(old)}`",
         )
 
@@ -280,7 +284,7 @@ def report_returned_names(
             findings.at_name(
                 slot,
                 RETURNED_NAME,
-                f"{change.path} is a new field, and has nothing of the one of this name that was dropped",
+                f"{change.path} is a new field without the data of the dropped field of the same name",
                 help=f"if it is the same field, run `schemac lock {dataset.origins.file} --restore {given}`",
             )
 
@@ -314,4 +318,4 @@ def summary(changes: Sequence[Change]) -> str:
         parts.append(f"{fields} {'field' if fields == 1 else 'fields'} changed")
     if "" in rest:
         parts.append("the schema as a whole changed")
-    return ", ".join(parts) or "its spelling changed"
+    return ", ".join(parts) or "only its spelling changed"

@@ -20,8 +20,8 @@ from schemac.source.catalogue import POSSIBLE_ORIGIN, UNKNOWN_PAST
 from schemac.source.report import Report
 
 _WHICH = (
-    "give it back the name that it had, as `name:` at the top of the manifest; if it is another dataset,"
-    " compare the whole folder, which tells what was dropped"
+    "give it its former name, as `name:` at the top of the manifest; if it is a different dataset,"
+    " compare the whole folder, which shows what was dropped"
 )
 _FEW = 20
 """Datasets whose names are looked for in texts before these are compiled; with more of them all texts are."""
@@ -127,7 +127,7 @@ class _Following:
                 places = " and ".join(self._before.names[path] for path in twins)
                 self._add_doubt(
                     name,
-                    f"{name} was in {places}, and a dataset of this name still is there",
+                    f"{name} was in {places}, and there is still a dataset with this name",
                     "give one of the two another name, or remove one of the two manifests",
                 )
             elif paths:
@@ -214,7 +214,7 @@ class _Following:
             for reason in self._before.doubts:
                 self._report.add(
                     UNKNOWN_PAST,
-                    f"nobody can tell whether {name} is new: {reason}",
+                    f"it is unknown whether {name} is new: {reason}",
                     file=self._news[name].label,
                     help="fetch it with `git submodule update --init --recursive`",
                 )
@@ -228,7 +228,8 @@ class _Following:
                     if _is_alike(old, self._news[name]):
                         self._add_doubt(
                             name,
-                            f"{name} seems new, and {old.dataset.name} of {old.label}, much like it, is gone",
+                            f"{name} seems new, but {old.dataset.name} of {old.label}, which is very"
+                            " similar, is gone",
                         )
 
     def _add_doubt(self, name: str, message: str, help: str = _WHICH) -> None:

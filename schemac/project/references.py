@@ -52,7 +52,7 @@ def locked_sides(file: CompiledFile, number: int | None, report: Report) -> Side
                 UNKNOWN_REFERENCE,
                 f"{held.name} has no {what} of {dataset.name}",
                 file=file.file.name,
-                help=_versions(locked) or f"make the first one with `schemac lock {file.file.name}`",
+                help=_versions(locked) or f"create the first one with `schemac lock {file.file.name}`",
             )
             continue
         sides[dataset.name] = side_of_version(locked, version.number)
@@ -74,8 +74,8 @@ def lock_number(against: str, report: Report) -> int | None:
     if not (text.isascii() and text.isdigit()):
         report.add(
             UNKNOWN_REFERENCE,
-            f"'{text}' is no number of a version",
-            help="write `lock:3` for version 3, `lock` for the newest",
+            f"'{text}' is not a version number",
+            help="write `lock:3` for version 3, or `lock` for the newest",
         )
         return None
     return int(text)
@@ -131,7 +131,7 @@ def find_path(given: str, report: Report) -> Path | None:
     near = closest(given.partition(":")[0], ("lock", "git")) if given else None
     report.add(
         UNKNOWN_REFERENCE,
-        f"there is nothing to compare with at '{given}'",
+        f"there is nothing at '{given}' to compare with",
         help=f"did you mean `{near}`?"
         if near
         else "name a manifest, a folder of manifests or artifacts, `lock`, `lock:N` or `git:REF`",

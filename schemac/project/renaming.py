@@ -136,9 +136,9 @@ def pipeline_hints(file: CompiledFile, dataset: LogicalDataset, old: str, new: s
             continue
         fields = value.get("fields") or {}
         if isinstance(fields, dict) and old in fields:
-            yield f"{path.name}: its `fields` has {old}; call it {new} there"
+            yield f"{path.name}: its `fields` uses {old}; change that to {new}"
         else:
-            yield f"{path.name}: its records have {old}; write `{scalar(new)}: {scalar(old)}` under `fields`"
+            yield f"{path.name}: its records still have {old}; write `{scalar(new)}: {scalar(old)}` under `fields`"
 
 
 def _pipeline(path: Any) -> dict[str, Any] | None:
@@ -171,7 +171,7 @@ def _find(dataset: LogicalDataset, title: str, report: Report) -> Slot | None:
 def _goal(dataset: LogicalDataset, slot: Slot, new: str, report: Report) -> _Goal | None:
     steps = _steps(new)
     if steps is None:
-        message = f"'{new}' is no path of a field"
+        message = f"'{new}' is not a valid field path"
         report.add(
             UNKNOWN_COLUMN, message, file=dataset.origins.file, help="put names with dots in backticks"
         )
@@ -186,11 +186,11 @@ def _goal(dataset: LogicalDataset, slot: Slot, new: str, report: Report) -> _Goa
         near = closest(title, structs)
         report.add(
             UNKNOWN_COLUMN,
-            f"{dataset.name} has no struct {title} that {slot.title} could go into",
+            f"{dataset.name} has no struct {title} to move {slot.title} into",
             file=dataset.origins.file,
             help=f"did you mean {near}?"
             if near
-            else "add the struct to the manifest and lock it first; a dot that is part of a name goes in backticks",
+            else "add the struct to the manifest and lock it first; if the dot is part of a name, put the name in backticks",
         )
         return None
     if slot in _above(parent):
@@ -245,7 +245,7 @@ def _edited_text(dataset: LogicalDataset, slot: Slot, goal: _Goal) -> str:
     last = _last_block(dataset, goal.parent)
     siblings = slot.parent.children if slot.parent is not None else dataset.columns
     if len(siblings) == 1:
-        raise NoBlockError("nothing would be left where it stands")
+        raise NoBlockError("the struct it is in would have no fields left")
     inside = [Edit(Span(e.span.start - block.start, e.span.end - block.start), e.text) for e in edits]
     return moved(text, block, _edited(text[block.start : block.end], inside), last)
 
@@ -264,11 +264,11 @@ def _last_block(dataset: LogicalDataset, parent: Slot | None) -> Block:
     siblings = parent.children if parent is not None else dataset.columns
     where = parent.title if parent is not None else "the columns"
     if not siblings:
-        raise NoBlockError(f"{where} has no fields yet, so that there is no place to see")
+        raise NoBlockError(f"{where} has no fields yet, so the place to insert it cannot be found")
     try:
         return _block(dataset, (*place, len(siblings) - 1))
     except NoBlockError:
-        raise NoBlockError(f"the fields of {where} are not written one a line") from None
+        raise NoBlockError(f"the fields of {where} are not on lines of their own") from None
 
 
 def _edits(dataset: LogicalDataset, slot: Slot, goal: _Goal) -> Iterator[Edit]:
@@ -341,7 +341,8 @@ def _checked(
         _refuse(
             dataset,
             slot,
-            f"{slot.title} cannot be edited by itself: the text that it stands in, such as that of an anchor, says more",
+            f"{slot.title} cannot be edited alone: its text, for example that of an anchor, also stands for"
+            " other fields",
             report,
         )
         return None
@@ -386,7 +387,11 @@ def _write(file: CompiledFile, text: str, held: LockFile, lock: Lock, report: Re
         now = read_file(path)
         mark = _MARK if now.startswith(_MARK) else b""
         if now.removeprefix(_MARK) != file.content:
-            report.add(WRITE_FAILED, f"{name} was changed in the meantime; nothing was written", file=name)
+            report.add(
+                WRITE_FAILED,
+                f"{name} was changed by another program in the meantime; nothing was written",
+                file=name,
+            )
             return False
         lock_now = read_file(held.path) if held.exists else b""
         if held.exists:

@@ -80,6 +80,9 @@ def read_file(path: Path, limit: int | None = None) -> bytes:
         handle = os.open(path, flags)
     except ValueError as error:
         raise OSError(errno.EINVAL, "a path cannot hold a NUL") from error
+    if stat.S_ISDIR(os.fstat(handle).st_mode):
+        os.close(handle)
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
     with os.fdopen(handle, "rb") as stream:
         if not is_open and not stat.S_ISREG(os.fstat(handle).st_mode):
             raise OSError(errno.EINVAL, "it is a pipe or a device, not a file")
@@ -89,8 +92,10 @@ def read_file(path: Path, limit: int | None = None) -> bytes:
 _OPEN = ("/dev/fd/", "/dev/stdin", "/proc/self/fd/")
 
 
-def reason_of(error: OSError) -> str:
-    """Why the system refused, as the end of a sentence."""
+def reason_of(error: OSError | UnicodeDecodeError) -> str:
+    """Why the system refused, or what is no text, as the end of a sentence."""
+    if isinstance(error, UnicodeDecodeError):
+        return f"byte 0x{error.object[error.start]:02x} at {error.start} is not UTF-8"
     return (error.strerror or str(error)).lower()
 
 
@@ -111,7 +116,7 @@ def decode_text(content: bytes, name: str, report: Report) -> SourceText | None:
             FILE_TOO_LARGE,
             f"{name} is larger than {MAX_BYTES // 1024 // 1024} MiB",
             file=name,
-            help="a manifest holds schemas, not data; split it into one file a dataset",
+            help="a manifest holds schemas, not data; split it into one file per dataset",
         )
         return None
     try:
@@ -147,12 +152,13 @@ def is_printable(source: SourceText, report: Report) -> bool:
     is_surrogate = "\ud800" <= character <= "\udfff"
     report.add(
         NOT_TEXT,
-        f"the {'lone surrogate' if is_surrogate else 'control character'} U+{ord(character):04X} is not allowed in YAML",
+        f"the {'lone surrogate' if is_surrogate else 'control character'} U+{ord(character):04X} is not"
+        " allowed in YAML",
         source=source,
         span=Span(found.start(), found.end()),
         help="remove it"
         if is_surrogate
-        else f'write it inside a double-quoted text, as "{_escape(character)}"',
+        else f'write it as an escape in a double-quoted text: "{_escape(character)}"',
     )
     return False
 

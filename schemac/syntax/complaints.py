@@ -212,7 +212,7 @@ def _unknown_key(error: Any, path: TreePath, model: Any, value: Any, words: Voca
     near = closest(key, free, synonyms)
     if near:
         return Complaint(UNKNOWN_KEY, path, message, f"did you mean `{near}`?", on_key=True, suggestion=near)
-    help = f"known here: {', '.join(known)}" if known else ""
+    help = f"allowed here: {', '.join(known)}" if known else ""
     if isinstance(parent.get("kind"), str) and parent["kind"] in words.examples:
         properties = [word for word in known if word not in ("kind", "extra")]
         noun = with_article(parent["kind"])

@@ -83,5 +83,5 @@ def _join_surrogates(event: Any) -> None:
             event.value = event.value.encode("utf-16", "surrogatepass").decode("utf-16")
         except UnicodeDecodeError:
             raise MarkedYAMLError(
-                problem="half a surrogate pair is no character", problem_mark=event.start_mark
+                problem="half of a surrogate pair is not a character", problem_mark=event.start_mark
             ) from None

@@ -97,7 +97,7 @@ class TypeReader(Cursor):
         while self._takes(","):
             found.append(self.column())
         if not self._ends():
-            raise self._wrong("the end is wanted here")
+            raise self._wrong("the end is expected here")
         return found
 
     def column(self) -> ColumnText:
@@ -149,7 +149,7 @@ class TypeReader(Cursor):
 
     def _spark_type(self) -> TypeText:
         if not self._word()[:1].isalpha():
-            raise self._wrong("a type is wanted here")
+            raise self._wrong("a type is expected here")
         word = self._next().text.lower()
         counts = {"array": 1, "map": 2}
         if word == "struct":
@@ -213,7 +213,7 @@ class TypeReader(Cursor):
         if self._takes("["):
             return self._suffixed(self._bracketed())
         if self._ends() or self._is_mark():
-            raise self._wrong("a type is wanted here")
+            raise self._wrong("a type is expected here")
         first = self._next()
         if first.is_quoted:
             return self._suffixed(TypeText(first.text, is_quoted=True))

@@ -86,17 +86,17 @@ class Cursor:
 
     def _wants(self, word: str) -> None:
         if not self._takes(word):
-            raise self._wrong(f"{word} is wanted here")
+            raise self._wrong(f"{word} is expected here")
 
     def _name(self) -> str:
         if self._ends() or self._is_mark() or self._is_string():
-            raise self._wrong("a name is wanted here")
+            raise self._wrong("a name is expected here")
         return self._next().text
 
     def _string(self) -> str:
         """A text; Spark takes several in a row for one."""
         if not self._is_string():
-            raise self._wrong("a text in quotes is wanted here")
+            raise self._wrong("a text in quotes is expected here")
         text = self._next().text
         while self._is_string():
             text += self._next().text
@@ -106,7 +106,7 @@ class Cursor:
         """A text, a name, a number or a truth, as text."""
         sign = "-" if self._takes("-") else ""
         if self._ends() or self._is_mark():
-            raise self._wrong("a value is wanted here")
+            raise self._wrong("a value is expected here")
         return sign + (self._string() if self._is_string() else self._next().text)
 
     def _skip_to(self, *ends: str) -> None:

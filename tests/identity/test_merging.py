@@ -164,7 +164,7 @@ def test_say_how_to_settle_what_git_has_forgotten(repository: Repository) -> Non
 def test_settle_nothing_where_nothing_is_open(repository: Repository) -> None:
     repository.commit(A)
     before = (repository.folder / "trips.lock").read_bytes()
-    assert "no lock has the marks" in repository.schemac("lock", "--resolve")
+    assert "no lock has merge conflict markers" in repository.schemac("lock", "--resolve")
     assert (repository.folder / "trips.lock").read_bytes() == before
 
 
@@ -244,7 +244,7 @@ def test_keep_one_field_that_both_added() -> None:
     assert choices == ()
     assert list(ids(lock)) == ["a", "b", "s", "s.x", "s.y", "n"]
     _, (choice,) = merged(BASE, added, fields(a="Int32", n="Int8", b="Int64", s=struct(x="Int8", y="Int8")))
-    assert choice == "n was added by both: it is as we have it"
+    assert choice == "n was added by both: our version is kept"
 
 
 def test_keep_one_struct_that_both_added_with_what_is_in_it() -> None:
@@ -287,10 +287,10 @@ def test_say_which_side_a_field_follows() -> None:
     assert choices == ("a was changed by them and dropped by us: it stays dropped",)
     assert "a" not in ids(lock)
     lock, choices = merged(BASE, cast, without)
-    assert choices == ("a was dropped by them and changed by us: it stays",)
+    assert choices == ("a was dropped by them and changed by us: it is kept",)
     assert ids(lock)["a"] == 1
     lock, choices = merged(BASE, cast, other)
-    assert choices == ("a was changed by both: it stays as we have it",)
+    assert choices == ("a was changed by both: our version is kept",)
     assert lance(lock)["a"] == (5,)
 
 
@@ -298,10 +298,10 @@ def test_keep_a_struct_that_one_side_dropped_and_the_other_put_something_in() ->
     ours = fields(a="Int32", b="Int64", s=struct(x="Int8", y="Int8", z="Int8"))
     lock, choices = merged(BASE, ours, fields(a="Int32", b="Int64"))
     assert set(ids(lock)) == {"a", "b", "s", "s.z"}
-    assert choices == ("s cannot be as they have it: it stays as we have it",)
+    assert choices == ("s cannot be taken as they changed it: our version is kept",)
     lock, choices = merged(BASE, fields(a="Int32", b="Int64"), ours)
     assert set(ids(lock)) == {"a", "b"}
-    assert choices == ("z was added by them where there is no place for it: it is left out",)
+    assert choices == ("z was added by them in a place that no longer exists: it is left out",)
 
 
 def test_keep_a_tree_where_two_moves_make_a_circle() -> None:
@@ -319,7 +319,7 @@ def test_keep_names_apart_that_two_renames_brought_together() -> None:
     theirs = fields(a="Int32", z=("Int64", {"schemac.dev/renamedFrom": "b"}), s=struct(x="Int8", y="Int8"))
     lock, choices = merged(BASE, ours, theirs)
     assert {"z": ids(lock)["z"], "b": ids(lock)["b"]} == {"z": 1, "b": 2}
-    assert choices == ("b cannot be as they have it: it stays as we have it",)
+    assert choices == ("b cannot be taken as they changed it: our version is kept",)
 
 
 def test_keep_the_form_that_one_side_gave_a_field_the_other_changed_inside() -> None:

@@ -298,24 +298,24 @@ COLLIDING = minimal(
 @pytest.mark.parametrize(
     ("content", "message", "line"),
     [
-        ("", "it is no JSON: expecting value", 1),
-        ('{\n  "id": 0,\n  "fields": [}', "it is no JSON: expecting value", 3),
-        ('{"id": "\\ud800"}', "it is no JSON: 'utf-8' codec can't encode character", 0),
-        ("[1]", "it is no schema of Paimon: it is no object", 0),
-        ("[" * 100_000, "it is no JSON", 0),
-        (minimal("INT", highestFieldId=None), "it is no schema of Paimon: it has no `highestFieldId`", 0),
-        (minimal("INT", options=5), "it is no schema of Paimon: options: the options are an object", 0),
-        (minimal("INT", options={"a": {}}), "it is no schema of Paimon: options.a: an option is a text", 0),
-        (minimal("INT", primaryKeys="a"), "it is no schema of Paimon: primaryKeys: it is no list of names", 0),
-        (minimal("INT", id="0"), "it is no schema of Paimon: id: it is no whole number", 0),
-        (minimal("INT", comment=5), "it is no schema of Paimon: comment: the comment is a text", 0),
-        (minimal("INT", fields={}), "it is no schema of Paimon: fields: the fields are a list", 0),
+        ("", "it is not valid JSON: expecting value", 1),
+        ('{\n  "id": 0,\n  "fields": [}', "it is not valid JSON: expecting value", 3),
+        ('{"id": "\\ud800"}', "it is not valid JSON: 'utf-8' codec can't encode character", 0),
+        ("[1]", "it is not a Paimon schema: it is not an object", 0),
+        ("[" * 100_000, "it is not valid JSON", 0),
+        (minimal("INT", highestFieldId=None), "it is not a Paimon schema: it has no `highestFieldId`", 0),
+        (minimal("INT", options=5), "it is not a Paimon schema: options: the options have to be an object", 0),
+        (minimal("INT", options={"a": {}}), "it is not a Paimon schema: options.a: an option has to be a text", 0),
+        (minimal("INT", primaryKeys="a"), "it is not a Paimon schema: primaryKeys: it is not a list of names", 0),
+        (minimal("INT", id="0"), "it is not a Paimon schema: id: it is not a whole number", 0),
+        (minimal("INT", comment=5), "it is not a Paimon schema: comment: the comment has to be a text", 0),
+        (minimal("INT", fields={}), "it is not a Paimon schema: fields: the fields have to be a list", 0),
         (
             minimal("INT", {"id": 1, "name": "a", "type": {"type": "ARRAY", "element": "INTT"}}),
-            "it is no schema of Paimon: fields[1].type.element: 'INTT' is no type of Paimon",
+            "it is not a Paimon schema: fields[1].type.element: 'INTT' is not a Paimon type",
             0,
         ),
-        (COLLIDING, "it is no schema of Paimon: k and r.x have the same id 0; pypaimon before 2.0", 0),
+        (COLLIDING, "it is not a Paimon schema: k and r.x have the same id 0; pypaimon before 2.0", 0),
     ],
 )  # fmt: skip
 def test_refuse_a_broken_file(
@@ -348,7 +348,7 @@ def test_refuse_a_type_without_a_kind(folder: Path, capsys: pytest.CaptureFixtur
     assert main(["import", "schema-0", "--format", "json"]) == 1
     (found,) = json.loads(capsys.readouterr().out)["diagnostics"]
     assert (found["code"], found["path"]) == ("SC551", "g.item")
-    assert "no kind stands for Paimon's GEO" in found["message"]
+    assert "there is no kind for Paimon's GEO" in found["message"]
 
 
 def test_tell_schema_files_from_other_json(folder: Path) -> None:

@@ -1,4 +1,4 @@
-"""Numbers and moments in every spelling: what Python's decimal, datetime and zoneinfo say that they are, is written."""
+"""Numbers and timestamps in every spelling: what Python's decimal, datetime and zoneinfo say that they are, is written."""
 
 import itertools
 import json
@@ -14,6 +14,7 @@ import pyarrow as pa
 import pytest
 from pyspark.sql import SparkSession
 
+from schemac.pipeline.errors import PipelineError
 from schemac.pipeline.job import Job
 from schemac.pipeline.run import RunReport, run
 
@@ -375,13 +376,26 @@ def test_clocks_of_a_few_zones(spark: SparkSession, tmp_path: Path) -> None:
     )
 
 
+def test_zone_that_only_python_knows_is_named(spark: SparkSession, tmp_path: Path) -> None:
+    """Whoever has newer time zone data; here Java's are asked for a zone that no data have."""
+    schema = pa.schema([("row", pa.int32()), ("at", pa.timestamp("us", "UTC"))])
+    source = {"timezone": "UTC"}
+    cells = [("at", "2024-07-01T12:00:00")]
+    zoned = schema.set(1, schema.field("at").with_metadata({b"schemac.dev/clockZone": b'"America/Nowhere"'}))
+    with pytest.raises(PipelineError, match="does not know the time zone `America/Nowhere`"):
+        go(spark, tmp_path, zoned, cells, "csv", source=source)
+
+
 @pytest.mark.long
 def test_clocks_of_all_zones(spark: SparkSession, tmp_path: Path) -> None:
+    """All that both know: Java's time zone data may be older than Python's, or newer."""
+    of_java = set(spark._jvm.java.time.ZoneId.getAvailableZoneIds().toArray())
     zones = sorted(
         zone
-        for zone in available_timezones()
+        for zone in available_timezones() & of_java
         if "/" in zone and not zone.startswith(("Etc/", "posix", "right"))
     )
+    assert len(zones) > 400
     for start in range(0, len(zones), 25):
         folder = tmp_path / str(start)
         folder.mkdir()

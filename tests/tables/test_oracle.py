@@ -118,7 +118,7 @@ def hold(seed: int, folder: Path) -> set[Outcome]:
     if Outcome.REWRITE in outcomes:
         assert files(path) != untouched
     after_table = opened(path, lock)
-    report_drift(after_table, made.target, report)
+    report_drift(after_table, made.sides.new, report)
     assert not report.diagnostics
     read = lance.dataset(path).to_table().to_pylist()
     assert [comparable(row) for row in read] == [comparable(row_after(after, row)) for row in rows]

@@ -11,12 +11,13 @@ from schemac.attributes import iceberg as attributes
 from schemac.engines.iceberg.promotions import is_promotion, needs_format_3
 from schemac.engines.iceberg.types import FORMAT_3, NestedField
 from schemac.engines.iceberg.view import errors_of, fields_of, format_of, schema_of
+from schemac.evolution.castability import castability, is_lossless_by_calendar
 from schemac.evolution.changes import ATTRIBUTE_FACTS, TYPE_FACTS, Change, Fact
 from schemac.evolution.diff import diff_of
-from schemac.evolution.fit import Fit, fit, is_lossless_by_calendar
 from schemac.evolution.judge import Judge
 from schemac.evolution.side import Pair
 from schemac.evolution.verdict import SAFE, Judgement, Outcome, of_another_unit
+from schemac.logical.castability import Castability
 from schemac.logical.path import Part
 from schemac.logical.slots import Slot
 
@@ -207,7 +208,9 @@ def _type(change: Change, sides: Pair, old: Slot, new: Slot) -> Judgement:
 
 def _is_doubtful(old: Slot, new: Slot) -> bool:
     """Whether values may not fit, by their kinds."""
-    return fit(old.type, new.type) >= Fit.DEPENDS and not is_lossless_by_calendar(old.type, new.type)
+    return castability(old.type, new.type) >= Castability.DEPENDS and not is_lossless_by_calendar(
+        old.type, new.type
+    )
 
 
 def _fixed_key(slot: Slot) -> Judgement:

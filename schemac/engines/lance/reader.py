@@ -51,12 +51,12 @@ def _opened(path: Path, report: Report) -> tuple[Any, str, int, LanceIds] | None
     except (ValueError, pa.ArrowException) as error:
         # Lance adds the places in its own source where the error passed.
         reason = _KIND_OF_ERROR.sub("", first_line(error)).partition(", /")[0].partition(": Not found")[0]
-        refuse(path, f"it is no Lance table: {reason}", report)
+        refuse(path, f"it is not a Lance table: {reason}", report)
     except BaseException as error:
         # A failure inside of Lance itself is no Exception.
         if type(error).__name__ != "PanicException":
             raise
-        refuse(path, f"it is no Lance table, and Lance failed on it: {first_line(error)}", report)
+        refuse(path, f"it is not a Lance table; Lance failed to read it: {first_line(error)}", report)
     else:
         return found
     return None
@@ -87,7 +87,9 @@ def _message(path: Path, report: Report) -> Imported | None:
     from schemac.engines.lance.reader_schema import UnreadableMessageError, to_arrow
 
     if path.suffix.lower() == ".lance":
-        refuse(path, "it is one file of a Lance table", report, help="give the table's folder")
+        refuse(
+            path, "it is only one file of a Lance table", report, help="give the path of the table's folder"
+        )
         return None
     content = path.read_bytes()
     message: pb.Schema | None = pb.Schema()
@@ -100,12 +102,12 @@ def _message(path: Path, report: Report) -> Imported | None:
         if message is None:
             return None
         if not message.fields:
-            refuse(path, "it is no schema of Lance's: it holds no fields", report)
+            refuse(path, "it is not a Lance schema: it has no fields", report)
             return None
         notes = Notes()
         return Imported(lift(to_arrow(message), str(path), report, notes.add), notes=notes)
     except (DecodeError, UnreadableMessageError) as error:
-        refuse(path, f"it is no schema of Lance's: {first_line(error)}", report)
+        refuse(path, f"it is not a Lance schema: {first_line(error)}", report)
         return None
 
 
@@ -127,8 +129,8 @@ def _parsed(content: bytes, path: Path, report: Report) -> Any:
         line, column = error.GetLine() or 1, error.GetColumn() or 1
         start = sum(len(text) + 1 for text in source.content.split("\n")[: line - 1]) + column - 1
         reason = first_line(error).partition(" : ")[2] or first_line(error)
-        refuse(path, f"it is no schema of Lance's: {reason}", report, source=source, span=Span(start, start))
+        refuse(path, f"it is not a Lance schema: {reason}", report, source=source, span=Span(start, start))
     return None
 
 
-IMPORTER = Importer("lance", "Lance table, or a schema message of Lance's", read)
+IMPORTER = Importer("lance", "Lance table, or a Lance schema message", read)

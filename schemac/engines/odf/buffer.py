@@ -44,7 +44,7 @@ class Buffer:
         """The table that the reference at a place leads to."""
         self._left -= 1
         if self._left < 0:
-            raise MalformedError("its tables refer to each other without end")
+            raise MalformedError("its tables refer to each other endlessly")
         if depth > MAX_DEPTH:
             raise MalformedError(f"its tables are nested more than {MAX_DEPTH} levels deep")
         return Table(self, self.follow(place), depth)

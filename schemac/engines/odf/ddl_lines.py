@@ -82,7 +82,7 @@ def _edit(document: Document, at: TreePath, report: Report) -> _Edit | None:
         return None
     if _is_in_braces(document, at):
         if any(above):
-            reason = "comments inside of braces cannot be kept; write the list in block style first"
+            reason = "comments inside braces cannot be kept; write the list in block style first"
             refuse(document.source.name, reason, report, source=document.source, span=whole)
             return None
         return _Edit(key.start, whole.end, f"schema: {flow({'fields': fields})}")
@@ -121,14 +121,14 @@ def _columns(line: str, span: Span | None, source: SourceText, notes: Notes, rep
         columns = reader.columns()
         return [_field(column, line, notes) for column in columns]
     except MalformedError as error:
-        refuse(source.name, f"'{line}' is no column: {error}", report, source=source, span=span)
+        refuse(source.name, f"'{line}' is not a valid column: {error}", report, source=source, span=span)
     return []
 
 
 def _field(column: ColumnText, line: str, notes: Notes) -> Tree:
     found = suggest_meaning(column.type)
     if found is None:
-        raise MalformedError("no kind stands for its type", Span(0, len(line)))
+        raise MalformedError("there is no kind for its type", Span(0, len(line)))
     for text in column.others:
         notes.add((column.name,), f"not kept: {text}")
     tree = found.tree.get("inner", found.tree) if column.type.is_nullable else found.tree

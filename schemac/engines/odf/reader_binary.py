@@ -12,9 +12,9 @@ from typing import Any, NoReturn
 from schemac.engines.odf.binary import FLAGS, TAG
 from schemac.engines.odf.buffer import Buffer, Table
 from schemac.engines.odf.malformed import MalformedError
-from schemac.engines.odf.values import PROPERTIES, UNITS
+from schemac.engines.odf.values import KINDS_BY_TAG, PROPERTIES, UNITS
 from schemac.importers.importer import Tree
-from schemac.kinds.registry import BY_NAME, KINDS
+from schemac.kinds.registry import BY_NAME
 
 
 def read_binary(content: bytes) -> Tree | bytes:
@@ -25,7 +25,7 @@ def read_binary(content: bytes) -> Tree | bytes:
         return _schema(schema)
     arrow = event.bytes(0)
     if arrow is None:
-        raise MalformedError("no schema stands in it")
+        raise MalformedError("it contains no schema")
     return arrow
 
 
@@ -50,12 +50,12 @@ def _field(table: Table) -> Tree:
 def _type(table: Table, slot: int, owner: str) -> Tree:
     """The type whose tag stands in a slot and whose table in the next one."""
     tag = table.scalar(slot, TAG) or 0
-    if not 1 <= tag <= len(KINDS):
+    kind = KINDS_BY_TAG.get(tag)
+    if kind is None:
         raise MalformedError(f"{owner} has a type of the unknown number {tag}")
-    kind = KINDS[tag - 1].__name__
     properties = table.table(slot + 1)
     if properties is None:
-        raise MalformedError(f"{owner} has a {kind} without its table")
+        raise MalformedError(f"{owner} has a {kind} without its properties")
     tree: Tree = {"kind": kind}
     for item in PROPERTIES[kind]:
         value = _property(properties, kind, item.alias, item.slot, owner)
@@ -73,7 +73,7 @@ def _property(table: Table, kind: str, alias: str, slot: int, owner: str) -> Any
         if alias != "unit":
             return value
         if not 0 <= value < len(UNITS):
-            raise MalformedError(f"{owner} has a unit of the unknown number {value}")
+            raise MalformedError(f"{owner} has a unit with the unknown number {value}")
         return UNITS[value]
     if alias == "timezone":
         return table.text(slot)
@@ -89,11 +89,11 @@ def _extra(table: Table | None) -> Tree:
     try:
         value = json.loads(text, parse_constant=_refuse)
     except (ValueError, RecursionError) as error:
-        raise MalformedError(f"attributes are no JSON: {str(error)[:80]}") from error
+        raise MalformedError(f"attributes are not valid JSON: {str(error)[:80]}") from error
     if not isinstance(value, dict):
-        raise MalformedError("attributes are no JSON object")
+        raise MalformedError("attributes are not a JSON object")
     return {"extra": value} if value else {}
 
 
 def _refuse(word: str) -> NoReturn:
-    raise ValueError(f"{word} is no number")
+    raise ValueError(f"{word} is not a number")

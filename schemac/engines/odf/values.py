@@ -23,8 +23,9 @@ Lose = Callable[[Slot, str, str], None]
 
 UNITS = tuple(ARROW_UNITS)
 """Units by their number in the standard's binary form."""
-TAGS = {kind.__name__: number for number, kind in enumerate(KINDS, start=1)}
-"""Kinds by their number in the standard's union."""
+TAGS = {kind.__name__: kind.standard_number for kind in KINDS if kind.standard_number is not None}
+"""Numbers of kinds in the standard's union; a kind that the standard does not have has none."""
+KINDS_BY_TAG = {number: kind for kind, number in TAGS.items()}
 _WITH_WORDS = {
     attribute.key: attribute
     for attribute in (ARCHETYPE, BUFFER_ENCODING, DATE_ENCODING, DICTIONARY_ENCODING, TYPE)

@@ -33,6 +33,7 @@ from schemac.engines.paimon.types import (
     parse_type,
 )
 from schemac.identity.numbering import number_for_paimon
+from schemac.kinds.units import FRACTION_DIGITS
 from schemac.logical.path import FieldPath
 from schemac.logical.slots import Slot
 from schemac.physical.arrow import pa
@@ -41,7 +42,6 @@ from schemac.source.catalogue import PAIMON_LEFT_OUT, PAIMON_LOSS, PAIMON_TYPE
 from schemac.source.report import Report
 
 MOST_DIGITS = 38
-_DIGITS = {"s": 0, "ms": 3, "us": 6, "ns": 9}
 _KEPT = frozenset({odf.DESCRIPTION.key, own.RENAMED_FROM.key})
 _OTHER_ENGINES = frozenset(DOMAINS) - {odf.DOMAIN, own.DOMAIN}
 """Domains whose attributes speak to an engine, so that nothing is lost where another does without them."""
@@ -226,7 +226,7 @@ class _Writer:
     def refused(self, slot: Slot) -> PaimonType:
         """Kinds that Paimon has no type for."""
         help = {
-            "Duration": "write `type: Int64` and tell the unit with `schemac.dev/unit`",
+            "Duration": "write `type: Int64` and give the unit with `schemac.dev/unit`",
             "Null": "leave the field out until it has a type",
         }.get(str(slot.type.kind), "leave Paimon out with `schemac.dev/targets`")
         message = f"Paimon has no type for {slot.type.title()}"
@@ -262,7 +262,7 @@ class _Writer:
                 f"a scale of {'at most the precision' if scale > precision else 'zero or more'}, not {scale}"
             )
         if reason:
-            message = f"a DECIMAL of Paimon has {reason} ({slot.title})"
+            message = f"a DECIMAL in Paimon has {reason} ({slot.title})"
             help = f"change the {property}, or leave Paimon out with `schemac.dev/targets`"
             self.emission.findings.at_type(slot, PAIMON_TYPE, message, property, help=help)
             return BYTES
@@ -272,16 +272,16 @@ class _Writer:
 
     def timestamp(self, lowered: LoweredField, arrow_type: Any, path: FieldPath) -> PaimonType:
         if arrow_type.tz is None:
-            return Atomic("TIMESTAMP", (_DIGITS[arrow_type.unit],))
+            return Atomic("TIMESTAMP", (FRACTION_DIGITS[arrow_type.unit],))
         if arrow_type.tz != "UTC":
             self.emission.lose(lowered.slot, f"the zone {arrow_type.tz}", "UTC")
-        return Atomic("TIMESTAMP_LTZ", (_DIGITS[arrow_type.unit],))
+        return Atomic("TIMESTAMP_LTZ", (FRACTION_DIGITS[arrow_type.unit],))
 
     def time(self, lowered: LoweredField, arrow_type: Any, path: FieldPath) -> PaimonType:
-        digits = _DIGITS[arrow_type.unit]
+        digits = FRACTION_DIGITS[arrow_type.unit]
         if digits > 3:
             self.emission.lose(
-                lowered.slot, f"time in {arrow_type.unit}", "time in ms, whatever TIME(p) says"
+                lowered.slot, f"time in {arrow_type.unit}", "time in ms, regardless of the p in TIME(p)"
             )
         return Atomic("TIME", (digits,))
 
@@ -310,7 +310,7 @@ class _Writer:
         slot: Slot = lowered.slot
         self.lose_child_names(lowered)
         if lance.FLOAT_ENCODING.key in slot.extra:
-            self.emission.lose(slot, "brain floats", "FLOAT")
+            self.emission.lose(slot, "bfloat16 values", "FLOAT")
             element: PaimonType = Atomic("FLOAT").required(not lowered.children[0].arrow.nullable)
         else:
             element = self.part(lowered, 0, path)
@@ -347,7 +347,7 @@ class _Writer:
             return self.worded_array(lowered, path)
         if root == "VARIANT" and slot.type.kind == "Struct" and not _is_variant(slot):
             help = "give it the members `value` and `metadata`, both Binary and without Option"
-            return self.refuse_word(slot, f"the members of {slot.title} are not those of a VARIANT", help)
+            return self.refuse_word(slot, f"{slot.title} does not have the members of a VARIANT", help)
         try:
             type_ = parse_type(word)
         except UnreadableError as error:
@@ -365,10 +365,10 @@ class _Writer:
                 right = f"TIMESTAMP{'_LTZ' if is_local else ''}({type_.parameters[0]})"
                 has = "a zone" if is_local else "no zone"
                 return self.refuse_word(
-                    slot, f"{slot.title} has {has}, so it is no {type_.title()}", f"write `{right}`"
+                    slot, f"{slot.title} has {has}, so it cannot be {type_.title()}", f"write `{right}`"
                 )
         if length is not None and type_.root == "BINARY" and type_.parameters != (length,):
-            message = f"{slot.title} has {length} bytes, so it is no {type_.title()}"
+            message = f"{slot.title} has {length} bytes, so it cannot be {type_.title()}"
             return self.refuse_word(slot, message, f"remove it: the length makes a BINARY({length})")
         self.lose_to_word(lowered, type_)
         return type_
@@ -380,7 +380,7 @@ class _Writer:
         if type_.root in ("TIME", "TIMESTAMP", "TIMESTAMP_LTZ"):
             # Whatever its precision says, a TIME is stored in milliseconds; moments in the unit that holds the digits.
             stored = 3 if type_.root == "TIME" else -(-type_.parameters[0] // 3) * 3
-            if stored < _DIGITS[arrow_type.unit]:
+            if stored < FRACTION_DIGITS[arrow_type.unit]:
                 self.emission.lose(slot, f"{slot.type.kind.lower()} in {arrow_type.unit}", type_.title())
             if getattr(arrow_type, "tz", None) not in (None, "UTC"):
                 self.emission.lose(slot, f"the zone {arrow_type.tz}", "UTC")
@@ -394,7 +394,9 @@ class _Writer:
         slot: Slot = lowered.slot
         value = slot.children[1]
         if value.type.kind != "Int32" or value.is_nullable:
-            message = f"a MULTISET counts in Int32, but the values of {slot.title} are {_title(value)}"
+            message = (
+                f"the counts of a MULTISET are Int32, but the values of {slot.title} are {_title(value)}"
+            )
             return self.refuse_word(slot, message, "write `valueType: Int32`")
         self.lose_child_names(lowered)
         return Multiset(self.key(lowered, path))
@@ -403,12 +405,12 @@ class _Writer:
         slot: Slot = lowered.slot
         if getattr(slot.type, "fixed_length", None) is None:
             return self.refuse_word(
-                slot, f"{slot.title} has no length, so it is no VECTOR", "add `fixedLength`"
+                slot, f"{slot.title} has no length, so it cannot be a VECTOR", "add `fixedLength`"
             )
         type_ = self.vector(lowered, lowered.arrow.type, path)
         if isinstance(type_, Vector):
             return type_
-        message = f"a VECTOR has no elements of {type_.children[0].title()}"
+        message = f"a VECTOR cannot have elements of type {type_.children[0].title()}"
         return self.refuse_word(slot, message, "make the items numbers, or remove the attribute")
 
     def worded_array(self, lowered: LoweredField, path: FieldPath) -> PaimonType:

@@ -73,12 +73,12 @@ def read_schema_file(file: Path, report: Report) -> TableSchema | None:
         return read_table_schema(document)
     except json.JSONDecodeError as error:
         at = (error.lineno, error.colno, error.lineno, error.colno + 1)
-        message = f"cannot read {file}: it is no JSON: {error.msg[0].lower()}{error.msg[1:]}"
+        message = f"cannot read {file}: it is not valid JSON: {error.msg[0].lower()}{error.msg[1:]}"
         report.add(UNREADABLE_SOURCE, message, file=str(file), at=at)
     except (ValueError, RecursionError) as error:
-        refuse(file, f"it is no JSON: {error}", report)
+        refuse(file, f"it is not valid JSON: {error}", report)
     except UnreadableError as error:
-        refuse(file, f"it is no schema of Paimon: {error}", report)
+        refuse(file, f"it is not a Paimon schema: {error}", report)
     return None
 
 
@@ -92,7 +92,9 @@ def _notes(table: TableSchema) -> list[str]:
     """What an author should know of the table beside its schema, one line each."""
     notes: list[str] = []
     if table.version < VERSION:
-        notes.append(f"options of version {table.version} that have other defaults now are written out")
+        notes.append(
+            f"options that had other defaults in version {table.version} of Paimon's schema files are written out"
+        )
     if nullable := _nullable_keys(table):
         names = ", ".join(" ".join(name.split()) for name in nullable)
         notes.append(f"columns of the primary key may not be null: {names}")
@@ -156,7 +158,7 @@ class _Lifting:
 
     def _slot(self, type_: PaimonType, path: FieldPath) -> tuple[Tree, Tree] | None:
         if isinstance(type_, Geo):
-            message = f"{dotted(path)}: no kind stands for Paimon's {type_.title()}"
+            message = f"{dotted(path)}: there is no kind for Paimon's {type_.title()}"
             help = f"cast it first, or leave the column out with `--skip '{path[0]}'`"
             self._report.add(UNSUPPORTED_ARROW_TYPE, message, file=self._file, path=dotted(path), help=help)
             return None

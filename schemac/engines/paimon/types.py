@@ -265,13 +265,13 @@ def parse_type(written: Any, place: str = "type") -> PaimonType:
         return _Words(written, place).type()
     if isinstance(written, dict):
         return _parse_object(written, place)
-    raise UnreadableError(place, "a type is a text or an object")
+    raise UnreadableError(place, "a type has to be a text or an object")
 
 
 def parse_field(written: Any, place: str) -> DataField:
     """A column or member; a null is an absent key. Raises UnreadableError."""
     if not isinstance(written, dict):
-        raise UnreadableError(place, "a field is an object")
+        raise UnreadableError(place, "a field has to be an object")
     id = written.get("id")
     if type(id) is not int or not 0 <= id < 2**31:
         raise UnreadableError(place, "a field needs an `id`, a whole number from 0 on")
@@ -282,7 +282,7 @@ def parse_field(written: Any, place: str) -> DataField:
         raise UnreadableError(place, "a field needs a `type`")
     texts = [written.get(key) for key in ("description", "defaultValue")]
     if not all(text is None or isinstance(text, str) for text in texts):
-        raise UnreadableError(place, "`description` and `defaultValue` are texts")
+        raise UnreadableError(place, "`description` and `defaultValue` have to be texts")
     return DataField(id, name, parse_type(written["type"], f"{place}.type"), *texts)
 
 
@@ -318,16 +318,16 @@ def _parse_vector(written: Mapping[str, Any], place: str) -> PaimonType:
 
 def _vector(element: PaimonType, length: Any, place: str) -> PaimonType:
     if element.root not in VECTOR_ELEMENTS:
-        raise UnreadableError(place, f"a VECTOR has no elements of {element.title()}")
+        raise UnreadableError(place, f"a VECTOR cannot have elements of type {element.title()}")
     if type(length) is not int or not 1 <= length <= LONGEST:
-        raise UnreadableError(place, "the `length` of a VECTOR is a whole number from 1 on")
+        raise UnreadableError(place, "the `length` of a VECTOR has to be a whole number from 1 on")
     return Vector(element, length)
 
 
 def _parse_row(written: Mapping[str, Any], place: str) -> PaimonType:
     fields = written["fields"]
     if not isinstance(fields, list):
-        raise UnreadableError(place, "the `fields` of a ROW are a list")
+        raise UnreadableError(place, "the `fields` of a ROW have to be a list")
     return Row(tuple([parse_field(member, f"{place}.fields[{i}]") for i, member in enumerate(fields)]))
 
 
@@ -423,7 +423,7 @@ class _Words:
             if not least <= value <= greatest:
                 raise self._wrong(f"{value} is not between {least} and {greatest}")
         if root == "DECIMAL" and parameters[1] > parameters[0]:
-            raise self._wrong("the scale is above the precision")
+            raise self._wrong("the scale is greater than the precision")
         return parameters
 
     def _vector(self) -> PaimonType:
@@ -456,5 +456,5 @@ class _Words:
 
     def _wrong(self, reason: str = "") -> UnreadableError:
         return UnreadableError(
-            self._place, f"'{self._text}' is no type of Paimon{f': {reason}' if reason else ''}"
+            self._place, f"'{self._text}' is not a Paimon type{f': {reason}' if reason else ''}"
         )

@@ -106,7 +106,7 @@ def _check_properties(compilation: Compilation, fields: Sequence[SparkField], em
         if key in written and written[key] != value:
             emission.findings.at_schema(
                 SPARK_PROPERTY,
-                f"the table property {key} is '{written[key]}', and the schema makes it '{value}'",
+                f"the table property {key} is '{written[key]}', but the schema makes it '{value}'",
                 *("extra", spark.TABLE_PROPERTIES.key, key),
                 help="remove it: the build writes the property itself",
             )
@@ -243,7 +243,7 @@ class _Writer:
             self.emission.findings.at_type(
                 slot,
                 SPARK_TYPE,
-                f"Spark wants the scale of {slot.title} to be {rule}, not {scale}",
+                f"in Spark the scale of {slot.title} has to be {rule}, not {scale}",
                 "scale",
                 help="change the scale, or leave Spark out with `schemac.dev/targets`",
             )
@@ -299,7 +299,7 @@ class _Writer:
         elif arrow_type.id != pa.lib.Type_LIST:
             self.emission.lose(slot, "a list of views", "a list")
         if lance.FLOAT_ENCODING.key in slot.extra:
-            self.emission.lose(slot, "brain floats", "float")
+            self.emission.lose(slot, "bfloat16 values", "float")
             item = _float_item(child)
         elif VECTOR_SIZE in metadata and arrow_type.value_type.id == pa.lib.Type_HALF_FLOAT:
             metadata[FLOAT16] = "true"

@@ -85,7 +85,7 @@ def from_ddl(text: str, file: str, report: Report) -> Imported | None:
     """The schemas of CREATE TABLE statements, or of a list of columns as `StructType.fromDDL` takes it."""
     source = SourceText(text, file)
     if not text.isascii() and _SURROGATE.search(text):
-        refuse(file, "a name or text in it is no Unicode", report)
+        refuse(file, "a name or text in it is not valid Unicode", report)
         return None
     try:
         tables = read_script(split_words(source.content), source.content)
@@ -95,7 +95,7 @@ def from_ddl(text: str, file: str, report: Report) -> Imported | None:
     names = _names(tables)
     for table, name in zip(tables, names, strict=True):
         if name is not None and [n.casefold() for n in names if n is not None].count(name.casefold()) > 1:
-            reason = f"it makes the table {'.'.join(table.name)} more than once; keep one of the statements"
+            reason = f"it creates the table {'.'.join(table.name)} more than once; keep one of the statements"
             refuse(file, reason, report, source=source, span=table.name_span)
             return None
     found = [_imported(table, name, file, report) for table, name in zip(tables, names, strict=True)]
@@ -182,11 +182,11 @@ def _type(written: TypeText, path: FieldPath, notes: Notes) -> Any:
             "fields": [_column(member, path, notes) for member in written.arguments],
         }
     if written.head == "array":
-        notes.add(path, "DDL cannot say whether items may be null")
+        notes.add(path, "DDL cannot express whether items may be null")
         item = _type(written.types[0], (*path, Part.ITEM), notes)
         return {"type": "array", "elementType": item, "containsNull": True}
     if written.head == "map":
-        notes.add(path, "DDL cannot say whether values may be null")
+        notes.add(path, "DDL cannot express whether values may be null")
         key = _type(written.types[0], (*path, Part.KEY), notes)
         value = _type(written.types[1], (*path, Part.VALUE), notes)
         return {"type": "map", "keyType": key, "valueType": value, "valueContainsNull": True}

@@ -44,9 +44,9 @@ def apply_plan(made: Plan, report: Report, progress: Progress, rewrite: Rewriter
                 return True
         report.add(
             TABLE_CHANGED,
-            f"{name} is written to faster than its new columns are made",
+            f"{name} gets new rows faster than its new columns can be written",
             file=name,
-            help=f"run the command again when less is written; {run.state}",
+            help=f"run the command again at a time with fewer writes; {run.state}",
         )
     except _StoppedError:
         pass
@@ -181,9 +181,9 @@ class _Run:
             entries[IDS_KEY] = note_ids(layout.sides.new, names, layout.numbers)
         if not entries:
             return version + 1
-        self.progress("note what is to come", 0, 1)
+        self.progress("note the coming steps", 0, 1)
         newest.update_config(entries)
-        self.progress("note what is to come", 1, 1)
+        self.progress("note the coming steps", 1, 1)
         return version + 2
 
     def going(self, dataset: Any) -> list[Index]:

@@ -13,10 +13,10 @@ import pyarrow as pa
 
 from schemac.evolution.clocks import clock_of
 from schemac.evolution.side import Pair, Side
+from schemac.kinds.units import UNITS_BY_ARROW
 from schemac.logical.slots import Slot, is_in_structs
 
 _PLAIN_NAME = re.compile(r"[a-z_][a-z0-9_]*")
-_UNITS = {"s": "Second", "ms": "Millisecond", "us": "Microsecond", "ns": "Nanosecond"}
 _NUMBERS = re.compile(r"U?Int\d+|Float\d+|Decimal|Bool")
 
 
@@ -73,9 +73,9 @@ def _word(type_: Any) -> str:
     """DataFusion's word for a plain type; empty where none is known."""
     if pa.types.is_timestamp(type_):
         zone = f'Some("{type_.tz}")' if type_.tz else "None"
-        return f"Timestamp({_UNITS[type_.unit]}, {zone})"
+        return f"Timestamp({UNITS_BY_ARROW[type_.unit]}, {zone})"
     if pa.types.is_duration(type_):
-        return f"Duration({_UNITS[type_.unit]})"
+        return f"Duration({UNITS_BY_ARROW[type_.unit]})"
     if pa.types.is_decimal(type_):
         return f"Decimal{type_.bit_width}({type_.precision}, {type_.scale})"
     return _WORDS.get(str(type_), "")

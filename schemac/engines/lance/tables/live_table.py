@@ -9,7 +9,7 @@ Errors: SC421 unusable-table.
 import errno
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -149,11 +149,8 @@ class LanceTable:
 def open_table(path: str, locked: LockedDataset, report: Report) -> LanceTable | None:
     """The newest version of a table; None after saying what is wrong with it."""
     try:
-        import lance  # an extra that may not be there
-
-        _refuse_pipes(path)
+        dataset = open_dataset(path)
         with lance_errors():
-            dataset = lance.dataset(path)
             _, *messages = dataset.lance_schema.__reduce__()[1]
             schema = dataset.schema
     except ModuleNotFoundError as error:
@@ -161,10 +158,8 @@ def open_table(path: str, locked: LockedDataset, report: Report) -> LanceTable |
         report.add(UNUSABLE_TABLE, f"{path} needs {error.name}, which is not installed", file=path, help=help)
         return None
     except (ValueError, OSError, RuntimeError) as error:
-        reason = str(error).splitlines()[0].partition(", /")[0]
-        report.add(
-            UNUSABLE_TABLE, f"cannot open {path}: {reason}", file=path, help="give the path of a Lance table"
-        )
+        message = f"cannot open {path}: {reason_of(error)}"
+        report.add(UNUSABLE_TABLE, message, file=path, help="give the path of a Lance table")
         return None
     fields = tuple(pb.Field.FromString(bytes(message)) for message in messages)
     for version in reversed(locked.versions):
@@ -176,13 +171,47 @@ def open_table(path: str, locked: LockedDataset, report: Report) -> LanceTable |
     return _lifted(path, dataset, schema, fields, locked, report)
 
 
+def has_rows(table: LanceTable, report: Report) -> bool | None:
+    """Whether a table has rows; None after saying why they cannot be counted: old tables do it by their data files."""
+    try:
+        with lance_errors():
+            return bool(table.row_count)
+    except (ValueError, OSError, RuntimeError) as error:
+        report.add(
+            UNUSABLE_TABLE,
+            f"cannot read {table.name}: {reason_of(error)}",
+            file=table.name,
+            help="bring its files back, or go to a version of the table that has all of its own: lance.dataset(path).versions()",
+        )
+        return None
+
+
+def reason_of(error: Exception) -> str:
+    """What Lance says, without where in its own code."""
+    return str(error).splitlines()[0].partition(", /")[0]
+
+
+def open_dataset(
+    path: str, version: int | None = None, storage_options: Mapping[str, str] | None = None
+) -> Any:
+    """Open pylance's dataset at a path: its newest version, or one of its versions.
+
+    Raises ValueError where there is none, OSError and RuntimeError where Lance cannot open it.
+    """
+    import lance  # an extra that may not be there
+
+    _refuse_pipes(path.removeprefix("file://"))
+    with lance_errors():
+        return lance.dataset(path, version=version, storage_options=dict(storage_options or {}) or None)
+
+
 def _refuse_pipes(path: str) -> None:
     """Raise OSError where a version of a table is no file: Lance would wait for ever for a pipe to be written to."""
     versions = os.path.join(path, "_versions")
     entries = os.scandir(versions) if os.path.isdir(versions) else ()
     for entry in entries:
         if not (entry.is_file() or entry.is_dir()) and os.path.exists(entry.path):
-            raise OSError(errno.EINVAL, f"_versions/{entry.name} is no file")
+            raise OSError(errno.EINVAL, f"_versions/{entry.name} is not a file")
 
 
 def _lifted(

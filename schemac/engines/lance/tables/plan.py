@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from schemac.attributes.lance import STORAGE_VERSION
+from schemac.attributes.own import CLOCK_ZONE
 from schemac.engines.lance import judge as engine
 from schemac.engines.lance._generated.lance import file_pb2 as pb
 from schemac.engines.lance.artifact import to_message
@@ -18,7 +19,7 @@ from schemac.engines.lance.tables.checks import checks, report_pointless_roundin
 from schemac.engines.lance.tables.differences import differences
 from schemac.engines.lance.tables.fields import lance_schema, paths
 from schemac.engines.lance.tables.layout import Layout
-from schemac.engines.lance.tables.live_table import LanceTable, is_held, limits_of
+from schemac.engines.lance.tables.live_table import LanceTable, has_rows, is_held, limits_of
 from schemac.engines.lance.tables.stages import pair_by_ids, stages
 from schemac.engines.lance.tables.steps import (
     MARK,
@@ -33,6 +34,7 @@ from schemac.engines.lance.tables.steps import (
 )
 from schemac.engines.lance.view import words
 from schemac.evolution.changes import TYPE_FACTS, Change, Fact
+from schemac.evolution.clocks import clock_of
 from schemac.evolution.diff import diff_of, slot_title
 from schemac.evolution.side import Pair, Side
 from schemac.evolution.verdict import Judgement, Outcome
@@ -47,8 +49,8 @@ _S = TypeVar("_S", bound=Step)
 _DETAILS = {
     Fact.FIELD_DROPPED: "drops {path}",
     Fact.FIELD_RENAMED: "renames {old} to {new}",
-    Fact.FIELDS_REORDERED: "puts the fields in their new order",
-    Fact.BECAME_OPTIONAL: "lets {path} be null",
+    Fact.FIELDS_REORDERED: "reorders the fields",
+    Fact.BECAME_OPTIONAL: "makes {path} optional",
     Fact.BECAME_REQUIRED: "makes {path} required",
 }
 
@@ -93,7 +95,7 @@ def plan(table: LanceTable, new: Side, report: Report, rounded: frozenset[str] =
             UNUSABLE_TABLE,
             f"{table.name} has fields that the lock does not know: {', '.join(table.unknown)}",
             file=table.name,
-            help="start from the table as it is: schemac import " + table.name,
+            help="start from the table as it is now: schemac import " + table.name,
         )
         return None
     if not is_held(new, report):
@@ -101,7 +103,10 @@ def plan(table: LanceTable, new: Side, report: Report, rounded: frozenset[str] =
     sides = pair_by_ids(table.side, new)
     changes = diff_of(sides)
     ways = stages(sides)
-    judged = list(_judged(sides, ways, changes)) if table.row_count else []
+    is_filled = has_rows(table, report)
+    if is_filled is None:
+        return None
+    judged = list(_judged(sides, ways, changes)) if is_filled else []
     for change, judgement in judged:
         if judgement.outcome is Outcome.REFUSED:
             _refuse(change, judgement, table, report)
@@ -183,7 +188,8 @@ def _judged(
     for way in ways if len(ways) > 1 else ():
         for change in diff_of(way):
             if change.fact in TYPE_FACTS:
-                yield _at_the_end(change, way, sides), engine.judge(change, way)
+                told = _at_the_end(change, way, sides)
+                yield told, _with_clock_to_declare(change, told, engine.judge(change, way))
 
 
 def _at_the_end(change: Change, way: Pair, sides: Pair) -> Change:
@@ -193,6 +199,19 @@ def _at_the_end(change: Change, way: Pair, sides: Pair) -> Change:
     id = way.new.ids.get(change.new_slot) if change.new_slot is not None else None
     slot = next((slot for slot, other in sides.new.ids.items() if other == id), None)
     return replace(change, new_slot=slot, old_slot=sides.before.get(slot) if slot is not None else None)
+
+
+def _with_clock_to_declare(change: Change, told: Change, judgement: Judgement) -> Judgement:
+    """The judgement, with a way out where a clock is to be declared and the field is no longer one that can say it."""
+    old, new, last = change.old_slot, change.new_slot, told.new_slot
+    if old is None or new is None or last is None or last.type.kind == new.type.kind:
+        return judgement
+    if clock_of(old, new) is not None:
+        return judgement
+    return judgement._replace(
+        way_out=f"lock a version in which {last.title} is {new.type.title()} again and has the clock's zone"
+        f" as `{CLOCK_ZONE.key}` under its `extra:`; then lock this schema again",
+    )
 
 
 def _refuse(change: Change, judgement: Judgement, table: LanceTable, report: Report) -> None:
@@ -214,7 +233,8 @@ def _fits_files(layout: Layout, table: LanceTable, report: Report) -> bool:
     if table.storage_version < "2.0" and layout.new:
         report.add(
             LANCE_STORAGE_VERSION,
-            f"the data files of {table.name} are of version {table.storage_version}, to which Lance adds no columns",
+            f"the data files of {table.name} have storage version {table.storage_version}, and Lance cannot"
+            " add columns to such a table",
             file=table.name,
             path=layout.new[0].title,
             help="copy the table into a new one: lance.write_dataset(lance.dataset(old), new)",
@@ -266,7 +286,9 @@ def _commits(
 def _named_late(layout: Layout, *, is_data: bool) -> Iterator[str]:
     """The added fields whose names others still have in the commit of the data."""
     marked = {field.id for field in layout.middle if field.name.startswith(MARK)} if is_data else set()
-    yield from (f"gives {slot.title} its name" for slot in layout.added if layout.ids(slot)[0] in marked)
+    yield from (
+        f"gives {slot.title} its final name" for slot in layout.added if layout.ids(slot)[0] in marked
+    )
 
 
 def schema_differs(layout: Layout, table: LanceTable, *, is_data: bool) -> bool:

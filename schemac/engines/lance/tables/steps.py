@@ -94,7 +94,7 @@ class Rewrite(Step):
     def describe(self) -> str:
         """The types and ids."""
         if not self.before:
-            return f"{self.after} of nulls is written, so that files tell in which rows its struct or list is null; id {_range(self.ids)}"
+            return f"{self.after} is written with nulls, so that the files show in which rows its struct or list is null; id {_range(self.ids)}"
         was = f"{_range(self.old_ids)} → " if self.old_ids else ""
         return f"{self.before} → {self.after}, written into new files; id {was}{_range(self.ids)}"
 
@@ -121,7 +121,7 @@ class DropIndex(Step):
     def describe(self) -> str:
         """Which one."""
         assert self.index is not None
-        again = "it is built again at the end" if self.is_rebuilt else "its field goes"
+        again = "it is rebuilt at the end" if self.is_rebuilt else "its field is dropped"
         return f"{self.index.type} index {self.index.name}; {again}"
 
 
@@ -133,7 +133,7 @@ class Swap(Step):
 
     def describe(self) -> str:
         """What changes by it."""
-        return "; ".join(("one commit, and only if no row was written since they were made", *self.details))
+        return "; ".join(("one commit, only if no row was written since they were made", *self.details))
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,7 +144,7 @@ class SetSchema(Step):
 
     def describe(self) -> str:
         """What changes by it."""
-        return f"one commit, no data is touched: {'; '.join(self.details) or 'metadata'}"
+        return f"one commit, no data is rewritten: {'; '.join(self.details) or 'metadata'}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,7 +157,11 @@ class BuildIndex(Step):
     def describe(self) -> str:
         """Which one."""
         assert self.index is not None
-        lost = f"; it loses {', '.join(self.index.lost)}, which are not known here" if self.index.lost else ""
+        lost = (
+            f"; its settings {', '.join(self.index.lost)} are lost, because schemac does not know them"
+            if self.index.lost
+            else ""
+        )
         return f"{self.index.type} index {self.index.name}{lost}"
 
 

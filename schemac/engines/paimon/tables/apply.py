@@ -44,10 +44,10 @@ def apply_paimon(
     for note in plan.unlooked if not is_unchecked else ():
         report.add(
             FAILED_CHECK,
-            f"{note.field}: {note.judgement.reason}, and the data of a Paimon table is not read here",
+            f"{note.field}: {note.judgement.reason}, and schemac does not read the data of a Paimon table",
             file=name,
             path=note.field,
-            help=f"{note.judgement.way_out}; when there are none, say so with --unchecked",
+            help=f"{note.judgement.way_out}; if there are none, add --unchecked",
         )
     if report.has_errors:
         return False
@@ -64,9 +64,10 @@ def apply_paimon(
         if again is None or again.schema.schema_id < step.schema.schema_id:
             report.add(
                 TABLE_CHANGED,
-                f"{name} was changed by somebody else meanwhile: {step.file} is there, and no locked version",
+                f"{name} was changed by somebody else in the meantime: {step.file} exists and matches no"
+                " locked version",
                 file=name,
-                help="see what it is with `schemac verify`; nothing was written over it",
+                help="nothing was overwritten; compare it with `schemac verify`",
             )
             return False
         rest = plan_paimon(again, locked, new, report)

@@ -83,10 +83,10 @@ def open_paimon_table(path: str, locked: LockedDataset, report: Report) -> Paimo
         lines = [] if errors_of(nearest) else list(differences(table_schema(nearest), schema))
         report.add(
             UNUSABLE_TABLE,
-            f"{path} is at no locked version of {locked.name}"
-            + (f"; beside {nearest.label}: {'; '.join(lines[:3])}" if lines else ""),
+            f"{path} matches no locked version of {locked.name}"
+            + (f"; compared with {nearest.label}: {'; '.join(lines[:3])}" if lines else ""),
             file=path,
-            help="start from the table as it is: schemac import " + path,
+            help="start from the table as it is now: schemac import " + path,
         )
         return None
 
@@ -98,10 +98,10 @@ def open_paimon_table(path: str, locked: LockedDataset, report: Report) -> Paimo
     if table_schema(side).highest_field_id < schema.highest_field_id:
         report.add(
             UNUSABLE_TABLE,
-            f"{path} has used ids up to {schema.highest_field_id}, and the lock of {locked.name} gives them to "
-            "new fields",
+            f"{path} has used ids up to {schema.highest_field_id}, but the lock of {locked.name} gives some"
+            " of them to new fields",
             file=path,
-            help="start from the table as it is: schemac import " + path,
+            help="start from the table as it is now: schemac import " + path,
         )
         return None
     return PaimonTable(path, folder, schema, side)
@@ -120,7 +120,7 @@ def report_paimon_drift(path: str, wanted: TableSchema, report: Report) -> None:
             TABLE_DRIFT,
             f"{path}: {line}",
             file=path,
-            help="see what it takes with `schemac plan --table`, then `schemac apply`",
+            help="see the steps with `schemac plan --table`, then run `schemac apply`",
         )
 
 
@@ -155,7 +155,7 @@ def _field_differences(
 ) -> Iterator[str]:
     name = f"`{dotted(wanted_path)}` (id {wanted.id})"
     if path != wanted_path:
-        yield f"{name} is called `{dotted(path)}`"
+        yield f"{name} has the name `{dotted(path)}`"
     yield from _told(f"{name}: the type", _own(found.type), _own(wanted.type))
     yield from _told(f"{name}: the description", found.description, wanted.description)
     yield from _told(f"{name}: the default value", found.default_value, wanted.default_value)

@@ -95,9 +95,10 @@ def plan_paimon(table: PaimonTable, locked: LockedDataset, new: Side, report: Re
     if target < table.version:
         report.add(
             REFUSED_CHANGE,
-            f"{table.name} is at {table.side.label}, and schema files of Paimon only go forward",
+            f"{table.name} is at {table.side.label}, and the schema of a Paimon table cannot go back to an"
+            " earlier version",
             file=table.name,
-            help=f"lock the schema of {new.label} once more as the newest version",
+            help=f"lock the schema of {new.label} again as the newest version",
         )
         return None
     steps: list[PaimonStep] = []

@@ -13,8 +13,8 @@ import pyarrow as pa
 
 from schemac.engines.lance.tables.casts.clocks import offsets_at, offsets_of
 from schemac.engines.lance.tables.casts.wanted import Cast, Wanted, array_of, numbers_of
+from schemac.kinds.units import PER_SECOND
 
-PER_SECOND = {"Second": 1, "Millisecond": 10**3, "Microsecond": 10**6, "Nanosecond": 10**9}
 DAY = 86400
 _MOST = 2**63 - 1
 

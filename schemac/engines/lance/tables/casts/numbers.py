@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 
 from schemac.engines.lance.tables.casts.wanted import Cast, Wanted, array_of, fitting, numbers_of, one_by_one
-from schemac.evolution.fit import Fit, fit
+from schemac.evolution.castability import castability
+from schemac.logical.castability import Castability
 
 EXACT = Context(prec=1600, rounding=ROUND_HALF_EVEN, Emax=10**6, Emin=-(10**6))
 """Room for all digits of a binary float, and for the texts that people write."""
@@ -69,7 +70,7 @@ def _to_float(numbers: Any, type_: Any, is_rounded: bool) -> tuple[Any, Any]:
 
 def _cast_decimals(values: Any, wanted: Wanted) -> Cast:
     old, new = wanted.old, wanted.new
-    if old.kind == new.kind and fit(old, new) <= Fit.LOSSLESS:
+    if old.kind == new.kind and castability(old, new) <= Castability.LOSSLESS:
         return fitting(values.cast(wanted.type), len(values))
     if new.kind == "Decimal":
         return one_by_one(values, wanted.type, lambda value: to_decimal(value, wanted))
