@@ -124,6 +124,12 @@ class Dataset:
         emission = self._emit("paimon")
         return paimon.table_schema(self._compilation, emission, time_millis).to_dict()
 
+    def to_iceberg(self) -> dict[str, Any]:
+        """Iceberg's schema as a dict, which `pyiceberg.schema.Schema.model_validate` takes. Raises SchemaError where Iceberg cannot hold it."""
+        from schemac.engines.iceberg import artifact as iceberg  # for start-up time, as above
+
+        return iceberg.schema_of(self._compilation, self._emit("iceberg")).to_json()
+
     def to_odf(self, form: OdfForm = "event") -> str:
         """The schema in the standard's YAML with all defaults: the bare schema, its event, or a whole document."""
         from schemac.engines.odf import artifact as odf  # for start-up time, as above
@@ -312,6 +318,21 @@ def from_lance(path: str | Path, *, name: str | None = None) -> Dataset:
 def from_paimon(path: str | Path, *, name: str | None = None) -> Dataset:
     """The dataset of a Paimon table's newest schema, or of one schema file. Raises SchemaError where it cannot be read."""
     return _from_source(path, "paimon", name)
+
+
+def from_iceberg(source: Any, *, name: str | None = None) -> Dataset:
+    """The dataset of an Iceberg table: its folder, a metadata file, or a table or schema of pyiceberg.
+
+    Raises SchemaError where it cannot be read.
+    """
+    if isinstance(source, str | Path):
+        return _from_source(source, "iceberg", name)
+    from schemac.engines.iceberg.reader import read_object  # for start-up time, as above
+
+    report = Report()
+    imported = read_object(source, report)
+    found = imported.name if imported is not None else None
+    return _from_imported(imported, name or found or "table", "<pyiceberg>", report)
 
 
 def _from_source(path: str | Path, format: str, name: str | None) -> Dataset:

@@ -88,6 +88,8 @@ class Compilation:
     """The versions before it, rebuilt for those targets that write them all."""
     versions: Mapping[str, str] = field(default_factory=dict)
     """Versions of engines, where somebody named one."""
+    ids: Mapping[Slot, int] | None = None
+    """The lock's own ids of the fields, for engines that number every field as it does; None without a lock."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -99,7 +99,7 @@ def _made(imported: Imported, path: Path, options: argparse.Namespace, report: R
 
 
 def _put(made: list[_Made], edited: str | None, options: argparse.Namespace, report: Report) -> None:
-    has_ids = any(one.imported.versions for one in made)
+    has_ids = any(one.imported.has_ids for one in made)
     stream = edited if edited is not None else "---\n".join(one.text for one in made)
     if options.out is None:
         put_source(stream)

@@ -61,3 +61,18 @@ def _matched(dataset: LogicalDataset, before: LockedVersion, given: Mapping[Slot
         if id is not None and (slot.is_member or parent is not None):
             matched[slot] = id
     return matched
+
+
+def adopt_ids(dataset: LogicalDataset, locked: LockedDataset, ids: Ids, highest: int) -> LockedDataset:
+    """The lock with this schema as its next version, whose fields have these ids; those without one get new ones.
+
+    `highest` is the highest id that was ever used where the ids come from.
+    """
+    newest = locked.newest
+    before = open_version(locked, newest) if newest is not None else None
+    known = {state.id for state in before.states.values()} if before is not None else set()
+    matched = {slot: id for slot, id in ids.items() if id in known}
+    found = identified(dataset, locked, before, matched, given=ids, above=highest)
+    if not found.is_changed:
+        return locked
+    return with_version(locked, replace(found.version, highest_id=highest), found)

@@ -117,14 +117,18 @@ def identified(
     before: LockedVersion | None,
     matched: Ids,
     back: frozenset[int] = frozenset(),
+    given: Ids | None = None,
+    above: int = 0,
 ) -> Identified:
     """The fields of a dataset, given which of them stood in the version before, and under what ids.
 
-    `back` are ids of fields that were dropped in between.
+    `back` are ids of fields that were dropped in between. `given` are ids that fields are to have which did not stand
+    there; the others get ids above `above`.
     """
     slots = preorder(dataset.columns)
     states = {state.id: state for state in before.states.values()} if before is not None else {}
-    ids = _all_ids(slots, matched, locked.highest_id)
+    settled = {**(given or {}), **matched}
+    ids = _all_ids(slots, settled, max(locked.highest_id, above, *settled.values(), 0))
     shapes = _shapes(dataset.columns, ids, states)
     extra = extra_of(dataset)
     if before is not None:

@@ -56,6 +56,16 @@ class ImportedVersion:
 
 
 @dataclass(frozen=True, slots=True)
+class NumberedVersion:
+    """One version of a schema in which every field has an id of its own, as the fields of a lock have."""
+
+    schema: Tree
+    ids: dict[FieldPath, int]
+    highest: int
+    """The highest id that was ever given to a field."""
+
+
+@dataclass(frozen=True, slots=True)
 class Imported:
     """The schema of a source in the standard's long form, and what a reader of the manifest should know of it."""
 
@@ -66,10 +76,17 @@ class Imported:
     notes: Notes = field(default_factory=Notes)
     versions: tuple[ImportedVersion, ...] = ()
     """What a lock is made of, oldest version first; the last one has this schema. None where fields have no numbers."""
+    numbered: tuple[NumberedVersion, ...] = ()
+    """All versions of a source that numbers every field, oldest first; the lock takes these ids as its own."""
     text: str | None = None
     """The manifest as a whole, where the source was one and only had to be edited."""
     others: "tuple[Imported, ...]" = ()
     """Further datasets of the same source; each has a name and none of its own."""
+
+    @property
+    def has_ids(self) -> bool:
+        """Whether fields have ids in the source, which a lock can take."""
+        return bool(self.versions or self.numbered)
 
 
 @dataclass(frozen=True, slots=True)

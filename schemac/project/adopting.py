@@ -1,13 +1,14 @@
 """A lock for what was imported.
 
 Layer: project.
-Shape: each version that the source has becomes one of the lock, with the numbers that its engine gave.
+Shape: each version that the source has becomes one of the lock, with the numbers that its engine gave; a source
+that numbers every field gives the lock its ids.
 """
 
 from collections.abc import Callable
 from typing import Any
 
-from schemac.identity.adopt import adopt
+from schemac.identity.adopt import adopt, adopt_ids
 from schemac.identity.lock import LockedDataset, Numbers
 from schemac.importers.importer import Imported
 from schemac.logical.dataset import LogicalDataset
@@ -31,4 +32,10 @@ def adopted(dataset: LogicalDataset, imported: Imported, compile: Compile) -> Lo
         if after is None:
             return None
         locked = after
+    for numbered in imported.numbered:
+        past = compile(numbered.schema)
+        if past is None:
+            return None
+        ids = {slot: numbered.ids[slot.path] for slot in preorder(past.columns) if slot.path in numbered.ids}
+        locked = adopt_ids(past, locked, ids, numbered.highest)
     return locked if locked.versions else None

@@ -13,7 +13,6 @@ from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
-from schemac.attributes.own import TARGETS_OF
 from schemac.evolution.changes import Change, Fact
 from schemac.evolution.diff import diff_of
 from schemac.evolution.judge import judge, judged_engines, load
@@ -37,7 +36,7 @@ from schemac.project.references import (
     read_folder,
     sides_of_file,
 )
-from schemac.project.targets import is_left_aside
+from schemac.project.targets import engines_of, is_left_aside
 from schemac.project.workers import cores, share
 from schemac.source.catalogue import UNKNOWN_REFERENCE
 from schemac.source.diagnostic import Diagnostic, Severity
@@ -325,15 +324,12 @@ def _judged(sides: Pair, wanted: Wanted) -> Comparison:
 
 
 def _engines(new: Side, wanted: Wanted) -> list[str]:
-    built_for = TARGETS_OF.read(new.dataset.schema.extra)
-    is_restricted = built_for is not None and not wanted.is_asked_outright
-    is_named = wanted.is_asked_outright or wanted.are_targets_named
-    if not is_named:
-        kept = tuple(e for e in wanted.engines if not is_left_aside(e, new.dataset))
-        wanted = replace(wanted, engines=kept)
-    return [
-        e for e in judged_engines() if e in wanted.engines and (not is_restricted or e in (built_for or ()))
-    ]
+    names = list(wanted.engines)
+    if not wanted.is_asked_outright:
+        names = engines_of(new.dataset, names, is_named=wanted.are_targets_named)
+        if not wanted.are_targets_named:
+            names = [name for name in names if not is_left_aside(name, new.dataset)]
+    return [name for name in judged_engines() if name in names]
 
 
 def _light(change: Change) -> Change:

@@ -153,7 +153,12 @@ class Locked:
     def compilation(self, plain: Compilation, options: LoweringOptions) -> Compilation:
         """What targets see, with the numbers of the lock."""
         return Compilation(
-            plain.dataset, plain.lowered, self.found.numbers, self.version, partial(self._past, options)
+            plain.dataset,
+            plain.lowered,
+            self.found.numbers,
+            self.version,
+            partial(self._past, options),
+            ids=self.found.ids,
         )
 
     def _past(self, options: LoweringOptions) -> list[Compilation]:

@@ -161,6 +161,12 @@ PAIMON_RELEASE = Code(
 )
 PAIMON_LOSS = Code("SC576", "paimon-loss", _NOTE, "something that Paimon does not keep")
 
+ICEBERG_TYPE = Code("SC581", "iceberg-type", _ERROR, "a type that Iceberg cannot hold")
+ICEBERG_NAME = Code("SC582", "iceberg-name", _ERROR, "names that Iceberg cannot tell apart")
+ICEBERG_KEY = Code("SC583", "iceberg-key", _ERROR, "a field that cannot identify rows in Iceberg")
+ICEBERG_DEFAULT = Code("SC584", "iceberg-default", _ERROR, "a default value that Iceberg cannot have")
+ICEBERG_LOSS = Code("SC585", "iceberg-loss", _NOTE, "something that Iceberg does not keep")
+
 STALE_ARTIFACT = Code(
     "SC541", "stale-artifact", _ERROR, "an artifact that differs from what the manifest compiles to"
 )

@@ -18,7 +18,7 @@ from schemac.arrow.lower_metadata import (
 )
 from schemac.arrow.marks import COMMENT
 from schemac.attributes import arrow, lance, odf
-from schemac.attributes.registry import domain_of
+from schemac.attributes.registry import DOMAINS, domain_of
 from schemac.logical.slots import Slot
 from schemac.physical.arrow import ArrowField, ArrowType, pa
 from schemac.physical.field import LoweredField
@@ -145,4 +145,4 @@ def lost_of_schema(extra: Mapping[str, Any]) -> Iterator[str]:
             yield f"the attribute {key}"
 
 
-_OTHERS = frozenset({"lance.org", "spark.apache.org", "paimon.apache.org", "schemac.dev"})
+_OTHERS = frozenset(DOMAINS) - {arrow.DOMAIN, odf.DOMAIN}

@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from schemac.artifacts.emission import Emission
+from schemac.artifacts.sql_text import literal, quoted_name, table_name, taken_literally
 from schemac.engines.spark import judge as engine
 from schemac.engines.spark.artifact import to_fields
 from schemac.engines.spark.columns import SparkField
-from schemac.engines.spark.text import literal, quoted_name, table_name, taken_literally
 from schemac.engines.spark.versions import KNOWN, Connector
 from schemac.evolution.changes import Change, Fact
 from schemac.evolution.diff import diff_of

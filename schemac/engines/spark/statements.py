@@ -18,10 +18,10 @@ from schemac.arrow.marks import (
     VECTOR_SIZE,
 )
 from schemac.artifacts.emission import Compilation
+from schemac.artifacts.sql_text import literal, quoted_name, table_name, taken_literally
 from schemac.attributes import lance, spark
 from schemac.attributes.odf import DESCRIPTION
 from schemac.engines.spark.columns import SparkField
-from schemac.engines.spark.text import literal, quoted_name, table_name, taken_literally
 from schemac.physical.field import LoweredField
 
 
