@@ -18,9 +18,7 @@ from typing import Any
 from pyspark.sql import SparkSession
 
 from schemac.pipeline import staging
-
-from . import staging
-from .heartbeat import Heartbeat
+from schemac.pipeline.heartbeat import Heartbeat
 
 NOTED_EVERY_SECONDS = 0.5
 LOOKED_EVERY_SECONDS = 0.2

@@ -21,14 +21,10 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from schemac.pipeline.errors import PipelineError
+from schemac.pipeline.heartbeat import Heartbeat
 from schemac.pipeline.processes import is_gone, this_process
 from schemac.pipeline.run_identity import RunIdentity
 from schemac.source.catalogue import ABANDONED_RUN
-
-from .errors import PipelineError
-from .heartbeat import Heartbeat
-from .processes import is_gone, this_process
-from .run_identity import RunIdentity
 
 PREFIX = "_staging-"
 GONE, MAKING = f"{PREFIX}gone.", f"{PREFIX}making."
