@@ -136,7 +136,7 @@ def _next(
 def _restored(
     compiled: Sequence[CompiledFile], given: Mapping[str, int], report: Report
 ) -> dict[str, dict[str, int]]:
-    """The ids that fields are to have, by dataset."""
+    """Return the ids that fields are to have, by dataset."""
     wanted: dict[str, dict[str, int]] = {}
     datasets = [dataset for file in compiled for dataset in file.datasets]
     for title, id in given.items():
