@@ -64,7 +64,7 @@ def read_lock(text: str, file: str, report: Report) -> Lock | None:
         if line.startswith(_CONFLICT):
             report.add(
                 UNMERGED_LOCK,
-                f"{file} holds two branches that git could not merge",
+                f"{file} has changes of two branches that git could not merge",
                 file=file,
                 at=(number, 1, number, len(line) + 1),
                 help="run `schemac lock --resolve`",
@@ -72,15 +72,15 @@ def read_lock(text: str, file: str, report: Report) -> Lock | None:
             return None
     form = form_of(lines[0])
     if form is None:
-        _refuse(1, "this is no lock of schemac: its first line says something else", file, report)
+        _refuse(1, "this is not a lock file of schemac: its first line is not the expected one", file, report)
         return None
     if form not in FORMS:
         report.add(
             DAMAGED_LOCK,
-            f"{file}: this lock is of form {form}, and this schemac reads forms up to {FORMS[-1]}",
+            f"{file}: this lock has format {form}, but this version of schemac reads only formats up to {FORMS[-1]}",
             file=file,
             at=(1, 1, 1, 1),
-            help="install the newer schemac that wrote it",
+            help="install the newer version of schemac that wrote it",
         )
         return None
     reader = _Reader(file, form, report)
@@ -92,7 +92,7 @@ def read_lock(text: str, file: str, report: Report) -> Lock | None:
                 _refuse(number, str(error), file, report)
                 return None
     if not reader.is_ended:
-        _refuse(len(lines), "the file is cut off: its last line is missing", file, report)
+        _refuse(len(lines), "the file is truncated: its last line is missing", file, report)
     return reader.lock()
 
 
@@ -117,7 +117,7 @@ class _Reader:
     def take(self, number: int, line: str) -> None:
         line = _checked(line)
         if self.is_ended:
-            raise DamageError("nothing stands after the last line")
+            raise DamageError("there is something after the last line")
         if line == _END:
             self._close()
             self.is_ended = True
@@ -125,15 +125,15 @@ class _Reader:
             self._close()
             name = parse_dataset(match[1])
             if self._datasets and name <= self._datasets[-1].name:
-                raise DamageError(f"dataset {name} stands after dataset {self._datasets[-1].name}")
+                raise DamageError(f"dataset {name} comes after dataset {self._datasets[-1].name}")
             self._name, self._at = name, {}
             self._versions, self._states, self._cores = [], [], []
         elif self._name is None:
-            raise DamageError("no dataset is named before this line")
+            raise DamageError("there is no dataset line before this line")
         elif line.startswith("version "):
             version, digest = parse_version(line, self._form)
             if self._states:
-                raise DamageError(f"version {version.number} stands after a field")
+                raise DamageError(f"version {version.number} comes after a field")
             if version.number != len(self._versions) + 1:
                 raise DamageError(
                     f"version {version.number} follows {len(self._versions) or 'nothing'}; a line is missing"
@@ -144,11 +144,12 @@ class _Reader:
         else:
             state, core = parse_field(line, self._form)
             if self._states and (state.id, state.first) <= (self._states[-1].id, self._states[-1].first):
-                raise DamageError(f"field {state.id} stands after field {self._states[-1].id}")
+                raise DamageError(f"field {state.id} comes after field {self._states[-1].id}")
             newest = len(self._versions)
             if max(state.first, state.last or 0) > newest:
                 raise DamageError(
-                    f"field {state.id} is of a version after {newest or 'none'}; the line of that version is missing"
+                    f"field {state.id} belongs to a version after {newest or 'none'}; the line of that"
+                    " version is missing"
                 )
             self._states.append(state)
             self._cores.append(core)
@@ -168,7 +169,7 @@ class _Reader:
         for version, places in zip(self._versions, members, strict=True):
             text, digest = self._texts[version.number]
             if _digest(text, ((self._states[i].id, self._cores[i]) for i in places)) != digest:
-                message = f"version {version.number} is not as it was locked: a line of its fields is gone, or was changed"
+                message = f"version {version.number} was changed after it was locked: a line of one of its fields is missing or was edited"
                 _refuse(self._at[version.number], message, self._file, self._report)
                 break
         versions = [
@@ -204,7 +205,7 @@ def _checked(line: str) -> str:
     core, check = line[:-8], line[-8:]
     match = _CHECK.fullmatch(check)
     if match is None or match[1] != _check(core):
-        raise DamageError("this line is not as schemac wrote it")
+        raise DamageError("this line was edited by hand or damaged")
     return core
 
 

@@ -107,8 +107,8 @@ def test_refuse_a_newer_form() -> None:
     lock, (told,) = found(TEXT.replace("# schemac lock 2:", "# schemac lock 3:"))
     assert lock is None
     assert (told.code, told.line) == ("SC402", 1)
-    assert "of form 3" in told.message
-    assert "newer schemac" in told.help
+    assert "has format 3" in told.message
+    assert "newer version of schemac" in told.help
 
 
 def test_refuse_the_marks_of_a_merge() -> None:
