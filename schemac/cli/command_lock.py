@@ -101,7 +101,9 @@ def _lock(options: argparse.Namespace, report: Report) -> None:
         return
     for held, lock, lines in planned:
         if save_lock(held, lock, report):
-            say("\n".join(lines) or f"{held.name}: the file has its new form; nothing else changed", options)
+            say(
+                "\n".join(lines) or f"{held.name}: the file has the new format; nothing else changed", options
+            )
         elif not report.has_errors:
             say(f"{held.name}: unchanged", options)
 

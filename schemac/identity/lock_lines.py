@@ -157,7 +157,7 @@ def _version_of_form_1(line: str) -> tuple[Version, str]:
 
 
 def _no_version() -> DamageError:
-    return DamageError("a line of a version has to have its highest ids and its digest")
+    return DamageError("the line of a version needs its highest ids and its digest")
 
 
 def _data(rest: str) -> tuple[EngineData, str]:
@@ -183,7 +183,7 @@ def parse_field(line: str, form: int) -> tuple[State, str]:
     """Return a state of a field with the core of its line. Raises DamageError."""
     match = _FIELD[form].match(line)
     if match is None:
-        raise DamageError("this is neither a dataset nor a version nor a field")
+        raise DamageError("this line is neither a dataset, nor a version, nor a field")
     type_, extra = _type(line[match.end() + 1 :])
     state = State(
         int(match["id"]),
@@ -210,7 +210,7 @@ def _numbers(text: str, form: int) -> Numbers:
 def _segment(name: str) -> Segment:
     if not name.startswith('"'):
         return _PARTS.get(name, name)
-    return str(_json(name, "the field's name is no text in quotes"))
+    return str(_json(name, "the field's name is not a text in quotes"))
 
 
 def _type(rest: str) -> tuple[str, str]:
@@ -234,7 +234,7 @@ def dataset_line(name: str) -> str:
 
 def parse_dataset(text: str) -> str:
     """Return the name of a dataset as its line has it. Raises DamageError."""
-    return str(_json(text, "the name of the dataset is no text in quotes"))
+    return str(_json(text, "the name of the dataset is not a text in quotes"))
 
 
 def _json(text: str, complaint: str) -> Any:
