@@ -13,9 +13,9 @@ from schemac.arrow.lower_metadata import compact
 from schemac.artifacts.emission import Compilation
 from schemac.attributes.own import RENAMED_FROM
 from schemac.evolution.changes import Place
-from schemac.identity.freeze import open_version
 from schemac.identity.lock import LockedDataset, Numbers, Shape, State
 from schemac.identity.match import Ids, Matcher
+from schemac.identity.opening import open_version
 from schemac.logical.dataset import LogicalDataset
 from schemac.logical.slots import Slot, preorder
 from schemac.physical.field import LoweredSchema

@@ -8,9 +8,10 @@ then matched against that. So a table that still has the field's data keeps them
 from collections.abc import Mapping
 from dataclasses import replace
 
-from schemac.identity.freeze import Identified, WordsOf, identified, identify, open_version
+from schemac.identity.freeze import Identified, identified, identify
 from schemac.identity.lock import LockedDataset, State, paths_of
 from schemac.identity.match import Matcher
+from schemac.identity.opening import open_version
 from schemac.logical.dataset import LogicalDataset
 from schemac.logical.findings import Findings
 from schemac.logical.path import dotted
@@ -25,18 +26,16 @@ def restored(
     dataset: LogicalDataset,
     locked: LockedDataset,
     wanted: Mapping[str, int],
-    words_of: WordsOf,
     findings: Findings | None = None,
 ) -> Identified:
     """The ids of a dataset's fields, where those of these titles get the ids that are wanted; raises RestoreError."""
     newest = locked.newest
     if newest is None:
         raise RestoreError(f"{dataset.name} was never locked, so there is no id to restore")
-    present = {state.id: state for state in locked.states_of(newest.number)}
+    opened = open_version(locked, newest)
+    present = {state.id: state for state in opened.states.values()}
     newest_ids = frozenset(present)
-    holders = {
-        id: slot.title for slot, id in identify(dataset, locked, words_of).ids.items() if id in present
-    }
+    holders = {id: slot.title for slot, id in identify(dataset, locked).ids.items() if id in present}
     for title, id in wanted.items():
         if holders.get(id, title) != title:
             raise RestoreError(f"{title} cannot have the id {id}, because {holders[id]} has it")
@@ -45,7 +44,7 @@ def restored(
         present = _put_back(locked, present, title, id)
     # A version as there was none: the newest, and what is given back.
     states = tuple(replace(state, first=newest.number, last=None) for state in present.values())
-    before = open_version(LockedDataset(locked.name, locked.versions, states), newest)
+    before = open_version(LockedDataset(locked.name, locked.versions, states), opened.version)
     titles = {id: dotted(path) for id, path in paths_of(states).items()}
     renamed = {title: titles[id] for title, id in wanted.items()}
     ids = Matcher(states, dataset.columns, renamed).match(findings)
@@ -53,7 +52,7 @@ def restored(
     for title, id in wanted.items():
         if by_title.get(title) != id:
             raise RestoreError(f"{title} cannot get the id {id}, because it already has another id")
-    return identified(dataset, locked, before, ids, words_of, frozenset(ids.values()) - newest_ids)
+    return identified(dataset, locked, before, ids, frozenset(ids.values()) - newest_ids)
 
 
 def lost(locked: LockedDataset) -> dict[int, str]:
@@ -101,7 +100,9 @@ def _last(locked: LockedDataset, id: int) -> dict[int, State]:
             f"no field of {locked.name} ever had the id {id}"
             + (f"; the ids of dropped fields are {known}" if known else "; no field was ever dropped")
         )
-    return {state.id: state for state in locked.states_of(last)}
+    version = locked.version(last)
+    assert version is not None
+    return {state.id: state for state in open_version(locked, version).states.values()}
 
 
 def _put_back(locked: LockedDataset, present: Mapping[int, State], title: str, id: int) -> dict[int, State]:

@@ -4,11 +4,12 @@ Layer: importers.
 Errors: SC552 unreadable-source; columns that are left out lose their SC551.
 """
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from schemac.identity.lock import EngineData, Highest, Numbers
 from schemac.logical.path import FieldPath, Part, quoted
 from schemac.registry.engine import Format, load
 from schemac.registry.installed import engines
@@ -42,25 +43,16 @@ class Notes:
 
 
 @dataclass(frozen=True, slots=True)
-class LanceIds:
-    """The ids of a Lance table's fields."""
+class ImportedVersion:
+    """One version of a schema whose fields have numbers already."""
 
-    fields: tuple[tuple[str, int], ...]
-    """Name and id of every field, in pre-order."""
-    highest: int
-    """The highest id that the table has used."""
-
-
-@dataclass(frozen=True, slots=True)
-class PaimonVersion:
-    """One version of a Paimon table's schema, with the ids that its fields have."""
-
-    schema_id: int
     schema: Tree
-    ids: dict[FieldPath, int]
-    highest: int
-    """The highest id that was ever given to a field."""
-    time_millis: int
+    numbers: Mapping[FieldPath, Numbers]
+    """The numbers that an engine gave; fields without any may be left out."""
+    highest: Highest
+    """The highest number that was ever given to a field."""
+    data: EngineData = EngineData()
+    """What the engine has to remember of the version."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,12 +74,10 @@ class Imported:
     name: str | None = None
     """The dataset's name, where the source has one."""
     notes: Notes = field(default_factory=Notes)
-    history: tuple[PaimonVersion, ...] = ()
-    """All versions of a Paimon table's schema, oldest first."""
+    versions: tuple[ImportedVersion, ...] = ()
+    """What a lock is made of, oldest version first; the last one has this schema. None where fields have no numbers."""
     numbered: tuple[NumberedVersion, ...] = ()
     """All versions of a source that numbers every field, oldest first; the lock takes these ids as its own."""
-    lance: LanceIds | None = None
-    """Ids of a Lance table's fields."""
     text: str | None = None
     """The manifest as a whole, where the source was one and only had to be edited."""
     others: "tuple[Imported, ...]" = ()
@@ -96,7 +86,7 @@ class Imported:
     @property
     def has_ids(self) -> bool:
         """Whether fields have ids in the source, which a lock can take."""
-        return self.lance is not None or bool(self.history or self.numbered)
+        return bool(self.versions or self.numbered)
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from schemac.engines.lance.view import words_of
 from schemac.evolution.side import Side
 from schemac.identity.freeze import identify
 from schemac.identity.lock import Lock, LockedDataset
@@ -55,7 +54,7 @@ def side_of(dataset: LogicalDataset, label: str, lock: Lock | None) -> Side:
     locked = lock.dataset(dataset.name) if lock is not None else LockedDataset(dataset.name)
     if locked.newest is None:
         return Side(dataset, label)
-    found = identify(dataset, locked, words_of)
+    found = identify(dataset, locked)
     return Side(dataset, label, locked, found.ids, found.numbers)
 
 

@@ -18,13 +18,13 @@ from pathlib import Path
 
 from schemac.arrow.lower import LoweringOptions, lower
 from schemac.artifacts.emission import Compilation
-from schemac.engines.lance.view import words_of
 from schemac.evolution.changes import Change, Fact
 from schemac.evolution.diff import diff_of, slot_title
 from schemac.evolution.side import Pair, Side
-from schemac.identity.freeze import Identified, identify, next_version, open_version
+from schemac.identity.freeze import Identified, identify
 from schemac.identity.lock import Lock, LockedDataset, Version
 from schemac.identity.lockfile import read_lock, write_lock
+from schemac.identity.opening import open_version
 from schemac.identity.restore import RestoreError, lost, restored
 from schemac.logical.dataset import LogicalDataset
 from schemac.logical.findings import Findings
@@ -148,10 +148,7 @@ class Locked:
     @property
     def version(self) -> Version:
         """The newest version, or the one that the present schema would be."""
-        newest = self.dataset.newest
-        if newest is not None and not self.found.is_changed:
-            return newest
-        return next_version(self.dataset, self.found)
+        return self.found.version
 
     def compilation(self, plain: Compilation, options: LoweringOptions) -> Compilation:
         """What targets see, with the numbers of the lock."""
@@ -170,7 +167,8 @@ class Locked:
             if version.number < self.version.number:
                 opened = open_version(self.dataset, version)
                 numbers = {slot: state.numbers for slot, state in opened.states.items()}
-                past.append(Compilation(opened.logical, lower(opened.logical, options), numbers, version))
+                lowered = lower(opened.logical, options)
+                past.append(Compilation(opened.logical, lowered, numbers, opened.version))
         return past
 
 
@@ -196,13 +194,13 @@ def identified(
     findings = Findings(report, dataset.origins)
     if wanted:
         try:
-            return restored(dataset, locked, wanted, words_of, findings)
+            return restored(dataset, locked, wanted, findings)
         except RestoreError as error:
             name = dataset.origins.file
             report.add(
                 REFUSED_RESTORE, str(error), file=name, help="see the ids in the lock beside the manifest"
             )
-    return identify(dataset, locked, words_of, findings)
+    return identify(dataset, locked, findings)
 
 
 def changes_since(dataset: LogicalDataset, locked: LockedDataset, found: Identified) -> tuple[Change, ...]:

@@ -9,7 +9,6 @@ import shlex
 import subprocess
 from pathlib import Path
 
-from schemac.engines.lance.view import words_of
 from schemac.identity.lock import Lock
 from schemac.identity.lockfile import read_lock, write_lock
 from schemac.identity.merge import Choice, merge
@@ -99,7 +98,7 @@ def _advice(choice: Choice, path: Path, name: str) -> str:
 
 
 def _settle(path: Path, name: str, ours: Lock, theirs: Lock, report: Report) -> bool:
-    merged = merge(ours, theirs, words_of)
+    merged = merge(ours, theirs)
     for choice in merged.choices:
         report.add(MERGE_CHOICE, choice.text, file=name, help=_advice(choice, path, name))
     try:

@@ -12,14 +12,11 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from schemac.evolution.side import Pair
+from schemac.identity.lock_lines import present_names
 from schemac.source.text import SourceText
 
 _FIELDS = re.compile(r"^ *fields:[ ]*(?:#.*)?$", re.MULTILINE)
 _ITEM = re.compile(r"\n(?:[ ]*(?:#.*)?\n)*(?P<indent> *)-(?=[ \n])")
-_PRESENT = re.compile(
-    rb'^field (\d+) v\d+-(?: in (\d+))?(?: at [0-9.]+)? lance \S+ paimon \S+ ("(?:[^"\\]|\\.)*"|\S+)',
-    re.MULTILINE,
-)
 _UNSURE = ("&", "*", "!", "%", "\t", "\r", "<<", "\n---", "\n...")
 """What may give a piece of text another meaning elsewhere: anchors, tags, several documents."""
 
@@ -54,12 +51,8 @@ def keep_names(before: bytes | None, today: bytes | None) -> bool:
         return True
     if before.count(b"\ndataset ") != 1 or today.count(b"\ndataset ") != 1 or b"\n<<<<<<<" in today:
         return False
-    return _present(before) <= _present(today)
-
-
-def _present(lock: bytes) -> set[tuple[bytes, bytes, bytes]]:
-    """Id, parent and name of the fields of its newest version."""
-    return set(_PRESENT.findall(lock))
+    olds, news = (present_names(lock.decode("utf-8", "replace")) for lock in (before, today))
+    return olds is not None and news is not None and olds <= news
 
 
 class _Piece(NamedTuple):

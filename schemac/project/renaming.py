@@ -14,7 +14,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from schemac.attributes import paimon
-from schemac.engines.lance.view import words_of
 from schemac.identity.freeze import freeze, identify
 from schemac.identity.lock import Lock
 from schemac.logical.dataset import LogicalDataset
@@ -117,7 +116,7 @@ def rename(
         return None
     lock = held.lock
     if locked.newest is not None:
-        found = identify(after, locked, words_of, renamed={goal.title: slot.title})
+        found = identify(after, locked, renamed={goal.title: slot.title})
         lock = lock.with_dataset(freeze(after, locked, found))
     if not _write(file, text, held, lock, report):
         return None

@@ -67,6 +67,8 @@ class Engine:
     """Sorts the engines wherever they are listed."""
     artifacts: str = ""
     """A `Target` (`schemac.artifacts.emission`): the files that `build` writes, and what they cannot express."""
+    numbering: str = ""
+    """A `Numbering` (`schemac.identity.numbering`): numbers of its own for fields, which the lock keeps."""
     judge: str = ""
     """A `Judge` (`schemac.evolution.judge`): what a change means for data that is there."""
     tables: str = ""

@@ -256,6 +256,7 @@ EXECUTOR_LOST = Code("SC677", "executor-lost", _ERROR, "an executor that Spark l
 SESSION_STOPPED = Code("SC678", "session-stopped", _ERROR, "a Spark session that was stopped during the run")
 JAVA_GONE = Code("SC679", "java-gone", _ERROR, "a Java process of Spark that is gone")
 RUN_CANCELLED = Code("SC680", "run-cancelled", _ERROR, "a run that was cancelled in Spark")
+UNKNOWN_JAVA_ZONE = Code("SC682", "unknown-zone", _ERROR, "a time zone that the Java of Spark does not know")
 MISSING_PACKAGE = Code(
     "SC681", "missing-package", _ERROR, "a Python package of the pipeline that is not installed"
 )

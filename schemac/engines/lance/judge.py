@@ -7,6 +7,8 @@ column anew under a new id.
 """
 
 from schemac.attributes import lance, own
+from schemac.engines.lance.casts import is_cast
+from schemac.engines.lance.nodes import lance_ids
 from schemac.engines.lance.view import column_words
 from schemac.evolution.castability import castability, misfit
 from schemac.evolution.changes import LAYOUT_FACTS, TYPE_FACTS, Change, Fact
@@ -14,7 +16,6 @@ from schemac.evolution.clocks import clock_of
 from schemac.evolution.judge import Judge
 from schemac.evolution.side import Pair, Side
 from schemac.evolution.verdict import SAFE, Judgement, Outcome, of_another_unit
-from schemac.identity.casts import is_cast
 from schemac.logical.castability import Castability
 from schemac.logical.slots import Slot, is_in_structs, preorder
 
@@ -174,7 +175,7 @@ def _is_as_old(slot: Slot, above: Slot, side: Side) -> bool:
     if not all(states):
         return True
     (mine, theirs) = (min(found, key=lambda state: state.first) for found in states)
-    is_rewritten = len({state.numbers.lance for state in states[0]}) > 1
+    is_rewritten = len({lance_ids(state.numbers) for state in states[0]}) > 1
     return mine.first <= theirs.first or is_rewritten
 
 

@@ -23,6 +23,13 @@ from schemac.logical.slots import Slot
 from schemac.physical.arrow import ArrowField, pa
 from schemac.physical.field import LoweredField, LoweredSchema
 
+NAME = "lance"
+
+
+def lance_ids(numbers: Numbers) -> tuple[int, ...]:
+    """Return the ids of all nodes that belong to a field, parents first."""
+    return numbers.of(NAME)
+
 
 class KeyMarks(NamedTuple):
     """What metadata says about a field's place in the table's keys."""
@@ -186,7 +193,7 @@ def numbered(
         return enumerate(nodes)
     ids = [-1] * len(nodes)
     for slot, indices in nodes_by_slot(lowered, nodes).items():
-        for index, id in zip(indices, numbers[slot].lance, strict=True):
+        for index, id in zip(indices, lance_ids(numbers[slot]), strict=True):
             ids[index] = id
     return [
         (id, node._replace(parent=ids[node.parent]) if node.parent >= 0 else node)
@@ -200,7 +207,7 @@ def numbers_of(lowered: LoweredSchema, fields: Sequence[tuple[str, int]]) -> dic
     if [node.name for node in nodes] != [name for name, _ in fields]:
         return None
     return {
-        slot: Numbers(tuple(fields[index][1] for index in indices))
+        slot: Numbers.make({NAME: tuple(fields[index][1] for index in indices)})
         for slot, indices in nodes_by_slot(lowered, nodes).items()
     }
 

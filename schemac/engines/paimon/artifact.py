@@ -16,6 +16,13 @@ from schemac.attributes import arrow, lance, odf, own, paimon
 from schemac.attributes.registry import DOMAINS, domain_of
 from schemac.engines.paimon.keys import read_table
 from schemac.engines.paimon.limits import Limits
+from schemac.engines.paimon.numbering import (
+    highest_of,
+    ids_of,
+    number_fields,
+    schema_id_of,
+    time_millis_of,
+)
 from schemac.engines.paimon.table_schema import FIRST_VERSION, VERSION, TableSchema
 from schemac.engines.paimon.types import (
     BYTES,
@@ -32,7 +39,6 @@ from schemac.engines.paimon.types import (
     Vector,
     parse_type,
 )
-from schemac.identity.numbering import number_for_paimon
 from schemac.kinds.units import FRACTION_DIGITS
 from schemac.logical.path import FieldPath
 from schemac.logical.slots import Slot
@@ -62,7 +68,7 @@ def to_table_schema(
     """
     kept = ids or {}
     start = max(kept.values(), default=-1) if highest is None else highest
-    numbers, highest = number_for_paimon(compilation.dataset.columns, kept, start)
+    numbers, highest = number_fields(compilation.dataset.columns, kept, start)
     writer = _Writer(emission, numbers)
     fields = [writer.member(top, (top.slot.segment,)) for top in compilation.lowered.fields]
     extra = compilation.dataset.schema.extra
@@ -106,10 +112,10 @@ def table_schema(compilation: Compilation, emission: Emission, time_millis: int 
     return to_table_schema(
         compilation,
         emission,
-        ids={slot: n.paimon for slot, n in numbers.items() if n.paimon is not None},
-        highest=version.highest_paimon,
-        schema_id=version.schema_id,
-        time_millis=time_millis or version.time_millis,
+        ids=ids_of(numbers),
+        highest=highest_of(version),
+        schema_id=schema_id_of(version),
+        time_millis=time_millis or time_millis_of(version),
     )
 
 

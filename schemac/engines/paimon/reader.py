@@ -13,8 +13,10 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 
+from schemac.arrow.lower_metadata import compact
 from schemac.attributes import paimon
 from schemac.attributes.odf import DESCRIPTION
+from schemac.engines.paimon.numbering import NAME, data_of
 from schemac.engines.paimon.read import member_ids, parts, read_table_schema
 from schemac.engines.paimon.sources import schema_files
 from schemac.engines.paimon.table_schema import VERSION, TableSchema
@@ -31,7 +33,8 @@ from schemac.engines.paimon.types import (
     UnreadableError,
     Vector,
 )
-from schemac.importers.importer import Imported, Importer, PaimonVersion, Tree, refuse
+from schemac.identity.lock import EngineData, Highest, Numbers
+from schemac.importers.importer import Imported, ImportedVersion, Importer, Tree, refuse
 from schemac.logical.path import FieldPath, Part, dotted
 from schemac.source.catalogue import UNREADABLE_SOURCE, UNSUPPORTED_ARROW_TYPE
 from schemac.source.report import Report
@@ -58,8 +61,8 @@ def read(path: Path, report: Report) -> Imported | None:
     newest = _version(tables[-1], lifting)
     if report.has_errors:
         return None
-    comments = (f"from version {newest.schema_id} of a Paimon table's schema", *_notes(tables[-1]))
-    return Imported(newest.schema, comments, _name(files[-1]), history=(*history, newest))
+    comments = (f"from version {tables[-1].schema_id} of a Paimon table's schema", *_notes(tables[-1]))
+    return Imported(newest.schema, comments, _name(files[-1]), versions=(*history, newest))
 
 
 def read_schema_file(file: Path, report: Report) -> TableSchema | None:
@@ -110,7 +113,7 @@ def _nullable_keys(table: TableSchema) -> list[str]:
     ]
 
 
-def _version(table: TableSchema, lifting: "_Lifting") -> PaimonVersion:
+def _version(table: TableSchema, lifting: "_Lifting") -> ImportedVersion:
     required = _nullable_keys(table)
     fields = [
         lifting.member(field, (field.name,), is_required=field.name in required) for field in table.fields
@@ -125,8 +128,12 @@ def _version(table: TableSchema, lifting: "_Lifting") -> PaimonVersion:
     if table.options:
         extra[paimon.OPTIONS.key] = dict(sorted(table.options.items()))
     schema = {"fields": [f for f in fields if f is not None], **({"extra": extra} if extra else {})}
-    ids = dict(member_ids(table.fields))
-    return PaimonVersion(table.schema_id, schema, ids, table.highest_field_id, table.time_millis)
+    return ImportedVersion(
+        schema,
+        {path: Numbers.make({NAME: (id,)}) for path, id in member_ids(table.fields)},
+        Highest.make({NAME: table.highest_field_id}),
+        EngineData.make({NAME: compact(data_of(table.schema_id, table.time_millis))}),
+    )
 
 
 class _Lifting:

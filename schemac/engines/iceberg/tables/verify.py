@@ -7,7 +7,6 @@ Errors: SC424.
 """
 
 from collections.abc import Iterator
-from dataclasses import replace
 
 from schemac.engines.iceberg.read import TableMetadata
 from schemac.engines.iceberg.tables.differences import differences, shape_of
@@ -38,8 +37,7 @@ def _lines(side: Side, metadata: TableMetadata) -> Iterator[str]:
         wanted = wanted.renumbered(ids_between(side, metadata))
         yield from differences(wanted, metadata.current)
     else:
-        is_numbered_so = {f.id for _, f in wanted.preorder()} & {f.id for _, f in metadata.current.preorder()}
-        yield from differences(replace(wanted), metadata.current, by_name=not is_numbered_so or True)
+        yield from differences(wanted, metadata.current, by_name=True)
     if format_of(side) > metadata.format_version:
         yield f"the format is {metadata.format_version}, expected {format_of(side)}"
     for key, value in sorted(wanted_properties(side).items()):

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from schemac.engines.lance._generated.lance import file_pb2 as pb
+from schemac.engines.lance.nodes import lance_ids
 from schemac.engines.lance.tables.steps import MARK
 from schemac.identity.lock import LockedDataset
 
@@ -34,7 +35,7 @@ def schema_without(schema: Any, left_out: frozenset[str]) -> Any:
 
 def stale_fields(fields: Sequence[pb.Field], locked: LockedDataset) -> frozenset[int]:
     """Marked fields that stand beside the field which they were to replace, or that nobody knows; with all below them."""
-    of_number = {number: state.id for state in locked.states for number in state.numbers.lance}
+    of_number = {number: state.id for state in locked.states for number in lance_ids(state.numbers)}
     marked = {field.id for field in fields if field.name.startswith(MARK)}
     others = {of_number.get(field.id) for field in fields if field.id not in marked}
     stale: set[int] = set()

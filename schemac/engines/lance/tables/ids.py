@@ -9,12 +9,13 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+from schemac.engines.lance.nodes import lance_ids
 from schemac.engines.lance.tables.steps import MARK
 from schemac.engines.lance.view import words, words_of
 from schemac.evolution.side import Side
-from schemac.identity.freeze import open_version
 from schemac.identity.lock import LockedDataset, Numbers, State
 from schemac.identity.match import Ids
+from schemac.identity.opening import open_version
 from schemac.logical.dataset import LogicalDataset
 from schemac.logical.path import Segment, dotted
 from schemac.logical.slots import Slot, preorder
@@ -36,12 +37,12 @@ def ids_by_number(
     parts: dict[tuple[int, object], State] = {
         (state.shape.parent, state.shape.segment): state
         for state in locked.states
-        if state.shape.parent is not None and not state.numbers.lance
+        if state.shape.parent is not None and not lance_ids(state.numbers)
     }
     ids: Ids = {}
     unknown: list[str] = []
     for slot in preorder(logical.columns):
-        lance = numbers[slot].lance
+        lance = lance_ids(numbers[slot])
         if not lance:
             state = parts.get((ids[slot.parent], slot.segment)) if slot.parent in ids else None
             id = state.id if state is not None else None
@@ -66,8 +67,8 @@ def _known(locked: LockedDataset) -> dict[tuple[tuple[int, ...], tuple[str, ...]
         words = words_of(opened.logical)
         for slot, state in opened.states.items():
             for name in names[state.id]:
-                known[state.numbers.lance, words[slot], name] = state.id
-            known[state.numbers.lance, words[slot], None] = state.id
+                known[lance_ids(state.numbers), words[slot], name] = state.id
+            known[lance_ids(state.numbers), words[slot], None] = state.id
     return known
 
 
@@ -108,7 +109,7 @@ def note_ids(side: Side, names: Mapping[int, str], numbers: Mapping[Slot, Number
 
 
 def _name_now(slot: Slot, names: Mapping[int, str], numbers: Mapping[Slot, Numbers]) -> Segment:
-    return names[numbers[slot].lance[0]] if slot.is_member and numbers[slot].lance else slot.segment
+    return names[lance_ids(numbers[slot])[0]] if slot.is_member and lance_ids(numbers[slot]) else slot.segment
 
 
 def _chain(slot: Slot) -> list[Slot]:

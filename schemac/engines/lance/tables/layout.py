@@ -15,6 +15,7 @@ from functools import cached_property
 from schemac.attributes import lance
 from schemac.engines.lance._generated.lance import file_pb2 as pb
 from schemac.engines.lance.judge import has_values
+from schemac.engines.lance.nodes import lance_ids
 from schemac.engines.lance.tables.steps import MARK
 from schemac.evolution.side import Pair
 from schemac.identity.lock import Numbers
@@ -56,7 +57,7 @@ class Layout:
 
     def ids(self, slot: Slot) -> tuple[int, ...]:
         """Lance's ids of a slot's own nodes."""
-        return self.numbers[slot].lance
+        return lance_ids(self.numbers[slot])
 
     def ids_below(self, slot: Slot) -> tuple[int, ...]:
         """Its ids, and those of all below it."""

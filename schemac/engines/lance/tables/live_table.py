@@ -22,15 +22,15 @@ from schemac.attributes.lance import STORAGE_VERSION, STORAGE_VERSIONS
 from schemac.engines.lance._generated.lance import file_pb2 as pb
 from schemac.engines.lance.artifact import to_message
 from schemac.engines.lance.limits import Limits
-from schemac.engines.lance.nodes import numbers_of
+from schemac.engines.lance.nodes import lance_ids, numbers_of
 from schemac.engines.lance.tables.differences import differences
 from schemac.engines.lance.tables.fields import data_of, in_preorder, paths, schema_without, stale_fields
 from schemac.engines.lance.tables.ids import IDS_KEY, ids_as_noted, ids_by_number, ids_by_place
 from schemac.engines.lance.tables.indices import indices_of
 from schemac.engines.lance.tables.steps import Index
 from schemac.evolution.side import Side, side_of_version
-from schemac.identity.freeze import open_version
 from schemac.identity.lock import LockedDataset
+from schemac.identity.opening import open_version
 from schemac.logical.dataset import LogicalDataset
 from schemac.logical.model import Schema
 from schemac.logical.origins import Origins
@@ -112,7 +112,7 @@ class LanceTable:
         if index.field_id or self.side.ids is None or self.side.numbers is None:
             return index
         lance = next((id for id, path in paths(self.fields).items() if path == index.path), None)
-        found = (id for slot, id in self.side.ids.items() if lance in self.side.numbers[slot].lance)
+        found = (id for slot, id in self.side.ids.items() if lance in lance_ids(self.side.numbers[slot]))
         return replace(index, field_id=next(found, 0))
 
     @cached_property

@@ -15,6 +15,8 @@ from schemac.attributes.own import CLOCK_ZONE
 from schemac.engines.lance import judge as engine
 from schemac.engines.lance._generated.lance import file_pb2 as pb
 from schemac.engines.lance.artifact import to_message
+from schemac.engines.lance.nodes import NAME, lance_ids
+from schemac.engines.lance.numbering import number_nodes
 from schemac.engines.lance.tables.checks import checks, report_pointless_rounding
 from schemac.engines.lance.tables.differences import differences
 from schemac.engines.lance.tables.fields import lance_schema, paths
@@ -39,7 +41,7 @@ from schemac.evolution.diff import diff_of, slot_title
 from schemac.evolution.side import Pair, Side
 from schemac.evolution.verdict import Judgement, Outcome
 from schemac.identity.lock import Numbers
-from schemac.identity.numbering import Highest, Old, number
+from schemac.identity.numbering import Former, Old
 from schemac.logical.slots import Slot, preorder
 from schemac.source.catalogue import LANCE_STORAGE_VERSION, REFUSED_CHANGE, UNUSABLE_TABLE
 from schemac.source.report import Report
@@ -140,11 +142,11 @@ def _layout(table: LanceTable, sides: Pair) -> Layout:
         return layout
     # Version 2.0 lists structs and lists among the fields of each file, and Lance lets none stand in two of them.
     parts = {slot.column for data in table.data for slot in layout.roots(data) if slot.parent is not None}
-    highest = max([table.highest_id, *(id for own in numbers.values() for id in own.lance)])
+    highest = max([table.highest_id, *(id for own in numbers.values() for id in lance_ids(own))])
     renewed = dict(numbers)
     for slot in preorder([column for column in sides.new.dataset.columns if column in parts]):
-        count = len(numbers[slot].lance)
-        renewed[slot] = replace(numbers[slot], lance=tuple(range(highest + 1, highest + 1 + count)))
+        count = len(lance_ids(numbers[slot]))
+        renewed[slot] = numbers[slot].with_value(NAME, tuple(range(highest + 1, highest + 1 + count)))
         highest += count
     return replace(layout, numbers=renewed, target=_target(table, sides, renewed))
 
@@ -166,16 +168,15 @@ def numbers_for(table: LanceTable, new: Side) -> Mapping[Slot, Numbers]:
         return new.numbers
     sides = pair_by_ids(table.side, new)
     there = {field.id for field in table.fields}
-    fresh = {id for numbers in new.numbers.values() for id in numbers.lance} - there
+    fresh = {id for numbers in new.numbers.values() for id in lance_ids(numbers)} - there
     if not table.has_own_numbers and all(id > table.highest_id for id in fresh):
         return new.numbers
     assert table.side.numbers is not None
-    old = {
-        slot: Old(before, words(table.side)[before], table.side.numbers[before])
-        for slot, before in sides.before.items()
-    }
-    found, _ = number(new.dataset.columns, words(new), old, Highest(table.highest_id))
-    return found
+    numbers = table.side.numbers
+    old = {slot: Old(before, lance_ids(numbers[before])) for slot, before in sides.before.items()}
+    former = Former(table.side.dataset, old)
+    found, _ = number_nodes(new.dataset.columns, words(new), former, words(table.side), table.highest_id)
+    return {slot: Numbers.make({NAME: ids}) for slot, ids in found.items()}
 
 
 def _judged(
@@ -260,7 +261,7 @@ def _field_steps(layout: Layout, table: LanceTable) -> Iterator[Rewrite | Add]:
             before="" if is_carrier else was,
             after=slot_title(slot),
             ids=layout.ids_below(slot),
-            old_ids=numbers[before].lance if before is not None and numbers and not is_carrier else (),
+            old_ids=lance_ids(numbers[before]) if before is not None and numbers and not is_carrier else (),
         )
     added = [slot for slot in layout.added if slot not in roots]
     if added:

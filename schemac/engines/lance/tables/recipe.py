@@ -14,7 +14,7 @@ import pyarrow as pa
 
 import schemac.kinds.registry  # noqa: F401 — a worker knows no kind without it
 from schemac.attributes import lance
-from schemac.engines.lance.nodes import nodes_by_slot, nodes_of
+from schemac.engines.lance.nodes import lance_ids, nodes_by_slot, nodes_of
 from schemac.engines.lance.tables.convert import Conversion, Told
 from schemac.engines.lance.tables.steps import MARK
 from schemac.evolution.side import Pair, Side
@@ -221,14 +221,14 @@ def _root(sides: Pair, root: Slot, place: int, numbers: Mapping[Slot, Numbers]) 
     slots = {slot.path: slot for slot in preorder(sides.new.dataset.columns)}
     ids = [-1] * len(nodes)
     for slot, indices in nodes_by_slot(lowered, nodes).items():
-        for index, id in zip(indices, numbers[slots[slot.path]].lance, strict=True):
+        for index, id in zip(indices, lance_ids(numbers[slots[slot.path]]), strict=True):
             ids[index] = id
     return Root(place, tuple(ids), frozenset(_ids_below(root, numbers)))
 
 
 def _ids_below(root: Slot, numbers: Mapping[Slot, Numbers]) -> Iterator[int]:
     for slot in preorder([root]):
-        yield from numbers[slot].lance
+        yield from lance_ids(numbers[slot])
 
 
 def _tree(side: Side) -> dict[str, Any]:

@@ -12,6 +12,7 @@ from dataclasses import replace
 from itertools import pairwise
 
 from schemac.engines.lance.judge import version_before
+from schemac.engines.lance.nodes import lance_ids
 from schemac.engines.lance.tables.undeclared_clocks import ClockHistory, clock_in
 from schemac.evolution.side import Pair, Side, side_of_version
 from schemac.identity.lock import LockedDataset, State
@@ -104,10 +105,10 @@ def _settled(locked: LockedDataset, ways: Mapping[int, list[State]]) -> LockedDa
 
 def _state_of_table(sides: Pair, before: Slot, states: list[State]) -> State | None:
     """Which state of a field the table has: by its numbers, else the last one of this type; of several, one of its clock."""
-    numbers = sides.old.numbers[before].lance if sides.old.numbers is not None else ()
+    numbers = lance_ids(sides.old.numbers[before]) if sides.old.numbers is not None else ()
     shape = shape_of(before, None, None)
     alike = [state for state in states if _type(state.shape.type) == _type(shape.type)]
-    numbered = [state for state in alike if numbers and state.numbers.lance == numbers]
+    numbered = [state for state in alike if numbers and lance_ids(state.numbers) == numbers]
     found = numbered or alike
     clock = clock_in(shape)
     found = [state for state in found if clock_in(state.shape) == clock] or found
