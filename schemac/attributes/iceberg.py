@@ -16,7 +16,7 @@ DOMAIN = "iceberg.apache.org"
 
 def _distinct(names: list[str]) -> list[str]:
     if len(set(names)) < len(names):
-        raise ValueError("a field stands here twice")
+        raise ValueError("a field is listed twice")
     return names
 
 
@@ -25,14 +25,14 @@ _TYPE = r"^(uuid|variant|(geometry|geography)(\([^()]+\))?)$"
 FORMAT_VERSION = Attribute[int](
     f"{DOMAIN}/formatVersion",
     Literal[2, 3],
-    "version of the table's format; 2 where nothing is said",
+    "format version of the table; the default is 2",
     on_field=False,
     on_schema=True,
 )
 IDENTIFIER_FIELDS = Attribute[list[str]](
     f"{DOMAIN}/identifierFields",
     Annotated[list[str], AfterValidator(_distinct)],
-    "paths of the fields that identify a row, where they are not the primary key; an empty list for none",
+    "paths of the fields that identify a row, if not the primary key; an empty list for none",
     on_field=False,
     on_schema=True,
 )
@@ -47,12 +47,12 @@ TYPE = Attribute[str](
     f"{DOMAIN}/type",
     Annotated[str, Field(pattern=_TYPE)],
     "Iceberg's type where it is richer: uuid, and in format 3 variant, geometry, geography",
-    fits=frozenset({Family.BYTES, Family.TEXT, Family.STRUCT}),
+    fits=frozenset({Family.TEXT, Family.BYTES, Family.STRUCT}),
 )
 INITIAL_DEFAULT = Attribute[Any](
-    f"{DOMAIN}/initialDefault", Any, "value of the field in rows that are older than it (format 3)"
+    f"{DOMAIN}/initialDefault", Any, "value of the field in rows older than the field (format 3)"
 )
 WRITE_DEFAULT = Attribute[Any](
-    f"{DOMAIN}/writeDefault", Any, "value that writers write where they have none (format 3)"
+    f"{DOMAIN}/writeDefault", Any, "value that is written where a row has none (format 3)"
 )
 ATTRIBUTES = (FORMAT_VERSION, IDENTIFIER_FIELDS, TABLE_PROPERTIES, TYPE, INITIAL_DEFAULT, WRITE_DEFAULT)

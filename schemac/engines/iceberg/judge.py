@@ -38,7 +38,7 @@ def judge(change: Change, sides: Pair | None) -> Judgement:
     if sides is None:
         return SAFE
     if errors_of(sides.old):
-        return Judgement(Outcome.SAFE, "Iceberg could not hold the schema before, so there is no such table")
+        return Judgement(Outcome.SAFE, "Iceberg could not represent the old schema, so no such table exists")
     reason = _unheld(change, sides)
     if reason:
         return Judgement(Outcome.REFUSED, f"Iceberg cannot hold the new schema: {reason}")
@@ -60,7 +60,7 @@ def judge(change: Change, sides: Pair | None) -> Judgement:
         case Fact.FIELD_DROPPED | Fact.FIELD_RENAMED | Fact.FIELDS_REORDERED:
             return Judgement(Outcome.METADATA)
         case Fact.FIELD_MOVED:
-            return Judgement(Outcome.REFUSED, "Iceberg moves no field out of what is around it", _BESIDE)
+            return Judgement(Outcome.REFUSED, "Iceberg cannot move a field out of its struct", _BESIDE)
         case Fact.UNIT_CHANGED if change.old is not None and change.new is not None:
             return of_another_unit(change)
     if old is None or new is None:
@@ -108,7 +108,7 @@ def _schema(change: Change, sides: Pair) -> Judgement:
         if new < old:
             return Judgement(
                 Outcome.REFUSED,
-                f"a table of format {old} never becomes one of format {new}",
+                f"a table of format {old} cannot go back to format {new}",
                 f"keep `{attributes.FORMAT_VERSION.key}: {old}`",
             )
         return Judgement(Outcome.METADATA) if new > old else SAFE
@@ -123,7 +123,7 @@ def _identifiers(sides: Pair) -> Judgement:
     new = {sides.before.get(slot) for slot, field in fields_of(sides.new).items() if field.id in new_ids}
     if old == new:
         return SAFE
-    return Judgement(Outcome.METADATA, "rows that are there are not looked at")
+    return Judgement(Outcome.METADATA, "existing rows are not checked")
 
 
 def _added(change: Change, sides: Pair, new: Slot) -> Judgement:
@@ -131,15 +131,13 @@ def _added(change: Change, sides: Pair, new: Slot) -> Judgement:
     if field is None:
         return SAFE
     if field.initial_default is not None:
-        return Judgement(Outcome.METADATA, f"rows that are there read as {field.initial_default}")
+        return Judgement(Outcome.METADATA, f"existing rows read as {field.initial_default}")
     if not field.required:
-        return Judgement(Outcome.METADATA, "rows that are there read as null")
+        return Judgement(Outcome.METADATA, "existing rows read as null")
     way_out = f"make it optional: {{kind: Option, inner: {new.type.kind}}}"
     if format_of(sides.new) >= FORMAT_3:
-        way_out += f", or say what old rows have with `{attributes.INITIAL_DEFAULT.key}`"
-    return Judgement(
-        Outcome.REFUSED, f"rows that are there have no {change.path}, and it may not be null", way_out
-    )
+        way_out += f", or set its value in old rows with `{attributes.INITIAL_DEFAULT.key}`"
+    return Judgement(Outcome.REFUSED, f"existing rows have no {change.path}, and it may not be null", way_out)
 
 
 def _field(change: Change, sides: Pair, old: Slot, new: Slot) -> Judgement:
@@ -148,9 +146,7 @@ def _field(change: Change, sides: Pair, old: Slot, new: Slot) -> Judgement:
     if was is None and is_ is None:
         return SAFE
     if was is None or is_ is None:
-        return Judgement(
-            Outcome.REFUSED, "Iceberg makes no variant of other types, nor others of it", _BESIDE
-        )
+        return Judgement(Outcome.REFUSED, "Iceberg cannot convert between variant and other types", _BESIDE)
     if change.fact in (Fact.BECAME_OPTIONAL, Fact.BECAME_REQUIRED):
         return _nullability(new, was, is_)
     if change.fact in TYPE_FACTS or was.type.word != is_.type.word:
@@ -160,11 +156,11 @@ def _field(change: Change, sides: Pair, old: Slot, new: Slot) -> Judgement:
     if change.fact in ATTRIBUTE_FACTS and change.key == attributes.INITIAL_DEFAULT.key:
         return Judgement(
             Outcome.REFUSED,
-            "what rows have that are older than a field is settled when it is added",
-            f"leave `{attributes.INITIAL_DEFAULT.key}` as it was; `{attributes.WRITE_DEFAULT.key}` may change",
+            "the value of a field in older rows is fixed when the field is added",
+            f"leave `{attributes.INITIAL_DEFAULT.key}` unchanged; only `{attributes.WRITE_DEFAULT.key}` may change",
         )
     if change.fact in ATTRIBUTE_FACTS and change.key == attributes.WRITE_DEFAULT.key:
-        return Judgement(Outcome.NEW_FILES, "rows that are there stay as they are")
+        return Judgement(Outcome.NEW_FILES, "existing rows stay unchanged")
     return SAFE
 
 
@@ -176,7 +172,7 @@ def _nullability(new: Slot, was: NestedField, is_: NestedField) -> Judgement:
     if is_.required:
         return Judgement(
             Outcome.REFUSED,
-            f"{new.title} may be null in rows that are there, and Iceberg does not look",
+            f"{new.title} may be null in existing rows, and Iceberg does not check",
             "keep it optional, or copy the rows into a new table",
         )
     return Judgement(Outcome.METADATA)
@@ -188,8 +184,8 @@ def _type(change: Change, sides: Pair, old: Slot, new: Slot) -> Judgement:
         if change.fact in TYPE_FACTS and _is_doubtful(old, new):
             return Judgement(
                 Outcome.DATA,
-                f"Iceberg's type stays {is_.word}, and so do values that do not fit {new.type.title()}",
-                "look at the values first",
+                f"Iceberg's type stays {is_.word}, so values that do not fit {new.type.title()} stay too",
+                "check the values first",
             )
         return SAFE
     if is_in_key(new):
@@ -199,10 +195,10 @@ def _type(change: Change, sides: Pair, old: Slot, new: Slot) -> Judgement:
         return Judgement(Outcome.REFUSED, f"{was.word} cannot become {is_.word}{hint}", _BESIDE)
     if _is_doubtful(old, new):
         title = new.type.title()
-        reason = f"Iceberg's type becomes {is_.word}, and values that do not fit {title} stay as they are"
+        reason = f"Iceberg's type becomes {is_.word}, and values that do not fit {title} stay unchanged"
         if was.word == "date":
-            reason = f"days that do not fit {is_.word} cannot be read any more"
-        return Judgement(Outcome.DATA, reason, f"look at the values of {old.title} first")
+            reason = f"days outside the range of {is_.word} can no longer be read"
+        return Judgement(Outcome.DATA, reason, f"check the values of {old.title} first")
     return Judgement(Outcome.METADATA, "values are cast when they are read")
 
 
@@ -214,7 +210,7 @@ def _is_doubtful(old: Slot, new: Slot) -> bool:
 
 
 def _fixed_key(slot: Slot) -> Judgement:
-    return Judgement(Outcome.REFUSED, f"{slot.title} is in the key of a map, which never changes", _BESIDE)
+    return Judgement(Outcome.REFUSED, f"{slot.title} is in a map key, which never changes", _BESIDE)
 
 
 JUDGE = Judge(judge)
