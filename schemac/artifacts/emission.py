@@ -12,7 +12,7 @@ from schemac.logical.dataset import LogicalDataset
 from schemac.logical.findings import Findings
 from schemac.logical.slots import Slot
 from schemac.physical.field import LoweredSchema
-from schemac.registry.engine import Capability
+from schemac.registry.engine import Capability, EngineError
 from schemac.registry.installed import engine, engines
 from schemac.source.diagnostic import Code
 from schemac.source.report import Report
@@ -118,5 +118,8 @@ def default_targets() -> tuple[str, ...]:
 
 
 def load_target(name: str) -> Target:
-    """Return the target of a name; its module, and with it its libraries, is loaded only now."""
-    return ARTIFACTS.of(engine(name))
+    """Return the target of a name; its module, and with it its libraries, is loaded only now. Raises EngineError."""
+    target = ARTIFACTS.of(engine(name))
+    if target.name != name:
+        raise EngineError(f"the target of the engine {name} is called {target.name}; both need the same name")
+    return target

@@ -15,6 +15,7 @@ from schemac.cli.exit_code import ExitCode
 from schemac.cli.terminal import put, put_rendered, tell
 from schemac.logical.system import VARIANTS
 from schemac.project.configuration import Project
+from schemac.registry.codes import codes
 from schemac.registry.engine import VersionSetting
 from schemac.registry.installed import version_settings
 from schemac.source.catalogue import (
@@ -33,7 +34,7 @@ from schemac.source.render.text import count_summary, render_text
 RENDERERS: dict[str, Callable[[Sequence[Diagnostic]], str]] = {
     "json": render_json,
     "github": render_github,
-    "sarif": render_sarif,
+    "sarif": lambda diagnostics: render_sarif(diagnostics, codes()),
 }
 """Forms of findings for programs; `text` is the one for people."""
 _LEAST = 20

@@ -17,11 +17,12 @@ from schemac.arrow.lower_metadata import (
     registered_extension_metadata,
 )
 from schemac.arrow.marks import COMMENT
-from schemac.attributes import arrow, lance, odf
+from schemac.attributes import arrow, lance, odf, own
 from schemac.attributes.registry import domain_of
 from schemac.logical.slots import Slot
 from schemac.physical.arrow import ArrowField, ArrowType, pa
 from schemac.physical.field import LoweredField
+from schemac.registry.installed import engines
 
 Lose = Callable[[Slot, str, str], None]
 _ENCODING_PREFIX = "lance-encoding:"
@@ -145,4 +146,4 @@ def lost_of_schema(extra: Mapping[str, Any]) -> Iterator[str]:
             yield f"the attribute {key}"
 
 
-_OTHERS = frozenset({"lance.org", "spark.apache.org", "paimon.apache.org", "schemac.dev"})
+_OTHERS = frozenset({own.DOMAIN, *(engine.domain for engine in engines())})
