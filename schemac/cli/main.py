@@ -55,6 +55,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return ExitCode.FINDINGS
     except EngineError as error:
+        if os.environ.get("SCHEMAC_TRACEBACK"):
+            raise
         tell(f"schemac: {error}; update or uninstall the distribution that it comes from")
         return ExitCode.USAGE
     except Exception as error:

@@ -12,7 +12,7 @@ from schemac.evolution.readers import for_old_readers
 from schemac.evolution.side import Pair
 from schemac.evolution.verdict import NO_VERDICT, Judgement, Verdict
 from schemac.registry.engine import Capability
-from schemac.registry.installed import engine, engines
+from schemac.registry.installed import blamed, engine, engines
 
 Ask = Callable[[Change, Pair | None], Judgement]
 """An engine's answer to a change; without version pair, to its fact alone."""
@@ -53,15 +53,18 @@ def judge(
     """What each engine makes of each change; `versions` names those of engines whose answer depends on it."""
     judges = [(name, _judge_of(name, versions.get(name)), JUDGE.of(engine(name)).facts) for name in names]
     return tuple(
-        Verdict(change, name, _asked(ask, facts, change, sides), for_old_readers(change))
+        Verdict(change, name, _asked(name, ask, facts, change, sides), for_old_readers(change))
         for change in changes
         for name, ask, facts in judges
     )
 
 
-def _asked(ask: Ask, facts: frozenset[Fact], change: Change, sides: Pair | None) -> Judgement:
+def _asked(name: str, ask: Ask, facts: frozenset[Fact], change: Change, sides: Pair | None) -> Judgement:
     """An engine's answer; it has one only to the facts that it was asked about when its judge was written."""
-    return ask(change, sides) if change.fact in facts else NO_VERDICT
+    if change.fact not in facts:
+        return NO_VERDICT
+    with blamed(name):
+        return ask(change, sides)
 
 
 def _judge_of(name: str, version: str | None = None) -> Ask:

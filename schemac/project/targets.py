@@ -28,7 +28,7 @@ from schemac.logical.slots import preorder
 from schemac.project.options import Options
 from schemac.project.workers import cores, share
 from schemac.registry.engine import EngineError
-from schemac.registry.installed import engine
+from schemac.registry.installed import blamed, engine
 from schemac.source.diagnostic import Diagnostic, Severity
 from schemac.source.report import Report
 
@@ -100,11 +100,8 @@ def _emit(
 
 def _made(target: Target, compilation: Compilation, emission: Emission) -> list[Artifact]:
     """The files of a target; each engine has a folder of its own below that of the dataset. Raises EngineError."""
-    try:
+    with blamed(target.name):
         made = target.emit(compilation, emission)
-    except Exception as error:
-        error.add_note(f"in the engine {target.name}")
-        raise
     for artifact in made:
         if not artifact.path.startswith(f"{target.name}/") or normpath(artifact.path) != artifact.path:
             raise EngineError(

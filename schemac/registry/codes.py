@@ -6,11 +6,9 @@ Shape: a code of an engine is a word in capitals and a number, such as `AVRO501`
 
 import re
 from functools import cache
-from importlib.resources import files
 
 from schemac.registry.engine import Engine, EngineError, load_as, reason_of
 from schemac.registry.installed import engines
-from schemac.source import pages
 from schemac.source.catalogue import CATALOGUE
 from schemac.source.diagnostic import Code
 
@@ -35,6 +33,8 @@ def codes() -> dict[str, Code]:
 
 def page(code: Code) -> str:
     """Return the page of a code; where an engine brought none, its title. Raises EngineError."""
+    from schemac.source import pages  # for start-up time, as below
+
     if CATALOGUE.get(code.id) is code:
         return pages.read_page(code).text
     engine = next(engine for engine in engines() if code in _of(engine))
@@ -43,6 +43,8 @@ def page(code: Code) -> str:
 
 def loss_pages() -> dict[str, str]:
     """Return what each target loses, by its name, where somebody wrote it down. Raises EngineError."""
+    from schemac.source import pages  # for start-up time, as below
+
     brought = {engine.name: _text(engine, f"losses/{engine.name}.md") for engine in engines() if engine.pages}
     return {**pages.loss_pages(), **{name: text for name, text in brought.items() if text}}
 
@@ -66,6 +68,9 @@ def _text(engine: Engine, name: str) -> str:
     """A page that an engine brought; empty where it has none."""
     if not engine.pages:
         return ""
+    # Imported here for start-up time: only `explain` reads pages.
+    from importlib.resources import files
+
     try:
         file = files(engine.pages).joinpath(name)
         return file.read_text(encoding="utf-8") if file.is_file() else ""

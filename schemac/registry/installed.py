@@ -6,6 +6,8 @@ name, each with its `ENGINE`: `avro = "schemac_avro:ENGINE"`.
 """
 
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import cache
 from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
@@ -59,6 +61,19 @@ def _sorted(found: list[Engine]) -> list[Engine]:
 def engine(name: str) -> Engine:
     """The engine of a name. Raises KeyError where there is none."""
     return {engine.name: engine for engine in engines()}[name]
+
+
+@contextmanager
+def blamed(name: str) -> Iterator[None]:
+    """Turn an exception of an engine of another distribution into EngineError; it is no mistake of the compiler."""
+    try:
+        yield
+    except EngineError:
+        raise
+    except Exception as error:
+        if any(engine.name == name for engine in _own()):
+            raise
+        raise EngineError(f"the engine {name} failed: {reason_of(error)}") from error
 
 
 def version_settings() -> dict[str, VersionSetting]:

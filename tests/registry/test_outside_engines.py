@@ -16,6 +16,8 @@ ROOT = Path(__file__).parents[2]
 AVRO = ROOT / "examples" / "engine-avro"
 MANIFEST = "name: trips\nfields:\n  - {name: fare, type: UInt8}\n"
 START = "from schemac.registry.engine import Engine, Format\n"
+PARTS = "# parts\n"
+"""Divides the module that every command loads from the one that holds the capabilities."""
 
 
 class Site:
@@ -34,7 +36,9 @@ class Site:
         (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {package}\nVersion: 0.1.0\n")
         (info / "entry_points.txt").write_text(f"[schemac.engines]\n{point}\n")
         if source is not None:
-            (self.folder / f"{package}.py").write_text(source)
+            head, _, parts = source.partition(PARTS)
+            (self.folder / f"{package}.py").write_text(head)
+            (self.folder / "parts.py").write_text(parts)
 
     def python(self, *arguments: str) -> subprocess.CompletedProcess[str]:
         """Run Python with these distributions."""
@@ -111,13 +115,15 @@ def test_check_and_describe_the_attributes_that_an_engine_brings(avro: Site) -> 
 
 
 def engine(more: str = "", name: str = "other") -> str:
-    return f'{START}ENGINE = Engine("{name}", "Other", position=100, {more})\n'
+    """The module with ENGINE; what is put behind it is the module `parts`."""
+    return f'{START}ENGINE = Engine("{name}", "Other", position=100, {more})\n{PARTS}'
 
 
 TARGET = """
 from schemac.artifacts.emission import Artifact, Target
 from schemac.source.diagnostic import Code, Severity
 LOSS = Code("OTHER511", "other-loss", Severity.NOTE, "a loss")
+C = (LOSS,)
 """
 BROKEN = {
     "no module": (
@@ -132,12 +138,12 @@ BROKEN = {
     "bad name": ("other = broken:ENGINE", engine(name="../x"), "cannot be called '../x'"),
     "taken format": (
         "other = broken:ENGINE",
-        engine('formats=(Format("odf", "broken:X"),)'),
+        engine('formats=(Format("odf", "parts:X"),)'),
         "the engines odf and other both have a format odf",
     ),
     "no target": (
         "other = broken:ENGINE",
-        engine('artifacts="broken:START"') + "START = 1\n",
+        engine('artifacts="parts:START"') + "START = 1\n",
         "is no Target",
     ),
     "missing target": (
@@ -147,24 +153,38 @@ BROKEN = {
     ),
     "other target": (
         "other = broken:ENGINE",
-        engine('artifacts="broken:T"') + TARGET + 'T = Target("lance", LOSS, lambda c, e: [])\n',
+        engine('artifacts="parts:T", codes="parts:C"')
+        + TARGET
+        + 'T = Target("lance", LOSS, lambda c, e: [])\n',
         "the target of the engine other is called lance",
+    ),
+    "target with an unlisted code": (
+        "other = broken:ENGINE",
+        engine('artifacts="parts:T"') + TARGET + 'T = Target("other", LOSS, lambda c, e: [])\n',
+        "reports losses as OTHER511, which is not among its `codes`",
+    ),
+    "failing target": (
+        "other = broken:ENGINE",
+        engine('artifacts="parts:T", codes="parts:C"')
+        + TARGET
+        + 'T = Target("other", LOSS, lambda c, e: [1 / 0])\n',
+        "the engine other failed: ZeroDivisionError: division by zero",
     ),
     "escaping": (
         "other = broken:ENGINE",
-        engine('artifacts="broken:T"')
+        engine('artifacts="parts:T", codes="parts:C"')
         + TARGET
         + 'T = Target("other", LOSS, lambda c, e: [Artifact("other/../../x", b"")])\n',
         "writes other/../../x, which is not below other/",
     ),
     "taken domain": (
         "other = broken:ENGINE",
-        engine('attributes="broken:A", domain="lance.org"') + "A = ()\n",
+        engine('attributes="parts:A", domain="lance.org"') + "A = ()\n",
         "need a `domain` of their own, not 'lance.org'",
     ),
     "no attributes": (
         "other = broken:ENGINE",
-        engine('attributes="broken:A", domain="a.b"') + "A = (1,)\n",
+        engine('attributes="parts:A", domain="a.b"') + "A = (1,)\n",
         "has an item that is no Attribute of a.b",
     ),
 }
@@ -195,7 +215,7 @@ CODES = {
 @pytest.mark.parametrize("name", CODES)
 def test_refuse_codes_that_are_none(name: str, site: Site) -> None:
     value, said = CODES[name]
-    site.install("broken", "other = broken:ENGINE", engine('codes="broken:C"') + TARGET + f"C = {value}\n")
+    site.install("broken", "other = broken:ENGINE", engine('codes="parts:C"') + TARGET + f"C = {value}\n")
     ran = site.run("explain")
     assert (ran.returncode, ran.stdout) == (2, "")
     assert said in ran.stderr
@@ -211,6 +231,42 @@ def test_say_what_does_not_depend_on_engines_all_the_same(site: Site) -> None:
 
 @pytest.mark.slow
 def test_explain_a_code_without_a_page(site: Site) -> None:
-    site.install("broken", "other = broken:ENGINE", engine('codes="broken:C"') + TARGET + "C = (LOSS,)\n")
+    site.install("broken", "other = broken:ENGINE", engine('codes="parts:C"') + TARGET + "C = (LOSS,)\n")
     ran = site.run("explain", "other-loss")
     assert (ran.returncode, ran.stdout) == (0, "# OTHER511 other-loss\n\nOther: a loss.\n")
+
+
+@pytest.mark.slow
+def test_render_a_code_that_an_engine_does_not_list(site: Site) -> None:
+    emit = """
+OTHER = Code("OTHER512", "odd-thing", Severity.WARNING, "an odd thing")
+def emit(compilation, emission):
+    emission.findings.at_schema(OTHER, "how odd")
+    return []
+T = Target("other", LOSS, emit)
+"""
+    source = engine('artifacts="parts:T", codes="parts:C"') + TARGET + emit
+    site.install("broken", "other = broken:ENGINE", source)
+    ran = site.run("build", "--target", "other", "--format", "sarif")
+    (rule,) = json.loads(ran.stdout)["runs"][0]["tool"]["driver"]["rules"]
+    assert (ran.returncode, rule["id"], rule["shortDescription"]["text"]) == (0, "OTHER512", "odd thing")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("facts", "code", "said"), [("", 2, "failed: ZeroDivisionError"), (", facts=F", 1, "")]
+)
+def test_refuse_a_fact_that_a_judge_does_not_name(facts: str, code: int, said: str, site: Site) -> None:
+    """It is not asked about others, so it cannot fail at them."""
+    judge = f"""
+from schemac.evolution.judge import Judge
+F = frozenset()
+J = Judge(lambda change, sides: 1 / 0{facts})
+"""
+    site.install("broken", "other = broken:ENGINE", engine('judge="parts:J"') + judge)
+    assert site.run("lock").returncode == 0
+    (site.work / "trips.yaml").write_text(MANIFEST.replace("UInt8", "UInt16"))
+    ran = site.run("breaking", "--against", "lock", "--engine", "other", "--ignore-readers")
+    assert ran.returncode == code
+    assert said in ran.stderr
+    assert ("no verdict is known for this change" in ran.stdout) == (code == 1)

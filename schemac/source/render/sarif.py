@@ -19,8 +19,17 @@ _ROOT = "%SRCROOT%"
 
 
 def render_sarif(diagnostics: Sequence[Diagnostic], codes: Mapping[str, Code] = CATALOGUE) -> str:
-    """One log with one run, with a line end; `codes` has all that the findings may have, by number."""
-    used = [code for code in codes.values() if any(d.code == code.id for d in diagnostics)]
+    """One log with one run, with a line end; `codes` by number describe the rules.
+
+    A code that is not among them, as an engine of another distribution may report one, is described by its slug.
+    """
+    others = {
+        d.code: Code(d.code, d.slug, d.severity, d.slug.replace("-", " "))
+        for d in diagnostics
+        if d.code not in codes
+    }
+    known = (*codes.values(), *others.values())
+    used = [code for code in known if any(d.code == code.id for d in diagnostics)]
     rules = [
         {
             "id": code.id,
