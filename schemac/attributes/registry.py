@@ -14,7 +14,7 @@ _OWN = (arrow, odf, lance, spark, paimon, own)
 
 
 def _brought(engine: Engine) -> tuple[Attribute[Any], ...]:
-    """The attributes of an engine of another distribution. Raises EngineError."""
+    """Return the attributes of an engine of another distribution. Raises EngineError."""
     what = f"`attributes` of the engine {engine.name}"
     found = load_as(engine.attributes, tuple, what)
     if not engine.domain or engine.domain in {domain.DOMAIN for domain in _OWN}:

@@ -102,7 +102,7 @@ def add_compile_arguments(parser: argparse.ArgumentParser) -> None:
 def add_engines(
     parser: argparse.ArgumentParser, option: str, capability: Capability[Any], lacks: str, help: str
 ) -> None:
-    """An option that names engines with a capability; one without it `lacks` something, and that is said."""
+    """Add an option that names engines with a capability; one without it `lacks` something, and that is said."""
     able = capability.names(engines())
     others = {engine.name: engine.title for engine in engines() if engine.name not in able}
 

@@ -99,7 +99,7 @@ def _emit(
 
 
 def _made(target: Target, compilation: Compilation, emission: Emission) -> list[Artifact]:
-    """The files of a target; each engine has a folder of its own below that of the dataset. Raises EngineError."""
+    """Return the files of a target; each engine has a folder of its own below that of the dataset. Raises EngineError."""
     with blamed(target.name):
         made = target.emit(compilation, emission)
     for artifact in made:

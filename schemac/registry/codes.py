@@ -65,7 +65,7 @@ def _of(engine: Engine) -> tuple[Code, ...]:
 
 
 def _text(engine: Engine, name: str) -> str:
-    """A page that an engine brought; empty where it has none."""
+    """Return a page that an engine brought; empty where it has none."""
     if not engine.pages:
         return ""
     # Imported here for start-up time: only `explain` reads pages.

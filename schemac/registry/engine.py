@@ -115,7 +115,7 @@ class Capability(Generic[T]):
 
 
 def load_as(reference: str, type: type[T], what: str) -> T:
-    """What stands at `module:NAME`, which has to be of a type; `what` names it in the EngineError that is raised else."""
+    """Return what stands at `module:NAME`, which has to be of a type; `what` names it in the EngineError that is raised else."""
     try:
         found = load(reference)
     except Exception as error:
@@ -133,7 +133,7 @@ def _function(reference: str, what: str) -> Callable[..., object]:
 
 
 def reason_of(error: Exception) -> str:
-    """What an exception says, on one line."""
+    """Return what an exception says, on one line."""
     text = " ".join(str(error).split())
     return f"{type(error).__name__}: {text}" if text else type(error).__name__
 

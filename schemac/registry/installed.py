@@ -40,7 +40,7 @@ def engines() -> tuple[Engine, ...]:
 
 
 def _loaded(point: EntryPoint) -> Engine:
-    """The engine of an entry point. Raises EngineError."""
+    """Load the engine of an entry point. Raises EngineError."""
     what = f"the engine {point.name} ({point.value})"
     try:
         engine = point.load()

@@ -27,14 +27,14 @@ Json = dict[str, Any]
 
 
 def emit(compilation: Compilation, emission: Emission) -> list[Artifact]:
-    """The schema's JSON."""
+    """Write the schema's JSON."""
     document = _Writer(emission).dataset(compilation.dataset)
     text = json.dumps(document, indent=2, ensure_ascii=False)
     return [Artifact("avro/schema.avsc", f"{text}\n".encode())]
 
 
 def old_names(slot: Slot) -> list[str]:
-    """The aliases of a field: those that are declared, and the name that it was renamed from."""
+    """Return the aliases of a field: those that are declared, and the name that it was renamed from."""
     renamed = RENAMED_FROM.read(slot.extra)
     names = [*(ALIASES.read(slot.extra) or ()), *([valid(renamed)] if renamed is not None else ())]
     return [name for name in dict.fromkeys(names) if name != name_of(slot)]
@@ -95,7 +95,7 @@ class _Writer:
         return {**found, **_properties(slot.extra)}
 
     def _type(self, slot: Slot, namespace: str) -> Any:
-        """The type of a slot; a union with null where it may be null."""
+        """Return the type of a slot; a union with null where it may be null."""
         type_ = self._declared(slot, namespace)
         if not slot.is_member:
             if DEFAULT.key in slot.extra or ALIASES.key in slot.extra:
@@ -158,7 +158,7 @@ class _Writer:
 
 
 def _first(type_: Any, default: Any) -> Any:
-    """A union whose first branch takes the default, as releases before 1.12 want it."""
+    """Return a union whose first branch takes the default, as releases before 1.12 want it."""
     if not isinstance(type_, list):
         return type_
     return sorted(type_, key=lambda branch: not fits(default, branch))
@@ -169,7 +169,7 @@ def _doc(extra: Any) -> Json:
 
 
 def _properties(extra: Any) -> Json:
-    """The attributes that Avro has no word for."""
+    """Return the attributes that Avro has no word for."""
     return {
         key: value
         for key, value in sorted(extra.items())

@@ -46,7 +46,7 @@ _BESIDE = "add a field beside it, and fill it"
 
 
 def judge(change: Change, sides: Pair | None) -> Judgement:
-    """Whether data that is there can be read with the new schema."""
+    """Judge whether data that is there can be read with the new schema."""
     old, new = change.old_slot, change.new_slot
     if change.key == ALIASES.key and not set(change.old or ()) <= set(change.new or ()):
         reason = "data that was written under an alias cannot be found without it"
@@ -113,7 +113,7 @@ def _type(old: Slot, new: Slot) -> Judgement:
 
 
 def _shape(old: Slot, new: Slot) -> Judgement:
-    """A type with parts; what changes in its parts is a change of its own."""
+    """Judge a type with parts; what changes in its parts is a change of its own."""
     kinds = {old.type.kind, new.type.kind}
     if kinds == {"List"}:
         if getattr(new.type, "fixed_length", None) is None:

@@ -9,11 +9,11 @@ from schemac.logical.slots import Slot
 
 
 def valid(name: str) -> str:
-    """The nearest name that Avro takes."""
+    """Return the nearest name that Avro takes."""
     found = re.sub(r"[^A-Za-z0-9_]", "_", name)
     return found if found and not found[0].isdigit() else f"_{found}"
 
 
 def name_of(slot: Slot) -> str:
-    """The name of a slot in Avro; that of a part is `item`, `key` or `value`."""
+    """Return the name of a slot in Avro; that of a part is `item`, `key` or `value`."""
     return valid(slot.segment if isinstance(slot.segment, str) else slot.segment.value)

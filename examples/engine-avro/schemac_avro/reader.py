@@ -56,7 +56,7 @@ class _UnsupportedError(Exception):
 
 
 def read(path: Path, report: Report) -> Imported | None:
-    """The schema of a file with an Avro record."""
+    """Read the schema of a file with an Avro record."""
     try:
         document = json.loads(path.read_bytes())
     except (ValueError, RecursionError) as error:
@@ -184,7 +184,7 @@ class _Reader:
         return f"{own}.{name}", own
 
     def _logical(self, type_: Json, plain: Json, path: FieldPath) -> Json:
-        """The type that a logical type makes of the one below it."""
+        """Return the type that a logical type makes of the one below it."""
         logical = type_.get("logicalType")
         if logical is None:
             return plain
