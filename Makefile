@@ -24,16 +24,16 @@ LOWEST_TESTS := tests/test_corpus.py tests/unit tests/project tests/importers te
 help:  ## show the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 18
 
-demo: $(READY)  ## see a schema become artifacts, and records go through Spark into a Lance table
+demo: $(READY)  ## compile a schema, and load records through Spark into a Lance table
 	@$(BIN)/python examples/demo/demo.py
 
-test: $(READY) $(PAIMON_READY) lint  ## lint, types, floors and the tests
+test: $(READY) $(PAIMON_READY) lint  ## lint, types, layers and the tests
 	$(BIN)/python -m pytest -n $(JOBS) --dist loadgroup
 
-quick: $(READY) lint  ## the tests that run in this process and need no second environment: under a minute
+quick: $(READY) lint  ## the tests that need neither Spark nor a second environment: under a minute
 	$(BIN)/python -m pytest -q -n $(JOBS) -m "not long and not spark and not slow" $(QUICK)
 
-test-long: $(READY)  ## the same laws over many more examples
+test-long: $(READY)  ## the same laws with many more examples
 	$(BIN)/python -m pytest -m long -o faulthandler_timeout=7200
 
 test-lowest: $(READY)  ## the compiler's tests with the lowest declared versions, on 3.11, 3.12 and 3.13
@@ -49,7 +49,7 @@ test-lowest: $(READY)  ## the compiler's tests with the lowest declared versions
 		$(LOWEST)/$$version/bin/python -m pytest -q -n $(JOBS) -m 'not long and not spark' $(LOWEST_TESTS) || exit 1; \
 	done
 
-bench: $(READY)  ## the compiler beside buf (needs npm), and the pipeline beside df.write.parquet
+bench: $(READY)  ## compare the compiler with buf (needs npm), and the pipeline with df.write.parquet
 	$(BIN)/python -m tests.bench.compiler
 	$(BIN)/python -m tests.bench.pipeline
 
@@ -59,11 +59,11 @@ lint: $(READY)
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-logo > $(VENV)/floors.txt || (cat $(VENV)/floors.txt; exit 1)
 
-format: $(READY)  ## let ruff lay out the code
+format: $(READY)  ## format the code with ruff
 	$(BIN)/ruff check -q --fix . || true
 	$(BIN)/ruff format -q .
 
-lock: $(READY)  ## renew the locks
+lock: $(READY)  ## update the lock files of the dependencies
 	$(BIN)/python -m pip install -q uv
 	$(BIN)/uv pip compile -q --universal --python-version 3.11 --upgrade --extra dev --generate-hashes \
 		--no-emit-index-url --no-header pyproject.toml -o requirements.lock
@@ -80,7 +80,7 @@ protos: $(READY)  ## generate the message classes from protos/
 schemas: $(READY)  ## generate schemas/ from the models
 	$(BIN)/python -m schemac.manifest.json_schema schemas
 
-clean:  ## remove what the targets made
+clean:  ## remove everything that the targets created
 	rm -rf $(VENV) $(PAIMON) $(LOWEST) build demo dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
 
 # The virtual environment is made anew when the lock or the project's metadata changes.

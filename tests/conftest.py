@@ -1,10 +1,17 @@
-"""The refresh option of the golden files; and one worker for all that needs Spark."""
+"""The refresh option of the golden files; where programs find the compiler; and one worker for all that needs Spark."""
 
+import os
 from fnmatch import fnmatch
+from pathlib import Path
 
 import pytest
 
 from tests.golden import Golden
+
+# Programs that tests start, wherever they run, are those of this tree, whether it is installed or not.
+os.environ["PYTHONPATH"] = os.pathsep.join(
+    filter(None, (str(Path(__file__).parent.parent), os.environ.get("PYTHONPATH")))
+)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

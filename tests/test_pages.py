@@ -1,5 +1,6 @@
 """The examples on the page of each code do what they say: the wrong one gives that code, the right one none."""
 
+import ast
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -7,18 +8,31 @@ from pathlib import Path
 import pytest
 
 from schemac.project.configuration import find_project
-from schemac.source.catalogue import CATALOGUE
+from schemac.source import catalogue
+from schemac.source.catalogue import CATALOGUE, INPUT_NOT_FOUND
 from schemac.source.diagnostic import Code, Severity
 from schemac.source.pages import Example, Page, read_page
 from schemac.source.report import Report
 from tests.compiling import compile_bytes
+from tests.page_files import lay_out
 from tests.shell import Shell
 
 CODES = list(CATALOGUE.values())
 STRICT = frozenset({"SC213", "SC214"})
 """Codes whose examples are compiled with `--strict`."""
-NOT_RUN = frozenset({"SC423", "SC613"})
-"""Codes whose examples need Spark, which `tests/pipeline/test_drift.py` runs, or somebody else at the same moment."""
+SHOWN_BY = {
+    "SC423": "tables/test_paimon_apply.py",
+    "SC613": "pipeline/test_drift.py",
+    "SC644": "pipeline/test_codes.py",
+    "SC659": "pipeline/test_commit.py",
+    "SC660": "pipeline/test_killed_runs.py",
+    "SC670": "pipeline/test_codes.py",
+    "SC681": "pipeline/test_codes.py",
+}
+"""Codes whose examples need somebody else at the same moment, or another machine: the tests that give them."""
+ON_SPARK = frozenset({"run", "python", "log"})
+"""Languages of examples that `tests/pipeline/test_codes.py` runs."""
+RUN_HERE = [code for code in CODES if code.id not in SHOWN_BY]
 TRIPS = "fields:\n  - name: fare\n    type: Float64\n"
 
 
@@ -32,9 +46,8 @@ def _found(code: Code, page: Page, example: Example, shell: Shell, folder: Path)
         find_project(folder, report)
         return {d.code for d in report.diagnostics}, {d.code for d in report.diagnostics}
     if example.language == "pipeline":
+        lay_out(page, folder)
         (folder / "pipeline.yaml").write_text(example.text)
-        (folder / "rides.yaml").write_text(TRIPS)
-        (folder / "rides.ndjson").write_text('{"fare": 1.5}\n')
         return _found_by_shell("schemac run --dry-run pipeline.yaml", shell, folder)
     content = example.text.encode()
     if example.language == "bytes":
@@ -89,22 +102,56 @@ def test_read_page(code: Code) -> None:
     assert {example.is_right for example in page.examples} == {True, False}
 
 
-@pytest.mark.parametrize("code", [c for c in CODES if c.id not in NOT_RUN], ids=lambda code: code.id)
+@pytest.mark.parametrize("code", RUN_HERE, ids=lambda code: code.id)
 def test_give_code_for_wrong_example(code: Code, shells: Callable[[str], tuple[Shell, Path]]) -> None:
     page = read_page(code)
-    for i, example in enumerate(e for e in page.examples if not e.is_right):
+    for i, example in enumerate(e for e in page.examples if not e.is_right and e.language not in ON_SPARK):
         found, errors = _found(code, page, example, *shells(str(i)))
         assert code.id in found
         assert errors <= {code.id}
 
 
-@pytest.mark.parametrize("code", [c for c in CODES if c.id not in NOT_RUN], ids=lambda code: code.id)
+@pytest.mark.parametrize("code", RUN_HERE, ids=lambda code: code.id)
 def test_give_nothing_for_right_example(code: Code, shells: Callable[[str], tuple[Shell, Path]]) -> None:
     page = read_page(code)
-    for i, example in enumerate(e for e in page.examples if e.is_right):
+    for i, example in enumerate(e for e in page.examples if e.is_right and e.language not in ON_SPARK):
         found, errors = _found(code, page, example, *shells(str(i)))
         assert code.id not in found
         assert not errors
+
+
+@pytest.mark.parametrize(("id", "file"), SHOWN_BY.items())
+def test_show_the_other_codes_elsewhere(id: str, file: str) -> None:
+    text = (Path(__file__).parent / file).read_text(encoding="utf-8")
+    (constant,) = (name for name, value in vars(catalogue).items() if value is CATALOGUE[id])
+    assert id in text or re.search(rf"\b{constant}\b", text)
+
+
+@pytest.mark.parametrize("format", ["text", "json", "github", "sarif"])
+def test_carry_the_code_of_a_run_in_every_format(
+    format: str, shells: Callable[[str], tuple[Shell, Path]]
+) -> None:
+    shell, folder = shells("run")
+    (folder / "pipeline.yaml").write_text(
+        "source: {path: none.csv}\nschema: trips.yaml\ntarget: {path: t.lance}\n"
+    )
+    (folder / "trips.yaml").write_text(TRIPS)
+    said = shell.run(f"schemac run --dry-run --format {format} pipeline.yaml").said
+    assert INPUT_NOT_FOUND.id in said
+    assert format == "text" or INPUT_NOT_FOUND.slug in said
+
+
+def test_raise_each_pipeline_error_with_a_code_of_the_pipeline() -> None:
+    raised = set()
+    for path in (Path(__file__).parent.parent / "schemac" / "pipeline").glob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Call) and ast.unparse(node.func) in ("PipelineError", "_cause"):
+                code = ast.unparse(node.args[node.func.id == "_cause"])  # type: ignore[attr-defined]
+                # Those that pass a code on: the constructor's callers, not the places where a mistake is found.
+                if not code.endswith(("code", "['code']]")):
+                    raised.add(getattr(catalogue, code))
+    assert len(raised) > 40
+    assert all(code.id.startswith("SC6") for code in raised)
 
 
 def test_find_no_page_without_code() -> None:

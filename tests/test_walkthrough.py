@@ -56,10 +56,10 @@ def test_walk_through_a_change(walk: Path) -> None:
     said = run(second, walk)
     for words in (
         "integer-widened: Int32 → Int64",
-        "depends on data  [SC413]  Lance takes it if no row has null in rating",
+        "depends on data  [SC413]  Lance allows it if no row has null in rating",
         "lock: version 3 of trips",
         "rewrite      distance",
-        "trips.lance is as lock:3 of trips says",
+        "trips.lance matches lock:3 of trips",
     ):
         assert words in said, said
     assert "# what the passenger paid" in manifest.read_text()

@@ -17,7 +17,7 @@ SCHEMAC = str(Path(PYTHON).with_name("schemac"))
 
 
 def say(text: str) -> None:
-    """A headline."""
+    """Print a headline."""
     print(f"\n── {text} " + "─" * max(0, 96 - len(text)), flush=True)
 
 
@@ -38,7 +38,7 @@ def main() -> None:
     for name in ("rides.yaml", "pipeline.yaml", "generate.py"):
         shutil.copy(HERE / name, folder)
 
-    say("the schema, as its author writes it: demo/rides.yaml")
+    say("the schema as its author writes it: demo/rides.yaml")
     print("".join((folder / "rides.yaml").read_text(encoding="utf-8").splitlines(keepends=True)[:16]) + "  …")
 
     say("check it, and compile it")
@@ -54,7 +54,7 @@ def main() -> None:
     print("\nSpark, demo/build/rides/spark/create_table.sql:")
     print((folder / "build/rides/spark/create_table.sql").read_text(encoding="utf-8"))
 
-    say("records, two in a hundred wrong in one of twelve ways")
+    say("records; two percent of them are wrong, in one of twelve ways")
     do(PYTHON, "generate.py", "rides.ndjson", folder=folder)
 
     say("through Spark: read, conform, write, verify: demo/pipeline.yaml")
@@ -69,7 +69,7 @@ def main() -> None:
     fares = table.to_table(columns=["fare"]).column("fare")
     print(f"  all fares    {pc.sum(fares)}")
 
-    say("what did not fit, beside its reasons")
+    say("records that did not fit, with their reasons")
     quarantine = lance.dataset(str(folder / "rides.quarantine.lance"))
     for row in quarantine.head(6).to_pylist():
         reasons = "; ".join(f"{e['path'] or 'record'}: {e['rule']} ({e['value']})" for e in row["errors"])
@@ -78,7 +78,7 @@ def main() -> None:
     expected = 201_600
     kept, refused = table.count_rows(), quarantine.count_rows()
     if (kept, refused) != (expected - expected // 50, expected // 50):
-        sys.exit(f"expected {expected // 50} records in quarantine, found {refused} beside {kept} written")
+        sys.exit(f"expected {expected // 50} records in quarantine, found {refused}, with {kept} written")
     print(f"\nrows in = {kept:,} written + {refused:,} quarantined = {kept + refused:,}")
 
 

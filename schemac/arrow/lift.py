@@ -11,15 +11,15 @@ from typing import Any
 
 from schemac.arrow.lift_metadata import decoded, field_attributes, is_text, schema_attributes
 from schemac.arrow.lift_types import (
-    UnsupportedTypeError,
     dictionary_hint,
     extension_hint,
-    is_list,
+    kind_of,
     leaf,
-    list_layout,
 )
 from schemac.arrow.lower_metadata import BLOB, BLOB_EXTENSION, EXTENSION_METADATA, EXTENSION_NAME
 from schemac.attributes import arrow, lance
+from schemac.attributes.family import Family
+from schemac.logical.model import UnsupportedTypeError
 from schemac.logical.path import FieldPath, Part, dotted
 from schemac.physical.arrow import ArrowField, ArrowSchema, pa
 from schemac.source.catalogue import UNSUPPORTED_ARROW_TYPE
@@ -27,7 +27,7 @@ from schemac.source.report import Report
 
 Tree = dict[str, Any]
 
-_LEGACY_BLOB = "a blob of the older form, a large binary; from storage version 2.2 on this is written as the newer one, a struct"
+_LEGACY_BLOB = "a blob in the old form, a large binary; from storage version 2.2 on it is written in the new form, a struct"
 _BLOB_MEMBERS = ("data", "uri", "position", "size")
 
 
@@ -36,7 +36,7 @@ Note = Callable[[FieldPath, str], None]
 
 
 def lift(schema: ArrowSchema, file: str, report: Report, note: Note = lambda _path, _text: None) -> Tree:
-    """The values of `fields` and `extra` for an Arrow schema; what has no word is in the report."""
+    """Return the values of `fields` and `extra` for an Arrow schema; what has no word is in the report."""
     lifting = _Lifting(file, report, note)
     fields = [lifting.member(field, (field.name,)) for field in schema]
     extra = schema_attributes(lifting.texts(schema.metadata, ()))
@@ -61,7 +61,7 @@ class _Lifting:
         return decoded(kept)
 
     def member(self, field: ArrowField, path: FieldPath) -> Tree | None:
-        """A column or struct member; None where its type has no kind."""
+        """Return a column or struct member; None where its type has no kind."""
         lifted = self._slot(field, path)
         if lifted is None:
             return None
@@ -69,7 +69,7 @@ class _Lifting:
         return {"name": field.name, "type": type_, **({"extra": extra} if extra else {})}
 
     def _part(self, field: ArrowField, path: FieldPath) -> Tree | None:
-        """A list's item, a map's key or value: hints go beside `kind`."""
+        """Return a list's item, a map's key or value: hints go beside `kind`."""
         lifted = self._slot(field, path)
         if lifted is None:
             return None
@@ -80,12 +80,12 @@ class _Lifting:
         metadata = self.texts(field.metadata, path)
         is_nullable = field.nullable
         if pa.types.is_null(field.type) and not is_nullable:
-            self._note(path, "a column of nulls may be null, whatever its source says")
+            self._note(path, "a column of nulls may always be null, even if its source declares otherwise")
             is_nullable = True
         try:
             lifted = self._type(field.type, metadata, path)
         except UnsupportedTypeError as error:
-            message = f"{dotted(path)}: no kind stands for Arrow's {error}"
+            message = f"{dotted(path)}: there is no kind for Arrow's {error}"
             help = f"cast it first, or leave the column out with `--skip '{path[0]}'`"
             self._report.add(UNSUPPORTED_ARROW_TYPE, message, file=self._file, path=dotted(path), help=help)
             return None
@@ -142,26 +142,29 @@ class _Lifting:
         return None
 
     def _nested(self, type_: Any, path: FieldPath) -> tuple[Tree, Tree] | None:
-        if pa.types.is_struct(type_):
+        found = kind_of(type_)
+        if found is None:
+            raise UnsupportedTypeError(str(type_))
+        kind, lifted = found
+        properties, hints = dict(lifted.properties), dict(lifted.hints)
+        if kind.family is Family.STRUCT:
             members = [self.member(field, (*path, field.name)) for field in type_]
-            return {"kind": "Struct", "fields": [m for m in members if m is not None]}, {}
-        if pa.types.is_map(type_):
+            return {"kind": kind.__name__, "fields": [m for m in members if m is not None]}, {}
+        if kind.family is Family.MAP:
             key = self._part(type_.key_field, (*path, Part.KEY))
             value = self._part(type_.item_field, (*path, Part.VALUE))
             if key is None or value is None:
                 return None
-            is_sorted = {"keysSorted": True} if type_.keys_sorted else {}
-            hints = _child_names(key=type_.key_field.name, value=type_.item_field.name)
-            return {"kind": "Map", "keyType": key, "valueType": value, **is_sorted}, hints
-        if is_list(type_):
-            properties, hints = list_layout(type_)
+            hints |= _child_names(key=type_.key_field.name, value=type_.item_field.name)
+            return {"kind": kind.__name__, "keyType": key, "valueType": value, **properties}, hints
+        if kind.family is Family.LIST:
             item = self._part(type_.value_field, (*path, Part.ITEM))
-            hints = {**hints, **_child_names(item=type_.value_field.name)}
-            return None if item is None else ({"kind": "List", "itemType": item, **properties}, hints)
+            hints |= _child_names(item=type_.value_field.name)
+            return None if item is None else ({"kind": kind.__name__, "itemType": item, **properties}, hints)
         raise UnsupportedTypeError(str(type_))
 
 
 def _child_names(**names: str) -> Tree:
-    """The hint for parts with unusual names."""
+    """Return the hint for parts with unusual names."""
     unusual = {part: name for part, name in names.items() if part != name}
     return {arrow.CHILD_NAMES.key: unusual} if unusual else {}

@@ -25,6 +25,7 @@ from schemac.arrow.lower_metadata import (
 from schemac.attributes import arrow, lance
 from schemac.attributes.attribute import KEY_PATTERN
 from schemac.attributes.registry import DOMAINS, domain_of, known
+from schemac.kinds.registry import BY_NAME
 
 Tree = dict[str, Any]
 
@@ -49,7 +50,7 @@ def is_text(content: bytes) -> bool:
 
 
 def field_attributes(metadata: Mapping[str, str], kind: str) -> Tree:
-    """The attributes of a field with this metadata; one that does not fit the kind stays what it is."""
+    """Return the attributes of a field with this metadata; one that does not fit the kind stays what it is."""
     rest = dict(metadata)
     extra: Tree = {}
     _take_extension(rest, extra)
@@ -62,7 +63,7 @@ def field_attributes(metadata: Mapping[str, str], kind: str) -> Tree:
 
 
 def schema_attributes(metadata: Mapping[str, str]) -> Tree:
-    """The attributes of a schema with this metadata."""
+    """Return the attributes of a schema with this metadata."""
     rest = dict(metadata)
     extra = _written_attributes(rest, None)
     if rest:
@@ -113,7 +114,7 @@ def _is_sound(key: str, value: Any, kind: str | None) -> bool:
         return False
     if not (attribute.on_schema if kind is None else attribute.on_field):
         return False
-    if attribute.fits is not None and kind is not None and kind not in attribute.fits:
+    if attribute.fits is not None and kind is not None and BY_NAME[kind].family not in attribute.fits:
         return False
     try:
         attribute.adapter.validate_python(value)
@@ -154,7 +155,7 @@ def _take_encoding(rest: dict[str, str], extra: Tree, kind: str) -> None:
             for name, f in attribute.value_type.model_fields.items()
         }
         entries = {key: rest[key] for key in fields if key in rest}
-        if not entries or (attribute.fits is not None and kind not in attribute.fits):
+        if not entries or (attribute.fits is not None and BY_NAME[kind].family not in attribute.fits):
             continue
         value = {fields[key]: _number_or_word(text) for key, text in entries.items()}
         try:

@@ -38,7 +38,7 @@ class RefusedError(Exception):
 
 
 def make_folder(path: str) -> None:
-    """A folder and those above it, where they are not there; OSError where the system makes none."""
+    """Make a folder and those above it, where they are missing. Raises OSError where the system makes none."""
     try:
         os.makedirs(path, exist_ok=True)
     except RecursionError:
@@ -57,12 +57,12 @@ class OutputFolder:
         self._known: dict[str, bool] = {}
 
     def at(self, path: str) -> str:
-        """The absolute path of a relative one."""
+        """Return the absolute path of a relative one."""
         return f"{self.root}/{path}"
 
     @contextmanager
     def held_for_writing(self, tell: Callable[[str], None]) -> Iterator[None]:
-        """The folder, made where it is not there, with nobody else at work in it."""
+        """Hold the folder alone; it is made where it is missing."""
         self._refuse_bad_place()
         make_folder(self.root)
         with self._held(is_exclusive=True, tell=tell):
@@ -71,13 +71,13 @@ class OutputFolder:
 
     @contextmanager
     def held_for_reading(self, tell: Callable[[str], None]) -> Iterator[None]:
-        """The folder, with nobody at work who changes it."""
+        """Hold the folder while nobody changes it."""
         self._refuse_bad_place()
         with self._held(is_exclusive=False, tell=tell):
             yield
 
     def provenance(self) -> Provenance:
-        """What the folder says of itself, empty for a new one; refuses a folder that is not ours."""
+        """Return what the folder says of itself, empty for a new one; refuses a folder that is not ours."""
         content = self.read(NAME)
         if content is None:
             self._refuse_foreign()
@@ -88,12 +88,12 @@ class OutputFolder:
             raise RefusedError(
                 DAMAGED_PROVENANCE,
                 f"{self.name}/{NAME} {error}",
-                f"if nothing of your own is in {self.name}, remove the folder and run `schemac build` again; "
-                "else give a new folder with `--out`",
+                f"if {self.name} has no files of your own, remove the folder and run `schemac build` again;"
+                " otherwise name a new folder with `--out`",
             ) from None
 
     def read(self, path: str) -> bytes | None:
-        """The content of a file, None where there is none; refuses what is no plain file in plain folders."""
+        """Return the content of a file, None where there is none; refuses what is no plain file in plain folders."""
         if not self.is_reachable(path.rpartition("/")[0]):
             return None
         found = self._status(path)
@@ -127,7 +127,7 @@ class OutputFolder:
         sort = _sort_of(found.st_mode) if found is not None else "a file that schemac did not write"
         raise RefusedError(
             IN_THE_WAY,
-            f"{self.name}/{path} is {sort}, and in the way of an artifact",
+            f"{self.name}/{path} is {sort} in the place of an artifact",
             f"move it elsewhere, or build into another folder: `schemac build --out {self.name}-schemas`",
         )
 
@@ -142,7 +142,7 @@ class OutputFolder:
         for what, place in kept:
             where = Path(os.path.realpath(place)) if place is not None else None
             if where is not None and where.is_relative_to(self.root):
-                sort = "is" if where == Path(self.root) else "holds"
+                sort = "is" if where == Path(self.root) else "contains"
                 self._refuse_as_foreign(f"{self.name} {sort} {what} itself", "build")
 
     def _refuse_foreign(self) -> None:
@@ -150,18 +150,16 @@ class OutputFolder:
         if foreign:
             shown = _listed(foreign)
             self._refuse_as_foreign(
-                f"{self.name} has no {NAME}, but files that schemac did not write: {shown}",
+                f"{self.name} has no {NAME} but has files that schemac did not write: {shown}",
                 f"{self.name}/schemas",
             )
 
     def _refuse_as_foreign(self, message: str, instead: str) -> NoReturn:
-        raise RefusedError(
-            FOREIGN_FOLDER, message, f"give a folder of its own: `schemac build --out {instead}`"
-        )
+        raise RefusedError(FOREIGN_FOLDER, message, f"use a separate folder: `schemac build --out {instead}`")
 
     @contextmanager
     def _held(self, *, is_exclusive: bool, tell: Callable[[str], None]) -> Iterator[None]:
-        """The folder, locked; the system frees it when a process dies, however it dies."""
+        """Lock the folder; the system frees it when a process dies, however it dies."""
         if sys.platform == "win32":
             # There is no such lock on a folder.
             yield
@@ -175,7 +173,7 @@ class OutputFolder:
                 try:
                     fcntl.flock(handle, kind | fcntl.LOCK_NB)
                 except BlockingIOError:
-                    tell(f"another build is writing into {self.name}; waiting for it to end")
+                    tell(f"another build is writing into {self.name}; waiting for it to finish")
                     fcntl.flock(handle, kind)
                 if self._is_still(handle, make=is_exclusive):
                     yield

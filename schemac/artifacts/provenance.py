@@ -48,7 +48,7 @@ class Provenance:
     compiler: str = f"schemac {__version__}"
 
     def to_json(self) -> bytes:
-        """The file's content."""
+        """Return the file's content."""
         document = {
             "compiler": self.compiler,
             "datasets": {
@@ -69,7 +69,7 @@ def digest(content: bytes) -> str:
 
 
 def parse_provenance(content: bytes) -> Provenance:
-    """What an output folder says of itself. Raises DamagedError.
+    """Return what an output folder says of itself. Raises DamagedError.
 
     Every path that comes out of here lies below the folder of its dataset, whatever the file says.
     """
@@ -89,12 +89,12 @@ def parse_provenance(content: bytes) -> Provenance:
     for name, built in datasets.items():
         wrong = next((path for path in built.files if not _is_inside(path, name)), None)
         if wrong is not None or not _DATASET.fullmatch(name):
-            raise DamagedError(f"lists {wrong or name!a}, which is no place of an artifact")
+            raise DamagedError(f"lists {wrong or name!a}, which cannot be the path of an artifact")
     return Provenance(datasets, compiler)
 
 
 def _salvaged(content: bytes) -> Provenance:
-    """The files that a damaged provenance lists, for a merge in git leaves its marks in one.
+    """Return the files that a damaged provenance lists, for a merge in git leaves its marks in one.
 
     What their manifests were is not known any more.
     """

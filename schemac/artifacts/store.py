@@ -34,7 +34,7 @@ class Build:
     """Whether every manifest of the project was read: what none of them makes is to go."""
 
     def merged(self, before: Provenance) -> Provenance:
-        """The provenance afterwards: a build of some manifests leaves the datasets of the others."""
+        """Return the provenance afterwards: a build of some manifests leaves the datasets of the others."""
         read = {dataset.manifest for dataset in self.built.values()}
         kept = {
             name: dataset
@@ -44,7 +44,7 @@ class Build:
         return Provenance({**kept, **self.built})
 
     def of(self, dataset: str) -> dict[str, bytes]:
-        """The contents of one dataset."""
+        """Return the contents of one dataset."""
         files = self.built[dataset].files if dataset in self.built else ()
         return {path: self.contents[path] for path in files}
 
@@ -193,15 +193,15 @@ class Store:
             if present is None:
                 self._stale(report, path, "is missing")
             elif present != content:
-                self._stale(report, path, "is not what its manifest compiles to")
+                self._stale(report, path, "differs from what its manifest compiles to")
         after = build.merged(before)
         for name in before.datasets.keys() - after.datasets.keys():
-            self._stale(report, name, "is of a dataset that is gone")
+            self._stale(report, name, "belongs to a dataset that no longer exists")
         if self._folder.is_folder(STAGING) and os.listdir(self._folder.at(STAGING)):
-            self._stale(report, STAGING, "was left by a build that did not end")
+            self._stale(report, STAGING, "was left by a build that did not finish")
         present = self._folder.read(NAME)
         if not report.has_errors and present is not None and present != after.to_json():
-            self._stale(report, NAME, "is not what this build would write")
+            self._stale(report, NAME, "differs from what this build would write")
 
     def _stale(self, report: Report, path: str, what: str) -> None:
         shown = f"{self._name}/{path}" if path else self._name
@@ -237,7 +237,7 @@ def _union(before: Provenance, after: Provenance) -> Provenance:
 
 
 def built(manifest: str, manifest_content: bytes, contents: Mapping[str, bytes]) -> Built:
-    """The provenance of one dataset."""
+    """Return the provenance of one dataset."""
     return Built(
         manifest, digest(manifest_content), {path: digest(content) for path, content in contents.items()}
     )

@@ -12,7 +12,8 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
-from schemac.attributes.attribute import NUMBERS, Attribute, AttributeValue, Extra, kinds, spelled
+from schemac.attributes.attribute import Attribute, AttributeValue, Extra, spelled
+from schemac.attributes.family import NUMBERS, Family
 
 DOMAIN = "arrow.apache.org"
 INTEGERS = ("Int8", "Int16", "Int32", "Int64", "UInt8", "UInt16", "UInt32", "UInt64")
@@ -87,7 +88,7 @@ class TensorShape:
 
     @classmethod
     def parse(cls, metadata: str) -> "TensorShape | None":
-        """The shape in a metadata text, or None where the text is no such object."""
+        """Return the shape in a metadata text, or None where the text is no such object."""
         try:
             value = json.loads(metadata)
         except (ValueError, RecursionError):
@@ -123,7 +124,7 @@ class OpaqueName:
 
     @classmethod
     def parse(cls, metadata: str) -> "OpaqueName | None":
-        """The two names in a metadata text, or None where the text is no such object."""
+        """Return the two names in a metadata text, or None where the text is no such object."""
         try:
             value = json.loads(metadata)
             return cls(str(value["type_name"]), str(value["vendor_name"])) if len(value) == 2 else None
@@ -135,33 +136,51 @@ BUFFER_ENCODING = Attribute[BufferEncoding](
     f"{DOMAIN}/bufferEncoding",
     BufferEncoding,
     "offsets of 32 or 64 bits, or views, for values of variable length",
-    fits=kinds("String", "Binary", "List"),
+    fits=frozenset({Family.TEXT, Family.BYTES, Family.LIST}),
 )
 DATE_ENCODING = Attribute[DateEncoding](
-    f"{DOMAIN}/dateEncoding", DateEncoding, "days in 32 bits or milliseconds in 64", fits=kinds("Date")
+    f"{DOMAIN}/dateEncoding",
+    DateEncoding,
+    "days in 32 bits or milliseconds in 64",
+    fits=frozenset({Family.DATE}),
 )
 DECIMAL_ENCODING = Attribute[DecimalEncoding](
-    f"{DOMAIN}/decimalEncoding", DecimalEncoding, "width of a decimal in bits", fits=kinds("Decimal")
+    f"{DOMAIN}/decimalEncoding",
+    DecimalEncoding,
+    "width of a decimal in bits",
+    fits=frozenset({Family.DECIMAL}),
 )
 DICTIONARY_ENCODING = Attribute[DictionaryEncoding](
     f"{DOMAIN}/dictionaryEncoding",
     DictionaryEncoding,
-    "distinct values once, and indices to them",
-    fits=NUMBERS | kinds("Bool", "String", "Binary", "Date", "Time", "Timestamp", "Duration", "Decimal"),
+    "distinct values stored once, with indices to them",
+    fits=NUMBERS
+    | frozenset(
+        {
+            Family.BOOLEAN,
+            Family.TEXT,
+            Family.BYTES,
+            Family.DATE,
+            Family.TIME,
+            Family.TIMESTAMP,
+            Family.DURATION,
+            Family.DECIMAL,
+        }
+    ),
 )
 EXTENSION_TYPE = Attribute[ExtensionType](
-    f"{DOMAIN}/extensionType", ExtensionType, "an Arrow extension type over this storage"
+    f"{DOMAIN}/extensionType", ExtensionType, "an Arrow extension type with this storage"
 )
 CHILD_NAMES = Attribute[ChildNames](
     f"{DOMAIN}/childNames",
     ChildNames,
     "names of a list's or map's child fields, where they are not `item`, `key` and `value`",
-    fits=kinds("List", "Map"),
+    fits=frozenset({Family.LIST, Family.MAP}),
 )
 METADATA = Attribute[dict[str, str]](
     f"{DOMAIN}/metadata",
     dict[str, str],
-    "Arrow metadata that no attribute stands for, as it is",
+    "Arrow metadata without an attribute of its own, kept unchanged",
     on_schema=True,
 )
 ATTRIBUTES = (
@@ -203,7 +222,7 @@ NO_HINTS = Hints()
 
 
 def read_hints(extra: Extra) -> Hints:
-    """The encoding hints among attributes that have passed the checks."""
+    """Return the encoding hints among attributes that have passed the checks."""
     if not any(key.startswith(DOMAIN) for key in extra):
         return NO_HINTS
     return Hints(

@@ -9,8 +9,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Generic, TypeVar
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, TypeAdapter
-from pydantic.alias_generators import to_camel
+from pydantic import BeforeValidator, TypeAdapter
+
+from schemac.attributes.family import Family
+from schemac.syntax.model import AuthoredModel
 
 T = TypeVar("T")
 
@@ -20,25 +22,9 @@ Extra = Mapping[str, Any]
 KEY_PATTERN = r"[a-zA-Z0-9.-]+/[a-zA-Z0-9_-]+"
 """Form of a key. Source: the standard's JSON Schema of ExtraAttributes."""
 
-NUMBERS = frozenset(
-    f"{sign}{width}"
-    for sign, widths in (("Int", (8, 16, 32, 64)), ("UInt", (8, 16, 32, 64)), ("Float", (16, 32, 64)))
-    for width in widths
-)
-NESTED = frozenset({"List", "Map", "Struct"})
 
-
-class AttributeValue(BaseModel):
+class AttributeValue(AuthoredModel):
     """Base of the objects that attributes take as value; closed, and written in camelCase."""
-
-    model_config = ConfigDict(
-        frozen=True,
-        extra="forbid",
-        strict=True,
-        alias_generator=to_camel,
-        validate_by_name=True,
-        defer_build=True,
-    )
 
 
 def spelled(*words: str) -> BeforeValidator:
@@ -63,8 +49,8 @@ class Attribute(Generic[T]):
     key: str
     value_type: Any
     summary: str
-    fits: frozenset[str] | None = None
-    """Kinds that it can apply to; None means every kind."""
+    fits: frozenset[Family] | None = None
+    """Families of kinds that it can apply to; None means every kind."""
     on_field: bool = True
     on_schema: bool = False
 
@@ -74,15 +60,10 @@ class Attribute(Generic[T]):
         return TypeAdapter(self.value_type)
 
     def read(self, extra: Extra) -> T | None:
-        """The typed value, or None where the attribute is absent. The value has to have passed the checks."""
+        """Return the typed value, or None where the attribute is absent. The value has to have passed the checks."""
         return self.adapter.validate_python(extra[self.key]) if self.key in extra else None
 
     @property
     def name(self) -> str:
         """The part after the domain."""
         return self.key.partition("/")[2]
-
-
-def kinds(*names: str) -> frozenset[str]:
-    """A set of kind names, for `fits`."""
-    return frozenset(names)

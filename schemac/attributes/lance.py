@@ -10,7 +10,8 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
-from schemac.attributes.attribute import Attribute, AttributeValue, kinds
+from schemac.attributes.attribute import Attribute, AttributeValue
+from schemac.attributes.family import Family
 
 DOMAIN = "lance.org"
 STORAGE_VERSIONS = ("2.0", "2.1", "2.2", "2.3")
@@ -55,7 +56,7 @@ class Encoding(AttributeValue):
     @model_validator(mode="after")
     def _levels_have_a_scheme(self) -> Self:
         if self.compression_level is not None and self.compression != "zstd":
-            raise ValueError("compressionLevel needs `compression: zstd`; no other scheme has levels")
+            raise ValueError("compressionLevel needs `compression: zstd`; other schemes have no levels")
         if self.dict_values_compression_level is not None and self.dict_values_compression != "zstd":
             raise ValueError("dictValuesCompressionLevel needs `dictValuesCompression: zstd`")
         if self.bss == "on" and self.compression in (None, "none"):
@@ -84,17 +85,22 @@ CLUSTERING_KEY = Attribute[ClusteringPosition](
     f"{DOMAIN}/clusteringKey", ClusteringPosition, "part of the table's clustering key"
 )
 ENCODING = Attribute[Encoding](f"{DOMAIN}/encoding", Encoding, "compression and page layout of the column")
-BLOB = Attribute[Blob](f"{DOMAIN}/blob", Blob, "large values kept outside the pages", fits=kinds("Binary"))
+BLOB = Attribute[Blob](
+    f"{DOMAIN}/blob", Blob, "large values kept outside the pages", fits=frozenset({Family.BYTES})
+)
 FLOAT_ENCODING = Attribute[FloatEncoding](
-    f"{DOMAIN}/floatEncoding", FloatEncoding, "brain floats in a vector", fits=kinds("List")
+    f"{DOMAIN}/floatEncoding",
+    FloatEncoding,
+    "items of a vector stored as bfloat16",
+    fits=frozenset({Family.LIST}),
 )
 JSON = Attribute[bool](
-    f"{DOMAIN}/json", Literal[True], "the text is JSON, stored as such", fits=kinds("String")
+    f"{DOMAIN}/json", Literal[True], "the text is JSON and is stored as JSON", fits=frozenset({Family.TEXT})
 )
 STORAGE_VERSION = Attribute[str](
     f"{DOMAIN}/storageVersion",
     Literal[STORAGE_VERSIONS],
-    "version of the data files",
+    "storage version of the data files",
     on_field=False,
     on_schema=True,
 )

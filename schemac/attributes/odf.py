@@ -8,7 +8,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import ConfigDict, Field
 
-from schemac.attributes.attribute import Attribute, AttributeValue, kinds, spelled
+from schemac.attributes.attribute import Attribute, AttributeValue, spelled
+from schemac.attributes.family import Family
 
 DOMAIN = "opendatafabric.org"
 
@@ -32,24 +33,24 @@ class LinkedObjects(AttributeValue):
     size_naive: Annotated[int, Field(ge=0)]
 
 
-DESCRIPTION = Attribute[str](f"{DOMAIN}/description", str, "what a reader should know of it", on_schema=True)
+DESCRIPTION = Attribute[str](f"{DOMAIN}/description", str, "a description for readers", on_schema=True)
 TYPE = Attribute[LogicalTypeWord](
     f"{DOMAIN}/type", LogicalTypeWord, "a richer logical type: Did, Multihash, ObjectLink"
 )
 LINKED_OBJECTS = Attribute[LinkedObjects](
     f"{DOMAIN}/linkedObjects",
     LinkedObjects,
-    "size of linked objects; of data blocks, not of schemas",
+    "size of linked objects; an attribute of data blocks, not of schemas",
     on_field=False,
 )
 ARCHETYPE = Attribute[str](
     "kamu.dev/archetype",
     Annotated[Literal["Collection", "VersionedFile"], spelled("Collection", "VersionedFile")],
-    "what the dataset as a whole is",
+    "the kind of the dataset as a whole",
     on_field=False,
     on_schema=True,
 )
 WORDS = frozenset({"Did", "Multihash", "ObjectLink"})
 """Logical types that have String as their kind."""
-WORD_KINDS = kinds("String")
+WORD_FAMILIES = frozenset({Family.TEXT})
 ATTRIBUTES = (DESCRIPTION, TYPE, LINKED_OBJECTS)

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import AfterValidator, Field
 
-from schemac.attributes.attribute import NUMBERS, Attribute, kinds
+from schemac.attributes.attribute import Attribute
+from schemac.attributes.family import NUMBERS, Family
 from schemac.attributes.zones import find_zone
 from schemac.registry.installed import engines
 
@@ -22,14 +23,14 @@ else:
 
 def _distinct(names: list[str]) -> list[str]:
     if len(set(names)) < len(names):
-        raise ValueError("a target stands here twice")
+        raise ValueError("a target is listed twice")
     return names
 
 
 def _known_zone(name: str) -> str:
     if find_zone(name) is None:
         raise ValueError(
-            f"no time zone is called '{name}'; write a name such as Europe/Berlin, or an offset such as +05:30"
+            f"there is no time zone '{name}'; write a name such as Europe/Berlin, or an offset such as +05:30"
         )
     return name
 
@@ -37,24 +38,24 @@ def _known_zone(name: str) -> str:
 RENAMED_FROM = Attribute[str](
     f"{DOMAIN}/renamedFrom",
     Annotated[str, Field(min_length=1)],
-    "the field's name before; keeps its identity",
+    "the field's former name; the field keeps its id",
 )
 UNIT = Attribute[str](
     f"{DOMAIN}/unit",
     Annotated[str, Field(min_length=1)],
     "unit of measure of the number, such as `m/s`",
-    fits=NUMBERS | kinds("Decimal", "List"),
+    fits=NUMBERS | frozenset({Family.DECIMAL, Family.LIST}),
 )
 CLOCK_ZONE = Attribute[str](
     f"{DOMAIN}/clockZone",
     Annotated[str, Field(min_length=1), AfterValidator(_known_zone)],
-    "zone in which clock readings without a zone are to be read",
-    fits=kinds("Timestamp"),
+    "time zone of the clock whose readings have no zone",
+    fits=frozenset({Family.TIMESTAMP}),
 )
 TARGETS_OF = Attribute[list[str]](
     f"{DOMAIN}/targets",
     Annotated[list[TargetName], Field(min_length=1), AfterValidator(_distinct)],
-    "the targets that this dataset is built for, where not all",
+    "the targets that this dataset is built for, if not all",
     on_field=False,
     on_schema=True,
 )

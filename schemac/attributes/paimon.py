@@ -8,14 +8,15 @@ from typing import Annotated
 
 from pydantic import AfterValidator, Field
 
-from schemac.attributes.attribute import Attribute, kinds
+from schemac.attributes.attribute import Attribute
+from schemac.attributes.family import Family
 
 DOMAIN = "paimon.apache.org"
 
 
 def _distinct(names: list[str]) -> list[str]:
     if len(set(names)) < len(names):
-        raise ValueError("a column stands here twice")
+        raise ValueError("a column is listed twice")
     return names
 
 
@@ -39,19 +40,19 @@ OPTIONS = Attribute[dict[str, str]](
     f"{DOMAIN}/options", dict[str, str], "options of the table, as text", on_field=False, on_schema=True
 )
 COMMENT = Attribute[str](f"{DOMAIN}/comment", str, "comment of the table", on_field=False, on_schema=True)
-DEFAULT_VALUE = Attribute[str](
-    f"{DOMAIN}/defaultValue", str, "value of the column where a row has none, as text"
-)
+DEFAULT_VALUE = Attribute[str](f"{DOMAIN}/defaultValue", str, "default value of the column, as text")
 TYPE = Attribute[str](
     f"{DOMAIN}/type",
     Annotated[str, Field(pattern=_TYPE)],
-    "Paimon's type where it is richer, such as VARCHAR(20)",
-    fits=kinds("String", "Binary", "Time", "Timestamp", "List", "Map", "Struct"),
+    "Paimon's type where it says more than the kind, such as VARCHAR(20)",
+    fits=frozenset(
+        {Family.TEXT, Family.BYTES, Family.TIME, Family.TIMESTAMP, Family.LIST, Family.MAP, Family.STRUCT}
+    ),
 )
 NULLABLE_KEY = Attribute[bool](
     f"{DOMAIN}/nullableKey",
     bool,
-    "whether Paimon's type of the key (of a MULTISET: of the element) allows nulls, as Flink declares it",
-    fits=kinds("Map"),
+    "whether Paimon's type of the map key (for a MULTISET: of the element) allows nulls, as Flink declares it",
+    fits=frozenset({Family.MAP}),
 )
 ATTRIBUTES = (PRIMARY_KEYS, PARTITION_KEYS, OPTIONS, COMMENT, DEFAULT_VALUE, TYPE, NULLABLE_KEY)

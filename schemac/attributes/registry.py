@@ -5,12 +5,12 @@ Layer: attributes.
 
 from typing import Any
 
-from schemac.attributes import arrow, lance, odf, own, paimon, spark
+from schemac.attributes import arrow, iceberg, lance, odf, own, paimon, spark
 from schemac.attributes.attribute import Attribute
 from schemac.registry.engine import Engine, EngineError, load_as
 from schemac.registry.installed import engines
 
-_OWN = (arrow, odf, lance, spark, paimon, own)
+_OWN = (arrow, odf, lance, spark, paimon, iceberg, own)
 
 
 def _brought(engine: Engine) -> tuple[Attribute[Any], ...]:
@@ -28,7 +28,7 @@ def _brought(engine: Engine) -> tuple[Attribute[Any], ...]:
 
 
 def domain_of(key: str) -> str:
-    """The part of a key before the slash."""
+    """Return the part of a key before the slash."""
     return key.partition("/")[0]
 
 
@@ -50,5 +50,5 @@ DOMAINS = (*(domain.DOMAIN for domain in _OWN), *(engine.domain for engine in _B
 
 
 def known(key: str) -> Attribute[Any] | None:
-    """The attribute of a key, or None where the key is foreign or unknown."""
+    """Return the attribute of a key, or None where the key is foreign or unknown."""
     return ATTRIBUTES.get(key) or OPEN.get(key)

@@ -37,7 +37,7 @@ Say = Callable[..., None]
 
 
 def check_slot_attributes(slot: Slot, findings: Findings, *, is_placed: bool = True) -> None:
-    """The attributes of one slot; whether they fit its type is left open where that could not be read."""
+    """Check the attributes of one slot; whether they fit its type is left open where that could not be read."""
 
     def say(key: str) -> Say:
         def about(*arguments: Any, **options: Any) -> None:
@@ -46,7 +46,7 @@ def check_slot_attributes(slot: Slot, findings: Findings, *, is_placed: bool = T
         return about
 
     for key in slot.doubled:
-        say(key)(CONFLICTING_HINTS, f"`{key}` stands here twice", on_key=True, help="keep one of the two")
+        say(key)(CONFLICTING_HINTS, f"`{key}` is given twice", on_key=True, help="keep one of the two")
     slot.extra = {
         key: value
         for key, value in slot.extra.items()
@@ -55,7 +55,7 @@ def check_slot_attributes(slot: Slot, findings: Findings, *, is_placed: bool = T
 
 
 def check_schema_attributes(extra: Mapping[str, Any], findings: Findings) -> dict[str, Any]:
-    """The sound ones among the attributes of the schema as a whole."""
+    """Return the sound ones among the attributes of the schema as a whole."""
 
     def say(key: str) -> Say:
         def about(code: Any, message: str, *steps: str | int, **options: Any) -> None:
@@ -73,7 +73,7 @@ def _is_sound(key: str, value: Any, slot: Slot | None, say: Say, *, is_placed: b
     if not _KEY.fullmatch(key):
         say(
             INVALID_ATTRIBUTE_KEY,
-            f"`{key}` is no attribute key",
+            f"`{key}` is not a valid attribute key",
             on_key=True,
             help=f"the form is `<domain>/<name>`, such as `example.com/{name if (name := key.strip('/')).isidentifier() else 'owner'}`",
         )
@@ -100,7 +100,7 @@ def _is_foreign(key: str, value: Any, say: Say) -> bool:
     if near_domain is not None and f"{near_domain}/{name}" in ATTRIBUTES:
         say(
             LIKELY_TYPO,
-            f"`{key}` is no attribute that we know; `{near_domain}/{name}` is one",
+            f"`{key}` is not a known attribute, but `{near_domain}/{name}` is",
             on_key=True,
             help=f"did you mean `{near_domain}/{name}`?",
         )
@@ -108,13 +108,13 @@ def _is_foreign(key: str, value: Any, say: Say) -> bool:
         (a.name for a in OPEN.values() if domain_of(a.key) == domain and closest(name, (a.name,))), None
     )
     if near is not None:
-        message = f"`{key}` is no attribute that we know; `{domain}/{near}` is one"
+        message = f"`{key}` is not a known attribute, but `{domain}/{near}` is"
         say(LIKELY_TYPO, message, on_key=True, help=f"did you mean `{domain}/{near}`?")
     return _is_json(value, say)
 
 
 def _holder_of(domain: str, name: str) -> str | None:
-    """The attribute of a domain that has a property of this name."""
+    """Return the attribute of a domain that has a property of this name."""
     for attribute in ATTRIBUTES.values():
         fields = getattr(attribute.value_type, "model_fields", {})
         if domain_of(attribute.key) == domain and name in {f.alias or n for n, f in fields.items()}:
@@ -127,9 +127,9 @@ def _is_json(value: Any, say: Say, *steps: str | int) -> bool:
     if isinstance(value, float) and (not isfinite(value)):
         say(
             INVALID_ATTRIBUTE,
-            f"the number {value} has no form in JSON",
+            f"the number {value} cannot be written in JSON",
             *steps,
-            help="write it as a text, in quotes",
+            help="write it as a text in quotes",
         )
         return False
     if isinstance(value, dict):
@@ -160,13 +160,13 @@ def _is_in_place(attribute: Attribute[Any], slot: Slot | None, say: Say) -> bool
             help="move it under the `extra:` beside `fields:`",
         )
         return False
-    if attribute.fits is not None and slot.type.kind not in attribute.fits:
-        fits = [kind for kind in BY_NAME if kind in attribute.fits]
+    if attribute.fits is not None and slot.type.family not in attribute.fits:
+        fits = [name for name, kind in BY_NAME.items() if kind.family in attribute.fits]
         say(
             MISPLACED_ATTRIBUTE,
             f"`{key}` cannot apply to {with_article(slot.type.kind)}",
             on_key=True,
-            help=_fitting_place(attribute, slot) or f"it fits {one_of(fits)}",
+            help=_fitting_place(attribute, slot) or f"it applies to {one_of(fits)}",
         )
         return False
     return True
@@ -175,7 +175,7 @@ def _is_in_place(attribute: Attribute[Any], slot: Slot | None, say: Say) -> bool
 def _fitting_place(attribute: Attribute[Any], slot: Slot) -> str:
     """Where an author may have meant a hint to stand that does not fit a list or map."""
     for child in slot.children:
-        if isinstance(child.segment, Part) and child.type.kind in (attribute.fits or ()):
+        if isinstance(child.segment, Part) and child.type.family in (attribute.fits or ()):
             return f"write it for the {child.segment.value}: `{{kind: {child.type.kind}, extra: {{{attribute.key}: …}}}}`"
     return ""
 
@@ -193,7 +193,7 @@ def _is_valid(attribute: Attribute[Any], value: Any, say: Say) -> bool:
 def _say_complaint(
     attribute: Attribute[Any], value: Any, found: Complaint, steps: tuple[str | int, ...], say: Say
 ) -> None:
-    """A complaint about a value, or about the part of it that `steps` lead to."""
+    """Report a complaint about a value, or about the part of it that `steps` lead to."""
     path, message = (*steps, *found.path), found.message
     if message.startswith("this "):
         name = (
@@ -271,7 +271,7 @@ def _is_standard_word(
     if typed.kind == "ObjectLink":
         say(
             INVALID_ATTRIBUTE,
-            "a link to a link means nothing",
+            "a link to a link has no meaning",
             *place,
             "kind",
             help="write `kind: Multihash`",

@@ -25,7 +25,7 @@ _OWN_WORDS = {
 
 
 def check_hints(slot: Slot, findings: Findings) -> None:
-    """The hints of one slot against its type and each other."""
+    """Check the hints of one slot against its type and each other."""
     if not slot.extra:
         return
     hints = arrow.read_hints(slot.extra)
@@ -52,11 +52,11 @@ def _check_pairs(slot: Slot, findings: Findings) -> None:
         if key in slot.extra
     ]
     if len(whole) > 1:
-        message = f"`{whole[0]}` and `{whole[1]}` exclude each other"
+        message = f"`{whole[0]}` and `{whole[1]}` cannot be used together"
         findings.at_extra(slot, whole[1], CONFLICTING_HINTS, message, on_key=True, help="keep one of the two")
     buffer = arrow.BUFFER_ENCODING.key
     if buffer in slot.extra and lance.BLOB.key in slot.extra:
-        message = f"`{lance.BLOB.key}` decides the layout; `{buffer}` has no say in it"
+        message = f"`{lance.BLOB.key}` determines the layout, so `{buffer}` has no effect"
         findings.at_extra(slot, buffer, CONFLICTING_HINTS, message, on_key=True, help="remove this hint")
 
 
@@ -68,7 +68,7 @@ def _check_extension(slot: Slot, extension: arrow.ExtensionType, findings: Findi
             slot,
             key,
             UNSUPPORTED_HINT,
-            f"{extension.name} has a word of its own",
+            f"{extension.name} has an attribute of its own",
             "name",
             help=f"write {own}",
         )
@@ -80,15 +80,13 @@ def _check_extension(slot: Slot, extension: arrow.ExtensionType, findings: Findi
             UNSUPPORTED_HINT,
             "names that start with 'lance.' are reserved",
             "name",
-            help="choose a name of your own domain",
+            help="choose a name in a domain of your own",
         )
         return
     storage = _STORAGE.get(extension.name)
     length = getattr(slot.type, "fixed_length", None)
     if storage is not None and slot.type.kind != storage:
-        message = (
-            f"{extension.name} is stored as {with_article(storage)}, not as {with_article(slot.type.kind)}"
-        )
+        message = f"{extension.name} is stored as {with_article(storage)}, but this field is {with_article(slot.type.kind)}"
         findings.at_extra(slot, key, UNSUPPORTED_HINT, message, "name", help=f"write `kind: {storage}`")
     elif extension.name == "arrow.uuid" and length != 16:
         message = "arrow.uuid is stored in 16 bytes"
@@ -103,13 +101,18 @@ def _check_extension(slot: Slot, extension: arrow.ExtensionType, findings: Findi
             slot,
             key,
             UNSUPPORTED_HINT,
-            "the metadata of arrow.opaque names a type and its vendor",
+            "the metadata of arrow.opaque has to name a type and its vendor",
             "metadata",
             help=help,
         )
     elif extension.metadata and extension.name in _STORAGE:
         findings.at_extra(
-            slot, key, UNSUPPORTED_HINT, f"{extension.name} takes no metadata", "metadata", help="remove it"
+            slot,
+            key,
+            UNSUPPORTED_HINT,
+            f"{extension.name} does not accept metadata",
+            "metadata",
+            help="remove it",
         )
 
 
@@ -122,7 +125,7 @@ def _check_tensor(slot: Slot, extension: arrow.ExtensionType, length: int | None
             slot,
             key,
             UNSUPPORTED_HINT,
-            "the metadata of a tensor is a JSON object with its shape",
+            "the metadata of a tensor has to be a JSON object with its shape",
             "metadata",
             help=example,
         )
@@ -148,7 +151,7 @@ def _check_brain_floats(slot: Slot, findings: Findings) -> None:
             slot,
             lance.FLOAT_ENCODING.key,
             UNSUPPORTED_HINT,
-            "brain floats are stored in vectors: lists of Float16 or Float32 with a fixed length",
+            "bfloat16 is stored only in vectors: lists of Float16 or Float32 with a fixed length",
             "format",
             help="write `type: {kind: List, itemType: Float32, fixedLength: 768}`",
         )
@@ -165,7 +168,7 @@ def _check_lance_encoding(slot: Slot, findings: Findings) -> None:
             slot,
             key,
             USELESS_HINT,
-            "this encoding says nothing",
+            "this encoding is empty and has no effect",
             on_key=True,
             help="remove it, or write `compression: zstd`",
         )
@@ -206,7 +209,7 @@ def _check_lance_encoding(slot: Slot, findings: Findings) -> None:
         )
         findings.at_extra(slot, key, UNSUPPORTED_HINT, message, "bss", on_key=True, help="remove it")
     elif encoding.compression == "fsst" and slot.type.kind not in ("String", "Binary"):
-        message = f"fsst compresses texts and bytes, not {with_article(slot.type.kind)}"
+        message = f"fsst compresses only texts and bytes, not {with_article(slot.type.kind)}"
         findings.at_extra(
             slot, key, UNSUPPORTED_HINT, message, "compression", help="write `compression: zstd`"
         )

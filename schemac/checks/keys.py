@@ -23,7 +23,7 @@ from schemac.source.suggest import closest, with_article
 
 
 def check_primary_key(slot: Slot, findings: Findings) -> None:
-    """A field that is marked as part of the primary key can be one."""
+    """Check that a field which is marked as part of the primary key can be one."""
     key = lance.PRIMARY_KEY.key
     if key not in slot.extra:
         return
@@ -34,7 +34,7 @@ def check_primary_key(slot: Slot, findings: Findings) -> None:
                 slot,
                 key,
                 INVALID_PRIMARY_KEY,
-                f"{slot.title} lies inside the {above.type.kind} {above.title}",
+                f"{slot.title} is inside the {above.type.kind} {above.title}",
                 on_key=True,
             )
             return
@@ -52,7 +52,9 @@ def check_primary_key(slot: Slot, findings: Findings) -> None:
         above = above.parent
     is_vector = slot.type.kind == "List" and getattr(slot.type, "fixed_length", None) is not None
     if slot.children and not is_vector:
-        message = f"{slot.title} is {with_article(slot.type.kind)}; a primary key is made of plain values"
+        message = (
+            f"{slot.title} is {with_article(slot.type.kind)}; the fields of a primary key have plain types"
+        )
         findings.at_extra(
             slot, key, INVALID_PRIMARY_KEY, message, on_key=True, help="mark its members instead"
         )
@@ -73,7 +75,7 @@ def check_positions(slots: Sequence[Slot], findings: Findings) -> None:
                     slot,
                     attribute.key,
                     DUPLICATE_KEY_POSITION,
-                    f"position {value.position} of the key is taken by {first.title}",
+                    f"position {value.position} of the key is already used by {first.title}",
                     "position",
                     help=f"write `position: {max(taken) + 1}`",
                 )
@@ -96,12 +98,12 @@ def check_object_link(slot: Slot, findings: Findings) -> None:
     word = odf.TYPE.read(slot.extra)
     if word is None or word.kind not in odf.WORDS:
         return
-    if slot.type.kind not in odf.WORD_KINDS:
+    if slot.type.family not in odf.WORD_FAMILIES:
         findings.at_extra(
             slot,
             odf.TYPE.key,
             MISPLACED_ATTRIBUTE,
-            f"{with_article(word.kind)} is written as a String, but {slot.title} is {with_article(slot.type.kind)}",
+            f"{with_article(word.kind)} has to be a String, but {slot.title} is {with_article(slot.type.kind)}",
             "kind",
             help="write `type: String`",
         )

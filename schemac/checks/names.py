@@ -28,18 +28,18 @@ def check_names(siblings: Sequence[Slot], findings: Findings) -> None:
     for slot in siblings:
         name = str(slot.segment)
         if not name.strip():
-            findings.at_name(slot, EMPTY_FIELD_NAME, "a field needs a name", help="give it one")
+            findings.at_name(slot, EMPTY_FIELD_NAME, "a field has no name", help="give it a name")
             continue
         if not name.isprintable() and (control := _CONTROL.search(name)):
             character = f"U+{ord(control.group()):04X}"
-            message = f"a name may not hold the control character {character}"
+            message = f"a name may not contain the control character {character}"
             findings.at_name(slot, CONTROL_CHARACTER, message, help="remove it")
         first = by_name.setdefault(name, slot)
         if first is not slot:
             findings.at_name(
                 slot,
                 DUPLICATE_FIELD_NAME,
-                f"the name '{name}' is taken",
+                f"the name '{name}' is used twice",
                 other=Other(first, "first used here"),
                 help="rename one of the two",
             )
@@ -49,7 +49,7 @@ def check_names(siblings: Sequence[Slot], findings: Findings) -> None:
             findings.at_name(
                 slot,
                 CASE_COLLISION,
-                f"'{name}' and '{twin.segment}' differ only in case, which Spark and SQL do not see",
+                f"'{name}' and '{twin.segment}' differ only in case, which Spark and SQL ignore",
                 other=Other(twin, "the other one"),
                 help="rename one of the two",
             )

@@ -16,7 +16,7 @@ def check_type(slot: Slot, findings: Findings) -> None:
             slot,
             1,
             NESTED_OPTION,
-            f"{slot.title} is optional twice",
+            f"{slot.title} is an Option inside an Option",
             help="keep the outer Option only",
         )
     slot.type.check(slot, findings)

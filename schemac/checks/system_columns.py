@@ -50,16 +50,16 @@ def _check_type(name: str, names: SystemColumns, present: Mapping[str, Slot], fi
     type_ = slot.type
     if name == names.system_time:
         is_accepted = type_.title() == "Timestamp(Millisecond, UTC)"
-        right, rule = "Timestamp", "the standard has a Timestamp in UTC that counts milliseconds"
+        right, rule = "Timestamp", "in the standard it is a Timestamp in UTC with the unit Millisecond"
     elif name == names.event_time:
         is_accepted = type_.kind in ("Timestamp", "Date")
-        right, rule = "Timestamp", "the standard has Timestamp or Date"
+        right, rule = "Timestamp", "in the standard it is a Timestamp or a Date"
     else:
         accepted = _OFFSETS if name == names.offset else _OPERATIONS
         is_accepted = type_.kind in accepted
         right, rule = (
             accepted[0],
-            f"the standard has {accepted[0]}, its reference implementation {accepted[1]}",
+            f"in the standard it is {accepted[0]}, in the reference implementation {accepted[1]}",
         )
     if not is_accepted:
         message = f"the system column {name} is {type_.title()}; {rule}"
@@ -75,8 +75,8 @@ def _check_completeness(
         findings.at_name(
             present[first],
             ODD_SYSTEM_COLUMN,
-            f"{are} missing beside {first}: {', '.join(missing)}",
-            help="add them, or let `--system-columns rfc` add them",
+            f"{are} missing, although {first} is there: {', '.join(missing)}",
+            help="add them, or insert them with `--system-columns rfc`",
         )
 
 
@@ -87,12 +87,12 @@ def _check_order(
     names: SystemColumns,
     findings: Findings,
 ) -> None:
-    """The time of the event may be any column of the data, so it has no place of its own."""
+    """Check the order; the time of the event may be any column, so it has no place of its own."""
     late = next((name for i, name in enumerate(found) if places[name] != i), None)
     if late is not None:
         findings.at_name(
             present[late],
             ODD_SYSTEM_COLUMN,
-            f"the system column {late} stands at place {places[late] + 1}",
-            help=f"system columns come first: {', '.join(names)}",
+            f"the system column {late} is column number {places[late] + 1}",
+            help=f"the system columns come first, in this order: {', '.join(names)}",
         )

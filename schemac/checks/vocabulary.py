@@ -71,7 +71,7 @@ def _errors(vocabulary: Vocabulary, values: Mapping[str, Any]) -> list["Validati
     try:
         found = list(vocabulary.validator.iter_errors(values))
     except RecursionError:
-        return [ValidationError("the vocabulary refers to itself without end")]
+        return [ValidationError("the vocabulary refers to itself endlessly")]
     except Unresolvable as error:
         return [ValidationError(f"the vocabulary refers to {error.ref}, which is not in it")]
     return sorted(found, key=lambda error: list(map(str, error.absolute_path)))

@@ -38,15 +38,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--to", dest="new", type=int, metavar="N", help="a locked version (default: the newest)"
     )
-    parser.add_argument("--dry-run", action="store_true", help="show the plan and change nothing")
+    parser.add_argument("--dry-run", action="store_true", help="show the plan without changing anything")
     parser.add_argument(
         "--on",
         choices=("auto", "here", "spark"),
         default="auto",
-        help=f"where columns are written anew (default: on Spark from {ON_SPARK_FROM:,} rows)",
+        help=f"where columns are rewritten (default: on Spark from {ON_SPARK_FROM:,} rows)",
     )
     parser.add_argument(
-        "--yes", action="store_true", help="do not ask before data is written; only a terminal is asked"
+        "--yes",
+        action="store_true",
+        help="do not ask before data is written (schemac asks only in a terminal)",
     )
     parser.add_argument(
         "--unchecked",

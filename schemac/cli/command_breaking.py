@@ -37,11 +37,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="WHAT",
         help="lock, lock:N, git:REF, a manifest, or a folder of manifests or artifacts",
     )
-    parser.add_argument("--transitive", action="store_true", help="judge against every locked version")
-    help = "ask this engine only; may be repeated ({}; default: the project's targets)"
+    parser.add_argument("--transitive", action="store_true", help="compare with every locked version")
+    help = "judge for this engine only; may be repeated ({}; default: the project's targets)"
     add_engines(parser, "--engine", JUDGE, "judges no changes", help)
     parser.add_argument(
-        "--ignore-readers", action="store_true", help="leave programs that have the old schema out of it"
+        "--ignore-readers",
+        action="store_true",
+        help="do not judge for programs that still use the old schema",
     )
     add_versions(parser)
     add_output_arguments(parser)
@@ -175,4 +177,6 @@ def _summary(found: list[Comparison], options: argparse.Namespace) -> str:
         for outcome in (Outcome.REFUSED, Outcome.DATA, Outcome.REWRITE)
     ]
     grave = ", ".join(f"{count} {outcome}" for count, outcome in counts if count)
-    return f"{changes} change{'s' if changes != 1 else ''}{f': {grave}' if grave else ', none of them grave'}"
+    return (
+        f"{changes} change{'s' if changes != 1 else ''}{f': {grave}' if grave else ', none of them critical'}"
+    )

@@ -24,22 +24,20 @@ from schemac.source.report import Report
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Arguments of the command."""
     add_compile_arguments(parser)
-    parser.add_argument("--out", metavar="FOLDER", help="folder of the artifacts (default: build)")
+    parser.add_argument("--out", metavar="FOLDER", help="output folder (default: build)")
     help = "build for this engine only; may be repeated ({})"
     add_engines(parser, "--target", ARTIFACTS, "has no artifacts", help)
     parser.add_argument(
-        "--check", action="store_true", help="write nothing; exit with 4 where an artifact is not up to date"
+        "--check", action="store_true", help="write nothing; exit with 4 if an artifact is not up to date"
     )
-    parser.add_argument(
-        "--locked", action="store_true", help="exit with 4 where a schema is not as it was locked"
-    )
+    parser.add_argument("--locked", action="store_true", help="exit with 4 if a schema differs from its lock")
     parser.add_argument(
         "--no-metadata", action="store_true", help="leave attributes out of the Arrow metadata"
     )
     parser.add_argument(
         "--losses",
         action="store_true",
-        help="show each loss at its field; they are in losses.json in any case",
+        help="show each loss at its field (losses.json always has them)",
     )
 
 
@@ -100,12 +98,12 @@ def _summary(
     datasets, files = len(output.built), len(output.contents)
     done = f"{files} files in {out}, {written.files} of them new or changed"
     if written.removed:
-        done += f"; {_datasets(written.removed)} removed, for no manifest makes them any more"
+        done += f"; {_datasets(written.removed)} removed, because no manifest makes them any more"
     if written.left:
-        done += f"; {_datasets(written.left)} of other manifests left as they are"
+        done += f"; {_datasets(written.left)} of other manifests left unchanged"
     losses = sum(map(len, output.losses.values()))
     noun = "loss is" if losses == 1 else "losses are"
-    lost = f"; {losses} {noun} named in {out}/*/losses.json" if losses else ""
+    lost = f"; {losses} {noun} listed in {out}/*/losses.json" if losses else ""
     return f"{_datasets(datasets)}: {done}{lost}{'; ' if found else ''}{found}"
 
 

@@ -1,4 +1,4 @@
-"""`schemac explain`: what a code means, and what a target loses.
+"""`schemac explain`: what a code or a rule of the quarantine means, and what a target loses.
 
 Layer: cli.
 """
@@ -10,6 +10,7 @@ from schemac.cli.terminal import put, put_page, tell
 from schemac.registry.codes import codes, loss_pages, page
 from schemac.source.catalogue import CATALOGUE
 from schemac.source.diagnostic import Code
+from schemac.source.pages import rule_pages
 from schemac.source.suggest import closest
 
 
@@ -19,7 +20,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "code",
         nargs="?",
         metavar="CODE",
-        help="a code such as SC201, or its slug; `losses/spark` for what a target loses; without one, all are listed",
+        help="a code such as SC201, or its slug; a rule of the quarantine such as `range`; `losses/spark` for what a target"
+        " loses; `rules` and `losses` list these; without one, all codes are listed",
     )
 
 
@@ -35,12 +37,16 @@ def run(options: argparse.Namespace) -> int:
         put_page(page(CATALOGUE[wanted]))
         return ExitCode.CLEAN
     known_codes = codes()
-    pages = {f"LOSSES/{target.upper()}": text for target, text in loss_pages().items()}
-    if wanted == "LOSSES":
-        put("\n".join(name.lower() for name in pages))
-        return ExitCode.CLEAN
-    if wanted in pages:
-        put_page(pages[wanted])
+    losses = {f"LOSSES/{target.upper()}": text for target, text in loss_pages().items()}
+    # A rule with its reason, such as `zone: say …`, is copied from a row of the quarantine.
+    rules = {name.upper(): rule.text for name, rule in rule_pages().items()}
+    pages = losses | rules
+    for group, listed in (("LOSSES", losses), ("RULES", rules)):
+        if wanted == group:
+            put("\n".join(name.lower() for name in listed))
+            return ExitCode.CLEAN
+    if wanted.partition(":")[0] in pages:
+        put_page(pages[wanted.partition(":")[0]])
         return ExitCode.CLEAN
     code: Code | None = known_codes.get(wanted) or next(
         (c for c in known_codes.values() if c.slug.upper() == wanted), None
@@ -49,7 +55,7 @@ def run(options: argparse.Namespace) -> int:
         names = [*known_codes, *(c.slug for c in known_codes.values()), *(name.lower() for name in pages)]
         near = closest(options.code, names)
         hint = f"; did you mean {near}?" if near else "; `schemac explain` lists all"
-        tell(f"schemac: there is no diagnostic '{options.code}'{hint}")
+        tell(f"schemac: there is no diagnostic code '{options.code}'{hint}")
         return ExitCode.USAGE
     put_page(page(code))
     return ExitCode.CLEAN

@@ -34,18 +34,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--from", dest="source_format", choices=formats(), help="format of the source (default: by its name)"
     )
     parser.add_argument(
-        "--skip", action="append", default=[], metavar="COLUMN", help="leave a column out; may be given again"
+        "--skip", action="append", default=[], metavar="COLUMN", help="leave a column out; may be repeated"
     )
     parser.add_argument("--name", help="name of the dataset (default: that of the source)")
     parser.add_argument(
         "--out",
         metavar="PATH",
-        help="file to write, or a folder for one file a dataset (default: standard output); never one that is there",
+        help="new file to write, or a folder for one file per dataset (default: standard output); existing files are never overwritten",
     )
     parser.add_argument(
         "--strict",
         action="store_true",
-        help="write what the ODF standard has and nothing else; the rest stands as a comment",
+        help="write only what the ODF standard has; keep the rest as comments",
     )
     add_output_arguments(parser)
 
@@ -77,11 +77,11 @@ class _Made(NamedTuple):
 def _made(imported: Imported, path: Path, options: argparse.Namespace, report: Report) -> list[_Made]:
     """All datasets of a source; what is wrong with one of them is in the report."""
     if imported.others and options.name:
-        message = f"{path} holds {len(imported.others) + 1} datasets, and --name names one"
-        report.add(UNREADABLE_SOURCE, message, file=str(path), help="leave --name out")
+        message = f"{path} holds {len(imported.others) + 1} datasets, but --name gives one name"
+        report.add(UNREADABLE_SOURCE, message, file=str(path), help="remove --name")
     if options.name and not is_dataset_name(options.name):
         help = f"`--name {fitted_name(options.name)}`"
-        report.add(INVALID_DATASET_NAME, f"no dataset can be called '{options.name}'", help=help)
+        report.add(INVALID_DATASET_NAME, f"'{options.name}' is not a valid dataset name", help=help)
     if report.has_errors:
         return []
     made: list[_Made] = []
@@ -99,12 +99,15 @@ def _made(imported: Imported, path: Path, options: argparse.Namespace, report: R
 
 
 def _put(made: list[_Made], edited: str | None, options: argparse.Namespace, report: Report) -> None:
-    has_ids = any(one.imported.lance is not None or one.imported.history for one in made)
+    has_ids = any(one.imported.has_ids for one in made)
     stream = edited if edited is not None else "---\n".join(one.text for one in made)
     if options.out is None:
         put_source(stream)
         if has_ids:
-            say("the ids of its fields go into a lock beside the manifest: name that with --out", options)
+            say(
+                "the source has field ids, which are kept in a lock beside the manifest; use --out to write both",
+                options,
+            )
         return
     if os.path.isdir(options.out) or options.out.endswith(("/", os.sep)):
         files = {
@@ -119,7 +122,7 @@ def _put(made: list[_Made], edited: str | None, options: argparse.Namespace, rep
 
 
 def _lock(one: _Made, file: str, options: argparse.Namespace, report: Report) -> dict[str, str]:
-    """The lock of a dataset whose source has ids."""
+    """Return the lock of a dataset whose source has ids."""
     # Imported here for start-up time: most sources have no ids.
     from schemac.project.adopting import adopted
 
@@ -141,7 +144,7 @@ def _write(files: dict[str, str], options: argparse.Namespace, report: Report) -
                 stream.write(text)
     except FileExistsError as error:
         help = "name another file with --out, or remove it"
-        report.add(WRITE_FAILED, f"{error.filename} is there already", file=str(error.filename), help=help)
+        report.add(WRITE_FAILED, f"{error.filename} already exists", file=str(error.filename), help=help)
     except OSError as error:
         report.add(WRITE_FAILED, f"cannot write {error.filename}: {error.strerror}", file=options.out)
     else:
@@ -152,7 +155,7 @@ def _write(files: dict[str, str], options: argparse.Namespace, report: Report) -
 
 
 def _show(diagnostics: Sequence[Diagnostic], options: argparse.Namespace) -> None:
-    """Findings; beside the manifest on standard output they go to standard error."""
+    """Print findings; beside a manifest on standard output they go to standard error."""
     if options.out is None and options.format == "text":
         with redirect_stdout(sys.stderr):
             show(diagnostics, options)

@@ -18,7 +18,11 @@ from schemac.cli.terminal import put, tell
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Arguments of the command."""
     parser.add_argument(
-        "folder", nargs="?", default=".", metavar="FOLDER", help="where to start (default: here)"
+        "folder",
+        nargs="?",
+        default=".",
+        metavar="FOLDER",
+        help="folder of the new project (default: the current folder)",
     )
 
 
@@ -28,7 +32,7 @@ def run(options: argparse.Namespace) -> int:
     template = dict(_files(files("schemac.cli").joinpath("template"), ""))
     taken = [name for name in template if os.path.lexists(folder / name)]
     if taken:
-        tell(f"schemac: {', '.join(taken)} would be overwritten; start in an empty folder")
+        tell(f"schemac: {', '.join(taken)} would be overwritten; use an empty folder")
         return ExitCode.USAGE
     try:
         for name, content in template.items():

@@ -10,8 +10,9 @@ from pathlib import Path
 from schemac.cli.output import add_compile_arguments, exit_code, say, show
 from schemac.cli.project import open_project
 from schemac.cli.terminal import put_source
-from schemac.identity.freeze import freeze, open_version
+from schemac.identity.freeze import freeze
 from schemac.identity.lock import Lock
+from schemac.identity.opening import open_version
 from schemac.logical.slots import preorder
 from schemac.manifest.write import write_manifest
 from schemac.project.compile import CompiledFile, collector_paused, read_manifests
@@ -41,17 +42,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     mode.add_argument(
         "--check",
         action="store_true",
-        help="write nothing; exit with 4 where a schema is not as it was locked",
+        help="write nothing; exit with 4 if a schema differs from its lock",
     )
-    mode.add_argument(
-        "--resolve", action="store_true", help="settle locks that git left with the marks of a merge conflict"
-    )
+    mode.add_argument("--resolve", action="store_true", help="resolve merge conflicts in locks")
     mode.add_argument(
         "--restore",
         action="append",
         type=_given,
         metavar="FIELD=ID",
-        help="lock, and let a field have the id that it had before it was dropped or called otherwise; may be repeated",
+        help="lock, and give a field the id that it had before it was dropped or renamed; may be repeated",
     )
     mode.add_argument("--show", type=int, metavar="N", help="print version N as a manifest")
     mode.add_argument(
@@ -102,9 +101,11 @@ def _lock(options: argparse.Namespace, report: Report) -> None:
         return
     for held, lock, lines in planned:
         if save_lock(held, lock, report):
-            say("\n".join(lines), options)
+            say(
+                "\n".join(lines) or f"{held.name}: the file has the new format; nothing else changed", options
+            )
         elif not report.has_errors:
-            say(f"{held.name}: nothing changed", options)
+            say(f"{held.name}: unchanged", options)
 
 
 def _next(
@@ -137,7 +138,7 @@ def _next(
 def _restored(
     compiled: Sequence[CompiledFile], given: Mapping[str, int], report: Report
 ) -> dict[str, dict[str, int]]:
-    """The ids that fields are to have, by dataset."""
+    """Return the ids that fields are to have, by dataset."""
     wanted: dict[str, dict[str, int]] = {}
     datasets = [dataset for file in compiled for dataset in file.datasets]
     for title, id in given.items():
@@ -151,14 +152,14 @@ def _restored(
         near = closest(title, titles)
         report.add(
             UNKNOWN_COLUMN,
-            f"{', '.join(d.name for d in having)} have a field {title} each"
+            f"{', '.join(d.name for d in having)} all have a field {title}"
             if having
-            else f"no dataset of this run has a field {title}",
-            help="name the manifest that is meant"
+            else f"none of these datasets has a field {title}",
+            help="name the manifest that you mean"
             if having
             else f"did you mean {near}?"
             if near
-            else "name the field as the manifest has it now",
+            else "give the field's current name in the manifest",
         )
     return wanted
 
@@ -167,7 +168,7 @@ def _given(text: str) -> tuple[str, int]:
     title, equals, id = text.rpartition("=")
     if not (title and equals and id.isascii() and id.isdigit()):
         raise argparse.ArgumentTypeError(
-            f"'{text}' is no FIELD=ID, such as fare=2; `--show` and the lock tell the ids"
+            f"'{text}' does not have the form FIELD=ID, such as fare=2; see the ids with `--show` or in the lock"
         )
     return title, int(id)
 
@@ -180,7 +181,8 @@ def _show(file: CompiledFile, held: LockFile, options: argparse.Namespace, repor
             last = locked.newest.number if locked.newest else 0
             report.add(
                 NOTHING_TO_COMPILE,
-                f"{dataset.name} has no version {options.show}; {f'the newest is {last}' if last else 'it was never locked'}",
+                f"{dataset.name} has no version {options.show};"
+                f" {f'the newest is {last}' if last else 'it was never locked'}",
                 file=held.name,
             )
             continue
@@ -195,9 +197,9 @@ def _resolve(options: argparse.Namespace, report: Report) -> None:
     for path in found:
         if resolve(path, path.as_posix(), report):
             settled += 1
-            say(f"{path.as_posix()}: settled; look at the manifest, then run `schemac lock`", options)
+            say(f"{path.as_posix()}: resolved; check the manifest, then run `schemac lock`", options)
     if not settled and not report.has_errors:
-        say("no lock has the marks of a merge conflict", options)
+        say("no lock has merge conflict markers", options)
 
 
 def _locks(path: Path) -> list[Path]:

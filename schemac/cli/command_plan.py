@@ -9,7 +9,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from schemac.attributes import own
 from schemac.cli.output import add_engines, add_versions, exit_code, say, show, versions_of
 from schemac.cli.planning import add_dataset, add_rounding, lines_text, open_locked, owner_of, version_side
 from schemac.cli.terminal import put, put_json
@@ -17,7 +16,7 @@ from schemac.evolution.side import Side
 from schemac.evolution.tables import TABLES, TableChange, refuse_rounding
 from schemac.identity.lock import LockedDataset
 from schemac.project.configuration import Project
-from schemac.project.targets import is_left_aside
+from schemac.project.targets import engines_of, is_left_aside
 from schemac.registry.installed import engine, engines
 from schemac.source.catalogue import UNUSABLE_TABLE
 from schemac.source.render.json import render_json
@@ -29,9 +28,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Arguments of the command."""
     add_dataset(parser)
     add_rounding(parser)
-    parser.add_argument("--table", metavar="PATH", help="the table as it is now")
+    parser.add_argument("--table", metavar="PATH", help="plan from the current state of this table")
     parser.add_argument("--from", dest="old", type=int, metavar="N", help="plan from this locked version")
-    parser.add_argument("--to", dest="new", type=int, metavar="N", help="to this one (default: the newest)")
+    parser.add_argument(
+        "--to", dest="new", type=int, metavar="N", help="plan to this locked version (default: the newest)"
+    )
     help = "plan for this engine only; may be repeated ({}; default: that of the table, else the project's targets)"
     add_engines(parser, "--engine", TABLES, "has no tables to plan for", help)
     add_versions(parser)
@@ -117,7 +118,7 @@ def _version_before(locked: LockedDataset, asked: int | None) -> int:
 def _of_table(
     options: argparse.Namespace, locked: LockedDataset, report: Report
 ) -> tuple[list[str], Side | None]:
-    """The engines to plan for, and what a table is now where one of them alters tables of another."""
+    """Return the engines to plan for, and what a table is now where one of them alters tables of another."""
     path: str = options.table
     owner = owner_of(path)
     able = [e for e in engines() if TABLES.is_of(e)]
@@ -127,9 +128,9 @@ def _of_table(
         if name not in possible:
             report.add(
                 UNUSABLE_TABLE,
-                f"{path} is no table that {name} could change",
+                f"{path} is not a table that {name} can change",
                 file=path,
-                help=f"it can be planned for {one_of(possible)}",
+                help=f"possible engines: {one_of(possible)}",
             )
     if report.has_errors or names == [owner.name]:
         return names, None
@@ -139,16 +140,16 @@ def _of_table(
 def _of_versions(project: Project, new: Side, asked: Sequence[str] | None) -> list[str]:
     """Those that were asked for, else the targets; an optional engine only where somebody speaks of it."""
     configuration, dataset = project.configuration, new.dataset
-    wanted = asked or own.TARGETS_OF.read(dataset.schema.extra) or configuration.targets
-    is_named = asked or "targets" in configuration.model_fields_set
+    is_named = "targets" in configuration.model_fields_set
+    wanted = asked or engines_of(dataset, configuration.targets, is_named=is_named)
     return [
         name
         for name in TABLES.names(engines())
-        if name in wanted and (is_named or not is_left_aside(name, dataset))
+        if name in wanted and (asked or is_named or not is_left_aside(name, dataset))
     ]
 
 
 def _refuse_rounding(names: Sequence[str], rounded: Sequence[str], report: Report) -> None:
-    reasons = [TABLES.of(engine(name)).why_no_rounding for name in names] or ["no table is planned for"]
+    reasons = [TABLES.of(engine(name)).why_no_rounding for name in names] or ["there is no plan for a table"]
     if all(reasons):
         refuse_rounding(rounded, reasons[0], report)

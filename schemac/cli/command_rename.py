@@ -18,8 +18,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "new",
         metavar="NEW",
-        help="its new name; or a path, such as price.fare, to move it into that struct; the name that it has already"
-        " moves it out to the columns",
+        help="its new name; or a path, such as price.fare, to move it into that struct; or, for a field in a struct,"
+        " its present name, to make it a column",
     )
     parser.add_argument("--config", metavar="FILE", help=argparse.SUPPRESS)
     add_output_arguments(parser)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from schemac.cli.output import add_output_arguments, exit_code, say, show
 from schemac.cli.progress import records_bar
 from schemac.cli.terminal import put, put_json
-from schemac.source.catalogue import PIPELINE_DRIFT, PIPELINE_FAILED
+from schemac.source.catalogue import MISSING_PACKAGE, PIPELINE_DRIFT
 from schemac.source.render.json import render_json
 from schemac.source.report import Report
 
@@ -28,7 +28,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Arguments of the command."""
     parser.add_argument("pipeline", metavar="PIPELINE", help="pipeline file, such as pipeline.yaml")
     parser.add_argument(
-        "--dry-run", action="store_true", help="check the file, its manifest and its paths; start nothing"
+        "--dry-run",
+        action="store_true",
+        help="check the file, its manifest and its paths without starting the run",
     )
     add_output_arguments(parser)
 
@@ -60,7 +62,7 @@ def _run(
         from schemac.pipeline.preflight import check
     except ModuleNotFoundError as error:
         help = "install it with: pip install 'schemac[lance,spark]'"
-        report.add(PIPELINE_FAILED, f"the pipeline needs {error.name}, which is not installed", help=help)
+        report.add(MISSING_PACKAGE, f"the pipeline needs {error.name}, which is not installed", help=help)
         return None
     loaded = load_job(Path(options.pipeline), report)
     if loaded is None:
@@ -75,7 +77,7 @@ def _run(
             return None
         return _write(loaded, progress, report)
     except PipelineError as error:
-        report.add(PIPELINE_FAILED, error.message, file=options.pipeline, help=error.help or "")
+        report.add(error.code, error.message, file=options.pipeline, help=error.help or "")
         return None
 
 
@@ -104,7 +106,7 @@ def _write(loaded: "LoadedJob", progress: "Callable[[State], None]", report: Rep
 
 @contextmanager
 def _progress(options: argparse.Namespace) -> "Iterator[Callable[[State], None]]":
-    """What is under way and how many records came, where a person looks; nothing otherwise."""
+    """Show what is under way and how many records came, where a person looks."""
     with records_bar(options.format == "text" and not options.dry_run and sys.stderr.isatty()) as tell:
         yield lambda state: tell(state.step.value, state.records, state.rate)
 
@@ -118,13 +120,15 @@ def _show_result(result: "RunReport") -> None:
     for reason in result.reasons:
         put(f"{reason.count:>16,} × {reason.path or 'the record'}: {reason.rule}")
     state = (
-        "the table's schema equals the artifact" if not result.differences else "THE TABLE'S SCHEMA DIFFERS"
+        "the table's schema matches the artifact"
+        if not result.differences
+        else "the table's schema differs from the artifact"
     )
     put(f"{result.seconds:>11.1f}s; {state}")
 
 
 def _shown(path: str) -> str:
-    """A path from the working folder where it lies below it."""
+    """Return a path from the working folder where it lies below it."""
     try:
         return Path(path).relative_to(Path.cwd()).as_posix()
     except ValueError:

@@ -29,7 +29,7 @@ def run(options: argparse.Namespace) -> int:
         locked = opened[1]
         TABLES.of(owner_of(options.table)).verify(options.table, locked, side, report)
         if not report.has_errors:
-            say(f"{options.table} is as {side.label} of {locked.name} says", options)
+            say(f"{options.table} matches {side.label} of {locked.name}", options)
     diagnostics = report.diagnostics
     show(diagnostics, options)
     return exit_code(diagnostics, options)

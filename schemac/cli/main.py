@@ -12,28 +12,31 @@ from importlib import import_module
 from typing import NoReturn
 
 from schemac.cli.exit_code import ExitCode
-from schemac.cli.terminal import tell
+from schemac.cli.terminal import OutputError, tell
 from schemac.registry.engine import EngineError
 from schemac.source.printable import printable
 from schemac.source.suggest import closest
 from schemac.version import __version__
 
 COMMANDS = {
-    "init": "start a project in this folder",
+    "init": "create a small project",
     "check": "find mistakes in manifests",
     "build": "compile manifests into artifacts",
-    "import": "start a manifest from a file or table that is there already",
-    "lock": "freeze schemas as their next versions, and give fields their ids for life",
-    "rename": "give a field another name, and let it keep its id and its data",
-    "diff": "tell what changed since a locked version, a commit or another manifest",
-    "breaking": "judge every change for every engine, before it is made",
-    "plan": "show the steps that a change takes on a table, and what they cost",
-    "apply": "carry a plan out on a table",
-    "verify": "compare a table with what its schema says",
+    "import": "create a manifest from an existing file or table",
+    "lock": "freeze schemas as their next versions, and give each field a permanent id",
+    "rename": "rename or move a field, keeping its id and its data",
+    "diff": "show what changed since a locked version, a commit or another manifest",
+    "breaking": "show which changes each engine allows, before they are made",
+    "plan": "show the steps that change a table, and their cost",
+    "apply": "carry out a plan on a table",
+    "verify": "compare a table with its schema",
     "run": "run a pipeline on Spark: read, conform, write a Lance table, verify",
-    "explain": "tell what a diagnostic code means, with examples",
+    "explain": "explain a diagnostic code, with examples",
 }
 """Commands with what they do; each is the module `schemac.cli.command_<name>`."""
+
+_MAY_BE_EMPTY = ("skip", "old", "new", "against")
+"""Names of columns, for a source may have one without, and what is looked up in any case and not found."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -41,14 +44,20 @@ def main(arguments: Sequence[str] | None = None) -> int:
     given = list(sys.argv[1:] if arguments is None else arguments)
     # Looking for plugins of pydantic, which cannot change what a manifest means, takes longer than checking one.
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
+    _open_streams()
     for stream in (sys.stdout, sys.stderr):
         # Names of files and fields may hold what a terminal's encoding does not have.
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
     try:
+        if not _has_folder():
+            tell("schemac: the working folder is gone; change into one that is there")
+            return ExitCode.USAGE
         return _run(given)
+    except OutputError as error:
+        return _without_output(error)
     except KeyboardInterrupt:
-        tell("interrupted; nothing is half written")
+        tell("interrupted; no file is half written")
         return 130
     except BrokenPipeError:
         # The reader of our output left, as `head` does; Python would complain once more at exit.
@@ -65,14 +74,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
         where = ", ".join(getattr(error, "__notes__", ()))
         tell(f"schemac: internal error: {type(error).__name__}: {error}" + (f", {where}" if where else ""))
         tell(
-            "this is a mistake of schemac, not yours; please report it with the input and the output of the same run\n"
+            "this is a bug in schemac, not your mistake; please report it with the input and the output of"
+            " the same command\n"
             "with SCHEMAC_TRACEBACK=1 in the environment"
         )
         return ExitCode.INTERNAL
 
 
 def entry() -> None:
-    """What the installed command calls: run, and leave the process.
+    """Run, and leave the process: what the installed command calls.
 
     Taking apart every value of a large schema, as Python does when it ends, would take a tenth of a build. Spark is
     another matter: it has to be stopped in good order.
@@ -84,9 +94,34 @@ def entry() -> None:
     except BrokenPipeError:
         # Whoever read our output has left; there is nobody to tell.
         os._exit(code)
+    except OSError as error:
+        code = _without_output(error)
     if "pyspark" in sys.modules:
         sys.exit(code)
     os._exit(code)
+
+
+def _open_streams() -> None:
+    """Python has no stream where the one that started it closed its end."""
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115 — for the whole process
+
+
+def _has_folder() -> bool:
+    try:
+        os.getcwd()
+    except FileNotFoundError:
+        return False
+    return True
+
+
+def _without_output(error: OSError) -> int:
+    """Say that the output is lost, as on a full disk; what was to be done is done."""
+    tell(f"schemac: cannot write the output: {(error.strerror or str(error)).lower()}")
+    # Python would try once more at exit.
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return ExitCode.USAGE
 
 
 def _run(given: list[str]) -> int:
@@ -104,6 +139,8 @@ def _run(given: list[str]) -> int:
     if options.command is None:
         parser.print_help()
         return ExitCode.USAGE
+    if parser.chosen is not None:
+        parser.chosen.refuse_empty(options)
     result: int = import_module(f"schemac.cli.command_{options.command}").run(options)
     return result
 
@@ -115,6 +152,16 @@ class _Parser(argparse.ArgumentParser):
     """All words of the command line."""
     chosen: "_Parser | None" = None
     """The parser of the command that was named."""
+
+    def refuse_empty(self, options: argparse.Namespace) -> None:
+        """Leave where a word is empty, as one of an unset variable is: it would stand for a default, or for everything."""
+        for action in self._actions:
+            given = getattr(options, action.dest, None)
+            if action.dest not in _MAY_BE_EMPTY and (
+                given == "" or (isinstance(given, list) and "" in given)
+            ):
+                name = "/".join(action.option_strings) or action.metavar or action.dest
+                self.error(f"argument {name}: it is empty; is a variable of the shell not set?")
 
     def exit(self, status: int = 0, message: str | None = None) -> NoReturn:
         """Leave; what is said may repeat the words of the command line."""
@@ -135,11 +182,11 @@ class _Parser(argparse.ArgumentParser):
 
 
 def _parser(command: str | None, given: Sequence[str]) -> _Parser:
-    """The parser with the arguments of one command; the others are known by name alone."""
+    """Return the parser with the arguments of one command; the others are known by name alone."""
     parser = _Parser(
         prog="schemac",
         description="Compiles schemas of data tables, written in YAML, for Lance, Arrow, Spark and Paimon.",
-        epilog="exit codes: 0 clean, 1 findings, 2 usage or configuration, 3 internal error, 4 stale artifacts or lock",
+        epilog="exit codes: 0 no findings, 1 findings, 2 wrong usage or configuration, 3 internal error, 4 stale artifacts or lock",
         allow_abbrev=False,
     )
     parser.given = given

@@ -52,33 +52,36 @@ _LEAST = 20
 def add_output_arguments(parser: argparse.ArgumentParser) -> None:
     """`--format`, `--max-findings`, `--fail-on`."""
     parser.add_argument(
-        "--format", choices=("text", *RENDERERS), default="text", help="form of the findings (default: text)"
+        "--format",
+        choices=("text", *RENDERERS),
+        default="text",
+        help="output format of the findings (default: text)",
     )
     parser.add_argument(
         "--max-findings",
         type=_count,
         default=100,
         metavar="N",
-        help="print at most N findings as text (default: 100)",
+        help="print at most N findings in text format (default: 100)",
     )
     parser.add_argument(
         "--fail-on",
         choices=("error", "warning"),
         default="error",
-        help="lowest severity that makes the exit code 1",
+        help="lowest severity that causes exit code 1",
     )
 
 
 def add_text_or_json(parser: argparse.ArgumentParser) -> None:
     """`--format` of commands that print no findings, and what is needed where there are some after all."""
     parser.add_argument(
-        "--format", choices=("text", "json"), default="text", help="form of the output (default: text)"
+        "--format", choices=("text", "json"), default="text", help="output format (default: text)"
     )
     parser.set_defaults(max_findings=100, fail_on="error")
 
 
 def add_paths(parser: argparse.ArgumentParser) -> None:
-    """The manifests that a command is about."""
+    """Add the argument for the manifests that a command is about."""
     parser.add_argument(
         "paths", nargs="*", metavar="PATH", help="manifests, or folders of them (default: the project's)"
     )
@@ -88,13 +91,13 @@ def add_paths(parser: argparse.ArgumentParser) -> None:
 
 
 def add_compile_arguments(parser: argparse.ArgumentParser) -> None:
-    """What `check` and `build` have in common."""
+    """Add the arguments that `check` and `build` have in common."""
     add_paths(parser)
-    parser.add_argument("--strict", action="store_true", help="accept the ODF standard and nothing else")
+    parser.add_argument("--strict", action="store_true", help="accept only what is in the ODF standard")
     parser.add_argument(
         "--system-columns",
         choices=tuple(VARIANTS),
-        help="insert the standard's system columns where they are missing, with the types of RFC-016 or of kamu",
+        help="insert missing system columns of the standard, with the types of RFC-016 or of kamu",
     )
     add_output_arguments(parser)
 
@@ -161,7 +164,7 @@ def show(diagnostics: Sequence[Diagnostic], options: argparse.Namespace) -> None
 
 
 def exit_code(diagnostics: Sequence[Diagnostic], options: argparse.Namespace) -> ExitCode:
-    """The exit code that these findings call for."""
+    """Return the exit code that these findings call for."""
     lowest = Severity(options.fail_on).rank
     failing = {d.code for d in diagnostics if d.severity.rank <= lowest}
     if not failing:
@@ -174,7 +177,7 @@ def exit_code(diagnostics: Sequence[Diagnostic], options: argparse.Namespace) ->
 
 
 def say(message: str, options: argparse.Namespace) -> None:
-    """A sentence for the person at the terminal, beside what is printed for programs."""
+    """Print a sentence for the person at the terminal, beside what is printed for programs."""
     if options.format == "text":
         tell(message)
 
@@ -185,7 +188,7 @@ def _width() -> int | None:
 
 
 def wrapped(start: str, text: str) -> str:
-    """A line of a table: its cells, and a text that goes on below itself where the terminal ends."""
+    """Return a line of a table: its cells, and a text that goes on below itself where the terminal ends."""
     width = _width()
     room = width - len(start) if width is not None else 0
     if len(text) <= room or room < _LEAST:

@@ -10,29 +10,42 @@ from typing import Any
 from schemac.source.printable import json_printable, printable
 
 
+class OutputError(OSError):
+    """Standard output takes nothing more."""
+
+
+def _write(text: str) -> None:
+    try:
+        sys.stdout.write(text)
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise OutputError(error.errno, error.strerror) from error
+
+
 def put(text: str) -> None:
     """Print lines whose names and values others wrote."""
-    sys.stdout.write(printable(text, keep="\n") + "\n")
+    _write(printable(text, keep="\n") + "\n")
 
 
 def put_page(text: str) -> None:
     """Print a text of our own that ends its lines itself."""
-    sys.stdout.write(printable(text, keep="\n\t"))
+    _write(printable(text, keep="\n\t"))
 
 
 def put_source(text: str) -> None:
     """Print a file's content: to the byte where a program or a file takes it, harmless where a person looks."""
-    sys.stdout.write(printable(text, keep="\n\t") if sys.stdout.isatty() else text)
+    _write(printable(text, keep="\n\t") if sys.stdout.isatty() else text)
 
 
 def put_rendered(text: str) -> None:
     """Print findings, whose renderer has made the texts of others harmless, and may have painted them."""
-    sys.stdout.write(text)
+    _write(text)
 
 
 def put_json(document: Any) -> None:
     """Print a document for programs; what a terminal obeys is escaped, which JSON takes for the same."""
-    sys.stdout.write(json_printable(json.dumps(document, ensure_ascii=False, indent=2)) + "\n")
+    _write(json_printable(json.dumps(document, ensure_ascii=False, indent=2)) + "\n")
 
 
 def tell(message: str) -> None:

@@ -5,7 +5,7 @@ Shape: changes in the order of the new schema, dropped fields where they stood, 
 field that came or went as a whole, what is inside it is not told again.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from schemac.evolution.changes import Change, Fact
@@ -13,8 +13,6 @@ from schemac.evolution.side import Pair, Side, pair
 from schemac.evolution.types import type_facts
 from schemac.evolution.words import attribute_facts, schema_facts
 from schemac.logical.slots import Slot, preorder
-
-_Fact = tuple[Fact, Any, Any, str]
 
 
 def diff(old: Side, new: Side) -> tuple[Change, ...]:
@@ -37,7 +35,7 @@ def diff_of(sides: Pair) -> tuple[Change, ...]:
 
 
 def slot_title(slot: Slot) -> str:
-    """A slot's type for people; `?` stands for Option."""
+    """Return a slot's type for people; `?` stands for Option."""
     return f"{slot.type.title()}{'?' if slot.is_nullable else ''}"
 
 
@@ -125,30 +123,3 @@ def _change(
         new,
         key,
     )
-
-
-def dataset_changes(
-    old: Mapping[str, Side], new: Mapping[str, Side], old_label: str
-) -> tuple[list[tuple[Side, Side]], tuple[Change, ...]]:
-    """The datasets on both sides, and those that came or went."""
-    from schemac.evolution.changes import Place
-
-    changes: list[Change] = []
-    both: list[tuple[Side, Side]] = []
-    for name in sorted({*old, *new}):
-        if name not in new:
-            changes.append(Change(Fact.DATASET_DROPPED, name, "", old_place=old[name].place(None)))
-        elif name not in old:
-            changes.append(
-                Change(
-                    Fact.DATASET_ADDED, name, "", old_place=Place(old_label), new_place=new[name].place(None)
-                )
-            )
-        else:
-            both.append((old[name], new[name]))
-    return both, tuple(changes)
-
-
-def all_of(changes: Iterable[Change], *facts: Fact) -> tuple[Change, ...]:
-    """The changes that are one of these facts."""
-    return tuple(change for change in changes if change.fact in facts)

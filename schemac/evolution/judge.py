@@ -50,7 +50,7 @@ def judge(
     names: Iterable[str],
     versions: Mapping[str, str] = MappingProxyType({}),
 ) -> tuple[Verdict, ...]:
-    """What each engine makes of each change; `versions` names those of engines whose answer depends on it."""
+    """Return what each engine makes of each change; `versions` names those of engines whose answer depends on it."""
     judges = [(name, _judge_of(name, versions.get(name)), JUDGE.of(engine(name)).facts) for name in names]
     return tuple(
         Verdict(change, name, _asked(name, ask, facts, change, sides), for_old_readers(change))
@@ -60,7 +60,7 @@ def judge(
 
 
 def _asked(name: str, ask: Ask, facts: frozenset[Fact], change: Change, sides: Pair | None) -> Judgement:
-    """An engine's answer; it has one only to the facts that it was asked about when its judge was written."""
+    """Return an engine's answer; it has one only to the facts that it was asked about when its judge was written."""
     if change.fact not in facts:
         return NO_VERDICT
     with blamed(name):

@@ -17,10 +17,10 @@ def missing_cast(old: Slot, new: Slot) -> str:
     has_view = after.buffer is not None and after.buffer.kind == "View"
     if "List" in (old.type.kind, new.type.kind) and (had_view or has_view):
         # Out of views it makes lists, but loses the last one, and says nothing.
-        return "pyarrow does not cast between lists and views of lists"
+        return "pyarrow cannot cast between lists and list views"
     if before.dictionary is None and after.dictionary is not None:
         is_cast = old.type.kind in _BYTES and new.type.kind in _BYTES and not had_view
-        return "" if is_cast else "pyarrow makes dictionaries of contiguous texts and bytes only"
+        return "" if is_cast else "pyarrow can make dictionaries only of contiguous texts and bytes"
     if before.dictionary is not None and after.dictionary is None and (had_view or has_view):
-        return "pyarrow has no cast between dictionaries and views"
+        return "pyarrow cannot cast between dictionaries and views"
     return ""

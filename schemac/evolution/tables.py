@@ -121,6 +121,6 @@ def refuse_rounding(rounded: Collection[str], why: str, report: Report) -> None:
     for name in sorted(set(rounded)):
         report.add(
             POINTLESS_ROUNDING,
-            f"nothing is rounded in {name}: {why}",
-            help=f"leave out `--allow-rounding {name}`",
+            f"no value of {name} is rounded: {why}",
+            help=f"remove `--allow-rounding {name}`",
         )

@@ -56,7 +56,7 @@ SAFE = Judgement(Outcome.SAFE)
 NO_VERDICT = Judgement(
     Outcome.REFUSED,
     "no verdict is known for this change",
-    "make the change in a new field, and drop the old one when nobody needs it any more",
+    "make the change in a new field, and drop the old one when it is no longer needed",
 )
 """What nobody thought of is refused, never safe."""
 
@@ -65,8 +65,8 @@ def of_another_unit(change: Change) -> Judgement:
     """Numbers that would mean something else; every engine that stores them has the same answer."""
     return Judgement(
         Outcome.REFUSED,
-        f"stored numbers are in {change.old}, and nothing turns them into {change.new}",
-        "add a field with the new unit, fill it, then drop the old one",
+        f"stored numbers are in {change.old}, and nothing converts them to {change.new}",
+        "add a new field with the new unit, fill it, then drop the old one",
     )
 
 
@@ -92,7 +92,7 @@ class Verdict:
         return f"{self.engine}.{self.change.fact}"
 
     def to_json(self) -> dict[str, Any]:
-        """The verdict for programs."""
+        """Return the verdict for programs."""
         return {
             **self.change.to_json(),
             "engine": self.engine,

@@ -35,7 +35,7 @@ class Matcher:
         renamed: Mapping[str, str] | None = None,
         former: Callable[[], Places] = dict,
     ) -> None:
-        """`renamed` gives old titles by new ones, beside what the attributes say.
+        """Prepare to match; `renamed` gives old titles by new ones, beside what the attributes say.
 
         `former` gives the fields by the places that they had in earlier versions.
         """
@@ -50,7 +50,7 @@ class Matcher:
         self._taken: set[int] = set()
 
     def match(self, findings: Findings | None = None) -> Ids:
-        """The ids of all slots that were there; old names that nothing had are found fault with."""
+        """Return the ids of all slots that were there; old names that nothing had are found fault with."""
         self._siblings(self._columns, None, findings)
         return self._ids
 
@@ -77,7 +77,7 @@ class Matcher:
     def _old_id(
         self, slot: Slot, siblings: Sequence[Slot], parent: int | None, findings: Findings | None
     ) -> int | None:
-        """The id that a declaration gives a slot."""
+        """Return the id that a declaration gives a slot."""
         before = self._renamed.get(slot.title)
         if before is not None:
             id = self._titles.get(before)
@@ -103,7 +103,7 @@ class Matcher:
         return None
 
     def _once(self, name: str, siblings: Sequence[Slot], parent: int | None) -> int | None:
-        """A field that had this name in an earlier version, and that no slot has the present name of."""
+        """Return a field that had this name in an earlier version, and that no slot has the present name of."""
         places = self._former_places
         id = places.get((parent, name), places.get((None, name)))
         if id is None or id in self._taken:
@@ -128,26 +128,26 @@ class Matcher:
                 slot,
                 RENAMED_FROM.key,
                 UNKNOWN_OLD_NAME,
-                f"no field was called '{name}' in the version before; {slot.title} is a new field",
+                f"there is no field '{name}' in the previous version, so {slot.title} counts as a new field",
                 help=f"did you mean '{near}'?" if near else "remove the attribute",
             )
         elif id is not None:
             heir = next((other.title for other, taken in self._ids.items() if taken == id), None)
             reason = (
-                f"so does {heir}"
+                f"so is {heir}"
                 if heir is not None
-                else f"{self._titles_by_id[former]} was once called so too"
+                else f"{self._titles_by_id[former]} once had that name too"
                 if former is not None
-                else f"'{name}' is still there"
+                else f"'{name}' still exists"
             )
             findings.at_extra(
                 slot,
                 RENAMED_FROM.key,
                 AMBIGUOUS_OLD_NAME,
-                f"{slot.title} says that it was '{name}', and {reason}",
-                help="remove the attribute where it is of the past, and let one field say so"
+                f"{slot.title} is declared as renamed from '{name}', but {reason}",
+                help="remove the attribute where it is outdated, so that only one field has it"
                 if former is None
-                else f"write the name that it had last: `{RENAMED_FROM.key}: {self._titles_by_id[former]}`",
+                else f"write the last name that it had: `{RENAMED_FROM.key}: {self._titles_by_id[former]}`",
             )
 
     def _siblings_of(self, slot: Slot) -> Iterable[Segment]:

@@ -8,9 +8,10 @@ then matched against that. So a table that still has the field's data keeps them
 from collections.abc import Mapping
 from dataclasses import replace
 
-from schemac.identity.freeze import Identified, WordsOf, identified, identify, open_version
+from schemac.identity.freeze import Identified, identified, identify
 from schemac.identity.lock import LockedDataset, State, paths_of
 from schemac.identity.match import Matcher
+from schemac.identity.opening import open_version
 from schemac.logical.dataset import LogicalDataset
 from schemac.logical.findings import Findings
 from schemac.logical.path import dotted
@@ -25,39 +26,37 @@ def restored(
     dataset: LogicalDataset,
     locked: LockedDataset,
     wanted: Mapping[str, int],
-    words_of: WordsOf,
     findings: Findings | None = None,
 ) -> Identified:
-    """The ids of a dataset's fields, where those of these titles get the ids that are wanted; raises RestoreError."""
+    """Return the ids of a dataset's fields, where those of these titles get the ids that are wanted; raises RestoreError."""
     newest = locked.newest
     if newest is None:
-        raise RestoreError(f"{dataset.name} was never locked, so that there is no id to give back")
-    present = {state.id: state for state in locked.states_of(newest.number)}
+        raise RestoreError(f"{dataset.name} was never locked, so there is no id to restore")
+    opened = open_version(locked, newest)
+    present = {state.id: state for state in opened.states.values()}
     newest_ids = frozenset(present)
-    holders = {
-        id: slot.title for slot, id in identify(dataset, locked, words_of).ids.items() if id in present
-    }
+    holders = {id: slot.title for slot, id in identify(dataset, locked).ids.items() if id in present}
     for title, id in wanted.items():
         if holders.get(id, title) != title:
-            raise RestoreError(f"{title} cannot have the id {id}, which {holders[id]} has")
+            raise RestoreError(f"{title} cannot have the id {id}, because {holders[id]} has it")
     wanted = _with_parents(dataset, locked, present, wanted)
     for title, id in wanted.items():
         present = _put_back(locked, present, title, id)
     # A version as there was none: the newest, and what is given back.
     states = tuple(replace(state, first=newest.number, last=None) for state in present.values())
-    before = open_version(LockedDataset(locked.name, locked.versions, states), newest)
+    before = open_version(LockedDataset(locked.name, locked.versions, states), opened.version)
     titles = {id: dotted(path) for id, path in paths_of(states).items()}
     renamed = {title: titles[id] for title, id in wanted.items()}
     ids = Matcher(states, dataset.columns, renamed).match(findings)
     by_title = {slot.title: id for slot, id in ids.items()}
     for title, id in wanted.items():
         if by_title.get(title) != id:
-            raise RestoreError(f"{title} cannot have the id {id} as well as what it has already")
-    return identified(dataset, locked, before, ids, words_of, frozenset(ids.values()) - newest_ids)
+            raise RestoreError(f"{title} cannot get the id {id}, because it already has another id")
+    return identified(dataset, locked, before, ids, frozenset(ids.values()) - newest_ids)
 
 
 def lost(locked: LockedDataset) -> dict[int, str]:
-    """The fields of the newest version in which each was, by the ids that no field has now."""
+    """Return the fields of the newest version in which each was, by the ids that no field has now."""
     newest = locked.newest
     present = {state.id for state in locked.states_of(newest.number)} if newest is not None else set()
     gone: dict[int, str] = {}
@@ -71,7 +70,7 @@ def lost(locked: LockedDataset) -> dict[int, str]:
 def _with_parents(
     dataset: LogicalDataset, locked: LockedDataset, present: Mapping[int, State], wanted: Mapping[str, int]
 ) -> dict[str, int]:
-    """What is wanted, parents first, with the fields around each that were dropped with it."""
+    """Return what is wanted, parents first, with the fields around each that were dropped with it."""
     slots = {slot.title: slot for slot in preorder(dataset.columns)}
     found: dict[str, int] = {}
     for title, id in wanted.items():
@@ -86,7 +85,7 @@ def _with_parents(
 
 
 def _last(locked: LockedDataset, id: int) -> dict[int, State]:
-    """The version that a field was last in."""
+    """Return the version that a field was last in."""
     last = max(
         (
             len(locked.versions) if state.last is None else state.last
@@ -99,13 +98,15 @@ def _last(locked: LockedDataset, id: int) -> dict[int, State]:
         known = ", ".join(f"{name}={number}" for number, name in sorted(lost(locked).items()))
         raise RestoreError(
             f"no field of {locked.name} ever had the id {id}"
-            + (f"; those that were dropped are {known}" if known else "; none was ever dropped")
+            + (f"; the ids of dropped fields are {known}" if known else "; no field was ever dropped")
         )
-    return {state.id: state for state in locked.states_of(last)}
+    version = locked.version(last)
+    assert version is not None
+    return {state.id: state for state in open_version(locked, version).states.values()}
 
 
 def _put_back(locked: LockedDataset, present: Mapping[int, State], title: str, id: int) -> dict[int, State]:
-    """The states of a version with those of a field that was dropped, and of what was in it."""
+    """Return the states of a version with those of a field that was dropped, and of what was in it."""
     if id in present:
         return dict(present)
     then = _last(locked, id)
@@ -113,8 +114,8 @@ def _put_back(locked: LockedDataset, present: Mapping[int, State], title: str, i
     if parent is not None and parent not in present:
         path = dotted(paths_of(then.values())[parent])
         raise RestoreError(
-            f"the field that had the id {id} was in {path}, which was dropped, and {title} stands elsewhere;"
-            f" give back {path}={parent} first, with all inside it"
+            f"the field that had the id {id} was in {path}, which was dropped, and {title} is elsewhere;"
+            f" restore {path}={parent} first, with everything inside it"
         )
     inside = {id}
     for state in _downwards(then):
@@ -130,6 +131,6 @@ def _put_back(locked: LockedDataset, present: Mapping[int, State], title: str, i
 
 
 def _downwards(states: Mapping[int, State]) -> list[State]:
-    """The states, parents first."""
+    """Return the states, parents first."""
     paths = paths_of(states.values())
     return sorted(states.values(), key=lambda state: len(paths[state.id]))

@@ -24,7 +24,7 @@ _BLOCK = 1 << 30
 
 
 def read(path: Path, report: Report) -> Imported | None:
-    """The inferred schema."""
+    """Return the inferred schema."""
     sample = read_sample(path, report)
     if sample is None:
         return None
@@ -37,10 +37,10 @@ def read(path: Path, report: Report) -> Imported | None:
         names = list(table.column_names)
     except (pa.ArrowException, UnicodeError) as error:
         reason = first_line(error).partition(". Consider")[0]
-        refuse(path, f"it is no CSV: {reason.removeprefix('cSV parse error: ')}", report)
+        refuse(path, f"it is not valid CSV: {reason.removeprefix('cSV parse error: ')}", report)
         return None
     if not table.num_rows:
-        refuse(path, "it is no CSV to infer types from: it has no rows below its header", report)
+        refuse(path, "its types cannot be inferred: it has no rows below its header", report)
         return None
     notes = Notes()
     fields = [_field(name, table.column(i), raw.column(i), notes) for i, name in enumerate(names)]
@@ -56,7 +56,7 @@ def _delimiter(text: str, path: Path) -> str:
 
 
 def _tables(text: str, delimiter: str, goes_on: bool) -> tuple[Any, Any]:
-    """The sample with the types that pyarrow finds, and all of it as text."""
+    """Return the sample with the types that pyarrow finds, and all of it as text."""
     # Imported here for start-up time: this part of pyarrow is not loaded with it.
     from pyarrow import csv
 

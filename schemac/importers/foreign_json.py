@@ -4,8 +4,8 @@ Layer: importers.
 Shape: such a document is no data, so nothing is inferred from it; what it is, and the way to a manifest, is said.
 Errors: SC553 foreign-schema.
 Source: JSON Schema 2020-12, "$schema"; Avro 1.12, "Schema Declaration"; Arrow's "Integration Testing", JSON format; the
-Delta protocol, "Actions"; Iceberg's table spec, "Table Metadata"; OpenAPI 3.1; BigQuery's schema files; Frictionless'
-Table Schema; Kafka Connect's JsonConverter; the snapshots of Paimon.
+Delta protocol, "Actions"; OpenAPI 3.1; BigQuery's schema files; Frictionless' Table Schema; Kafka Connect's JsonConverter;
+the snapshots of Paimon.
 """
 
 import json
@@ -21,7 +21,7 @@ _DELTA = frozenset(
     {"commitInfo", "metaData", "protocol", "add", "remove", "txn", "cdc", "domainMetadata", "sidecar"}
     | {"checkpointMetadata"}
 )
-_BY_DATA = "write a few rows as Parquet or Arrow, and import that"
+_BY_DATA = "write a few rows as Parquet or Arrow, and import that file"
 
 
 class _Foreign(NamedTuple):
@@ -39,13 +39,13 @@ def refuse_foreign(path: Path, report: Report) -> bool:
     if found is None:
         return False
     message = f"{path} is {found.title}, not data"
-    help = f"{found.help}; to infer a schema from it all the same, add `--from ndjson`"
+    help = f"{found.help}; to infer a schema from it anyway, add `--from ndjson`"
     report.add(FOREIGN_SCHEMA, message, file=str(path), help=help)
     return True
 
 
 def _first_value(path: Path) -> Any:
-    """The first JSON value of a file, or None."""
+    """Return the first JSON value of a file, or None."""
     sample = read_sample(path, Report())
     try:
         return json.JSONDecoder().raw_decode(sample[0].lstrip())[0] if sample is not None else None
@@ -93,14 +93,6 @@ def _is_object_inside(value: dict[str, Any]) -> bool:
     return all(isinstance(item, dict) for item in value.values())
 
 
-def _is_iceberg_schema(value: Any) -> bool:
-    return (
-        _has("type", "fields")(value)
-        and value["type"] == "struct"
-        and ("schema-id" in value or _holds(value, "fields", list, "id", "required"))
-    )
-
-
 def _is_big_query(value: Any) -> bool:
     if isinstance(value, list) and value:
         modes = ("NULLABLE", "REQUIRED", "REPEATED")
@@ -118,31 +110,25 @@ _SORTS = (
     ),
     _Foreign("an AsyncAPI document", _has("asyncapi", "channels"), _BY_DATA),
     _Foreign("a JSON Schema", _is_json_schema, f"{_BY_DATA}, or import records that follow it"),
-    _Foreign("an Avro schema", _is_avro, "write a few records with it as Parquet, and import that"),
+    _Foreign("an Avro schema", _is_avro, "write a few records with it as Parquet, and import that file"),
     _Foreign(
         "Arrow's JSON for integration tests",
         lambda v: (
             _holds(v, "schema", dict, "fields")
             and ("batches" in v or _holds(v["schema"], "fields", list, "children"))
         ),
-        "write it as an Arrow IPC file, and import that",
+        "write it as an Arrow IPC file, and import that file",
     ),
     _Foreign(
         "a commit of a Delta table's log",
         _is_delta,
-        "save the text in `metaData.schemaString` as a file, and import that; it is Spark's StructType",
+        "save the text in `metaData.schemaString`, which is a Spark StructType, as a file, and import that file",
     ),
-    _Foreign(
-        "the metadata of an Iceberg table",
-        lambda v: _has("format-version", "location")(v) and bool({"schemas", "schema"} & v.keys()),
-        "import one of the table's Parquet files",
-    ),
-    _Foreign("an Iceberg schema", _is_iceberg_schema, "import one of the table's Parquet files"),
     _Foreign(
         "a snapshot of a Paimon table", _has("schemaId", "baseManifestList"), "import the table's folder"
     ),
     _Foreign("a table schema of BigQuery", _is_big_query, "export a few rows as Parquet, and import that"),
-    _Foreign("a record of Kafka Connect with its schema", _is_kafka, "import the payloads alone"),
+    _Foreign("a record of Kafka Connect with its schema", _is_kafka, "import only the payloads"),
     _Foreign(
         "a Table Schema of Frictionless or pandas",
         lambda v: (

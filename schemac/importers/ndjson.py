@@ -40,7 +40,7 @@ class _NoRecordError(Exception):
 
 
 def read(path: Path, report: Report) -> Imported | None:
-    """The inferred schema."""
+    """Return the inferred schema."""
     sample = read_sample(path, report)
     if sample is None:
         return None
@@ -51,7 +51,7 @@ def read(path: Path, report: Report) -> Imported | None:
             top.add(record)
     except _NoRecordError as error:
         source, span = SourceText(text, str(path)), Span(error.at, error.at)
-        refuse(path, f"it holds no JSON records: {error}", report, source=source, span=span)
+        refuse(path, f"it has no JSON records: {error}", report, source=source, span=span)
         return None
     return described(top.fields((), notes), f"{top.count:,} records", path, notes, report)
 
@@ -68,7 +68,7 @@ def _records(text: str, goes_on: bool) -> Iterator[dict[str, Any]]:
             break
         if is_array and count:
             if text[at] != ",":
-                raise _NoRecordError("a comma is wanted between records", at)
+                raise _NoRecordError("a comma is expected between records", at)
             at = _after_blanks(text, at + 1)
         try:
             record, end = decoder.raw_decode(text, at)
@@ -142,7 +142,7 @@ class _Seen:
         return "texts" if self._depth >= _DEEPEST else "objects" if isinstance(value, dict) else "lists"
 
     def fields(self, path: FieldPath, notes: Notes) -> list[ArrowField]:
-        """The members of the objects that were seen."""
+        """Return the members of the objects that were seen."""
         count = self._sorts.get("objects", 0)
         return [
             pa.field(name, member.type((*path, name), notes), member.is_optional(count))
@@ -154,7 +154,7 @@ class _Seen:
         return self.count < places or "nulls" in self._sorts
 
     def type(self, path: FieldPath, notes: Notes) -> ArrowType:
-        """The type that holds all the values."""
+        """Return the type that holds all the values."""
         sorts = set(self._sorts) - {"nulls"}
         if not sorts:
             notes.add(path, ALWAYS_NULL)
@@ -163,7 +163,7 @@ class _Seen:
             return pa.float64()
         if len(sorts) > 1 and not sorts <= {"texts", "dates", "instants", "local times"}:
             found = ", ".join(f"{self._sorts[sort]} {sort}" for sort in self._sorts if sort in sorts)
-            notes.add(path, f"a String because the sample holds {found}")
+            notes.add(path, f"a String because the sample has {found}")
             return pa.string()
         if len(sorts) > 1:
             return pa.string()
@@ -177,7 +177,7 @@ class _Seen:
             return pa.list_(self._item((*path, Part.ITEM), notes))
         if sort == "objects":
             if not self._members:
-                notes.add(path, "always an object without members in the sample")
+                notes.add(path, "in the sample always an object without members")
             return pa.struct(self.fields(path, notes))
         types: dict[str, ArrowType] = {
             "booleans": pa.bool_(),
@@ -196,16 +196,16 @@ class _Seen:
             return pa.uint64()
         digits = max(len(str(abs(self._least))), len(str(self._most)))
         if digits > 76:
-            notes.add(path, f"a String because the sample holds a number of {digits} digits")
+            notes.add(path, f"a String because the sample has a number with {digits} digits")
             return pa.string()
         return pa.decimal128(38, 0) if digits <= 38 else pa.decimal256(76, 0)
 
     def _item(self, path: FieldPath, notes: Notes) -> ArrowField:
         items = self._items
         if items is None or not items.count:
-            notes.add(path, "no list of the sample has an item, so their type is not known")
+            notes.add(path, "all lists in the sample are empty, so the type of their items is unknown")
             return pa.field("item", pa.string())
         return pa.field("item", items.type(path, notes), items.is_optional(0))
 
 
-IMPORTER = Importer("ndjson", "JSON records, one a line or in an array, inferred from a sample", read)
+IMPORTER = Importer("ndjson", "JSON records, one per line or in an array, inferred from a sample", read)

@@ -6,14 +6,18 @@ Errors: SC307 decimal-width, SC308 scale-above-precision.
 Source: RFC-016; the limits are Arrow's (9, 18, 38 and 76 digits in 32, 64, 128 and 256 bits).
 """
 
-from collections.abc import Sequence
-from typing import Annotated, ClassVar, Literal
+import decimal
+from collections.abc import Iterator, Sequence
+from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import Field as Bounds
 
 from schemac.attributes.arrow import DECIMAL_ENCODING, ArrowDefaults, Hints, read_hints
+from schemac.attributes.family import Family
+from schemac.logical.castability import Castability
+from schemac.logical.facts import Fact
 from schemac.logical.findings import Findings
-from schemac.logical.model import LogicalType
+from schemac.logical.model import Lifted, LogicalType
 from schemac.logical.slots import Slot
 from schemac.physical.arrow import ArrowField, ArrowType, pa
 from schemac.source.catalogue import DECIMAL_WIDTH, SCALE_ABOVE_PRECISION
@@ -28,17 +32,31 @@ class Decimal(LogicalType):
     kind: Literal["Decimal"] = "Decimal"
     precision: Annotated[int, Bounds(ge=1, le=76)]
     scale: Annotated[int, Bounds(ge=-76, le=76)]
+    family: ClassVar[Family] = Family.DECIMAL
+    standard_number: ClassVar[int | None] = 4
+    foreign_names: ClassVar[tuple[str, ...]] = (
+        "numeric",
+        "money",
+        "decimal32",
+        "decimal64",
+        "decimal128",
+        "decimal256",
+        "dec",
+        "hugeint",
+        "int128",
+    )
     example: ClassVar[str] = "{kind: Decimal, precision: 12, scale: 2}"
 
     def check(self, slot: Slot, findings: Findings) -> None:
-        """The width has to hold the precision; a scale above it is legal but odd."""
+        """Check that the width holds the precision; a scale above it is legal but odd."""
         encoding = read_hints(slot.extra).decimal
         if encoding is not None and self.precision > MOST_DIGITS[encoding.bit_width]:
             findings.at_extra(
                 slot,
                 DECIMAL_ENCODING.key,
                 DECIMAL_WIDTH,
-                f"{self.precision} digits do not fit {encoding.bit_width} bits, which hold {MOST_DIGITS[encoding.bit_width]}",
+                f"{self.precision} digits do not fit in {encoding.bit_width} bits, which hold"
+                f" {MOST_DIGITS[encoding.bit_width]}",
                 "bitWidth",
                 help=f"write `bitWidth: {_width(self.precision, at_least=32)}`",
             )
@@ -48,7 +66,7 @@ class Decimal(LogicalType):
                 SCALE_ABOVE_PRECISION,
                 f"{slot.title} has {self.scale} digits after the point, but only {self.precision} in all",
                 "scale",
-                help=f"Spark and Paimon refuse this; `precision: {self.scale}` would hold it",
+                help=f"Spark and Paimon refuse this; `precision: {self.scale}` would be enough",
             )
 
     def title(self) -> str:
@@ -60,6 +78,43 @@ class Decimal(LogicalType):
         width = hints.decimal.bit_width if hints.decimal is not None else _width(self.precision, at_least=128)
         arrow_type: ArrowType = getattr(pa, f"decimal{width}")(self.precision, self.scale)
         return arrow_type
+
+    @classmethod
+    def lift(cls, type_: Any) -> Lifted | None:
+        """Precision and scale, and the width where it is not the default."""
+        if not pa.types.is_decimal(type_):
+            return None
+        properties = {"precision": type_.precision, "scale": type_.scale}
+        hint = {DECIMAL_ENCODING.key: {"bitWidth": type_.bit_width}}
+        return Lifted(properties, hint if type_.bit_width != _width(type_.precision, at_least=128) else {})
+
+    def facts(self, new: Self) -> Iterator[Fact]:
+        """Precision and scale change by themselves."""
+        if self.precision != new.precision:
+            yield Fact.PRECISION_RAISED if new.precision > self.precision else Fact.PRECISION_LOWERED
+        if self.scale != new.scale:
+            yield Fact.SCALE_RAISED if new.scale > self.scale else Fact.SCALE_LOWERED
+
+    def castability(self, new: Self) -> Castability:
+        """There has to be room on both sides of the point."""
+        if (self.precision, self.scale) == (new.precision, new.scale):
+            return Castability.EQUAL
+        has_room = new.precision - new.scale >= self.precision - self.scale and new.scale >= self.scale
+        return Castability.LOSSLESS if has_room else Castability.DEPENDS
+
+    @classmethod
+    def variants(cls) -> tuple[Self, ...]:
+        """Every width, with no, some and negative digits after the point."""
+        pairs = ((9, 2), (5, 0), (5, 2), (15, 2), (20, 2), (38, 10), (5, -3), (50, 5))
+        return tuple(cls(precision=precision, scale=scale) for precision, scale in pairs)
+
+    def samples(self) -> tuple[Any, ...]:
+        """Return the bounds, and what ends in a five."""
+        digits = self.precision
+        numbers = (0, 1, -1, 5, 150, 12345, 10**digits - 1, 1 - 10**digits, 10 ** (digits - 1) + 1)
+        wide = decimal.Context(prec=200)
+        held = (decimal.Decimal(n).scaleb(-self.scale, wide) for n in numbers if abs(n) < 10**digits)
+        return tuple(dict.fromkeys(held))
 
 
 def _width(precision: int, at_least: int) -> int:

@@ -5,12 +5,15 @@ Errors: SC305 optional-map-key.
 Source: RFC-016; Arrow names the children `key` and `value` inside a struct `entries`.
 """
 
-from collections.abc import Sequence
-from typing import ClassVar, Literal
+from collections.abc import Iterator, Sequence
+from typing import Any, ClassVar, Literal, Self
 
 from schemac.attributes.arrow import ArrowDefaults, Hints
+from schemac.attributes.family import Family
+from schemac.logical.castability import Castability
+from schemac.logical.facts import Fact
 from schemac.logical.findings import Findings
-from schemac.logical.model import LogicalType, Member
+from schemac.logical.model import Lifted, LogicalType, Member
 from schemac.logical.path import Part
 from schemac.logical.slots import Slot
 from schemac.physical.arrow import ArrowField, ArrowType, pa
@@ -24,17 +27,20 @@ class Map(LogicalType):
     key_type: LogicalType
     value_type: LogicalType
     keys_sorted: bool = False
+    family: ClassVar[Family] = Family.MAP
+    standard_number: ClassVar[int | None] = 18
+    foreign_names: ClassVar[tuple[str, ...]] = ("dict", "hashmap", "multiset")
     example: ClassVar[str] = "{kind: Map, keyType: String, valueType: Int64}"
 
     def parts(self) -> tuple[Member, ...]:
-        """The key, then the value."""
+        """Return the key, then the value."""
         return (
             Member(Part.KEY, ("keyType",), self.key_type),
             Member(Part.VALUE, ("valueType",), self.value_type),
         )
 
     def check(self, slot: Slot, findings: Findings) -> None:
-        """A key may not be an Option."""
+        """Check that the key is not an Option."""
         key = slot.children[0]
         if key.is_nullable:
             findings.at_name(
@@ -52,3 +58,30 @@ class Map(LogicalType):
         """Arrow's map of the two children."""
         key, value = children
         return pa.map_(key, value, keys_sorted=self.keys_sorted)
+
+    @classmethod
+    def lift(cls, type_: Any) -> Lifted | None:
+        """Whether the keys are sorted."""
+        if not pa.types.is_map(type_):
+            return None
+        return Lifted({"keysSorted": True} if type_.keys_sorted else {})
+
+    def facts(self, new: Self) -> Iterator[Fact]:
+        """Whether the keys are sorted."""
+        if self.keys_sorted != new.keys_sorted:
+            yield Fact.SORTED_KEYS_CHANGED
+
+    def castability(self, new: Self) -> Castability:
+        """Sorted keys are in some order."""
+        if self.keys_sorted == new.keys_sorted:
+            return Castability.EQUAL
+        return Castability.LOSSLESS if self.keys_sorted else Castability.DEPENDS
+
+    @classmethod
+    def variants(cls) -> tuple[Self, ...]:
+        """None: it takes other types to make one."""
+        return ()
+
+    def samples(self) -> tuple[Any, ...]:
+        """None by themselves."""
+        return ()

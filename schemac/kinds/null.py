@@ -4,12 +4,15 @@ Layer: kinds.
 Errors: SC306 bare-null.
 """
 
-from collections.abc import Sequence
-from typing import ClassVar, Literal
+from collections.abc import Iterator, Sequence
+from typing import Any, ClassVar, Literal, Self
 
 from schemac.attributes.arrow import ArrowDefaults, Hints
+from schemac.attributes.family import Family
+from schemac.logical.castability import Castability
+from schemac.logical.facts import Fact
 from schemac.logical.findings import Findings
-from schemac.logical.model import LogicalType
+from schemac.logical.model import Lifted, LogicalType
 from schemac.logical.slots import Slot
 from schemac.physical.arrow import ArrowField, ArrowType, pa
 from schemac.source.catalogue import BARE_NULL
@@ -19,18 +22,43 @@ class Null(LogicalType):
     """Only null. Means something inside an Option alone: a null that may not be null has no value."""
 
     kind: Literal["Null"] = "Null"
+    family: ClassVar[Family] = Family.NULL
+    standard_number: ClassVar[int | None] = 19
+    foreign_names: ClassVar[tuple[str, ...]] = ("none", "void", "nil")
     example: ClassVar[str] = '{kind: Option, inner: "Null"}'
 
     def check(self, slot: Slot, findings: Findings) -> None:
-        """A Null has to be optional."""
+        """Check that a Null is optional."""
         if not slot.is_nullable:
             findings.at_type(
                 slot,
                 BARE_NULL,
-                f"{slot.title} is a Null that may not be null",
+                f"{slot.title} is a Null without an Option around it",
                 help='write `{kind: Option, inner: "Null"}`',
             )
 
     def to_arrow(self, children: Sequence[ArrowField], hints: Hints, defaults: ArrowDefaults) -> ArrowType:
         """Arrow's null type."""
         return pa.null()
+
+    @classmethod
+    def lift(cls, type_: Any) -> Lifted | None:
+        """Return the kind, for Arrow's null type."""
+        return Lifted({}) if pa.types.is_null(type_) else None
+
+    def facts(self, new: Self) -> Iterator[Fact]:
+        """Nothing can change."""
+        return iter(())
+
+    def castability(self, new: Self) -> Castability:
+        """There are no properties that could decide."""
+        return Castability.EQUAL
+
+    @classmethod
+    def variants(cls) -> tuple[Self, ...]:
+        """None: every type takes a null."""
+        return ()
+
+    def samples(self) -> tuple[Any, ...]:
+        """None: there are no values."""
+        return ()

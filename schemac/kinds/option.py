@@ -4,11 +4,14 @@ Layer: kinds.
 Source: RFC-016: nullability is this type, never a flag of a field.
 """
 
-from collections.abc import Sequence
-from typing import ClassVar, Literal
+from collections.abc import Iterator, Sequence
+from typing import Any, ClassVar, Literal, Self
 
 from schemac.attributes.arrow import ArrowDefaults, Hints
-from schemac.logical.model import LogicalType
+from schemac.attributes.family import Family
+from schemac.logical.castability import Castability
+from schemac.logical.facts import Fact
+from schemac.logical.model import Lifted, LogicalType
 from schemac.physical.arrow import ArrowField, ArrowType
 
 
@@ -17,10 +20,13 @@ class Option(LogicalType):
 
     kind: Literal["Option"] = "Option"
     inner: LogicalType
+    family: ClassVar[Family] = Family.OPTION
+    standard_number: ClassVar[int | None] = 20
+    foreign_names: ClassVar[tuple[str, ...]] = ("nullable", "optional", "maybe")
     example: ClassVar[str] = "{kind: Option, inner: String}"
 
     def inner_type(self) -> LogicalType:
-        """What is wrapped."""
+        """Return what is wrapped."""
         return self.inner
 
     def title(self) -> str:
@@ -30,3 +36,25 @@ class Option(LogicalType):
     def to_arrow(self, children: Sequence[ArrowField], hints: Hints, defaults: ArrowDefaults) -> ArrowType:
         """Never asked: a slot takes its Option off and becomes a nullable field."""
         raise AssertionError("an Option has no Arrow type of its own")
+
+    @classmethod
+    def lift(cls, type_: Any) -> Lifted | None:
+        """Never: Arrow says of a field whether it may be null."""
+        return None
+
+    def facts(self, new: Self) -> Iterator[Fact]:
+        """None: a slot takes its Option off, and says so itself."""
+        return iter(())
+
+    def castability(self, new: Self) -> Castability:
+        """There are no properties that could decide."""
+        return Castability.EQUAL
+
+    @classmethod
+    def variants(cls) -> tuple[Self, ...]:
+        """None: it takes other types to make one."""
+        return ()
+
+    def samples(self) -> tuple[Any, ...]:
+        """None by themselves."""
+        return ()

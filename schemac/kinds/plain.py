@@ -4,11 +4,16 @@ Layer: kinds.
 Source: RFC-016; Arrow's columnar format.
 """
 
-from collections.abc import Sequence
-from typing import ClassVar, Literal
+import math
+import struct
+from collections.abc import Iterator, Sequence
+from typing import Any, ClassVar, Literal, Self
 
 from schemac.attributes.arrow import ArrowDefaults, Hints
-from schemac.logical.model import LogicalType
+from schemac.attributes.family import Family
+from schemac.logical.castability import Castability
+from schemac.logical.facts import Fact
+from schemac.logical.model import Lifted, LogicalType
 from schemac.physical.arrow import ArrowField, ArrowType, pa
 
 
@@ -16,105 +21,311 @@ class PlainType(LogicalType):
     """A kind that stands for one Arrow type."""
 
     arrow_name: ClassVar[str]
+    """Of pyarrow's factory."""
+    arrow_text: ClassVar[str]
+    """What pyarrow prints for the type."""
 
     def to_arrow(self, children: Sequence[ArrowField], hints: Hints, defaults: ArrowDefaults) -> ArrowType:
-        """The one Arrow type of this kind."""
+        """Return the one Arrow type of this kind."""
         factory = getattr(pa, self.arrow_name)
         arrow_type: ArrowType = factory()
         return arrow_type
+
+    @classmethod
+    def lift(cls, type_: Any) -> Lifted | None:
+        """Return the kind, for its one Arrow type."""
+        return Lifted({}) if str(type_) == cls.arrow_text else None
+
+    def facts(self, new: Self) -> Iterator[Fact]:
+        """Nothing can change."""
+        return iter(())
+
+    def castability(self, new: Self) -> Castability:
+        """There are no properties that could decide."""
+        return Castability.EQUAL
+
+    @classmethod
+    def variants(cls) -> tuple[Self, ...]:
+        """Return the one type."""
+        return (cls.model_validate({"kind": cls.__name__}),)
+
+
+class IntegerType(PlainType):
+    """Whole numbers of a fixed width."""
+
+    family: ClassVar[Family] = Family.INTEGER
+    bits: ClassVar[int]
+    is_signed: ClassVar[bool]
+
+    def samples(self) -> tuple[int, ...]:
+        """Bounds of this and of other widths, and of the mantissas of floating-point numbers."""
+        value_bits = self.bits - self.is_signed
+        low, high = -(2**value_bits) if self.is_signed else 0, 2**value_bits - 1
+        powers = (sign * 2**n for n in (7, 8, 11, 15, 16, 24, 31, 32, 53, 63) for sign in (1, -1))
+        edges = (power + step for power in powers for step in (-1, 0, 1))
+        return tuple(
+            sorted({v for v in (*edges, 0, 1, 2, 7, -1, 999, 100000, low, high) if low <= v <= high})
+        )
+
+
+class FloatType(PlainType):
+    """Binary floating-point numbers of IEEE 754."""
+
+    family: ClassVar[Family] = Family.FLOAT
+    bits: ClassVar[int]
+    mantissa: ClassVar[int]
+    """Digits of the significand in binary, the hidden one counted."""
+    packing: ClassVar[str]
+    """The type's letter in Python's `struct`."""
+
+    def samples(self) -> tuple[float, ...]:
+        """Bounds of this and of other widths, and what decimal fractions become; all of them values of the type."""
+        top = 2 ** (self.bits - self.mantissa - 1) - 1
+        largest = float((2**self.mantissa - 1) * 2 ** (top - self.mantissa + 1))
+        smallest = math.ldexp(1.0, 2 - top - self.mantissa)
+        plain = (
+            0.0,
+            -0.0,
+            1.0,
+            2.0,
+            -1.0,
+            3.5,
+            255.0,
+            largest,
+            -largest,
+            smallest,
+            math.nan,
+            math.inf,
+            -math.inf,
+        )
+        wide = (
+            1e300,
+            99999.0,
+            1.005,
+            1.5,
+            2.5,
+            0.1,
+            1e-300,
+            65504.0,
+            65520.0,
+            2.0**24 + 1,
+            2.0**53,
+            2.0**63,
+            2.0**64,
+        )
+        return tuple(v for v in (*plain, *wide) if not math.isfinite(v) or self._is_held(v))
+
+    def _is_held(self, value: float) -> bool:
+        try:
+            held: float = struct.unpack(self.packing, struct.pack(self.packing, value))[0]
+        except OverflowError:
+            return False
+        return held == value
 
 
 class Bool(PlainType):
     """True or false."""
 
     kind: Literal["Bool"] = "Bool"
+    family: ClassVar[Family] = Family.BOOLEAN
     arrow_name: ClassVar[str] = "bool_"
+    arrow_text: ClassVar[str] = "bool"
+    standard_number: ClassVar[int | None] = 2
+    foreign_names: ClassVar[tuple[str, ...]] = ("boolean", "bit", "logical")
     example: ClassVar[str] = "Bool"
 
+    def samples(self) -> tuple[bool, ...]:
+        """Both."""
+        return (True, False)
 
-class Int8(PlainType):
+
+class Int8(IntegerType):
     """Whole numbers from -128 to 127."""
 
     kind: Literal["Int8"] = "Int8"
+    bits: ClassVar[int] = 8
+    is_signed: ClassVar[bool] = True
     arrow_name: ClassVar[str] = "int8"
+    arrow_text: ClassVar[str] = "int8"
+    standard_number: ClassVar[int | None] = 9
+    foreign_names: ClassVar[tuple[str, ...]] = ("tinyint", "byte", "i8")
     example: ClassVar[str] = "Int8"
 
 
-class Int16(PlainType):
+class Int16(IntegerType):
     """Whole numbers of 16 bits with sign."""
 
     kind: Literal["Int16"] = "Int16"
+    bits: ClassVar[int] = 16
+    is_signed: ClassVar[bool] = True
     arrow_name: ClassVar[str] = "int16"
+    arrow_text: ClassVar[str] = "int16"
+    standard_number: ClassVar[int | None] = 10
+    foreign_names: ClassVar[tuple[str, ...]] = ("smallint", "short", "i16", "smallserial")
     example: ClassVar[str] = "Int16"
 
 
-class Int32(PlainType):
+class Int32(IntegerType):
     """Whole numbers of 32 bits with sign."""
 
     kind: Literal["Int32"] = "Int32"
+    bits: ClassVar[int] = 32
+    is_signed: ClassVar[bool] = True
     arrow_name: ClassVar[str] = "int32"
+    arrow_text: ClassVar[str] = "int32"
+    standard_number: ClassVar[int | None] = 11
+    foreign_names: ClassVar[tuple[str, ...]] = (
+        "int",
+        "integer",
+        "i32",
+        "sint32",
+        "sfixed32",
+        "serial",
+        "mediumint",
+    )
     example: ClassVar[str] = "Int32"
 
 
-class Int64(PlainType):
+class Int64(IntegerType):
     """Whole numbers of 64 bits with sign."""
 
     kind: Literal["Int64"] = "Int64"
+    bits: ClassVar[int] = 64
+    is_signed: ClassVar[bool] = True
     arrow_name: ClassVar[str] = "int64"
+    arrow_text: ClassVar[str] = "int64"
+    standard_number: ClassVar[int | None] = 12
+    foreign_names: ClassVar[tuple[str, ...]] = (
+        "bigint",
+        "long",
+        "int8byte",
+        "i64",
+        "sint64",
+        "sfixed64",
+        "bigserial",
+        "longlong",
+    )
     example: ClassVar[str] = "Int64"
 
 
-class UInt8(PlainType):
+class UInt8(IntegerType):
     """Whole numbers from 0 to 255."""
 
     kind: Literal["UInt8"] = "UInt8"
+    bits: ClassVar[int] = 8
+    is_signed: ClassVar[bool] = False
     arrow_name: ClassVar[str] = "uint8"
+    arrow_text: ClassVar[str] = "uint8"
+    standard_number: ClassVar[int | None] = 13
+    foreign_names: ClassVar[tuple[str, ...]] = (
+        "u8",
+        "ubyte",
+        "unsignedtinyint",
+        "tinyintunsigned",
+        "utinyint",
+    )
     example: ClassVar[str] = "UInt8"
 
 
-class UInt16(PlainType):
+class UInt16(IntegerType):
     """Whole numbers of 16 bits without sign."""
 
     kind: Literal["UInt16"] = "UInt16"
+    bits: ClassVar[int] = 16
+    is_signed: ClassVar[bool] = False
     arrow_name: ClassVar[str] = "uint16"
+    arrow_text: ClassVar[str] = "uint16"
+    standard_number: ClassVar[int | None] = 14
+    foreign_names: ClassVar[tuple[str, ...]] = (
+        "u16",
+        "ushort",
+        "unsignedsmallint",
+        "smallintunsigned",
+        "usmallint",
+    )
     example: ClassVar[str] = "UInt16"
 
 
-class UInt32(PlainType):
+class UInt32(IntegerType):
     """Whole numbers of 32 bits without sign."""
 
     kind: Literal["UInt32"] = "UInt32"
+    bits: ClassVar[int] = 32
+    is_signed: ClassVar[bool] = False
     arrow_name: ClassVar[str] = "uint32"
+    arrow_text: ClassVar[str] = "uint32"
+    standard_number: ClassVar[int | None] = 15
+    foreign_names: ClassVar[tuple[str, ...]] = (
+        "u32",
+        "uint",
+        "unsigned",
+        "fixed32",
+        "intunsigned",
+        "integerunsigned",
+        "unsignedint",
+        "unsignedinteger",
+        "uinteger",
+    )
     example: ClassVar[str] = "UInt32"
 
 
-class UInt64(PlainType):
+class UInt64(IntegerType):
     """Whole numbers of 64 bits without sign."""
 
     kind: Literal["UInt64"] = "UInt64"
+    bits: ClassVar[int] = 64
+    is_signed: ClassVar[bool] = False
     arrow_name: ClassVar[str] = "uint64"
+    arrow_text: ClassVar[str] = "uint64"
+    standard_number: ClassVar[int | None] = 16
+    foreign_names: ClassVar[tuple[str, ...]] = (
+        "u64",
+        "ulong",
+        "fixed64",
+        "bigintunsigned",
+        "unsignedbigint",
+        "ubigint",
+    )
     example: ClassVar[str] = "UInt64"
 
 
-class Float16(PlainType):
+class Float16(FloatType):
     """IEEE 754 half precision."""
 
     kind: Literal["Float16"] = "Float16"
+    bits: ClassVar[int] = 16
+    mantissa: ClassVar[int] = 11
+    packing: ClassVar[str] = "<e"
     arrow_name: ClassVar[str] = "float16"
+    arrow_text: ClassVar[str] = "halffloat"
+    standard_number: ClassVar[int | None] = 6
+    foreign_names: ClassVar[tuple[str, ...]] = ("half", "halffloat", "f16")
     example: ClassVar[str] = "Float16"
 
 
-class Float32(PlainType):
+class Float32(FloatType):
     """IEEE 754 single precision."""
 
     kind: Literal["Float32"] = "Float32"
+    bits: ClassVar[int] = 32
+    mantissa: ClassVar[int] = 24
+    packing: ClassVar[str] = "<f"
     arrow_name: ClassVar[str] = "float32"
+    arrow_text: ClassVar[str] = "float"
+    standard_number: ClassVar[int | None] = 7
+    foreign_names: ClassVar[tuple[str, ...]] = ("float", "real", "f32", "single", "float4")
     example: ClassVar[str] = "Float32"
 
 
-class Float64(PlainType):
+class Float64(FloatType):
     """IEEE 754 double precision."""
 
     kind: Literal["Float64"] = "Float64"
+    bits: ClassVar[int] = 64
+    mantissa: ClassVar[int] = 53
+    packing: ClassVar[str] = "<d"
     arrow_name: ClassVar[str] = "float64"
+    arrow_text: ClassVar[str] = "double"
+    standard_number: ClassVar[int | None] = 8
+    foreign_names: ClassVar[tuple[str, ...]] = ("double", "float8", "number", "f64", "doubleprecision")
     example: ClassVar[str] = "Float64"

@@ -6,14 +6,17 @@ Errors: SC314 unsupported-hint, SC313 conflicting-hints.
 Source: RFC-016; layouts as in the reference conversion (`fixedLength` and a buffer hint exclude each other).
 """
 
-from collections.abc import Sequence
-from typing import Annotated, ClassVar, Literal
+from collections.abc import Iterator, Sequence
+from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import Field as Bounds
 
 from schemac.attributes.arrow import BUFFER_ENCODING, ArrowDefaults, Hints, read_hints
+from schemac.attributes.family import Family
+from schemac.logical.castability import Castability
+from schemac.logical.facts import Fact
 from schemac.logical.findings import Findings
-from schemac.logical.model import LogicalType, Member
+from schemac.logical.model import Lifted, LogicalType, Member, UnsupportedTypeError
 from schemac.logical.path import Part
 from schemac.logical.slots import Slot
 from schemac.physical.arrow import ArrowField, ArrowType, pa
@@ -26,12 +29,45 @@ ByteLength = Annotated[int, Bounds(ge=1, le=(2**31 - 1) // 8)]
 
 
 def _layout(hints: Hints, default: str, base: str) -> str:
-    """The name of pyarrow's factory for a variable-length layout."""
+    """Return the name of pyarrow's factory for a variable-length layout."""
     if hints.buffer is None:
         return default
     large = "large_" if hints.buffer.offset_bit_width == 64 else ""
     view = "_view" if hints.buffer.kind == "View" else ""
     return f"{large}{base}{view}"
+
+
+_TEXTS = (
+    "", "a", "1", "-1", "007", "300", "1.5", "1.005", "0.1", "1e400", "1e300", "99999", "-0", "nan", "inf", "-inf",
+    "9007199254740993", "0.10000000000000001", "0.1000000000000000000001", "1e-400", "12345678901234567.89", "true",
+    "False", "2", "2020-01-01", "2020-02-30", "0000-01-01", "2024-03-31 02:30:00", "2024-10-27T02:30:00",
+    "2024-10-27T02:30:00+01:00", "2020-01-01 12:00:00Z", "2020-01-01 12:00:00.123456789Z", "2020-01-01T00:00Z",
+    "9999-12-31 23:59:59", "1.50", "٣", "1_000", "0x1F", "ÿ", "abcd",
+)  # fmt: skip
+"""Samples of text."""
+
+
+def _buffer_hint(*, is_view: bool, is_large: bool) -> dict[str, Any]:
+    kind, width = "View" if is_view else "Contiguous", 64 if is_large else 32
+    return {BUFFER_ENCODING.key: {"kind": kind, "offsetBitWidth": width}}
+
+
+def _lifted_layout(type_: Any, base: str) -> Lifted | None:
+    """Return the layout of a variable-length type, by what pyarrow prints for it."""
+    layout = str(type_)
+    if layout == base:
+        return Lifted({})
+    if layout not in (f"large_{base}", f"{base}_view"):
+        return None
+    return Lifted({}, _buffer_hint(is_view=layout.endswith("_view"), is_large=layout.startswith("large_")))
+
+
+def _by_length(old: int | None, new: int | None) -> Castability:
+    if old == new:
+        return Castability.EQUAL
+    if new is None:
+        return Castability.LOSSLESS
+    return Castability.DEPENDS if old is None else Castability.NEVER
 
 
 def _check_buffer_hint(slot: Slot, findings: Findings, is_fixed: bool, has_large_views: bool) -> None:
@@ -53,9 +89,9 @@ def _check_buffer_hint(slot: Slot, findings: Findings, is_fixed: bool, has_large
             slot,
             key,
             UNSUPPORTED_HINT,
-            "run-end encoding is refused: Lance, Spark and Paimon have no such type",
+            "run-end encoding is not supported: Lance, Spark and Paimon have no such type",
             "kind",
-            help="files of Lance and Parquet find runs by themselves; remove the hint",
+            help="remove the hint; Lance and Parquet files compress runs automatically",
         )
     elif buffer.kind == "View" and buffer.offset_bit_width == 64 and not has_large_views:
         findings.at_extra(
@@ -72,16 +108,70 @@ class String(LogicalType):
     """Text in UTF-8."""
 
     kind: Literal["String"] = "String"
+    family: ClassVar[Family] = Family.TEXT
+    standard_number: ClassVar[int | None] = 24
+    foreign_names: ClassVar[tuple[str, ...]] = (
+        "varchar",
+        "char",
+        "text",
+        "str",
+        "utf8",
+        "character",
+        "charactervarying",
+        "charvarying",
+        "bpchar",
+        "nchar",
+        "nvarchar",
+        "varchar2",
+        "nvarchar2",
+        "clob",
+        "longtext",
+        "mediumtext",
+        "tinytext",
+        "citext",
+        "object",
+        "enum",
+        "json",
+        "jsonb",
+        "variant",
+        "fixedstring",
+        "largestring",
+        "largeutf8",
+        "stringview",
+        "utf8view",
+    )
     example: ClassVar[str] = "String"
 
     def check(self, slot: Slot, findings: Findings) -> None:
-        """Views have 32 bits; runs are refused."""
+        """Check that views have 32 bits; runs are refused."""
         _check_buffer_hint(slot, findings, is_fixed=False, has_large_views=False)
 
     def to_arrow(self, children: Sequence[ArrowField], hints: Hints, defaults: ArrowDefaults) -> ArrowType:
-        """string, large_string or string_view."""
+        """Return string, large_string or string_view."""
         arrow_type: ArrowType = getattr(pa, _layout(hints, defaults.string, "string"))()
         return arrow_type
+
+    @classmethod
+    def lift(cls, type_: Any) -> Lifted | None:
+        """Return the layout as a hint, where it is not the default."""
+        return _lifted_layout(type_, "string")
+
+    def facts(self, new: Self) -> Iterator[Fact]:
+        """Nothing can change."""
+        return iter(())
+
+    def castability(self, new: Self) -> Castability:
+        """There are no properties that could decide."""
+        return Castability.EQUAL
+
+    @classmethod
+    def variants(cls) -> tuple[Self, ...]:
+        """Return the one type."""
+        return (cls(),)
+
+    def samples(self) -> tuple[str, ...]:
+        """Texts that other kinds can, or nearly can, be read from."""
+        return _TEXTS
 
 
 class Binary(LogicalType):
@@ -89,10 +179,23 @@ class Binary(LogicalType):
 
     kind: Literal["Binary"] = "Binary"
     fixed_length: ByteLength | None = None
+    family: ClassVar[Family] = Family.BYTES
+    standard_number: ClassVar[int | None] = 1
+    foreign_names: ClassVar[tuple[str, ...]] = (
+        "bytes",
+        "bytea",
+        "blob",
+        "varbinary",
+        "largebinary",
+        "binaryview",
+        "uuid",
+        "fixedsizebinary",
+        "fixed",
+    )
     example: ClassVar[str] = "Binary"
 
     def check(self, slot: Slot, findings: Findings) -> None:
-        """Views have 32 bits; a fixed length has no offsets."""
+        """Check that views have 32 bits, and that a fixed length has no offsets."""
         _check_buffer_hint(slot, findings, is_fixed=self.fixed_length is not None, has_large_views=False)
 
     def title(self) -> str:
@@ -106,6 +209,34 @@ class Binary(LogicalType):
         arrow_type: ArrowType = getattr(pa, _layout(hints, defaults.binary, "binary"))()
         return arrow_type
 
+    @classmethod
+    def lift(cls, type_: Any) -> Lifted | None:
+        """Return the fixed length, or the layout as a hint."""
+        if pa.types.is_fixed_size_binary(type_) and not pa.types.is_decimal(type_):
+            if type_.byte_width == 0:
+                raise UnsupportedTypeError("fixed_size_binary of no bytes")
+            return Lifted({"fixedLength": type_.byte_width})
+        return _lifted_layout(type_, "binary")
+
+    def facts(self, new: Self) -> Iterator[Fact]:
+        """Yield the length."""
+        if self.fixed_length != new.fixed_length:
+            yield Fact.BYTE_LENGTH_CHANGED
+
+    def castability(self, new: Self) -> Castability:
+        """By the length."""
+        return _by_length(self.fixed_length, new.fixed_length)
+
+    @classmethod
+    def variants(cls) -> tuple[Self, ...]:
+        """Of any length, and of one."""
+        return (cls(), cls(fixed_length=4))
+
+    def samples(self) -> tuple[bytes, ...]:
+        """Texts and what is none, of the fixed length where there is one."""
+        values = (b"", b"a", b"abcd", b"\xff\xfe", b"\xff\xfe\xfd\xfc")
+        return tuple(v for v in values if self.fixed_length in (None, len(v)))
+
 
 class List(LogicalType):
     """Items of one type, any number of them or always the same number."""
@@ -113,14 +244,29 @@ class List(LogicalType):
     kind: Literal["List"] = "List"
     item_type: LogicalType
     fixed_length: FixedLength | None = None
+    family: ClassVar[Family] = Family.LIST
+    standard_number: ClassVar[int | None] = 17
+    foreign_names: ClassVar[tuple[str, ...]] = (
+        "array",
+        "sequence",
+        "vector",
+        "embedding",
+        "vec",
+        "set",
+        "repeated",
+        "largelist",
+        "listview",
+        "largelistview",
+        "fixedsizelist",
+    )
     example: ClassVar[str] = "{kind: List, itemType: Float32, fixedLength: 768}"
 
     def parts(self) -> tuple[Member, ...]:
-        """The item."""
+        """Return the item."""
         return (Member(Part.ITEM, ("itemType",), self.item_type),)
 
     def check(self, slot: Slot, findings: Findings) -> None:
-        """A fixed length has no offsets; runs are refused."""
+        """Check that a fixed length has no offsets; runs are refused."""
         _check_buffer_hint(slot, findings, is_fixed=self.fixed_length is not None, has_large_views=True)
 
     def title(self) -> str:
@@ -137,3 +283,38 @@ class List(LogicalType):
         factory = pa.list_ if layout == "list" else getattr(pa, layout)
         arrow_type: ArrowType = factory(item)
         return arrow_type
+
+    @classmethod
+    def lift(cls, type_: Any) -> Lifted | None:
+        """Return the fixed length, or the layout as a hint."""
+        if pa.types.is_fixed_size_list(type_):
+            if type_.list_size == 0:
+                raise UnsupportedTypeError("fixed_size_list of no items")
+            return Lifted({"fixedLength": type_.list_size})
+        is_view = type_.id in (pa.lib.Type_LIST_VIEW, pa.lib.Type_LARGE_LIST_VIEW)
+        is_large = type_.id in (pa.lib.Type_LARGE_LIST, pa.lib.Type_LARGE_LIST_VIEW)
+        if not is_view and not is_large:
+            return Lifted({}) if type_.id == pa.lib.Type_LIST else None
+        return Lifted({}, _buffer_hint(is_view=is_view, is_large=is_large))
+
+    def facts(self, new: Self) -> Iterator[Fact]:
+        """Yield the length."""
+        if self.fixed_length == new.fixed_length:
+            return
+        if self.fixed_length is None:
+            yield Fact.LIST_SIZE_FIXED
+        else:
+            yield Fact.LIST_SIZE_FREED if new.fixed_length is None else Fact.LIST_SIZE_CHANGED
+
+    def castability(self, new: Self) -> Castability:
+        """By the length."""
+        return _by_length(self.fixed_length, new.fixed_length)
+
+    @classmethod
+    def variants(cls) -> tuple[Self, ...]:
+        """None: it takes other types to make one."""
+        return ()
+
+    def samples(self) -> tuple[Any, ...]:
+        """None by themselves."""
+        return ()

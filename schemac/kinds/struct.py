@@ -3,11 +3,14 @@
 Layer: kinds.
 """
 
-from collections.abc import Sequence
-from typing import ClassVar, Literal
+from collections.abc import Iterator, Sequence
+from typing import Any, ClassVar, Literal, Self
 
 from schemac.attributes.arrow import ArrowDefaults, Hints
-from schemac.logical.model import Fields, LogicalType, Member
+from schemac.attributes.family import Family
+from schemac.logical.castability import Castability
+from schemac.logical.facts import Fact
+from schemac.logical.model import Fields, Lifted, LogicalType, Member
 from schemac.physical.arrow import ArrowField, ArrowType, pa
 
 
@@ -16,6 +19,9 @@ class Struct(LogicalType):
 
     kind: Literal["Struct"] = "Struct"
     fields: Fields
+    family: ClassVar[Family] = Family.STRUCT
+    standard_number: ClassVar[int | None] = 21
+    foreign_names: ClassVar[tuple[str, ...]] = ("row", "record", "tuple", "nested")
     example: ClassVar[str] = "{kind: Struct, fields: [{name: x, type: Float64}]}"
 
     def parts(self) -> tuple[Member, ...]:
@@ -29,3 +35,25 @@ class Struct(LogicalType):
     def to_arrow(self, children: Sequence[ArrowField], hints: Hints, defaults: ArrowDefaults) -> ArrowType:
         """Arrow's struct of the children."""
         return pa.struct(list(children))
+
+    @classmethod
+    def lift(cls, type_: Any) -> Lifted | None:
+        """Return the kind; its members are fields of their own."""
+        return Lifted({}) if pa.types.is_struct(type_) else None
+
+    def facts(self, new: Self) -> Iterator[Fact]:
+        """Nothing can change."""
+        return iter(())
+
+    def castability(self, new: Self) -> Castability:
+        """Its members are fields of their own."""
+        return Castability.EQUAL
+
+    @classmethod
+    def variants(cls) -> tuple[Self, ...]:
+        """None: it takes other types to make one."""
+        return ()
+
+    def samples(self) -> tuple[Any, ...]:
+        """None by themselves."""
+        return ()

@@ -4,12 +4,47 @@ Layer: kinds.
 Source: RFC-016's TimeUnit; no plurals, no abbreviations.
 """
 
-from typing import Literal
+from collections.abc import Iterator
+from typing import Literal, get_args
+
+from schemac.logical.facts import Fact
 
 TimeUnit = Literal["Second", "Millisecond", "Microsecond", "Nanosecond"]
+ALL_UNITS: tuple[TimeUnit, ...] = get_args(TimeUnit)
 
-ARROW_UNITS: dict[str, str] = {"Second": "s", "Millisecond": "ms", "Microsecond": "us", "Nanosecond": "ns"}
+UNITS_BY_ARROW: dict[str, str] = {
+    "s": "Second",
+    "ms": "Millisecond",
+    "us": "Microsecond",
+    "ns": "Nanosecond",
+}
+ARROW_UNITS: dict[str, str] = {unit: abbreviation for abbreviation, unit in UNITS_BY_ARROW.items()}
 """Arrow's abbreviation of each unit."""
+PER_SECOND: dict[str, int] = {
+    "Second": 1,
+    "Millisecond": 10**3,
+    "Microsecond": 10**6,
+    "Nanosecond": 10**9,
+}
+"""How many make a second."""
+
+
+def is_finer(unit: str, other: str) -> bool:
+    """Tell whether a unit is shorter than another."""
+    return PER_SECOND[unit] > PER_SECOND[other]
+
+
+def unit_facts(old: str, new: str) -> Iterator[Fact]:
+    """Say how a unit changed."""
+    if old != new:
+        yield Fact.TIME_UNIT_REFINED if is_finer(new, old) else Fact.TIME_UNIT_COARSENED
+
+
+ARROW_PER_SECOND: dict[str, int] = {ARROW_UNITS[unit]: count for unit, count in PER_SECOND.items()}
+"""The same by Arrow's abbreviation."""
+
+FRACTION_DIGITS: dict[str, int] = {unit: len(str(count)) - 1 for unit, count in ARROW_PER_SECOND.items()}
+"""Digits behind the point of a second that Arrow's unit keeps."""
 
 FOREIGN_UNITS: dict[str, str] = {
     **dict.fromkeys(("s", "sec", "secs"), "Second"),

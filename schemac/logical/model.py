@@ -7,17 +7,20 @@ Source: the standard's DataSchema, DataField and DataType (RFC-016). Nullability
 """
 
 from abc import abstractmethod
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, NamedTuple
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, NamedTuple, Self
 
-from pydantic import BaseModel, ConfigDict, GetCoreSchemaHandler, Strict
 from pydantic import Field as Bounds
-from pydantic.alias_generators import to_camel
+from pydantic import GetCoreSchemaHandler, Strict
 from pydantic_core import CoreSchema
 
 from schemac.attributes.arrow import ArrowDefaults, Hints
+from schemac.attributes.family import Family
+from schemac.logical.castability import Castability
+from schemac.logical.facts import Fact
 from schemac.logical.path import Segment
 from schemac.physical.arrow import ArrowField, ArrowType
+from schemac.syntax.model import AuthoredModel
 
 if TYPE_CHECKING:
     from schemac.logical.findings import Findings
@@ -26,19 +29,8 @@ if TYPE_CHECKING:
 ExtraAttributes = dict[str, Any]
 
 
-class Model(BaseModel):
-    """Base of everything an author writes: closed, exact, camelCase in the manifest."""
-
-    model_config = ConfigDict(
-        frozen=True,
-        extra="forbid",
-        strict=True,
-        alias_generator=to_camel,
-        validate_by_name=True,
-        validate_by_alias=True,
-        defer_build=True,
-        protected_namespaces=(),
-    )
+class Model(AuthoredModel):
+    """Base of everything in a schema: closed, exact, camelCase in the manifest."""
 
 
 class LogicalType(Model):
@@ -52,17 +44,32 @@ class LogicalType(Model):
     """All kinds, told apart by `kind`; what an annotation with this base class accepts. Set by the registry."""
     example: ClassVar[str]
     """The kind as an author writes it, in flow style."""
+    family: ClassVar[Family]
+    """What its values are like; rules between kinds go by it."""
+    standard_number: ClassVar[int | None]
+    """Its number in the union of the standard's binary form; None for a kind that the standard does not have."""
+    foreign_names: ClassVar[tuple[str, ...]]
+    """What other systems call it, without case and punctuation."""
 
     @classmethod
     def __get_pydantic_core_schema__(cls, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
         return handler.generate_schema(cls.union) if cls is LogicalType else handler(source)
 
+    @classmethod
+    def __pydantic_init_subclass__(cls, **_: Any) -> None:
+        """Refuse a kind that leaves a question open. Raises TypeError."""
+        if "kind" not in cls.__annotations__:
+            return
+        open_ = [name for name in _ANSWERS if not hasattr(cls, name)]
+        if open_:
+            raise TypeError(f"the kind {cls.__name__} does not say its {', '.join(open_)}")
+
     def parts(self) -> "tuple[Member, ...]":
-        """The slots below this type; none for a leaf."""
+        """Return the slots below this type; none for a leaf."""
         return ()
 
     def inner_type(self) -> "LogicalType | None":
-        """What an Option wraps; None for every other kind."""
+        """Return what an Option wraps; None for every other kind."""
         return None
 
     def check(self, slot: "Slot", findings: "Findings") -> None:
@@ -70,11 +77,52 @@ class LogicalType(Model):
 
     @abstractmethod
     def to_arrow(self, children: Sequence[ArrowField], hints: Hints, defaults: ArrowDefaults) -> ArrowType:
-        """The Arrow type of a checked type, given its children as Arrow fields in the order of `parts`."""
+        """Return the Arrow type of a checked type, given its children as Arrow fields in the order of `parts`."""
+
+    @classmethod
+    @abstractmethod
+    def lift(cls, type_: Any) -> "Lifted | None":
+        """Return this kind's properties and hints for an Arrow type; None for a type of another kind.
+
+        Parts of the type are not looked at. Raises UnsupportedTypeError for a type of this kind that no manifest can say.
+        """
+
+    @abstractmethod
+    def facts(self, new: Self) -> Iterator[Fact]:
+        """Return what changed in the properties, from this type to another of its kind; parts are fields of their own."""
+
+    @abstractmethod
+    def castability(self, new: Self) -> Castability:
+        """How well values of this type fit another of its kind; parts are fields of their own."""
+
+    @classmethod
+    @abstractmethod
+    def variants(cls) -> "tuple[Self, ...]":
+        """Types of this kind that differ in what decides about values; none for a kind with parts."""
+
+    @abstractmethod
+    def samples(self) -> tuple[Any, ...]:
+        """Values at the bounds of the type and around those of others: Python's own, and counts of units for time."""
 
     def title(self) -> str:
-        """The kind with its properties, for messages: `Decimal(12, 2)`."""
+        """Return the kind with its properties, for messages: `Decimal(12, 2)`."""
         return str(self.kind)
+
+
+_ANSWERS = ("example", "family", "standard_number", "foreign_names")
+
+
+class UnsupportedTypeError(Exception):
+    """An Arrow type that no kind stands for."""
+
+
+class Lifted(NamedTuple):
+    """An Arrow type in the words of a manifest."""
+
+    properties: dict[str, Any]
+    """Those of the kind, as a manifest spells them."""
+    hints: dict[str, Any] = {}
+    """Attributes without which lowering would choose another layout."""
 
 
 class Field(Model):

@@ -31,16 +31,16 @@ from schemac.source.report import Report, label
 from schemac.source.suggest import fold
 from schemac.source.text import SourceText
 from schemac.syntax.complaints import Vocabulary, complaints
-from schemac.syntax.document import Document, TreePath
+from schemac.syntax.document import Document, TreePath, parse
 
 
 def _advise_option(key: str, field: Mapping[str, Any]) -> str:
-    """What to write for a flag of nullability."""
+    """Return what to write for a flag of nullability."""
     if field[key] is (fold(key) not in ("nullable", "optional", "null")):
-        return "remove it: a type without Option may not be null"
+        return "remove it: a type without Option is never null"
     kind = field["type"].get("kind") if isinstance(field.get("type"), dict) else None
     inner = kind if isinstance(kind, str) and len(field["type"]) == 1 else "…"
-    return f"nullability is a type: write `type: {{kind: Option, inner: {inner}}}`"
+    return f"nullability is part of the type: write `type: {{kind: Option, inner: {inner}}}`"
 
 
 def _type_help(text: str, is_nested: bool) -> str | None:
@@ -73,7 +73,7 @@ _WORDS = Vocabulary(
     values=FOREIGN_UNITS,
     advice={
         **dict.fromkeys(("nullable", "optional", "null", "required", "notnull", "mode"), _advise_option),
-        "id": lambda _key, _field: "remove it: ids are kept beside the manifest, never in it",
+        "id": lambda _key, _field: "remove it: ids are kept in the lock beside the manifest",
         "default": lambda _key, _field: "write it under `extra:` as `paimon.apache.org/defaultValue`",
     },
     type_help=_type_help,
@@ -90,19 +90,23 @@ _WORDS = Vocabulary(
     },
 )
 _FRIENDLY_WORDS = _WORDS._replace(friendly_keys={"Field": ("description",), "Schema": ("description",)})
+_TYPES = ("type", "kind", "inner", "itemType", "keyType", "valueType")
+_TYPE_KEYS = frozenset({*_TYPES, *(key for key, meant in _WORDS.keys.items() if meant in _TYPES)})
+"""Keys that a type stands behind, also those of other systems."""
 _PARTS = {"itemType": Part.ITEM, "keyType": Part.KEY, "valueType": Part.VALUE}
 
 
 def bind(
     documents: Sequence[Document],
     source: SourceText,
+    parsed: Report,
     report: Report,
     *,
     strict: bool = False,
     is_named: bool = True,
     stem: str | None = None,
 ) -> list[LogicalDataset]:
-    """Return the datasets of a manifest's documents; what is wrong with it is in the report.
+    """Return the datasets of a manifest's documents; what is wrong with it, also what was `parsed` wrong, is in the report.
 
     A file that nobody named, but that lay in a folder, may well be something else than a manifest. A dataset without a
     name is called after the text, or `stem`.
@@ -111,6 +115,35 @@ def bind(
     stem = (PurePath(source.name).stem if stem is None else stem).removesuffix(".schema").strip(
         "<>"
     ) or "dataset"
+    attempt = Report()
+    attempt.extend(parsed.diagnostics)
+    found = _bound(source, attempt, documents, strict, is_named, stem)
+    if attempt.has_errors:
+        found, attempt = _bound_whole(source, strict, is_named, stem) or (found, attempt)
+    report.extend(attempt.diagnostics)
+    return found
+
+
+def _bound_whole(
+    source: SourceText, strict: bool, is_named: bool, stem: str
+) -> tuple[list[LogicalDataset], Report] | None:
+    """Return what stands in a text with types that YAML takes apart, read as their author wrote them; None without such."""
+    from schemac.manifest.torn import veil
+
+    veiled = veil(source.content, _TYPE_KEYS)
+    if veiled is None:
+        return None
+    report = Report()
+    documents = parse(source, report, content=veiled.content)
+    for document in documents:
+        document.value = veiled.unveil(document.value)
+    found = _bound(source, report, documents, strict, is_named, stem)
+    return (found, report) if report.has_errors else None
+
+
+def _bound(
+    source: SourceText, report: Report, documents: Sequence[Document], strict: bool, is_named: bool, stem: str
+) -> list[LogicalDataset]:
     found: list[LogicalDataset] = []
     for document in documents:
         found += _DocumentBinder(document, stem, strict, report, is_named).datasets()
@@ -127,7 +160,7 @@ def bind(
     elif not found and is_named and not report.has_errors:
         report.add(
             NO_SCHEMA,
-            f"no schema stands in {source.name}",
+            f"{source.name} contains no schema",
             file=source.name,
             help="add a SetDataSchema event, or `fields:`",
         )
@@ -135,7 +168,7 @@ def bind(
 
 
 def told_apart(datasets: list[LogicalDataset]) -> list[LogicalDataset]:
-    """The datasets, where a Source with the name of a Dataset is called `<name>.source`: they are two resources."""
+    """Return the datasets, where a Source with the name of a Dataset is called `<name>.source`: they are two resources."""
     taken = {dataset.name.casefold() for dataset in datasets if not dataset.is_source}
     return [
         replace(dataset, name=f"{dataset.name}.source")
@@ -146,7 +179,7 @@ def told_apart(datasets: list[LogicalDataset]) -> list[LogicalDataset]:
 
 
 def unique_by_name(datasets: list[LogicalDataset], report: Report) -> list[LogicalDataset]:
-    """The datasets without those whose name is taken already; each of these is an error.
+    """Return the datasets without those whose name is taken already; each of these is an error.
 
     Names that differ only in case are the same, for they name folders.
     """
@@ -161,7 +194,7 @@ def unique_by_name(datasets: list[LogicalDataset], report: Report) -> list[Logic
         is_same = first.name == dataset.name
         report.add(
             DUPLICATE_DATASET,
-            f"the dataset name '{dataset.name}' is taken"
+            f"the dataset name '{dataset.name}' is already used"
             + ("" if is_same else f" by '{first.name}'")
             + ("" if other.file == origins.file else f" in {other.file}"),
             source=origins.source,
@@ -250,7 +283,7 @@ class _DocumentBinder:
         )
 
     def _title(self, path: TreePath) -> str:
-        """The field that a tree path leads into."""
+        """Return the field that a tree path leads into."""
         value: Any = self._document.value
         segments: list[str | Part] = []
         before: str | int = ""

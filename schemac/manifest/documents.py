@@ -174,11 +174,11 @@ class Documents:
             return []
         if value == [] and self._is_named:
             help = "write `fields:` with the columns of the dataset"
-            self._say(EMPTY_DOCUMENT, (), "the document is a list of no events", help=help)
+            self._say(EMPTY_DOCUMENT, (), "the document is a list without events", help=help)
             return []
         if isinstance(value, list):
             if not self._is_named and not any(isinstance(event, dict) and "kind" in event for event in value):
-                self._say(UNKNOWN_DOCUMENT, (), "this list holds no events")
+                self._say(UNKNOWN_DOCUMENT, (), "this list has no events")
                 return []
             return self._events(value, (), Body(self._stem, ()))
         if not isinstance(value, dict):
@@ -216,7 +216,7 @@ class Documents:
         return []
 
     def _unknown(self, value: dict[str, Any]) -> None:
-        """A mapping without `kind` and `fields`; one of its keys may be meant to be one of these."""
+        """Report a mapping without `kind` and `fields`; one of its keys may be meant to be one of these."""
         if not {"kind", "schema", "apiVersion"} & set(value):
             # A mapping of many keys is data, not a manifest with a slip in it.
             for key in islice(value, _MOST_KEYS):
@@ -227,7 +227,7 @@ class Documents:
         help = _BEGINNINGS
         if isinstance(value.get("schema"), dict):
             help = "write `kind: SetDataSchema` beside `schema:`"
-        self._say(UNKNOWN_DOCUMENT, (), "this is none of the documents that hold a schema", help=help)
+        self._say(UNKNOWN_DOCUMENT, (), "this is not a document that contains a schema", help=help)
 
     def _bare(self, value: dict[str, Any]) -> list[Body]:
         if self._is_strict and "name" in value:
@@ -264,14 +264,14 @@ class Documents:
     def _resource(self, value: dict[str, Any]) -> list[Body]:
         resource = str(value["$schema"]).rstrip("/").rpartition("/")[2]
         if resource == "Flow":
-            self._say(FLOW_SKIPPED, ("$schema",), "a Flow holds no schema, and is left as it is")
+            self._say(FLOW_SKIPPED, ("$schema",), "a Flow contains no schema and is ignored")
             return []
         if resource not in _RESOURCES:
             near = closest(resource, _RESOURCES)
             self._say(
                 UNKNOWN_DOCUMENT,
                 ("$schema",),
-                f"the resource '{resource}' holds no schema",
+                f"the resource '{resource}' contains no schema",
                 help=f"did you mean `{near}`?"
                 if near
                 else "the resources with a schema are Dataset and Source",
@@ -370,8 +370,8 @@ class Documents:
             self._say(
                 UNKNOWN_DOCUMENT,
                 (*at, "rawArrowSchema"),
-                "this event holds its schema in Arrow's binary form only",
-                help="write the columns under `schema:`, or let `schemac import` write them",
+                "this event has its schema only in Arrow's binary form",
+                help="write the columns under `schema:`, or write them with `schemac import`",
                 on_key=True,
             )
             return []
@@ -398,7 +398,7 @@ class Documents:
                 place,
                 "`schema` of a read step is a mapping with `fields`, not a list",
                 help=f"`schemac import {shlex.quote(self._file)} --out new.yaml` writes such fields for lines of DDL and "
-                "keeps the rest of the file; as they are, the lines go under `ddlSchema:`",
+                "keeps the rest of the file; or move the lines unchanged under `ddlSchema:`",
             )
             return []
         return [named._replace(path=place)]
@@ -408,7 +408,8 @@ class Documents:
         if not isinstance(kind, str) or kind not in words:
             near = closest(kind, ("Root", "Derivative")) if isinstance(kind, str) else None
             help = f"did you mean `{near}`?" if near else "write `kind: Root`"
-            self._say(UNKNOWN_VALUE, at, f"a dataset is Root or Derivative, not {sort_of(kind)}", help=help)
+            message = f"the kind of a dataset is Root or Derivative, not {sort_of(kind)}"
+            self._say(UNKNOWN_VALUE, at, message, help=help)
         elif self._is_strict and kind not in words.values():
             self._say(
                 LOOSE_SPELLING,
@@ -424,7 +425,7 @@ class Documents:
         self._say(
             UNSUPPORTED_VERSION,
             ("version",),
-            f"version {sort_of(version).removeprefix('the number ')} of {value['kind']} is not known",
+            f"version {sort_of(version).removeprefix('the number ')} of {value['kind']} is unknown",
             help="write `version: 1`",
         )
         return False
@@ -454,26 +455,25 @@ class Documents:
         return is_whole
 
     def _unknown_key(self, at: TreePath, near: str | None, known: tuple[str, ...] = ()) -> None:
-        help = f"did you mean `{near}`?" if near else f"known here: {', '.join(known)}"
+        help = f"did you mean `{near}`?" if near else f"allowed here: {', '.join(known)}"
         self._say(UNKNOWN_KEY, at, f"the key `{at[-1]}` does not belong here", help=help, on_key=True)
 
     def _named(self, holder: dict[str, Any], at: TreePath) -> Body:
-        """A body with the name that a mapping gives it, else with the stem of the file's name."""
+        """Return a body with the name that a mapping gives it, else with the stem of the file's name."""
         written = holder.get("name")
         if written is None:
             return Body(self._stem, ())
         if isinstance(written, str):
             return Body(written, (), at)
-        self._say(
-            INVALID_DATASET_NAME, at, f"{sort_of(written)} cannot name a dataset", help="write it in quotes"
-        )
+        message = f"{sort_of(written)} is not a valid dataset name"
+        self._say(INVALID_DATASET_NAME, at, message, help="write it in quotes")
         return Body(self._stem, (), at)
 
     def _check_name(self, body: Body) -> None:
         if is_dataset_name(body.name):
             return
-        message = f"{sort_of(body.name)} cannot name a dataset"
-        help = "use letters, digits, dots, dashes and underscores; an account may stand before one slash"
+        message = f"{sort_of(body.name)} is not a valid dataset name"
+        help = "use letters, digits, dots, dashes and underscores; an account and one slash may come first"
         reason, way_out = trouble_with(body.name)
         if reason:
             message, help = f"{message}: {reason}", way_out
@@ -494,6 +494,6 @@ def _has_schema(event: Any) -> bool:
 
 
 def _naming(names: dict[str, str]) -> Naming:
-    """The system columns as SetVocab names them."""
+    """Return the system columns as SetVocab names them."""
     usual = zip(SETTINGS, SystemColumns(), strict=True)
     return Naming(SystemColumns(*[names.get(key, name) for key, name in usual]), frozenset(names.values()))

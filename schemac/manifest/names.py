@@ -26,14 +26,17 @@ def trouble_with(name: str) -> tuple[str, str]:
     if any(len(part.encode()) > _LONGEST_PART for part in name.split("/")):
         return (
             f"it is {len(name.encode())} bytes long",
-            f"use at most {_LONGEST_PART} bytes: a name is a folder of the artifacts",
+            f"use at most {_LONGEST_PART} bytes: the name becomes the name of a folder",
         )
     if (account or last) == "artifacts.json" or (account and last == "losses.json"):
-        return "a build has a file of this name", "use another name: a name is a folder of the artifacts"
+        return (
+            "a build writes a file with this name",
+            "use another name: the name becomes the name of a folder",
+        )
     return "", ""
 
 
 def fitted_name(name: str) -> str:
-    """The name that a dataset may have and that is nearest to one of another system."""
+    """Return the name that a dataset may have and that is nearest to one of another system."""
     parts = [re.sub(r"^\W+|[ .\W]+$", "", re.sub(r"[^\w.\- ]+", "_", part)) for part in name.split("/")]
     return "/".join([part for part in parts if part][-2:]) or "dataset"

@@ -52,7 +52,7 @@ class Standardizer:
         self._say = say
 
     def schema(self, value: Any, at: TreePath) -> Any:
-        """A DataSchema mapping: fields, extra, and our description beside them."""
+        """Return a DataSchema mapping: fields, extra, and our description beside them."""
         if not isinstance(value, dict):
             return value
         body = self._with_description(value, at) if "description" in value else value
@@ -96,7 +96,7 @@ class Standardizer:
         return value
 
     def _with_description(self, holder: dict[str, Any], at: TreePath) -> dict[str, Any]:
-        """`description:` beside the name is the attribute of that name."""
+        """Return `description:` beside the name is the attribute of that name."""
         place = (*at, "description")
         text, extra = holder["description"], holder.get("extra", {})
         rest = {key: value for key, value in holder.items() if key != "description"}
@@ -119,7 +119,7 @@ class Standardizer:
             self._say(
                 SECOND_DESCRIPTION,
                 place,
-                "this has two descriptions",
+                "there are two descriptions",
                 help=f"keep this one, or `{DESCRIPTION.key}`",
                 on_key=True,
             )
@@ -164,7 +164,7 @@ class Standardizer:
             self._say(
                 FRIENDLY_FORM,
                 (*at, "fixedLength"),
-                "the standard has no `fixedLength` without a number",
+                "in the standard `fixedLength` needs a number",
                 help="remove it: a variable length is the default",
             )
         if "extra" in value:
@@ -177,9 +177,9 @@ class Standardizer:
         if is_nested and not self._is_strict:
             return value
         message = (
-            "the standard has attributes on fields only"
+            "the standard has attributes only on fields"
             if is_nested
-            else "`extra` of a field stands beside its `name`"
+            else "the `extra` of a field belongs beside its `name`"
         )
         help = (
             "remove it, or compile without --strict"
@@ -190,7 +190,10 @@ class Standardizer:
         return {key: item for key, item in value.items() if key != "extra"}
 
     def _kind(self, written: str, at: TreePath) -> str:
-        return self._word(written, BY_NAME, SPELLINGS, at)
+        kind = self._word(written, BY_NAME, SPELLINGS, at)
+        if self._is_strict and kind in BY_NAME and BY_NAME[kind].standard_number is None:
+            self._say(FRIENDLY_FORM, at, f"the standard has no kind {kind}", help="compile without --strict")
+        return kind
 
     def _unit(self, written: str, at: TreePath) -> str:
         singular = _PLURALS.get(written)
@@ -223,5 +226,5 @@ class Standardizer:
         inner = {"kind": "Null"}
         inside_option = is_nested and "inner" in at[-2:]
         help = 'write "Null" in quotes' if inside_option else 'write `{kind: Option, inner: "Null"}`'
-        self._say(UNQUOTED_NULL, at, f"YAML reads {written} as no value at all", help=help)
+        self._say(UNQUOTED_NULL, at, f'YAML reads {written} as "no value"', help=help)
         return inner if inside_option else {"kind": "Option", "inner": inner}

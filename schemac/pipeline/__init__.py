@@ -1,1 +1,41 @@
-"""Runs a data pipeline on Spark: read, conform, quarantine what does not fit, write a Lance table, verify it."""
+"""Run a data pipeline on Spark: read, conform, quarantine what does not fit, write a Lance table, verify it.
+
+Layer: pipeline.
+Shape: three readers turn records into typed values. The fast ones never decide that a value is wrong: they take what is
+proven to be right, and leave the rest to the next one. Only the last one gives reasons.
+
+      JSON and GeoJSON, without                      CSV, Parquet, Lance, any Spark format;
+    `coerce: text` and `nullValues`                    JSON with one of the two settings
+                │                                                     │
+                ▼                                                     │
+    ┌───────────────────────────┐  a field whose rules                │
+    │ whole-record reader       │  Spark's JSON reader                │
+    │ `whole`: one `from_json`  │  does not have ──────────┐          │
+    │ for all fields            │  (JSON text, a position) │          │
+    └───────────┬───────────────┘                          │          │
+       proven?  ├── yes: the value of every field read     │          │
+                │   no: this record, each of its fields    │          │
+                ▼                                          ▼          ▼
+    ┌──────────────────────────────────────────────────────────────────────┐
+    │ field by field (`conform`)                                           │
+    └───────────┬──────────────────────────────────────────────┬───────────┘
+      a list or a map of JSON, or a CSV cell                   │  a scalar; a typed column;
+      that holds JSON; without `nullValues`                    │  anything with `nullValues`
+                ▼                                              │
+    ┌───────────────────────────┐                              │
+    │ native reader             │  not proven, or a type       │
+    │ `native`: one `from_json` │  without a native reading    │
+    │ for this value            │ ───────────────┐             │
+    └───────────┬───────────────┘                ▼             ▼
+       proven: the value                ┌──────────────────────────────────────┐
+                                        │ item by item (`nested`, `scalars`,   │
+                                        │ `moments`): the value, or a reason   │
+                                        │ with path and rule for each mistake  │
+                                        └──────────────────────────────────────┘
+
+What each proves. The whole-record reader, for a record: the kinds of all tokens are those of the fields (one pattern over
+the schema of the parsed variant; with `unexpected: reject` no other key is there), Spark's JSON reader found nothing corrupt, and
+no value is null where it may not be or outside the limits of its type. The native reader: the same for one value. Item by item:
+nothing is assumed of a token, each is converted from its own exact text; so this is the definition that the other two have to
+agree with, and `tests/pipeline/test_whole.py` compares them.
+"""

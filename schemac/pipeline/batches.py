@@ -1,5 +1,6 @@
 """Gives Spark's Arrow batches the exact Arrow schema of the table.
 
+Layer: pipeline.
 Shape: a record batch of Spark types in, a record batch of the target schema out; buffers are shared where they can be.
        Values have been checked by `conform`, or are checked here by Arrow's safe casts: what does not fit raises.
 Source: arrow-java aligns buffers to 8 bytes, Rust's 128-bit integers need 16, and Lance 14 panics on the difference.
@@ -9,28 +10,29 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from .errors import PipelineError
-from .scalars import extension_name
+from schemac.pipeline.errors import PipelineError
+from schemac.pipeline.scalars import extension_name
+from schemac.source.catalogue import MISSING_COLUMN, NULL_IN_REQUIRED_FIELD
 
 
 def to_schema(batch: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
-    """The batch with the columns of the schema, by name."""
+    """Bring a batch to the columns of the schema, by name."""
     columns = []
     for field in schema:
         index = batch.schema.get_field_index(field.name)
         if index < 0:
-            raise PipelineError("missing-column", f"the frame has no column `{field.name}`, the schema has")
+            raise PipelineError(MISSING_COLUMN, f"the frame has no column `{field.name}`, the schema has")
         array = to_field(batch.column(index), field)
         if not field.nullable and array.null_count:
             raise PipelineError(
-                "null-in-required-field", f"`{field.name}` is required, and is null in some rows"
+                NULL_IN_REQUIRED_FIELD, f"`{field.name}` is required, and is null in some rows"
             )
         columns.append(array)
     return pa.RecordBatch.from_arrays(columns, schema=schema)
 
 
 def to_field(array: pa.Array, field: pa.Field) -> pa.Array:
-    """The array with the type of the field."""
+    """Bring an array to the type of the field."""
     target = field.type
     if extension_name(field) == "lance.bfloat16" and pa.types.is_float32(array.type):
         array = _bfloat16(array)
@@ -107,7 +109,7 @@ def _struct(array: pa.Array, target: pa.StructType) -> pa.Array:
     for field in target:
         index = array.type.get_field_index(field.name)
         if index < 0:
-            raise PipelineError("missing-column", f"the frame's struct has no member `{field.name}`")
+            raise PipelineError(MISSING_COLUMN, f"the frame's struct has no member `{field.name}`")
         children.append(to_field(members[index], field))
     mask = array.is_null() if array.null_count else None
     return pa.StructArray.from_arrays(children, fields=list(target), mask=mask)
@@ -171,7 +173,7 @@ def _dictionary(array: pa.Array, target: pa.DictionaryType) -> pa.Array:
 
 
 def _bfloat16(array: pa.Array) -> pa.Array:
-    """The upper half of each float, rounded to the nearest, ties to even."""
+    """Keep the upper half of each float, rounded to the nearest, ties to even."""
     bits = pc.cast(array.view(pa.int32()), pa.int64())
     odd = pc.bit_wise_and(pc.shift_right(bits, 16), 1)
     rounded = pc.bit_wise_and(pc.shift_right(pc.add(bits, pc.add(odd, 0x7FFF)), 16), 0xFFFF)
@@ -191,7 +193,7 @@ def _blob(array: pa.Array, storage: pa.StructType) -> pa.Array:
 
 
 def as_lance_reads(schema: pa.Schema) -> pa.Schema:
-    """The schema with vector items spelled as Lance gives them back: its writer compares them letter by letter."""
+    """Spell the vector items of a schema as Lance gives them back: its writer compares them letter by letter."""
     return pa.schema([_as_lance_reads(field) for field in schema], metadata=schema.metadata)
 
 

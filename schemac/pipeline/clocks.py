@@ -1,5 +1,6 @@
 """A clock without a zone, and the instant that it means.
 
+Layer: pipeline.
 Shape: `zone` of a field in the pipeline file says it of what is read, `schemac.dev/clockZone` in the schema of what is written;
        the side that has no zone counts first, as it does where a table changes (`evolution.clocks`). Where neither says
        it, `timezone` of the source does. `with_zones` writes the zone beside each timestamp, at every depth, where
@@ -17,9 +18,8 @@ import pyarrow as pa
 
 from schemac.attributes.zones import is_utc
 from schemac.evolution.clocks import declared_clock
-
-from .job import FieldSource, Job
-from .sqltext import first_of, let, literal, when
+from schemac.pipeline.job import FieldSource, Job
+from schemac.pipeline.sqltext import first_of, let, literal, when
 
 CLOCK_ZONE = b"schemac.dev/clockZone"
 NOT_DECLARED = "zone: say `timezone` under `source`, or `zone` of the field"
@@ -30,7 +30,7 @@ DAY_MICROSECONDS = timedelta(days=1) // timedelta(microseconds=1)
 
 
 def with_zones(schema: pa.Schema, job: Job) -> pa.Schema:
-    """The schema with the zone of its clocks beside each field that has one."""
+    """Note the zone of its clocks beside each field of a schema that has one."""
     origins = [job.fields.get(field.name) or FieldSource() for field in schema]
     fields = [
         _with_zone(field, origin.zone, job.source.timezone)
@@ -40,7 +40,7 @@ def with_zones(schema: pa.Schema, job: Job) -> pa.Schema:
 
 
 def zone_of(field: pa.Field) -> str | None:
-    """The zone that was told for a field's clocks."""
+    """Give the zone that was declared for a field's clocks."""
     told = (field.metadata or {}).get(CLOCK_ZONE)
     if told is None:
         return None
@@ -80,12 +80,12 @@ class Clock:
 
     @classmethod
     def of(cls, field_zone: str, told: str | None) -> "Clock":
-        """The clock of a field whose values are shown in `field_zone`."""
+        """Give the clock of a field whose values are shown in `field_zone`."""
         zone = declared_clock(told, None, field_zone)
         return cls("UTC" if is_utc(zone) else zone)
 
     def instant(self, clock: str) -> str:
-        """The instant of a clock that is given as the instant at which clocks in UTC show the same; null where it is none."""
+        """Compute the instant of a clock that is given as the instant at which clocks in UTC show the same; null where it is none."""
         if self.zone is None:
             return "cast(null as timestamp)"
         if self.zone == "UTC":
@@ -98,7 +98,7 @@ class Clock:
         )
 
     def rule(self, clock: str) -> str | None:
-        """The rule that a clock breaks which is no instant; null where it is one. None where all are."""
+        """Name the rule that a clock breaks which is no instant; null where it is one. None where all are."""
         if self.zone is None:
             return literal(NOT_DECLARED)
         if self.zone == "UTC":
@@ -112,7 +112,7 @@ class Clock:
         )
 
     def shown(self, instant: str) -> str:
-        """What the clock shows at an instant, given as the instant at which clocks in UTC show the same."""
+        """Compute what the clock shows at an instant, given as the instant at which clocks in UTC show the same."""
         return instant if self.zone == "UTC" else self._shown(instant)
 
     def _earlier(self, clock: str) -> str:

@@ -1,5 +1,6 @@
 """Compiles a schema into one projection: typed columns, and the reasons why a record does not fit.
 
+Layer: pipeline.
 Shape: records (see `source`) in; the fields of the schema out, in order, then `_errors`, `_raw`, `_source`. `_errors` is
        null for a record that fits, else array<struct<path, rule, value>> with every reason. Steps: each step is one
        projection that keeps what the next one uses twice, so that no conversion is written, or run, more than once.
@@ -12,19 +13,19 @@ from dataclasses import dataclass, field
 import pyarrow as pa
 from pyspark.sql import DataFrame
 
-from . import inputs, nested, shapes
-from .clocks import with_zones
-from .exact_numbers import exact_token, is_unsure
-from .inputs import Input, Json, Text, Typed
-from .job import FieldSource, Job, Keys, Unexpected
-from .moments import is_outside
-from .native import native_reading
-from .nested import NO_REASONS, Path, Rules, reason, required
-from .scalars import Scalar, scalar_of
-from .source import RECORD, Records
-from .spill import ERRORS, RAW, SOURCE
-from .sqltext import any_of, first_of, literal, name, struct, variant_of, when
-from .whole import PROVEN, Levels, whole_reading
+from schemac.pipeline import inputs, nested, shapes
+from schemac.pipeline.clocks import with_zones
+from schemac.pipeline.exact_numbers import MAY_BE_LONG, exact_token, has_exact, is_unsure, with_numbers_marked
+from schemac.pipeline.inputs import NUMBER_MARK, Input, Json, Text, Typed
+from schemac.pipeline.job import FieldSource, Job, Keys, Unexpected
+from schemac.pipeline.moments import is_outside
+from schemac.pipeline.native import native_reading
+from schemac.pipeline.nested import NO_REASONS, Path, Rules, reason, required
+from schemac.pipeline.scalars import Scalar, scalar_of
+from schemac.pipeline.source import RECORD, Records
+from schemac.pipeline.spill import ERRORS, RAW, SOURCE
+from schemac.pipeline.sqltext import any_of, first_of, literal, name, parsed, struct, variant_of, when
+from schemac.pipeline.whole import PROVEN, Levels, whole_record_reader
 
 
 @dataclass
@@ -40,7 +41,7 @@ class Steps:
     is_guarded: bool = False
 
     def keep(self, level: int, expression: str) -> str:
-        """The name under which an expression is kept from its level on."""
+        """Keep an expression from its level on, and return its name there."""
         label = f"__{self.count}"
         self.count += 1
         if self.is_guarded:
@@ -58,7 +59,7 @@ class Steps:
         ]
 
     def object_to(self, is_wrong: str, reasons: str) -> None:
-        """Adds reasons (an array) that hold where the condition does."""
+        """Add reasons (an array) that hold where the condition does."""
         (self.wrong_unless_proven if self.is_guarded else self.wrong).append(is_wrong)
         self.reasons.append(self._guarded(reasons))
 
@@ -75,7 +76,7 @@ class Steps:
 
 
 def conform(records: Records, schema: pa.Schema, job: Job) -> DataFrame:
-    """The records as typed columns with their reasons."""
+    """Turn the records into typed columns with their reasons."""
     compiler = _Compiler(records, schema, job)
     frame = records.frame
     steps, final = compiler.compile()
@@ -94,10 +95,10 @@ class _Compiler:
         self.job = job
         self.steps = Steps()
         self.rules = Rules(job.coerce, job.unexpected, job.null_values)
-        self.whole = whole_reading(records, self.schema, job)
+        self.whole = whole_record_reader(records, self.schema, job)
 
     def compile(self) -> tuple[Steps, list[str]]:
-        """The steps, and the last projection."""
+        """Build the steps and the last projection."""
         finals = []
         for member in self.schema:
             origin = self.job.fields.get(member.name, FieldSource())
@@ -144,11 +145,12 @@ class _Compiler:
         if isinstance(source, Text):
             blank = inputs.token_text(source, tuple({"", *self.rules.null_texts}))
             text = self.steps.keep(0, blank)
-            variant = self.steps.keep(1, variant_of(text))
+            is_marked = has_exact(member)
+            variant = self.steps.keep(1, variant_of(with_numbers_marked(text) if is_marked else text))
             broken = f"{text} is not null and {variant} is null"
             self.steps.object_to(broken, when(broken, f"array({reason(path, literal('cast'), text)})"))
             guard = f"not ({broken})" if guard is None else f"({guard} and not ({broken}))"
-            return self._container(member, Json(variant), path, guard, first=2)
+            return self._container(member, Json(variant, is_marked=is_marked), path, guard, first=2)
         if pa.types.is_struct(member.type):
             return self._struct(member, source, path, guard)
         return self._container(member, source, path, guard, first=0)
@@ -253,13 +255,19 @@ class _Compiler:
         self, member: pa.Field, source: Input, path: Path, guard: str | None, *, first: int
     ) -> str:
         if isinstance(source, Json) and source.steps:
-            source = Json(self.steps.keep(first, source.variant))
+            source = self._alone(member, source, first)
         slow = nested.convert(member, source, path, self.rules)
         fast = None
         if isinstance(source, Json) and not self.rules.null_texts:
             fast = native_reading(member, source.variant)
         if fast is not None:
-            label = self.steps.keep(min(first + 1, 2), fast.read)
+            assert isinstance(source, Json)
+            read = fast.read
+            if source.is_marked:
+                # A number with a mark would pass for a text.
+                has_mark = f"contains(to_json({source.variant}), {literal(NUMBER_MARK)})"
+                read = when(has_mark, "null", read)
+            label = self.steps.keep(min(first + 1, 2), read)
             value = nested.outcome(fast.value.replace("{}", label), NO_REASONS)
             slow = when(fast.is_proven.replace("{}", label), value, slow)
         if guard is not None:
@@ -268,9 +276,18 @@ class _Compiler:
         self.steps.object_to(f"size({result}.e) > 0", f"{result}.e")
         return f"{result}.v"
 
+    def _alone(self, member: pa.Field, source: Json, first: int) -> Json:
+        """Keep a value with parts; where digits count, read from the record with its long numbers marked."""
+        if source.root != RECORD or not has_exact(member):
+            return Json(self.steps.keep(first, source.variant), is_marked=source.is_marked)
+        raw = self.records.raw
+        marked = Json(parsed(with_numbers_marked(raw)), source.steps).variant
+        is_long = f"{raw} rlike {literal(MAY_BE_LONG)}"
+        return Json(self.steps.keep(first, when(is_long, marked, source.variant)), is_marked=True)
+
 
 def key_check(frame: DataFrame, keys: list[str]) -> DataFrame:
-    """The frame with a reason on every record whose key another good record has as well."""
+    """Add a reason to every record whose key another good record has as well."""
     from pyspark.sql import Window, functions
 
     is_good = functions.col(ERRORS).isNull()

@@ -1,5 +1,6 @@
 """The grammar of CSV records: where one ends, and whether its quotes are as they should be.
 
+Layer: pipeline.
 Shape: a `Dialect` out of the options of a source; its `pattern` is the same in Java and in Python. A value that begins with
        a quote ends with one, and a quote inside it is escaped (RFC 4180, with the characters that the options name).
 Source: readers differ on every other record: one keeps the quotes as letters, one drops them, one cuts the value.
@@ -10,8 +11,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
-from .errors import PipelineError
-from .source_options import Options
+from schemac.pipeline.errors import PipelineError
+from schemac.pipeline.source_options import Options
+from schemac.source.catalogue import SOURCE_OPTION
 
 BLANK = r"[\x00-\x20]*+"
 
@@ -82,7 +84,7 @@ class Dialect:
         return not line.strip(" \r\n") or bool(self.comment and line.startswith(self.comment))
 
     def records(self, lines: Iterable[str], line_break: str = "", *, is_joined: bool = True) -> Iterator[str]:
-        """The records of a file's lines, each without its last line break; joined, a value in quotes may hold line breaks.
+        """Join a file's lines into records, each without its last line break; a value in quotes may hold line breaks.
 
         >>> list(Dialect().records(['1,"a\\n', 'b"\\n', '2,c']))
         ['1,"a\\nb"', '2,c']
@@ -131,7 +133,7 @@ class Dialect:
         return re.compile(f"(?s){self._inner}(?:\\Z|{quote}{self._rest}{sep}{self.opening}\\Z)")
 
     def cells(self, record: str) -> list[str]:
-        """The values of a sound record."""
+        """Split a sound record into its values."""
         if not self.quote or self.quote not in record:
             return [self._bare(cell) for cell in record.split(self.sep)]
         found, start = [], 0
@@ -160,7 +162,7 @@ def _without_break(line: str) -> str:
 
 
 def dialect_of(options: Options) -> Dialect:
-    """The dialect that the options of a source name."""
+    """Read the dialect out of the options of a source."""
     quote = options.text("quote", '"')
     found = Dialect(
         sep=_unescaped(options.text("sep", ",")),
@@ -174,13 +176,13 @@ def dialect_of(options: Options) -> Dialect:
     for name, text in (("quote", found.quote), ("escape", found.escape), ("comment", found.comment)):
         if len(text) > 1:
             raise PipelineError(
-                "wrong-option", f"the option `{name}` is `{text}`", "write one character, or ''"
+                SOURCE_OPTION, f"the option `{name}` is `{text}`", "write one character, or ''"
             )
     if not found.sep:
-        raise PipelineError("wrong-option", "the delimiter `sep` is empty", "write it, such as `sep: ';'`")
+        raise PipelineError(SOURCE_OPTION, "the delimiter `sep` is empty", "write it, such as `sep: ';'`")
     if found.sep in (found.quote, found.escape, found.comment) or found.comment in {found.quote} - {""}:
         message = "two of the options `sep`, `quote` and `comment` are one character"
-        raise PipelineError("wrong-option", message, "write a character for each")
+        raise PipelineError(SOURCE_OPTION, message, "write a character for each")
     return found
 
 

@@ -1,5 +1,6 @@
 """Reads CSV: records as they stand in their files, then their cells, each by the name in the header of its own file.
 
+Layer: pipeline.
 Shape: cells as text, null where nothing stands between two separators; `_raw` is the record's own text.
        Lines are records where that is certain: where `multiLine` is not told, the files are looked through first for a quote
        that a line leaves open; if there is one, values hold line breaks, and each file is cut by one task.
@@ -13,20 +14,20 @@ from dataclasses import dataclass
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.functions import expr
 
-from . import texts
-from .csv_grammar import Dialect, dialect_of
-from .decoding import codec_name, has_marks, lines_of
-from .errors import PipelineError
-from .job import Source
-from .source_options import Options
-from .spill import RAW, SOURCE
-from .sqltext import literal, matches, name, when
-from .texts import FAULT, File, Listed, Texts
+from schemac.pipeline import texts
+from schemac.pipeline.csv_grammar import Dialect, dialect_of
+from schemac.pipeline.decoding import codec_name, has_marks, lines_of
+from schemac.pipeline.errors import PipelineError
+from schemac.pipeline.job import Source
+from schemac.pipeline.source_options import Options
+from schemac.pipeline.spill import RAW, SOURCE
+from schemac.pipeline.sqltext import literal, matches, name, when
+from schemac.pipeline.texts import FAULT, File, Listed, Texts
+from schemac.source.catalogue import CHANGED_INPUT, DUPLICATE_COLUMN, EMPTY_INPUT, UNREADABLE_HEADER
 
 CORRUPT = "__corrupt"
 NO_CELL = "\ue000"
 QUOTES = "quotes"
-LEFT_OPEN = "a quote opens and does not close in its line: if values hold line breaks, set `multiLine: true`"
 UNSOUND = "a quote is not escaped, does not close, or stands beside other text of its value"
 
 
@@ -82,7 +83,7 @@ class CsvRecords:
 
 
 def read_csv(spark: SparkSession, source: Source) -> CsvRecords:
-    """The records of a CSV source."""
+    """Read the records of a CSV source."""
     files = _csv_files(spark, source)
     is_joined = files.is_joined
     seen = _look(spark, files) if files.is_read_by_spark and not is_joined else []
@@ -109,7 +110,7 @@ def _csv_files(spark: SparkSession, source: Source) -> CsvFiles:
             by_text.setdefault(first, []).append(file)
     if not by_text:
         message = f"`{source.path[0]}` is empty: it has no header, and no rows"
-        raise PipelineError("empty-source", message)
+        raise PipelineError(EMPTY_INPUT, message)
     headers = tuple(
         _header(text, tuple(files), dialect) if has_header else _no_header(text, listed.files, dialect)
         for text, files in by_text.items()
@@ -128,19 +129,19 @@ def _no_header(record: str, files: tuple[File, ...], dialect: Dialect) -> Header
 
 
 def _header(text: str, files: tuple[File, ...], dialect: Dialect) -> Header:
-    """The names in a header; a column without one is called as Spark calls it."""
+    """Read the names in a header; a column without one is called as Spark calls it."""
     path = files[0].path
     if has_marks(text):
         message = f"the header of `{path}` holds bytes that are not its encoding"
-        raise PipelineError("unreadable-header", message, "set `encoding`, such as windows-1252")
+        raise PipelineError(UNREADABLE_HEADER, message, "set `encoding`, such as windows-1252")
     if not dialect.is_sound(text):
         message = f"the header of `{path}` cannot be read: {UNSOUND}"
-        raise PipelineError("unreadable-header", message, "correct the header, or set `quote` and `escape`")
+        raise PipelineError(UNREADABLE_HEADER, message, "correct the header, or set `quote` and `escape`")
     names = [cell or f"_c{i}" for i, cell in enumerate(dialect.cells(text))]
     twice = [label for label, count in Counter(names).items() if count > 1]
     if twice:
         message = f"two columns of `{path}` are called `{twice[0]}`"
-        raise PipelineError("duplicate-column", message, "give each column of the header its own name")
+        raise PipelineError(DUPLICATE_COLUMN, message, "give each column of the header its own name")
     return Header(text, tuple(names), files)
 
 
@@ -192,7 +193,7 @@ def _lines(spark: SparkSession, files: CsvFiles, seen: list[tuple[str, bool, int
                 more = counts.get(file.uri, 0) - 1
                 if more < 0:
                     message = f"`{file.path}` changed while it was read: its header is another one now"
-                    raise PipelineError("changed-source", message, "run the pipeline again")
+                    raise PipelineError(CHANGED_INPUT, message, "run the pipeline again")
                 if more:
                     frame = frame.unionByName(_repeated(spark, found, file, header, more))
     faults = []
@@ -203,7 +204,7 @@ def _lines(spark: SparkSession, files: CsvFiles, seen: list[tuple[str, bool, int
 
 
 def _repeated(spark: SparkSession, found: Texts, file: File, header: Header, count: int) -> DataFrame:
-    """Records that read as the header of their file does."""
+    """Give back records that read as the header of their file does."""
     columns = ", ".join(found.partitions.values())
     one = found.frame.where(f"value = {literal(header.text)} and {SOURCE} = {literal(file.uri)}").limit(1)
     return one.selectExpr(
@@ -237,7 +238,7 @@ def _cut(spark: SparkSession, files: CsvFiles, *, is_joined: bool) -> Texts:
 
 
 def _with_cells(found: Texts, files: CsvFiles) -> CsvRecords:
-    """The cells of each record."""
+    """Split each record into its cells."""
     settings = {
         **files.options.some(("nullValue", "emptyValue", "maxColumns", "maxCharsPerColumn")),
         "sep": files.dialect.sep,
@@ -279,7 +280,7 @@ def _parsed(frame: DataFrame, headers: tuple[Header, ...], settings: dict[str, s
 
 
 def _cell(label: str, headers: tuple[Header, ...]) -> str:
-    """The cell of a column, wherever the file of a record has it."""
+    """Find the cell of a column, wherever the file of a record has it."""
     if len(headers) == 1:
         return f"__cells0.{name(label)}"
     return f"coalesce({', '.join(f'__cells{i}.{name(label)}' for i in range(len(headers)))})"

@@ -1,5 +1,6 @@
 """Opens files as they lie there, packed or not, and turns bytes into text without losing one.
 
+Layer: pipeline.
 Shape: a byte that is not the encoding becomes a character from U+DC00 to U+DCFF, which no text of an encoding holds, so that
        the record around it is known; `byte_text` shows such a record with each byte as one character of ISO-8859-1.
 Errors: PipelineError for encodings that nobody knows, and for packed files that end too early.
@@ -15,8 +16,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from typing import Any
 
-from .errors import PipelineError
-from .paths import local_part, refuse_packed
+from schemac.pipeline.errors import PipelineError
+from schemac.pipeline.paths import local_part, refuse_packed
+from schemac.source.catalogue import UNKNOWN_BYTE_ORDER, UNKNOWN_ENCODING, UNREADABLE_INPUT
 
 MARK = 0xDC00
 MARKED = re.compile("[\ud800-\udfff]")
@@ -48,16 +50,16 @@ def codec_name(encoding: str) -> str:
     except LookupError as error:
         message = f"there is no encoding `{encoding}`"
         raise PipelineError(
-            "unknown-encoding", message, "UTF-8, ISO-8859-1, windows-1252, UTF-16LE …"
+            UNKNOWN_ENCODING, message, "UTF-8, ISO-8859-1, windows-1252, UTF-16LE …"
         ) from error
     if not found._is_text_encoding:
-        raise PipelineError("unknown-encoding", f"`{encoding}` is no encoding of text", "UTF-8, ISO-8859-1 …")
+        raise PipelineError(UNKNOWN_ENCODING, f"`{encoding}` is no encoding of text", "UTF-8, ISO-8859-1 …")
     return "utf-8" if found.name == "utf-8-sig" else found.name
 
 
 @contextmanager
 def open_file(path: str) -> Iterator[Any]:
-    """The bytes of a file, unpacked where its name says that they are packed."""
+    """Open the bytes of a file, unpacked where its name says that they are packed."""
     refuse_packed(path)
     # What unpacks a file leaves it open.
     with _opened(path) as packed, _unpacked(packed, os.path.splitext(path)[1].lower()) as stream:
@@ -91,7 +93,7 @@ def _unpacked(stream: Any, ending: str) -> Any:
 
 
 def chunks_of(path: str, encoding: str) -> Iterator[str]:
-    """The text of a file, piece by piece, without a byte order mark."""
+    """Decode a file piece by piece, without a byte order mark."""
     try:
         with open_file(path) as stream:
             first = stream.read(CHUNK_BYTES)
@@ -104,12 +106,12 @@ def chunks_of(path: str, encoding: str) -> Iterator[str]:
     except (EOFError, OSError) as error:
         message = f"`{path}` cannot be read to its end: {error}"
         raise PipelineError(
-            "unreadable-source", message, "is the file whole, and what its ending says?"
+            UNREADABLE_INPUT, message, "is the file whole, and what its ending says?"
         ) from error
 
 
 def _settled(path: str, codec: str, first: bytes) -> tuple[str, int]:
-    """The codec with its byte order, and the length of the mark."""
+    """Find the codec with its byte order, and the length of the mark."""
     if codec not in WITH_BYTE_ORDER_MARK:
         return codec, 0
     for mark, settled in WITH_BYTE_ORDER_MARK[codec]:
@@ -118,7 +120,7 @@ def _settled(path: str, codec: str, first: bytes) -> tuple[str, int]:
     if codec == "utf-8" or not first:
         return codec, 0
     help = f"set `encoding` to {codec.upper()}LE or {codec.upper()}BE"
-    raise PipelineError("unknown-byte-order", f"`{path}` has no byte order mark", help)
+    raise PipelineError(UNKNOWN_BYTE_ORDER, f"`{path}` has no byte order mark", help)
 
 
 def has_marks(text: str) -> bool:
@@ -127,7 +129,7 @@ def has_marks(text: str) -> bool:
 
 
 def byte_text(text: str, encoding: str) -> str:
-    """The bytes of a text that has marks, each as one character of ISO-8859-1."""
+    """Show the bytes of a text that has marks, each as one character of ISO-8859-1."""
     codec = codec_name(encoding)
     codec = f"{codec}-le" if codec in ("utf-16", "utf-32") else codec
     parts = re.split(f"([{chr(MARK)}-{chr(MARK + 255)}]+)", text)
@@ -139,7 +141,7 @@ def byte_text(text: str, encoding: str) -> str:
 
 
 def lines_of(path: str, encoding: str, line_break: str = "") -> Iterator[str]:
-    """The lines of a file with their breaks: `\\n`, `\\r\\n`, `\\r`, or the one that is told."""
+    """Read the lines of a file with their breaks: `\\n`, `\\r\\n`, `\\r`, or the one that is given."""
     rest = ""
     pattern = re.compile(re.escape(line_break) if line_break else r"\r\n|\n|\r(?!\Z)")
     for chunk in chunks_of(path, encoding):
@@ -154,5 +156,5 @@ def lines_of(path: str, encoding: str, line_break: str = "") -> Iterator[str]:
 
 
 def text_of(path: str, encoding: str) -> str:
-    """The whole text of a file."""
+    """Read a file into one text."""
     return "".join(chunks_of(path, encoding))

@@ -1,5 +1,6 @@
 """Splits JSON documents (an array, a feature collection, values one after the other) into the texts of their records.
 
+Layer: pipeline.
 Shape: each text is cut out of the document as it stands there. Whatever is no JSON becomes a record of its own, so that the
        run accounts for it; reading goes on behind it where that is certain. A document may follow another one.
 """
@@ -18,7 +19,7 @@ Cut = Generator[str, None, int]
 
 
 def split_records(text: str, member: str | None = None) -> Iterator[str]:
-    """The text of each record of a document: its items, or those of the array of one of its members.
+    """Cut a document into the texts of its records: its items, or those of the array of one of its members.
 
     >>> list(split_records('[{"a": 1.10}, {"b": [2]}]'))
     ['{"a": 1.10}', '{"b": [2]}']
@@ -67,7 +68,7 @@ def _end_of_record(text: str, position: int) -> tuple[int, bool]:
 
 
 def _collection(text: str, start: int, member: str) -> Cut:
-    """The items of a member's array; the object itself where it has no such member, as a single feature."""
+    """Cut out the items of a member's array; the object itself where it has no such member, as a single feature."""
     is_found = False
     position = _end_of(BETWEEN, text, start + 1)
     try:

@@ -1,33 +1,55 @@
 """What a pipeline tells the person who wrote it when it cannot run.
 
-Shape: one exception class; the slug names the mistake, the message names the thing, the help can be acted on.
+Layer: pipeline.
+Shape: one exception class; the code names the mistake, the message names the thing, the help can be acted on.
 """
 
-import difflib
+import re
 from collections.abc import Iterable
+
+from schemac.source.catalogue import CATALOGUE
+from schemac.source.diagnostic import Code
+from schemac.source.suggest import closest
+
+MOST_NAMES = 12
+"""Known names that a help lists."""
 
 
 class PipelineError(Exception):
     """A pipeline that cannot run, or that ran and was not committed, for a reason its author can act on."""
 
-    def __init__(self, code_slug: str, message: str, help: str | None = None) -> None:
-        super().__init__(code_slug, message, help)
-        self.code_slug = code_slug
+    def __init__(self, code: Code, message: str, help: str | None = None) -> None:
+        super().__init__(code, message, help)
+        self.code = code
         self.message = message
         self.help = help
 
     def __str__(self) -> str:
-        return self.message if self.help is None else f"{self.message} (help: {self.help})"
+        told = f"[{self.code.id}] {self.message}"
+        return told if self.help is None else f"{told} (help: {self.help})"
+
+    @classmethod
+    def found_in(cls, text: str) -> "PipelineError | None":
+        """Find the error that was raised in a task or at the commit, of which Spark keeps only the text."""
+        found = _AS_TEXT.search(text)
+        if found is None or found["code"] not in CATALOGUE:
+            return None
+        return cls(CATALOGUE[found["code"]], found["message"], found["help"])
+
+
+_AS_TEXT = re.compile(
+    r"PipelineError: \[(?P<code>SC\d{3})\] (?P<message>.+?)(?: \(help: (?P<help>(?:(?! \(help: ).)+)\))?$",
+    re.MULTILINE,
+)
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str | None:
-    """A help text that names the nearest known word, or lists a few known words."""
+    """Name the nearest known word, or list a few known words; None where nothing is known."""
     names = sorted(set(known))
-    folded = {name.casefold(): name for name in names}
-    near = difflib.get_close_matches(word.casefold(), folded, n=1)
-    if near:
-        return f"did you mean `{folded[near[0]]}`?"
+    near = closest(word, names)
+    if near is not None:
+        return f"did you mean `{near}`?"
     if not names:
         return None
-    shown = ", ".join(f"`{name}`" for name in names[:12])
-    return f"known here: {shown}" + (", …" if len(names) > 12 else "")
+    shown = ", ".join(f"`{name}`" for name in names[:MOST_NAMES])
+    return f"known here: {shown}" + (", …" if len(names) > MOST_NAMES else "")

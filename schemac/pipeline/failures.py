@@ -1,5 +1,6 @@
 """Says in one sentence why Spark stopped; its own pages stay behind as the cause.
 
+Layer: pipeline.
 Shape: Spark's exceptions in, a `PipelineError` out: ours as it was raised in a task or at the commit; or a cause that is
        known, with its way out; or else the deepest error that was raised, without its stack.
 """
@@ -12,9 +13,23 @@ from dataclasses import dataclass
 from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 
-from .errors import PipelineError
+from schemac.pipeline.errors import PipelineError
+from schemac.source.catalogue import (
+    DISK_FULL,
+    EXECUTOR_LOST,
+    JAVA_GONE,
+    OUT_OF_MEMORY,
+    PIPELINE_FAILED,
+    RUN_CANCELLED,
+    SESSION_STOPPED,
+    SPARK_NOT_STARTED,
+    UNKNOWN_HOST,
+    UNKNOWN_JAVA_ZONE,
+    UNREACHABLE_MASTER,
+    WORKER_KILLED,
+)
+from schemac.source.diagnostic import Code
 
-OURS = re.compile(r"PipelineError: (?P<message>.+?)(?: \(help: (?P<help>.+)\))?$", re.MULTILINE)
 RAISED = re.compile(r"^(?:: )?(?:\w+\.)*\w*(?:Error|Invalid|Exception): (?P<message>\S.*)$", re.MULTILINE)
 CAUSED = re.compile(r"^Caused by: (?:[\w.$]+: )*(?P<message>\S.*)$", re.MULTILINE)
 NOTHING = "nothing of this run was written"
@@ -25,46 +40,46 @@ class Cause:
     """A cause that Spark tells in its own way."""
 
     pattern: re.Pattern[str]
-    slug: str
+    code: Code
     message: str
     """May name groups of the pattern."""
     help: str
 
 
-def _cause(pattern: str, slug: str, message: str, help: str) -> Cause:
-    return Cause(re.compile(pattern, re.IGNORECASE), slug, message, help)
+def _cause(pattern: str, code: Code, message: str, help: str) -> Cause:
+    return Cause(re.compile(pattern, re.IGNORECASE), code, message, help)
 
 
 MEMORY = "give it more, as `spark: {settings: {spark.driver.memory: 4g}}`, or let fewer tasks run at once, as `spark: {master: 'local[2]'}`"
 CAUSES = (
     _cause(
         r"OutOfMemoryError: (?P<what>[^\n]+)|GC overhead limit exceeded",
-        "out-of-memory",
+        OUT_OF_MEMORY,
         "Spark ran out of memory",
         MEMORY,
     ),
     _cause(
         r"No space left on device",
-        "disk-full",
+        DISK_FULL,
         "the disk is full",
         "free some space; Spark's temporary files go where `spark.local.dir` says",
     ),
     _cause(
         r"Python worker exited unexpectedly|Python worker \S* ?(?:crashed|died)",
-        "worker-killed",
+        WORKER_KILLED,
         "a Python worker of Spark was killed while it wrote; most often the system does that when memory runs out",
         MEMORY,
     ),
     _cause(
         r"ExecutorLostFailure \(executor (?P<executor>\S+) exited[^)]*\)(?: Reason: (?P<why>[^\n]+))?",
-        "executor-lost",
+        EXECUTOR_LOST,
         "Spark lost the executor {executor}: {why}",
         MEMORY,
     ),
     _cause(
         r"stopped SparkContext|SparkContext (?:was|has been) (?:shut ?down|stopped)|Spark ?Session (?:was|has been) stopped"
         r"|after SparkContext was shutdown",
-        "session-stopped",
+        SESSION_STOPPED,
         "the Spark session was stopped while the run was going on",
         "let the session live until the run has returned; another thread or program may have stopped it",
     ),
@@ -72,27 +87,33 @@ CAUSES = (
         r"Answer from Java side is empty|Error while (?:sending or receiving|obtaining a new communication channel)"
         r"|trying to connect to the Java server|JavaServer is not running|Java gateway process exited"
         r"|Connection refused.{0,200}py4j|NoneType' object has no attribute 'sc'",
-        "java-gone",
+        JAVA_GONE,
         "the Java process of Spark is gone: it was killed, or it could not go on",
         MEMORY,
     ),
     _cause(
         r"Job \d+ cancelled(?: (?P<why>[^\n]+))?|cancelled as part of",
-        "run-cancelled",
+        RUN_CANCELLED,
         "the run was cancelled in Spark",
         "run it again",
     ),
     _cause(
         r"All masters are unresponsive|Failed to connect to master (?P<where>\S+)",
-        "unreachable-master",
+        UNREACHABLE_MASTER,
         "the Spark master cannot be reached",
         "start it, or name another one as `spark: {master: ...}`",
     ),
     _cause(
         r"UnknownHostException: (?P<host>[^\s:]+)",
-        "unknown-host",
+        UNKNOWN_HOST,
         "there is no host `{host}`, as far as this machine knows",
         "look at `spark: {master: ...}` and at the paths of the pipeline",
+    ),
+    _cause(
+        r"INVALID_TIMEZONE\] The timezone: (?P<zone>\S+) is invalid",
+        UNKNOWN_JAVA_ZONE,
+        "the Java that runs Spark does not know the time zone `{zone}`: its time zone data are older than Python's",
+        "use a newer Java, or name a zone that it knows and whose clocks show the same",
     ),
 )
 
@@ -107,45 +128,45 @@ def sparks_errors_told() -> Iterator[None]:
 
 
 def told(text: str) -> PipelineError:
-    """The error behind the text of one of Spark's.
+    """Find the error behind the text of one of Spark's.
 
     >>> str(told("Job aborted\\n  at x.y(Z.java:1)\\nCaused by: java.io.IOException: disk is full\\n  at a.b"))
-    'Spark stopped: disk is full (help: nothing of this run was written)'
+    '[SC612] Spark stopped: disk is full (help: nothing of this run was written)'
     """
-    ours = OURS.search(text)
+    ours = PipelineError.found_in(text)
     if ours is not None:
-        return PipelineError("write-failed", ours["message"], ours["help"] or NOTHING)
+        return PipelineError(ours.code, ours.message, ours.help or NOTHING)
     known = known_cause(text)
     if known is not None:
-        return PipelineError(known.code_slug, known.message, f"{NOTHING}; {known.help}")
-    return PipelineError("spark-failed", f"Spark stopped: {deepest(text)}", NOTHING)
+        return PipelineError(known.code, known.message, f"{NOTHING}; {known.help}")
+    return PipelineError(PIPELINE_FAILED, f"Spark stopped: {deepest(text)}", NOTHING)
 
 
 def not_started(text: str, log: str) -> PipelineError:
-    """The error of a session that did not come up; Java's log often has the cause that the exception lacks."""
+    """Name the error of a session that did not start; Java's log often has the cause that the exception lacks."""
     known = known_cause(log) or known_cause(text)
-    if known is not None and known.code_slug != "java-gone":
-        return PipelineError(known.code_slug, f"Spark did not start: {known.message}", known.help)
+    if known is not None and known.code is not JAVA_GONE:
+        return PipelineError(known.code, f"Spark did not start: {known.message}", known.help)
     said = [line.strip() for line in log.splitlines() if line.strip() and not line.startswith(("\t", " "))]
     return PipelineError(
-        "spark-not-started", f"Spark did not start: {deepest(text)}", "; ".join(said[-3:])[:500]
+        SPARK_NOT_STARTED, f"Spark did not start: {deepest(text)}", "; ".join(said[-3:])[:500]
     )
 
 
 def known_cause(text: str) -> PipelineError | None:
-    """The known cause that a text of Spark's speaks of."""
+    """Find the known cause that a text of Spark's speaks of."""
     for cause in CAUSES:
         found = cause.pattern.search(text)
         if found is not None:
             groups = {
                 name: (group or "it gave no reason").rstrip() for name, group in found.groupdict().items()
             }
-            return PipelineError(cause.slug, cause.message.format(**groups), cause.help)
+            return PipelineError(cause.code, cause.message.format(**groups), cause.help)
     return None
 
 
 def deepest(text: str) -> str:
-    """The message of the error behind all others, in one line."""
+    """Find the message of the error behind all others, in one line."""
     found = [match["message"] for pattern in (RAISED, CAUSED) for match in pattern.finditer(text)]
     first = next((line.strip() for line in text.splitlines() if line.strip()), "it gave no reason")
     return (found[-1] if found else first)[:500]

@@ -1,5 +1,6 @@
 """Which runs a table is of, and which rows of a quarantine count.
 
+Layer: pipeline.
 Shape: every commit of a run carries its identity (`run_identity`) as properties of the Lance transaction. A run has
        happened when the table has its commit; the quarantine is committed before, so no record is ever in neither.
 Rule: a row of the quarantine counts if its `run` is among `runs_of(table)`. With `current=True` only the runs since the last
@@ -15,8 +16,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from .job import Mode
-from .run_identity import RunIdentity
+from schemac.pipeline.job import Mode
+from schemac.pipeline.run_identity import RunIdentity
 
 ROWS, QUARANTINED, TABLE = "schemac.run.rows", "schemac.run.quarantined", "schemac.run.table"
 UNFINISHED = "schemac.run.unfinished"
@@ -48,7 +49,7 @@ class CommittedRun:
 def runs_of(
     table: str | Any, *, current: bool = False, storage_options: dict[str, str] | None = None
 ) -> tuple[CommittedRun, ...]:
-    """The runs that a table has the commits of, the last one first; `current`: only those whose rows it still has.
+    """List the runs that a table has the commits of, the last one first; `current`: only those whose rows it still has.
 
     `table` is a path or a `LanceDataset`. Raises what Lance raises where there is none.
     """
@@ -66,7 +67,7 @@ def runs_of(
 def committed_runs(
     dataset: Any, *, since: datetime | None = None, limit: int | None = None
 ) -> Iterator[CommittedRun]:
-    """The runs in the versions that a dataset still has, from the newest back; bounded by time or a count of versions."""
+    """List the runs in the versions that a dataset still has, from the newest back; bounded by time or a count of versions."""
     versions = sorted(dataset.versions(), key=lambda version: -int(version["version"]))
     for version in versions[:limit]:
         committed = _utc(version["timestamp"])
@@ -101,6 +102,6 @@ def properties_of(dataset: Any, version: int) -> dict[str, str]:
     return dict(getattr(transaction, "transaction_properties", None) or {})
 
 
-def _utc(moment: datetime) -> datetime:
-    """A moment of Lance, which has the local clock without a zone."""
-    return moment.astimezone(UTC)
+def _utc(timestamp: datetime) -> datetime:
+    """Read a timestamp of Lance, which has the local clock without a zone."""
+    return timestamp.astimezone(UTC)

@@ -1,12 +1,14 @@
 """The places a value can be read from: a JSON variant, text, or a typed Spark column.
 
+Layer: pipeline.
 Shape: each input is SQL text for one value, with what is known of it; children are reached by name.
 Source: Spark's variant keeps what kind of token a value was, which string columns lose; `to_json` of a scalar variant is
         its exact text with quotes only around strings (numbers beyond 38 digits become doubles).
 """
 
 import re
-from dataclasses import dataclass
+import uuid
+from dataclasses import dataclass, replace
 
 import pyarrow as pa
 from pyspark.sql.types import (
@@ -20,12 +22,15 @@ from pyspark.sql.types import (
     VariantType,
 )
 
-from .errors import PipelineError, did_you_mean
-from .job import Coerce
-from .scalars import Token
-from .sqltext import first_of, literal, name, when
+from schemac.pipeline.errors import PipelineError, did_you_mean
+from schemac.pipeline.job import Coerce
+from schemac.pipeline.scalars import Token
+from schemac.pipeline.sqltext import first_of, literal, name, when
+from schemac.source.catalogue import INVALID_RECORD_PATH, SOURCE_TYPE_MISMATCH, UNKNOWN_SOURCE_COLUMN
 
 Step = str | int
+# Nothing that a text holds by chance, or on purpose.
+NUMBER_MARK = f"_number_{uuid.uuid4().hex}_"
 
 
 @dataclass(frozen=True)
@@ -34,6 +39,17 @@ class Json:
 
     root: str
     steps: tuple[Step, ...] = ()
+    is_marked: bool = False
+    """Whether numbers that a variant has no digits for are strings that begin with a mark."""
+
+    @property
+    def text(self) -> str:
+        """The value as JSON text."""
+        shown = f"to_json({self.variant})"
+        if not self.is_marked:
+            return shown
+        marked = literal(f'"{NUMBER_MARK}([^"]*)"')
+        return f"regexp_replace({shown}, {marked}, '$1')"
 
     @property
     def variant(self) -> str:
@@ -58,7 +74,7 @@ class Typed:
     type: DataType
 
     @property
-    def moment(self) -> pa.TimestampType | None:
+    def timestamp(self) -> pa.TimestampType | None:
         """The timestamp that it is; None for other types."""
         if isinstance(self.type, TimestampNTZType):
             return pa.timestamp("us")
@@ -80,7 +96,7 @@ class Counted(Typed):
     held: pa.DataType
 
     @property
-    def moment(self) -> pa.TimestampType | None:
+    def timestamp(self) -> pa.TimestampType | None:
         """The timestamp that it is; None for a time of day."""
         return self.held if pa.types.is_timestamp(self.held) else None
 
@@ -100,13 +116,13 @@ def variant_path(steps: tuple[Step, ...]) -> str:
             parts.append(f'["{step}"]')
         else:
             raise PipelineError(
-                "unreadable-name", f"key {step!r} has both kinds of quotes: Spark cannot address it"
+                INVALID_RECORD_PATH, f"key {step!r} has both kinds of quotes: Spark cannot address it"
             )
     return "".join(parts)
 
 
 def parse_steps(path: str) -> tuple[Step, ...]:
-    """Steps of a path such as "properties.mag", "geometry.coordinates[0]", "`a.b`.c"."""
+    """Parse a path such as "properties.mag", "geometry.coordinates[0]", "`a.b`.c"."""
     steps: list[Step] = []
     position = 0
     token = re.compile(r"`((?:[^`]|``)*)`|\[(\d+)\]|([^.\[`]+)")
@@ -114,7 +130,7 @@ def parse_steps(path: str) -> tuple[Step, ...]:
         found = token.match(path, position)
         if found is None:
             raise PipelineError(
-                "unreadable-path", f"cannot read the path `{path}` at character {position + 1}"
+                INVALID_RECORD_PATH, f"cannot read the path `{path}` at character {position + 1}"
             )
         quoted, index, plain = found.groups()
         steps.append(int(index) if index is not None else plain or quoted.replace("``", "`"))
@@ -125,7 +141,7 @@ def parse_steps(path: str) -> tuple[Step, ...]:
 
 
 def typed_input(column: str, data_type: DataType) -> Input:
-    """The input that fits a column of a typed source."""
+    """Choose the input that fits a column of a typed source."""
     if isinstance(data_type, VariantType):
         return Json(column)
     if isinstance(data_type, StringType):
@@ -136,36 +152,34 @@ def typed_input(column: str, data_type: DataType) -> Input:
 
 
 def child(parent: Input, label: str) -> Input:
-    """The member of a struct or of a JSON object."""
+    """Reach the member of a struct or of a JSON object."""
     if isinstance(parent, Json):
-        return Json(parent.root, (*parent.steps, label))
+        return replace(parent, steps=(*parent.steps, label))
     if isinstance(parent, Typed) and isinstance(parent.type, StructType):
         if label not in parent.type.names:
             raise unknown_column(label, parent.type.names)
         return typed_input(f"{parent.column}.{name(label)}", parent.type[label].dataType)
-    raise PipelineError("source-type-mismatch", f"`{label}` is looked for in a value that has no members")
+    raise PipelineError(SOURCE_TYPE_MISMATCH, f"`{label}` is looked for in a value that has no members")
 
 
 def follow(parent: Input, steps: tuple[Step, ...]) -> Input:
-    """The value at the end of a path."""
+    """Reach the value at the end of a path."""
     for step in steps:
         if isinstance(step, str):
             parent = child(parent, step)
         elif isinstance(parent, Json):
-            parent = Json(parent.root, (*parent.steps, step))
+            parent = replace(parent, steps=(*parent.steps, step))
         elif isinstance(parent, Typed) and isinstance(parent.type, ArrayType):
             parent = typed_input(f"get({parent.column}, {step})", parent.type.elementType)
         else:
-            raise PipelineError(
-                "source-type-mismatch", f"[{step}] is looked for in a value that has no items"
-            )
+            raise PipelineError(SOURCE_TYPE_MISMATCH, f"[{step}] is looked for in a value that has no items")
     return parent
 
 
 def unknown_column(label: str, known: list[str]) -> PipelineError:
-    """The mistake of naming a column that the source does not have."""
+    """Describe the mistake of naming a column that the source does not have."""
     return PipelineError(
-        "unknown-source-column", f"the source has no column `{label}`", did_you_mean(label, known)
+        UNKNOWN_SOURCE_COLUMN, f"the source has no column `{label}`", did_you_mean(label, known)
     )
 
 
@@ -175,10 +189,10 @@ def is_container(data_type: DataType) -> bool:
 
 
 def token_text(source: Input, null_texts: tuple[str, ...]) -> str:
-    """What stands in the record: a JSON token, or the text; null where there is nothing."""
+    """Take what stands in the record: a JSON token, or the text; null where there is nothing."""
     if isinstance(source, Json):
         nulls = ("null", *(f'"{text}"' for text in null_texts))
-        text = f"to_json({source.variant})"
+        text = source.text
     else:
         nulls = null_texts
         text = source.text if isinstance(source, Text) else _shown(source)
@@ -190,19 +204,19 @@ def token_text(source: Input, null_texts: tuple[str, ...]) -> str:
 
 
 def _shown(source: Typed) -> str:
-    """The value of a column as text; an instant shows that it is one, in the session's UTC."""
+    """Show the value of a column as text; an instant shows that it is one, in the session's UTC."""
     text = f"cast({source.column} as string)"
     return f"concat({text}, 'Z')" if isinstance(source.type, TimestampType) else text
 
 
 def unquoted(j: str) -> str:
-    """The text of a JSON string token."""
+    """Take the quotes off a JSON string token."""
     escaped = f"try_variant_get(try_parse_json({j}), '$', 'string')"
     return when(f"instr({j}, {literal(chr(92))}) > 0", escaped, f"substr({j}, 2, length({j}) - 2)")
 
 
 def exact_text(source: Input, j: str, token: Token, coerce: Coerce) -> str:
-    """The text that a scalar is read from, out of the token."""
+    """Take the text that a scalar is read from out of the token."""
     if not isinstance(source, Json) or token is Token.ANY:
         return j
     is_quoted = f"startswith({j}, '\"')"

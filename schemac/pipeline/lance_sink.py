@@ -1,5 +1,6 @@
 """A Spark data source that writes Lance tables: tasks write fragments, the driver commits them once.
 
+Layer: pipeline.
 Shape: `df.write.format("schemac-lance").mode("append"|"overwrite")` with the options of `SinkOptions`. Where the frame has
        a column `_errors`, rows in which it is not null go to the quarantine dataset instead, in the same pass.
        A write that fails leaves table and quarantine as they were.
@@ -21,18 +22,18 @@ from pyspark.sql.datasource import DataSource, DataSourceArrowWriter, WriterComm
 from pyspark.sql.types import StructType
 
 from schemac.engines.lance._generated.lance import file_pb2 as pb
-
-from . import lance_table, lance_undo
-from .batches import as_lance_reads, to_schema
-from .errors import PipelineError
-from .history import QUARANTINED, ROWS, TABLE, table_seen_from
-from .job import Mode
-from .lance_table import Place
-from .preflight import check_same_schema
-from .progress import Notes
-from .recover import recover
-from .run_identity import RunIdentity
-from .spill import ERRORS, QUARANTINE_SCHEMA, Spill
+from schemac.pipeline import lance_table, lance_undo
+from schemac.pipeline.batches import as_lance_reads, to_schema
+from schemac.pipeline.errors import PipelineError
+from schemac.pipeline.history import QUARANTINED, ROWS, TABLE, table_seen_from
+from schemac.pipeline.job import Mode
+from schemac.pipeline.lance_table import Place
+from schemac.pipeline.preflight import check_same_schema
+from schemac.pipeline.progress import Notes
+from schemac.pipeline.recover import recover
+from schemac.pipeline.run_identity import RunIdentity
+from schemac.pipeline.spill import ERRORS, QUARANTINE_SCHEMA, QuarantineBuffer
+from schemac.source.catalogue import EMPTIED_TABLE, SINK_OPTION, TABLE_EXISTS, TOO_MANY_QUARANTINED
 
 
 @dataclass
@@ -67,13 +68,13 @@ class SinkOptions:
     """The table's `lance.file.Schema` in base64, where its fields have other ids than Lance would give a new table."""
 
     def message(self) -> pb.Schema | None:
-        """The message with the ids that the table's fields are to have."""
+        """Decode the message with the ids that the table's fields are to have."""
         return (
             None if self.lance_schema is None else pb.Schema.FromString(base64.b64decode(self.lance_schema))
         )
 
     def read_schema(self) -> pa.Schema:
-        """The table's Arrow schema."""
+        """Decode the table's Arrow schema."""
         try:
             if len(self.schema) < 4096 and self.schema.endswith(".arrow"):
                 with open(self.schema, "rb") as file:
@@ -81,14 +82,14 @@ class SinkOptions:
             return pa.ipc.read_schema(pa.BufferReader(base64.b64decode(self.schema, validate=True)))
         except (OSError, ValueError) as error:
             raise PipelineError(
-                "unreadable-schema",
+                SINK_OPTION,
                 f"option `schema` cannot be read: {error}",
                 "give the path of build/<dataset>/arrow/schema.arrow, or its bytes in base64",
             ) from error
 
 
 def encode_message(fields: Sequence[bytes], metadata: Mapping[str, bytes]) -> str | None:
-    """The message with these fields as the option `lance_schema` takes it; None where Lance would give the same ids."""
+    """Encode these fields as the option `lance_schema` takes them; None where Lance would give the same ids."""
     message = pb.Schema(fields=[pb.Field.FromString(field) for field in fields], metadata=dict(metadata))
     if [field.id for field in message.fields] == list(range(len(message.fields))):
         return None
@@ -96,12 +97,12 @@ def encode_message(fields: Sequence[bytes], metadata: Mapping[str, bytes]) -> st
 
 
 def encode_schema(schema: pa.Schema) -> str:
-    """The schema as the option `schema` takes it."""
+    """Encode the schema as the option `schema` takes it."""
     return base64.b64encode(schema.serialize().to_pybytes()).decode()
 
 
 def sink_options(options: Any) -> SinkOptions:
-    """The options out of Spark's, whose keys ignore case."""
+    """Read the options out of Spark's, whose keys ignore case."""
     folded = {name.lower(): text for name, text in dict(options).items()}
     found: dict[str, Any] = {}
     for name in SinkOptions.__dataclass_fields__:
@@ -110,7 +111,7 @@ def sink_options(options: Any) -> SinkOptions:
             found[name] = text
     for name in ("path", "schema"):
         if name not in found:
-            raise PipelineError("missing-option", f"the sink `{LanceSink.name()}` needs the option `{name}`")
+            raise PipelineError(SINK_OPTION, f"the sink `{LanceSink.name()}` needs the option `{name}`")
     for name in ("must_create", "keep_rows"):
         if name in found:
             found[name] = found[name].lower() == "true"
@@ -124,11 +125,11 @@ class LanceSink(DataSource):  # type: ignore[misc]  # PySpark is not followed
 
     @classmethod
     def name(cls) -> str:
-        """The word for `format`."""
+        """Return the word for `format`."""
         return "schemac-lance"
 
     def writer(self, schema: StructType, overwrite: bool) -> "LanceWriter":
-        """A writer for one run."""
+        """Make a writer for one run."""
         return LanceWriter(sink_options(self.options), overwrite, ERRORS in schema.names)
 
 
@@ -147,7 +148,11 @@ class LanceWriter(DataSourceArrowWriter):  # type: ignore[misc]  # PySpark is no
             recover(options.path, options.quarantine if is_split else None, self._storage_options())
         self.table = self._place(options.path, "overwrite" if overwrite else "append")
         if self.table.mode != "create" and options.must_create:
-            raise PipelineError("table-exists", f"there is a table at `{options.path}` already")
+            raise PipelineError(
+                TABLE_EXISTS,
+                f"there is a table at `{options.path}` already",
+                "write with the mode `append` or `overwrite`, without the option `must_create`",
+            )
         if self.table.mode == "append":
             self._check_schema()
         quarantine = options.quarantine if is_split else None
@@ -186,12 +191,12 @@ class LanceWriter(DataSourceArrowWriter):  # type: ignore[misc]  # PySpark is no
         check_same_schema(self.table.path, table, self.schema)
 
     def write(self, iterator: Iterator[pa.RecordBatch]) -> Written:
-        """Writes the rows of one task."""
+        """Write the rows of one task."""
         import lance  # noqa: F401
 
         written, schema = Written(), self.schema
-        with tempfile.TemporaryFile() as spill:
-            bad = Spill(spill, self.run.id)
+        with tempfile.TemporaryFile() as file:
+            bad = QuarantineBuffer(file, self.run.id)
             notes = Notes(self.table.staging if self.table.is_staged else None, _task())
             good = self._good_batches(_counted(iterator, notes), schema, bad, written)
             failure: list[BaseException] = []
@@ -211,7 +216,7 @@ class LanceWriter(DataSourceArrowWriter):  # type: ignore[misc]  # PySpark is no
         return written
 
     def _good_batches(
-        self, batches: Iterator[pa.RecordBatch], schema: pa.Schema, bad: "Spill", written: Written
+        self, batches: Iterator[pa.RecordBatch], schema: pa.Schema, bad: QuarantineBuffer, written: Written
     ) -> Iterator[pa.RecordBatch]:
         for batch in batches:
             if self.is_split:
@@ -221,7 +226,7 @@ class LanceWriter(DataSourceArrowWriter):  # type: ignore[misc]  # PySpark is no
                 yield to_schema(batch, schema)
 
     def commit(self, messages: Sequence[WriterCommitMessage | None]) -> None:
-        """Makes the rows appear. The quarantine comes first, so that no record is ever in neither; the table decides.
+        """Make the rows appear. The quarantine comes first, so that no record is ever in neither; the table decides.
 
         Whoever reads the quarantine knows by the table which of its rows count (see `history`).
         """
@@ -272,7 +277,7 @@ class LanceWriter(DataSourceArrowWriter):  # type: ignore[misc]  # PySpark is no
             if self.options.report is not None:
                 with open(self.options.report, "w") as file:
                     json.dump({**report, "over_limit": limit}, file)
-            raise PipelineError("too-many-quarantined", f"{bad} records do not fit, the limit is {limit}")
+            raise PipelineError(TOO_MANY_QUARANTINED, f"{bad} records do not fit, the limit is {limit}")
 
     def _check_emptied(self, report: dict[str, Any]) -> None:
         """Refuses to put nothing in the place of rows: an input that is empty by mistake would empty the table."""
@@ -283,11 +288,11 @@ class LanceWriter(DataSourceArrowWriter):  # type: ignore[misc]  # PySpark is no
         if rows:
             message = f"no record is there to take the place of the {rows} rows of `{self.table.path}`"
             raise PipelineError(
-                "emptied-table", message, "set `allowEmpty: true` under `target` if that is meant"
+                EMPTIED_TABLE, message, "set `allowEmpty: true` under `target` if that is meant"
             )
 
     def abort(self, messages: Sequence[WriterCommitMessage | None]) -> None:
-        """Removes what was written."""
+        """Remove what was written."""
         results = [message for message in messages if isinstance(message, Written)]
         lance_undo.discard(self.table, [text for result in results for text in result.fragments])
         if self.quarantine is not None:
@@ -295,13 +300,13 @@ class LanceWriter(DataSourceArrowWriter):  # type: ignore[misc]  # PySpark is no
 
 
 def _task() -> int | None:
-    """The number of the task, where there is one."""
+    """Return the number of the task, where there is one."""
     context = TaskContext.get()
     return None if context is None else int(context.partitionId())
 
 
 def _counted(batches: Iterator[pa.RecordBatch], notes: Notes) -> Iterator[pa.RecordBatch]:
-    """The batches; their rows are noted for whoever watches."""
+    """Pass the batches on, and note their rows for whoever watches."""
     for batch in batches:
         notes.add(batch.num_rows)
         yield batch
@@ -310,7 +315,7 @@ def _counted(batches: Iterator[pa.RecordBatch], notes: Notes) -> Iterator[pa.Rec
 def _remembering(
     first: pa.RecordBatch, rest: Iterator[pa.RecordBatch], failure: list[BaseException]
 ) -> Iterator[pa.RecordBatch]:
-    """The batches; an error is kept, for Lance would wrap it beyond recognition."""
+    """Pass the batches on, and keep an error, for Lance would wrap it beyond recognition."""
     yield first
     try:
         yield from rest
@@ -320,7 +325,7 @@ def _remembering(
 
 
 def encode_options(options: SinkOptions) -> dict[str, str]:
-    """The options as Spark takes them."""
+    """Encode the options as Spark takes them."""
     texts = {}
     for name, value in asdict(options).items():
         if value is not None:

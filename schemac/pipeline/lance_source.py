@@ -1,5 +1,6 @@
 """Reads a Lance table with Spark, one task for each fragment.
 
+Layer: pipeline.
 Shape: a frame of the table's columns as Spark can hold them: unsigned integers widened, fixed-size lists as lists,
        half floats as floats; blob columns are left out. The version is fixed when the frame is made.
 """
@@ -13,11 +14,13 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
 from pyspark.sql.types import StructType
 
-from . import lance_table
-from .errors import PipelineError
-from .job import Source
-from .scalars import extension_name
-from .session import register
+from schemac.engines.lance.tables.live_table import open_dataset
+from schemac.pipeline import lance_table
+from schemac.pipeline.errors import PipelineError
+from schemac.pipeline.job import Source
+from schemac.pipeline.scalars import extension_name
+from schemac.pipeline.session import register
+from schemac.source.catalogue import INPUT_NOT_FOUND
 
 ROWS_PER_BATCH = 8192
 WIDER = {
@@ -31,13 +34,13 @@ WIDER |= {pa.large_binary(): pa.binary(), pa.string_view(): pa.string(), pa.bina
 
 
 def read_lance(spark: SparkSession, source: Source) -> DataFrame:
-    """The rows of one or more tables of one schema."""
+    """Read the rows of one or more tables of one schema."""
     register(spark, LanceTables)
     frames = []
     for path in source.path:
         table = lance_table.open_table(path)
         if table is None:
-            raise PipelineError("input-not-found", f"there is no Lance table at `{path}`")
+            raise PipelineError(INPUT_NOT_FOUND, f"there is no Lance table at `{path}`")
         version = source.options.get("version", str(table.version))
         frames.append(spark.read.format(LanceTables.name()).options(path=path, version=version).load())
     first, *others = frames
@@ -51,7 +54,7 @@ class LanceTables(DataSource):  # type: ignore[misc]  # PySpark is not followed
 
     @classmethod
     def name(cls) -> str:
-        """The word for `format`."""
+        """Return the word for `format`."""
         return "schemac-lance-table"
 
     def schema(self) -> StructType:
@@ -61,13 +64,11 @@ class LanceTables(DataSource):  # type: ignore[misc]  # PySpark is not followed
         return from_arrow_schema(_spark_schema(self._table().schema))
 
     def reader(self, schema: StructType) -> "LanceReader":
-        """A reader of the pinned version."""
+        """Make a reader of the pinned version."""
         return LanceReader(self.options["path"], int(self.options["version"]))
 
     def _table(self) -> Any:
-        import lance
-
-        return lance.dataset(self.options["path"], version=int(self.options["version"]))
+        return open_dataset(self.options["path"], int(self.options["version"]))
 
 
 class LanceReader(DataSourceReader):  # type: ignore[misc]  # PySpark is not followed
@@ -78,9 +79,7 @@ class LanceReader(DataSourceReader):  # type: ignore[misc]  # PySpark is not fol
         self.version = version
 
     def _table(self) -> Any:
-        import lance
-
-        return lance.dataset(self.path, version=self.version)
+        return open_dataset(self.path, self.version)
 
     def partitions(self) -> list[InputPartition]:
         """One for each fragment."""
@@ -89,7 +88,7 @@ class LanceReader(DataSourceReader):  # type: ignore[misc]  # PySpark is not fol
         ]
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
-        """The rows of one fragment."""
+        """Read the rows of one fragment."""
         table = self._table()
         schema = _spark_schema(table.schema)
         fragment = table.get_fragment(json.loads(partition.value))

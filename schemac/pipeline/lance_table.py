@@ -1,5 +1,6 @@
 """A Lance table as the writer meets it: is it there, where do tasks put files, how does it all appear at once.
 
+Layer: pipeline.
 Shape: tasks write fragments beside the table, in a folder that no reader looks into; the commit moves their files in and
        adds one version. What is not committed never was in the table, and leaves with its folder.
 Errors: PipelineError where the table is there, is not there, or has another schema than expected.
@@ -19,31 +20,28 @@ import pyarrow as pa
 from schemac.engines.lance._generated.lance import file_pb2 as pb
 from schemac.engines.lance.tables.differences import differences
 from schemac.engines.lance.tables.fields import lance_schema
-from schemac.engines.lance.tables.live_table import lance_errors
-
-from . import staging
-from .errors import PipelineError
-from .history import UNFINISHED
-from .run_identity import RunIdentity
-from .staging import AGAIN
+from schemac.engines.lance.tables.live_table import lance_errors, open_dataset
+from schemac.pipeline import staging
+from schemac.pipeline.errors import PipelineError
+from schemac.pipeline.history import UNFINISHED
+from schemac.pipeline.run_identity import RunIdentity
+from schemac.pipeline.staging import AGAIN
+from schemac.source.catalogue import ABANDONED_RUN, CONCURRENT_RUN, UNREADABLE_TABLE
 
 TABLE_FOLDERS = ("data", "_transactions", "_versions")
 
 
 def open_table(path: str, storage_options: dict[str, str] | None = None) -> Any | None:
-    """The table, or None where there is none. Anything else that keeps it from being opened is raised."""
-    import lance
-
+    """Open the table; None where there is none. Anything else that keeps it from being opened is raised."""
     if is_local(path) and os.path.isfile(local_path(path)):
         return None
     try:
-        with lance_errors():
-            return lance.dataset(path, storage_options=storage_options or None)
-    except (ValueError, OSError) as error:
+        return open_dataset(path, storage_options=storage_options)
+    except (ValueError, OSError, RuntimeError) as error:
         if "was not found" in str(error):
             return None
         raise PipelineError(
-            "unreadable-table", f"cannot open the table `{path}`: {str(error).splitlines()[0]}"
+            UNREADABLE_TABLE, f"cannot open the table `{path}`: {str(error).splitlines()[0]}"
         ) from error
 
 
@@ -53,7 +51,7 @@ def is_local(path: str) -> bool:
 
 
 def local_path(path: str) -> str:
-    """The path without its scheme."""
+    """Strip the scheme off a path."""
     return path.removeprefix("file://")
 
 
@@ -75,7 +73,7 @@ class Place:
     """What the transaction that adds the rows says of them, beside the run's identity."""
 
     def transaction(self, operation: Any, read_version: int | None, **more: str) -> Any:
-        """The operation as a transaction of the run."""
+        """Make the operation a transaction of the run."""
         import lance
 
         return lance.Transaction(read_version or 0, operation, transaction_properties=self.told(**more))
@@ -99,7 +97,7 @@ def prepare(
     max_rows_per_file: int,
     run: RunIdentity,
 ) -> Place:
-    """The place for a run that appends to a table, or replaces its rows; either makes the table where it is missing."""
+    """Choose the place for a run that appends to a table, or replaces its rows; either makes the table where it is missing."""
     table = open_table(path, storage_options)
     folder = path
     if is_local(path):
@@ -111,7 +109,7 @@ def prepare(
 
 
 def open_staging(place: Place) -> None:
-    """Makes the folder that tasks write to."""
+    """Make the folder that tasks write to."""
     if not place.is_staged:
         return
     # The mark comes first: whatever is interrupted from here on is known to be a run's.
@@ -143,12 +141,12 @@ def write_fragments(place: Place, schema: pa.Schema, batches: Iterator[pa.Record
         if not staging.is_in_use(place.staging):
             # The run was given up while this task was writing; its files came after the sweep.
             close_staging(place)
-        raise PipelineError("given-up", "the run was given up while this task was writing")
+        raise PipelineError(ABANDONED_RUN, "the run was given up while this task was writing")
     return [json.dumps(fragment.to_json()) for fragment in fragments]
 
 
 def _renewing(place: Place, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """The batches; says from time to time that the run is alive."""
+    """Pass the batches on, and say from time to time that the run is alive."""
     renewed = 0.0
     for batch in batches:
         if place.is_staged and time.monotonic() - renewed > staging.RENEWED_SECONDS:
@@ -165,7 +163,7 @@ def commit(
     may_join: bool = False,
     lance_message: pb.Schema | None = None,
 ) -> int:
-    """Adds the fragments to the table, or makes it of them; the new version. `lance_message` has ids that Lance would not give.
+    """Add the fragments to the table, or make it of them; return the new version. `lance_message` has ids that Lance would not give.
 
     A table that another run has made meanwhile is joined, if it may be: its schema is known to be the same.
     """
@@ -173,7 +171,7 @@ def commit(
     if made is not None:
         if not may_join:
             message = f"another run has made a table at `{place.path}` meanwhile"
-            raise PipelineError("table-exists", message, AGAIN)
+            raise PipelineError(CONCURRENT_RUN, message, AGAIN)
         place = replace(place, mode="append", read_version=made.version)
     if place.is_staged:
         staging.start_commit(place.staging, list(file_names(fragments)))
@@ -185,7 +183,7 @@ def commit(
     except OSError as error:
         if type(error).__name__ == "CommitConflictError" or "conflict" in str(error).lower():
             message = f"another run has replaced the rows of `{place.path}` meanwhile"
-            raise PipelineError("table-changed", message, AGAIN) from error
+            raise PipelineError(CONCURRENT_RUN, message, AGAIN) from error
         raise
 
 
@@ -218,7 +216,7 @@ def _commit(place: Place, schema: pa.Schema, fragments: list[str]) -> int:
 
 
 def _commit_with_ids(place: Place, fragments: list[str], message: pb.Schema) -> int:
-    """Makes the table of the fragments, or puts them in the place of its rows, with the ids of the message.
+    """Make the table of the fragments, or put them in the place of its rows, with the ids of the message.
 
     Lance numbers what it makes; so a table without columns comes first, and its schema with the rows. The rows of a
     table that has the schema already are replaced by one commit. A new table on this machine is made where no reader
@@ -230,7 +228,7 @@ def _commit_with_ids(place: Place, fragments: list[str], message: pb.Schema) -> 
     options = place.storage_options or None
     with lance_errors():
         if place.mode == "overwrite":
-            table = lance.dataset(place.path, version=place.read_version, storage_options=options)
+            table = open_dataset(place.path, place.read_version, options)
             expected = [field.SerializeToString() for field in message.fields]
             if not differences(expected, table.lance_schema):
                 old = [fragment.fragment_id for fragment in table.get_fragments()]
@@ -257,7 +255,7 @@ def _commit_with_ids(place: Place, fragments: list[str], message: pb.Schema) -> 
 
 
 def _with_ids(fragment: str, ids: list[int]) -> Any:
-    """The fragment with the table's ids in the place of those that its writer counted."""
+    """Put the table's ids into the fragment, in the place of those that its writer counted."""
     import lance
 
     told = json.loads(fragment)
@@ -271,7 +269,7 @@ def _publish(place: Place) -> None:
     versions = os.path.join(place.path, "_versions")
     if os.path.isdir(versions) and any(name.endswith(".manifest") for name in os.listdir(versions)):
         message = f"another run has made a table at `{place.path}` meanwhile"
-        raise PipelineError("table-exists", message, AGAIN)
+        raise PipelineError(CONCURRENT_RUN, message, AGAIN)
     for folder in ("_transactions", "_versions"):
         os.makedirs(os.path.join(place.path, folder), exist_ok=True)
     made = os.path.join(place.staging, "_transactions")
@@ -284,7 +282,7 @@ def _publish(place: Place) -> None:
 
 
 def _move_in(place: Place, fragments: list[str]) -> None:
-    """Moves the files of finished tasks to where the table's files are; a file that is not moved leaves with staging."""
+    """Move the files of finished tasks to where the table's files are; a file that is not moved leaves with staging."""
     source, destination = os.path.join(place.staging, "data"), os.path.join(place.path, "data")
     os.makedirs(destination, exist_ok=True)
     for name in file_names(fragments):
@@ -301,7 +299,7 @@ def file_names(fragments: list[str]) -> Iterator[str]:
 
 
 def close_staging(place: Place) -> None:
-    """Removes the folder that tasks wrote to, with everything that is still in it."""
+    """Remove the folder that tasks wrote to, with everything that is still in it."""
     if place.is_staged:
         staging.remove(place.staging)
         if place.mode == "create":
@@ -309,7 +307,7 @@ def close_staging(place: Place) -> None:
 
 
 def remove_if_empty(path: str) -> None:
-    """Removes a folder in which a table was to be made, and nothing is."""
+    """Remove a folder in which a table was to be made, and nothing is."""
     for folder in (*(os.path.join(path, name) for name in TABLE_FOLDERS), path):
         with contextlib.suppress(OSError):
             os.rmdir(folder)

@@ -1,5 +1,6 @@
 """Takes back what a run has written: files that no version names, and commits that are not to count.
 
+Layer: pipeline.
 Shape: a `Place`, or the path of a dataset; what others have written since stays.
 """
 
@@ -12,11 +13,17 @@ from typing import Any
 import pyarrow as pa
 
 from schemac.engines.lance.tables.live_table import lance_errors
-
-from . import staging
-from .history import committed_runs
-from .lance_table import Place, close_staging, file_names, is_local, open_table, remove_if_empty
-from .run_identity import RunIdentity
+from schemac.pipeline import staging
+from schemac.pipeline.history import committed_runs
+from schemac.pipeline.lance_table import (
+    Place,
+    close_staging,
+    file_names,
+    is_local,
+    open_table,
+    remove_if_empty,
+)
+from schemac.pipeline.run_identity import RunIdentity
 
 
 def has_happened(run: RunIdentity, table: str, storage_options: dict[str, str] | None) -> bool:
@@ -33,7 +40,7 @@ def named_files(table: Any) -> set[str]:
 
 
 def discard(place: Place, fragments: list[str]) -> None:
-    """Removes what a run wrote and did not commit; what a version of the table names stays."""
+    """Remove what a run wrote and did not commit; what a version of the table names stays."""
     table = open_table(place.path, place.storage_options)
     if table is not None:
         named = named_files(table)
@@ -47,7 +54,7 @@ def discard(place: Place, fragments: list[str]) -> None:
 
 
 def remove_data(path: str, names: Iterable[str]) -> None:
-    """Removes data files, and the blobs beside them, that no version of the table names."""
+    """Remove data files, and the blobs beside them, that no version of the table names."""
     for name in names:
         for entry in (
             os.path.join(path, "data", name),
@@ -77,7 +84,7 @@ def take_back(place: Place, version: int, run: str) -> None:
 
 
 def take_back_at(path: str, version: int, run: str, storage_options: dict[str, str] | None) -> None:
-    """The same for a dataset that no run has open."""
+    """Do the same for a dataset that no run has open."""
     import lance
 
     options = storage_options or None
@@ -93,7 +100,7 @@ def take_back_at(path: str, version: int, run: str, storage_options: dict[str, s
 
 
 def _remove_dataset(path: str) -> None:
-    """Removes the table at a path, not what runs have staged in it."""
+    """Remove the table at a path, not what runs have staged in it."""
     for name in os.listdir(path):
         if not name.startswith(staging.PREFIX):
             entry = os.path.join(path, name)

@@ -3,7 +3,7 @@
 Layer: pipeline.
 Shape: paths in the file are relative to the file, and become absolute, for Spark may run in another folder than
 this process; those of object stores stay.
-Errors: SC611 pipeline-file, SC614 source-option, and whatever its manifest has.
+Errors: SC611 pipeline-file, SC614 source-option, SC620 to SC626 of `fields`, and whatever its manifest has.
 """
 
 from collections.abc import Mapping
@@ -23,7 +23,7 @@ from schemac.pipeline.job import Job
 from schemac.pipeline.mapping import mapping_mistakes
 from schemac.pipeline.source_options import option_mistakes
 from schemac.project.configuration import Project, find_project
-from schemac.project.discovery import lock_path
+from schemac.project.discovery import has_lock
 from schemac.project.locking import locked_datasets
 from schemac.project.options import Options
 from schemac.project.stages import check_source, emit
@@ -58,7 +58,7 @@ class LoadedJob:
 
 
 def load_job(path: Path, report: Report) -> LoadedJob | None:
-    """The job of a pipeline file, or None after saying what is wrong with it."""
+    """Load the job of a pipeline file; None after saying what is wrong with it."""
     source = read_text(path, str(path), report)
     documents = parse(source, report) if source is not None else []
     if report.has_errors:
@@ -123,7 +123,7 @@ def _with_schema(job: Job, path: Path, document: Document, report: Report) -> Lo
         return None
     (dataset,) = wanted
     loaded = _lowered(job, dataset, project, document, report)
-    if loaded is None or not lock_path(manifest).exists():
+    if loaded is None or not has_lock(manifest):
         return loaded
     locked = locked_datasets(manifest, str(manifest), [dataset], report, is_error=True)
     return None if report.has_errors else replace(loaded, numbers=locked[dataset.name].found.numbers)
@@ -132,7 +132,7 @@ def _with_schema(job: Job, path: Path, document: Document, report: Report) -> Lo
 def _lowered(
     job: Job, dataset: LogicalDataset, project: Project, document: Document, report: Report
 ) -> LoadedJob | None:
-    """The job with its schema as Lance will have it, unless Lance refuses it."""
+    """Compile the schema of a job as Lance will have it; None where Lance refuses it."""
     lowering = LoweringOptions(project.defaults)
     emit(dataset, Options(targets=("lance",), lowering=lowering), report)
     if report.has_errors:
@@ -140,18 +140,18 @@ def _lowered(
     loaded = LoadedJob(job, dataset, lower(dataset, lowering))
     for mistake in mapping_mistakes(job, loaded.arrow_schema):
         found = Complaint(
-            PIPELINE_FILE,
+            mistake.error.code,
             _place_in(document, mistake.place),
             mistake.error.message,
             mistake.error.help or "",
             mistake.is_key,
         )
-        _complain(document, found, report)
+        _complain(document, found, report, mistake.error.code)
     return None if report.has_errors else loaded
 
 
 def _place_in(document: Document, place: tuple[str, ...]) -> tuple[str, ...]:
-    """The place, as far as the file has it: `m: a.b` is short for `m: {from: a.b}`."""
+    """Follow the place as far as the file has it: `m: a.b` is short for `m: {from: a.b}`."""
     value = document.value
     for i, part in enumerate(place):
         if not isinstance(value, dict) or part not in value:
@@ -161,7 +161,7 @@ def _place_in(document: Document, place: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _with_paths(job: Job, folder: Path) -> Job:
-    """The job with paths that hold from the working folder."""
+    """Make the paths of a job hold from the working folder."""
 
     def resolved(path: str) -> str:
         return path if "://" in path else str((folder / path).absolute())

@@ -1,5 +1,6 @@
 """Finds the mistakes in `fields` of a pipeline file, and what its schema cannot have, before Spark starts.
 
+Layer: pipeline.
 Shape: a job and its Arrow schema in; each mistake with its place in the file (keys from the root) out.
 """
 
@@ -8,14 +9,21 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
-from .clocks import Clock, with_zones, zone_of
-from .errors import PipelineError, did_you_mean
-from .inputs import parse_steps
-from .job import FieldSource, Job
-from .patterns import has_optional_zone, pattern_mistake
-from .scalars import scalar_of, storage_type
-from .shapes import is_list, is_scalar
-from .spill import ERRORS, RAW, SOURCE
+from schemac.pipeline.clocks import Clock, with_zones, zone_of
+from schemac.pipeline.errors import PipelineError, did_you_mean
+from schemac.pipeline.inputs import parse_steps
+from schemac.pipeline.job import FieldSource, Job
+from schemac.pipeline.patterns import has_optional_zone, pattern_mistake
+from schemac.pipeline.scalars import scalar_of, storage_type
+from schemac.pipeline.shapes import is_list, is_scalar
+from schemac.pipeline.spill import ERRORS, RAW, SOURCE
+from schemac.source.catalogue import (
+    INVALID_PATTERN,
+    MISPLACED_FORMAT,
+    MISPLACED_ZONE,
+    RESERVED_NAME,
+    UNKNOWN_FIELD,
+)
 
 RESERVED = (ERRORS, RAW, SOURCE)
 
@@ -33,7 +41,7 @@ def mapping_mistakes(job: Job, schema: pa.Schema) -> Iterator[Mistake]:
     """All mistakes."""
     for label in RESERVED:
         if label in schema.names:
-            error = PipelineError("reserved-name", f"a field cannot be called `{label}` in a pipeline")
+            error = PipelineError(RESERVED_NAME, f"a field cannot be called `{label}` in a pipeline")
             yield Mistake(("schema",), error)
     for member in schema:
         yield from _unsupported(member)
@@ -41,7 +49,7 @@ def mapping_mistakes(job: Job, schema: pa.Schema) -> Iterator[Mistake]:
     for label, origin in job.fields.items():
         if label not in schema.names:
             message = f"`fields` names `{label}`, the schema has no such field"
-            error = PipelineError("unknown-field", message, did_you_mean(label, schema.names))
+            error = PipelineError(UNKNOWN_FIELD, message, did_you_mean(label, schema.names))
             yield Mistake(("fields", label), error, is_key=True)
         elif origin is not None:
             yield from _origin_mistakes(label, origin, schema.field(label))
@@ -75,25 +83,27 @@ def _origin_mistakes(label: str, origin: FieldSource, member: pa.Field) -> Itera
         except PipelineError as caught:
             yield Mistake((*place, "from"), caught)
     held, is_ = storage_type(member.type), pa.types
-    is_moment = is_scalar(member) and bool(is_.is_date(held) or is_.is_timestamp(held))
+    is_temporal = is_scalar(member) and bool(is_.is_date(held) or is_.is_timestamp(held))
     told = [key for key in ("format", "epoch") if getattr(origin, key) is not None]
-    if told and not is_moment:
+    if told and not is_temporal:
         error = PipelineError(
-            "unfit-format",
+            MISPLACED_FORMAT,
             f"`{label}` is {member.type}: `{told[0]}` is for dates and timestamps",
             f"leave `{told[0]}` out, or give the field a Date or Timestamp type",
         )
         yield Mistake((*place, told[0]), error)
     elif len(told) == 2:
         error = PipelineError(
-            "unfit-format", f"`{label}` has both `format` and `epoch`", "text has a format, a number an epoch"
+            MISPLACED_FORMAT,
+            f"`{label}` has both `format` and `epoch`",
+            "text has a format, a number an epoch",
         )
         yield Mistake((*place, "epoch"), error)
     elif origin.format is not None and is_.is_timestamp(held) and (half := _half_zone(origin.format, member)):
         yield Mistake((*place, "format"), half)
     elif origin.format is not None and (mistake := pattern_mistake(origin.format)) is not None:
         error = PipelineError(
-            "unreadable-format",
+            INVALID_PATTERN,
             f"the pattern `{origin.format}` cannot be used: {mistake}",
             "see https://spark.apache.org/docs/latest/sql-ref-datetime-pattern.html",
         )
@@ -102,18 +112,18 @@ def _origin_mistakes(label: str, origin: FieldSource, member: pa.Field) -> Itera
         is_.is_timestamp(storage_type(part.type)) for part in _scalars(member)
     ):
         error = PipelineError(
-            "unfit-zone", f"`{label}` is {member.type}: `zone` is for timestamps", "leave `zone` out"
+            MISPLACED_ZONE, f"`{label}` is {member.type}: `zone` is for timestamps", "leave `zone` out"
         )
         yield Mistake((*place, "zone"), error)
 
 
 def _half_zone(pattern: str, member: pa.Field) -> PipelineError | None:
-    """A pattern that reads a zone where there is one, for a field whose clocks are not those of UTC."""
+    """Refuse a pattern that reads a zone where there is one, for a field whose clocks are not those of UTC."""
     zone = member.type.tz
     if zone is None or Clock.of(zone, zone_of(member)).zone == "UTC" or not has_optional_zone(pattern):
         return None
     return PipelineError(
-        "unfit-format",
+        MISPLACED_FORMAT,
         f"the pattern `{pattern}` reads a zone only sometimes, and Spark would take UTC the other times",
         "take the zone out of the brackets, or out of the pattern",
     )

@@ -1,12 +1,14 @@
 """Asks a standalone master whether it is there, before Spark does so for minutes and gives another reason.
 
-Errors: `unreachable-master`, with the cause for each of the addresses.
+Layer: pipeline.
+Errors: SC672 unreachable-master, with the cause for each of the addresses.
 """
 
 import re
 import socket
 
-from .errors import PipelineError
+from schemac.pipeline.errors import PipelineError
+from schemac.source.catalogue import UNREACHABLE_MASTER
 
 ADDRESS = re.compile(r"(?P<host>\[[^\]]+\]|[^:,]+):(?P<port>\d+)")
 ANSWERS_WITHIN_SECONDS = 5.0
@@ -14,7 +16,7 @@ STANDALONE = "spark://"
 
 
 def check_master(master: str) -> None:
-    """Raises where no address of a `spark://` master takes a connection; other masters are asked by Spark alone."""
+    """Raise where no address of a `spark://` master takes a connection; other masters are asked by Spark alone."""
     if not master.startswith(STANDALONE):
         return
     causes = []
@@ -29,7 +31,7 @@ def check_master(master: str) -> None:
             return
     said = "; ".join(causes) or "it has no address such as spark://host:7077"
     raise PipelineError(
-        "unreachable-master",
+        UNREACHABLE_MASTER,
         f"the Spark master `{master}` cannot be reached: {said}",
         "start it, or name another one as `spark: {master: ...}`; `local[*]` needs none",
     )

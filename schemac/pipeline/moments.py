@@ -1,5 +1,6 @@
 """Dates, timestamps, times of day and durations, out of ISO 8601 text, a pattern, or a count since 1970-01-01.
 
+Layer: pipeline.
 Shape: SQL text for the value and for the broken rule, from SQL text of the exact text (see `scalars`).
 Units: a timestamp in nanoseconds, a time of day and a duration are counts in their own unit (bigint); others are
        Spark's date and timestamp, which count microseconds.
@@ -10,10 +11,10 @@ from collections.abc import Callable
 import pyarrow as pa
 
 from schemac.attributes.zones import is_utc
-
-from .clocks import DAY_MICROSECONDS, Clock
-from .patterns import has_zone
-from .sqltext import first_of, let, literal, matches, when
+from schemac.kinds.units import ARROW_PER_SECOND, FRACTION_DIGITS, PER_SECOND
+from schemac.pipeline.clocks import DAY_MICROSECONDS, Clock
+from schemac.pipeline.patterns import has_zone
+from schemac.pipeline.sqltext import first_of, let, literal, matches, when
 
 Text = Callable[[str], str]
 
@@ -30,18 +31,13 @@ STANDARD = rf"{DATE}[T ][0-9]{{2}}:[0-9]{{2}}:[0-9]{{2}}(?:\.[0-9]+)?"
 STANDARD_ZONE = "(?:Z|[+-][0-9]{2}:[0-9]{2})"
 NUMBER = r"[+-]?[0-9]+(?:\.[0-9]*)?(?:[eE]\+?[0-9]+)?"
 
-FRACTION_DIGITS = {"s": 0, "ms": 3, "us": 6, "ns": 9}
-UNITS_PER_SECOND = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
-NANOSECONDS_PER = {
+NANOSECONDS_PER: dict[str, int] = {
     "Day": 86_400 * 10**9,
-    "Second": 10**9,
-    "Millisecond": 10**6,
-    "Microsecond": 10**3,
-    "Nanosecond": 1,
+    **{unit: 10**9 // count for unit, count in PER_SECOND.items()},
 }
 
 
-def moment(
+def date_or_timestamp(
     data_type: pa.DataType, *, pattern: str | None, epoch: str | None, zone: str | None
 ) -> tuple[str, Text, Text] | None:
     """Spark type, value and rule for a date or a timestamp; None for other types. `zone` is that of its clocks."""
@@ -117,7 +113,7 @@ def _clock_pattern(unit: str) -> str:
 
 
 def _clock_of_text(data_type: pa.DataType) -> tuple[Text, Text]:
-    """A clock stays one: a field without a zone."""
+    """Read a clock that stays one: a field without a zone."""
     exact = f"{DATE}[Tt ]{_clock_pattern(data_type.unit)}"
     loose = f"{YEARLESS}[Tt ]{CLOCK.replace('FRACTION', ANY_FRACTION)}"
 
@@ -138,7 +134,7 @@ def _clock_of_text(data_type: pa.DataType) -> tuple[Text, Text]:
 
 
 def _instant_of_text(data_type: pa.DataType, clock: Clock) -> tuple[Text, Text]:
-    """An instant, out of a text with a zone; or without one, as the clock has it."""
+    """Read an instant out of a text with a zone; or without one, as the clock has it."""
     exact = f"{DATE}[Tt ]{_clock_pattern(data_type.unit)}"
     loose = f"{YEARLESS}[Tt ]{CLOCK.replace('FRACTION', ANY_FRACTION)}"
 
@@ -180,7 +176,7 @@ def _range_or_precision(t: str) -> str:
 
 
 def _spelled_out(t: str, *, has_zone: bool) -> str:
-    """The text with the seconds, and the zone, as Spark has to see them."""
+    """Complete the text with the seconds, and the zone, as Spark has to see them."""
     seconds = f"if(substr({t}, 17, 1) = ':', substr({t}, 17, 3), ':00')"
     fraction = f"regexp_extract({t}, {literal('[.,]([0-9]+)')}, 1)"
     parts = f"substr({t}, 1, 10), 'T', substr({t}, 12, 5), {seconds}, '.', rpad({fraction}, 6, '0')"
@@ -192,7 +188,7 @@ def _spelled_out(t: str, *, has_zone: bool) -> str:
 
 
 def _with_nanoseconds(timestamp: str, t: str, unit: str) -> str:
-    """The timestamp, or where the field counts nanoseconds the count, with the digits that Spark cuts off."""
+    """Take the timestamp, or where the field counts nanoseconds the count, with the digits that Spark cuts off."""
     if unit != "ns":
         return timestamp
     below = rf"rpad(substr(regexp_extract({t}, {literal('[.,]([0-9]+)')}, 1), 7, 3), 3, '0')"
@@ -205,10 +201,10 @@ def _nanoseconds(timestamp: str, below_microsecond: str) -> str:
 
 
 def _in_unit(timestamp: str, unit: str) -> str:
-    """The timestamp, or null where the unit of the field is too coarse for it."""
+    """Take the timestamp, or null where the unit of the field is too coarse for it."""
     if unit == "ns":
         return _nanoseconds(timestamp, "0L")
-    step = 10**6 // UNITS_PER_SECOND[unit]
+    step = 10**6 // ARROW_PER_SECOND[unit]
     if step == 1:
         return timestamp
     return when(f"unix_micros(cast({timestamp} as timestamp)) % {step} = 0", timestamp)
@@ -251,7 +247,7 @@ def _timestamp_of_count(data_type: pa.DataType, held: str, epoch: str, clock: Cl
         return _nanoseconds_of_count(t, per_unit)
 
     def value(t: str) -> str:
-        step = 10**9 // UNITS_PER_SECOND[unit]
+        step = 10**9 // ARROW_PER_SECOND[unit]
         is_exact = f"{matches(t, NUMBER)} and {nanoseconds(t)} % {step} = 0"
         micros = f"try_cast({nanoseconds(t)} / 1000 as bigint)"
         shown = f"timestamp_micros({micros})"
@@ -267,7 +263,7 @@ def _timestamp_of_count(data_type: pa.DataType, held: str, epoch: str, clock: Cl
         return when(f"{is_exact} and {is_inside}", converted)
 
     def rule(t: str) -> str:
-        step = 10**9 // UNITS_PER_SECOND[unit]
+        step = 10**9 // ARROW_PER_SECOND[unit]
         return first_of(
             [
                 (f"not {matches(t, NUMBER)}", literal("cast")),
@@ -289,8 +285,8 @@ def duration() -> tuple[Text, Text]:
 
 
 def text_of_count(count: str, data_type: pa.DataType) -> str:
-    """The text of a count of a timestamp or of a time of day, in its unit, as ISO 8601 has it."""
-    per_second, digits = UNITS_PER_SECOND[data_type.unit], FRACTION_DIGITS[data_type.unit]
+    """Show the count of a timestamp or of a time of day, in its unit, as ISO 8601 has it."""
+    per_second, digits = ARROW_PER_SECOND[data_type.unit], FRACTION_DIGITS[data_type.unit]
     below = f"pmod({count}, {per_second}L)"
     seconds = f"(({count} - {below}) div {per_second}L)"
     form = "yyyy-MM-dd'T'HH:mm:ss" if pa.types.is_timestamp(data_type) else "HH:mm:ss"
@@ -316,6 +312,6 @@ def time_of_day(data_type: pa.DataType) -> tuple[Text, Text]:
         if not digits:
             return when(matches(t, exact), seconds)
         fraction = f"cast(rpad(substr({t}, 10, {digits}), {digits}, '0') as bigint)"
-        return when(matches(t, exact), f"({seconds}) * {UNITS_PER_SECOND[unit]} + {fraction}")
+        return when(matches(t, exact), f"({seconds}) * {ARROW_PER_SECOND[unit]} + {fraction}")
 
     return value, lambda t: when(matches(t, loose), literal("precision"), literal("cast"))

@@ -1,5 +1,6 @@
 """Reads values in one native step, where that is provably the same as reading them one by one.
 
+Layer: pipeline.
 Shape: for a field, the type that Spark's JSON reader is asked for, a pattern over the kinds of token that it may meet,
        SQL text that finds what only shows in the values, and SQL text of the value. Where the proof fails the
        item-by-item way decides, and finds the reasons.
@@ -13,9 +14,9 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
-from .scalars import FLOAT32_LARGEST, Scalar, Token, extension_name, scalar_of, storage_type
-from .shapes import is_list, is_scalar, spark_type
-from .sqltext import fresh, literal, name, struct, when
+from schemac.pipeline.scalars import FLOAT32_LARGEST, Scalar, Token, extension_name, scalar_of, storage_type
+from schemac.pipeline.shapes import is_list, is_scalar, spark_type
+from schemac.pipeline.sqltext import fresh, literal, name, struct, when
 
 SIMPLE_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
 CORRUPT = "_schemac_corrupt"
@@ -58,7 +59,7 @@ class Leaf:
     scalar: Scalar | None = None
 
     def value(self, x: str) -> str:
-        """The value, null where there is none."""
+        """Give the value; null where there is none."""
         if self.scalar is None or self.scalar.is_identity:
             return x
         return self.scalar.value(x if self.held == "string" else f"cast({x} as string)")
@@ -105,7 +106,7 @@ def leaf(field: pa.Field, scalar: Scalar | None = None) -> Leaf | None:
 
 
 def _decimal(data_type: pa.DataType) -> Leaf | None:
-    """A decimal whose digits the token type counts, so that the reader has nothing to round."""
+    """Read a decimal whose digits the token type counts, so that the reader has nothing to round."""
     precision, scale = data_type.precision, data_type.scale
     if not 0 <= scale <= precision <= 38:
         return None
@@ -119,7 +120,7 @@ def _decimal(data_type: pa.DataType) -> Leaf | None:
 
 
 def held(field: pa.Field, scalar: Scalar | None = None) -> str | None:
-    """The type that the reader is asked for."""
+    """Name the type that the reader is asked for."""
     data_type = field.type
     if is_scalar(field):
         found = leaf(field, scalar)
@@ -136,14 +137,14 @@ def held(field: pa.Field, scalar: Scalar | None = None) -> str | None:
 
 
 def struct_of(members: list[tuple[str, str | None]]) -> str | None:
-    """A struct type of members; None where one of them has none."""
+    """Build a struct type of members; None where one of them has none."""
     if not members or any(inner is None for _, inner in members):
         return None
     return "struct<" + ",".join(f"{name(label)}:{inner}" for label, inner in members) + ">"
 
 
 def tokens(field: pa.Field, scalar: Scalar | None = None, *, is_open: bool) -> str | None:
-    """A pattern over the schema text of a variant; `is_open` lets objects have other keys as well."""
+    """Build a pattern over the schema text of a variant; `is_open` lets objects have other keys as well."""
     data_type = field.type
     if is_scalar(field):
         found = leaf(field, scalar)
@@ -160,7 +161,7 @@ def tokens(field: pa.Field, scalar: Scalar | None = None, *, is_open: bool) -> s
 
 
 def object_of(members: list[tuple[str, str]], is_open: bool) -> str:
-    """A pattern of an object with some of these members, or others too."""
+    """Build a pattern of an object with some of these members, or others too."""
     entries = [f"{_key(label)}: {inner}" for label, inner in sorted(members)]
     if is_open:
         known = "|".join(_key(label) for label, _ in members)
@@ -172,7 +173,7 @@ def object_of(members: list[tuple[str, str]], is_open: bool) -> str:
 
 
 def _key(label: str) -> str:
-    """A key as the schema text writes it."""
+    """Write a key as the schema text does."""
     return label if SIMPLE_NAME.match(label) else re.escape(name(label))
 
 
@@ -220,7 +221,7 @@ def wrong(field: pa.Field, value: str, converted: str | None = None) -> str:
 
 
 def _wrong_items(item: pa.Field, value: str) -> list[str]:
-    """The same for the items of a list; without a lambda where two numbers tell."""
+    """Do the same for the items of a list; without a lambda where two numbers tell."""
     found = leaf(item) if is_scalar(item) else None
     if found is not None and not found.is_converted:
         rules = [] if item.nullable else [f"size(array_compact({value})) <> size({value})"]
@@ -234,7 +235,7 @@ def _wrong_items(item: pa.Field, value: str) -> list[str]:
 
 
 def typed_value(field: pa.Field, value: str) -> str:
-    """The value of a reading that is proven."""
+    """Give the value of a reading that is proven."""
     return f"cast({_value(field, value)} as {spark_type(field)})"
 
 

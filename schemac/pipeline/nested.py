@@ -1,5 +1,6 @@
 """Converts a value with parts (list, map, struct), to any depth, in one SQL expression.
 
+Layer: pipeline.
 Shape: an expression of type struct<v, e>: the value, and the reasons why it does not fit (null or empty when it does).
        Paths hold positions: `items[3].k`, `prices["EUR"]`.
 """
@@ -9,16 +10,17 @@ from dataclasses import dataclass, replace
 import pyarrow as pa
 from pyspark.sql.types import ArrayType, LongType, MapType, TimestampNTZType
 
-from . import inputs
-from .clocks import Clock, zone_of
-from .errors import PipelineError
-from .exact_numbers import is_unsure
-from .inputs import Counted, Input, Json, Text, Typed, typed_input
-from .job import Coerce, FieldSource, TimeUnit, Unexpected
-from .moments import is_outside, text_of_count
-from .scalars import Scalar, extension_name, scalar_of, storage_type
-from .shapes import is_list, is_scalar, spark_type
-from .sqltext import concat, first_of, fresh, let, literal, struct, variant_of, when
+from schemac.pipeline import inputs
+from schemac.pipeline.clocks import Clock, zone_of
+from schemac.pipeline.errors import PipelineError
+from schemac.pipeline.exact_numbers import has_exact, is_unsure, with_numbers_marked
+from schemac.pipeline.inputs import Counted, Input, Json, Text, Typed, typed_input
+from schemac.pipeline.job import Coerce, EpochUnit, FieldSource, Unexpected
+from schemac.pipeline.moments import is_outside, text_of_count
+from schemac.pipeline.scalars import Scalar, extension_name, scalar_of, storage_type
+from schemac.pipeline.shapes import is_list, is_scalar, spark_type
+from schemac.pipeline.sqltext import concat, first_of, fresh, let, literal, struct, variant_of, when
+from schemac.source.catalogue import SOURCE_TYPE_MISMATCH
 
 REASON_TYPE = "struct<path:string,rule:string,value:string>"
 AS_IT_IS = FieldSource()
@@ -44,7 +46,7 @@ def reason(path: Path, rule: str, value: str) -> str:
 
 
 def required(path: Path) -> str:
-    """The reason of a value that must be there and is not."""
+    """Give the reason of a value that must be there and is not."""
     return reason(path, literal("required"), "null")
 
 
@@ -74,25 +76,25 @@ def is_typed_alike(field: pa.Field, source: Input) -> bool:
 
 
 def as_read(field: pa.Field, source: Input, origin: FieldSource = AS_IT_IS) -> tuple[Input, FieldSource]:
-    """What a field without parts reads of a typed source, and how.
+    """Decide what a field without parts reads of a typed source, and how.
 
-    A day is that of a moment which is its midnight; an instant becomes a clock where the field has no zone, in the zone
+    A day is that of a timestamp which is its midnight; an instant becomes a clock where the field has no zone, in the zone
     that is told or else UTC; what Spark has no type for is read as text where no count is as exact.
     """
     if not isinstance(source, Typed):
         return source, origin
-    moment, data_type = source.moment, storage_type(field.type)
+    timestamp, data_type = source.timestamp, storage_type(field.type)
     is_count, is_told = isinstance(source, Counted), origin.format is not None or origin.epoch is not None
-    if moment is not None and (pa.types.is_date(data_type) or is_count) and not is_told:
-        is_instant = moment.tz is not None and pa.types.is_timestamp(data_type)
+    if timestamp is not None and (pa.types.is_date(data_type) or is_count) and not is_told:
+        is_instant = timestamp.tz is not None and pa.types.is_timestamp(data_type)
         if is_instant or pa.types.is_date(data_type):
-            unit = TimeUnit.NANOSECOND if is_count else TimeUnit.MICROSECOND
+            unit: EpochUnit = "Nanosecond" if is_count else "Microsecond"
             count = source.column if is_count else f"unix_micros(cast({source.column} as timestamp))"
             return Typed(count, LongType()), origin.model_copy(update={"epoch": unit})
     if isinstance(source, Counted):
         return Text(text_of_count(source.column, source.held)), origin
     takes_clock = pa.types.is_timestamp(data_type) and data_type.tz is None
-    if moment is not None and moment.tz is not None and takes_clock:
+    if timestamp is not None and timestamp.tz is not None and takes_clock:
         shown = Clock.of("UTC", zone_of(field)).shown(source.column)
         return Typed(f"cast({shown} as timestamp_ntz)", TimestampNTZType()), origin
     return source, origin
@@ -112,7 +114,7 @@ def convert(field: pa.Field, source: Input, path: Path, rules: Rules) -> str:
 
 
 def outcome(value: str, reasons: str) -> str:
-    """A value with its reasons."""
+    """Pair a value with its reasons."""
     return struct([("v", value), ("e", reasons)])
 
 
@@ -129,7 +131,7 @@ def _convert_scalar(field: pa.Field, source: Input, path: Path, rules: Rules) ->
         if scalar.is_identity:
             return with_value(j, t, t)
         value = scalar.value(t)
-        if scalar.is_exact and isinstance(source, Json):
+        if scalar.is_exact and isinstance(source, Json) and not source.is_marked:
             value = when(is_unsure(source, t), "null", value)
         return let(value, lambda v: with_value(j, t, v))
 
@@ -140,7 +142,7 @@ def _convert_scalar(field: pa.Field, source: Input, path: Path, rules: Rules) ->
     if isinstance(source, Typed):
         if inputs.is_container(source.type):
             raise PipelineError(
-                "source-type-mismatch",
+                SOURCE_TYPE_MISMATCH,
                 f"`{field.name}` is {field.type}, the source has {source.type.simpleString()}",
             )
         if is_typed_alike(field, source):
@@ -170,24 +172,26 @@ def _binary_outcome(field: pa.Field, column: str, path: Path, missing: str) -> s
 
 
 def _convert_cell(field: pa.Field, source: Text, path: Path, rules: Rules) -> str:
-    """A list, map or struct written as JSON inside a text."""
+    """Convert a list, map or struct that is written as JSON inside a text."""
     value = f"cast(null as {spark_type(field)})"
+
+    is_marked = has_exact(field)
 
     def with_variant(variant: str) -> str:
         wrong = outcome(value, f"array({reason(path, literal('cast'), source.text)})")
         is_broken = f"{source.text} is not null and {variant} is null"
-        return when(is_broken, wrong, convert(field, Json(variant), path, rules))
+        return when(is_broken, wrong, convert(field, Json(variant, is_marked=is_marked), path, rules))
 
     blank = inputs.token_text(source, tuple({"", *rules.null_texts}))
-    return let(variant_of(blank), with_variant)
+    return let(variant_of(with_numbers_marked(blank) if is_marked else blank), with_variant)
 
 
 def _absent_or(field: pa.Field, source: Input, is_wrong: str, path: Path, body: str) -> str:
-    """The body, where the value is there and of the right shape."""
+    """Use the body where the value is there and of the right shape."""
     value = f"cast(null as {spark_type(field)})"
     missing = outcome(value, NO_REASONS if field.nullable else f"array({required(path)})")
     if isinstance(source, Json):
-        shown = f"to_json({source.variant})"
+        shown = source.text
         is_absent = is_nothing(source)
     else:
         assert isinstance(source, Typed)
@@ -204,7 +208,7 @@ def _convert_list(field: pa.Field, source: Input, path: Path, rules: Rules) -> s
     item_field = field.type.value_field
     x, i = fresh(), fresh()
     if isinstance(source, Json):
-        items, item = f"try_variant_get({source.variant}, '$', 'array<variant>')", _alone(x)
+        items, item = f"try_variant_get({source.variant}, '$', 'array<variant>')", _alone(source, x)
     elif isinstance(source, Typed) and isinstance(source.type, ArrayType):
         items, item = source.column, typed_input(x, source.type.elementType)
     else:
@@ -227,14 +231,14 @@ def _convert_list(field: pa.Field, source: Input, path: Path, rules: Rules) -> s
     return let(items, with_items)
 
 
-def _alone(column: str) -> Input:
-    """A variant that stands by itself."""
-    return Json(column)
+def _alone(parent: Json, column: str) -> Input:
+    """Read a variant out of another one, that stands by itself."""
+    return Json(column, is_marked=parent.is_marked)
 
 
 def _mismatch(field: pa.Field, source: Input) -> PipelineError:
     held = source.type.simpleString() if isinstance(source, Typed) else "text"
-    return PipelineError("source-type-mismatch", f"`{field.name}` is {field.type}, the source has {held}")
+    return PipelineError(SOURCE_TYPE_MISMATCH, f"`{field.name}` is {field.type}, the source has {held}")
 
 
 def _convert_map(field: pa.Field, source: Input, path: Path, rules: Rules) -> str:
@@ -242,7 +246,7 @@ def _convert_map(field: pa.Field, source: Input, path: Path, rules: Rules) -> st
     key_source: Input = Text(f"{x}.key")
     if isinstance(source, Json):
         entries = f"map_entries(try_variant_get({source.variant}, '$', 'map<string,variant>'))"
-        value_source = _alone(f"{x}.value")
+        value_source = _alone(source, f"{x}.value")
     elif isinstance(source, Typed) and isinstance(source.type, MapType):
         entries = f"map_entries({source.column})"
         key_source = typed_input(f"{x}.key", source.type.keyType)
@@ -309,7 +313,7 @@ def is_nothing(source: Json) -> str:
 
 
 def unexpected_keys(source: Input, known: list[str], path: Path) -> str | None:
-    """A reason for each key of a JSON object that no field takes."""
+    """Give a reason for each key of a JSON object that no field takes."""
     if not isinstance(source, Json):
         return None
     k = fresh()

@@ -1,6 +1,7 @@
 """Reads Parquet columns whose types Spark refuses: nanoseconds, times of day, and whatever no field takes.
 
-Shape: Spark gives the columns as it knows them. Where it refuses one, a file's own schema tells the columns; a moment in
+Layer: pipeline.
+Shape: Spark gives the columns as it knows them. Where it refuses one, a file's own schema tells the columns; a timestamp in
        nanoseconds and a time of day are read as the counts that they are, at every depth, and columns that Spark cannot
        read are left out.
 """
@@ -15,17 +16,18 @@ from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import ArrayType, DataType, MapType, StructField, StructType
 
-from . import texts
-from .decoding import open_file
-from .errors import PipelineError
-from .inputs import CountType
-from .job import Source
+from schemac.pipeline import texts
+from schemac.pipeline.decoding import open_file
+from schemac.pipeline.errors import PipelineError
+from schemac.pipeline.inputs import CountType
+from schemac.pipeline.job import Source
+from schemac.source.catalogue import AMBIGUOUS_COLUMN
 
 FILES_LOOKED_AT = 100
 
 
 def read_parquet(spark: SparkSession, source: Source) -> tuple[DataFrame, dict[str, DataType]]:
-    """The rows, and the types of columns that hold counts."""
+    """Read the rows, and the types of columns that hold counts."""
     options = {**texts.file_options(source), **source.options}
     reader = spark.read.options(**options)
     paths = texts.spark_paths(source)
@@ -60,7 +62,7 @@ def _check_folders(spark: SparkSession, source: Source, frame: DataFrame) -> Non
         if both:
             message = f"`{both[0]}` is a column of `{file.path}`, and of the names of its folders"
             way = "name the files themselves, without `*`: then the column of the file is read"
-            raise PipelineError("column-twice", message, way)
+            raise PipelineError(AMBIGUOUS_COLUMN, message, way)
 
 
 def _schema_of(path: str) -> pa.Schema | None:
@@ -107,7 +109,7 @@ def _is_count(data_type: pa.DataType) -> bool:
 
 
 def _counts(data_type: pa.DataType) -> pa.DataType:
-    """The type with counts in place of what Spark refuses."""
+    """Put counts into the type in place of what Spark refuses."""
     is_ = pa.types
     if is_.is_time32(data_type):
         return pa.int32()
@@ -123,7 +125,7 @@ def _counts(data_type: pa.DataType) -> pa.DataType:
 
 
 def _spark_field(spark: SparkSession, field: pa.Field) -> StructField | None:
-    """The column as Spark reads it; None where it cannot."""
+    """Give the column as Spark reads it; None where it cannot."""
     import pyarrow.parquet as pq
 
     counted = pa.schema([pa.field(field.name, _counts(field.type))])
@@ -139,7 +141,7 @@ def _spark_field(spark: SparkSession, field: pa.Field) -> StructField | None:
 
 
 def _marked(found: DataType, data_type: pa.DataType) -> DataType:
-    """The type as Spark found it, which says where counts are."""
+    """Give the type as Spark found it, which says where counts are."""
     is_ = pa.types
     if _is_count(data_type):
         return CountType(data_type, found)

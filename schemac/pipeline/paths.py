@@ -1,5 +1,6 @@
 """What a path of a source names: a file or folder that is there, or else a glob.
 
+Layer: pipeline.
 Shape: local paths; those of object stores and other file systems stay with Spark. In a glob `*`, `?`, `[…]` and `{a,b}`
        have their meaning; a path that is there is literal, whatever its characters.
 Errors: PipelineError where nothing is there, or where Spark would read nothing of what is.
@@ -10,7 +11,8 @@ import os
 import re
 from collections.abc import Iterator
 
-from .errors import PipelineError
+from schemac.pipeline.errors import PipelineError
+from schemac.source.catalogue import HIDDEN_INPUT, INPUT_NOT_FOUND, PACKED_INPUT
 
 SPECIAL = re.compile(r"([\\\[\]{}*?])")
 ALTERNATIVES = re.compile(r"\{([^{}]*)\}")
@@ -20,14 +22,14 @@ NOT_READ = {".zip": "zip", ".xz": "xz", ".7z": "7-Zip", ".lz4": "LZ4", ".snappy"
 
 
 def local_part(path: str) -> str | None:
-    """The path in the file system of this machine; None for other file systems."""
+    """Take the path in the file system of this machine; None for other file systems."""
     if path.startswith("file:"):
         return re.sub(r"^file:(//(?=/))?", "", path)
     return None if "://" in path else path
 
 
 def found_files(path: str) -> list[str]:
-    """What a local path names; empty where nothing is there."""
+    """List what a local path names; empty where nothing is there."""
     if os.path.exists(path):
         return [path]
     return sorted({name for pattern in _alternatives(path) for name in glob.glob(pattern)})
@@ -43,13 +45,13 @@ def _alternatives(pattern: str) -> Iterator[str]:
 
 
 def spark_path(path: str) -> str:
-    """The path as Spark's glob reads it: what is there is literal."""
+    """Write the path as Spark's glob reads it: what is there is literal."""
     local = local_part(path)
     return path if local is None or not os.path.exists(local) else SPECIAL.sub(r"\\\1", path)
 
 
 def base_path(paths: tuple[str, ...]) -> str | None:
-    """The folder whose `name=value` folders are columns, where one glob reaches into them."""
+    """Find the folder whose `name=value` folders are columns, where one glob reaches into them."""
     if len(paths) != 1:
         return None
     local = local_part(paths[0])
@@ -66,19 +68,19 @@ def base_path(paths: tuple[str, ...]) -> str | None:
 
 
 def check_path(path: str, *, is_text: bool, is_listed_by_spark: bool) -> list[str]:
-    """The local files and folders of a path, all of which can be read."""
+    """List the local files and folders of a path, all of which can be read."""
     local = local_part(path)
     if local is None:
         return [path]
     found = found_files(local)
     if not found:
-        raise PipelineError("input-not-found", f"there is no file `{path}`", _nearby(local))
+        raise PipelineError(INPUT_NOT_FOUND, f"there is no file `{path}`", _nearby(local))
     for entry in found:
         name = os.path.basename(entry.rstrip("/"))
         is_hidden = name.startswith(("_", ".")) and "=" not in name
         if is_listed_by_spark and is_hidden and len(found) == 1:
             message = f"`{path}` begins with `{name[0]}`: Spark takes such names for hidden and reads nothing"
-            raise PipelineError("hidden-input", message, "rename the file")
+            raise PipelineError(HIDDEN_INPUT, message, "rename the file")
         if is_text and os.path.isfile(entry):
             refuse_packed(entry)
     return found
@@ -89,7 +91,7 @@ def refuse_packed(path: str) -> None:
     packed = NOT_READ.get(os.path.splitext(path)[1].lower())
     if packed is not None:
         message = f"`{path}` is packed with {packed}, which is not read"
-        raise PipelineError("packed-input", message, "unpack it, or pack it with gzip, bzip2 or zstd")
+        raise PipelineError(PACKED_INPUT, message, "unpack it, or pack it with gzip, bzip2 or zstd")
 
 
 def _nearby(path: str) -> str | None:

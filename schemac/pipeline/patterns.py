@@ -1,5 +1,6 @@
 """Tells whether Spark can read dates and times with a pattern, without starting it.
 
+Layer: pipeline.
 Shape: a pattern in, a sentence about its first mistake out, or None.
 Source: Spark's DateTimeFormatterHelper and java.time's DateTimeFormatterBuilder: letters, how often they may stand in a
         row, and which of them only serve to write.
@@ -20,7 +21,7 @@ LOOK_ALIKES = {"Y": "`yyyy` is the year", "u": "`yyyy` is the year", "e": "leave
 
 
 def pattern_mistake(pattern: str) -> str | None:
-    """What is wrong with a pattern.
+    """Say what is wrong with a pattern.
 
     >>> pattern_mistake("dd.MM.yyyy HH:mm")
     >>> pattern_mistake("YYYY-MM-dd")
@@ -69,7 +70,7 @@ def has_optional_zone(pattern: str) -> bool:
 
 
 def _without_quoted(pattern: str) -> str | None:
-    """The pattern without its literal texts; None where a quote is open at the end."""
+    """Strip the literal texts off a pattern; None where a quote is open at the end."""
     parts = pattern.split("'")
     return "\0".join(parts[::2]) if len(parts) % 2 else None
 

@@ -1,5 +1,6 @@
 """Finds what can be found before Spark starts: input, mapping, and the places that rows go to.
 
+Layer: pipeline.
 Errors: PipelineError with the first mistake.
 """
 
@@ -10,14 +11,21 @@ from typing import Any
 import pyarrow as pa
 
 from schemac.engines.lance.tables.differences import differences, lance_fields_of
-
-from . import lance_table
-from .errors import PipelineError
-from .job import Job, Mode
-from .mapping import mapping_mistakes
-from .recover import holds_only_leftovers
-from .source import check_source
-from .spill import QUARANTINE_SCHEMA
+from schemac.pipeline import lance_table
+from schemac.pipeline.errors import PipelineError
+from schemac.pipeline.job import Job, Mode
+from schemac.pipeline.mapping import mapping_mistakes
+from schemac.pipeline.recover import holds_only_leftovers
+from schemac.pipeline.source import check_source
+from schemac.pipeline.spill import QUARANTINE_SCHEMA
+from schemac.source.catalogue import (
+    NOT_A_QUARANTINE,
+    NOT_A_TABLE,
+    SAME_PATH,
+    SCHEMA_MISMATCH,
+    TABLE_EXISTS,
+    UNWRITABLE_TARGET,
+)
 
 
 def check(job: Job, schema: pa.Schema | None = None) -> None:
@@ -27,14 +35,14 @@ def check(job: Job, schema: pa.Schema | None = None) -> None:
         for mistake in mapping_mistakes(job, schema):
             raise mistake.error
     if _place(job.target.path) == _place(job.quarantine_path):
-        raise PipelineError("same-path", "`target` and `quarantine` are one path", "name two paths")
+        raise PipelineError(SAME_PATH, "`target` and `quarantine` are one path", "name two paths")
     for path in (job.target.path, job.quarantine_path):
         if lance_table.is_local(path):
             _check_writable(Path(_place(path)))
     target = _table(job.target.path, job)
     if target is not None and job.target.mode is Mode.CREATE:
         raise PipelineError(
-            "table-exists",
+            TABLE_EXISTS,
             f"there is a table at `{job.target.path}` already",
             "set `mode: append` or `mode: overwrite` under `target`",
         )
@@ -45,7 +53,7 @@ def check(job: Job, schema: pa.Schema | None = None) -> None:
         message = (
             f"the table at `{job.quarantine_path}` is no quarantine: it has {_shown(quarantine.schema.names)}"
         )
-        raise PipelineError("not-a-quarantine", message, "name another path as `quarantine: {path: ...}`")
+        raise PipelineError(NOT_A_QUARANTINE, message, "name another path as `quarantine: {path: ...}`")
 
 
 def check_same_schema(path: str, table: Any, schema: pa.Schema) -> None:
@@ -53,7 +61,7 @@ def check_same_schema(path: str, table: Any, schema: pa.Schema) -> None:
     found = differences(lance_fields_of(schema), table.lance_schema, ids=False)
     if found:
         raise PipelineError(
-            "schema-mismatch",
+            SCHEMA_MISMATCH,
             f"the table `{path}` has another schema: {'; '.join(found[:5])}",
             "`schemac plan` shows how to bring the table to the schema; `mode: overwrite` replaces it",
         )
@@ -68,13 +76,13 @@ def _place(path: str) -> str:
 
 
 def _table(path: str, job: Job) -> Any:
-    """The table at a path, or None where a new one can be made."""
+    """Open the table at a path; None where a new one can be made."""
     table = lance_table.open_table(path, job.target.storage_options)
     if table is None and lance_table.is_local(path):
         place = Path(_place(path))
         if place.exists() and any(place.iterdir()) and not holds_only_leftovers(place):
             message = f"`{path}` is there, and is no Lance table"
-            raise PipelineError("not-a-table", message, "name a path that is not taken yet")
+            raise PipelineError(NOT_A_TABLE, message, "name a path that is not taken yet")
     return table
 
 
@@ -82,7 +90,7 @@ def _check_writable(path: Path) -> None:
     nearest = next(folder for folder in (path, *path.parents) if folder.exists())
     if not nearest.is_dir():
         message = f"`{path}` cannot be written: `{nearest}` is a file"
-        raise PipelineError("unwritable-target", message, "name a path inside a folder")
+        raise PipelineError(UNWRITABLE_TARGET, message, "name a path inside a folder")
     if not os.access(nearest, os.W_OK):
         message = f"`{path}` cannot be written: no permission to write in `{nearest}`"
-        raise PipelineError("unwritable-target", message, "name another path, or change the permissions")
+        raise PipelineError(UNWRITABLE_TARGET, message, "name another path, or change the permissions")

@@ -1,5 +1,6 @@
 """Says how far a run is: what it does, or waits for, and how many records have come to the writer.
 
+Layer: pipeline.
 Shape: a `State` whenever something has changed; its records only ever grow. Tasks note their count beside the files that
        they stage, which is where the driver looks; the total is not known before the end, and no share is made up.
 Units: records; `rate` is records a second since tasks began to write, 0 as long as it is not known.
@@ -12,12 +13,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
-from threading import Event, Thread
 from typing import Any
 
 from pyspark.sql import SparkSession
 
-from . import staging
+from schemac.pipeline import staging
+from schemac.pipeline.heartbeat import Heartbeat
 
 NOTED_EVERY_SECONDS = 0.5
 LOOKED_EVERY_SECONDS = 0.2
@@ -62,7 +63,7 @@ class Notes:
         self.noted = 0.0
 
     def add(self, records: int) -> None:
-        """Counts records that have come."""
+        """Count records that have come."""
         self.records += records
         if self.path is not None and time.monotonic() - self.noted > NOTED_EVERY_SECONDS:
             self.noted = time.monotonic()
@@ -92,7 +93,7 @@ class Watch:
         self.tell(State(self.step, records, records / seconds if seconds >= SHORTEST_SECONDS else 0.0))
 
     def look(self, run: str) -> None:
-        """Reads the notes of the tasks."""
+        """Read the notes of the tasks."""
         for table in self.tables:
             for folder in staging.folders_of(table):
                 if folder.name.startswith(f"{staging.PREFIX}{run}-"):
@@ -111,29 +112,24 @@ class Watch:
 def watched(spark: SparkSession, run: str, watch: Watch) -> Iterator[None]:
     """Tells of the run from a thread of its own while Spark works."""
     tracker = _tracker(spark, run)
-    ended = Event()
+    began = time.monotonic()
 
-    def looking() -> None:
-        began = time.monotonic()
-        while not ended.wait(LOOKED_EVERY_SECONDS):
-            watch.look(run)
-            watch.at(_step(tracker, run, time.monotonic() - began))
+    def look() -> None:
+        watch.look(run)
+        watch.at(_step(tracker, run, time.monotonic() - began))
 
     watch.at(Step.PLANNING)
-    thread = Thread(target=looking, daemon=True)
-    thread.start()
     try:
-        yield
+        with Heartbeat(LOOKED_EVERY_SECONDS, look):
+            yield
     finally:
-        ended.set()
-        thread.join()
         if tracker is not None:
             spark.sparkContext.setLocalProperty("spark.jobGroup.id", None)
             spark.sparkContext.setLocalProperty("spark.job.description", None)
 
 
 def _tracker(spark: SparkSession, run: str) -> Any | None:
-    """What knows of the run's stages; None where the session is a remote one."""
+    """Find what knows of the run's stages; None where the session is a remote one."""
     try:
         spark.sparkContext.setJobGroup(run, "schemac run")
         return spark.sparkContext.statusTracker()

@@ -1,5 +1,6 @@
 """Cleans up after runs that died: a process that was killed, a machine that lost power.
 
+Layer: pipeline.
 Shape: called before a run looks at its table. What a dead run staged is removed, what it had moved into the table and not
        committed too, and its rows leave the quarantine if the table does not have its commit. Runs that are alive
        are left alone (see `staging` for how they are told apart); two that recover at once do each other no harm.
@@ -15,11 +16,17 @@ from pathlib import Path
 from typing import Any
 
 from schemac.engines.lance.tables.live_table import lance_errors
-
-from . import lance_table, lance_undo, staging
-from .history import LOOKED_AT, UNFINISHED, CommittedRun, committed_runs, properties_of, table_seen_from
-from .processes import is_gone
-from .run_identity import RUN, RunIdentity
+from schemac.pipeline import lance_table, lance_undo, staging
+from schemac.pipeline.history import (
+    LOOKED_AT,
+    UNFINISHED,
+    CommittedRun,
+    committed_runs,
+    properties_of,
+    table_seen_from,
+)
+from schemac.pipeline.processes import is_gone
+from schemac.pipeline.run_identity import RUN, RunIdentity
 
 
 @dataclass(frozen=True)
@@ -79,7 +86,7 @@ def _dead_folders(path: str, table: str) -> list[Dead]:
 
 
 def _table_of(folder: Path, path: str) -> str:
-    """The table of the run of a folder: others may share a quarantine."""
+    """Find the table of the run of a folder: others may share a quarantine."""
     seen = staging.table_of(folder)
     return seen if not seen or "://" in seen else os.path.normpath(os.path.join(path, seen))
 
@@ -95,7 +102,7 @@ def _take_rows_back(quarantine: str, run: RunIdentity, storage_options: dict[str
 
 
 def _undo(dead: Dead, storage_options: dict[str, str]) -> None:
-    """Removes the run's files from the dataset, unless a version names them, and its staging folder."""
+    """Remove the run's files from the dataset, unless a version names them, and its staging folder."""
     dataset = lance_table.open_table(dead.path, storage_options)
     if dataset is not None and dead.run is not None:
         dataset = _without_seed(dataset, dead.run)
@@ -108,7 +115,7 @@ def _undo(dead: Dead, storage_options: dict[str, str]) -> None:
 
 
 def _without_seed(dataset: Any, run: RunIdentity) -> Any:
-    """The table as it was before the first of two commits of a run, if the second has not been made."""
+    """Bring back the table as it was before the first of two commits of a run, if the second has not been made."""
     told = properties_of(dataset, dataset.version)
     if UNFINISHED not in told or told[RUN] != run.id or dataset.version < 2:
         return dataset
@@ -118,7 +125,7 @@ def _without_seed(dataset: Any, run: RunIdentity) -> Any:
 
 
 def _remove_what_is_no_table(path: str) -> None:
-    """Removes what Lance left of a first commit that it did not come to the end of."""
+    """Remove what Lance left of a first commit that it did not come to the end of."""
     versions = Path(path, "_versions")
     has_table = versions.is_dir() and any(versions.glob("*.manifest"))
     if not has_table and not staging.folders_of(path):
@@ -130,7 +137,7 @@ def _remove_what_is_no_table(path: str) -> None:
 
 
 def _sweep_remote_quarantine(table: str, quarantine: str, storage_options: dict[str, str]) -> None:
-    """Removes rows of dead runs where no staging folder tells of them: the newest commits of the quarantine do."""
+    """Remove rows of dead runs where no staging folder tells of them: the newest commits of the quarantine do."""
     dataset = lance_table.open_table(quarantine, storage_options)
     target = lance_table.open_table(table, storage_options)
     if dataset is None or target is None:

@@ -12,14 +12,13 @@ from pyspark.errors import PySparkException
 from schemac.engines.lance.tables.fragments import write_fragment
 from schemac.engines.lance.tables.recipe import Recipe
 from schemac.evolution.tables import Progress
-
-from .session import start_session
+from schemac.pipeline.session import start_session
 
 
 def rewrite_on_spark(
     path: str, version: int, recipe: Recipe, fragments: Sequence[int], progress: Progress
 ) -> dict[int, str]:
-    """The new data file of each fragment, as JSON."""
+    """Write the new data file of each fragment, and return them as JSON."""
     progress(f"writing {recipe.title} on Spark", 0, len(fragments))
     session = start_session(app_name="schemac apply")
     tasks = session.sparkContext.parallelize(fragments, len(fragments))

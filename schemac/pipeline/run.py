@@ -1,5 +1,6 @@
 """Runs one job: read, conform, write good and bad rows in one pass, verify, report.
 
+Layer: pipeline.
 Shape: a `Job`, an Arrow schema and the expected Lance messages in; a `RunReport` out, whose counts come from what the
        tasks wrote. Nothing is committed when the run raises.
 Errors: PipelineError for what the author can mend; anything else is Spark's, Lance's or ours.
@@ -16,21 +17,21 @@ from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, Observation, SparkSession, functions
 
 from schemac.engines.lance.tables.differences import lance_fields_of, table_differences
-
-from .conform import conform, key_check, primary_key
-from .errors import PipelineError
-from .failures import sparks_errors_told
-from .job import Job, Keys, Mode
-from .lance_sink import LanceSink, SinkOptions, encode_message, encode_options, encode_schema
-from .lance_table import is_local, local_path
-from .preflight import check
-from .progress import Progress, Step, Watch, watched
-from .recover import recover
-from .run_identity import RunIdentity
-from .session import active, register, settings_of_a_run
-from .source import open_records
-from .staging import kept_alive
-from .workspace import temporary_folder
+from schemac.pipeline.conform import conform, key_check, primary_key
+from schemac.pipeline.errors import PipelineError
+from schemac.pipeline.failures import sparks_errors_told
+from schemac.pipeline.job import Job, Keys, Mode
+from schemac.pipeline.lance_sink import LanceSink, SinkOptions, encode_message, encode_options, encode_schema
+from schemac.pipeline.lance_table import is_local, local_path
+from schemac.pipeline.preflight import check
+from schemac.pipeline.progress import Progress, Step, Watch, watched
+from schemac.pipeline.recover import recover
+from schemac.pipeline.run_identity import RunIdentity
+from schemac.pipeline.session import active, register, settings_of_a_run
+from schemac.pipeline.source import open_records
+from schemac.pipeline.staging import kept_alive
+from schemac.pipeline.workspace import temporary_folder
+from schemac.source.catalogue import TOO_MANY_QUARANTINED
 
 SHOWN_REASONS = 20
 
@@ -63,7 +64,7 @@ class RunReport:
     differences: tuple[str, ...]
 
     def to_json(self) -> dict[str, Any]:
-        """The report for programs."""
+        """Give the report for programs."""
         quarantine = None
         if self.quarantine_path is not None:
             quarantine = {"path": self.quarantine_path, "version": self.quarantine_version}
@@ -92,7 +93,7 @@ def run(
     progress: Progress | None = None,
     spark: SparkSession | None = None,
 ) -> RunReport:
-    """Runs the job; paths are taken as they stand."""
+    """Run the job; paths are taken as they stand."""
     started = time.monotonic()
     identity = RunIdentity.new(job)
     places = [path for path in (job.target.path, job.quarantine_path) if is_local(path)]
@@ -141,16 +142,16 @@ def _untold(*_: object) -> None:
 
 
 def _session(spark: SparkSession | None, job: Job) -> SparkSession:
-    """The session to run in."""
+    """Choose the session to run in."""
     if spark is None:
-        from .session import start_session
+        from schemac.pipeline.session import start_session
 
         spark = start_session(master=job.spark.master, settings=job.spark.settings)
     return spark
 
 
 def _conformed(spark: SparkSession, job: Job, schema: pa.Schema) -> tuple[DataFrame, Observation]:
-    """The typed records, and the count of those that were read, taken on its own."""
+    """Conform the records, and count those that were read, on their own."""
     counted = Observation("records read")
     records = open_records(spark, job)
     records = replace(
@@ -202,12 +203,12 @@ def _write(
 
 
 def _explained(error: PySparkException, report: Path) -> Exception:
-    """The error that the sink raised, out of Spark's; a limit that was passed comes with its reasons."""
+    """Find the error that the sink raised in Spark's; a limit that was passed comes with its reasons."""
     numbers = json.loads(report.read_text()) if report.exists() else {}
     if "over_limit" in numbers:
         worst = ", ".join(f"`{entry.path}` {entry.rule} {entry.count}" for entry in _top_reasons(numbers)[:5])
         return PipelineError(
-            "too-many-quarantined",
+            TOO_MANY_QUARANTINED,
             f"{numbers['rows_quarantined']} of {numbers['rows_quarantined'] + numbers['rows_written']} records do not"
             f" fit, the limit is {numbers['over_limit']}; nothing was written",
             f"most of them: {worst}",

@@ -1,5 +1,6 @@
 """Who a run is: one identity in the table, in the quarantine, and beside what is not committed yet.
 
+Layer: pipeline.
 Shape: `RunIdentity` is a value. It travels as JSON to the tasks, and as properties of the transactions that the run
        commits, so that a table alone tells which runs it is of (see `history`).
 Units: `started` is in UTC.
@@ -13,9 +14,10 @@ from datetime import UTC, datetime
 from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
-from .errors import PipelineError
-from .job import Job, Mode
-from .processes import this_process
+from schemac.pipeline.errors import PipelineError
+from schemac.pipeline.job import Job, Mode
+from schemac.pipeline.processes import this_process
+from schemac.source.catalogue import SINK_OPTION
 
 RUN, STARTED, SOURCE, MODE = "schemac.run", "schemac.run.started", "schemac.run.source", "schemac.run.mode"
 PROCESS = "schemac.run.process"
@@ -36,7 +38,7 @@ class RunIdentity:
 
     @classmethod
     def new(cls, job: Job) -> "RunIdentity":
-        """The identity of a run of this job that starts now, in this process."""
+        """Identify a run of this job that starts now, in this process."""
         source = {"format": job.source.format, "path": [_without_secrets(path) for path in job.source.path]}
         return cls(
             uuid.uuid4().hex,
@@ -48,22 +50,22 @@ class RunIdentity:
 
     @classmethod
     def parse(cls, text: str) -> "RunIdentity":
-        """The identity out of `to_json`, or of an id that somebody gave to the sink."""
+        """Read an identity out of `to_json`, or out of an id that somebody gave to the sink."""
         if text.startswith("{"):
             found = cls.from_properties(json.loads(text))
             assert found is not None
             return found
         if text and not IDENTIFIER.match(text):
             message = f"option `run` is `{text}`: an id has up to 64 letters, digits, `_` and `-`"
-            raise PipelineError("unreadable-run", message, "leave `run` out to get an id of its own")
+            raise PipelineError(SINK_OPTION, message, "leave `run` out to get an id of its own")
         return cls(text or uuid.uuid4().hex, datetime.now(UTC))
 
     def to_json(self) -> str:
-        """The identity as `parse` reads it."""
+        """Write the identity as `parse` reads it."""
         return json.dumps(self.properties())
 
     def properties(self) -> dict[str, str]:
-        """The identity as properties of a transaction."""
+        """Write the identity as properties of a transaction."""
         told = {
             RUN: self.id,
             STARTED: self.started.isoformat(),
@@ -74,7 +76,7 @@ class RunIdentity:
 
     @classmethod
     def from_properties(cls, properties: dict[str, Any] | None) -> "RunIdentity | None":
-        """The identity that a transaction carries; None where it is of no run."""
+        """Read the identity that a transaction carries; None where it is of no run."""
         if not properties or RUN not in properties:
             return None
         return cls(
@@ -86,7 +88,7 @@ class RunIdentity:
         )
 
     def report(self) -> dict[str, Any]:
-        """The identity as reports for programs have it."""
+        """Describe the identity as reports for programs have it."""
         return {
             "id": self.id,
             "started": self.started.isoformat(),
@@ -96,7 +98,7 @@ class RunIdentity:
 
 
 def _without_secrets(path: str) -> str:
-    """The path without a user or password in its address."""
+    """Strip the user and the password off the address of a path."""
     if "://" not in path:
         return path
     parts = urlsplit(path)

@@ -1,5 +1,6 @@
 """Turns the exact text of one value into the value of an Arrow type, or says why it has none.
 
+Layer: pipeline.
 Shape: for each Arrow type without children, a `Scalar`: the Spark type that can hold its values, the kind of token it
        is written as, SQL text that gives the value (null where the text has none), SQL text that names the broken rule.
 Units: precision and scale in decimal digits; lengths in bytes; time units by full name.
@@ -12,15 +13,16 @@ from enum import StrEnum
 
 import pyarrow as pa
 
-from .clocks import zone_of
-from .errors import PipelineError
-from .job import TimeUnit
-from .moments import duration, moment, time_of_day
-from .sqltext import first_of, is_alone, let, literal, matches, parsed, when
+from schemac.pipeline.clocks import zone_of
+from schemac.pipeline.errors import PipelineError
+from schemac.pipeline.job import EpochUnit
+from schemac.pipeline.moments import date_or_timestamp, duration, time_of_day
+from schemac.pipeline.sqltext import first_of, is_alone, let, literal, matches, parsed, when
+from schemac.source.catalogue import UNSUPPORTED_TYPE
 
 
 def plain_digits(t: str) -> str:
-    """The text of a number without its exponent, digit for digit: no double, and no decimal, stands between.
+    """Write a number without its exponent, digit for digit: no double, and no decimal, stands between.
 
     A text without exponent is what it is; a number whose point would move too far is null, zero never is.
     """
@@ -39,7 +41,7 @@ def plain_digits(t: str) -> str:
 
 
 def _moved(digits: str, shift: str) -> str:
-    """The digits with the point moved from their end, to the right where `shift` is positive."""
+    """Move the point from the end of the digits, to the right where `shift` is positive."""
     padded = f"lpad({digits}, greatest(length({digits}), 1 - {shift}), '0')"
     point = f"length({padded}) + {shift}"
     return first_of(
@@ -52,7 +54,7 @@ def _moved(digits: str, shift: str) -> str:
 
 
 def always(rule: str) -> Callable[[str], str]:
-    """A rule that does not depend on the text."""
+    """Make a rule that does not depend on the text."""
     return lambda _: literal(rule)
 
 
@@ -106,7 +108,7 @@ def extension_name(field: pa.Field) -> str | None:
 
 
 def storage_type(data_type: pa.DataType) -> pa.DataType:
-    """The type whose values are read: storage of an extension, values of a dictionary."""
+    """Give the type whose values are read: storage of an extension, values of a dictionary."""
     if isinstance(data_type, pa.BaseExtensionType):
         return storage_type(data_type.storage_type)
     if pa.types.is_dictionary(data_type):
@@ -114,21 +116,21 @@ def storage_type(data_type: pa.DataType) -> pa.DataType:
     return data_type
 
 
-def scalar_of(field: pa.Field, *, pattern: str | None = None, epoch: TimeUnit | None = None) -> Scalar:
+def scalar_of(field: pa.Field, *, pattern: str | None = None, epoch: EpochUnit | None = None) -> Scalar:
     """How one field without children is read."""
     extension = extension_name(field)
     if extension in EXTENSIONS:
         return EXTENSIONS[extension]
     data_type = storage_type(field.type)
-    read_moment = moment(data_type, pattern=pattern, epoch=epoch and epoch.value, zone=zone_of(field))
-    if read_moment is not None:
-        spark_type, value, rule = read_moment
+    found = date_or_timestamp(data_type, pattern=pattern, epoch=epoch, zone=zone_of(field))
+    if found is not None:
+        spark_type, value, rule = found
         return Scalar(spark_type, Token.STRING if epoch is None else Token.NUMBER, value, rule)
     for fits, build in BUILDERS:
         if fits(data_type):
             return build(data_type)
     raise PipelineError(
-        "unsupported-type", f"field `{field.name}`: a pipeline cannot write the type {field.type}"
+        UNSUPPORTED_TYPE, f"field `{field.name}`: a pipeline cannot write the type {field.type}"
     )
 
 

@@ -1,5 +1,6 @@
 """Starts the one Spark session of a run, quietly.
 
+Layer: pipeline.
 Shape: a `SparkSession` with our sink registered; an active session is used as it is. The settings that decide about
        values (time zone, ANSI, parsing) are put in place for each run, and taken back after it.
 """
@@ -19,10 +20,10 @@ from pyspark.errors import AnalysisException
 from pyspark.sql import SparkSession
 from pyspark.sql.datasource import DataSource
 
-from .failures import not_started
-from .java import java_home
-from .job import Job
-from .masters import check_master
+from schemac.pipeline.failures import not_started
+from schemac.pipeline.java import java_home
+from schemac.pipeline.job import Job
+from schemac.pipeline.masters import check_master
 
 STATIC_SETTINGS = {
     "spark.ui.enabled": "false",
@@ -50,6 +51,9 @@ RUN_SETTINGS = {
     "spark.sql.caseSensitive": "true",
     "spark.sql.mapKeyDedupPolicy": "EXCEPTION",
     "spark.sql.execution.arrow.maxRecordsPerBatch": "10000",
+    # Otherwise expressions that are used twice are copied at every level, and the optimizer does not come to an end.
+    "spark.sql.optimizer.collapseProjectAlwaysInline": "false",
+    "spark.sql.retainGroupColumns": "true",
 }
 
 # So do these, which are what Spark has by default: a session that somebody else made may have others. What the pipeline file
@@ -77,17 +81,17 @@ WITHOUT_CODE = {"spark.sql.codegen.wholeStage": "false", "spark.sql.codegen.fact
 def start_session(
     *, master: str = "local[*]", settings: Mapping[str, str] | None = None, app_name: str = "schemac"
 ) -> SparkSession:
-    """A session fit for a run: the one that is there, or one that listens on loopback only and writes no console noise."""
+    """Start a session for a run: the one that is there, or one that listens on loopback only and writes no console noise."""
     active = _existing() or _create(master, dict(settings or {}), app_name)
     logging.getLogger("SQLQueryContextLogger").setLevel(logging.CRITICAL)
-    from .lance_sink import LanceSink
+    from schemac.pipeline.lance_sink import LanceSink
 
     register(active, LanceSink)
     return active
 
 
 def register(spark: SparkSession, source: type[DataSource]) -> None:
-    """Makes a data source known to a session, which may have it from the one that it was made of."""
+    """Make a data source known to a session, which may have it from the one that it was made of."""
     try:
         spark.dataSource.register(source)
     except AnalysisException as error:
@@ -97,7 +101,7 @@ def register(spark: SparkSession, source: type[DataSource]) -> None:
 
 @contextmanager
 def active(spark: SparkSession) -> Iterator[None]:
-    """Makes a session the one in which Spark looks data sources up, which it does by the thread, not by the frame."""
+    """Make a session the one in which Spark looks data sources up, which it does by the thread, not by the frame."""
     sessions = SparkSession._get_j_spark_session_class(spark._jvm)
     before = sessions.getActiveSession()
     sessions.setActiveSession(spark._jsparkSession)
@@ -112,7 +116,7 @@ def active(spark: SparkSession) -> Iterator[None]:
 
 @contextmanager
 def settings_of_a_run(spark: SparkSession, job: Job) -> Iterator[None]:
-    """The settings that decide about values, for one run; the session has its own again afterwards."""
+    """Set the settings that decide about values, for one run; the session has its own again afterwards."""
     quick = WITHOUT_CODE if job.source.format in ("csv", "json", "geojson") else {}
     own = {key: text for key, text in job.spark.settings.items() if spark.conf.isModifiable(key)}
     told = DEFAULT_SETTINGS | quick | own | RUN_SETTINGS
@@ -130,7 +134,7 @@ def settings_of_a_run(spark: SparkSession, job: Job) -> Iterator[None]:
 
 
 def _existing() -> SparkSession | None:
-    """The session of this process, also where another thread has made it."""
+    """Find the session of this process, also where another thread has made it."""
     active = SparkSession.getActiveSession()
     if active is not None or SparkContext._active_spark_context is None:
         return active
@@ -163,7 +167,7 @@ def _create(master: str, settings: dict[str, str], app_name: str) -> SparkSessio
 
 @contextmanager
 def _console_kept_clean() -> Iterator[Callable[[], str]]:
-    """Sends what Java writes to the console, from here to its end, to a file without a name; yields what reads it."""
+    """Send what Java writes to the console, from here to its end, to a file without a name; yield what reads it."""
     handle, name = tempfile.mkstemp(prefix="schemac-spark-", suffix=".log")
     Path(name).unlink()
     sys.stderr.flush()

@@ -1,12 +1,13 @@
 """Tells which fields have parts, and which Spark type holds their values.
 
+Layer: pipeline.
 Shape: pyarrow fields in; a blob counts as one value, whatever its storage.
 """
 
 import pyarrow as pa
 
-from .scalars import extension_name, scalar_of
-from .sqltext import name
+from schemac.pipeline.scalars import extension_name, scalar_of
+from schemac.pipeline.sqltext import name
 
 
 def is_list(data_type: pa.DataType) -> bool:
@@ -24,7 +25,7 @@ def is_scalar(field: pa.Field) -> bool:
 
 
 def spark_type(field: pa.Field) -> str:
-    """The Spark type that holds the field's values on their way to the writer."""
+    """Name the Spark type that holds the field's values on their way to the writer."""
     if is_scalar(field):
         return scalar_of(field).spark_type
     data_type = field.type

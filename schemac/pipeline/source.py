@@ -1,5 +1,6 @@
 """Reads records so that every value is known exactly and no record is lost.
 
+Layer: pipeline.
 Shape: JSON records arrive as one text each (`_raw`), parsed once to a variant; CSV cells arrive as strings; other formats
        keep the types of their columns. `_source` is the file of a record. Blank lines are no records.
        Columns that stand in names of folders (`day=2024-01-01/`) are text in every format.
@@ -11,22 +12,40 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 import pyarrow as pa
+from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import DataType
 
-from . import texts
-from .csv_records import CsvRecords, read_csv
-from .errors import PipelineError
-from .inputs import Input, Json, Text, follow, parse_steps, typed_input, unknown_column, variant_path
-from .job import FieldSource, Job
-from .json_records import read_geojson, read_json
-from .parquet_types import read_parquet
-from .paths import check_path
-from .source_options import option_mistakes
-from .spill import RAW, SOURCE
-from .sqltext import first_of, is_alone, literal, name, parsed
-from .texts import FAULT, Texts
+from schemac.pipeline import texts
+from schemac.pipeline.csv_records import CsvRecords, read_csv
+from schemac.pipeline.errors import PipelineError
+from schemac.pipeline.failures import deepest, told
+from schemac.pipeline.inputs import (
+    Input,
+    Json,
+    Text,
+    follow,
+    parse_steps,
+    typed_input,
+    unknown_column,
+    variant_path,
+)
+from schemac.pipeline.job import FieldSource, Job
+from schemac.pipeline.json_records import read_geojson, read_json
+from schemac.pipeline.parquet_types import read_parquet
+from schemac.pipeline.paths import check_path
+from schemac.pipeline.source_options import option_mistakes
+from schemac.pipeline.spill import RAW, SOURCE
+from schemac.pipeline.sqltext import first_of, is_alone, literal, name, parsed
+from schemac.pipeline.texts import FAULT, Texts
+from schemac.source.catalogue import (
+    MISSING_PATH,
+    PIPELINE_FAILED,
+    UNEXPECTED_COLUMN,
+    UNKNOWN_SOURCE_COLUMN,
+    UNREADABLE_INPUT,
+)
 
 RECORD = "_record"
 IN_RECORD = (0,)
@@ -78,7 +97,7 @@ class Records:
             message = (
                 f"`{self.absent[str(first)]}` has no column `{first}`, other files of the source have it"
             )
-            raise PipelineError("unknown-source-column", message, "read these files in two runs")
+            raise PipelineError(UNKNOWN_SOURCE_COLUMN, message, "read these files in two runs")
         if first not in self.columns:
             raise unknown_column(str(first), [*self.columns, *self.partitions])
         return follow(self.columns[str(first)], tuple(rest))
@@ -123,7 +142,7 @@ class Records:
         extra = sorted(known - taken - {path.split(".")[0].split("[")[0] for path in taken})
         if extra:
             raise PipelineError(
-                "unexpected-column",
+                UNEXPECTED_COLUMN,
                 f"no field takes the column `{extra[0]}`"
                 + (f" (and {len(extra) - 1} more)" if len(extra) > 1 else ""),
                 "add the field, or set `unexpected: ignore`",
@@ -131,11 +150,11 @@ class Records:
 
 
 def check_source(job: Job) -> list[str]:
-    """The files of the source, checked without Spark: options must be known, local paths must be there."""
+    """List the files of the source, checked without Spark: options must be known, local paths must be there."""
     for _, mistake in option_mistakes(job.source):
         raise mistake
     if not job.source.path and job.source.format in WITH_PATH:
-        raise PipelineError("missing-path", f"`source` has no `path`, a {job.source.format} source needs one")
+        raise PipelineError(MISSING_PATH, f"`source` has no `path`, a {job.source.format} source needs one")
     is_text, is_listed_by_spark = job.source.format in OF_TEXT, job.source.format != "lance"
     return [
         file
@@ -145,7 +164,7 @@ def check_source(job: Job) -> list[str]:
 
 
 def open_records(spark: SparkSession, job: Job) -> Records:
-    """The records of the job's source."""
+    """Open the records of the job's source."""
     check_source(job)
     try:
         if job.source.format == "geojson":
@@ -155,7 +174,7 @@ def open_records(spark: SparkSession, job: Job) -> Records:
         if job.source.format == "csv":
             return _csv_records(read_csv(spark, job.source))
         if job.source.format == "lance":
-            from .lance_source import read_lance
+            from schemac.pipeline.lance_source import read_lance
 
             return _typed_records(read_lance(spark, job.source))
         if job.source.format == "parquet":
@@ -163,7 +182,15 @@ def open_records(spark: SparkSession, job: Job) -> Records:
         return _typed_records(_loaded(spark, job))
     except PySparkException as error:
         raise PipelineError(
-            "unreadable-source", _first_line(error), f"format is `{job.source.format}`"
+            UNREADABLE_INPUT, _first_line(error), f"format is `{job.source.format}`"
+        ) from error
+    except Py4JError as error:
+        # What Spark raises without a class of its own, as for a file that is not Parquet, comes as Java's error.
+        found = told(str(error))
+        if found.code is not PIPELINE_FAILED:
+            raise found from error
+        raise PipelineError(
+            UNREADABLE_INPUT, deepest(str(error)), f"format is `{job.source.format}`"
         ) from error
 
 
@@ -201,7 +228,7 @@ def _conflict(steps: tuple[str | int, ...], column: str) -> str:
 
 
 def _explained(rule: str) -> str:
-    """What is shown beside a rule: what it means, or else the record."""
+    """Show beside a rule what it means, or else the record."""
     branches = ((f"{rule} = {literal(known)}", literal(text)) for known, text in EXPLAINED.items())
     return first_of(branches, RAW)
 

@@ -1,5 +1,6 @@
 """What each option of a source means: honoured, or refused by its name with what to write instead.
 
+Layer: pipeline.
 Shape: one closed table for each form of source that we read ourselves; an option that is in none of its lists is a slip.
        Names ignore case, as Spark's do. Formats that Spark reads on its own take Spark's options as they are.
 Source: the options that Spark 4.3 registers for each format (`DataSourceOptions.validOptions`) and for files, and its
@@ -9,8 +10,9 @@ Source: the options that Spark 4.3 registers for each format (`DataSourceOptions
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from .errors import PipelineError, did_you_mean
-from .job import Source
+from schemac.pipeline.errors import PipelineError, did_you_mean
+from schemac.pipeline.job import Source
+from schemac.source.catalogue import SOURCE_OPTION
 
 FILES = ("pathGlobFilter", "recursiveFileLookup", "modifiedBefore", "modifiedAfter", "basePath")
 TEXT = ("encoding", "charset", "lineSep", "multiLine")
@@ -43,7 +45,7 @@ REFUSED_TEXT = {
     "timestampNTZFormat": FORMATS,
     "timeFormat": FORMATS,
     "enableDateTimeParsingFallback": FORMATS,
-    "timeZone": "leave it out: a moment has its zone in its text, or its field says the zone",
+    "timeZone": "leave it out: a timestamp has its zone in its text, or its field says the zone",
     "locale": "leave it out: numbers and names of months are read as in English",
     "compression": FILE_NAME,
     "wholetext": "leave it out; `multiLine: true` reads values that hold line breaks",
@@ -136,16 +138,16 @@ def option_mistakes(source: Source) -> Iterator[tuple[str, PipelineError]]:
         meaning = ALIASES.get(folded, folded)
         if meaning in seen:
             message = f"the options `{seen[meaning]}` and `{name}` say the same thing"
-            yield name, PipelineError("option-twice", message, f"leave `{name}` out")
+            yield name, PipelineError(SOURCE_OPTION, message, f"leave `{name}` out")
         seen[meaning] = name
         if folded in honoured or HARMLESS.get(folded) == text.lower():
             continue
         if folded in refused:
             message = f"a {source.format} source does not take the option `{name}`"
-            yield name, PipelineError("refused-option", message, refused[folded][1])
+            yield name, PipelineError(SOURCE_OPTION, message, refused[folded][1])
         else:
             message = f"a {source.format} source has no option `{name}`"
-            yield name, PipelineError("unknown-option", message, did_you_mean(name, form.honoured))
+            yield name, PipelineError(SOURCE_OPTION, message, did_you_mean(name, form.honoured))
 
 
 class Options:
@@ -155,16 +157,16 @@ class Options:
         self._texts = {ALIASES.get(name.lower(), name.lower()): text for name, text in source.options.items()}
 
     def text(self, name: str, default: str = "") -> str:
-        """The text of an option."""
+        """Give the text of an option."""
         return self._texts.get(name.lower(), default)
 
     def flag(self, name: str) -> bool | None:
-        """An option that is true or false; None where it is not told."""
+        """Read an option that is true or false; None where it is absent."""
         text = self._texts.get(name.lower())
         if text is None:
             return None
         if text.lower() not in ("true", "false"):
-            raise PipelineError("wrong-option", f"the option `{name}` is `{text}`", "write true or false")
+            raise PipelineError(SOURCE_OPTION, f"the option `{name}` is `{text}`", "write true or false")
         return text.lower() == "true"
 
     def some(self, names: tuple[str, ...]) -> dict[str, str]:

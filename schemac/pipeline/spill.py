@@ -1,5 +1,6 @@
-"""Sets the rows that do not fit aside, on disk, until the rows that fit are written.
+"""The quarantine buffer: rows that do not fit wait here, on disk, until the rows that fit are written.
 
+Layer: pipeline.
 Shape: batches with `_errors` in, batches of the good rows out; the others wait as the quarantine dataset will hold them,
        and are counted by path and rule, positions left out.
 """
@@ -25,7 +26,7 @@ QUARANTINE_SCHEMA = pa.schema(
 POSITIONS = r'\[(?:\d+|"[^\]]*")\]'
 
 
-class Spill:
+class QuarantineBuffer:
     """Bad rows of one task, on disk until the good ones are written."""
 
     def __init__(self, file: Any, run: str) -> None:
@@ -36,7 +37,7 @@ class Spill:
         self.writer: pa.RecordBatchStreamWriter | None = None
 
     def take_from(self, batch: pa.RecordBatch) -> pa.RecordBatch:
-        """The rows that fit; the others are kept here."""
+        """Pass on the rows that fit, and keep the others here."""
         errors = batch.column(ERRORS)
         if errors.null_count == len(errors):
             return batch
@@ -71,7 +72,7 @@ class Spill:
             self.reasons[row["path"], row["rule"]] += row["count_all"]
 
     def read(self) -> Iterator[pa.RecordBatch]:
-        """The rows kept."""
+        """Read the rows kept."""
         assert self.writer is not None
         self.writer.close()
         self.file.seek(0)

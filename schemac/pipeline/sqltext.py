@@ -1,5 +1,6 @@
 """Small pieces of Spark SQL text, quoted right.
 
+Layer: pipeline.
 Shape: expressions are text until the projection is handed to Spark: one parse for each column, where a chain of calls
        into the JVM for every operator would take seconds on a wide schema.
 """
@@ -14,12 +15,12 @@ END = f"_end_{uuid.uuid4().hex}"
 
 
 def literal(text: str) -> str:
-    """A string literal."""
+    """Quote a string literal."""
     return "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"
 
 
 def name(identifier: str) -> str:
-    """A quoted identifier."""
+    """Quote an identifier."""
     return "`" + identifier.replace("`", "``") + "`"
 
 
@@ -29,29 +30,29 @@ def matches(text: str, pattern: str) -> str:
 
 
 def when(condition: str, value: str, otherwise: str = "null") -> str:
-    """A conditional value."""
+    """Write a conditional value."""
     return f"if({condition}, {value}, {otherwise})"
 
 
 def first_of(branches: Iterable[tuple[str, str]], otherwise: str = "null") -> str:
-    """The value of the first branch whose condition holds."""
+    """Choose the value of the first branch whose condition holds."""
     text = " ".join(f"when {condition} then {value}" for condition, value in branches)
     return f"case {text} else {otherwise} end" if text else otherwise
 
 
 def let(value: str, body: Callable[[str], str]) -> str:
-    """The body with the value computed once: inside a lambda there are no columns to keep it in."""
+    """Compute the value once for the body: inside a lambda there are no columns to keep it in."""
     variable = fresh()
     return f"transform(array({value}), {variable} -> {body(variable)})[0]"
 
 
 def fresh() -> str:
-    """A lambda variable that no other lambda uses."""
+    """Name a lambda variable that no other lambda uses."""
     return f"x{next(_lambda_numbers)}"
 
 
 def struct(members: Iterable[tuple[str, str]]) -> str:
-    """A struct built of named members; never null."""
+    """Build a struct of named members; never null."""
     inner = ", ".join(f"{literal(label)}, {value}" for label, value in members)
     return f"named_struct({inner})"
 
@@ -68,7 +69,7 @@ def concat(parts: Iterable[str]) -> str:
 
 
 def parsed(text: str) -> str:
-    """A text as the first item of a variant array, whose second says that nothing stood behind it.
+    """Parse a text as the first item of a variant array, whose second says that nothing stood behind it.
 
     Spark's parser stops after the first value of a text; what stands behind a record would be gone.
     """
@@ -81,7 +82,7 @@ def is_alone(variant: str) -> str:
 
 
 def variant_of(text: str) -> str:
-    """A text as a variant; null where it is not one JSON value."""
+    """Parse a text as a variant; null where it is not one JSON value."""
     return let(parsed(text), lambda w: when(is_alone(w), f"try_variant_get({w}, '$[0]', 'variant')"))
 
 

@@ -1,5 +1,6 @@
 """Where the files of a run wait until they are committed, and how what a dead run left is recognised.
 
+Layer: pipeline.
 Shape: a folder `_staging-<run>-<number>` inside the table's, which no reader looks into. It holds `run.json`, the identity
        of the run; a mark that says how far the run is; and, from the commit on, the names of the files that are moved in.
        The mark is `.open` while tasks write and `.committing` afterwards. Either the run that commits takes `.open`, or
@@ -13,16 +14,17 @@ import contextlib
 import json
 import os
 import shutil
-import threading
 import time
 import uuid
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from .errors import PipelineError
-from .processes import is_gone, this_process
-from .run_identity import RunIdentity
+from schemac.pipeline.errors import PipelineError
+from schemac.pipeline.heartbeat import Heartbeat
+from schemac.pipeline.processes import is_gone, this_process
+from schemac.pipeline.run_identity import RunIdentity
+from schemac.source.catalogue import ABANDONED_RUN
 
 PREFIX = "_staging-"
 GONE, MAKING = f"{PREFIX}gone.", f"{PREFIX}making."
@@ -40,12 +42,12 @@ AGAIN = "nothing of this run was written: run it again"
 
 
 def new_folder(table: str, run: RunIdentity) -> str:
-    """A path for the files of a run."""
+    """Choose a path for the files of a run."""
     return os.path.join(table, f"{PREFIX}{run.id}-{uuid.uuid4().hex[:8]}")
 
 
 def folders_of(table: str) -> list[Path]:
-    """The staging folders of a table, of whichever run."""
+    """List the staging folders of a table, of whichever run."""
     try:
         return sorted(path for path in Path(table).iterdir() if path.name.startswith(PREFIX))
     except OSError:
@@ -53,7 +55,7 @@ def folders_of(table: str) -> list[Path]:
 
 
 def open_mark(folder: str, run: RunIdentity, table: str = "") -> None:
-    """Makes the folder, which says from its first moment on whose it is and that it is in use.
+    """Make the folder, which says from its start whose it is and that it is in use.
 
     In a quarantine, which several tables may share, `table` is that of the run, seen from the quarantine.
     """
@@ -82,13 +84,13 @@ def renew(folder: str) -> None:
 
 
 def start_commit(folder: str, moved: list[str]) -> None:
-    """Takes the folder for the commit; `moved` are the data files that will lie where the table's are."""
+    """Take the folder for the commit; `moved` are the data files that will lie where the table's are."""
     try:
         Path(folder, COMMITTER).write_text(this_process())
         Path(folder, MOVED).write_text(json.dumps(moved))
         os.rename(Path(folder, OPEN), Path(folder, COMMITTING))
     except OSError as error:
-        raise PipelineError("given-up", "the run was taken for dead by another one", AGAIN) from error
+        raise PipelineError(ABANDONED_RUN, "the run was taken for dead by another one", AGAIN) from error
 
 
 def moved_files(folder: Path) -> list[str]:
@@ -101,7 +103,7 @@ def moved_files(folder: Path) -> list[str]:
 
 
 def run_in(folder: Path) -> RunIdentity | None:
-    """The run whose files wait in a folder; None where it does not matter any more, or is not known."""
+    """Read the run whose files wait in a folder; None where it does not matter any more, or is not known."""
     if folder.name.startswith(GONE):
         return None
     try:
@@ -111,7 +113,7 @@ def run_in(folder: Path) -> RunIdentity | None:
 
 
 def table_of(folder: Path) -> str:
-    """The table of the run, seen from the dataset that the folder is in; empty where it is that dataset."""
+    """Read the table of the run, seen from the dataset that the folder is in; empty where it is that dataset."""
     try:
         return (folder / TABLE_FILE).read_text()
     except OSError:
@@ -158,7 +160,7 @@ def _is_dead(process: str | None, mark: Path) -> bool:
 
 
 def remove(folder: str | Path) -> None:
-    """Removes the folder with everything in it; its first step is its last as a run's."""
+    """Remove the folder with everything in it; its first step is its last as a run's."""
     gone = os.path.join(os.path.dirname(folder), f"{GONE}{uuid.uuid4().hex}")
     try:
         os.rename(folder, gone)
@@ -170,19 +172,12 @@ def remove(folder: str | Path) -> None:
 @contextmanager
 def kept_alive(tables: Iterable[str], run: RunIdentity) -> Iterator[None]:
     """Renews the marks of a run for as long as it goes on."""
-    ended = threading.Event()
 
-    def renewing() -> None:
-        while not ended.wait(RENEWED_SECONDS):
-            for table in tables:
-                for folder in folders_of(table):
-                    if folder.name.startswith(f"{PREFIX}{run.id}-"):
-                        renew(str(folder))
+    def renew_all() -> None:
+        for table in tables:
+            for folder in folders_of(table):
+                if folder.name.startswith(f"{PREFIX}{run.id}-"):
+                    renew(str(folder))
 
-    thread = threading.Thread(target=renewing, daemon=True)
-    thread.start()
-    try:
+    with Heartbeat(RENEWED_SECONDS, renew_all):
         yield
-    finally:
-        ended.set()
-        thread.join()

@@ -1,5 +1,6 @@
 """Records of text files as texts: each line by Spark, or cut out of whole files by tasks of ours.
 
+Layer: pipeline.
 Shape: a frame of `_raw` (the record as it stands in its file), `_source` (the file), `_fault` (null, or the rule that the text
        itself breaks) and the columns that stand in names of folders (`day=2024-01-01/`), which are text. Blank lines are no records.
 """
@@ -15,13 +16,13 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
 from pyspark.sql.types import StringType, StructField, StructType
 
-from .decoding import byte_text, has_marks
-from .job import Source
-from .paths import base_path, spark_path
-from .session import register
-from .source_options import FILES, Options
-from .spill import RAW, SOURCE
-from .sqltext import literal, name, when
+from schemac.pipeline.decoding import byte_text, has_marks
+from schemac.pipeline.job import Source
+from schemac.pipeline.paths import base_path, spark_path
+from schemac.pipeline.session import register
+from schemac.pipeline.source_options import FILES, Options
+from schemac.pipeline.spill import RAW, SOURCE
+from schemac.pipeline.sqltext import literal, name, when
 
 FAULT = "_fault"
 ROWS_PER_BATCH = 4096
@@ -44,7 +45,7 @@ class Texts:
     partitions: dict[str, str]
 
     def with_frame(self, frame: DataFrame) -> "Texts":
-        """The same of other rows."""
+        """Take the same of other rows."""
         return replace(self, frame=frame)
 
 
@@ -94,7 +95,7 @@ def file_options(source: Source) -> dict[str, str]:
 
 
 def spark_paths(source: Source) -> list[str]:
-    """The paths of a source as Spark takes them."""
+    """Write the paths of a source as Spark takes them."""
     return [spark_path(path) for path in source.path]
 
 
@@ -135,7 +136,7 @@ def files_of(spark: SparkSession, source: Source) -> Listed:
 
 
 def cut(spark: SparkSession, listed: Listed, splitter: Splitter) -> Texts:
-    """The records that a splitter finds in each file; a file is read by one task."""
+    """Read the records that a splitter finds in each file; a file is read by one task."""
     partitions = {label: f"__p{i}" for i, label in enumerate(listed.folders)}
     task = _Cutter(splitter, (RAW, FAULT, SOURCE, *partitions.values()), listed.files)
     register(spark, CutFiles)
@@ -150,7 +151,7 @@ class CutFiles(DataSource):  # type: ignore[misc]  # PySpark is not followed
 
     @classmethod
     def name(cls) -> str:
-        """The word for `format`."""
+        """Return the word for `format`."""
         return "schemac-cut-files"
 
     def schema(self) -> StructType:
@@ -158,7 +159,7 @@ class CutFiles(DataSource):  # type: ignore[misc]  # PySpark is not followed
         return StructType([StructField(label, StringType()) for label in self._task().labels])
 
     def reader(self, schema: StructType) -> "_CutReader":
-        """A reader of all files."""
+        """Make a reader of all files."""
         return _CutReader(self._task())
 
     def _task(self) -> "_Cutter":
@@ -186,7 +187,7 @@ class _CutReader(DataSourceReader):  # type: ignore[misc]  # PySpark is not foll
         return [InputPartition(group) for group in groups or [[]]]
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
-        """The records of these files."""
+        """Read the records of these files."""
         for file in partition.value:
             yield from self.task.batches(file)
 
@@ -200,11 +201,11 @@ class _Cutter:
     files: tuple[File, ...]
 
     def told(self) -> str:
-        """The task as an option of a reader."""
+        """Write the task as an option of a reader."""
         return base64.b64encode(pickle.dumps(self)).decode()
 
     def batches(self, file: File) -> Iterator[pa.RecordBatch]:
-        """The records of a file."""
+        """Read the records of a file."""
         texts: list[str] = []
         faults: list[str | None] = []
         size = 0
@@ -225,5 +226,5 @@ class _Cutter:
 
 
 def decoded(text: str, encoding: str, fault: str | None = None) -> tuple[str, str | None]:
-    """A record's text as it is kept, and its fault."""
+    """Decode a record's text as it is kept, and say its fault."""
     return (byte_text(text, encoding), BAD_ENCODING) if has_marks(text) else (text, fault)

@@ -1,5 +1,6 @@
-"""Reads whole JSON records in one native step, and proves for each that nothing in it is wrong.
+"""The whole-record reader: it reads JSON records in one native step, and proves for each that nothing in it is wrong.
 
+Layer: pipeline.
 Shape: the fields that the native reader can read (see `native`), each with its value; one column says for each record
        whether the proof holds. Where it does not, every field is read one by one, which finds all reasons.
        A field that has no native reading is read one by one in every record, and hinders no other.
@@ -10,12 +11,12 @@ from dataclasses import dataclass, field
 
 import pyarrow as pa
 
-from . import native
-from .job import Coerce, FieldSource, Job, Unexpected
-from .scalars import Scalar, scalar_of
-from .shapes import is_scalar, spark_type
-from .source import RECORD, Records
-from .sqltext import END, any_of, literal, name, when
+from schemac.pipeline import native
+from schemac.pipeline.job import Coerce, FieldSource, Job, Unexpected
+from schemac.pipeline.scalars import Scalar, scalar_of
+from schemac.pipeline.shapes import is_scalar, spark_type
+from schemac.pipeline.source import RECORD, Records
+from schemac.pipeline.sqltext import END, any_of, literal, name, when
 
 Levels = list[list[tuple[str, str]]]
 READ, PROVEN = "__read", "__proven"
@@ -36,7 +37,7 @@ class _Member:
 
 
 @dataclass(frozen=True)
-class Whole:
+class WholeRecordReader:
     """Projections that end in the column `PROVEN`; fields' values, and objects whose keys are all known, where it is true."""
 
     levels: Levels
@@ -44,7 +45,7 @@ class Whole:
     objects: frozenset[tuple[int | str, ...]]
 
 
-def whole_reading(records: Records, schema: pa.Schema, job: Job) -> Whole | None:
+def whole_record_reader(records: Records, schema: pa.Schema, job: Job) -> WholeRecordReader | None:
     """How records are read whole; None for sources and rules that have no native reading."""
     if records.columns is not None or job.coerce is not Coerce.NONE or job.null_values:
         return None
@@ -61,7 +62,9 @@ def whole_reading(records: Records, schema: pa.Schema, job: Job) -> Whole | None
     is_wrong = any_of([rule for rule in rules if rule != "false"])
     proven = f"coalesce({READ} is not null and {READ}.{native.CORRUPT} is null and not ({is_wrong}), false)"
     read = when(_is_plain(root, records, schema, job), _parsed(root, records.raw))
-    return Whole([[(READ, read)], conversions, [(PROVEN, proven)]], values, frozenset(_objects(root, ())))
+    return WholeRecordReader(
+        [[(READ, read)], conversions, [(PROVEN, proven)]], values, frozenset(_objects(root, ()))
+    )
 
 
 def _objects(node: _Object, path: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
@@ -72,7 +75,7 @@ def _objects(node: _Object, path: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
 
 
 def _placed(root: _Object, part: pa.Field, records: Records, job: Job) -> _Member | None:
-    """The field, put where its record has it; None where the native reader cannot read it, or reads there already."""
+    """Put the field where its record has it; None where the native reader cannot read it, or reads there already."""
     origin = job.fields.get(part.name, FieldSource())
     if origin is None or records.is_partition(part.name, origin):
         return None
@@ -100,7 +103,7 @@ def _placed(root: _Object, part: pa.Field, records: Records, job: Job) -> _Membe
 
 
 def _reading(member: _Member, label: str, conversions: list[tuple[str, str]]) -> tuple[str, str]:
-    """The value of a field, and whether it is wrong; a conversion is kept, for both use it."""
+    """Read the value of a field, and whether it is wrong; a conversion is kept, for both use it."""
     found = native.leaf(member.field, member.scalar) if is_scalar(member.field) else None
     if found is None or not found.is_converted:
         return native.typed_value(member.field, member.place), native.wrong(member.field, member.place)
@@ -139,7 +142,7 @@ def _other_keys(records: Records, schema: pa.Schema, job: Job) -> Iterator[tuple
 
 
 def _record_pattern(root: _Object, others: dict[tuple[str, ...], list[str]], *, is_open: bool) -> str:
-    """A pattern of a parsed record: an array of it and of the mark of its end, whose keys Spark puts together."""
+    """Build a pattern of a parsed record: an array of it and of the mark of its end, whose keys Spark puts together."""
     return f"^ARRAY<{_pattern(root, (), others, is_open=is_open, more=[(END, 'BOOLEAN')])}>$"
 
 

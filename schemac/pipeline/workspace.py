@@ -1,5 +1,6 @@
 """A temporary folder that does not outlive its process, however that ends.
 
+Layer: pipeline.
 Shape: `schemac-run-*` folders where the system has its temporary files; each says whose it is, and whoever needs one removes
        those of processes that are gone.
 """
@@ -11,14 +12,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from .processes import is_gone, this_process
+from schemac.pipeline.processes import is_gone, this_process
 
 PREFIX, OWNER = "schemac-run-", "owner.txt"
 
 
 @contextmanager
 def temporary_folder() -> Iterator[Path]:
-    """A folder of this process; removed at the end."""
+    """Make a folder of this process; remove it at the end."""
     _sweep()
     folder = Path(tempfile.mkdtemp(prefix=PREFIX))
     (folder / OWNER).write_text(this_process())

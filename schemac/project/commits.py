@@ -34,7 +34,7 @@ def read_commit(
     *,
     is_project: bool,
 ) -> Before | None:
-    """The manifests as they were at a commit; `folders` are compared with all that they held then.
+    """Return the manifests as they were at a commit; `folders` are compared with all that they held then.
 
     `is_project` says that the folders are those that the project has today; what it had then is compared as well.
     None after saying what is wrong.
@@ -42,10 +42,10 @@ def read_commit(
     try:
         tree = open_tree(ref)
     except FileNotFoundError:
-        report.add(UNKNOWN_REFERENCE, f"git:{ref} needs git, which is not installed")
+        report.add(UNKNOWN_REFERENCE, f"`git:{ref}` needs git, which is not installed")
         return None
     except NoCommitError as error:
-        report.add(UNKNOWN_REFERENCE, f"git knows no commit '{ref}' here", help=str(error))
+        report.add(UNKNOWN_REFERENCE, f"git finds no commit '{ref}' in this repository", help=str(error))
         return None
     places = _Places(tree, Path.cwd())
     whole = [*folders, *(_folders_then(places, project) if is_project else ())]
@@ -68,7 +68,7 @@ class _Places:
         return "" if inside == "." else f"{inside}/"
 
     def path_of(self, path: Path) -> str | None:
-        """A path of today in the tree; None outside of the repository. A manifest that is a link has its own name."""
+        """Return a path of today in the tree; None outside of the repository. A manifest that is a link has its own name."""
         try:
             relative = (_real(path.parent.absolute()) / path.name).relative_to(self.tree.top)
         except ValueError:
@@ -76,7 +76,7 @@ class _Places:
         return relative.as_posix()
 
     def places_of(self, folder: Path) -> list[str]:
-        """A folder of today in the tree, by its own name and by what it leads to."""
+        """Return a folder of today in the tree, by its own name and by what it leads to."""
         paths = (self.path_of(Path(os.path.abspath(folder))), self.path_of(folder.resolve()))
         return list(dict.fromkeys(path for path in paths if path is not None))
 
@@ -84,7 +84,7 @@ class _Places:
         return self.tree.top / path
 
     def entry(self, path: Path) -> Entry | None:
-        """What stood under a path of today; a link that leads there today may not have done so then."""
+        """Return what stood under a path of today; a link that leads there today may not have done so then."""
         written = os.path.relpath(path.absolute(), self.tree.top).replace(os.sep, "/")
         for candidate in (self.path_of(path), written):
             if candidate is not None and (found := self.tree.find(candidate)) is not None:
@@ -92,7 +92,7 @@ class _Places:
         return None
 
     def shown(self, path: str) -> str:
-        """A path of the tree from the working folder."""
+        """Return a path of the tree from the working folder."""
         if path.startswith(self._inside):
             return path[len(self._inside) :]
         return os.path.relpath(self.today(path), self.here).replace(os.sep, "/")
@@ -100,7 +100,7 @@ class _Places:
 
 @cache
 def _real(folder: Path) -> Path:
-    """A folder without links."""
+    """Return a folder without links."""
     return folder.resolve()
 
 
@@ -149,13 +149,13 @@ class _Reading:
         return f"{path.rpartition('/')[0]}/schema.bin" not in self._tree.listed
 
     def _pair(self, file: ManifestFile) -> None:
-        """A manifest with what stood under its path."""
+        """Pair a manifest with what stood under its path."""
         if self._places.path_of(file.path) is None:
             self._report.add(
                 UNKNOWN_PAST,
-                f"{file.name} lies outside of the repository that `git:{self._ref}` is of",
+                f"{file.name} is outside the repository of `git:{self._ref}`",
                 file=file.name,
-                help="run the command in the repository of the manifest",
+                help="run the command inside the repository of the manifest",
             )
         entry = self._places.entry(file.path)
         self._names[file.path] = f"{self._ref}:{file.name}"
@@ -164,7 +164,7 @@ class _Reading:
         if entry.unreadable:
             self._report.add(
                 UNKNOWN_PAST,
-                f"git does not have {file.name} as it was at {self._ref}: {entry.unreadable}",
+                f"git cannot show {file.name} as it was at {self._ref}: {entry.unreadable}",
                 file=file.name,
                 help="fetch it with `git submodule update --init --recursive`, or compare with a folder or a manifest"
                 if "submodule" in entry.unreadable
@@ -217,9 +217,9 @@ class _Reading:
             elif key in self._names:
                 self._report.add(
                     UNKNOWN_PAST,
-                    f"git does not have the content of {self._names[key]}",
+                    f"git cannot read the content of {self._names[key]}",
                     file=self._names[key],
-                    help="see what is wrong with `git fsck`",
+                    help="run `git fsck` to find out what is wrong",
                 )
 
     def _load_others(self, keys: Sequence[Path]) -> None:
@@ -235,7 +235,7 @@ class _Reading:
         self._load(wanted)
 
     def _gone(self, keys: Mapping[Path, str], folders: Sequence[Path]) -> tuple[Path, ...]:
-        """The others that lay in these folders, or at these paths."""
+        """Return the others that lay in these folders, or at these paths."""
         gone: dict[Path, None] = {}
         paths = {path: key for key, path in keys.items()}
         for folder in folders:
@@ -246,7 +246,7 @@ class _Reading:
         return tuple(sorted(gone))
 
     def _doubts(self, keys: Mapping[Path, str]) -> Iterator[str]:
-        """What may have held any dataset."""
+        """Yield what may have held any dataset."""
         yield from (submodule.reason for submodule in self._tree.unread if submodule.is_changed)
         for key, path in keys.items():
             if not os.path.lexists(key):
@@ -260,7 +260,7 @@ def _lock_of(path: str) -> str:
 
 
 def _object_id(path: Path, commit: str) -> str:
-    """What git calls the content of a file."""
+    """Return what git calls the content of a file."""
     try:
         content = read_file(path)
     except OSError:
@@ -297,13 +297,13 @@ def _report_nothing(
         if not any(True for place in places.places_of(folder) for _ in places.tree.below(place)):
             report.add(
                 UNREADABLE_FILE,
-                f"there is no file or folder {folder}, nor was there one",
+                f"there is no file or folder {folder}, neither now nor in the version to compare with",
                 file=str(folder),
                 help="check the path",
             )
     if not files and not before.gone and not report.has_errors:
         report.add(
             NOTHING_TO_COMPILE,
-            "no YAML file is there to be compared, nor was there one",
+            "there is no YAML file to compare, neither now nor in the version to compare with",
             help="name a manifest, or start one with `schemac init`",
         )

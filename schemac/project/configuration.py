@@ -6,6 +6,7 @@ Errors: SC601 invalid-configuration.
 """
 
 import json
+import os
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -104,7 +105,7 @@ class Project:
 
 
 def find_project(start: Path, report: Report, explicit: Path | None = None) -> Project:
-    """The project of a folder; what is wrong with its configuration is in the report."""
+    """Return the project of a folder; what is wrong with its configuration is in the report."""
     for path in [explicit] if explicit else _candidates(start):
         table = _read(path, report)
         if table is not None:
@@ -114,17 +115,22 @@ def find_project(start: Path, report: Report, explicit: Path | None = None) -> P
     return Project(start)
 
 
+FILES = ("schemac.toml", "pyproject.toml")
+"""Where settings stand; the first that has some counts."""
+
+
 def _candidates(start: Path) -> list[Path]:
     found: list[Path] = []
     for folder in (start, *start.parents):
-        found += [path for name in ("schemac.toml", "pyproject.toml") if (path := folder / name).is_file()]
+        # Also what cannot be read: without its settings a build would give other schemas.
+        found += [path for name in FILES if os.path.lexists(path := folder / name)]
         if (folder / ".git").exists():
             break
     return found
 
 
 def _read(path: Path, report: Report) -> dict[str, Any] | None:
-    """The table of settings in a file; None where the file has none."""
+    """Return the table of settings in a file; None where the file has none."""
     # Imported here for start-up time: most folders have no such file.
     import tomllib
 
@@ -135,7 +141,7 @@ def _read(path: Path, report: Report) -> dict[str, Any] | None:
         report.add(INVALID_CONFIGURATION, f"cannot read {path.name}: {reason}", file=path.name)
         return None
     except RecursionError:
-        message = f"{path.name} is nested too deeply, or too large, for a configuration"
+        message = f"{path.name} is nested too deeply or too large for a configuration"
         report.add(INVALID_CONFIGURATION, message, file=path.name, help="see `[tool.schemac]` in the README")
         return None
     except tomllib.TOMLDecodeError as error:
@@ -152,7 +158,7 @@ def _read(path: Path, report: Report) -> dict[str, Any] | None:
 
 
 def _parsed(content: bytes) -> dict[str, Any]:
-    """The document of a text. Raises RecursionError for one that would take too long to read."""
+    """Return the document of a text. Raises RecursionError for one that would take too long to read."""
     import tomllib  # for start-up time, as above
 
     if len(content) > _MOST_BYTES or _DEEP.search(content):
@@ -183,13 +189,13 @@ def _vocabulary(path: Path, domain: str, file: str, places: "_Places", report: R
 
     at = places.of(["vocabularies", domain])
     if domain in DOMAINS:
-        message = f"the domain {domain} is closed and has its own checks"
+        message = f"the domain {domain} is closed, and schemac checks it itself"
         report.add(
             INVALID_CONFIGURATION,
             message,
             file=path.name,
             at=at,
-            help="register vocabularies for your own domains",
+            help="register vocabularies only for your own domains",
         )
         return None
     try:
@@ -203,7 +209,7 @@ def _vocabulary(path: Path, domain: str, file: str, places: "_Places", report: R
         report.add(INVALID_CONFIGURATION, message, file=path.name, at=at)
         return None
     except InvalidSchema as error:
-        message = f"the vocabulary {file} is no JSON Schema: {error.message}"
+        message = f"the vocabulary {file} is not a valid JSON Schema: {error.message}"
         report.add(INVALID_CONFIGURATION, message, file=path.name, at=at)
         return None
     # With this registry, nothing is fetched from elsewhere: a build depends on the project alone.
@@ -217,7 +223,7 @@ class _Places:
         self._path = path
 
     def of(self, keys: Sequence[str]) -> tuple[int, int, int, int]:
-        """The line of the innermost key that can be found."""
+        """Return the line of the innermost key that can be found."""
         return next((self._first[key] for key in reversed(keys) if key in self._first), (0, 0, 0, 0))
 
     @cached_property

@@ -34,8 +34,13 @@ def lock_path(manifest: Path) -> Path:
     return manifest.with_suffix(".lock")
 
 
+def has_lock(manifest: Path) -> bool:
+    """Whether something lies where the lock of a manifest would, readable or not."""
+    return os.path.lexists(lock_path(manifest))
+
+
 def find_manifests(paths: Sequence[str], base: Path, out: Path, report: Report) -> list[ManifestFile]:
-    """The manifests at these paths, each once, in the order of the paths and of the names below them."""
+    """Return the manifests at these paths, each once, in the order of the paths and of the names below them."""
     found: dict[Path, ManifestFile] = {}
     for given in paths:
         path = Path(given) if os.path.isabs(given) else base / given
@@ -47,15 +52,17 @@ def find_manifests(paths: Sequence[str], base: Path, out: Path, report: Report) 
             continue
         if is_folder:
             for file in walk(path, out):
+                place = _place(file)
+                where = _name(file, place)
                 if os.path.exists(file):
-                    found.setdefault(file, ManifestFile(file, _name(file), is_named=False))
+                    found.setdefault(place, ManifestFile(file, where, is_named=False))
                     continue
-                where = _name(file)
                 report.add(
                     UNREADABLE_FILE, f"{where} is a link that leads nowhere", file=where, help="remove it"
                 )
         elif exists:
-            found.setdefault(path, ManifestFile(path, _name(path), is_named=True))
+            place = _place(path)
+            found.setdefault(place, ManifestFile(path, _name(path, place), is_named=True))
         else:
             report.add(
                 UNREADABLE_FILE, f"there is no file or folder {given}", file=given, help="check the path"
@@ -64,14 +71,14 @@ def find_manifests(paths: Sequence[str], base: Path, out: Path, report: Report) 
         where = ", ".join(paths)
         report.add(
             NOTHING_TO_COMPILE,
-            f"no YAML file is in {where}",
+            f"there is no YAML file in {where}",
             help="name a manifest, or start one with `schemac init`",
         )
     return list(found.values())
 
 
 def walk(folder: Path, out: Path, suffixes: tuple[str, ...] = _SUFFIXES) -> Iterator[Path]:
-    """The files of these endings in a folder that may be a project's own."""
+    """Yield the files of these endings in a folder that may be a project's own."""
     for root, folders, files in os.walk(folder):
         here = Path(root)
         folders[:] = sorted(
@@ -92,10 +99,18 @@ def is_manifest_name(name: str) -> bool:
     return file.endswith(_SUFFIXES) and not is_foreign and not _FOREIGN_FOLDERS.intersection(folders)
 
 
-def _name(path: Path) -> str:
-    """The path from the working folder where it lies below it, with `/`."""
+def _place(path: Path) -> Path:
+    """Where a file or a link lies, however its folder was named."""
     try:
-        return path.resolve().relative_to(Path.cwd()).as_posix()
-    except (ValueError, RuntimeError, OSError):
-        # Elsewhere, or a link that leads back to itself.
+        return path.resolve() if path.name in ("", "..") else path.parent.resolve() / path.name
+    except (RuntimeError, OSError):
+        # A link that leads back to itself.
+        return path.absolute()
+
+
+def _name(path: Path, place: Path) -> str:
+    """Return the path from the working folder where it lies below it, with `/`; a link is called by its own name."""
+    try:
+        return place.relative_to(Path.cwd()).as_posix()
+    except ValueError:
         return path.as_posix()

@@ -6,6 +6,7 @@ never over what another process has written in the meantime.
 Errors: SC401 unlocked-change, SC402, SC403, SC405 possible-rename, SC406 lock-contention.
 """
 
+import errno
 import os
 import shlex
 import sys
@@ -17,13 +18,13 @@ from pathlib import Path
 
 from schemac.arrow.lower import LoweringOptions, lower
 from schemac.artifacts.emission import Compilation
-from schemac.engines.lance.view import words_of
 from schemac.evolution.changes import Change, Fact
 from schemac.evolution.diff import diff_of, slot_title
 from schemac.evolution.side import Pair, Side
-from schemac.identity.freeze import Identified, identify, next_version, open_version
+from schemac.identity.freeze import Identified, identify
 from schemac.identity.lock import Lock, LockedDataset, Version
 from schemac.identity.lockfile import read_lock, write_lock
+from schemac.identity.opening import open_version
 from schemac.identity.restore import RestoreError, lost, restored
 from schemac.logical.dataset import LogicalDataset
 from schemac.logical.findings import Findings
@@ -42,7 +43,7 @@ from schemac.source.catalogue import (
 from schemac.source.diagnostic import Severity
 from schemac.source.report import Report
 from schemac.source.suggest import closest
-from schemac.source.text import read_file
+from schemac.source.text import read_file, reason_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,14 +69,14 @@ def lock_name(manifest_name: str) -> str:
 
 
 def open_lock(manifest: Path, manifest_name: str, report: Report) -> LockFile | None:
-    """The lock of a manifest, empty where there is none; None after saying what is wrong with it."""
+    """Return the lock of a manifest, empty where there is none; None after saying what is wrong with it."""
     path, name = lock_path(manifest), lock_name(manifest_name)
     try:
         text = _read(path)
         if text is None:
             return LockFile(path, name, None, Lock())
     except (OSError, UnicodeDecodeError) as error:
-        report.add(DAMAGED_LOCK, f"{name} cannot be read: {error}", file=name)
+        report.add(DAMAGED_LOCK, f"{name} cannot be read: {reason_of(error)}", file=name)
         return None
     lock = read_lock(text, name, report)
     return None if lock is None else LockFile(path, name, text, lock)
@@ -94,7 +95,7 @@ def save_lock(file: LockFile, lock: Lock, report: Report) -> bool:
             if not is_held or _read(file.path) != file.text:
                 report.add(
                     LOCK_CONTENTION,
-                    f"another process is locking {file.name}, or has just done so; nothing was written",
+                    f"another process is writing {file.name}, or has just written it; nothing was written here",
                     file=file.name,
                     help="run the command again",
                 )
@@ -108,7 +109,7 @@ def save_lock(file: LockFile, lock: Lock, report: Report) -> bool:
 
 @contextmanager
 def _held(path: Path) -> Iterator[bool]:
-    """The folder of a lock, held by one process at a time; the system frees it when a process dies."""
+    """Hold the folder of a lock, one process at a time; the system frees it when a process dies."""
     if sys.platform == "win32":
         # There is no such hold; what lies there is compared with what was read, and no more.
         yield True
@@ -131,6 +132,9 @@ def _read(path: Path) -> str | None:
     try:
         return read_file(path).decode("utf-8").replace("\r\n", "\n")
     except FileNotFoundError:
+        if path.is_symlink():
+            # Without its lock a dataset would get new ids for everything.
+            raise OSError(errno.ENOENT, "it is a link that leads nowhere") from None
         return None
 
 
@@ -144,15 +148,17 @@ class Locked:
     @property
     def version(self) -> Version:
         """The newest version, or the one that the present schema would be."""
-        newest = self.dataset.newest
-        if newest is not None and not self.found.is_changed:
-            return newest
-        return next_version(self.dataset, self.found)
+        return self.found.version
 
     def compilation(self, plain: Compilation, options: LoweringOptions) -> Compilation:
-        """What targets see, with the numbers of the lock."""
+        """Return what targets see, with the numbers of the lock."""
         return Compilation(
-            plain.dataset, plain.lowered, self.found.numbers, self.version, partial(self._past, options)
+            plain.dataset,
+            plain.lowered,
+            self.found.numbers,
+            self.version,
+            partial(self._past, options),
+            ids=self.found.ids,
         )
 
     def _past(self, options: LoweringOptions) -> list[Compilation]:
@@ -161,14 +167,15 @@ class Locked:
             if version.number < self.version.number:
                 opened = open_version(self.dataset, version)
                 numbers = {slot: state.numbers for slot, state in opened.states.items()}
-                past.append(Compilation(opened.logical, lower(opened.logical, options), numbers, version))
+                lowered = lower(opened.logical, options)
+                past.append(Compilation(opened.logical, lowered, numbers, opened.version))
         return past
 
 
 def locked_datasets(
     manifest: Path, name: str, datasets: Sequence[LogicalDataset], report: Report, *, is_error: bool
 ) -> dict[str, Locked]:
-    """What the lock of a manifest says of its datasets; changes that are not locked are in the report."""
+    """Return what the lock of a manifest says of its datasets; changes that are not locked are in the report."""
     held = open_lock(manifest, name, report)
     found: dict[str, Locked] = {}
     for dataset in datasets if held is not None else ():
@@ -183,23 +190,23 @@ def locked_datasets(
 def identified(
     dataset: LogicalDataset, locked: LockedDataset, report: Report, wanted: Mapping[str, int] | None = None
 ) -> Identified:
-    """The ids of a dataset's fields by its lock; fields of these titles get the ids that are wanted."""
+    """Return the ids of a dataset's fields by its lock; fields of these titles get the ids that are wanted."""
     findings = Findings(report, dataset.origins)
     if wanted:
         try:
-            return restored(dataset, locked, wanted, words_of, findings)
+            return restored(dataset, locked, wanted, findings)
         except RestoreError as error:
             name = dataset.origins.file
             report.add(
                 REFUSED_RESTORE, str(error), file=name, help="see the ids in the lock beside the manifest"
             )
-    return identify(dataset, locked, words_of, findings)
+    return identify(dataset, locked, findings)
 
 
 def changes_since(dataset: LogicalDataset, locked: LockedDataset, found: Identified) -> tuple[Change, ...]:
-    """What changed since the newest locked version."""
+    """Return what changed since the newest locked version."""
     newest = locked.newest
-    assert newest is not None, "there is nothing to compare with"
+    assert newest is not None, "there is no lock to compare with"
     before = open_version(locked, newest)
     slots = {state.id: slot for slot, state in before.states.items()}
     old = Side(before.logical, f"lock:{newest.number}")
@@ -218,7 +225,7 @@ def report_unlocked(
     what = summary(changes) if locked.newest else "it has no version yet"
     report.add(
         UNLOCKED_CHANGE,
-        f"{dataset.name} is not as it was locked: {what}",
+        f"{dataset.name} differs from its lock: {what}",
         source=dataset.origins.source,
         span=dataset.origins.name_span,
         file=dataset.origins.file,
@@ -253,7 +260,7 @@ def report_possible_renames(dataset: LogicalDataset, changes: Sequence[Change], 
         findings.at_name(
             twin.new_slot,
             POSSIBLE_RENAME,
-            f"{dropped.path} is gone and {twin.path} is new, both {slot_title(dropped.old_slot)}",
+            f"{dropped.path} was removed and {twin.path} was added, both of type {slot_title(dropped.old_slot)}",
             help=f"if it is the same field, write under its `extra:` `schemac.dev/renamedFrom: {scalar(old)}`",
         )
 
@@ -275,7 +282,7 @@ def report_returned_names(
             findings.at_name(
                 slot,
                 RETURNED_NAME,
-                f"{change.path} is a new field, and has nothing of the one of this name that was dropped",
+                f"{change.path} is a new field without the data of the dropped field of the same name",
                 help=f"if it is the same field, run `schemac lock {dataset.origins.file} --restore {given}`",
             )
 
@@ -297,7 +304,7 @@ _COUNTED = (
 
 
 def summary(changes: Sequence[Change]) -> str:
-    """Changes in a few words: `1 field added, 2 changed`."""
+    """Return changes in a few words: `1 field added, 2 changed`."""
     parts = []
     for fact, word in _COUNTED:
         count = sum(change.fact is fact for change in changes)
@@ -309,4 +316,4 @@ def summary(changes: Sequence[Change]) -> str:
         parts.append(f"{fields} {'field' if fields == 1 else 'fields'} changed")
     if "" in rest:
         parts.append("the schema as a whole changed")
-    return ", ".join(parts) or "its spelling changed"
+    return ", ".join(parts) or "only its spelling changed"

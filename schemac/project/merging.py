@@ -9,14 +9,13 @@ import shlex
 import subprocess
 from pathlib import Path
 
-from schemac.engines.lance.view import words_of
 from schemac.identity.lock import Lock
 from schemac.identity.lockfile import read_lock, write_lock
 from schemac.identity.merge import Choice, merge
 from schemac.project.writing import replace_file
 from schemac.source.catalogue import DAMAGED_LOCK, MERGE_CHOICE, WRITE_FAILED
 from schemac.source.report import Report
-from schemac.source.text import read_file
+from schemac.source.text import read_file, reason_of
 
 _CONFLICT = re.compile(
     r"^<<<<<<<[^\n]*\n(?P<ours>.*?)(?:^\|\|\|\|\|\|\|[^\n]*\n.*?)?^=======[^\n]*\n(?P<theirs>.*?)^>>>>>>>[^\n]*\n",
@@ -25,7 +24,7 @@ _CONFLICT = re.compile(
 
 
 def merge_driver(ours: Path, theirs: Path, report: Report) -> None:
-    """What git calls for two branches of a lock; the result goes in the place of ours.
+    """Merge two branches of a lock, as git asks for it; the result replaces ours.
 
     The base is not asked for: the two locks have their versions up to it in common.
     """
@@ -39,7 +38,7 @@ def resolve(path: Path, name: str, report: Report) -> bool:
     try:
         text = read_file(path).decode("utf-8").replace("\r\n", "\n")
     except (OSError, UnicodeDecodeError) as error:
-        report.add(DAMAGED_LOCK, f"{name} cannot be read: {error}", file=name)
+        report.add(DAMAGED_LOCK, f"{name} cannot be read: {reason_of(error)}", file=name)
         return False
     if not _CONFLICT.search(text):
         return False
@@ -50,9 +49,9 @@ def resolve(path: Path, name: str, report: Report) -> bool:
     if ours is None or theirs is None:
         report.add(
             DAMAGED_LOCK,
-            f"{name} has the marks of a merge, but the two sides cannot be told apart any more",
+            f"{name} has merge conflict markers, but the two branches can no longer be told apart",
             file=name,
-            help=f"let git make the conflict again: git checkout --merge -- {name}",
+            help=f"restore the conflict with git: git checkout --merge -- {name}",
         )
         return False
     return _settle(path, name, ours, theirs, report)
@@ -75,15 +74,15 @@ def _read(path: Path, report: Report) -> Lock | None:
     try:
         text = read_file(path).decode("utf-8").replace("\r\n", "\n")
     except (OSError, UnicodeDecodeError) as error:
-        report.add(DAMAGED_LOCK, f"{path} cannot be read: {error}", file=str(path))
+        report.add(DAMAGED_LOCK, f"{path} cannot be read: {reason_of(error)}", file=str(path))
         return None
     return read_lock(text, str(path), report) if text else Lock()
 
 
 def _advice(choice: Choice, path: Path, name: str) -> str:
-    """What to do where the manifest is to say something else than the lock."""
+    """Return what to do where the manifest is to say something else than the lock."""
     if choice.id is None:
-        return "see that the manifest says what you want, then lock it"
+        return "check that the manifest is as you want it, then lock it"
     # Git's driver merges files under names of its own.
     manifest = next(
         (Path(name).with_suffix(s) for s in (".yaml", ".yml") if path.with_suffix(s).exists()), None
@@ -95,13 +94,11 @@ def _advice(choice: Choice, path: Path, name: str) -> str:
         "--restore",
         f"{choice.name}={choice.id}",
     ]
-    return (
-        f"if the manifest keeps it as {choice.name}, lock it with its id and its data: `{shlex.join(words)}`"
-    )
+    return f"if the manifest keeps it as {choice.name}, lock it so that it keeps its id and its data: `{shlex.join(words)}`"
 
 
 def _settle(path: Path, name: str, ours: Lock, theirs: Lock, report: Report) -> bool:
-    merged = merge(ours, theirs, words_of)
+    merged = merge(ours, theirs)
     for choice in merged.choices:
         report.add(MERGE_CHOICE, choice.text, file=name, help=_advice(choice, path, name))
     try:

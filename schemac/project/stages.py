@@ -64,10 +64,11 @@ def check_source(
     stem: str | None = None,
 ) -> list[LogicalDataset]:
     """Parse, bind and check one text; its datasets without a name are called after it, or `stem`."""
+    parsed = Report()
     with stage("parse", source.name):
-        documents = parse(source, report)
+        documents = parse(source, parsed)
     with stage("bind", source.name):
-        datasets = bind(documents, source, report, strict=strict, is_named=is_named, stem=stem)
+        datasets = bind(documents, source, parsed, report, strict=strict, is_named=is_named, stem=stem)
         if system_columns is not None:
             datasets = [with_system_columns(dataset, system_columns) for dataset in datasets]
     with stage("check", source.name):

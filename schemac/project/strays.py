@@ -18,7 +18,7 @@ from schemac.identity.lockfile import read_lock
 from schemac.logical.dataset import LogicalDataset
 from schemac.project.compile import CompiledFile, read_manifests
 from schemac.project.configuration import Project
-from schemac.project.discovery import ManifestFile, lock_path, walk
+from schemac.project.discovery import ManifestFile, has_lock, lock_path, walk
 from schemac.source.catalogue import LOST_LOCK
 from schemac.source.report import Report
 from schemac.source.text import read_file
@@ -33,7 +33,7 @@ def report_lost_locks(files: Sequence[CompiledFile], project: Project, report: R
     search = _Search(project, report)
     for file in files:
         own = lock_path(file.file.path)
-        lock = _read(own) if own.is_file() else Lock()
+        lock = _read(own) if has_lock(file.file.path) else Lock()
         # What is wrong with a lock is told where it is opened.
         known = {dataset.name for dataset in lock.datasets} if lock is not None else None
         for dataset in file.datasets:
@@ -73,7 +73,7 @@ class _Search:
         return [path for one in folders for path in self._in(one)]
 
     def _in(self, folder: Path) -> list[Path]:
-        """The locks of one folder, looked for once."""
+        """Return the locks of one folder, looked for once."""
         found = self._in_folders.get(folder)
         if found is None:
             found = self._in_folders[folder] = sorted(folder.glob("*.lock"))
@@ -93,7 +93,7 @@ def _add(
     mine, other = _shown(own), _shown(path)
     steps: list[str] = []
     if renamed:
-        where = "in the place of its own" if origins.named_at else f"at the top of {file.file.name}"
+        where = "instead of its present one" if origins.named_at else f"at the top of {file.file.name}"
         steps.append(f"write `name: {renamed}` {where}")
     if path != own:
         words = (
@@ -102,10 +102,10 @@ def _add(
             else ["cp" if _manifests(path) else "mv", other, mine]
         )
         steps.append(f"run `{shlex.join(words)}`")
-    what = f"{dataset.name} would get new ids for all its fields, and {other} has those of "
+    what = f"{dataset.name} would get new ids for all its fields, but {other} has those of "
     report.add(
         LOST_LOCK,
-        what + (f"{renamed}, which is much like it and is no more" if renamed else "this dataset"),
+        what + (f"{renamed}, a very similar dataset that no longer exists" if renamed else "this dataset"),
         source=origins.source,
         span=origins.name_span,
         file=origins.file,
@@ -119,7 +119,7 @@ def _add(
 
 
 def _read(path: Path) -> Lock | None:
-    """A lock; None where the file is none, or cannot be read, which is told elsewhere."""
+    """Return a lock; None where the file is none, or cannot be read, which is told elsewhere."""
     try:
         content = read_file(path)
     except OSError:
@@ -130,7 +130,7 @@ def _read(path: Path) -> Lock | None:
 
 
 def _manifests(lock: Path) -> list[Path]:
-    """The manifests that a lock lies beside."""
+    """Return the manifests that a lock lies beside."""
     return [path for suffix in _SUFFIXES if (path := lock.with_suffix(suffix)).exists()]
 
 

@@ -59,7 +59,7 @@ def _sorted(found: list[Engine]) -> list[Engine]:
 
 @cache
 def engine(name: str) -> Engine:
-    """The engine of a name. Raises KeyError where there is none."""
+    """Return the engine of a name. Raises KeyError where there is none."""
     return {engine.name: engine for engine in engines()}[name]
 
 

@@ -12,32 +12,32 @@ from schemac.source.diagnostic import Code, Severity
 _ERROR, _WARNING, _NOTE = Severity.ERROR, Severity.WARNING, Severity.NOTE
 
 UNREADABLE_FILE = Code("SC101", "unreadable-file", _ERROR, "a file cannot be read")
-NOT_TEXT = Code("SC102", "not-text", _ERROR, "a manifest holds bytes that no text has")
+NOT_TEXT = Code("SC102", "not-text", _ERROR, "a manifest contains bytes that are not text")
 WRONG_ENCODING = Code("SC103", "wrong-encoding", _ERROR, "a manifest is not UTF-8")
-FILE_TOO_LARGE = Code("SC104", "file-too-large", _ERROR, "a manifest is too large to be one")
-EMPTY_DOCUMENT = Code("SC105", "empty-document", _ERROR, "a manifest says nothing")
-INVALID_YAML = Code("SC106", "invalid-yaml", _ERROR, "a text is not YAML")
+FILE_TOO_LARGE = Code("SC104", "file-too-large", _ERROR, "a manifest is too large")
+EMPTY_DOCUMENT = Code("SC105", "empty-document", _ERROR, "a manifest is empty")
+INVALID_YAML = Code("SC106", "invalid-yaml", _ERROR, "a text is not valid YAML")
 TAB_INDENTATION = Code("SC107", "tab-indentation", _ERROR, "a line is indented with a tab")
 DUPLICATE_KEY = Code("SC108", "duplicate-key", _ERROR, "a mapping has the same key twice")
-UNKNOWN_TAG = Code("SC109", "unknown-tag", _ERROR, "a value has a tag that YAML's core schema does not know")
-ALIAS_BOMB = Code("SC110", "alias-bomb", _ERROR, "aliases unfold to an unreasonable size")
+UNKNOWN_TAG = Code("SC109", "unknown-tag", _ERROR, "a value has a tag outside YAML's core schema")
+ALIAS_BOMB = Code("SC110", "alias-bomb", _ERROR, "aliases expand to an unreasonable size")
 TOO_DEEP = Code("SC111", "too-deep", _ERROR, "a manifest is nested too deeply")
 INVALID_KEY = Code("SC112", "invalid-key", _ERROR, "a mapping key is not a string")
 UNDEFINED_ALIAS = Code("SC113", "undefined-alias", _ERROR, "an alias has no anchor before it")
 
 UNKNOWN_KIND = Code("SC201", "unknown-kind", _ERROR, "a type names a kind that does not exist")
 UNKNOWN_KEY = Code("SC202", "unknown-key", _ERROR, "a mapping has a key that does not belong there")
-MISSING_PROPERTY = Code("SC203", "missing-property", _ERROR, "a required property is absent")
-WRONG_TYPE = Code("SC204", "wrong-type", _ERROR, "a value is of the wrong sort")
+MISSING_PROPERTY = Code("SC203", "missing-property", _ERROR, "a required property is missing")
+WRONG_TYPE = Code("SC204", "wrong-type", _ERROR, "a value has the wrong type")
 OUT_OF_RANGE = Code("SC205", "out-of-range", _ERROR, "a number is outside its range")
-UNKNOWN_VALUE = Code("SC206", "unknown-value", _ERROR, "a value is not one of the known words")
-UNKNOWN_DOCUMENT = Code("SC207", "unknown-document", _ERROR, "a document is none of the accepted shapes")
-UNKNOWN_EVENT = Code("SC208", "unknown-event", _ERROR, "an event kind that the standard does not know")
-NO_SCHEMA = Code("SC209", "no-schema", _WARNING, "a file in which no schema stands")
+UNKNOWN_VALUE = Code("SC206", "unknown-value", _ERROR, "a value is not one of those allowed")
+UNKNOWN_DOCUMENT = Code("SC207", "unknown-document", _ERROR, "a document has none of the accepted forms")
+UNKNOWN_EVENT = Code("SC208", "unknown-event", _ERROR, "an event kind that is not in the standard")
+NO_SCHEMA = Code("SC209", "no-schema", _WARNING, "a file without a schema")
 UNQUOTED_NAME = Code("SC210", "unquoted-name", _ERROR, "a name that YAML reads as something else")
 UNQUOTED_NULL = Code("SC211", "unquoted-null", _ERROR, "the kind Null without quotes")
 PLURAL_UNIT = Code("SC212", "plural-unit", _WARNING, "a time unit in the plural")
-LOOSE_SPELLING = Code("SC213", "loose-spelling", _ERROR, "a spelling that the standard does not have")
+LOOSE_SPELLING = Code("SC213", "loose-spelling", _ERROR, "a spelling that is not in the standard")
 FRIENDLY_FORM = Code("SC214", "friendly-form", _ERROR, "a form that is not in the standard")
 UNSUPPORTED_VERSION = Code("SC215", "unsupported-version", _ERROR, "a document of an unknown version")
 DUPLICATE_DATASET = Code("SC216", "duplicate-dataset", _ERROR, "two datasets have the same name")
@@ -45,107 +45,115 @@ INVALID_DATASET_NAME = Code(
     "SC217", "invalid-dataset-name", _ERROR, "a dataset name that cannot name a folder"
 )
 SECOND_DESCRIPTION = Code("SC218", "second-description", _ERROR, "a field has two descriptions")
-FLOW_SKIPPED = Code("SC219", "flow-without-schema", _NOTE, "a Flow among resources that hold schemas")
+FLOW_SKIPPED = Code("SC219", "flow-without-schema", _NOTE, "a Flow resource, which has no schema")
 
 DUPLICATE_FIELD_NAME = Code("SC301", "duplicate-field-name", _ERROR, "two fields of one struct share a name")
 EMPTY_FIELD_NAME = Code("SC302", "empty-field-name", _ERROR, "a field without a name")
 CASE_COLLISION = Code("SC303", "case-collision", _WARNING, "field names that differ only in case")
 NESTED_OPTION = Code("SC304", "nested-option", _ERROR, "an Option directly in an Option")
 OPTIONAL_MAP_KEY = Code("SC305", "optional-map-key", _ERROR, "a map key that may be null")
-BARE_NULL = Code("SC306", "bare-null", _ERROR, "a Null that may not be null")
-DECIMAL_WIDTH = Code("SC307", "decimal-width", _ERROR, "a decimal wider than its encoding")
+BARE_NULL = Code("SC306", "bare-null", _ERROR, "a Null that is not inside an Option")
+DECIMAL_WIDTH = Code("SC307", "decimal-width", _ERROR, "a decimal with more digits than its encoding holds")
 SCALE_ABOVE_PRECISION = Code(
     "SC308", "scale-above-precision", _WARNING, "a decimal scale above its precision"
 )
-INVALID_ATTRIBUTE_KEY = Code("SC309", "invalid-attribute-key", _ERROR, "an attribute key of the wrong form")
+INVALID_ATTRIBUTE_KEY = Code("SC309", "invalid-attribute-key", _ERROR, "a malformed attribute key")
 UNKNOWN_ATTRIBUTE = Code("SC310", "unknown-attribute", _ERROR, "an unknown attribute of a known domain")
-MISPLACED_ATTRIBUTE = Code("SC311", "misplaced-attribute", _ERROR, "an attribute where it cannot apply")
-INVALID_ATTRIBUTE = Code("SC312", "invalid-attribute", _ERROR, "an attribute with an impossible value")
+MISPLACED_ATTRIBUTE = Code(
+    "SC311", "misplaced-attribute", _ERROR, "an attribute in a place where it cannot apply"
+)
+INVALID_ATTRIBUTE = Code("SC312", "invalid-attribute", _ERROR, "an attribute with an invalid value")
 CONFLICTING_HINTS = Code("SC313", "conflicting-hints", _ERROR, "two hints that contradict each other")
-UNSUPPORTED_HINT = Code("SC314", "unsupported-hint", _ERROR, "a hint that no engine can follow")
-VOCABULARY_VIOLATION = Code("SC315", "vocabulary-violation", _ERROR, "a value that its vocabulary refuses")
-UNKNOWN_TIMEZONE = Code("SC316", "unknown-timezone", _WARNING, "a time zone that no database lists")
-INVALID_PRIMARY_KEY = Code("SC317", "invalid-primary-key", _ERROR, "a primary key that cannot be one")
+UNSUPPORTED_HINT = Code("SC314", "unsupported-hint", _ERROR, "a hint that no engine supports")
+VOCABULARY_VIOLATION = Code(
+    "SC315", "vocabulary-violation", _ERROR, "a value that its vocabulary does not allow"
+)
+UNKNOWN_TIMEZONE = Code("SC316", "unknown-timezone", _WARNING, "a time zone that is not in the zone database")
+INVALID_PRIMARY_KEY = Code("SC317", "invalid-primary-key", _ERROR, "an invalid primary key")
 DUPLICATE_KEY_POSITION = Code(
-    "SC318", "duplicate-key-position", _ERROR, "two fields at one position of a key"
+    "SC318", "duplicate-key-position", _ERROR, "two fields with the same position in a key"
 )
 UNKNOWN_COLUMN = Code("SC319", "unknown-column", _ERROR, "an attribute names a column that does not exist")
 USELESS_HINT = Code("SC320", "useless-hint", _WARNING, "a hint without effect")
-LIKELY_TYPO = Code("SC321", "likely-typo", _WARNING, "an attribute domain that is almost a known one")
+LIKELY_TYPO = Code(
+    "SC321", "likely-typo", _WARNING, "an attribute domain that looks like a misspelled known one"
+)
 CONTROL_CHARACTER = Code("SC322", "control-character", _ERROR, "a field name with a control character")
 ODD_SYSTEM_COLUMN = Code(
-    "SC323", "odd-system-column", _WARNING, "a system column that is not as the standard has it"
+    "SC323", "odd-system-column", _WARNING, "a system column that differs from the standard"
 )
 
-UNLOCKED_CHANGE = Code("SC401", "unlocked-change", _WARNING, "a schema that is not as it was locked")
-DAMAGED_LOCK = Code("SC402", "damaged-lock", _ERROR, "a lock file that schemac did not write so")
-UNMERGED_LOCK = Code("SC403", "unmerged-lock", _ERROR, "a lock file with the marks of a merge conflict")
-UNKNOWN_OLD_NAME = Code("SC404", "unknown-old-name", _WARNING, "an old name that no field had")
-POSSIBLE_RENAME = Code("SC405", "possible-rename", _NOTE, "a field that vanished beside one of its shape")
+UNLOCKED_CHANGE = Code("SC401", "unlocked-change", _WARNING, "a schema that differs from its lock")
+DAMAGED_LOCK = Code("SC402", "damaged-lock", _ERROR, "a lock file that was edited by hand or damaged")
+UNMERGED_LOCK = Code("SC403", "unmerged-lock", _ERROR, "a lock file with merge conflict markers")
+UNKNOWN_OLD_NAME = Code("SC404", "unknown-old-name", _WARNING, "a former name that no field had")
+POSSIBLE_RENAME = Code("SC405", "possible-rename", _NOTE, "a dropped field and an added one of the same type")
 LOCK_CONTENTION = Code("SC406", "lock-contention", _ERROR, "a lock that another process is writing")
-UNKNOWN_REFERENCE = Code("SC408", "unknown-reference", _ERROR, "a version to compare with that is not there")
-REFUSED_EDIT = Code("SC409", "refused-edit", _ERROR, "a place that an edit cannot change by itself")
+UNKNOWN_REFERENCE = Code(
+    "SC408", "unknown-reference", _ERROR, "a version to compare with that does not exist"
+)
+REFUSED_EDIT = Code("SC409", "refused-edit", _ERROR, "an edit that cannot be made automatically")
 REFUSED_CHANGE = Code("SC411", "refused-change", _ERROR, "a change that an engine does not allow")
 BREAKS_OLD_READERS = Code(
-    "SC412", "breaks-old-readers", _ERROR, "a change that breaks those who read by the old schema"
+    "SC412", "breaks-old-readers", _ERROR, "a change that breaks readers with the old schema"
 )
-DEPENDS_ON_DATA = Code("SC413", "depends-on-data", _WARNING, "a change that stored values may forbid")
-NEEDS_REWRITE = Code("SC414", "needs-rewrite", _WARNING, "a change for which stored data is written anew")
+DEPENDS_ON_DATA = Code("SC413", "depends-on-data", _WARNING, "a change that stored values may prevent")
+NEEDS_REWRITE = Code("SC414", "needs-rewrite", _WARNING, "a change that needs stored data to be rewritten")
 POSSIBLE_ORIGIN = Code(
-    "SC415", "possible-origin", _ERROR, "a dataset that seems new, and may be one that was there"
+    "SC415", "possible-origin", _ERROR, "a dataset that seems new but may be a renamed one"
 )
-UNKNOWN_PAST = Code("SC416", "unknown-past", _ERROR, "something that was, and cannot be read here")
+UNKNOWN_PAST = Code("SC416", "unknown-past", _ERROR, "an earlier version that cannot be read here")
 REFUSED_RESTORE = Code("SC417", "refused-restore", _ERROR, "an id that cannot be given back to a field")
-RETURNED_NAME = Code("SC418", "returned-name", _NOTE, "a new field with the name of one that was dropped")
-LOST_LOCK = Code("SC419", "lost-lock", _ERROR, "a manifest and a lock that have lost each other")
-AMBIGUOUS_OLD_NAME = Code("SC420", "ambiguous-old-name", _ERROR, "an old name that may mean several fields")
-UNUSABLE_TABLE = Code(
-    "SC421", "unusable-table", _ERROR, "a table that cannot be taken as one of this dataset"
+RETURNED_NAME = Code("SC418", "returned-name", _NOTE, "a new field with the name of a dropped one")
+LOST_LOCK = Code("SC419", "lost-lock", _ERROR, "a manifest that was separated from its lock")
+AMBIGUOUS_OLD_NAME = Code(
+    "SC420", "ambiguous-old-name", _ERROR, "a former name that may refer to several fields"
 )
-FAILED_CHECK = Code("SC422", "failed-check", _ERROR, "stored values that forbid a change")
-TABLE_CHANGED = Code("SC423", "table-changed", _ERROR, "a table that others write to while it is changed")
-TABLE_DRIFT = Code("SC424", "table-drift", _ERROR, "a table that is not as its artifact says")
+UNUSABLE_TABLE = Code("SC421", "unusable-table", _ERROR, "a table that cannot be used as this dataset's")
+FAILED_CHECK = Code("SC422", "failed-check", _ERROR, "stored values that prevent a change")
+TABLE_CHANGED = Code(
+    "SC423", "table-changed", _ERROR, "a table that others write to while it is being changed"
+)
+TABLE_DRIFT = Code("SC424", "table-drift", _ERROR, "a table that differs from its compiled schema")
 POINTLESS_ROUNDING = Code(
-    "SC430", "pointless-rounding", _ERROR, "leave to round a field whose values are not rounded"
+    "SC430", "pointless-rounding", _ERROR, "rounding allowed for a field whose values are not rounded"
 )
 MERGE_CHOICE = Code("SC407", "merge-choice", _WARNING, "a field that two branches changed differently")
 
 LANCE_TYPE = Code("SC501", "lance-type", _ERROR, "a type that Lance cannot store")
-LANCE_NAME = Code("SC502", "lance-name", _ERROR, "a field name that Lance cannot hold")
-LANCE_NAME_RISK = Code("SC503", "lance-name-risk", _WARNING, "a field name that Lance accepts but trips over")
+LANCE_NAME = Code("SC502", "lance-name", _ERROR, "a field name that Lance does not allow")
+LANCE_NAME_RISK = Code(
+    "SC503", "lance-name-risk", _WARNING, "a field name that Lance accepts but that causes problems"
+)
 LANCE_STORAGE_VERSION = Code(
     "SC504", "lance-storage-version", _ERROR, "a type that needs a newer storage version"
 )
 LANCE_STRUCTURE = Code(
-    "SC505", "lance-structure", _ERROR, "a structure that Lance accepts and then cannot read"
+    "SC505", "lance-structure", _ERROR, "a structure that Lance accepts but cannot read back"
 )
-LANCE_READ_RISK = Code("SC506", "lance-read-risk", _WARNING, "a structure that Lance reads only in part")
+LANCE_READ_RISK = Code("SC506", "lance-read-risk", _WARNING, "a structure that Lance reads only partly")
 LANCE_LOSS = Code("SC511", "lance-loss", _NOTE, "something that Lance does not keep")
-SPARK_TYPE = Code("SC521", "spark-type", _ERROR, "a type that Spark cannot hold")
+SPARK_TYPE = Code("SC521", "spark-type", _ERROR, "a type that Spark cannot represent")
 SPARK_LOSS = Code("SC522", "spark-loss", _NOTE, "something that Spark does not keep")
 SPARK_CONNECTOR = Code("SC523", "spark-connector", _WARNING, "a table that lance-spark cannot read")
-SPARK_PROPERTY = Code(
-    "SC524", "spark-property", _WARNING, "a table property that says something else than the schema"
-)
+SPARK_PROPERTY = Code("SC524", "spark-property", _WARNING, "a table property that contradicts the schema")
 ARROW_LOSS = Code("SC531", "arrow-loss", _NOTE, "something that the Arrow artifact does not keep")
-ODF_LOSS = Code("SC532", "odf-loss", _NOTE, "something that the ODF standard cannot say")
+ODF_LOSS = Code("SC532", "odf-loss", _NOTE, "something that the ODF standard cannot express")
 UNSUPPORTED_ARROW_TYPE = Code(
-    "SC551", "unsupported-arrow-type", _ERROR, "an Arrow type that no kind stands for"
+    "SC551", "unsupported-arrow-type", _ERROR, "an Arrow type without a matching kind"
 )
 UNREADABLE_SOURCE = Code("SC552", "unreadable-source", _ERROR, "a source that cannot be imported")
-FOREIGN_SCHEMA = Code("SC553", "foreign-schema", _ERROR, "a schema in a language that is not imported")
-LANCE_NULL_VECTOR = Code(
-    "SC554", "lance-null-vector", _NOTE, "a vector that may be null, with items that may not"
-)
-PAIMON_TYPE = Code("SC561", "paimon-type", _ERROR, "a type that Paimon cannot hold")
-PAIMON_NAME = Code("SC562", "paimon-name", _ERROR, "a column name that Paimon keeps for itself")
-PAIMON_KEY = Code("SC563", "paimon-key", _ERROR, "a key that no table of Paimon can have")
-PAIMON_BUCKET = Code("SC564", "paimon-bucket", _ERROR, "buckets that Paimon refuses")
-PAIMON_OPTION = Code("SC565", "paimon-option", _ERROR, "an option that does not go with the table")
+FOREIGN_SCHEMA = Code("SC553", "foreign-schema", _ERROR, "a schema in a format that cannot be imported")
+LANCE_NULL_VECTOR = Code("SC554", "lance-null-vector", _NOTE, "a nullable vector with non-nullable items")
+PAIMON_TYPE = Code("SC561", "paimon-type", _ERROR, "a type that Paimon cannot represent")
+PAIMON_NAME = Code("SC562", "paimon-name", _ERROR, "a column name that Paimon reserves")
+PAIMON_KEY = Code("SC563", "paimon-key", _ERROR, "a key that Paimon does not allow")
+PAIMON_BUCKET = Code("SC564", "paimon-bucket", _ERROR, "a bucket setting that Paimon refuses")
+PAIMON_OPTION = Code("SC565", "paimon-option", _ERROR, "an option that contradicts the table")
 PAIMON_DEFAULT = Code("SC566", "paimon-default", _ERROR, "a default value that Paimon cannot read")
-PAIMON_FORMAT = Code("SC567", "paimon-format", _ERROR, "a type that the table's file format cannot hold")
+PAIMON_FORMAT = Code("SC567", "paimon-format", _ERROR, "a type that the table's file format cannot store")
 PAIMON_DESCRIPTION = Code(
-    "SC568", "paimon-description", _ERROR, "a description that Paimon takes for an order"
+    "SC568", "paimon-description", _ERROR, "a description that Paimon reads as a directive"
 )
 PAIMON_LEFT_OUT = Code("SC569", "paimon-left-out", _WARNING, "a dataset that is built without Paimon")
 PAIMON_RELEASE = Code(
@@ -153,22 +161,105 @@ PAIMON_RELEASE = Code(
 )
 PAIMON_LOSS = Code("SC576", "paimon-loss", _NOTE, "something that Paimon does not keep")
 
+ICEBERG_TYPE = Code("SC581", "iceberg-type", _ERROR, "a type that Iceberg cannot hold")
+ICEBERG_NAME = Code("SC582", "iceberg-name", _ERROR, "names that Iceberg cannot tell apart")
+ICEBERG_KEY = Code("SC583", "iceberg-key", _ERROR, "a field that cannot identify rows in Iceberg")
+ICEBERG_DEFAULT = Code("SC584", "iceberg-default", _ERROR, "a default value that Iceberg cannot have")
+ICEBERG_LOSS = Code("SC585", "iceberg-loss", _NOTE, "something that Iceberg does not keep")
+
 STALE_ARTIFACT = Code(
-    "SC541", "stale-artifact", _ERROR, "an artifact that is not what the manifest compiles to"
+    "SC541", "stale-artifact", _ERROR, "an artifact that differs from what the manifest compiles to"
 )
 WRITE_FAILED = Code("SC542", "write-failed", _ERROR, "an artifact that cannot be written")
-FOREIGN_FOLDER = Code("SC543", "foreign-folder", _ERROR, "an output folder that is not for artifacts alone")
+FOREIGN_FOLDER = Code("SC543", "foreign-folder", _ERROR, "an output folder that holds other files")
 DAMAGED_PROVENANCE = Code(
-    "SC544", "damaged-provenance", _ERROR, "a list of artifacts that schemac did not write so"
+    "SC544", "damaged-provenance", _ERROR, "a list of artifacts that was edited by hand or damaged"
 )
-IN_THE_WAY = Code("SC545", "in-the-way", _ERROR, "something that lies where an artifact belongs")
+IN_THE_WAY = Code("SC545", "in-the-way", _ERROR, "a file or folder in the place of an artifact")
 
 INVALID_CONFIGURATION = Code("SC601", "invalid-configuration", _ERROR, "a configuration that cannot be read")
-NOTHING_TO_COMPILE = Code("SC602", "nothing-to-compile", _ERROR, "a run without manifests")
+NOTHING_TO_COMPILE = Code("SC602", "nothing-to-compile", _ERROR, "a command without manifests to work on")
 PIPELINE_FILE = Code("SC611", "pipeline-file", _ERROR, "a pipeline file that cannot be read")
-PIPELINE_FAILED = Code("SC612", "pipeline-failed", _ERROR, "a pipeline run that could not finish")
+PIPELINE_FAILED = Code("SC612", "pipeline-failed", _ERROR, "a run that Spark stopped for a cause of its own")
 PIPELINE_DRIFT = Code("SC613", "pipeline-drift", _ERROR, "a written table that differs from its artifact")
-SOURCE_OPTION = Code("SC614", "source-option", _ERROR, "an option of a source that is not honoured")
+SOURCE_OPTION = Code("SC614", "source-option", _ERROR, "a source option that is not supported")
+# The fields of a pipeline file.
+RESERVED_NAME = Code(
+    "SC620", "reserved-name", _ERROR, "a field with a name that the pipeline keeps for itself"
+)
+UNSUPPORTED_TYPE = Code("SC621", "unsupported-type", _ERROR, "a type that a pipeline cannot write")
+UNKNOWN_FIELD = Code("SC622", "unknown-field", _ERROR, "a mapping of a field that the schema does not have")
+MISPLACED_FORMAT = Code(
+    "SC623", "misplaced-format", _ERROR, "a `format` or `epoch` that does not suit its field"
+)
+MISPLACED_ZONE = Code("SC624", "misplaced-zone", _ERROR, "a `zone` on a field that is no timestamp")
+INVALID_PATTERN = Code("SC625", "invalid-pattern", _ERROR, "a date or time pattern that cannot be used")
+INVALID_RECORD_PATH = Code(
+    "SC626", "invalid-record-path", _ERROR, "a path into the record that cannot be read"
+)
+# The source.
+MISSING_PATH = Code("SC630", "missing-path", _ERROR, "a source without a path")
+INPUT_NOT_FOUND = Code("SC631", "input-not-found", _ERROR, "a source that is not there")
+HIDDEN_INPUT = Code("SC632", "hidden-input", _ERROR, "a file whose name hides it from Spark")
+PACKED_INPUT = Code("SC633", "packed-input", _ERROR, "a file that is compressed in a way that is not read")
+UNKNOWN_ENCODING = Code("SC634", "unknown-encoding", _ERROR, "a text encoding that does not exist")
+UNKNOWN_BYTE_ORDER = Code(
+    "SC635", "unknown-byte-order", _ERROR, "a UTF-16 or UTF-32 file without a byte order mark"
+)
+UNREADABLE_INPUT = Code("SC636", "unreadable-input", _ERROR, "a source that cannot be read in its format")
+EMPTY_INPUT = Code("SC637", "empty-input", _ERROR, "a CSV source without a header and without rows")
+UNREADABLE_HEADER = Code("SC638", "unreadable-header", _ERROR, "a CSV header that cannot be read")
+DUPLICATE_COLUMN = Code("SC639", "duplicate-column", _ERROR, "two columns of one name in a CSV header")
+AMBIGUOUS_COLUMN = Code(
+    "SC640", "ambiguous-column", _ERROR, "a column that is in the files and in the names of their folders"
+)
+UNKNOWN_SOURCE_COLUMN = Code(
+    "SC641", "unknown-source-column", _ERROR, "a column that the source does not have"
+)
+UNEXPECTED_COLUMN = Code("SC642", "unexpected-column", _ERROR, "a column of the source that no field takes")
+SOURCE_TYPE_MISMATCH = Code(
+    "SC643", "source-type-mismatch", _ERROR, "a column of the source that cannot become its field"
+)
+CHANGED_INPUT = Code("SC644", "changed-input", _ERROR, "a file that changed while it was read")
+# The table and the quarantine.
+SAME_PATH = Code("SC650", "same-path", _ERROR, "a target and a quarantine at one path")
+TABLE_EXISTS = Code("SC651", "table-exists", _ERROR, "a table that is there already")
+UNREADABLE_TABLE = Code("SC652", "unreadable-table", _ERROR, "a table that cannot be opened")
+SCHEMA_MISMATCH = Code(
+    "SC653", "schema-mismatch", _ERROR, "a table with another schema than the rows to append"
+)
+NOT_A_TABLE = Code("SC654", "not-a-table", _ERROR, "a target that is no Lance table")
+NOT_A_QUARANTINE = Code("SC655", "not-a-quarantine", _ERROR, "a quarantine path where another table is")
+UNWRITABLE_TARGET = Code("SC656", "unwritable-target", _ERROR, "a path that cannot be written to")
+TOO_MANY_QUARANTINED = Code(
+    "SC657", "too-many-quarantined", _ERROR, "more bad records than the pipeline allows"
+)
+EMPTIED_TABLE = Code("SC658", "emptied-table", _ERROR, "a run that would leave a table without rows")
+CONCURRENT_RUN = Code("SC659", "concurrent-run", _ERROR, "a table that another run changed in the meantime")
+ABANDONED_RUN = Code("SC660", "abandoned-run", _ERROR, "a run that another run took for dead")
+SINK_OPTION = Code(
+    "SC661", "sink-option", _ERROR, "an option of the Spark sink that is missing or cannot be read"
+)
+MISSING_COLUMN = Code("SC662", "missing-column", _ERROR, "a frame without a column of the schema")
+NULL_IN_REQUIRED_FIELD = Code(
+    "SC663", "null-in-required-field", _ERROR, "a frame with a null in a required field"
+)
+# Java and Spark.
+JAVA_NOT_FOUND = Code("SC670", "java-not-found", _ERROR, "no Java runtime for Spark")
+SPARK_NOT_STARTED = Code("SC671", "spark-not-started", _ERROR, "a Spark session that did not start")
+UNREACHABLE_MASTER = Code("SC672", "unreachable-master", _ERROR, "a Spark master that does not answer")
+UNKNOWN_HOST = Code("SC673", "unknown-host", _ERROR, "a host name that cannot be resolved")
+OUT_OF_MEMORY = Code("SC674", "out-of-memory", _ERROR, "Spark ran out of memory")
+DISK_FULL = Code("SC675", "disk-full", _ERROR, "a disk without free space")
+WORKER_KILLED = Code("SC676", "worker-killed", _ERROR, "a Python worker of Spark that was killed")
+EXECUTOR_LOST = Code("SC677", "executor-lost", _ERROR, "an executor that Spark lost")
+SESSION_STOPPED = Code("SC678", "session-stopped", _ERROR, "a Spark session that was stopped during the run")
+JAVA_GONE = Code("SC679", "java-gone", _ERROR, "a Java process of Spark that is gone")
+RUN_CANCELLED = Code("SC680", "run-cancelled", _ERROR, "a run that was cancelled in Spark")
+UNKNOWN_JAVA_ZONE = Code("SC682", "unknown-zone", _ERROR, "a time zone that the Java of Spark does not know")
+MISSING_PACKAGE = Code(
+    "SC681", "missing-package", _ERROR, "a Python package of the pipeline that is not installed"
+)
 
 CATALOGUE: dict[str, Code] = {code.id: code for code in list(globals().values()) if isinstance(code, Code)}
 """All codes by number, in the order of this file."""

@@ -49,7 +49,7 @@ class SourceText:
         return Position(line + 1, offset - self._line_starts[line] + 1)
 
     def line(self, number: int) -> str:
-        """The text of a one-based line without its line end; empty past the last line."""
+        """Return the text of a one-based line without its line end; empty past the last line."""
         if not 1 <= number <= len(self._line_starts):
             return ""
         line = self._lines.get(number)
@@ -61,7 +61,7 @@ class SourceText:
         return line
 
     def excerpt(self, span: Span) -> str:
-        """The author's own words at a span."""
+        """Return the author's own words at a span."""
         return self.content[span.start : span.end]
 
     def __repr__(self) -> str:
@@ -69,7 +69,7 @@ class SourceText:
 
 
 def read_file(path: Path, limit: int | None = None) -> bytes:
-    """The content of a file, up to one byte more than a limit. Raises OSError, also for what may have no end.
+    """Return the content of a file, up to one byte more than a limit. Raises OSError, also for what may have no end.
 
     A pipe or a device is read only where it is open already, as `/dev/stdin` or the `/dev/fd/63` of a shell.
     """
@@ -80,6 +80,9 @@ def read_file(path: Path, limit: int | None = None) -> bytes:
         handle = os.open(path, flags)
     except ValueError as error:
         raise OSError(errno.EINVAL, "a path cannot hold a NUL") from error
+    if stat.S_ISDIR(os.fstat(handle).st_mode):
+        os.close(handle)
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
     with os.fdopen(handle, "rb") as stream:
         if not is_open and not stat.S_ISREG(os.fstat(handle).st_mode):
             raise OSError(errno.EINVAL, "it is a pipe or a device, not a file")
@@ -89,13 +92,15 @@ def read_file(path: Path, limit: int | None = None) -> bytes:
 _OPEN = ("/dev/fd/", "/dev/stdin", "/proc/self/fd/")
 
 
-def reason_of(error: OSError) -> str:
-    """Why the system refused, as the end of a sentence."""
+def reason_of(error: OSError | UnicodeDecodeError) -> str:
+    """Why the system refused, or what is no text, as the end of a sentence."""
+    if isinstance(error, UnicodeDecodeError):
+        return f"byte 0x{error.object[error.start]:02x} at {error.start} is not UTF-8"
     return (error.strerror or str(error)).lower()
 
 
 def read_text(path: Path, name: str, report: Report) -> SourceText | None:
-    """The text of a file, or None after saying why it cannot be read."""
+    """Return the text of a file, or None after saying why it cannot be read."""
     try:
         content = read_file(path, MAX_BYTES)
     except OSError as error:
@@ -111,7 +116,7 @@ def decode_text(content: bytes, name: str, report: Report) -> SourceText | None:
             FILE_TOO_LARGE,
             f"{name} is larger than {MAX_BYTES // 1024 // 1024} MiB",
             file=name,
-            help="a manifest holds schemas, not data; split it into one file a dataset",
+            help="a manifest holds schemas, not data; split it into one file per dataset",
         )
         return None
     try:
@@ -147,12 +152,13 @@ def is_printable(source: SourceText, report: Report) -> bool:
     is_surrogate = "\ud800" <= character <= "\udfff"
     report.add(
         NOT_TEXT,
-        f"the {'lone surrogate' if is_surrogate else 'control character'} U+{ord(character):04X} is not allowed in YAML",
+        f"the {'lone surrogate' if is_surrogate else 'control character'} U+{ord(character):04X} is not"
+        " allowed in YAML",
         source=source,
         span=Span(found.start(), found.end()),
         help="remove it"
         if is_surrogate
-        else f'write it inside a double-quoted text, as "{_escape(character)}"',
+        else f'write it as an escape in a double-quoted text: "{_escape(character)}"',
     )
     return False
 

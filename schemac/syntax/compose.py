@@ -68,15 +68,21 @@ class Composed(NamedTuple):
     event_source: EventSource
 
 
-def compose(source: SourceText, report: Report, event_source: EventSource = fast_events) -> Composed:
-    """The values of all documents in a text, as far as it can be read."""
+def compose(
+    source: SourceText, report: Report, event_source: EventSource = fast_events, *, content: str | None = None
+) -> Composed:
+    """Return the values of all documents in a text, as far as it can be read.
+
+    `content` is what is read in its place, with every node where the text has it.
+    """
     if not is_printable(source, report):
         return Composed([], event_source)
+    content = source.content if content is None else content
     attempt = Report()
-    values, error = _values(source, attempt, event_source)
+    values, error = _values(source, content, attempt, event_source)
     if error is not None and event_source is not pure_events and len(source.content) <= _LONGEST_SECOND_LOOK:
         event_source, attempt = pure_events, Report()
-        values, error = _values(source, attempt, event_source)
+        values, error = _values(source, content, attempt, event_source)
     report.extend(attempt.diagnostics)
     if error is not None:
         report_syntax_error(error, source, report)
@@ -84,11 +90,11 @@ def compose(source: SourceText, report: Report, event_source: EventSource = fast
 
 
 def _values(
-    source: SourceText, report: Report, event_source: EventSource
+    source: SourceText, content: str, report: Report, event_source: EventSource
 ) -> tuple[list[YamlValue], YAMLError | None]:
     values: list[YamlValue] = []
     try:
-        composer = _Composer(source, report, event_source(source.content))
+        composer = _Composer(source, report, event_source(content))
         while (event := composer.next_event()).__class__ is not StreamEndEvent:
             if event.__class__ is DocumentStartEvent:
                 values.append(composer.document())
@@ -188,7 +194,7 @@ class _Composer:
             return str(event.value)
         found = self.alias(event, depth) if event.__class__ is AliasEvent else None
         if not isinstance(found, str):
-            self.refuse(event, INVALID_KEY, "a key has to be a text", help="write it as plain text")
+            self.refuse(event, INVALID_KEY, "a key has to be a text", help="write a plain text")
         return found
 
     def scalar(self, event: Any) -> Scalar:
@@ -204,9 +210,9 @@ class _Composer:
         if tag == _CORE_TAG + "float" and isinstance(resolved, int):
             return float(resolved)
         if tag in _SCALAR_TAGS:
-            message = f"'{event.value}' is no {_readable(tag)}"
+            message = f"'{event.value}' is not a valid {_readable(tag)}"
             self.refuse(event, UNKNOWN_TAG, message, help="remove the tag, or write a value that fits")
-        self.report_at(event, UNKNOWN_TAG, f"the tag {_readable(tag)} is not known", help="remove the tag")
+        self.report_at(event, UNKNOWN_TAG, f"the tag {_readable(tag)} is unknown", help="remove the tag")
         return str(event.value)
 
     def alias(self, event: Any, depth: int) -> YamlValue:
@@ -217,14 +223,14 @@ class _Composer:
                 self.refuse(
                     event,
                     UNDEFINED_ALIAS,
-                    f"the alias *{name} stands inside its own anchor",
-                    help="write the value out: no value can hold itself",
+                    f"the alias *{name} is inside its own anchor",
+                    help="write the value out: a value cannot contain itself",
                 )
             self.refuse(
                 event,
                 UNDEFINED_ALIAS,
                 f"the alias *{name} has no anchor before it",
-                help=f"write `&{name}` before the value that is meant, above this line",
+                help=f"write `&{name}` before the value that you mean, above this line",
             )
         value, size, levels = found
         self.nodes += size
@@ -235,8 +241,8 @@ class _Composer:
             self.refuse(
                 event,
                 ALIAS_BOMB,
-                f"aliases unfold to more than {MAX_UNFOLDED:,} values",
-                help="write out what is meant",
+                f"aliases expand to more than {MAX_UNFOLDED:,} values",
+                help="write the values out",
             )
         return value
 
@@ -245,19 +251,19 @@ class _Composer:
             event,
             TOO_DEEP,
             f"nested more than {MAX_DEPTH} levels deep",
-            help="flatten the schema: no engine reads half as many",
+            help="flatten the schema: no engine reads even half as many levels",
         )
 
     def check_tag(self, event: Any, name: str) -> None:
         if event.tag not in (None, "!", _CORE_TAG + name):
             self.report_at(
-                event, UNKNOWN_TAG, f"the tag {_readable(event.tag)} is not known", help="remove the tag"
+                event, UNKNOWN_TAG, f"the tag {_readable(event.tag)} is unknown", help="remove the tag"
             )
 
     def duplicate(self, key: str, second: Any, first: Any) -> None:
         self.report.add(
             DUPLICATE_KEY,
-            f"the key '{key}' stands here twice",
+            f"the key '{key}' is given twice",
             source=self.source,
             span=_span(second),
             help="keep one of the two",

@@ -36,17 +36,17 @@ TreePath = tuple[str | int, ...]
 class Stream:
     """The marks of the documents of a text: each is read once, however many ask, and no further than asked for."""
 
-    def __init__(self, source: SourceText, event_source: EventSource) -> None:
+    def __init__(self, content: str, event_source: EventSource) -> None:
         self.event_source = event_source
-        self._source = source
+        self.content = content
         self._found: list[_Mark] = []
 
     @cached_property
     def _events(self) -> Iterator[Any]:
-        return events(self._source.content, self.event_source)
+        return events(self.content, self.event_source)
 
     def mark(self, index: int) -> "_Mark":
-        """The mark of one document, which could be composed, as could all before it."""
+        """Return the mark of one document, which could be composed, as could all before it."""
         while len(self._found) <= index:
             if next(self._events).__class__ is DocumentStartEvent:
                 self._found.append(_mark(next(self._events), self._events, {}))
@@ -91,10 +91,10 @@ class Document:
         return mark, len(path)
 
     def _search(self, path: TreePath) -> "_Mark | None":
-        """The mark of one value; None where it is not there, or stands behind an alias."""
-        if self._index or "&" in self.source.content:
+        """Return the mark of one value; None where it is not there, or stands behind an alias."""
+        if self._index or "&" in self._stream.content:
             return None
-        iterator = events(self.source.content, self._stream.event_source)
+        iterator = events(self._stream.content, self._stream.event_source)
         event = next(event for event in iterator if event.__class__ not in _BEFORE_ROOT)
         key: Any = None
         for segment in path:
@@ -131,10 +131,14 @@ class Document:
         return self._stream.mark(self._index)
 
 
-def parse(source: SourceText, report: Report) -> list[Document]:
-    """All documents of a text that could be read; what could not is in the report."""
-    values, event_source = compose(source, report)
-    stream = Stream(source, event_source)
+def parse(source: SourceText, report: Report, *, content: str | None = None) -> list[Document]:
+    """All documents of a text that could be read; what could not is in the report.
+
+    `content` is what is read in its place, with every node where the text has it.
+    """
+    content = source.content if content is None else content
+    values, event_source = compose(source, report, content=content)
+    stream = Stream(content, event_source)
     return [Document(source, value, index, stream) for index, value in enumerate(values)]
 
 

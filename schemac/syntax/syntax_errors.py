@@ -25,7 +25,7 @@ class _Words(NamedTuple):
 
 
 _AT_END = " at the end"
-_INDENTATION = "look at the indentation of this line and of those above"
+_INDENTATION = "check the indentation of this line and of the lines above"
 _QUOTES = "write the text in quotes"
 _COMPLAINTS: tuple[tuple[Callable[[str, str], bool], _Words], ...] = (
     (
@@ -34,15 +34,18 @@ _COMPLAINTS: tuple[tuple[Callable[[str, str], bool], _Words], ...] = (
     ),
     (
         lambda context, problem: "unknown escape" in problem,
-        _Words("this backslash starts no escape", "double it, or use single quotes"),
+        _Words("this backslash does not start a valid escape", "double it, or use single quotes"),
     ),
     (
         lambda context, problem: "escape" in problem or "escape sequence" in problem,
-        _Words("this escape is not complete, or no character", "write the character itself"),
+        _Words("this escape is incomplete or not a valid character", "write the character itself"),
     ),
     (
         lambda context, problem: "mapping values are not allowed" in problem,
-        _Words("a second colon makes no sense here", f"{_QUOTES} if it holds a colon; else {_INDENTATION}"),
+        _Words(
+            "a second colon is not allowed here",
+            f"{_QUOTES} if it contains a colon; otherwise {_INDENTATION}",
+        ),
     ),
     (
         lambda context, problem: "sequence entries are not allowed" in problem,
@@ -50,7 +53,7 @@ _COMPLAINTS: tuple[tuple[Callable[[str, str], bool], _Words], ...] = (
     ),
     (
         lambda context, problem: "unexpected ':'" in problem,
-        _Words("a colon inside brackets needs quotes or a blank after it", _QUOTES),
+        _Words("a colon inside brackets needs quotes, or a space after it", _QUOTES),
     ),
     (
         lambda context, problem: "cannot start any token" in problem,
@@ -68,7 +71,7 @@ _COMPLAINTS: tuple[tuple[Callable[[str, str], bool], _Words], ...] = (
     (lambda context, problem: "flow sequence" in context, _Words("a comma or `]` is missing before this")),
     (
         lambda context, problem: "could not find expected ':'" in problem,
-        _Words("a key without a colon", "write `key: value`", at_opening=True),
+        _Words("this key has no colon", "write `key: value`", at_opening=True),
     ),
     (
         lambda context, problem: "node content" in problem,
@@ -76,23 +79,25 @@ _COMPLAINTS: tuple[tuple[Callable[[str, str], bool], _Words], ...] = (
     ),
     (
         lambda context, problem: "block collection" in context or "block sequence" in context,
-        _Words("this belongs to no item of the list above", f"start it with `- `, or {_INDENTATION}"),
+        _Words("this does not belong to an item of the list above", f"start it with `- `, or {_INDENTATION}"),
     ),
     (
         lambda context, problem: "block mapping" in context,
-        _Words("this is no key of the mapping above", _INDENTATION),
+        _Words("this is not a key of the mapping above", _INDENTATION),
     ),
     (
         lambda context, problem: "block scalar" in context,
-        _Words("this is no beginning of a text block", "write `|` or `>` alone, the text on the next lines"),
+        _Words(
+            "a text block cannot start like this", "write `|` or `>` alone, and the text on the next lines"
+        ),
     ),
     (
         lambda context, problem: "document start" in problem,
-        _Words("something stands after the end of the document", "start another document with `---`"),
+        _Words("there is something after the end of the document", "start another document with `---`"),
     ),
     (
         lambda context, problem: "tag" in context or "tag" in problem,
-        _Words("this tag is not complete", "remove it"),
+        _Words("this tag is incomplete", "remove it"),
     ),
     (
         lambda context, problem: "anchor" in context or "alias" in context,
@@ -100,13 +105,13 @@ _COMPLAINTS: tuple[tuple[Callable[[str, str], bool], _Words], ...] = (
     ),
     (
         lambda context, problem: "directive" in context or "YAML document" in problem or "version" in problem,
-        _Words("this directive is not known", "remove the line that starts with %"),
+        _Words("this directive is unknown", "remove the line that starts with %"),
     ),
 )
 
 
 def report_syntax_error(error: YAMLError, source: SourceText, report: Report) -> None:
-    """The parser's complaint at its place; a tab gets its own code, for that is what most of them are."""
+    """Report the parser's complaint at its place; a tab gets its own code, for that is what most of them are."""
     context, problem = str(getattr(error, "context", "") or ""), str(getattr(error, "problem", "") or error)
     if _offset(error, at_opening=False) >= len(source.content.rstrip()):
         problem += _AT_END
@@ -118,7 +123,7 @@ def report_syntax_error(error: YAMLError, source: SourceText, report: Report) ->
     if tab is not None:
         report.add(
             TAB_INDENTATION,
-            "a tab cannot indent YAML",
+            "YAML does not allow tabs in indentation",
             source=source,
             span=Span(tab, tab + 1),
             help="indent with spaces",
@@ -128,7 +133,7 @@ def report_syntax_error(error: YAMLError, source: SourceText, report: Report) ->
     end = min(offset + 1, len(source.content))
     report.add(
         INVALID_YAML,
-        "this is not YAML: " + words.message.format(f"'{character}'"),
+        "this is not valid YAML: " + words.message.format(f"'{character}'"),
         source=source,
         span=Span(offset, end),
         help=words.help.format(),

@@ -35,7 +35,7 @@ _TOKEN = re.compile(
 
 
 def type_words(text: str) -> list[Word]:
-    """The words of a type's text, in any notation."""
+    """Return the words of a type's text, in any notation."""
     words: list[Word] = []
     for match in _TOKEN.finditer(text):
         quoted = match["quoted"]
@@ -86,27 +86,27 @@ class Cursor:
 
     def _wants(self, word: str) -> None:
         if not self._takes(word):
-            raise self._wrong(f"{word} is wanted here")
+            raise self._wrong(f"{word} is expected here")
 
     def _name(self) -> str:
         if self._ends() or self._is_mark() or self._is_string():
-            raise self._wrong("a name is wanted here")
+            raise self._wrong("a name is expected here")
         return self._next().text
 
     def _string(self) -> str:
-        """A text; Spark takes several in a row for one."""
+        """Return a text; Spark takes several in a row for one."""
         if not self._is_string():
-            raise self._wrong("a text in quotes is wanted here")
+            raise self._wrong("a text in quotes is expected here")
         text = self._next().text
         while self._is_string():
             text += self._next().text
         return text
 
     def _value(self) -> str:
-        """A text, a name, a number or a truth, as text."""
+        """Return a text, a name, a number or a truth, as text."""
         sign = "-" if self._takes("-") else ""
         if self._ends() or self._is_mark():
-            raise self._wrong("a value is wanted here")
+            raise self._wrong("a value is expected here")
         return sign + (self._string() if self._is_string() else self._next().text)
 
     def _skip_to(self, *ends: str) -> None:
@@ -119,7 +119,7 @@ class Cursor:
             self._at += 1
 
     def _excerpt(self, start: int) -> str:
-        """The author's words from one on, in one line."""
+        """Return the author's words from one on, in one line."""
         first, last = self._words[start], self._words[self._at - 1]
         return " ".join(self._text[first.start : last.end].split())
 

@@ -23,9 +23,9 @@ def test_judge_for_every_engine(repository: Repository) -> None:
         "  id: integer-widened: Int32 → Int64",
         "    arrow        safe",
     ]
-    assert "    lance        rewrite          [SC414]  the column is written anew, under a new id" in out
+    assert "    lance        rewrite          [SC414]  the column is rewritten, under a new id" in out
     assert (
-        "    spark        refused          [SC411]  lance-spark ≤ 0.7.1 changes no types; carry it out with `schemac apply`"
+        "    spark        refused          [SC411]  lance-spark ≤ 0.7.1 cannot change types; use `schemac apply`"
         in out
     )
     assert "    old readers  depends on data  [SC413]  old readers expect Int32" in out
@@ -46,7 +46,7 @@ def test_ask_an_engine_that_the_dataset_is_not_built_for(repository: Repository)
     _, out, _ = repository.run("breaking", "--against", "git:v1", "tables")
     assert "spark" not in out
     _, out, _ = repository.run("breaking", "--against", "git:v1", "tables", "--engine", "odf")
-    assert "    odf          refused          [SC411]  the standard lets no type change" in out
+    assert "    odf          refused          [SC411]  the standard allows no change of type" in out
 
 
 def test_leave_readers_out(repository: Repository) -> None:
@@ -57,7 +57,7 @@ def test_leave_readers_out(repository: Repository) -> None:
     assert err == "1 change: 1 refused\n"
     code, out, err = repository.run("breaking", *words, "--ignore-readers")
     assert (code, "old readers" in out) == (0, False)
-    assert err == "1 change, none of them grave\n"
+    assert err == "1 change, none of them critical\n"
 
 
 def test_judge_against_every_version(repository: Repository) -> None:
@@ -88,7 +88,7 @@ def test_print_json(repository: Repository) -> None:
     assert verdict["oldData"] == {
         "code": "SC414",
         "outcome": "rewrite",
-        "reason": "the column is written anew, under a new id",
+        "reason": "the column is rewritten, under a new id",
         "wayOut": "",
     }
     assert verdict["oldReaders"]["outcome"] == "depends on data"

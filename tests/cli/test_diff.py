@@ -118,7 +118,7 @@ def test_follow_a_dataset_from_file_to_file(repository: Repository) -> None:
 def test_know_no_such_commit(ref: str, repository: Repository) -> None:
     code, out, _ = repository.run("diff", f"git:{ref}", "tables")
     assert code == 1
-    assert f"error[SC408]: git knows no commit '{ref}' here" in out
+    assert f"error[SC408]: git finds no commit '{ref}' in this repository" in out
 
 
 def test_say_that_this_is_no_repository(
@@ -133,7 +133,7 @@ def test_say_that_this_is_no_repository(
 def test_say_that_git_is_missing(monkeypatch: pytest.MonkeyPatch, repository: Repository) -> None:
     monkeypatch.setenv("PATH", "")
     code, out, _ = repository.run("diff", "git:HEAD", "tables")
-    assert (code, "git:HEAD needs git, which is not installed" in out) == (1, True)
+    assert (code, "`git:HEAD` needs git, which is not installed" in out) == (1, True)
 
 
 def test_compare_with_versions_of_the_lock(repository: Repository) -> None:
@@ -155,14 +155,14 @@ def test_compare_with_versions_of_the_lock(repository: Repository) -> None:
     [
         ("lock:99", "tables/rides.lock has no version 99 of rides"),
         ("lock:0", "tables/rides.lock has no version 0 of rides"),
-        ("lock:x", "'x' is no number of a version"),
-        ("lock:-1", "'-1' is no number of a version"),
-        ("lock:²", "'²' is no number of a version"),
-        ("lock:", "'' is no number of a version"),
-        ("lokc", "there is nothing to compare with at 'lokc'"),
-        ("", "there is nothing to compare with at ''"),
-        ("tables/nothing.yaml", "there is nothing to compare with at 'tables/nothing.yaml'"),
-        ("tables/stops.yaml", "tables/stops.yaml has none of the datasets that are compared"),
+        ("lock:x", "'x' is not a version number"),
+        ("lock:-1", "'-1' is not a version number"),
+        ("lock:²", "'²' is not a version number"),
+        ("lock:", "'' is not a version number"),
+        ("lokc", "there is nothing at 'lokc' to compare with"),
+        ("", "there is nothing at '' to compare with"),
+        ("tables/nothing.yaml", "there is nothing at 'tables/nothing.yaml' to compare with"),
+        ("tables/stops.yaml", "tables/stops.yaml has none of the datasets to compare"),
     ],
 )
 def test_know_no_such_version(against: str, message: str, repository: Repository) -> None:
@@ -178,7 +178,7 @@ def test_know_no_version_without_a_lock(repository: Repository) -> None:
     for words in (["lock"], ["lock:1"], ["--transitive", "lock"]):
         code, out, _ = repository.run("diff", *words, "tables/rides.yaml")
         assert code == 1
-        assert "make the first one with `schemac lock tables/rides.yaml`" in out
+        assert "create the first one with `schemac lock tables/rides.yaml`" in out
 
 
 def test_compare_with_another_manifest(repository: Repository) -> None:

@@ -366,7 +366,7 @@ def test_say_what_a_clone_has_no_submodule_for(
     place.git("rm", "-q", "--cached", "tables/sub")
     for words in (["tables/new.yaml"], ["tables"], []):
         assert main(["breaking", "--against", "git:HEAD", *ENGINES, *words]) == 1
-        assert "error[SC416]: nobody can tell whether new is new" in capsys.readouterr().out
+        assert "error[SC416]: it is unknown whether new is new" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(

@@ -106,7 +106,7 @@ def test_refuse_same_name_in_two_files(folder: Path, capsys: pytest.CaptureFixtu
     assert main(["build", "."]) == 1
     out = capsys.readouterr().out
     assert out.count("SC216") == 1
-    assert "the dataset name 'trips' is taken in a.yaml" in out
+    assert "the dataset name 'trips' is already used in a.yaml" in out
     assert "::: a.yaml:1:7" in out
     assert not (folder / "build").exists()
 

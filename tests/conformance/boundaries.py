@@ -6,7 +6,6 @@ judge knows integers, fractions and the zone database; it asks neither Arrow nor
 
 import math
 import re
-from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from decimal import Context, Decimal
@@ -42,149 +41,20 @@ class Bounded:
         return self.manifest[name]
 
 
-def _integer(kind: str) -> list[Bounded]:
-    bits = int(re.sub(r"\D", "", kind))
-    low, high = (0, 2**bits - 1) if kind.startswith("U") else (-(2 ** (bits - 1)), 2 ** (bits - 1) - 1)
-    edges = [
-        e + d for n in (7, 8, 11, 15, 16, 24, 31, 32, 53, 63) for e in (2**n, -(2**n)) for d in (-1, 0, 1)
-    ]
-    values = sorted({v for v in (*edges, 0, 1, 2, 7, -1, 999, 100000, low, high) if low <= v <= high})
-    return [Bounded(kind, of(kind), tuple(values))]
-
-
-def _float(kind: str) -> list[Bounded]:
-    digits, top = FLOATS[kind]
-    largest = float(Fraction(2**digits - 1) * Fraction(2) ** (top - digits + 1))
-    smallest = float(Fraction(2) ** (2 - top - digits))
-    wide = (
-        1e300,
-        99999.0,
-        1.005,
-        1.5,
-        2.5,
-        0.1,
-        1e-300,
-        65504.0,
-        65520.0,
-        2.0**24 + 1,
-        2.0**53,
-        2.0**63,
-        2.0**64,
-    )
-    plain = (
-        0.0,
-        -0.0,
-        1.0,
-        2.0,
-        -1.0,
-        3.5,
-        255.0,
-        largest,
-        -largest,
-        smallest,
-        math.nan,
-        math.inf,
-        -math.inf,
-    )
-    held = [v for v in (*plain, *wide) if not math.isfinite(v) or nearest(Fraction(v), of_kind(kind)) == v]
-    return [Bounded(kind, of(kind), tuple(held))]
-
-
-def _decimal(kind: str) -> list[Bounded]:
-    found = []
-    for precision, scale in ((9, 2), (5, 0), (5, 2), (15, 2), (20, 2), (38, 10), (5, -3), (50, 5)):
-        numbers = (0, 1, -1, 5, 150, 12345, 10**precision - 1, 1 - 10**precision, 10 ** (precision - 1) + 1)
-        values = tuple(
-            dict.fromkeys(Decimal(n).scaleb(-scale, _WIDE) for n in numbers if abs(n) < 10**precision)
-        )
-        found.append(Bounded(kind, of(kind, precision=precision, scale=scale), values))
-    return found
-
-
-def _timestamp(kind: str) -> list[Bounded]:
-    # Beside bounds: the hour that a summer takes and the one that a winter gives in Berlin, for both.
-    local = (1711848600, 1711852200, 1729992600, 1729996200)
-    found = []
-    for zone in (None, "UTC", BERLIN):
-        for unit, n in PER_SECOND.items():
-            moments = [
-                0,
-                -1,
-                DAY,
-                -3600,
-                -7200,
-                4 * 10**9 - 4 * 10**9 % DAY,
-                *local,
-                *(s - 3600 for s in local),
-                *YEARS,
-            ]
-            counts = {m * n for m in moments} | {1, -1, n + 1, 2**63 - 1, -(2**63)}
-            values = tuple(sorted(c for c in counts if -(2**63) <= c < 2**63))
-            found.append(Bounded(kind, of(kind, unit=unit, timezone=zone), values))
-    return found
-
-
-def _duration(kind: str) -> list[Bounded]:
-    return [
-        Bounded(kind, of(kind, unit=unit), (0, 1, -1, 1000, n, n + 1, -n, 2**63 - 1, -(2**63)))
-        for unit, n in PER_SECOND.items()
-    ]
-
-
-def _time(kind: str) -> list[Bounded]:
-    return [
-        Bounded(kind, of(kind, unit=unit), tuple(dict.fromkeys((0, 1, 3600 * n, DAY * n - 1))))
-        for unit, n in PER_SECOND.items()
-    ]
-
-
-_TEXTS = (
-    "", "a", "1", "-1", "007", "300", "1.5", "1.005", "0.1", "1e400", "1e300", "99999", "-0", "nan", "inf", "-inf",
-    "9007199254740993", "0.10000000000000001", "0.1000000000000000000001", "1e-400", "12345678901234567.89", "true",
-    "False", "2", "2020-01-01", "2020-02-30", "0000-01-01", "2024-03-31 02:30:00", "2024-10-27T02:30:00",
-    "2024-10-27T02:30:00+01:00", "2020-01-01 12:00:00Z", "2020-01-01 12:00:00.123456789Z", "2020-01-01T00:00Z",
-    "9999-12-31 23:59:59", "1.50", "٣", "1_000", "0x1F", "ÿ", "abcd",
-)  # fmt: skip
-
-SAMPLES: dict[str, Callable[[str], list[Bounded]]] = {
-    **dict.fromkeys([f"{sign}Int{bits}" for sign in ("", "U") for bits in (8, 16, 32, 64)], _integer),
-    **dict.fromkeys(FLOATS, _float),
-    "Decimal": _decimal,
-    "Bool": lambda kind: [Bounded(kind, of(kind), (True, False))],
-    "Date": lambda kind: [
-        Bounded(kind, manifest, (0, 1, -1, 19000, -719162, 2932896, 2932897, -719163, 2**31 - 1, -(2**31)))
-        for manifest in (of(kind), of(kind, {"arrow.apache.org/dateEncoding": {"unit": "Millisecond"}}))
-    ],
-    "Time": _time,
-    "Timestamp": _timestamp,
-    "Duration": _duration,
-    "String": lambda kind: [Bounded(kind, of(kind), _TEXTS)],
-    "Binary": lambda kind: [
-        Bounded(kind, of(kind), (b"", b"a", b"abcd", b"\xff\xfe", b"\xff\xfe\xfd\xfc")),
-        Bounded(kind, of(kind, fixedLength=4), (b"abcd", b"\xff\xfe\xfd\xfc")),
-    ],
-}
-"""How the samples of a kind are made; every kind without parts has to be here."""
-
-
 def of_kind(kind: str) -> Bounded:
     return Bounded(kind, {}, ())
 
 
 def all_types() -> dict[str, Bounded]:
-    """Every plain type that the registry of kinds has, with parameters, by its title."""
+    """Every variant of every kind that has values of its own, by its text; a Date in both its encodings."""
     found = {}
     for kind in KINDS:
-        name = kind.__name__
-        if name in ("List", "Map", "Struct", "Option", "Null"):
-            continue
-        for bounded in SAMPLES[name](name):
-            parameters = (
-                {k: v for k, v in bounded.manifest.items() if k != "kind"}
-                if isinstance(bounded.manifest, dict)
-                else {}
-            )
-            found[" ".join([name, *(str(v) for v in parameters.values())])] = bounded
+        for variant in kind.variants():
+            properties = variant.model_dump(by_alias=True, exclude={"kind", "extra"})
+            manifest = of(kind.__name__, **{k: v for k, v in properties.items() if k != "fixedLength" or v})
+            found[variant.title()] = Bounded(kind.__name__, manifest, variant.samples())
+    in_milliseconds = of("Date", {"arrow.apache.org/dateEncoding": {"unit": "Millisecond"}})
+    found["Date in milliseconds"] = Bounded("Date", in_milliseconds, found["Date"].values)
     return found
 
 
@@ -314,8 +184,11 @@ def _moment(old: Bounded, new: Bounded, value: int, clock: str | None, *, is_rou
         return MISFIT
     counts = seconds / DAY if new.kind == "Date" else seconds * PER_SECOND[new.unit]
     count = math.floor(counts)
-    bits = 32 if new.kind == "Date" else 64
-    if (count != counts and not is_rounded) or not -(2 ** (bits - 1)) <= count < 2 ** (bits - 1):
+    # A Date counts days in 32 bits, or as many milliseconds in 64.
+    is_in_milliseconds = new.kind == "Date" and "extra" in new.manifest
+    bits = 32 if new.kind == "Date" and not is_in_milliseconds else 64
+    per = DAY * 1000 if is_in_milliseconds else 1
+    if (count != counts and not is_rounded) or not -(2 ** (bits - 1)) <= count * per < 2 ** (bits - 1):
         return MISFIT
     # A count in 64 bits on the way there, too.
     return count if _is_reached(old, seconds) else MISFIT

@@ -140,7 +140,7 @@ WIDENED: dict[str, tuple[str, list[tuple[str, str]]]] = {
     "bool8": ("tinyint", []),
     "vector": ("array<float>", []),
     "tensor": ("array<float>", []),
-    "brain floats": ("array<float>", [("brain floats", "float")]),
+    "brain floats": ("array<float>", [("bfloat16 values", "float")]),
     "large List": ("array<int>", []),
     "List view": ("array<int>", [("a list of views", "a list")]),
     "Map": ("map<string,bigint>", []),

@@ -22,9 +22,10 @@ import pytest
 from schemac.engines.lance.tables.apply import apply_plan
 from schemac.engines.lance.tables.live_table import LanceTable
 from schemac.engines.lance.tables.plan import plan
-from schemac.evolution.fit import Fit, can_be_rounded, fit
+from schemac.evolution.castability import can_be_rounded, castability
 from schemac.evolution.side import side_of_version
 from schemac.identity.lock import LockedDataset
+from schemac.logical.castability import Castability
 from schemac.source.report import Report
 from tests.conformance.boundaries import BERLIN, MISFIT, PER_SECOND, Bounded, all_types, judged
 from tests.conformance.manifest_types import of, option
@@ -129,14 +130,14 @@ def columns_of(old: Bounded, news: list[str], *, is_rounded: bool = False) -> li
         new = TYPES[name]
         after = locked([{"fields": [{"name": "x", "type": option(new.manifest)}]}])
         (other,) = side_of_version(after, 1).dataset.columns
-        if new is old or fit(slot.type, other.type) is Fit.NEVER:
+        if new is old or castability(slot.type, other.type) is Castability.NEVER:
             continue
         if is_rounded and (not can_be_rounded(slot.type, other.type) or old.kind == "String"):
             continue
         clock = clock_for(old, new)
         wanted = [judged(old, new, v, clock, is_rounded=is_rounded) for v in old.values]
         found.append(Column(f"c{i}", new, clock, wanted))
-        if fit(slot.type, other.type) <= Fit.LOSSLESS:
+        if castability(slot.type, other.type) <= Castability.LOSSLESS:
             assert MISFIT not in wanted, f"{old.manifest} to {name} is called lossless"
     return found
 

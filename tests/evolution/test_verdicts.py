@@ -13,13 +13,14 @@ from typing import Any, cast
 
 import pytest
 
+from schemac.evolution.castability import castability
 from schemac.evolution.changes import JUDGED_FACTS, Change, Fact
 from schemac.evolution.diff import diff_of
-from schemac.evolution.fit import Fit, fit
 from schemac.evolution.judge import judge, judged_engines
 from schemac.evolution.side import Pair, Side, pair
 from schemac.evolution.verdict import NO_VERDICT, Judgement, Outcome, Verdict
 from schemac.kinds.registry import BY_NAME, KINDS
+from schemac.logical.castability import Castability
 from tests.compiling import compile_bytes
 from tests.conformance.manifest_types import Manifest
 from tests.evolution.cases import CASES, WHOLE_DATASETS, Case
@@ -40,10 +41,10 @@ OTHERS: dict[str, dict[str, Any]] = {
 
 @dataclass(frozen=True)
 class Unheard:
-    """A kind that no table of the compiler has."""
+    """A kind of a family that no rule names."""
 
-    version: int = 4
     kind: str = "Uuid"
+    family: str = "uuid"
 
     def parts(self) -> tuple[()]:
         return ()
@@ -140,11 +141,10 @@ def test_fit_no_kind_that_nobody_thought_of(kind: str) -> None:
     """Only null has a value for it."""
     known = {**OTHERS, "Decimal": {"precision": 9, "scale": 2}}.get(kind, {})
     other = BY_NAME[kind].model_construct(**known)
-    expected = Fit.LOSSLESS if kind == "Null" else Fit.NEVER
-    unheard, likewise = cast("Any", Unheard()), cast("Any", Unheard(version=7))
-    assert fit(other, unheard) is expected
-    assert fit(unheard, other) is Fit.NEVER
-    assert fit(unheard, likewise) is Fit.NEVER
+    expected = Castability.LOSSLESS if kind == "Null" else Castability.NEVER
+    unheard = cast("Any", Unheard())
+    assert castability(other, unheard) is expected
+    assert castability(unheard, other) is Castability.NEVER
 
 
 def test_have_a_case_for_every_fact() -> None:

@@ -61,7 +61,7 @@ def test_let_one_of_two_processes_win(tmp_path: Path) -> None:
     won = (tmp_path / "trips.lock").read_bytes()
     said, _ = slow.communicate("go\n", timeout=60)
     assert slow.returncode == 1
-    assert "error[SC406]: another process is locking trips.lock, or has just done so" in said
+    assert "error[SC406]: another process is writing trips.lock, or has just written it" in said
     assert "run the command again" in said
     assert (tmp_path / "trips.lock").read_bytes() == won
     assert b"tip" not in won

@@ -174,7 +174,7 @@ def test_keep_line_ends_and_marks(tmp_path: Path, mark: str) -> None:
 def test_rename_in_a_lock_with_the_line_ends_of_windows(rides: Path) -> None:
     lock = rides / "rides.lock"
     lock.write_bytes(lock.read_bytes().replace(b"\n", b"\r\n"))
-    assert "nothing changed" in schemac(rides, "lock").stderr
+    assert "unchanged" in schemac(rides, "lock").stderr
     renamed(rides, "tip", "gift")
     assert ids(lock_of(rides))["gift"] == 4
 
@@ -370,10 +370,12 @@ fields:
 
 def test_refuse_a_move_that_lines_cannot_make(rides: Path) -> None:
     said = refused(rides, "rides", "tip", "stops.item.tip", code="SC409")
-    assert "the fields of stops.item are not written one a line" in said
+    assert "the fields of stops.item are not on lines of their own" in said
     assert "schemac.dev/renamedFrom: tip" in said
     refused(rides, "rides", "stops.item.at", "at", code="SC409")
-    assert "nothing would be left" in refused(rides, "rides", "price.tax", "tax", code="SC409")
+    assert "the struct it is in would have no fields left" in refused(
+        rides, "rides", "price.tax", "tax", code="SC409"
+    )
     assert "into itself" in refused(rides, "rides", "price", "price.price", code="SC409")
     assert "has no struct prices" in refused(rides, "rides", "tip", "prices.tip", code="SC319")
     refused(rides, "rides", "tip", "fare.tip", code="SC319")
@@ -401,7 +403,8 @@ fields:
 
 
 @pytest.mark.parametrize(
-    ("mapping", "hint"), [("fields: {fare: properties.fare}\n", "call it paid there"), ("", "`paid: fare`")]
+    ("mapping", "hint"),
+    [("fields: {fare: properties.fare}\n", "uses fare; change that to paid"), ("", "`paid: fare`")],
 )
 def test_point_at_pipelines_that_name_the_old_column(tmp_path: Path, mapping: str, hint: str) -> None:
     locked_folder(tmp_path)
@@ -458,7 +461,10 @@ def test_swap_names_once(tmp_path: Path) -> None:
 def test_say_that_no_field_had_the_old_name(tmp_path: Path) -> None:
     locked_folder(tmp_path)
     said = edited(tmp_path, "- name: fare\n", "- name: paid\n    extra: {schemac.dev/renamedFrom: faer}\n")
-    assert "warning[SC404]: no field was called 'faer' in the version before; paid is a new field" in said
+    assert (
+        "warning[SC404]: there is no field 'faer' in the previous version, so paid counts as a new field"
+        in said
+    )
     assert "did you mean 'fare'?" in said
 
 
@@ -471,7 +477,7 @@ def test_let_nobody_take_the_name_of_a_field_that_stays(tmp_path: Path) -> None:
     said = schemac(tmp_path, "lock")
     assert (
         said.returncode,
-        "error[SC420]: new says that it was 'paid', and 'paid' is still there" in said.stdout,
+        "error[SC420]: new is declared as renamed from 'paid', but 'paid' still exists" in said.stdout,
     ) == (1, True)
     assert ids(lock_of(tmp_path, "trips")) == {"id": 1, "paid": 2}
     # Without the declaration of the past it is a new field of an old name.
@@ -494,8 +500,11 @@ def test_let_a_declaration_count_more_than_a_name(tmp_path: Path) -> None:
     path.write_text(path.read_text().replace("name: paid", "name: price"))
     said_then = schemac(tmp_path, "lock")
     assert said_then.returncode == 1
-    assert "error[SC420]: price says that it was 'fare', and paid was once called so too" in said_then.stdout
-    assert "write the name that it had last: `schemac.dev/renamedFrom: paid`" in said_then.stdout
+    assert (
+        "error[SC420]: price is declared as renamed from 'fare', but paid once had that name too"
+        in said_then.stdout
+    )
+    assert "write the last name that it had: `schemac.dev/renamedFrom: paid`" in said_then.stdout
     edited(tmp_path, "renamedFrom: fare", "renamedFrom: paid")
     assert ids(lock_of(tmp_path, "trips")) == {"id": 1, "price": 2, "fare": 3}
 
@@ -507,7 +516,7 @@ def test_refuse_two_fields_that_were_one(tmp_path: Path) -> None:
     path.write_text("name: trips\nfields:\n" + one.replace("NAME", "a") + one.replace("NAME", "b"))
     said = schemac(tmp_path, "lock")
     assert said.returncode == 1
-    assert "error[SC420]: b says that it was 'fare', and so does a" in said.stdout
+    assert "error[SC420]: b is declared as renamed from 'fare', but so is a" in said.stdout
     assert ids(lock_of(tmp_path, "trips")) == {"id": 1, "fare": 2}
 
 
@@ -524,7 +533,7 @@ def test_suggest_a_rename_where_shapes_are_the_same(tmp_path: Path) -> None:
     locked_folder(tmp_path)
     said = edited(tmp_path, "- name: fare", "- name: paid")
     assert "1 field added, 1 field dropped" in said
-    assert "note[SC405]: fare is gone and paid is new, both Float64" in said
+    assert "note[SC405]: fare was removed and paid was added, both of type Float64" in said
     assert "`schemac.dev/renamedFrom: fare`" in said
     assert ids(lock_of(tmp_path, "trips")) == {"id": 1, "paid": 3}
     # Another type is another field.
@@ -534,7 +543,7 @@ def test_suggest_a_rename_where_shapes_are_the_same(tmp_path: Path) -> None:
 def test_suggest_the_nearest_of_several(tmp_path: Path) -> None:
     locked_folder(tmp_path)
     said = edited(tmp_path, "- name: fare\n", "- {name: fares, type: Float64}\n  - name: other\n")
-    assert "fare is gone and fares is new" in said
+    assert "fare was removed and fares was added" in said
     assert "other is new" not in said
 
 

@@ -159,9 +159,9 @@ def test_add_the_column_anew_to_a_table_that_dropped_it(repository: Repository) 
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        ("b=9", "no field of trips ever had the id 9; those that were dropped are a=2"),
-        ("b=1", "b cannot have the id 1, which key has"),
-        ("c=2", "no dataset of this run has a field c"),
+        ("b=9", "no field of trips ever had the id 9; the ids of dropped fields are a=2"),
+        ("b=1", "b cannot have the id 1, because key has it"),
+        ("c=2", "none of these datasets has a field c"),
     ],
 )
 def test_refuse_what_cannot_be_given_back(given: str, message: str, repository: Repository) -> None:

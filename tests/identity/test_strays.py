@@ -107,7 +107,7 @@ def test_take_a_part_of_a_stream_out(tmp_path: Path) -> None:
     (tmp_path / "trips.yaml").write_text(TRIPS)
     said = schemac(tmp_path, "lock")
     assert (
-        "error[SC419]: trips would get new ids for all its fields, and both.lock has those of this dataset"
+        "error[SC419]: trips would get new ids for all its fields, but both.lock has those of this dataset"
         in said.stdout
     )
     _follow(tmp_path, "trips.yaml", re.findall("`([^`]+)`", said.stdout))

@@ -56,10 +56,10 @@ def column(type_: Any, **metadata: Any) -> str:
 
 
 TEXTS: dict[str, tuple[str, str, str]] = {
-    "no object": ("s.json", "[]", "it is no StructType: the JSON has to be an object"),
-    "no fields": ("s.json", '{"type":"struct"}', "it is no StructType: `fields` is missing"),
+    "no object": ("s.json", "[]", "it is not a StructType: the JSON has to be an object"),
+    "no fields": ("s.json", '{"type":"struct"}', "it is not a StructType: `fields` is missing"),
     "fields that are none": ("s.json", '{"type":"struct","fields":3}', "`fields` cannot be 3"),
-    "a field that is none": ("s.json", struct(3), "an object is wanted, not 3"),
+    "a field that is none": ("s.json", struct(3), "an object is expected, not 3"),
     "no name": ("s.json", struct({"type": "long"}), "`name` is missing"),
     "no type": ("s.json", struct({"name": "a", "nullable": True}), "at a, `type` is missing"),
     "a number as name": ("s.json", struct({**FIELD, "name": 3}), "`name` cannot be 3"),
@@ -107,28 +107,32 @@ TEXTS: dict[str, tuple[str, str, str]] = {
         'at a, the metadata of the item cannot be "{"',
     ),
     "too many digits": ("s.json", column("decimal(39,0)"), "at a, Spark has no decimal(39,0)"),
-    "half a character": ("s.json", struct({**FIELD, "name": "\ud800"}), "a name or text in it is no Unicode"),
+    "half a character": (
+        "s.json",
+        struct({**FIELD, "name": "\ud800"}),
+        "a name or text in it is not valid Unicode",
+    ),
     "a bottomless type": (
         "s.json",
         '{"type":"struct","fields":[{"name":"a","nullable":true,"type":'
         + '{"type":"array","elementType":' * 40000,
-        "it is no JSON",
+        "it is not valid JSON",
     ),
     "an unclosed quote": ("s.sql", "CREATE TABLE t (a STRING COMMENT 'x)", "' is opened and never closed"),
-    "an unclosed bracket": ("s.sql", "CREATE TABLE t (a INT", ") is wanted here, and the text ends"),
-    "a missing type": ("s.sql", "CREATE TABLE t (a, b INT)", "a type is wanted here, not ,"),
-    "no statement": ("s.sql", "-- nothing here\n", "there is no statement in it"),
-    "another statement": ("s.sql", "SELECT 1", "a type is wanted here, not 1"),
+    "an unclosed bracket": ("s.sql", "CREATE TABLE t (a INT", ") is expected here, and the text ends"),
+    "a missing type": ("s.sql", "CREATE TABLE t (a, b INT)", "a type is expected here, not ,"),
+    "no statement": ("s.sql", "-- nothing here\n", "it has no statement"),
+    "another statement": ("s.sql", "SELECT 1", "a type is expected here, not 1"),
     "a view": ("s.sql", "CREATE VIEW v AS SELECT 1", "only CREATE TABLE is imported"),
     "two statements": (
         "s.sql",
         "CREATE TABLE a (x INT); CREATE TABLE A (x BIGINT)",
-        "it makes the table A more than once",
+        "it creates the table A more than once",
     ),
     "a property without value": (
         "s.sql",
         "CREATE TABLE a (x INT) TBLPROPERTIES ('a' = )",
-        "a value is wanted",
+        "a value is expected",
     ),
     "bottomless DDL": ("s.sql", "a " + "ARRAY<" * 5000, "types are nested deeper than"),
     "unknown fields": ("s.txtpb", 'fields {\n  nam: "a"\n}\n', 'has no field named "nam"'),
@@ -162,12 +166,12 @@ TEXTS: dict[str, tuple[str, str, str]] = {
         'fields { name: "a" parent_id: -1 logical_type: "fixed_size_list:float:9999999999" }',
         "too large",
     ),
-    "an open record": ("s.ndjson", '{"a": 1}\n{"a": ', "it holds no JSON records: expecting value"),
+    "an open record": ("s.ndjson", '{"a": 1}\n{"a": ', "it has no JSON records: expecting value"),
     "scalars": ("s.ndjson", "1\n2\n", "a record has to be an object, not 1"),
     "an open array": ("s.json", '[{"a": 1}', "the array is never closed"),
-    "an empty array": ("s.json", "[]", "it holds no JSON records: there is none"),
+    "an empty array": ("s.json", "[]", "it has no JSON records: there is none"),
     "blanks": ("s.ndjson", " \n\n", "it is empty"),
-    "half a character in JSON": ("s.ndjson", '{"\\ud800": 1}', "a name or text in it is no Unicode"),
+    "half a character in JSON": ("s.ndjson", '{"\\ud800": 1}', "a name or text in it is not valid Unicode"),
     "bottomless JSON": ("s.ndjson", '{"a":' * 100000, "a value in it cannot be read"),
     "endless digits": ("s.ndjson", '{"a": ' + "9" * 5000 + "}", "a value in it cannot be read"),
     "a header alone": ("s.csv", "a,b\n", "it has no rows below its header"),
@@ -179,7 +183,7 @@ TEXTS: dict[str, tuple[str, str, str]] = {
 def test_refuse_a_text(folder: Path, capsys: pytest.CaptureFixture[str], case: str) -> None:
     name, text, reason = TEXTS[case]
     (folder / name).write_bytes(text.encode("utf-8", "surrogatepass"))
-    arguments = ("--from", "spark") if reason.startswith("it is no StructType: the") else ()
+    arguments = ("--from", "spark") if reason.startswith("it is not a StructType: the") else ()
     found = refusal(capsys, name, *arguments)
     assert reason.lower() in found["message"].lower()
     if name.endswith((".sql", ".txtpb", ".ndjson")) and "field" not in found["message"]:
@@ -191,18 +195,18 @@ def test_refuse_a_text(folder: Path, capsys: pytest.CaptureFixture[str], case: s
 
 BYTES: dict[str, tuple[str, bytes, str]] = {
     "nothing": ("s.parquet", b"", "it is empty"),
-    "noise": ("s.parquet", b"\x00\x01" * 100, "it is no Parquet file"),
+    "noise": ("s.parquet", b"\x00\x01" * 100, "it is not a Parquet file"),
     "a picture as CSV": ("s.csv", b"\x89PNG\r\n\x1a\n\x00\x00", "it is not UTF-8: byte 0x89 in line 1"),
     "zeros as CSV": ("s.csv", b"\x00" * 100, "it is a binary file"),
     "zeros as NDJSON": ("s.ndjson", b"\x00" * 100, "it is a binary file"),
     "Latin-1 as CSV": ("s.csv", b"a,b\n1,caf\xe9\n", "it is not UTF-8: byte 0xe9 in line 2"),
     "Latin-1 as DDL": ("s.sql", b"a INT COMMENT 'caf\xe9'", "it is not UTF-8: byte 0xe9 at 18"),
-    "Latin-1 as JSON": ("s.json", b'{"type":"struct","fields":["\xe9"]}', "it is no JSON"),
-    "noise as a message": ("s.binpb", b"\xff\xfe\xfd", "it is no schema of Lance's"),
-    "a message of something else": ("s.binpb", b"\x9a\x06\x01x", "it holds no fields"),
+    "Latin-1 as JSON": ("s.json", b'{"type":"struct","fields":["\xe9"]}', "it is not valid JSON"),
+    "noise as a message": ("s.binpb", b"\xff\xfe\xfd", "it is not a Lance schema"),
+    "a message of something else": ("s.binpb", b"\x9a\x06\x01x", "it has no fields"),
     "noise as text of a message": ("s.txtpb", b"\xff", "it is not UTF-8"),
-    "noise as Arrow": ("s.arrow", b"ARROW1\x00\x00noise", "it is no Arrow data"),
-    "a file of a table": ("s.lance", b"\x00\x01", "it is one file of a Lance table"),
+    "noise as Arrow": ("s.arrow", b"ARROW1\x00\x00noise", "it is not Arrow data"),
+    "a file of a table": ("s.lance", b"\x00\x01", "it is only one file of a Lance table"),
 }
 
 
@@ -273,7 +277,7 @@ def test_refuse_a_table_that_lance_fails_on(
         raise PanicException("Unsupported logical type: x")
 
     monkeypatch.setattr(lance, "dataset", fail)
-    assert "Lance failed on it: unsupported logical type: x" in refusal(capsys, "t.lance")["message"]
+    assert "Lance failed to read it: unsupported logical type: x" in refusal(capsys, "t.lance")["message"]
 
 
 def test_survive_a_version_whose_bytes_flipped(table: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -376,5 +380,5 @@ def test_refuse_a_decimal_that_no_kind_admits(folder: Path, capsys: pytest.Captu
 def test_skip_only_what_is_there(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (folder / "s.csv").write_text("day,rain\n2020-01-01,1\n")
     (found,) = outcome(capsys, "s.csv", "--skip", "rian")
-    assert found["message"] == "s.csv has no column 'rian' that could be left out"
+    assert found["message"] == "s.csv has no column 'rian' to leave out"
     assert found["help"] == "did you mean `--skip rain`?"

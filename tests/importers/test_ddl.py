@@ -71,10 +71,13 @@ def test_write_what_passes(folder: Path, strict: list[str]) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("CREATE TABLE a (x INT);\nALTER TABLE a ADD COLUMN y INT;", "a changed table is not imported"),
-        ("CREATE TABLE a (x INT);\nFROBNICATE a;", "CREATE TABLE is wanted here, not FROBNICATE"),
-        ("CREATE TABLE a (x INT) PRIMARY;", "a clause of CREATE TABLE is wanted here"),
-        ("CREATE TABLE a (x INT NOT ENFORCED)", "NULL is wanted here, not ENFORCED"),
+        (
+            "CREATE TABLE a (x INT);\nALTER TABLE a ADD COLUMN y INT;",
+            "a CREATE TABLE statement that includes the change is expected here",
+        ),
+        ("CREATE TABLE a (x INT);\nFROBNICATE a;", "CREATE TABLE is expected here, not FROBNICATE"),
+        ("CREATE TABLE a (x INT) PRIMARY;", "a clause of CREATE TABLE is expected here"),
+        ("CREATE TABLE a (x INT NOT ENFORCED)", "NULL is expected here, not ENFORCED"),
     ],
 )
 def test_refuse_what_would_be_lost(
@@ -90,7 +93,7 @@ def test_refuse_what_would_be_lost(
 def test_name_one_dataset_only(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (folder / "s.sql").write_text(SCRIPT)
     assert main(["import", "s.sql", "--name", "x"]) == 1
-    assert "s.sql holds 3 datasets, and --name names one" in capsys.readouterr().err
+    assert "s.sql holds 3 datasets, but --name gives one name" in capsys.readouterr().err
     with pytest.raises(schemac.SchemaError, match="holds 3 datasets"):
         schemac.from_spark_ddl(SCRIPT)
 

@@ -119,7 +119,7 @@ def test_lift_resources(folder: Path) -> None:
 
 @pytest.mark.parametrize(
     ("line", "reason"),
-    [("a FROB", "no kind stands for"), ("a", "a type is wanted"), ("a INT x", "the end is wanted")],
+    [("a FROB", "there is no kind for"), ("a", "a type is expected"), ("a INT x", "the end is expected")],
 )
 def test_refuse_a_line_at_its_place(
     folder: Path, capsys: pytest.CaptureFixture[str], line: str, reason: str

@@ -132,13 +132,13 @@ def test_infer_ndjson(folder: Path) -> None:
     ("name", "content", "message"),
     [
         ("missing.parquet", None, "there is no file or folder missing.parquet"),
-        ("short.parquet", b"PAR1 too short", "cannot read short.parquet: it is no Parquet file"),
-        ("noise.arrow", b"\x00\x01noise", "cannot read noise.arrow: it is no Arrow data"),
-        ("broken.ndjson", b'{"a": 1}\n{"a": ', "cannot read broken.ndjson: it holds no JSON records"),
-        ("array.json", b"[1, 2]", "cannot read array.json: it holds no JSON records: a record has to be"),
+        ("short.parquet", b"PAR1 too short", "cannot read short.parquet: it is not a Parquet file"),
+        ("noise.arrow", b"\x00\x01noise", "cannot read noise.arrow: it is not Arrow data"),
+        ("broken.ndjson", b'{"a": 1}\n{"a": ', "cannot read broken.ndjson: it has no JSON records"),
+        ("array.json", b"[1, 2]", "cannot read array.json: it has no JSON records: a record has to be"),
         ("empty.csv", b"", "cannot read empty.csv: it is empty"),
-        ("notes.txt", b"hello", "the format of notes.txt cannot be told from its name"),
-        ("half.lance/_versions/.keep", b"", "cannot read half.lance: it is no Lance table"),
+        ("notes.txt", b"hello", "the name of notes.txt does not tell its format"),
+        ("half.lance/_versions/.keep", b"", "cannot read half.lance: it is not a Lance table"),
     ],
 )
 def test_refuse_a_source_that_is_not_what_it_seems(
@@ -165,12 +165,12 @@ def test_refuse_a_type_without_a_kind(folder: Path, capsys: pytest.CaptureFixtur
     shown = capsys.readouterr()
     assert shown.out == ""
     assert "SC551" in shown.err
-    assert "s.i: no kind stands for Arrow's month_day_nano_interval" in shown.err
+    assert "s.i: there is no kind for Arrow's month_day_nano_interval" in shown.err
 
 
 def test_leave_a_file_that_is_there(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (folder / "w.csv").write_text("a\n1\n")
     (folder / "w.yaml").write_text("mine")
     assert main(["import", "w.csv", "--out", "w.yaml"]) == 1
-    assert "w.yaml is there already" in capsys.readouterr().out
+    assert "w.yaml already exists" in capsys.readouterr().out
     assert (folder / "w.yaml").read_text() == "mine"

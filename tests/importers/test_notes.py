@@ -43,7 +43,7 @@ fields:
     extra:
       lance.org/encoding: {compression: zstd, compressionLevel: 3, bss: "on"}
       lance.org/primaryKey: {position: 1}
-  # DDL cannot say whether items may be null
+  # DDL cannot express whether items may be null
   - name: embedding
     type: {kind: List, itemType: {kind: Option, inner: Float16}, fixedLength: 8}
   - name: body
@@ -106,7 +106,9 @@ def test_import_a_list_of_columns() -> None:
 
 
 def test_refuse_a_type_of_ddl_at_its_path() -> None:
-    with pytest.raises(schemac.SchemaError, match=r"a\.item\.b: no kind stands for Spark's geometry\(4326\)"):
+    with pytest.raises(
+        schemac.SchemaError, match=r"a\.item\.b: there is no kind for Spark's geometry\(4326\)"
+    ):
         schemac.from_spark_ddl("a ARRAY<STRUCT<b: GEOMETRY(4326)>>")
 
 
@@ -119,13 +121,13 @@ def test_infer_csv_with_doubts(folder: Path, capsys: pytest.CaptureFixture[str])
     text = "\ufeffzip;never;big;at;on\n00501;;99999999999999999999;12:30:00;2020-01-01 10:00:00\n10001;;1;12:31:00;\n"
     (folder / "w.csv").write_text(text)
     assert manifest(capsys, "w.csv") == (
-        "# inferred from 2 rows of w.csv; look at every type, and at what may be null\n"
+        "# inferred from 2 rows of w.csv; check every type, and which fields may be null\n"
         "# its columns are separated by semicolons\n"
         "name: w\n"
         "fields:\n"
         "  # a String because some of its numbers begin with zero\n"
         "  - {name: zip, type: String}\n"
-        "  # always null in the sample, so its type is not known\n"
+        "  # always null in the sample, so its type is unknown\n"
         "  - {name: never, type: {kind: Option, inner: String}}\n"
         "  # a Decimal because some of its numbers are too large for Int64\n"
         "  - {name: big, type: {kind: Decimal, precision: 38, scale: 0}}\n"
@@ -174,21 +176,21 @@ def test_infer_ndjson_with_doubts(folder: Path, capsys: pytest.CaptureFixture[st
     (folder / "r.ndjson").write_text("".join(json.dumps(r) + "\n" for r in records))
     text = manifest(capsys, "r.ndjson")
     assert text.partition("fields:\n")[2] == (
-        "  # a String because the sample holds 1 integers, 1 texts\n"
+        "  # a String because the sample has 1 integers, 1 texts\n"
         "  - {name: mixed, type: String}\n"
         "  - {name: big, type: UInt64}\n"
         "  - {name: vast, type: {kind: Decimal, precision: 38, scale: 0}}\n"
-        "  # always null in the sample, so its type is not known\n"
+        "  # always null in the sample, so its type is unknown\n"
         "  - {name: never, type: {kind: Option, inner: String}}\n"
         "  - {name: day, type: Date}\n"
-        "  # no list of the sample has an item, so their type is not known\n"
+        "  # all lists in the sample are empty, so the type of their items is unknown\n"
         "  - name: none\n"
         "    type: {kind: List, itemType: {kind: Option, inner: String}}\n"
         "  - name: o\n"
         "    type:\n"
         "      kind: Struct\n"
         "      fields:\n"
-        "        # always null in the sample, so its type is not known\n"
+        "        # always null in the sample, so its type is unknown\n"
         "        - {name: x, type: {kind: Option, inner: String}}\n"
         "  - name: at\n"
         "    type: {kind: Option, inner: {kind: Timestamp, unit: Microsecond}}\n"
@@ -217,7 +219,7 @@ REAL = {
     "birdstrikes.csv": ["{name: Flight Date, type: Date}", "{name: Cost Total $, type: Int64}"],
     "seattle-weather.csv": ["{name: date, type: Date}", "{name: wind, type: Float64}"],
     "movies.json": [
-        "# a String because the sample holds",
+        "# a String because the sample has",
         "{name: US Gross, type: {kind: Option, inner: Int64}}",
     ],
     "earthquakes.json": [

@@ -10,7 +10,8 @@ import schemac
 from schemac.cli.main import main
 from schemac.engines.paimon.read import read_table_schema
 from schemac.engines.paimon.types import UnreadableError, parse_type
-from schemac.importers.importer import PaimonVersion, detect, import_source
+from schemac.identity.lock import Highest, Numbers
+from schemac.importers.importer import detect, import_source
 from schemac.logical.path import Part
 from schemac.source.report import Report
 
@@ -111,11 +112,15 @@ def test_import_all_versions(folder: Path) -> None:
     write(folder / "t/schema/schema-1", after)
     imported = import_source(Path("t"), None, Report())
     assert imported is not None
-    first, second = imported.history
-    assert isinstance(first, PaimonVersion)
-    assert (first.schema_id, first.highest, first.time_millis) == (0, 4, 7)
-    assert first.ids == {("a",): 1, ("a", Part.ITEM, "z"): 2}
-    assert (second.schema_id, second.highest, second.ids) == (1, 5, {("b",): 1})
+    first, second = imported.versions
+    assert first.data.of("paimon") == {"schemaId": 0, "timeMillis": 7}
+    assert first.highest == Highest.make({"paimon": 4})
+    assert {path: numbers.of("paimon") for path, numbers in first.numbers.items()} == {
+        ("a",): (1,),
+        ("a", Part.ITEM, "z"): (2,),
+    }
+    assert (second.data.of("paimon")["schemaId"], second.highest.of("paimon")) == (1, 5)
+    assert second.numbers == {("b",): Numbers.make({"paimon": (1,)})}
     assert imported.schema == second.schema
     assert imported.comments == ("from version 1 of a Paimon table's schema",)
 
@@ -202,7 +207,7 @@ def test_raise_a_highest_id_that_is_too_low(folder: Path) -> None:
     field = {"id": 3, "name": "r", "type": {"type": "ROW", "fields": [{"id": 8, "name": "x", "type": "INT"}]}}
     imported = import_source(write(folder / "schema-0", minimal(field, highestFieldId=3)), None, Report())
     assert imported is not None
-    assert imported.history[0].highest == 8
+    assert imported.versions[0].highest.of("paimon") == 8
 
 
 def test_require_the_columns_of_a_primary_key(folder: Path) -> None:
@@ -298,24 +303,24 @@ COLLIDING = minimal(
 @pytest.mark.parametrize(
     ("content", "message", "line"),
     [
-        ("", "it is no JSON: expecting value", 1),
-        ('{\n  "id": 0,\n  "fields": [}', "it is no JSON: expecting value", 3),
-        ('{"id": "\\ud800"}', "it is no JSON: 'utf-8' codec can't encode character", 0),
-        ("[1]", "it is no schema of Paimon: it is no object", 0),
-        ("[" * 100_000, "it is no JSON", 0),
-        (minimal("INT", highestFieldId=None), "it is no schema of Paimon: it has no `highestFieldId`", 0),
-        (minimal("INT", options=5), "it is no schema of Paimon: options: the options are an object", 0),
-        (minimal("INT", options={"a": {}}), "it is no schema of Paimon: options.a: an option is a text", 0),
-        (minimal("INT", primaryKeys="a"), "it is no schema of Paimon: primaryKeys: it is no list of names", 0),
-        (minimal("INT", id="0"), "it is no schema of Paimon: id: it is no whole number", 0),
-        (minimal("INT", comment=5), "it is no schema of Paimon: comment: the comment is a text", 0),
-        (minimal("INT", fields={}), "it is no schema of Paimon: fields: the fields are a list", 0),
+        ("", "it is not valid JSON: expecting value", 1),
+        ('{\n  "id": 0,\n  "fields": [}', "it is not valid JSON: expecting value", 3),
+        ('{"id": "\\ud800"}', "it is not valid JSON: 'utf-8' codec can't encode character", 0),
+        ("[1]", "it is not a Paimon schema: it is not an object", 0),
+        ("[" * 100_000, "it is not valid JSON", 0),
+        (minimal("INT", highestFieldId=None), "it is not a Paimon schema: it has no `highestFieldId`", 0),
+        (minimal("INT", options=5), "it is not a Paimon schema: options: the options have to be an object", 0),
+        (minimal("INT", options={"a": {}}), "it is not a Paimon schema: options.a: an option has to be a text", 0),
+        (minimal("INT", primaryKeys="a"), "it is not a Paimon schema: primaryKeys: it is not a list of names", 0),
+        (minimal("INT", id="0"), "it is not a Paimon schema: id: it is not a whole number", 0),
+        (minimal("INT", comment=5), "it is not a Paimon schema: comment: the comment has to be a text", 0),
+        (minimal("INT", fields={}), "it is not a Paimon schema: fields: the fields have to be a list", 0),
         (
             minimal("INT", {"id": 1, "name": "a", "type": {"type": "ARRAY", "element": "INTT"}}),
-            "it is no schema of Paimon: fields[1].type.element: 'INTT' is no type of Paimon",
+            "it is not a Paimon schema: fields[1].type.element: 'INTT' is not a Paimon type",
             0,
         ),
-        (COLLIDING, "it is no schema of Paimon: k and r.x have the same id 0; pypaimon before 2.0", 0),
+        (COLLIDING, "it is not a Paimon schema: k and r.x have the same id 0; pypaimon before 2.0", 0),
     ],
 )  # fmt: skip
 def test_refuse_a_broken_file(
@@ -348,7 +353,7 @@ def test_refuse_a_type_without_a_kind(folder: Path, capsys: pytest.CaptureFixtur
     assert main(["import", "schema-0", "--format", "json"]) == 1
     (found,) = json.loads(capsys.readouterr().out)["diagnostics"]
     assert (found["code"], found["path"]) == ("SC551", "g.item")
-    assert "no kind stands for Paimon's GEO" in found["message"]
+    assert "there is no kind for Paimon's GEO" in found["message"]
 
 
 def test_tell_schema_files_from_other_json(folder: Path) -> None:

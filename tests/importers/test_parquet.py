@@ -103,8 +103,11 @@ def test_note_types_that_are_not_kept(folder: Path, capsys: pytest.CaptureFixtur
         "# Parquet's type GEOMETRY of shape is not kept (coordinates in EPSG:4326)\n  - {name: shape" in shown
     )
     assert "# Parquet's type GEOGRAPHY of area is not kept\n  - {name: area" in shown
-    assert "# Parquet's type VARIANT is not kept: this is its storage\n  - name: doc" in shown
-    assert "# Parquet's type VARIANT is not kept: this is its storage\n          - name: inner" in shown
+    assert "# Parquet's type VARIANT is not kept: this field has its storage type\n  - name: doc" in shown
+    assert (
+        "# Parquet's type VARIANT is not kept: this field has its storage type\n          - name: inner"
+        in shown
+    )
 
 
 def test_leave_out_what_writers_write_for_themselves(
@@ -146,20 +149,20 @@ def test_let_a_column_of_nulls_be_null(
     schema = pa.schema([holder(pa.field("a", pa.null()).with_nullable(False))])
     (folder / "x.arrow").write_bytes(schema.serialize().to_pybytes())
     shown = manifest(capsys, "x.arrow")
-    assert "# a column of nulls may be null, whatever its source says" in shown
+    assert "# a column of nulls may always be null, even if its source declares otherwise" in shown
     assert '{kind: Option, inner: "Null"}' in shown
 
 
 def test_note_a_blob_of_the_older_form(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     field = pa.field("b", pa.large_binary(), metadata={"lance-encoding:blob": "true"})
     (folder / "x.arrow").write_bytes(pa.schema([field]).serialize().to_pybytes())
-    assert "  # a blob of the older form" in manifest(capsys, "x.arrow")
+    assert "  # a blob in the old form" in manifest(capsys, "x.arrow")
 
 
 def test_refuse_a_document_without_schema(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (folder / "x.yaml").write_text("kind: SetInfo\ndescription: x\nkeywords: []\n")
     assert main(["import", "x.yaml", "--out", "m.yaml"]) == 1
-    assert "cannot read x.yaml: no schema stands in it" in capsys.readouterr().out
+    assert "cannot read x.yaml: it contains no schema" in capsys.readouterr().out
 
 
 def test_offer_to_skip_a_column(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -7,12 +7,13 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from schemac.evolution.castability import castability
 from schemac.evolution.changes import Change, Fact
 from schemac.evolution.diff import diff_of
-from schemac.evolution.fit import Fit, fit
 from schemac.evolution.judge import judge, judged_engines
 from schemac.evolution.side import Side, pair
 from schemac.evolution.verdict import Outcome
+from schemac.logical.castability import Castability
 from schemac.logical.slots import preorder
 from schemac.project.configuration import Project
 from schemac.project.stages import check_source
@@ -117,9 +118,9 @@ def test_find_and_judge_an_edit(trees: tuple[Tree, Tree]) -> None:
 def test_fit_in_some_way(one: Tree, other: Tree) -> None:
     types = [[slot.type for slot in preorder(side(tree, "a").dataset.columns)] for tree in (one, other)]
     for old in types[0]:
-        assert fit(old, old) is Fit.EQUAL
+        assert castability(old, old) is Castability.EQUAL
         for new in types[1]:
-            assert fit(old, new) in Fit
+            assert castability(old, new) in Castability
 
 
 @pytest.mark.long

@@ -18,8 +18,7 @@ from ruamel.yaml import YAML
 
 import schemac
 from schemac.engines.odf.binary import FLAGS
-from schemac.engines.odf.values import PROPERTIES, TAGS
-from schemac.kinds.registry import KINDS
+from schemac.engines.odf.values import KINDS_BY_TAG, PROPERTIES, TAGS
 from schemac.kinds.units import ARROW_UNITS
 from schemac.logical.model import LogicalType
 from schemac.logical.slots import Slot
@@ -194,7 +193,7 @@ def _extra(table: Table, slot: int) -> Tree:
 
 
 def _type(table: Table, slot: int) -> Tree:
-    kind = KINDS[_number(table, slot, numbers.Uint8Flags) - 1].__name__
+    kind = KINDS_BY_TAG[_number(table, slot, numbers.Uint8Flags)]
     inside = _table(table, slot + 1)
     tree: Tree = {"kind": kind}
     match kind:

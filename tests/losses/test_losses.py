@@ -48,6 +48,13 @@ def _paimon_words(dataset: Dataset) -> str:
     return type_ if isinstance(type_, str) else json.dumps(type_, separators=(",", ":"))
 
 
+def _iceberg_words(dataset: Dataset) -> str:
+    (field,) = dataset.to_iceberg()["fields"]
+    type_ = field["type"]
+    words = type_ if isinstance(type_, str) else json.dumps(type_, separators=(",", ":"))
+    return f"{'required' if field['required'] else 'optional'} {words}"
+
+
 def _odf_words(dataset: Dataset) -> str:
     (field,) = YAML(typ="safe", pure=True).load(dataset.to_odf("schema"))["fields"]
     return json.dumps({key: item for key, item in field.items() if key != "name"}, ensure_ascii=False)
@@ -59,19 +66,27 @@ WORDS: dict[str, Callable[[Dataset], str]] = {
     "spark": _spark_words,
     "paimon": _paimon_words,
     "odf": _odf_words,
+    "iceberg": _iceberg_words,
 }
 
 
 INTRODUCTIONS = {
+    "iceberg": (
+        "The table is of format 2. Format 3, which `iceberg.apache.org/formatVersion: 3` asks for, has types for nanoseconds and",
+        "for what is always null as well. Where `create_table.sql` is named, only the table that this statement makes differs:",
+        "Spark has no word for it. Of a schema as a whole `schema.json` keeps no description, for Iceberg has it among the",
+        "properties of the table, and neither file an attribute of your own.",
+        "",
+    ),
     "spark": (
-        "`schema.json` loses what a StructType cannot say; what it has in metadata, lance-spark reads from there. Where",
-        "`create_table.sql` is named, the table that the statement makes through lance-spark has something else than",
-        "`lance/schema.binpb`: DDL has no words for the nullability of items and values, nor for metadata but the comment,",
-        "and its table properties reach columns of the top level only. Of a schema as a whole neither file keeps a",
-        "description (lance-spark drops the COMMENT of a table) or an attribute of your own.",
+        "`schema.json` loses what a StructType cannot express; lance-spark reads its metadata. Where `create_table.sql` is",
+        "named, the table that the statement creates through lance-spark differs from `lance/schema.binpb`: DDL cannot express",
+        "the nullability of items and values, or metadata other than the comment, and its table properties apply only to",
+        "top-level columns. Neither file keeps the description of the schema (lance-spark drops the COMMENT of a table) or",
+        "attributes of your own on the schema.",
         "",
         "lance-spark 0.4.0 also ignores the table properties of fixed-size binaries, of vectors of Float16 and of encodings,",
-        "and does not know `SET UNENFORCED PRIMARY KEY`.",
+        "and does not support `SET UNENFORCED PRIMARY KEY`.",
         "",
     ),
 }
@@ -86,8 +101,8 @@ def _introduction(target: str) -> Iterator[str]:
     title = _title(target)
     yield f"# {title} losses"
     yield ""
-    yield f"What the schema for {title} has in the place of every type, and what it cannot keep of it. `schemac build --losses`"
-    yield "says the same of your own fields, and so does `losses.json` beside the artifacts."
+    yield f"For every type: what it becomes in the schema for {title}, and what is lost. `schemac build --losses` shows the same"
+    yield "for your own fields, and so does `losses.json` beside the artifacts."
     yield ""
     yield from INTRODUCTIONS.get(target, ())
 

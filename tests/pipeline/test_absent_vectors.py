@@ -3,7 +3,7 @@
 import pyarrow as pa
 import pytest
 
-from .conftest import Runner
+from tests.pipeline.conftest import Runner
 
 pytestmark = pytest.mark.spark
 

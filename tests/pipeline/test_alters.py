@@ -1,5 +1,6 @@
 """Spark's own parser reads the statements of a plan."""
 
+import re
 from typing import Any
 
 import pytest
@@ -73,3 +74,43 @@ def test_say_nothing_that_the_connector_refuses(version: str, statements: int) -
     assert len(refused) >= 7
     assert all(version in said.reason and "schemac apply" in said.way_out for said in refused)
     assert version in made.to_json()["connector"]
+
+
+REFERENCES = ("${env:HOME}", "${system:user.name}", "${spark.app.name}", "${x}", "$${x}", "\\${x}", "${")
+
+
+def everywhere(text: str) -> Evolution:
+    """A change with a text in every place that a plan has for one: names, members, comments, keys and values."""
+    optional = {"kind": "Option", "inner": "Int8"}
+    comment = {"opendatafabric.org/description": text}
+    struct = {"kind": "Struct", "fields": [{"name": text, "type": optional, "extra": comment}]}
+    old = {
+        "name": "t",
+        "fields": [{"name": f"{text} {word}", "type": "Int8"} for word in ("dropped", "renamed", "loosened")],
+        "extra": {"spark.apache.org/tableProperties": {f"{text} gone": text}},
+    }
+    new = {
+        "name": "t",
+        "fields": [
+            {"name": f"{text} new", "type": "Int8", "extra": {"schemac.dev/renamedFrom": f"{text} renamed"}},
+            {"name": f"{text} loosened", "type": optional},
+            {"name": text, "type": {"kind": "Option", "inner": struct}, "extra": comment},
+        ],
+        "extra": {"spark.apache.org/tableProperties": {text: text}},
+    }
+    return Evolution.of(old, new)
+
+
+@pytest.mark.parametrize("text", REFERENCES)
+def test_leave_nothing_to_replace(text: str) -> None:
+    """A text hides its dollar sign; a name cannot, so that the plan turns the replacing off and on again."""
+    made = plan_spark(everywhere(text).sides, Connector("next"))
+    first, *altering, last = made.statements
+    assert made.refused == ()
+    assert len(altering) == 6
+    assert (first, last) == (
+        "SET spark.sql.variable.substitute=false",
+        "RESET spark.sql.variable.substitute",
+    )
+    assert all("${" not in re.sub("`(?:[^`]|``)*`", "", statement) for statement in altering)
+    assert sum(statement.count(f"`{text}") for statement in altering) == 6

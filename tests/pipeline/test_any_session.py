@@ -36,6 +36,8 @@ ODD = {
     "spark.sql.parquet.binaryAsString": "true",
     "spark.sql.files.ignoreMissingFiles": "true",
     "spark.sql.files.ignoreCorruptFiles": "true",
+    "spark.sql.optimizer.collapseProjectAlwaysInline": "true",
+    "spark.sql.retainGroupColumns": "false",
 }
 SCHEMA = pa.schema(
     [
@@ -128,30 +130,64 @@ def test_values_are_the_same_in_a_session_in_new_york(
     assert {name: odd_session.conf.get(name, None) for name in before} == before
 
 
-@pytest.mark.long
-def test_no_setting_of_spark_changes_values(spark: SparkSession, tmp_path: Path) -> None:
-    """Each switch that Spark has for a session, the other way round."""
-    entries = spark._jvm.org.apache.spark.sql.internal.SQLConf.getConfigEntries()
+def switches(spark: SparkSession) -> dict[str, str]:
+    """Every switch that Spark has for a session, and its other position."""
+    entries = spark._jvm.org.apache.spark.internal.config.ConfigEntry.listAllEntries()
     known = {entry.key(): entry.defaultValueString() for entry in entries.toArray()}
-    switches = {
-        key: text for key, text in known.items() if text in ("true", "false") and spark.conf.isModifiable(key)
+    other = {"true": "false", "false": "true"}
+    return {
+        key: other[text]
+        for key, text in sorted(known.items())
+        if text in other and spark.conf.isModifiable(key)
     }
-    all_sources = list(sources(tmp_path, spark))
-    expected = [outcome(tmp_path, spark, source) for source in all_sources]
-    wrong = []
-    session = spark.newSession()
-    for key, text in sorted(switches.items()):
-        session.conf.set(key, "false" if text == "true" else "true")
-        for source, right in zip(all_sources, expected, strict=True):
-            try:
-                found = outcome(tmp_path, session, source)
-            except Exception as error:  # noqa: BLE001  a run that stops changes no value
-                print(key, str(error)[:100])
-                continue
-            if found != right:
-                wrong.append((key, source["format"]))
-        session.conf.unset(key)
-    assert wrong == []
+
+
+def test_spark_tells_its_switches(spark: SparkSession) -> None:
+    found = switches(spark)
+    assert len(found) > 300
+    assert found.keys() >= {key for key, text in ODD.items() if text in ("true", "false")}
+
+
+class Switched:
+    """What runs give while some switches are in their other position."""
+
+    def __init__(self, session: SparkSession, folder: Path, source: dict[str, Any], right: Any) -> None:
+        self._session, self._folder, self._source, self._right = session, folder, source, right
+        self._positions = switches(session)
+
+    def wrong(self, keys: list[str]) -> list[str]:
+        """The switches among these that change values. One that stops the run changes none."""
+        if (is_right := self._is_right(keys)) or len(keys) == 1:
+            return keys if is_right is False else []
+        half = len(keys) // 2
+        parts = self.wrong(keys[:half]) + self.wrong(keys[half:])
+        return parts or (keys if is_right is False else [])
+
+    def _is_right(self, keys: list[str]) -> bool | None:
+        """None where the run stops."""
+        for key in keys:
+            self._session.conf.set(key, self._positions[key])
+        try:
+            return bool(outcome(self._folder, self._session, self._source) == self._right)
+        except Exception as error:  # noqa: BLE001  whatever Spark raises
+            if len(keys) == 1:
+                print(*keys, str(error)[:100])
+            return None
+        finally:
+            for key in keys:
+                self._session.conf.unset(key)
+
+
+@pytest.mark.long
+def test_no_setting_of_spark_changes_values(
+    spark: SparkSession, odd_session: SparkSession, tmp_path: Path
+) -> None:
+    """Each switch the other way round: many at once, and fewer and fewer where they stop the run or change values."""
+    for key in ODD:
+        odd_session.conf.unset(key)
+    for source in sources(tmp_path, spark):
+        switched = Switched(odd_session, tmp_path, source, outcome(tmp_path, spark, source))
+        assert switched.wrong(list(switches(spark))) == [], source
 
 
 VARIABLES = ("${env:HOME}", "a${env:PATH}", "${system:tmp}b", "${env:USER}")

@@ -9,8 +9,7 @@ import pytest
 
 from schemac.pipeline.csv_grammar import Dialect
 from schemac.pipeline.documents import split_records
-
-from .odd_records import odd_csv_files
+from tests.pipeline.odd_records import odd_csv_files
 
 
 def judged(text: str, **dialect: object) -> list[list[str]] | None:

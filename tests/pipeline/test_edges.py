@@ -1,4 +1,4 @@
-"""Inputs at the edge: nothing at all, nothing good, moments of every kind, blobs, old file versions, second attempts."""
+"""Inputs at the edge: nothing at all, nothing good, timestamps of every kind, blobs, old file versions, second attempts."""
 
 import json
 from collections.abc import Iterator
@@ -14,8 +14,8 @@ from schemac.pipeline.errors import PipelineError
 from schemac.pipeline.job import Job
 from schemac.pipeline.lance_sink import encode_schema
 from schemac.pipeline.run import RunReport, run
-
-from .conftest import reasons_of, rows_of
+from schemac.source.catalogue import INVALID_PATTERN
+from tests.pipeline.conftest import reasons_of, rows_of
 
 pytestmark = pytest.mark.spark
 
@@ -251,7 +251,7 @@ def test_pattern_that_spark_would_refuse_is_refused_before(spark: SparkSession, 
     for pattern in ("YYYY-MM-dd", "yyyy-MM-dd'T", "EEE dd", "dd.MM.yyyyyyy", "{yyyy}", ""):
         with pytest.raises(PipelineError, match="cannot be used") as caught:
             run_text(spark, tmp_path, schema, "{}", fields={"d": {"format": pattern}})
-        assert caught.value.code_slug == "unreadable-format"
+        assert caught.value.code is INVALID_PATTERN
     assert not (tmp_path / "t.lance").exists()
 
 

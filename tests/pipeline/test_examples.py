@@ -17,8 +17,7 @@ from schemac.engines.lance.artifact import to_message
 from schemac.pipeline.load import load_job
 from schemac.pipeline.run import RunReport, run
 from schemac.source.report import Report
-
-from .conftest import reasons_of
+from tests.pipeline.conftest import reasons_of
 
 pytestmark = pytest.mark.spark
 

@@ -117,6 +117,6 @@ def test_differences_are_named() -> None:
         "`a` is Int64 in the table, and Int32 in the schema",
         "`a` may not be null in the table, and may in the schema",
         "`a`: k is `2` in the table, and `1` in the schema",
-        "`b.c` is called `b.d` in the table",
+        "`b.c` has the name `b.d` in the table",
     )
     assert differences(lance_fields_of(old), LanceSchema.from_pyarrow(old)) == ()

@@ -38,7 +38,7 @@ def kill_in(folder: Path, pattern: str) -> bool:
     """Starts the program and kills its group as soon as the disk shows the phase; whether it was still there."""
     process = subprocess.Popen(
         [sys.executable, "-m", "schemac", "run", "p.yaml"], cwd=folder, start_new_session=True,
-        env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])}, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
     )  # fmt: skip
     while process.poll() is None and not any(folder.glob(pattern)):
         time.sleep(0.001)

@@ -25,6 +25,7 @@ from schemac.pipeline.preflight import check
 from schemac.pipeline.processes import this_process
 from schemac.pipeline.recover import recover
 from schemac.pipeline.run_identity import RunIdentity
+from schemac.source.catalogue import ABANDONED_RUN
 from tests.pipeline.killing import SCHEMA, batch, write
 
 Killer = Callable[..., int]
@@ -305,6 +306,7 @@ def test_run_that_was_taken_for_dead_fails_before_its_commit(tmp_path: Path, pro
     with pytest.raises(PipelineError, match="taken for dead") as caught:
         slow.commit(messages)
     slow.abort(messages)
+    assert caught.value.code is ABANDONED_RUN
     assert "run it again" in str(caught.value)
     assert table_of(tmp_path) == [3]
     assert bad_runs(tmp_path) == ["next"]

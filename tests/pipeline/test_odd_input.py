@@ -16,9 +16,8 @@ from schemac.pipeline.csv_records import read_csv
 from schemac.pipeline.job import Job, Source
 from schemac.pipeline.run import RunReport, run
 from schemac.pipeline.source import open_records
-
-from .conftest import rows_of
-from .odd_records import csv_records, json_record, odd_csv_files, odd_json_lines
+from tests.pipeline.conftest import rows_of
+from tests.pipeline.odd_records import csv_records, json_record, odd_csv_files, odd_json_lines
 
 pytestmark = pytest.mark.spark
 

@@ -1,4 +1,4 @@
-"""Moments of Parquet files, in microseconds and in nanoseconds: one rule for both, held against the zone database."""
+"""Timestamps of Parquet files, in microseconds and in nanoseconds: one rule for both, held against the zone database."""
 
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta

@@ -12,8 +12,7 @@ from pyspark.sql import SparkSession
 
 from schemac.pipeline.job import Job
 from schemac.pipeline.run import RunReport, run
-
-from .conftest import reasons_of, rows_of
+from tests.pipeline.conftest import reasons_of, rows_of
 
 pytestmark = pytest.mark.spark
 

@@ -19,8 +19,8 @@ from schemac.pipeline.errors import PipelineError
 from schemac.pipeline.job import Job
 from schemac.pipeline.lance_sink import encode_schema
 from schemac.pipeline.run import run
-
-from .conftest import rows_of
+from schemac.source.catalogue import TABLE_EXISTS
+from tests.pipeline.conftest import rows_of
 
 pytestmark = pytest.mark.spark
 
@@ -114,7 +114,7 @@ def test_modes(spark: SparkSession, tmp_path: Path) -> None:
     assert go("create").table_version == 1
     with pytest.raises(PipelineError) as caught:
         go("create")
-    assert caught.value.code_slug == "table-exists"
+    assert caught.value.code is TABLE_EXISTS
     assert go("append").table_version == 2
     report = go("overwrite")
     assert (report.table_version, report.quarantine_version) == (3, 3)

@@ -16,8 +16,7 @@ from schemac.pipeline.job import Job, Source
 from schemac.pipeline.preflight import check
 from schemac.pipeline.run import RunReport, run
 from schemac.pipeline.source_options import FORMS, option_mistakes
-
-from .conftest import rows_of
+from tests.pipeline.conftest import rows_of
 
 FIELD = pa.field
 ONE = pa.schema([FIELD("id", pa.int32())])

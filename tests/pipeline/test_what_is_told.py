@@ -22,6 +22,7 @@ from schemac.pipeline.job import Job
 from schemac.pipeline.masters import check_master
 from schemac.pipeline.progress import ORDER, State, Step
 from schemac.pipeline.run import run
+from schemac.source.catalogue import WORKER_KILLED
 
 SCHEMA = pa.schema([pa.field("id", pa.int64(), False)])
 
@@ -110,7 +111,7 @@ def test_killed_worker_is_named(spark: SparkSession, tmp_path: Path) -> None:
     source = {"path": (), "format": "kills-its-worker"}
     with pytest.raises(PipelineError) as caught:
         run(job(tmp_path, source=source), SCHEMA, spark=spark)
-    assert caught.value.code_slug == "worker-killed"
+    assert caught.value.code is WORKER_KILLED
     assert "memory" in str(caught.value)
     assert "java" not in str(caught.value).lower()
     assert not (tmp_path / "t.lance").exists()
@@ -160,13 +161,15 @@ SAID = {
     "java-gone": "An error occurred while calling o10.conf. Trace:\nAnswer from Java side is empty",
     "disk-full": "x\nCaused by: java.io.IOException: No space left on device\n\tat java.base/sun.nio",
     "run-cancelled": "Job 3 cancelled as part of cancellation of all jobs",
+    "unknown-zone": "[INVALID_TIMEZONE] The timezone: America/Coyhaique is invalid. The timezone must be either a region-based"
+    " zone ID or a zone offset. SQLSTATE: 22009",
 }
 
 
 @pytest.mark.parametrize(("slug", "text"), SAID.items())
 def test_causes_are_named(slug: str, text: str) -> None:
     error = told(text)
-    assert error.code_slug == slug
+    assert error.code.slug == slug
     assert "\n" not in str(error)
     assert "\tat " not in str(error)
     assert "nothing of this run was written" in str(error)

@@ -12,9 +12,8 @@ from schemac.pipeline import conform as conform_module
 from schemac.pipeline.job import Job
 from schemac.pipeline.run import run
 from schemac.pipeline.source import open_records
-from schemac.pipeline.whole import PROVEN, whole_reading
-
-from .conftest import reasons_of, rows_of
+from schemac.pipeline.whole import PROVEN, whole_record_reader
+from tests.pipeline.conftest import reasons_of, rows_of
 
 pytestmark = pytest.mark.spark
 
@@ -134,7 +133,7 @@ def test_read_whole_as_field_by_field(
     spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, unexpected: str
 ) -> None:
     whole = outcome_of(spark, tmp_path / "whole", RECORDS, unexpected=unexpected)
-    monkeypatch.setattr(conform_module, "whole_reading", lambda *_: None)
+    monkeypatch.setattr(conform_module, "whole_record_reader", lambda *_: None)
     single = outcome_of(spark, tmp_path / "single", RECORDS, unexpected=unexpected)
     assert whole[1] == single[1]
     assert whole[0] == single[0]
@@ -149,7 +148,7 @@ def proven(
     source = {"path": str(tmp_path / "in.json"), "options": {"multiLine": False}}
     job = Job.model_validate({"source": source, "target": {"path": "-"}, **settings})
     records = open_records(spark, job)
-    whole = whole_reading(records, schema, job)
+    whole = whole_record_reader(records, schema, job)
     assert whole is not None
     frame = records.frame
     for level in whole.levels:

@@ -64,14 +64,22 @@ def test_give_the_schemas_of_a_build(
     assert compared > len(manifests)
 
 
-def test_give_the_artifacts_of_every_engine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("settings", ["", 'lanceSpark = "0.4.0"\n', "metadata = false\n"])
+def test_give_the_artifacts_of_every_engine(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, settings: str
+) -> None:
+    """With a lock; from Paimon only where it can hold the schema."""
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "schemac.toml").write_text(CONFIGURATIONS["columns"])
+    (tmp_path / "schemac.toml").write_text(settings + CONFIGURATIONS["columns"])
     for example in EXAMPLES.glob("*/*.yaml"):
         if example.name != "pipeline.yaml":
             shutil.copy(example, tmp_path)
+    (tmp_path / "half.yaml").write_text(
+        "name: half\nfields: [{name: v, type: {kind: List, itemType: Float16, fixedLength: 2}}]\n"
+    )
     assert main(["lock"]) == 0
     assert main(["build"]) == 0
+    losses = 0
     for manifest in tmp_path.glob("*.yaml"):
         for dataset in schemac.compile_file(manifest):
             built = tmp_path / "build" / dataset.name
@@ -79,6 +87,20 @@ def test_give_the_artifacts_of_every_engine(tmp_path: Path, monkeypatch: pytest.
             assert dataset.to_spark() == json.loads((built / "spark/schema.json").read_text())
             assert dataset.to_spark_ddl() == (built / "spark/create_table.sql").read_text()
             assert dataset.to_odf_flatbuffers() == (built / "odf/schema.bin").read_bytes()
+            assert dataset.to_odf() == (built / "odf/schema.yaml").read_text()
+            if (built / "paimon").exists():
+                assert dataset.to_paimon() == json.loads((built / "paimon/schema-0").read_text())
+            told = json.loads((built / "losses.json").read_text())["losses"]
+            for target in ("arrow", "lance", "spark", "odf"):
+                mine = [(loss.path, loss.lost, loss.becomes) for loss in dataset.losses(target)]
+                theirs = [
+                    (loss["field"], loss["lost"], loss["becomes"])
+                    for loss in told
+                    if loss["target"] == target
+                ]
+                assert mine == theirs, (dataset.name, target)
+                losses += len(mine)
+    assert losses > 0
 
 
 def test_take_another_project(tmp_path: Path) -> None:

@@ -25,6 +25,13 @@ def run(*arguments: str, folder: Path, **environment: str) -> subprocess.Complet
     )
 
 
+def test_try_the_compiler_of_this_tree(tmp_path: Path) -> None:
+    """Also where another one is installed, or none: programs that tests start know nothing of pytest's paths."""
+    words = [sys.executable, "-c", "import schemac; print(schemac.__file__)"]
+    found = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, check=True).stdout.strip()
+    assert Path(found) == Path(__file__).parents[2] / "schemac" / "__init__.py"
+
+
 def test_start_a_project_that_works(tmp_path: Path) -> None:
     started = run("init", folder=tmp_path)
     assert started.returncode == 0

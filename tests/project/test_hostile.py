@@ -1,7 +1,6 @@
 """Whatever lies in a file, a command ends by itself, with an exit code of its own and without a traceback."""
 
 import json
-import os
 import subprocess
 import sys
 from contextlib import suppress
@@ -30,7 +29,6 @@ def test_end_with_a_code_of_its_own(tmp_path: Path, start: int, step: int) -> No
     run = subprocess.run(
         [sys.executable, "-m", "tests.project.hostile", str(tmp_path), str(start), str(step)],
         cwd=ROOT,
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
         capture_output=True,
         text=True,
         timeout=3_600,

@@ -16,7 +16,6 @@ from tests.project.killing import look, quietly
 from tests.project.trees import AFTER, BEFORE, add_foreign, tree, write_manifests
 
 ROOT = Path(__file__).parent.parent.parent
-ENVIRONMENT = {**os.environ, "PYTHONPATH": str(ROOT)}
 HANGS = 300
 """Seconds after which a child is taken to hang; nothing is measured by it."""
 
@@ -27,7 +26,6 @@ def _stopped_builds(folder: Path, step: int, mode: str) -> list[dict[str, object
     run = subprocess.run(
         [sys.executable, "-m", "tests.project.killing", str(folder), str(step), mode],
         cwd=ROOT,
-        env=ENVIRONMENT,
         capture_output=True,
         text=True,
         timeout=HANGS * 4,
@@ -56,7 +54,6 @@ def _build(folder: Path, *arguments: str) -> "subprocess.Popen[str]":
     return subprocess.Popen(
         [sys.executable, "-m", "schemac", "build", *arguments],
         cwd=folder,
-        env=ENVIRONMENT,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
@@ -123,7 +120,7 @@ def test_wait_for_a_build_that_is_writing(tmp_path: Path, monkeypatch: pytest.Mo
         fcntl.flock(handle, fcntl.LOCK_EX)
         build = _build(tmp_path)
         assert build.stderr is not None
-        assert build.stderr.readline() == "another build is writing into build; waiting for it to end\n"
+        assert build.stderr.readline() == "another build is writing into build; waiting for it to finish\n"
         assert tree(tmp_path / "build") == before
     finally:
         os.close(handle)

@@ -255,7 +255,7 @@ def test_remove_the_artifacts_of_a_removed_manifest(
     (project / "rides.yaml").unlink()
     assert _run(project, ["build", "--check"], capsys) == (4, ["SC541"])
     assert main(["build", "trips.yaml"]) == 0
-    assert "1 dataset of other manifests left as they are" in capsys.readouterr().err
+    assert "1 dataset of other manifests left unchanged" in capsys.readouterr().err
     assert (project / "build/rides").exists()
     assert main(["build"]) == 0
     assert "1 dataset removed" in capsys.readouterr().err

@@ -54,7 +54,9 @@ def test_check_tells_what_is_stale(project: Path, capsys: pytest.CaptureFixture[
     artifact.write_text("{}")
     capsys.readouterr()
     assert main(["build", "--check"]) == 4
-    assert "build/trips/spark/schema.json is not what its manifest compiles to" in capsys.readouterr().out
+    assert (
+        "build/trips/spark/schema.json differs from what its manifest compiles to" in capsys.readouterr().out
+    )
     assert artifact.read_text() == "{}"
     assert main(["build"]) == 0
     (project / "trips.yaml").write_text(TRIPS.replace("Float64", "Float32"))

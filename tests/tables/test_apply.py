@@ -43,7 +43,7 @@ def carried_out(path: str, lock: LockedDataset) -> None:
     made = planned(path, lock, report)
     assert made is not None, report.diagnostics
     assert apply_plan(made, report, QUIET), report.diagnostics
-    report_drift(opened(path, lock), made.target, report)
+    report_drift(opened(path, lock), made.sides.new, report)
     assert not report.diagnostics
 
 
@@ -188,30 +188,46 @@ from tests.tables.test_apply import AFTER, BEFORE, planned
 from tests.tables.test_oracle import locked
 from schemac.source.report import Report
 from schemac.engines.lance.tables.apply import apply_plan
-path, moment = sys.argv[1], int(sys.argv[2])
-told = 0
-def progress(what, done, total):
-    global told
-    told += 1
-    if told == moment:
-        os.kill(os.getpid(), signal.SIGKILL)
-report = Report()
-made = planned(path, locked([{"fields": BEFORE}, {"fields": AFTER}]), report)
-assert apply_plan(made, report, progress), report.diagnostics
+
+def apply_until(path, moment):
+    told = 0
+    def progress(what, done, total):
+        nonlocal told
+        told += 1
+        if told == moment:
+            os.kill(os.getpid(), signal.SIGKILL)
+    report = Report()
+    made = planned(path, locked([{"fields": BEFORE}, {"fields": AFTER}]), report)
+    assert apply_plan(made, report, progress), report.diagnostics
+
+for line in sys.stdin:
+    child = os.fork()
+    if not child:
+        code = 1
+        try:
+            apply_until(sys.argv[1], int(line))
+            code = 0
+        finally:
+            os._exit(code)
+    print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
 """
+"""Applies the plan once for each line of its input, in children that have the libraries loaded; tells how each ended."""
 
 
 def test_go_on_after_a_sudden_death(table: tuple[str, LockedDataset]) -> None:
     """Killed again and again, each time a little later than what the last run still had to do."""
     path, lock = table
     died = 0
-    for moment in (3, 5, 4, 6, 7, 6, 2, 3, 2, 4, 3, 2, 40, 40):
-        run = subprocess.run(
-            [sys.executable, "-c", _KILLED, path, str(moment)], cwd=Path(__file__).parents[2], check=False
-        )
-        assert run.returncode in (0, -signal.SIGKILL)
-        died += run.returncode != 0
-        assert lance.dataset(path).count_rows() == 299
+    words = [sys.executable, "-c", _KILLED, path]
+    with subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1) as runs:
+        assert runs.stdin is not None
+        assert runs.stdout is not None
+        for moment in (3, 5, 4, 6, 7, 6, 2, 3, 2, 4, 3, 2, 40, 40):
+            print(moment, file=runs.stdin)
+            status = int(runs.stdout.readline())
+            assert status in (0, -signal.SIGKILL)
+            died += status != 0
+            assert lance.dataset(path).count_rows() == 299
     assert died >= 5
     assert planned(path, lock, Report()).is_done  # type: ignore[union-attr]
     assert_changed(path)
@@ -347,7 +363,7 @@ def test_verify_a_table_without_a_lock(project: Path, capsys: pytest.CaptureFixt
     assert not (project / "t.lock").exists()
     lance.dataset("t.lance").alter_columns({"path": "b", "name": "c"})
     assert main(["verify", "t", "--table", "t.lance"]) == 1
-    assert "`b` is called `c` in the table" in capsys.readouterr().out
+    assert "`b` has the name `c` in the table" in capsys.readouterr().out
 
 
 def test_show_and_do_on_the_command_line(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -437,7 +453,7 @@ def test_ask_before_data_is_written(
     monkeypatch.setattr("sys.stdin", terminal)
     is_wanted = answer == "y\n" or bool(words)
     assert main(["apply", "t", "--table", "t.lance", *words]) == (0 if is_wanted else 1)
-    assert ("Go on? [y/N]" in capsys.readouterr().err) == (not words)
+    assert ("Continue? [y/N]" in capsys.readouterr().err) == (not words)
     assert (lance.dataset("t.lance").version > 1) == is_wanted
 
 
@@ -529,7 +545,7 @@ def test_know_the_limits_of_the_table_before_the_first_commit(tmp_path: Path, ve
     assert planned(path, lock, report) is None
     (found,) = report.diagnostics
     assert found.code == "SC504"
-    assert f"the data files of the table are of {version}" in found.message
+    assert f"the data files of the table have version {version}" in found.message
     assert lance.dataset(path).version == 1
 
 
@@ -555,6 +571,6 @@ def test_say_of_the_version_of_files_what_helps(project: Path, capsys: pytest.Ca
     for command in ("apply", "apply", "verify"):
         assert main([command, "t", "--table", "t.lance"]) == 1
         shown = capsys.readouterr().out
-        assert f"its files are of storage version {version}, and the schema asks for 2.0" in shown
+        assert f"its files have storage version {version}, but the schema asks for 2.0" in shown
         assert 'data_storage_version="2.0"' in shown
         assert "schemac apply" not in shown

@@ -29,7 +29,7 @@ def moved_on(path: str, lock: LockedDataset, number: int) -> tuple[str, ...]:
     report = Report()
     made = plan(opened(path, lock), side_of_version(lock, number), report)
     if made is not None and apply_plan(made, report, QUIET):
-        report_drift(opened(path, lock), made.target, report)
+        report_drift(opened(path, lock), made.sides.new, report)
     return tuple(d.code for d in report.diagnostics)
 
 

@@ -114,4 +114,4 @@ def test_name_what_does_not_come_back(tmp_path: Path) -> None:
     data.create_scalar_index("k", config("btree", zone_size=100), name="tree")
     made = plan(opened(path, lock), side_of_version(lock, 2), Report())
     assert made is not None
-    assert "loses zone_size" in made.steps[-1].describe()
+    assert "settings zone_size are lost" in made.steps[-1].describe()

@@ -81,7 +81,7 @@ def test_count_on_from_the_newest_file(table: Path) -> None:
 def test_refuse_to_go_back(table: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["apply", "t", "--table", "table"]) == 0
     assert main(["plan", "t", "--table", "table", "--to", "1"]) == 1
-    assert "only go forward" in capsys.readouterr().out
+    assert "cannot go back" in capsys.readouterr().out
 
 
 def test_refuse_a_table_that_somebody_else_changed(table: Path, capsys: pytest.CaptureFixture[str]) -> None:

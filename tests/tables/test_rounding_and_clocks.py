@@ -131,7 +131,7 @@ def test_round_where_the_author_says_so_and_say_it_in_the_plan(tmp_path: Path) -
     path = written(tmp_path, lock, [0.5, 1.5, 2.5, -0.4])
     made, _ = planned(path, lock, "x")
     assert made is not None
-    assert "rounded to the nearest Int32, as --allow-rounding x says" in made.steps[0].describe()
+    assert "rounded to the nearest Int32, as --allow-rounding x allows" in made.steps[0].describe()
     assert after(path, lock, "x") == [0, 2, 2, 0]
 
 
@@ -193,7 +193,7 @@ def test_round_on_the_way_through_several_versions(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("old", "new", "value", "reason"),
     [
-        (IN_BERLIN, "Date", SUMMER_2050, "only midnights fit, by a clock in Europe/Berlin"),
+        (IN_BERLIN, "Date", SUMMER_2050, "only timestamps at midnight fit, read by a clock in Europe/Berlin"),
         ("String", READING, "2050-07-02T12:00:00Z", "a text with an offset is an instant"),
         ("String", IN_BERLIN, "2050-07-02T12:00:00", "a text without an offset is the reading of a clock"),
     ],

@@ -242,7 +242,7 @@ def hold(seed: int, folder: Path, version: str) -> str:
             return "stopped"
         assert made is not None, report.diagnostics
         assert apply_plan(made, report, QUIET), report.diagnostics
-        report_drift(opened(path, lock), made.target, report)
+        report_drift(opened(path, lock), made.sides.new, report)
         assert not report.diagnostics
         arrow = side_of_version(lock, number).lowered.to_arrow()
         if not is_readable(pa.Table.from_pylist(wanted, schema=arrow), f"{path}.new", version):

@@ -46,7 +46,7 @@ def compiled(*texts: str) -> dict[str, pa.Field]:
         text = texts[int(diagnostic.path.removeprefix("f"))]
         match = _HELP.fullmatch(diagnostic.help)
         if match is None:
-            assert diagnostic.help.startswith(("no kind stands for", "a Decimal has")), (
+            assert diagnostic.help.startswith(("there is no kind for", "a Decimal has")), (
                 text,
                 diagnostic.help,
             )
@@ -288,6 +288,112 @@ def test_know_every_foreign_name_by_itself(name: str) -> None:
 )
 def test_build_a_suggestion_from_what_was_written(text: str, suggestion: str | None) -> None:
     assert suggest_type(text) == suggestion
+
+
+STYLES = {
+    "block": ("\n", "  - name: a{0}\n    type: {1}\n", ""),
+    "flow mapping": ("\n", "  - {{name: a{0}, type: {1}, description: 'x, y'}}\n", ""),
+    "flow sequence": (
+        " [",
+        "{{name: b{0}, type: Int8}}, {{name: a{0}, type: {1}}}, {{type: {1} , name: c{0}}}, ",
+        "]",
+    ),
+    "JSON": (" [", '{{"name":"a{0}","type":{1}}},', "]"),
+    "parts": ("\n", "  - {{name: a{0}, type: {{kind: Map, keyType: {1}, valueType: {1}}}}}\n", ""),
+}
+
+
+def say_in_every_style(*texts: str) -> None:
+    """What is said of a type in quotes is said of it in every style, of its whole text at its place, and no more."""
+    for style, (opening, line, closing) in STYLES.items():
+        manifest = (
+            f"fields:{opening}{''.join(line.format(i, text) for i, text in enumerate(texts))}{closing}\n"
+        )
+        found = schemac.check_text(manifest)
+        lines = manifest.splitlines()
+        assert len(found) == len(texts) * (2 if style in ("flow sequence", "parts") else 1), style
+        for diagnostic in found:
+            text = texts[int(re.sub(r"\D", "", diagnostic.path))]
+            assert (diagnostic.code, diagnostic.message) == ("SC201", f"there is no kind '{text}'"), style
+            assert diagnostic.help == suggest_type(text, is_nested=style == "parts"), style
+            written = lines[diagnostic.line - 1][diagnostic.column - 1 : diagnostic.end_column - 1]
+            assert written == text, style
+
+
+def is_bare(text: str) -> bool:
+    """Whether a text may stand without quotes in a manifest; of our own words nothing is said."""
+    return text not in OURS and text != "null" and suggest_type(text) is not None
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("decimal(10,2)", "numeric(18, 4)", "map<string,int>", "struct<a:int,b:string>", "int[]"),
+        *(
+            "array<decimal(10,2)>",
+            "timestamp[ns, tz=UTC]",
+            "list<item: int32>",
+            "ROW(a INT, b STRING) NOT NULL",
+        ),
+    ],
+)
+def test_read_a_type_that_yaml_takes_apart(text: str) -> None:
+    say_in_every_style(text)
+
+
+def test_read_what_the_systems_print_in_every_style() -> None:
+    texts = [*OWN, *(t.full_title() for t in paimon_types()), *list(nested_arrow())[::7]]
+    say_in_every_style(*filter(is_bare, texts))
+
+
+SCALARS = st.sampled_from(
+    ("int", "decimal(10,2)", "numeric(18, 4)", "varchar(10)", "timestamp[ns, tz=UTC]", "int32")
+)
+TYPES = st.recursive(
+    SCALARS,
+    lambda inner: st.one_of(
+        inner.map("array<{}>".format),
+        inner.map("list<item: {}>".format),
+        inner.map("{}[]".format),
+        st.tuples(inner, inner).map(lambda pair: f"map<{pair[0]},{pair[1]}>"),
+        st.tuples(inner, inner).map(lambda pair: f"struct<a:{pair[0]},b: {pair[1]} not null>"),
+    ),
+    max_leaves=4,
+)
+
+
+@given(TYPES)
+@settings(max_examples=40, deadline=None)
+def test_read_any_nested_type_in_every_style(text: str) -> None:
+    if is_bare(text):
+        say_in_every_style(text)
+
+
+@pytest.mark.parametrize(
+    "manifest",
+    [
+        "fields:\n  - {name: a, type: decimal(10,2}\n",
+        "fields:\n  - {name: a, type: Int8, description: see (b, c)}\n",
+        "fields:\n  - {name: a, type: Int8}\nextra: {acme.com/x: {type: see (b, c)}, acme.com/x: 1}\n",
+        "fields:\n  - {name: a, type: Int8\n",
+    ],
+)
+def test_make_nothing_right_that_is_wrong(manifest: str) -> None:
+    assert any(d.severity.value == "error" for d in schemac.check_text(manifest))
+
+
+def test_fold_a_type_on_several_lines() -> None:
+    (found,) = schemac.check_text(
+        "fields:\n  - name: a\n    type: struct<\n        a: int,\n        b: int>\n"
+    )
+    assert found.message == "there is no kind 'struct< a: int, b: int>'"
+
+
+def test_leave_valid_attributes_as_yaml_reads_them() -> None:
+    (dataset,) = schemac.compile_text(
+        "fields: [{name: a, type: Int8, extra: {acme.com/x: {type: f (b, c)}}}]"
+    )
+    assert dataset.schema.fields[0].extra["acme.com/x"] == {"type": "f (b", "c)": None}
 
 
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)

@@ -27,7 +27,7 @@ def _read(
     values, used = compose(source, report, event_source)
     places: list[tuple[TreePath, Span, Span]] = []
     for i, value in enumerate(values):
-        document = Document(source, value, i, Stream(source, used))
+        document = Document(source, value, i, Stream(source.content, used))
         places += [(path, document.span(path), document.key_span(path)) for path in _paths(value, (), 5000)]
     return values, report.diagnostics, places
 

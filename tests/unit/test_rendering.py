@@ -104,11 +104,11 @@ def test_show_label_with_its_line() -> None:
     source = SourceText("- a\n" * 9 + "- {name: a}\n", "a.yaml")
     report = Report()
     report.add(
-        DUPLICATE_FIELD_NAME, "the name 'a' is taken", source=source, span=Span(45, 46),
+        DUPLICATE_FIELD_NAME, "the name 'a' is used twice", source=source, span=Span(45, 46),
         labels=(label("first used here", source, Span(2, 3)),),
     )  # fmt: skip
     assert render_text(report.diagnostics) == (
-        "error[SC301]: the name 'a' is taken\n"
+        "error[SC301]: the name 'a' is used twice\n"
         "  --> a.yaml:10:10\n"
         "10 | - {name: a}\n"
         "   |          ^\n"
@@ -132,11 +132,13 @@ def test_show_finding_of_a_file_as_a_whole() -> None:
 
 def test_disarm_control_characters() -> None:
     """A name may hold an escape sequence, and a terminal would obey it."""
-    evil = _at("a\x1b[31m\x07 x", "x", message="the name '\x1b[2J\n' is taken", path="\x9b1m", help="\u2028")
+    evil = _at(
+        "a\x1b[31m\x07 x", "x", message="the name '\x1b[2J\n' is used twice", path="\x9b1m", help="\u2028"
+    )
     shown = render_text([evil])
     assert "\x1b" not in shown
     assert "\x07" not in shown
-    assert "the name '\\x1b[2J\\n' is taken" in shown
+    assert "the name '\\x1b[2J\\n' is used twice" in shown
     assert "3 | a␛[31m␇ x\n  |         ^" in shown
     assert "(\\x9b1m)" in shown
     assert "help: \\u2028" in shown

@@ -6,6 +6,7 @@ in `FACTS`.
 Source: Avro 1.12, "Schema Resolution", asked of fastavro (`tests/test_avro.py`).
 """
 
+from schemac.evolution.castability import castability, misfit
 from schemac.evolution.changes import (
     ARROW_FACTS,
     ATTRIBUTE_FACTS,
@@ -20,10 +21,10 @@ from schemac.evolution.changes import (
     Change,
     Fact,
 )
-from schemac.evolution.fit import Fit, fit, misfit
 from schemac.evolution.judge import Judge
 from schemac.evolution.side import Pair
 from schemac.evolution.verdict import NO_VERDICT, SAFE, Judgement, Outcome, of_another_unit
+from schemac.logical.castability import Castability
 from schemac.logical.slots import Slot
 from schemac_avro.artifact import old_names
 from schemac_avro.attributes import ALIASES, DEFAULT
@@ -99,13 +100,13 @@ def _type(old: Slot, new: Slot) -> Judgement:
     written, wanted = leaf_of(old.type), leaf_of(new.type)
     if written is None or wanted is None:
         return _shape(old, new)
-    if not is_readable(written, wanted) or fit(old.type, new.type) is Fit.NEVER:
+    if not is_readable(written, wanted) or castability(old.type, new.type) is Castability.NEVER:
         return Judgement(
             Outcome.REFUSED,
             f"Avro does not read {written.title} as {wanted.title} ({new.type.title()})",
             _BESIDE,
         )
-    if fit(old.type, new.type) is Fit.DEPENDS:
+    if castability(old.type, new.type) is Castability.DEPENDS:
         return Judgement(
             Outcome.DATA, f"Avro reads it, but {misfit(old.type, new.type)}", "look at the values first"
         )

@@ -8,12 +8,13 @@ Source: `pyarrow.dataset`, asked with every pair of types and layouts (`tests/co
 
 from schemac.attributes.arrow import EXTENSION_TYPE, read_hints
 from schemac.attributes.lance import JSON
+from schemac.evolution.castability import castability, misfit
 from schemac.evolution.changes import LAYOUT_FACTS, TYPE_FACTS, Change, Fact
-from schemac.evolution.fit import Fit, fit, misfit
 from schemac.evolution.judge import Judge
 from schemac.evolution.layouts import missing_cast
 from schemac.evolution.side import Pair
 from schemac.evolution.verdict import SAFE, Judgement, Outcome, of_another_unit
+from schemac.logical.castability import Castability
 from schemac.logical.slots import Slot
 
 _NOTHING = frozenset(
@@ -37,17 +38,15 @@ _REGISTERED = frozenset(
     {"arrow.json", "arrow.uuid", "arrow.bool8", "arrow.opaque", "arrow.fixed_shape_tensor"}
 )
 """Extension types that pyarrow knows; of all others it sees the storage."""
-_WRITE_ANEW = "write the files anew, or add a field beside the old one"
+_WRITE_ANEW = "rewrite the files, or add a new field beside the old one"
 
 
 def judge(change: Change, sides: Pair | None) -> Judgement:
-    """What a change means for files that are there."""
+    """Return what a change means for files that are there."""
     found = _judge(change)
     is_cast = change.fact in _SHAPES and found.outcome is not Outcome.REFUSED
     if is_cast and _is_in_list_view(change.new_slot or change.old_slot):
-        return Judgement(
-            Outcome.REWRITE, "pyarrow casts nothing inside views of lists", "write the files anew"
-        )
+        return Judgement(Outcome.REWRITE, "pyarrow cannot cast inside list views", "rewrite the files")
     return found
 
 
@@ -60,7 +59,7 @@ def _judge(change: Change) -> Judgement:
             return _type(old, new)
         if change.fact in LAYOUT_FACTS:
             return _layout(old, new) or Judgement(
-                Outcome.NEW_FILES, "files that are there keep their layout, and are cast when they are read"
+                Outcome.NEW_FILES, "existing files keep their layout and are cast when they are read"
             )
         if change.fact in (Fact.EXTENSION_TYPE_CHANGED, Fact.JSON_CHANGED):
             return _extension(old, new)
@@ -70,48 +69,46 @@ def _judge(change: Change) -> Judgement:
                 return SAFE
             return Judgement(
                 Outcome.REFUSED,
-                f"files that are there have no {change.path}, and it may not be null",
+                f"existing files have no {change.path}, and it may not be null",
                 f"make it optional: {{kind: Option, inner: {new.type.kind}}}",
             )
         case Fact.FIELD_RENAMED | Fact.FIELD_MOVED:
             return Judgement(
                 Outcome.REFUSED,
-                f"files that are there call it {change.old}, and Arrow goes by names: it would read as null",
-                "write the files anew, or read them with the old schema and rename",
+                f"existing files have it as {change.old}, and Arrow finds fields by name, so it would read as null",
+                "rewrite the files, or read them with the old schema and rename the field",
             )
         case Fact.BECAME_REQUIRED:
             return Judgement(
-                Outcome.DATA, f"{change.path} may be null in files that are there", "look for nulls first"
+                Outcome.DATA, f"{change.path} may be null in existing files", "check for nulls first"
             )
         case Fact.UNIT_CHANGED if change.old is not None and change.new is not None:
             return of_another_unit(change)
         case Fact.BLOB_ADDED | Fact.BLOB_REMOVED | Fact.FLOAT_ENCODING_CHANGED:
             return Judgement(
-                Outcome.REFUSED, f"{change.path} is laid out in another way", "add a field beside it"
+                Outcome.REFUSED, f"{change.path} has another layout", "add a new field beside it"
             )
     return Judgement(Outcome.METADATA)
 
 
 def _type(old: Slot, new: Slot) -> Judgement:
-    match fit(old.type, new.type):
-        case Fit.NEVER:
+    match castability(old.type, new.type):
+        case Castability.NEVER:
             return Judgement(
                 Outcome.REFUSED, f"{old.type.title()} cannot be cast to {new.type.title()}", _WRITE_ANEW
             )
-        case Fit.DEPENDS:
+        case Castability.DEPENDS:
             return _layout(old, new) or Judgement(
                 Outcome.DATA,
-                f"{misfit(old.type, new.type)}: a read fails, or changes them",
-                "look at the values first, or write the files anew",
+                f"{misfit(old.type, new.type)}: reading fails, or changes them",
+                "check the values first, or rewrite the files",
             )
     return _layout(old, new) or SAFE
 
 
 def _layout(old: Slot, new: Slot) -> Judgement | None:
     missing = missing_cast(old, new)
-    return (
-        Judgement(Outcome.REWRITE, missing, "keep the layout, or write the files anew") if missing else None
-    )
+    return Judgement(Outcome.REWRITE, missing, "keep the layout, or rewrite the files") if missing else None
 
 
 def _is_in_list_view(slot: Slot | None) -> bool:

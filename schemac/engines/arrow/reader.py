@@ -15,7 +15,7 @@ _FILE_MARK = b"ARROW1"
 
 
 def read(path: Path, report: Report) -> Imported | None:
-    """The schema of an IPC file, stream or message."""
+    """Return the schema of an IPC file, stream or message."""
     # Imported here for start-up time: this part of pyarrow is not loaded with it.
     from pyarrow import ipc
 
@@ -27,7 +27,7 @@ def read(path: Path, report: Report) -> Imported | None:
                 else ipc.read_schema(_rewound(source))
             )
     except (pa.ArrowException, OSError, MemoryError, OverflowError) as error:
-        refuse(path, f"it is no Arrow data: {first_line(error)}", report)
+        refuse(path, f"it is not Arrow data: {first_line(error)}", report)
         return None
     notes = Notes()
     return Imported(lift(schema, str(path), report, notes.add), notes=notes)

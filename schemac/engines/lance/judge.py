@@ -7,14 +7,16 @@ column anew under a new id.
 """
 
 from schemac.attributes import lance, own
+from schemac.engines.lance.casts import is_cast
+from schemac.engines.lance.nodes import lance_ids
 from schemac.engines.lance.view import column_words
+from schemac.evolution.castability import castability, misfit
 from schemac.evolution.changes import LAYOUT_FACTS, TYPE_FACTS, Change, Fact
 from schemac.evolution.clocks import clock_of
-from schemac.evolution.fit import Fit, fit, misfit
 from schemac.evolution.judge import Judge
 from schemac.evolution.side import Pair, Side
 from schemac.evolution.verdict import SAFE, Judgement, Outcome, of_another_unit
-from schemac.identity.casts import is_cast
+from schemac.logical.castability import Castability
 from schemac.logical.slots import Slot, is_in_structs, preorder
 
 _LAYOUTS = LAYOUT_FACTS - {Fact.CHILD_NAMES_CHANGED} | {Fact.EXTENSION_TYPE_CHANGED}
@@ -35,22 +37,22 @@ _OF_MEMBERS = (
     | {Fact.FIELD_ADDED, Fact.FIELD_DROPPED, Fact.FIELD_MOVED, Fact.FIELDS_REORDERED, Fact.JSON_CHANGED}
 )
 """What changes how the members of a struct lie beside each other."""
-_BESIDE = "add a field beside it, fill it, and drop the old one"
+_BESIDE = "add a new field beside it, fill it, and drop the old one"
 
 
 def judge(change: Change, sides: Pair | None) -> Judgement:
-    """What a change means for a table with data."""
+    """Return what a change means for a table with data."""
     if change.fact in (Fact.DATASET_ADDED, Fact.DATASET_DROPPED):
         return SAFE
     if change.fact in _NEW_FILES:
         return Judgement(
-            Outcome.NEW_FILES, "pages that are there stay as they are", "compact the table to rewrite them"
+            Outcome.NEW_FILES, "existing pages stay unchanged", "compact the table to rewrite them"
         )
     old, new = change.old_slot, change.new_slot
     if change.fact in _OF_MEMBERS and any(map(_is_packed, _holders(change))):
         return Judgement(
             Outcome.REFUSED,
-            "files that are there hold the members of a packed struct side by side, in their old order",
+            "existing files have the members of a packed struct side by side, in their old order",
             _BESIDE,
         )
     if change.fact in TYPE_FACTS or change.fact in _LAYOUTS:
@@ -71,40 +73,42 @@ def judge(change: Change, sides: Pair | None) -> Judgement:
             if is_in_structs(old) and is_in_structs(new):
                 assert sides is not None
                 return _moved(old, new, sides)
-            return Judgement(Outcome.REFUSED, "there is no way into or out of a list or map", _BESIDE)
+            return Judgement(
+                Outcome.REFUSED, "Lance cannot move a field into or out of a list or map", _BESIDE
+            )
         case Fact.BECAME_REQUIRED if sides is not None and new is not None and not _own_words(sides.new, new):
-            return Judgement(Outcome.METADATA, "Lance does not keep whether items of a vector may be null")
+            return Judgement(Outcome.METADATA, "Lance does not record whether items of a vector may be null")
         case Fact.BECAME_REQUIRED:
             return Judgement(
                 Outcome.DATA,
-                f"Lance takes it if no row has null in {change.path}",
-                "look for nulls, and fill them first",
+                f"Lance allows it if no row has null in {change.path}",
+                "check for nulls, and fill them first",
             )
         case Fact.STORAGE_VERSION_CHANGED:
             return Judgement(
                 Outcome.REFUSED,
-                "a table keeps the version of its data files",
+                "the storage version of a table cannot change",
                 "copy the data into a new table",
             )
         case Fact.PACKED_STRUCT_CHANGED:
             return Judgement(
                 Outcome.REFUSED,
-                "files that are there have the other layout, and cannot be read with this",
+                "existing files have the other layout and cannot be read with this one",
                 _BESIDE,
             )
         case Fact.BLOB_ADDED | Fact.BLOB_REMOVED | Fact.FLOAT_ENCODING_CHANGED:
             return Judgement(Outcome.REFUSED, "Lance has no cast between the two layouts", _BESIDE)
         case Fact.JSON_CHANGED if change.new:
-            return Judgement(Outcome.DATA, "every text has to be JSON", "look at the texts first")
+            return Judgement(Outcome.DATA, "every text has to be valid JSON", "check the texts first")
         case Fact.JSON_CHANGED:
-            return Judgement(Outcome.REFUSED, "Lance turns JSON into bytes only", _BESIDE)
+            return Judgement(Outcome.REFUSED, "Lance can convert JSON only to bytes", _BESIDE)
         case Fact.UNIT_CHANGED if change.old is not None and change.new is not None:
             return of_another_unit(change)
     return Judgement(Outcome.METADATA)
 
 
 def _holders(change: Change) -> list[Slot]:
-    """What the members stand in that a change is about."""
+    """Return what the members stand in that a change is about."""
     if change.fact is Fact.FIELDS_REORDERED:
         return [] if change.old_slot is None else [change.old_slot]
     return [
@@ -123,21 +127,21 @@ def _added(new: Slot, change: Change, sides: Pair) -> Judgement:
         if hollow is not None:
             return Judgement(
                 Outcome.REFUSED,
-                f"rows that are there have no {hollow.title}, and it may not be null",
+                f"existing rows have no {hollow.title}, and it may not be null",
                 f"make it optional: {{kind: Option, inner: {hollow.type.kind}}}",
             )
-        return Judgement(Outcome.REWRITE, "it is made of fields that were elsewhere; their data is copied")
+        return Judgement(Outcome.REWRITE, "it is built from fields that were elsewhere; their data is copied")
     if not new.is_nullable:
         return Judgement(
             Outcome.REFUSED,
-            f"rows that are there have no {change.path}, and it may not be null",
+            f"existing rows have no {change.path}, and it may not be null",
             f"make it optional: {{kind: Option, inner: {new.type.kind}}}; when it is filled, make it required",
         )
     if is_inside_map_or_vector(new):
         return Judgement(
-            Outcome.REWRITE, "Lance adds nothing inside maps and vectors; the column is written anew"
+            Outcome.REWRITE, "Lance cannot add fields inside maps and vectors, so the column is rewritten"
         )
-    return Judgement(Outcome.METADATA, "rows that are there read as null")
+    return Judgement(Outcome.METADATA, "existing rows read as null")
 
 
 def _dropped(old: Slot, sides: Pair) -> Judgement:
@@ -147,8 +151,8 @@ def _dropped(old: Slot, sides: Pair) -> Judgement:
         if new is not None and not is_inside_map_or_vector(new) and not _is_told(new, above, sides):
             return Judgement(
                 Outcome.REWRITE,
-                f"nothing is left in {new.title} that all files hold, so they would not tell where it is null; "
-                "another field of it is written",
+                f"no field of {new.title} would be left that all files have, and without one they do not"
+                " show where it is null; so another field of it is written",
             )
     return Judgement(Outcome.METADATA)
 
@@ -171,16 +175,16 @@ def _is_as_old(slot: Slot, above: Slot, side: Side) -> bool:
     if not all(states):
         return True
     (mine, theirs) = (min(found, key=lambda state: state.first) for found in states)
-    is_rewritten = len({state.numbers.lance for state in states[0]}) > 1
+    is_rewritten = len({lance_ids(state.numbers) for state in states[0]}) > 1
     return mine.first <= theirs.first or is_rewritten
 
 
 def _moved(old: Slot, new: Slot, sides: Pair) -> Judgement:
-    """What becomes of values whose structs may be null, before or after."""
+    """Return what becomes of values whose structs may be null, before or after."""
     uncopied = next((slot for slot in preorder([new]) if not _UNCOPIED.isdisjoint(slot.extra)), None)
     if uncopied is not None:
         return Judgement(
-            Outcome.REFUSED, f"Lance does not hand out {uncopied.title} in a form that can be copied", _BESIDE
+            Outcome.REFUSED, f"Lance cannot read {uncopied.title} in a form that can be copied", _BESIDE
         )
     lost = moved_into(new, sides)
     if lost:
@@ -192,14 +196,15 @@ def _moved(old: Slot, new: Slot, sides: Pair) -> Judgement:
     if left_behind(new, sides):
         return Judgement(
             Outcome.DATA,
-            f"there is no {new.title} in rows in which a struct around {old.title} is null, and it may not be null",
+            f"rows in which a struct around {old.title} is null have no value for {new.title}, and it may"
+            " not be null",
             f"make it optional: {{kind: Option, inner: {new.type.kind}}}, or fill the struct in these rows first",
         )
-    return Judgement(Outcome.REWRITE, "Lance moves no column into another; its data is copied")
+    return Judgement(Outcome.REWRITE, "Lance cannot move a column into another, so its data is copied")
 
 
 def moved_into(new: Slot, sides: Pair) -> list[Slot]:
-    """The old structs that a field moves into, and which may be null in existing rows; outermost first."""
+    """Return the old structs that a field moves into, and which may be null in existing rows; outermost first."""
     stayed = set(_around(sides.before[new]))
     olds = [sides.before[above] for above in _around(new) if above in sides.before]
     return [old for old in reversed(olds) if old.is_nullable and old not in stayed]
@@ -214,7 +219,7 @@ def left_behind(new: Slot, sides: Pair) -> bool:
 
 
 def _around(slot: Slot) -> list[Slot]:
-    """What stands around a slot, innermost first."""
+    """Return what stands around a slot, innermost first."""
     found = []
     while slot.parent is not None:
         slot = slot.parent
@@ -230,7 +235,7 @@ def has_values(new: Slot, sides: Pair) -> bool:
 
 
 def version_before(struct: Slot, side: Side) -> int | None:
-    """The version in which the members of a struct stood elsewhere; None for one that did not begin like that.
+    """Return the version in which the members of a struct stood elsewhere; None for one that did not begin like that.
 
     Whoever went from version to version has such a struct in every row, though its members may be null.
     """
@@ -245,7 +250,7 @@ def version_before(struct: Slot, side: Side) -> int | None:
 
 
 def _hollow(new: Slot, sides: Pair) -> Slot | None:
-    """A required member without values, in something that is made of fields which were elsewhere."""
+    """Return a required member without values, in something that is made of fields which were elsewhere."""
     for child in new.children:
         if child in sides.before:
             continue
@@ -266,19 +271,19 @@ def _type(fact: Fact, sides: Pair, old: Slot, new: Slot) -> Judgement:
         # Views are not known to Lance; an extension type is, by its metadata.
         return Judgement(Outcome.METADATA) if fact is Fact.EXTENSION_TYPE_CHANGED else SAFE
     if before == ("json",) and not is_cast("json", after[0]):
-        return Judgement(Outcome.REFUSED, "Lance turns JSON into bytes only", _BESIDE)
+        return Judgement(Outcome.REFUSED, "Lance can convert JSON only to bytes", _BESIDE)
     if clock_of(old, new) is None:
         return _undeclared_clock(old, new)
-    match fit(old.type, new.type):
-        case Fit.NEVER:
+    match castability(old.type, new.type):
+        case Castability.NEVER:
             return Judgement(Outcome.REFUSED, f"{old.type.title()} cannot become {new.type.title()}", _BESIDE)
-        case Fit.DEPENDS:
+        case Castability.DEPENDS:
             return Judgement(
                 Outcome.DATA,
-                f"the column is written anew; {_what_may_be_wrong(old, new)}",
-                "`schemac apply` looks at all values before it changes anything",
+                f"the column is rewritten; {_what_may_be_wrong(old, new)}",
+                "`schemac apply` checks all values before it changes anything",
             )
-    return Judgement(Outcome.REWRITE, "the column is written anew, under a new id")
+    return Judgement(Outcome.REWRITE, "the column is rewritten, under a new id")
 
 
 def _undeclared_clock(old: Slot, new: Slot) -> Judgement:
@@ -286,15 +291,16 @@ def _undeclared_clock(old: Slot, new: Slot) -> Judgement:
     zone = getattr(instant.type, "timezone", "")
     return Judgement(
         Outcome.REFUSED,
-        f"nobody has said which clock the readings of {reading.title}, which has no zone, are from",
-        f"write under its `extra:` `{own.CLOCK_ZONE.key}: {zone}` if it is the clock of {zone}, or `UTC`, or whichever it is",
+        f"{reading.title} has no zone, and no `clockZone` says in which zone its clock was",
+        f"write under its `extra:` `{own.CLOCK_ZONE.key}: {zone}` if the clock was in {zone}, or `UTC`, or"
+        " another zone",
     )
 
 
 def _what_may_be_wrong(old: Slot, new: Slot) -> str:
     zones = [getattr(slot.type, "timezone", None) for slot in (old, new)]
     if old.type.kind == new.type.kind == "Timestamp" and zones.count(None) == 1:
-        return f"readings without a zone are taken from a clock in {clock_of(old, new)}, and have to be unambiguous there"
+        return f"timestamps without a zone are read as those of a clock in {clock_of(old, new)}, and have to be unambiguous there"
     return misfit(old.type, new.type)
 
 

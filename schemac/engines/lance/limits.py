@@ -87,8 +87,8 @@ class Limits:
     def needs(self, version: str, slot: Slot, what: str) -> None:
         """Refuse, unless the schema asks for that version or a newer one."""
         if self.version < version and self.of_table is not None:
-            message = f"{what} needs Lance's storage version {version}, but the data files of the table are of {self.version}"
-            help = f"copy the table into one of version {version}, or leave this out; a table keeps its version for ever"
+            message = f"{what} needs Lance's storage version {version}, but the data files of the table have version {self.version}"
+            help = f"copy the table into one with version {version}, or remove this; the storage version of a table cannot change"
             self.refuse(slot, LANCE_STORAGE_VERSION, message, help=help)
         elif self.version < version:
             self.refuse(
@@ -103,21 +103,23 @@ class Limits:
         name = str(slot.segment)
         if "." in name:
             help = f"rename it to '{name.replace('.', '_')}'"
-            self.refuse_name(slot, f"Lance takes no dot in the column name '{name}'", help)
+            self.refuse_name(slot, f"Lance does not allow a dot in the column name '{name}'", help)
         elif "`" in name:
-            message = f"Lance writes the column '{name}' but cannot read it: its name holds a backtick"
+            message = (
+                f"Lance writes the column '{name}' but cannot read it, because its name contains a backtick"
+            )
             self.refuse_name(slot, message, "rename it")
         elif name in RESERVED_NAMES:
-            self.refuse_name(slot, f"Lance keeps the name '{name}' for itself", "rename it")
+            self.refuse_name(slot, f"Lance reserves the name '{name}'", "rename it")
         elif name in RISKY_NAMES:
-            message = f"searches of Lance return a column '{name}' of their own"
+            message = f"Lance's searches return a column '{name}' of their own"
             self.findings.at_name(slot, LANCE_NAME_RISK, message, help="rename it")
 
     def field(self, field: LoweredField, place: _Place) -> None:
         """One field and all below it."""
         slot: Slot = field.slot
         if place.depth > MAX_DEPTH:
-            message = f"{slot.title} lies more than {MAX_DEPTH} levels deep"
+            message = f"{slot.title} is nested more than {MAX_DEPTH} levels deep"
             self.refuse(slot, LANCE_STRUCTURE, message, help="flatten the schema")
             return
         type_: Any = field.arrow.type
@@ -131,7 +133,7 @@ class Limits:
                 self.field(child, below)
 
     def below(self, slot: Slot, type_: Any, place: _Place) -> _Place:
-        """The place of a field's children."""
+        """Return the place of a field's children."""
         depth = place.depth + (2 if type_.id == self.types.map else 1)
         is_vector = type_.id == self.types.fixed_list
         if type_.id == self.types.struct or is_vector:
@@ -162,7 +164,7 @@ class Limits:
             self.dictionary(slot, type_)
         elif not isinstance(type_, pa.BaseExtensionType):
             is_decimal = slot.type.kind == "Decimal"
-            help = "remove the decimal hint: 128 bits hold it" if is_decimal else "remove the `View` hint"
+            help = "remove the decimal hint: 128 bits are enough" if is_decimal else "remove the `View` hint"
             self.refuse(slot, LANCE_TYPE, f"Lance has no {type_}", help=help)
 
     def struct(self, slot: Slot, type_: Any) -> None:
@@ -212,10 +214,7 @@ class Limits:
     def null_vector(self, slot: Slot) -> None:
         """Arrow puts nulls under a null vector, and Lance's writer takes them for values from version 2.1 on."""
         if slot.is_nullable and self.version >= "2.1":
-            message = (
-                f"{slot.title} may be null, but its items may not: where pyarrow builds such a row, as `pa.array` and "
-                "`from_pylist` do, Lance refuses to write it"
-            )
+            message = f"{slot.title} may be null, but its items may not: if pyarrow builds a null row, as `pa.array` and `from_pylist` do, Lance refuses to write it"
             item = slot.type.item_type.title()  # type: ignore[attr-defined]
             help = f"write `itemType: {{kind: Option, inner: {item}}}`; Lance keeps items of vectors as optional anyway"
             self.findings.at_type(slot, LANCE_NULL_VECTOR, message, "itemType", help=help)
@@ -227,7 +226,7 @@ class Limits:
         if not place.is_repeated:
             self.needs("2.2", slot, what)
             if not place.is_in_vector and self.is_miscounted(field):
-                message = f"Lance reads {what} by itself only; together with other columns the read fails"
+                message = f"Lance can read {what} only alone; reading it together with other columns fails"
                 help = "remove `fixedLength`, or read it with `columns=[…]`"
                 self.findings.at_type(slot, LANCE_READ_RISK, message, help=help)
         elif self.version < "2.3":
@@ -302,7 +301,7 @@ class Limits:
         parent = slot.parent
         while parent is not None:
             if parent.type.kind == "Map" or getattr(parent.type, "fixed_length", None) is not None:
-                message = f"Lance takes no blob inside {parent.type.title()}"
+                message = f"Lance does not allow a blob inside {parent.type.title()}"
                 help = "move it into a struct or a list of variable length"
                 self.refuse(slot, LANCE_TYPE, message, help=help)
                 return
@@ -312,7 +311,7 @@ class Limits:
             self.needs("2.2", slot, f"a blob inside a list ({slot.title})")
 
     def packed(self, holder: Slot, member: LoweredField) -> None:
-        """A member of a struct whose values lie side by side."""
+        """Check a member of a struct whose values lie side by side."""
         slot, type_, types = member.slot, member.arrow.type, self.types
         storage: Any = type_.storage_type if isinstance(type_, pa.BaseExtensionType) else type_
         id = storage.id

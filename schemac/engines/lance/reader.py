@@ -8,22 +8,28 @@ Source: `LanceDataset.schema`, `LanceDataset.data_storage_version`.
 
 import re
 import warnings
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from schemac.arrow.lift import lift
 from schemac.attributes import lance as words
-from schemac.importers.importer import Imported, Importer, LanceIds, Notes, first_line, refuse
+from schemac.engines.lance.nodes import NAME
+from schemac.identity.lock import Highest, Numbers
+from schemac.importers.importer import Imported, ImportedVersion, Importer, Notes, Tree, first_line, refuse
+from schemac.logical.path import FieldPath, Part
 from schemac.physical.arrow import pa
 from schemac.source.report import Report
 from schemac.source.span import Span
 from schemac.source.text import SourceText
 
+_KEYS, _PARTS = ("keyType", "valueType"), (Part.KEY, Part.VALUE)
 _KIND_OF_ERROR = re.compile(r"^lanceError\([^)]*\): ")
 
 
 def read(path: Path, report: Report) -> Imported | None:
-    """The schema with keys, encodings and, of a table, the storage version."""
+    """Return the schema with keys, encodings and, of a table, the storage version."""
     return _table(path, report) if path.is_dir() else _message(path, report)
 
 
@@ -31,17 +37,18 @@ def _table(path: Path, report: Report) -> Imported | None:
     table = _opened(path, report)
     if table is None:
         return None
-    schema, version, number, ids = table
+    schema, version, number, used = table
     # The storage version is kept where it is an older one, and the older blobs with it.
     notes = Notes()
     tree = lift(schema, str(path), report, notes.add)
     if version in words.STORAGE_VERSIONS and version != words.DEFAULT_STORAGE_VERSION:
         tree = {**tree, "extra": {**tree.get("extra", {}), words.STORAGE_VERSION.key: version}}
     comment = f"from version {number} of a Lance table"
-    return Imported(tree, (comment,), path.name.removesuffix(".lance"), notes, lance=ids)
+    numbered = ImportedVersion(tree, used.numbers(tree), Highest.make({NAME: used.highest}))
+    return Imported(tree, (comment,), path.name.removesuffix(".lance"), notes, (numbered,))
 
 
-def _opened(path: Path, report: Report) -> tuple[Any, str, int, LanceIds] | None:
+def _opened(path: Path, report: Report) -> tuple[Any, str, int, "_Ids"] | None:
     # Imported here for start-up time, and because Lance is an extra that may not be there.
     import lance
 
@@ -51,32 +58,69 @@ def _opened(path: Path, report: Report) -> tuple[Any, str, int, LanceIds] | None
     except (ValueError, pa.ArrowException) as error:
         # Lance adds the places in its own source where the error passed.
         reason = _KIND_OF_ERROR.sub("", first_line(error)).partition(", /")[0].partition(": Not found")[0]
-        refuse(path, f"it is no Lance table: {reason}", report)
+        refuse(path, f"it is not a Lance table: {reason}", report)
     except BaseException as error:
         # A failure inside of Lance itself is no Exception.
         if type(error).__name__ != "PanicException":
             raise
-        refuse(path, f"it is no Lance table, and Lance failed on it: {first_line(error)}", report)
+        refuse(path, f"it is not a Lance table; Lance failed to read it: {first_line(error)}", report)
     else:
         return found
     return None
 
 
-def _ids(table: Any) -> LanceIds:
-    """The ids of a table's fields, and the highest one that its schema or its data files know."""
-    fields: list[tuple[str, int]] = []
+@dataclass(frozen=True, slots=True)
+class _Ids:
+    """The ids of a table's fields."""
 
-    def take(field: Any) -> None:
-        fields.append((field.name(), field.id()))
-        for child in field.children():
-            take(child)
+    fields: tuple[Any, ...]
+    """Its columns, as pylance has them."""
+    highest: int
+    """The highest id that its schema or its data files know."""
 
-    for field in table.lance_schema.fields():
-        take(field)
-    used = [id for _, id in fields]
+    def numbers(self, tree: Tree) -> dict[FieldPath, Numbers]:
+        """Return the ids by path, given the schema in the standard's long form."""
+        found: dict[FieldPath, Numbers] = {}
+
+        def members(trees: Sequence[Tree], fields: Sequence[Any], path: FieldPath) -> None:
+            by_name = {field.name(): field for field in fields}
+            for member in trees:
+                enter(member["type"], by_name[member["name"]], (*path, member["name"]))
+
+        def enter(tree: Tree, field: Any, path: FieldPath) -> None:
+            tree = tree.get("inner", tree)
+            below = field.children()
+            if not below or tree["kind"] not in ("Struct", "List", "Map"):
+                # What is below a vector of plain values, or inside a type of one kind, is a part of it.
+                found[path] = Numbers.make({NAME: tuple(_ids_below(field))})
+            elif tree["kind"] == "Map":
+                (entries,) = below
+                found[path] = Numbers.make({NAME: (field.id(), entries.id())})
+                for key, part, inner in zip(_KEYS, _PARTS, entries.children(), strict=True):
+                    enter(tree[key], inner, (*path, part))
+            else:
+                found[path] = Numbers.make({NAME: (field.id(),)})
+                if tree["kind"] == "Struct":
+                    members(tree["fields"], below, path)
+                else:
+                    enter(tree["itemType"], below[0], (*path, Part.ITEM))
+
+        members(tree["fields"], self.fields, ())
+        return found
+
+
+def _ids_below(field: Any) -> Iterator[int]:
+    yield field.id()
+    for child in field.children():
+        yield from _ids_below(child)
+
+
+def _ids(table: Any) -> _Ids:
+    fields = tuple(table.lance_schema.fields())
+    used = [id for field in fields for id in _ids_below(field)]
     for fragment in table.get_fragments():
         used += [id for file in fragment.metadata.files for id in file.fields]
-    return LanceIds(tuple(fields), max(used, default=-1))
+    return _Ids(fields, max(used, default=-1))
 
 
 def _message(path: Path, report: Report) -> Imported | None:
@@ -87,7 +131,9 @@ def _message(path: Path, report: Report) -> Imported | None:
     from schemac.engines.lance.reader_schema import UnreadableMessageError, to_arrow
 
     if path.suffix.lower() == ".lance":
-        refuse(path, "it is one file of a Lance table", report, help="give the table's folder")
+        refuse(
+            path, "it is only one file of a Lance table", report, help="give the path of the table's folder"
+        )
         return None
     content = path.read_bytes()
     message: pb.Schema | None = pb.Schema()
@@ -100,17 +146,17 @@ def _message(path: Path, report: Report) -> Imported | None:
         if message is None:
             return None
         if not message.fields:
-            refuse(path, "it is no schema of Lance's: it holds no fields", report)
+            refuse(path, "it is not a Lance schema: it has no fields", report)
             return None
         notes = Notes()
         return Imported(lift(to_arrow(message), str(path), report, notes.add), notes=notes)
     except (DecodeError, UnreadableMessageError) as error:
-        refuse(path, f"it is no schema of Lance's: {first_line(error)}", report)
+        refuse(path, f"it is not a Lance schema: {first_line(error)}", report)
         return None
 
 
 def _parsed(content: bytes, path: Path, report: Report) -> Any:
-    """The message of a text; None after saying where it is wrong."""
+    """Return the message of a text; None after saying where it is wrong."""
     from google.protobuf import text_format  # for start-up time, as above
 
     from schemac.engines.lance._generated.lance import file_pb2 as pb
@@ -127,8 +173,8 @@ def _parsed(content: bytes, path: Path, report: Report) -> Any:
         line, column = error.GetLine() or 1, error.GetColumn() or 1
         start = sum(len(text) + 1 for text in source.content.split("\n")[: line - 1]) + column - 1
         reason = first_line(error).partition(" : ")[2] or first_line(error)
-        refuse(path, f"it is no schema of Lance's: {reason}", report, source=source, span=Span(start, start))
+        refuse(path, f"it is not a Lance schema: {reason}", report, source=source, span=Span(start, start))
     return None
 
 
-IMPORTER = Importer("lance", "Lance table, or a schema message of Lance's", read)
+IMPORTER = Importer("lance", "Lance table, or a Lance schema message", read)

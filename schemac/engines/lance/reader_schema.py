@@ -63,7 +63,7 @@ class UnreadableMessageError(Exception):
 
 
 def to_arrow(message: pb.Schema) -> ArrowSchema:
-    """The Arrow schema that Lance would make of a message. Raises UnreadableMessageError."""
+    """Return the Arrow schema that Lance would make of a message. Raises UnreadableMessageError."""
     reader = _Reader(message)
     fields = [reader.field(column, 1) for column in reader.children(_ROOT)]
     reader.expect_all_read()
@@ -85,11 +85,11 @@ class _Reader:
             self._children.setdefault(field.parent_id, []).append(field)
 
     def children(self, id: int) -> list["pb.Field"]:
-        """The fields below one."""
+        """Return the fields below one."""
         return self._children.get(id, [])
 
     def expect_all_read(self) -> None:
-        """Raises where a field hangs below nothing, or below one that has no room for it."""
+        """Raise where a field hangs below nothing, or below one that has no room for it."""
         if self._unread:
             raise UnreadableMessageError(f"field {min(self._unread)} belongs to no column")
 
@@ -118,7 +118,7 @@ class _Reader:
             (entries,) = self._parts(field, 1, depth)
             members = list(entries.type) if pa.types.is_struct(entries.type) else []
             if len(members) != 2 or members[0].nullable:
-                raise self._wrong(field, "is a map without entries of a key and a value")
+                raise self._wrong(field, "is a map whose entries do not have a key and a value")
             return pa.map_(*members)
         vector = _VECTOR.fullmatch(word)
         if vector is not None and vector[1] == "struct":
@@ -167,7 +167,7 @@ class _Reader:
             make = pa.decimal128 if width == 128 else pa.decimal256
             return make(precision, scale)
         except ValueError as error:
-            raise self._wrong(field, f"has a decimal that Arrow does not have: {error}") from error
+            raise self._wrong(field, f"has a decimal type that Arrow does not have: {error}") from error
 
     def _length(self, field: "pb.Field", digits: str) -> int:
         length = int(digits)

@@ -5,20 +5,32 @@ Shape: `odf/schema.yaml`, the event in the standard's long form with every defau
 `odf/schema.bin`, the same event as FlatBuffers. Both say the same. `keysSorted` is written where it is false, as the
 reference implementation does coming from Arrow; `fixedLength` has no default and is left out. Encoding hints stay, for
 an author wrote them.
-Errors: none: every schema can be said; losses SC532.
+Errors: SC214 friendly-form for kinds that the standard does not have; losses SC532.
 Source: RFC-016; a union has no buffer of its own in FlatBuffers, so the root is the event's table. FlatBuffers' own verifiers
 stop at 64 tables inside each other, which is deeper than any engine here reads.
 """
 
 from schemac.artifacts.emission import Artifact, Compilation, Emission, Target
+from schemac.attributes.own import TARGETS_OF
 from schemac.engines.odf.text import write_text
+from schemac.engines.odf.values import TAGS
 from schemac.logical.dataset import LogicalDataset
-from schemac.logical.slots import Slot
-from schemac.source.catalogue import ODF_LOSS
+from schemac.logical.slots import Slot, preorder
+from schemac.source.catalogue import FRIENDLY_FORM, ODF_LOSS
 
 
 def emit(compilation: Compilation, emission: Emission) -> list[Artifact]:
-    """The event, as text and as bytes."""
+    """Return the event, as text and as bytes; nothing where the standard has no such kind."""
+    strangers = [s for s in preorder(compilation.dataset.columns) if s.type.kind not in TAGS]
+    for slot in strangers:
+        emission.findings.at_type(
+            slot,
+            FRIENDLY_FORM,
+            f"{slot.title}: the standard has no kind {slot.type.kind}",
+            help=f"leave it out of this dataset's engines with `{TARGETS_OF.key}` under the schema's `extra:`",
+        )
+    if strangers:
+        return []
     text = write_text(compilation.dataset, "event", emission.lose)
     return [
         Artifact("odf/schema.yaml", text.encode()),
@@ -27,12 +39,12 @@ def emit(compilation: Compilation, emission: Emission) -> list[Artifact]:
 
 
 def to_text(dataset: LogicalDataset, form: str) -> str:
-    """The schema as YAML, in one of the standard's documents."""
+    """Return the schema as YAML, in one of the standard's documents."""
     return write_text(dataset, form, _keep_silent)
 
 
 def to_binary(dataset: LogicalDataset) -> bytes:
-    """The SetDataSchema event as FlatBuffers."""
+    """Return the SetDataSchema event as FlatBuffers."""
     # Imported here for start-up time: who asks for the text needs no `flatbuffers`.
     from schemac.engines.odf.binary import write_binary
 

@@ -35,7 +35,7 @@ class _Edit(NamedTuple):
 
 
 def lifted(source: SourceText, report: Report) -> SourceText | None:
-    """The text with schemas in place of its DDL; None where it has none, or where a line cannot be read."""
+    """Return the text with schemas in place of its DDL; None where it has none, or where a line cannot be read."""
     edits: list[_Edit] = []
     for document in parse(source, Report()):
         for at in _lists(document.value, ()):
@@ -51,7 +51,7 @@ def lifted(source: SourceText, report: Report) -> SourceText | None:
 
 
 def _lists(value: Any, at: TreePath) -> Iterator[TreePath]:
-    """The places of all lists of DDL in read steps."""
+    """Yield the places of all lists of DDL in read steps."""
     items = enumerate(value) if isinstance(value, list) else value.items() if isinstance(value, dict) else ()
     for key, item in items:
         if key == "read" and isinstance(item, dict):
@@ -82,7 +82,7 @@ def _edit(document: Document, at: TreePath, report: Report) -> _Edit | None:
         return None
     if _is_in_braces(document, at):
         if any(above):
-            reason = "comments inside of braces cannot be kept; write the list in block style first"
+            reason = "comments inside braces cannot be kept; write the list in block style first"
             refuse(document.source.name, reason, report, source=document.source, span=whole)
             return None
         return _Edit(key.start, whole.end, f"schema: {flow({'fields': fields})}")
@@ -101,7 +101,7 @@ def _is_in_braces(document: Document, at: TreePath) -> bool:
 
 
 def _comments(text: str, whole: Span, spans: list[Span]) -> list[list[str]]:
-    """The comments above and behind each line; those behind the last one stay where they are."""
+    """Return the comments above and behind each line; those behind the last one stay where they are."""
     ends = [whole.start, *(span.end for span in spans[:-1])]
     found: list[list[str]] = [[] for _ in spans]
     for i, (end, span) in enumerate(zip(ends, spans, strict=True)):
@@ -115,20 +115,20 @@ def _comments(text: str, whole: Span, spans: list[Span]) -> list[list[str]]:
 
 
 def _columns(line: str, span: Span | None, source: SourceText, notes: Notes, report: Report) -> list[Tree]:
-    """The fields of one line, which is mostly one."""
+    """Return the fields of one line, which is mostly one."""
     reader = TypeReader(type_words(line), line, is_spark=False)
     try:
         columns = reader.columns()
         return [_field(column, line, notes) for column in columns]
     except MalformedError as error:
-        refuse(source.name, f"'{line}' is no column: {error}", report, source=source, span=span)
+        refuse(source.name, f"'{line}' is not a valid column: {error}", report, source=source, span=span)
     return []
 
 
 def _field(column: ColumnText, line: str, notes: Notes) -> Tree:
     found = suggest_meaning(column.type)
     if found is None:
-        raise MalformedError("no kind stands for its type", Span(0, len(line)))
+        raise MalformedError("there is no kind for its type", Span(0, len(line)))
     for text in column.others:
         notes.add((column.name,), f"not kept: {text}")
     tree = found.tree.get("inner", found.tree) if column.type.is_nullable else found.tree

@@ -18,25 +18,31 @@ def judge(change: Change, sides: Pair | None) -> Judgement:
     """Whether the event may follow the one before."""
     if _is_in_map(change.new_slot or change.old_slot):
         return Judgement(
-            Outcome.REFUSED, "the standard compares maps as a whole, and lets no type change", _NEW_DATASET
+            Outcome.REFUSED,
+            "the standard compares maps as a whole and allows no change of type",
+            _NEW_DATASET,
         )
     if change.fact in (Fact.DATASET_ADDED, Fact.FIELDS_REORDERED):
         return SAFE
     if change.fact in TYPE_FACTS:
         return Judgement(
-            Outcome.REFUSED, "the standard lets no type change", "add an optional field beside it"
+            Outcome.REFUSED, "the standard allows no change of type", "add a new optional field beside it"
         )
     match change.fact:
         case Fact.FIELD_ADDED if change.new_slot is not None:
             if change.new_slot.is_nullable:
                 return SAFE
-            return Judgement(
-                Outcome.REFUSED, "records that are there have no value for it", "make it optional"
-            )
+            return Judgement(Outcome.REFUSED, "existing records have no value for it", "make it optional")
         case Fact.FIELD_DROPPED | Fact.FIELD_RENAMED | Fact.FIELD_MOVED:
-            return Judgement(Outcome.REFUSED, "the standard lets no field go", _NEW_DATASET)
+            return Judgement(
+                Outcome.REFUSED, "the standard does not allow fields to be removed", _NEW_DATASET
+            )
         case Fact.BECAME_OPTIONAL | Fact.BECAME_REQUIRED:
-            return Judgement(Outcome.REFUSED, "the standard lets no optionality change", _NEW_DATASET)
+            return Judgement(
+                Outcome.REFUSED,
+                "the standard does not allow a change between optional and required",
+                _NEW_DATASET,
+            )
         case Fact.DATASET_DROPPED:
             return SAFE
     return Judgement(Outcome.METADATA)

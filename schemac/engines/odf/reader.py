@@ -22,16 +22,16 @@ from schemac.source.report import Report
 from schemac.source.text import SourceText, decode_text
 from schemac.syntax.document import parse
 
-_UPGRADED = ("from Arrow's binary form; its encodings were left out, as the standard does",)
+_UPGRADED = ("from Arrow's binary form; its encodings are left out, because the standard ignores them",)
 
 
 def read(path: Path, report: Report) -> Imported | None:
-    """The schema of a file."""
+    """Return the schema of a file."""
     return from_bytes(path.read_bytes(), path, report)
 
 
 def from_bytes(content: bytes, path: Path, report: Report) -> Imported | None:
-    """The schema in the content of a file, which is text or the binary form."""
+    """Return the schema in the content of a file, which is text or the binary form."""
     if not is_text(content):
         return _from_binary(content, path, report)
     source = decode_text(content, str(path), report)
@@ -44,7 +44,7 @@ def is_text(content: bytes) -> bool:
 
 
 def from_text(source: SourceText, path: Path, report: Report) -> Imported | None:
-    """The schema in a text with one dataset."""
+    """Return the schema in a text with one dataset."""
     raw = _raw_arrow(source)
     if raw is not None:
         name, encoded = raw
@@ -57,12 +57,13 @@ def from_text(source: SourceText, path: Path, report: Report) -> Imported | None
         return imported and Imported(imported.schema, imported.comments, name)
     edited = lifted(source, report)
     text = edited or source
-    datasets = [] if report.has_errors else bind(parse(text, report), text, report)
+    parsed = Report()
+    datasets = [] if report.has_errors else bind(parse(text, parsed), text, parsed, report)
     if report.has_errors:
         return None
     if not datasets:
         help = "give a file with a SetDataSchema event, or with `fields:`"
-        refuse(path, "no schema stands in it", report, help=help)
+        refuse(path, "it contains no schema", report, help=help)
         return None
     first, *others = [Imported(d.schema.model_dump(by_alias=True), name=d.name) for d in datasets]
     return replace(first, others=tuple(others), text=edited.content if edited is not None else None)
@@ -75,7 +76,7 @@ def _from_binary(content: bytes, path: Path, report: Report) -> Imported | None:
     try:
         found = read_binary(content)
     except MalformedError as error:
-        refuse(path, f"it is no SetDataSchema event: {error}", report)
+        refuse(path, f"it is not a SetDataSchema event: {error}", report)
         return None
     if isinstance(found, bytes):
         return _upgraded(found, path, report)
@@ -91,7 +92,7 @@ def _upgraded(content: bytes, path: Path, report: Report) -> Imported | None:
 
 
 def _raw_arrow(source: SourceText) -> tuple[str | None, str] | None:
-    """The dataset's name and the schema of a text whose only SetDataSchema event holds the binary form alone."""
+    """Return the dataset's name and the schema of a text whose only SetDataSchema event holds the binary form alone."""
     found = [item for document in parse(source, Report()) for item in _schema_events(document.value, None)]
     if len(found) != 1 or "schema" in found[0][1]:
         return None

@@ -12,20 +12,20 @@ from typing import Any, NoReturn
 from schemac.engines.odf.binary import FLAGS, TAG
 from schemac.engines.odf.buffer import Buffer, Table
 from schemac.engines.odf.malformed import MalformedError
-from schemac.engines.odf.values import PROPERTIES, UNITS
+from schemac.engines.odf.values import KINDS_BY_TAG, PROPERTIES, UNITS
 from schemac.importers.importer import Tree
-from schemac.kinds.registry import BY_NAME, KINDS
+from schemac.kinds.registry import BY_NAME
 
 
 def read_binary(content: bytes) -> Tree | bytes:
-    """The schema of a SetDataSchema event; of an older event, the bytes of its Arrow schema. Raises MalformedError."""
+    """Return the schema of a SetDataSchema event; of an older event, the bytes of its Arrow schema. Raises MalformedError."""
     event = Buffer(content).root()
     schema = event.table(1)
     if schema is not None:
         return _schema(schema)
     arrow = event.bytes(0)
     if arrow is None:
-        raise MalformedError("no schema stands in it")
+        raise MalformedError("it contains no schema")
     return arrow
 
 
@@ -48,14 +48,14 @@ def _field(table: Table) -> Tree:
 
 
 def _type(table: Table, slot: int, owner: str) -> Tree:
-    """The type whose tag stands in a slot and whose table in the next one."""
+    """Return the type whose tag stands in a slot and whose table in the next one."""
     tag = table.scalar(slot, TAG) or 0
-    if not 1 <= tag <= len(KINDS):
+    kind = KINDS_BY_TAG.get(tag)
+    if kind is None:
         raise MalformedError(f"{owner} has a type of the unknown number {tag}")
-    kind = KINDS[tag - 1].__name__
     properties = table.table(slot + 1)
     if properties is None:
-        raise MalformedError(f"{owner} has a {kind} without its table")
+        raise MalformedError(f"{owner} has a {kind} without its properties")
     tree: Tree = {"kind": kind}
     for item in PROPERTIES[kind]:
         value = _property(properties, kind, item.alias, item.slot, owner)
@@ -65,7 +65,7 @@ def _type(table: Table, slot: int, owner: str) -> Tree:
 
 
 def _property(table: Table, kind: str, alias: str, slot: int, owner: str) -> Any:
-    """A property by its alias; None where it is left out."""
+    """Return a property by its alias; None where it is left out."""
     if alias in FLAGS:
         value = table.scalar(slot, FLAGS[alias])
         if value is None:
@@ -73,7 +73,7 @@ def _property(table: Table, kind: str, alias: str, slot: int, owner: str) -> Any
         if alias != "unit":
             return value
         if not 0 <= value < len(UNITS):
-            raise MalformedError(f"{owner} has a unit of the unknown number {value}")
+            raise MalformedError(f"{owner} has a unit with the unknown number {value}")
         return UNITS[value]
     if alias == "timezone":
         return table.text(slot)
@@ -89,11 +89,11 @@ def _extra(table: Table | None) -> Tree:
     try:
         value = json.loads(text, parse_constant=_refuse)
     except (ValueError, RecursionError) as error:
-        raise MalformedError(f"attributes are no JSON: {str(error)[:80]}") from error
+        raise MalformedError(f"attributes are not valid JSON: {str(error)[:80]}") from error
     if not isinstance(value, dict):
-        raise MalformedError("attributes are no JSON object")
+        raise MalformedError("attributes are not a JSON object")
     return {"extra": value} if value else {}
 
 
 def _refuse(word: str) -> NoReturn:
-    raise ValueError(f"{word} is no number")
+    raise ValueError(f"{word} is not a number")

@@ -16,6 +16,13 @@ from schemac.attributes import arrow, lance, odf, own, paimon
 from schemac.attributes.registry import DOMAINS, domain_of
 from schemac.engines.paimon.keys import read_table
 from schemac.engines.paimon.limits import Limits
+from schemac.engines.paimon.numbering import (
+    highest_of,
+    ids_of,
+    number_fields,
+    schema_id_of,
+    time_millis_of,
+)
 from schemac.engines.paimon.table_schema import FIRST_VERSION, VERSION, TableSchema
 from schemac.engines.paimon.types import (
     BYTES,
@@ -32,7 +39,7 @@ from schemac.engines.paimon.types import (
     Vector,
     parse_type,
 )
-from schemac.identity.numbering import number_for_paimon
+from schemac.kinds.units import FRACTION_DIGITS
 from schemac.logical.path import FieldPath
 from schemac.logical.slots import Slot
 from schemac.physical.arrow import pa
@@ -41,7 +48,6 @@ from schemac.source.catalogue import PAIMON_LEFT_OUT, PAIMON_LOSS, PAIMON_TYPE
 from schemac.source.report import Report
 
 MOST_DIGITS = 38
-_DIGITS = {"s": 0, "ms": 3, "us": 6, "ns": 9}
 _KEPT = frozenset({odf.DESCRIPTION.key, own.RENAMED_FROM.key})
 _OTHER_ENGINES = frozenset(DOMAINS) - {odf.DOMAIN, own.DOMAIN}
 """Domains whose attributes speak to an engine, so that nothing is lost where another does without them."""
@@ -56,13 +62,13 @@ def to_table_schema(
     schema_id: int = 0,
     time_millis: int = 0,
 ) -> TableSchema:
-    """The schema as Paimon has it; not to be used where the emission found an error.
+    """Return the schema as Paimon has it; not to be used where the emission found an error.
 
     Without ids columns and members are numbered as Paimon numbers those of a new table.
     """
     kept = ids or {}
     start = max(kept.values(), default=-1) if highest is None else highest
-    numbers, highest = number_for_paimon(compilation.dataset.columns, kept, start)
+    numbers, highest = number_fields(compilation.dataset.columns, kept, start)
     writer = _Writer(emission, numbers)
     fields = [writer.member(top, (top.slot.segment,)) for top in compilation.lowered.fields]
     extra = compilation.dataset.schema.extra
@@ -86,7 +92,7 @@ def to_table_schema(
 
 
 def emit(compilation: Compilation, emission: Emission) -> list[Artifact]:
-    """The schema files of the table: one a locked version, or its first."""
+    """Return the schema files of the table: one a locked version, or its first."""
     made = [_artifact(compilation, emission)]
     for past in compilation.past():
         # What an old version could not be is no finding about the new one.
@@ -99,17 +105,17 @@ def emit(compilation: Compilation, emission: Emission) -> list[Artifact]:
 
 
 def table_schema(compilation: Compilation, emission: Emission, time_millis: int | None = None) -> TableSchema:
-    """The schema with the numbers of its lock; not to be used where the emission found an error."""
+    """Return the schema with the numbers of its lock; not to be used where the emission found an error."""
     version, numbers = compilation.version, compilation.numbers
     if version is None or numbers is None:
         return to_table_schema(compilation, emission, time_millis=time_millis or 0)
     return to_table_schema(
         compilation,
         emission,
-        ids={slot: n.paimon for slot, n in numbers.items() if n.paimon is not None},
-        highest=version.highest_paimon,
-        schema_id=version.schema_id,
-        time_millis=time_millis or version.time_millis,
+        ids=ids_of(numbers),
+        highest=highest_of(version),
+        schema_id=schema_id_of(version),
+        time_millis=time_millis or time_millis_of(version),
     )
 
 
@@ -169,7 +175,7 @@ class _Writer:
         }
 
     def member(self, lowered: LoweredField, path: FieldPath) -> DataField:
-        """A column, or a member of a ROW."""
+        """Return a column, or a member of a ROW."""
         type_ = self.slot(lowered, path)
         extra = lowered.slot.extra
         return DataField(
@@ -183,7 +189,7 @@ class _Writer:
     def with_nullable_key(
         self, fields: Sequence[DataField], lowered: Sequence[LoweredField], key: Sequence[str]
     ) -> list[DataField]:
-        """The columns with those of the key nullable, as Paimon makes them where an option says so."""
+        """Return the columns with those of the key nullable, as Paimon makes them where an option says so."""
         found: list[DataField] = []
         for field, top in zip(fields, lowered, strict=True):
             is_changed = field.name in key and not field.type.is_nullable
@@ -193,7 +199,7 @@ class _Writer:
         return found
 
     def slot(self, lowered: LoweredField, path: FieldPath) -> PaimonType:
-        """The type at any place, with its nullability."""
+        """Return the type at any place, with its nullability."""
         slot: Slot = lowered.slot
         # Most attributes are descriptions, which decide nothing about the type.
         if not slot.extra or (slot.is_member and len(slot.extra) == 1 and odf.DESCRIPTION.key in slot.extra):
@@ -204,12 +210,12 @@ class _Writer:
         return type_ if lowered.arrow.nullable else type_.required()
 
     def part(self, parent: LoweredField, index: int, path: FieldPath) -> PaimonType:
-        """An item, a key or a value."""
+        """Return an item, a key or a value."""
         child = parent.children[index]
         return self.slot(child, (*path, child.slot.segment))
 
     def type(self, lowered: LoweredField, arrow_type: Any, path: FieldPath) -> PaimonType:
-        """The type that stands for one of Arrow's."""
+        """Return the type that stands for one of Arrow's."""
         id = arrow_type.id
         plain = self.plain.get(id)
         if plain is not None:
@@ -226,7 +232,7 @@ class _Writer:
     def refused(self, slot: Slot) -> PaimonType:
         """Kinds that Paimon has no type for."""
         help = {
-            "Duration": "write `type: Int64` and tell the unit with `schemac.dev/unit`",
+            "Duration": "write `type: Int64` and give the unit with `schemac.dev/unit`",
             "Null": "leave the field out until it has a type",
         }.get(str(slot.type.kind), "leave Paimon out with `schemac.dev/targets`")
         message = f"Paimon has no type for {slot.type.title()}"
@@ -234,7 +240,7 @@ class _Writer:
         return BYTES
 
     def special(self, lowered: LoweredField, path: FieldPath) -> PaimonType:
-        """The type of a field with attributes."""
+        """Return the type of a field with attributes."""
         slot: Slot = lowered.slot
         extra, arrow_type = slot.extra, lowered.arrow.type
         word = extra.get(paimon.TYPE.key)
@@ -262,7 +268,7 @@ class _Writer:
                 f"a scale of {'at most the precision' if scale > precision else 'zero or more'}, not {scale}"
             )
         if reason:
-            message = f"a DECIMAL of Paimon has {reason} ({slot.title})"
+            message = f"a DECIMAL in Paimon has {reason} ({slot.title})"
             help = f"change the {property}, or leave Paimon out with `schemac.dev/targets`"
             self.emission.findings.at_type(slot, PAIMON_TYPE, message, property, help=help)
             return BYTES
@@ -272,16 +278,16 @@ class _Writer:
 
     def timestamp(self, lowered: LoweredField, arrow_type: Any, path: FieldPath) -> PaimonType:
         if arrow_type.tz is None:
-            return Atomic("TIMESTAMP", (_DIGITS[arrow_type.unit],))
+            return Atomic("TIMESTAMP", (FRACTION_DIGITS[arrow_type.unit],))
         if arrow_type.tz != "UTC":
             self.emission.lose(lowered.slot, f"the zone {arrow_type.tz}", "UTC")
-        return Atomic("TIMESTAMP_LTZ", (_DIGITS[arrow_type.unit],))
+        return Atomic("TIMESTAMP_LTZ", (FRACTION_DIGITS[arrow_type.unit],))
 
     def time(self, lowered: LoweredField, arrow_type: Any, path: FieldPath) -> PaimonType:
-        digits = _DIGITS[arrow_type.unit]
+        digits = FRACTION_DIGITS[arrow_type.unit]
         if digits > 3:
             self.emission.lose(
-                lowered.slot, f"time in {arrow_type.unit}", "time in ms, whatever TIME(p) says"
+                lowered.slot, f"time in {arrow_type.unit}", "time in ms, regardless of the p in TIME(p)"
             )
         return Atomic("TIME", (digits,))
 
@@ -310,7 +316,7 @@ class _Writer:
         slot: Slot = lowered.slot
         self.lose_child_names(lowered)
         if lance.FLOAT_ENCODING.key in slot.extra:
-            self.emission.lose(slot, "brain floats", "FLOAT")
+            self.emission.lose(slot, "bfloat16 values", "FLOAT")
             element: PaimonType = Atomic("FLOAT").required(not lowered.children[0].arrow.nullable)
         else:
             element = self.part(lowered, 0, path)
@@ -326,12 +332,12 @@ class _Writer:
         return Map(self.key(lowered, path), self.part(lowered, 1, path))
 
     def key(self, lowered: LoweredField, path: FieldPath) -> PaimonType:
-        """A map's key, NOT NULL unless Paimon's table is said to have it otherwise."""
+        """Return a map's key, NOT NULL unless Paimon's table is said to have it otherwise."""
         is_nullable = lowered.slot.extra.get(paimon.NULLABLE_KEY.key) is True
         return self.part(lowered, 0, path).required(not is_nullable)
 
     def worded(self, lowered: LoweredField, word: str, path: FieldPath) -> PaimonType:
-        """The type that the attribute names, if it goes with the kind."""
+        """Return the type that the attribute names, if it goes with the kind."""
         slot: Slot = lowered.slot
         root = word.partition("(")[0]
         kind, problem, help = _WORDS[root]
@@ -347,7 +353,7 @@ class _Writer:
             return self.worded_array(lowered, path)
         if root == "VARIANT" and slot.type.kind == "Struct" and not _is_variant(slot):
             help = "give it the members `value` and `metadata`, both Binary and without Option"
-            return self.refuse_word(slot, f"the members of {slot.title} are not those of a VARIANT", help)
+            return self.refuse_word(slot, f"{slot.title} does not have the members of a VARIANT", help)
         try:
             type_ = parse_type(word)
         except UnreadableError as error:
@@ -355,7 +361,7 @@ class _Writer:
         return self.fitted(lowered, type_)
 
     def fitted(self, lowered: LoweredField, type_: PaimonType) -> PaimonType:
-        """A worded leaf, held against what the field says of itself."""
+        """Return a worded leaf, held against what the field says of itself."""
         slot: Slot = lowered.slot
         assert isinstance(type_, Atomic)
         length = getattr(slot.type, "fixed_length", None)
@@ -365,22 +371,22 @@ class _Writer:
                 right = f"TIMESTAMP{'_LTZ' if is_local else ''}({type_.parameters[0]})"
                 has = "a zone" if is_local else "no zone"
                 return self.refuse_word(
-                    slot, f"{slot.title} has {has}, so it is no {type_.title()}", f"write `{right}`"
+                    slot, f"{slot.title} has {has}, so it cannot be {type_.title()}", f"write `{right}`"
                 )
         if length is not None and type_.root == "BINARY" and type_.parameters != (length,):
-            message = f"{slot.title} has {length} bytes, so it is no {type_.title()}"
+            message = f"{slot.title} has {length} bytes, so it cannot be {type_.title()}"
             return self.refuse_word(slot, message, f"remove it: the length makes a BINARY({length})")
         self.lose_to_word(lowered, type_)
         return type_
 
     def lose_to_word(self, lowered: LoweredField, type_: Atomic) -> None:
-        """What a worded type does not keep of the layout, or of the digits of a time."""
+        """Enter what a worded type does not keep of the layout, or of the digits of a time."""
         slot: Slot = lowered.slot
         arrow_type: Any = lowered.arrow.type
         if type_.root in ("TIME", "TIMESTAMP", "TIMESTAMP_LTZ"):
             # Whatever its precision says, a TIME is stored in milliseconds; moments in the unit that holds the digits.
             stored = 3 if type_.root == "TIME" else -(-type_.parameters[0] // 3) * 3
-            if stored < _DIGITS[arrow_type.unit]:
+            if stored < FRACTION_DIGITS[arrow_type.unit]:
                 self.emission.lose(slot, f"{slot.type.kind.lower()} in {arrow_type.unit}", type_.title())
             if getattr(arrow_type, "tz", None) not in (None, "UTC"):
                 self.emission.lose(slot, f"the zone {arrow_type.tz}", "UTC")
@@ -394,7 +400,9 @@ class _Writer:
         slot: Slot = lowered.slot
         value = slot.children[1]
         if value.type.kind != "Int32" or value.is_nullable:
-            message = f"a MULTISET counts in Int32, but the values of {slot.title} are {_title(value)}"
+            message = (
+                f"the counts of a MULTISET are Int32, but the values of {slot.title} are {_title(value)}"
+            )
             return self.refuse_word(slot, message, "write `valueType: Int32`")
         self.lose_child_names(lowered)
         return Multiset(self.key(lowered, path))
@@ -403,16 +411,16 @@ class _Writer:
         slot: Slot = lowered.slot
         if getattr(slot.type, "fixed_length", None) is None:
             return self.refuse_word(
-                slot, f"{slot.title} has no length, so it is no VECTOR", "add `fixedLength`"
+                slot, f"{slot.title} has no length, so it cannot be a VECTOR", "add `fixedLength`"
             )
         type_ = self.vector(lowered, lowered.arrow.type, path)
         if isinstance(type_, Vector):
             return type_
-        message = f"a VECTOR has no elements of {type_.children[0].title()}"
+        message = f"a VECTOR cannot have elements of type {type_.children[0].title()}"
         return self.refuse_word(slot, message, "make the items numbers, or remove the attribute")
 
     def worded_array(self, lowered: LoweredField, path: FieldPath) -> PaimonType:
-        """A list, whatever its length: what releases without a VECTOR can store."""
+        """Return a list, whatever its length: what releases without a VECTOR can store."""
         arrow_type: Any = lowered.arrow.type
         if not pa.types.is_fixed_size_list(arrow_type):
             return self.list(lowered, arrow_type, path)

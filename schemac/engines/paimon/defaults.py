@@ -38,7 +38,7 @@ def complaint(type_: PaimonType, written: str) -> str | None:
 
 
 def _says(type_: Atomic, is_right: bool, example: str) -> str | None:
-    return None if is_right else f"it is no {type_.title()}, such as {example}"
+    return None if is_right else f"it is not a valid {type_.title()}, such as {example}"
 
 
 def _boolean(type_: Atomic, text: str) -> str | None:

@@ -21,29 +21,30 @@ from schemac.engines.paimon.options import (
 )
 from schemac.engines.paimon.types import Atomic, PaimonType, Vector
 from schemac.engines.paimon.view import PaimonPlace, errors_of, places, table_schema
+from schemac.evolution.castability import castability, is_lossless_by_calendar
 from schemac.evolution.changes import TYPE_FACTS, Change, Fact
-from schemac.evolution.fit import Fit, fit, is_lossless_by_calendar
 from schemac.evolution.judge import Judge
 from schemac.evolution.side import Pair
 from schemac.evolution.verdict import SAFE, Judgement, Outcome, of_another_unit
+from schemac.logical.castability import Castability
 from schemac.logical.path import Part
 from schemac.logical.slots import Slot
 
 _KEYS = frozenset({Fact.PAIMON_PRIMARY_KEYS_CHANGED, Fact.PAIMON_PARTITION_KEYS_CHANGED})
 _OPTIONS = frozenset({Fact.PAIMON_OPTION_SET, Fact.PAIMON_OPTION_REMOVED})
-_BESIDE = "add a field beside it, fill it, and drop the old one"
+_BESIDE = "add a new field beside it, fill it, and drop the old one"
 _NEW_TABLE = "copy the rows into a new table"
 
 
 def judge(change: Change, sides: Pair | None) -> Judgement:
-    """What a change means for a table with data."""
+    """Return what a change means for a table with data."""
     if sides is None:
         return SAFE
     if errors_of(sides.old):
         return Judgement(Outcome.SAFE, "Paimon could not hold the schema before, so there is no such table")
     reason = _unheld(change, sides)
     if reason:
-        return Judgement(Outcome.REFUSED, f"Paimon cannot hold the new schema: {reason}")
+        return Judgement(Outcome.REFUSED, f"Paimon cannot represent the new schema: {reason}")
     if change.fact in _KEYS or (change.fact in _OPTIONS and change.key in OPTION_OF.values()):
         return _keys(change, sides)
     if change.fact in _OPTIONS:
@@ -57,13 +58,17 @@ def judge(change: Change, sides: Pair | None) -> Judgement:
         case Fact.FIELD_RENAMED if old is not None and new is not None:
             return _renamed(sides, old)
         case Fact.FIELD_MOVED:
-            return Judgement(Outcome.REFUSED, "Paimon moves no field out of what is around it", _BESIDE)
+            return Judgement(
+                Outcome.REFUSED,
+                "Paimon cannot move a field out of the struct, list or map around it",
+                _BESIDE,
+            )
         case Fact.FIELDS_REORDERED if new is not None:
             if is_in_key(new):
                 return _fixed_key(new)
             return Judgement(
                 Outcome.REFUSED,
-                "Paimon changes the order of columns, not of the members of a ROW",
+                "Paimon can change the order of columns, but not of the members of a ROW",
                 "keep the old order; readers find members by their names",
             )
         case Fact.BECAME_REQUIRED | Fact.BECAME_OPTIONAL if old is not None and new is not None:
@@ -89,7 +94,7 @@ def is_in_key(slot: Slot) -> bool:
 
 
 def names_after(sides: Pair) -> Mapping[str, str]:
-    """New names of columns by the old ones, of those that were renamed."""
+    """Return new names of columns by the old ones, of those that were renamed."""
     columns = [(sides.before.get(new), new) for new in sides.new.dataset.columns]
     return {
         str(old.segment): str(new.segment)
@@ -114,10 +119,10 @@ def _added(change: Change, new: Slot) -> Judgement:
     if not new.is_nullable:
         return Judgement(
             Outcome.REFUSED,
-            f"rows that are there have no {change.path}, and it may not be null",
+            f"existing rows have no {change.path}, and it may not be null",
             f"make it optional: {{kind: Option, inner: {new.type.kind}}}",
         )
-    return Judgement(Outcome.METADATA, "rows that are there read as null")
+    return Judgement(Outcome.METADATA, "existing rows read as null")
 
 
 def _dropped(sides: Pair, old: Slot) -> Judgement:
@@ -132,7 +137,7 @@ def _dropped(sides: Pair, old: Slot) -> Judgement:
     siblings = sides.old.dataset.columns if parent is None else parent.children
     if not any(sibling in sides.after for sibling in siblings):
         what = "table" if parent is None else "ROW"
-        reason = f"nothing would be left of the {what} that it was made of"
+        reason = f"no field would be left of the {what} that it was made of"
         return Judgement(Outcome.REFUSED, reason, "keep one of its fields, or write a new table")
     return Judgement(Outcome.METADATA)
 
@@ -148,7 +153,7 @@ def _renamed(sides: Pair, old: Slot) -> Judgement:
         )
     place = places(sides.old).get(old)
     if old.parent is None and place is not None and place.type.root == "BLOB":
-        return Judgement(Outcome.REFUSED, "Paimon renames no BLOB column", _BESIDE)
+        return Judgement(Outcome.REFUSED, "Paimon cannot rename a BLOB column", _BESIDE)
     return Judgement(Outcome.METADATA)
 
 
@@ -159,7 +164,7 @@ def _nullability(sides: Pair, old: Slot, new: Slot) -> Judgement:
     if is_in_key(new):
         return _fixed_key(new)
     if _is_in_vector(sides, old):
-        return Judgement(Outcome.REFUSED, "Paimon changes nothing inside a VECTOR", _BESIDE)
+        return Judgement(Outcome.REFUSED, "Paimon cannot change anything inside a VECTOR", _BESIDE)
     if places[1].type.is_nullable:
         if old.parent is None and str(old.segment) in table_schema(sides.old).primary_keys:
             return Judgement(Outcome.REFUSED, "a column of the primary key may not be null", _NEW_TABLE)
@@ -167,13 +172,13 @@ def _nullability(sides: Pair, old: Slot, new: Slot) -> Judgement:
     if is_true(table_schema(sides.old).options, NULL_TO_NOT_NULL, default=True):
         return Judgement(
             Outcome.REFUSED,
-            f"{new.title} may be null in rows that are there, and Paimon does not look",
-            f'set the option `{NULL_TO_NOT_NULL}: "false"` in a version before, and look for nulls',
+            f"{new.title} may be null in existing rows, and Paimon does not check",
+            f'set the option `{NULL_TO_NOT_NULL}: "false"` in an earlier version, and check for nulls',
         )
     return Judgement(
         Outcome.DATA,
-        f"Paimon takes it, and does not look whether {new.title} is null in rows that are there",
-        f"look first for rows WHERE {old.title} IS NULL",
+        f"Paimon allows it without checking whether {new.title} is null in existing rows",
+        f"first check for rows WHERE {old.title} IS NULL",
     )
 
 
@@ -188,20 +193,20 @@ def _field(change: Change, sides: Pair, old: Slot, new: Slot) -> Judgement:
     if was.field is None or is_.field is None:
         return SAFE
     if was.field.default_value != is_.field.default_value and change.fact is Fact.DEFAULT_VALUE_CHANGED:
-        return Judgement(Outcome.NEW_FILES, "rows that are there stay as they are")
+        return Judgement(Outcome.NEW_FILES, "existing rows stay unchanged")
     is_told = was.field.description != is_.field.description and change.path
     return Judgement(Outcome.METADATA) if is_told and "description" in change.fact else SAFE
 
 
 def _type(change: Change, sides: Pair, old: Slot, new: Slot, was: PaimonType, is_: PaimonType) -> Judgement:
     if _key_differs(was, is_):
-        return Judgement(Outcome.REFUSED, "the keys of a map never change", _BESIDE)
+        return Judgement(Outcome.REFUSED, "the keys of a map cannot change", _BESIDE)
     if _shell(was) == _shell(is_):
         if change.fact in TYPE_FACTS and _is_doubtful(old, new):
             return Judgement(
                 Outcome.DATA,
-                f"Paimon's type stays {is_.title()}, and so do values that do not fit {new.type.title()}",
-                "look at the values first",
+                f"Paimon's type stays {is_.title()}, so values that do not fit {new.type.title()} stay too",
+                "check the values first",
             )
         return SAFE
     if is_in_key(new):
@@ -211,28 +216,32 @@ def _type(change: Change, sides: Pair, old: Slot, new: Slot, was: PaimonType, is
     table = table_schema(sides.old)
     if old.parent is None and str(old.segment) in (*table.partition_keys, *table.primary_keys):
         return Judgement(
-            Outcome.REFUSED, f"{old.title} is in a key of the table, whose types never change", _NEW_TABLE
+            Outcome.REFUSED,
+            f"{old.title} is in a key of the table, and the types of keys cannot change",
+            _NEW_TABLE,
         )
     way = cast(was, is_)
     if way is Cast.NONE:
         return Judgement(Outcome.REFUSED, f"{_word(was)} cannot become {_word(is_)}", _BESIDE)
     if way is Cast.EXPLICIT and is_true(table.options, EXPLICIT_CASTS):
         reason = f"{_word(was)} becomes {_word(is_)} only where `{EXPLICIT_CASTS}` is not set"
-        return Judgement(Outcome.REFUSED, reason, "remove the option in a version before")
+        return Judgement(Outcome.REFUSED, reason, "remove the option in an earlier version")
     assert isinstance(was, Atomic)
     assert isinstance(is_, Atomic)
     if not is_lossless(was, is_) or _is_doubtful(old, new):
         return Judgement(
             Outcome.DATA,
-            f"values that do not fit {is_.title()} are cut or read as null",
-            f"look first for rows WHERE {old.title} IS NOT NULL AND TRY_CAST({old.title} AS {is_.title()}) IS NULL",
+            f"values that do not fit {is_.title()} are truncated or read as null",
+            f"first check for rows WHERE {old.title} IS NOT NULL AND TRY_CAST({old.title} AS {is_.title()}) IS NULL",
         )
     return Judgement(Outcome.METADATA, "values are cast when they are read")
 
 
 def _is_doubtful(old: Slot, new: Slot) -> bool:
     """Whether values may not fit, by their kinds; Paimon's own moments reach as far as any calendar."""
-    return fit(old.type, new.type) >= Fit.DEPENDS and not is_lossless_by_calendar(old.type, new.type)
+    return castability(old.type, new.type) >= Castability.DEPENDS and not is_lossless_by_calendar(
+        old.type, new.type
+    )
 
 
 def _keys(change: Change, sides: Pair) -> Judgement:
@@ -244,41 +253,39 @@ def _keys(change: Change, sides: Pair) -> Judgement:
     if before == after:
         return SAFE
     if tuple(names.get(name, name) for name in before) == after:
-        return Judgement(Outcome.METADATA, "the key follows its columns")
+        return Judgement(Outcome.METADATA, "the key changes together with its columns")
     if is_partition:
-        return Judgement(Outcome.REFUSED, "a table stays partitioned as it was made", _NEW_TABLE)
-    return Judgement(Outcome.REFUSED, "the primary key of a table with rows never changes", _NEW_TABLE)
+        return Judgement(Outcome.REFUSED, "the partitioning of a table cannot change", _NEW_TABLE)
+    return Judgement(Outcome.REFUSED, "the primary key of a table with rows cannot change", _NEW_TABLE)
 
 
 def _option(change: Change, sides: Pair) -> Judgement:
     old = after_renames(table_schema(sides.old).options, names_after(sides))
     new = table_schema(sides.new).options
     if old.get(change.key) == new.get(change.key):
-        return Judgement(Outcome.METADATA, "the option follows its columns")
+        return Judgement(Outcome.METADATA, "the option changes together with its columns")
     reason = complaint(change.key, old, new)
     if reason:
         return Judgement(Outcome.REFUSED, reason, _NEW_TABLE)
     if change.key == "bucket":
         return Judgement(
             Outcome.REWRITE,
-            "partitions that are there keep their buckets, and take no rows until they are written anew",
-            "INSERT OVERWRITE each partition from itself",
+            "existing partitions keep their buckets and accept no rows until they are rewritten",
+            "rewrite each partition with INSERT OVERWRITE from itself",
         )
     if is_about_files(change.key):
-        return Judgement(
-            Outcome.NEW_FILES, "files that are there stay as they are", "compact the table fully"
-        )
+        return Judgement(Outcome.NEW_FILES, "existing files stay unchanged", "compact the table fully")
     return Judgement(Outcome.METADATA)
 
 
 def _places(sides: Pair, old: Slot, new: Slot) -> tuple[PaimonPlace, PaimonPlace] | None:
-    """What Paimon has there before and after; None where it knows of neither."""
+    """Return what Paimon has there before and after; None where it knows of neither."""
     was, is_ = places(sides.old).get(old), places(sides.new).get(new)
     return None if was is None or is_ is None else (was, is_)
 
 
 def _shell(type_: PaimonType) -> tuple[object, ...]:
-    """A type without its nullability and its parts."""
+    """Return a type without its nullability and its parts."""
     if isinstance(type_, Atomic):
         return (type_.root, *type_.parameters)
     return (type_.root, type_.length) if isinstance(type_, Vector) else (type_.root,)

@@ -83,18 +83,16 @@ class Limits:
 
     def _name(self, name: str, slot: Slot) -> None:
         if name in RESERVED_NAMES:
-            self._findings.at_name(
-                slot, PAIMON_NAME, f"Paimon keeps the name '{name}' for itself", help="rename it"
-            )
+            self._findings.at_name(slot, PAIMON_NAME, f"Paimon reserves the name '{name}'", help="rename it")
         elif name.startswith(RESERVED_PREFIX):
-            message = f"Paimon keeps names that start with {RESERVED_PREFIX} for itself"
+            message = f"Paimon reserves names that start with {RESERVED_PREFIX}"
             self._findings.at_name(slot, PAIMON_NAME, message, help=f"rename it, such as '{name[5:]}'")
 
     def _place(self, place: _Place) -> None:
         slot, field = place.slot, place.field
         if field is not None and field.description is not None and field.description.startswith(DIRECTIVES):
-            message = f"Paimon takes the description of {slot.title} for an order to change its type"
-            help = "begin it with another word, and ask for the type with `paimon.apache.org/type`"
+            message = f"Paimon reads the description of {slot.title} as a directive to change its type"
+            help = "start it with another word, and set the type with `paimon.apache.org/type`"
             self._findings.at_description(slot, PAIMON_DESCRIPTION, message, help=help)
         if paimon.DEFAULT_VALUE.key in slot.extra:
             self._default(slot, place.type, field)
@@ -106,11 +104,9 @@ class Limits:
 
     def _vector(self, slot: Slot) -> None:
         """Who writes `VECTOR` knows; who writes a list of fixed length may not."""
-        message = (
-            f"Paimon before {VECTORS_SINCE} cannot open a table with a VECTOR, and {slot.title} becomes one"
-        )
+        message = f"{slot.title} becomes a VECTOR, and Paimon before {VECTORS_SINCE} cannot open a table that has one"
         help = (
-            f"write `{paimon.TYPE.key}: ARRAY` for older readers, or `VECTOR` if all of yours are new enough"
+            f"write `{paimon.TYPE.key}: ARRAY` for older readers, or `VECTOR` if all readers are new enough"
         )
         self._at_type(slot, PAIMON_RELEASE, message, help=help)
 
@@ -122,7 +118,7 @@ class Limits:
             found = complaint(type_, text)
             if found is None:
                 return
-            reason = f"Paimon cannot take '{text}' as the default of {slot.title}: {found}"
+            reason = f"'{text}' cannot be the default value of {slot.title} in Paimon: {found}"
         self._findings.at_extra(
             slot, paimon.DEFAULT_VALUE.key, PAIMON_DEFAULT, reason, help="change or remove it"
         )
@@ -131,7 +127,8 @@ class Limits:
         slot = place.slot
         if place.around not in ((), ("ARRAY",), ("MAP",)) or slot.segment is Part.KEY:
             message = (
-                f"Paimon has BLOBs in columns, and in lists and map values of columns, not in {slot.title}"
+                "Paimon allows BLOBs only as columns, and as list items and map values of columns, not as"
+                f" {slot.title}"
             )
             self._at_type(slot, PAIMON_TYPE, message, help="move it to the top level")
             return
@@ -140,14 +137,14 @@ class Limits:
             message = f"a BLOB ({slot.title}) needs a table with row tracking and data evolution"
             self._at_type(slot, PAIMON_OPTION, message, help=help)
         if all(_has_blobs(type_) for type_ in self._types.values()):
-            message = f"Paimon has no table of BLOBs alone ({slot.title})"
+            message = f"Paimon does not allow a table with only BLOBs ({slot.title})"
             self._at_type(slot, PAIMON_TYPE, message, help="add a column of another type")
 
     def _format(self, place: _Place) -> None:
         format = self._table.options.get("file.format", "parquet").strip().lower()
         found = _unheld(format, place.type, self._table.options)
         if found is not None:
-            message = f"files of {format} hold no {found} ({place.slot.title})"
+            message = f"{format} files cannot store {found} ({place.slot.title})"
             other = "orc" if format == "parquet" else "parquet"
             help = f"write `file.format: {other}` under `{paimon.OPTIONS.key}`"
             if isinstance(place.type, Row):
@@ -155,7 +152,7 @@ class Limits:
             self._at_type(place.slot, PAIMON_FORMAT, message, help=help)
 
     def _at_type(self, slot: Slot, code: Code, message: str, help: str) -> None:
-        """A finding about a type, at the attribute that decides it where there is one."""
+        """Report a finding about a type, at the attribute that decides it where there is one."""
         if paimon.TYPE.key in slot.extra:
             self._findings.at_extra(slot, paimon.TYPE.key, code, message, help=help)
         else:
@@ -165,7 +162,7 @@ class Limits:
         table = self._table
         for option in table.doubled:
             attribute = next(key for key, name in OPTION_OF.items() if name == option)
-            message = f"the option `{option}` says again what `{attribute}` says"
+            message = f"the option `{option}` duplicates `{attribute}`"
             self._at_option(option, PAIMON_KEY, message, help="remove it", on_key=True)
         for key, noun in ((table.primary, "primary key"), (table.partition, "partition keys")):
             self._key_columns(key, noun)
@@ -177,9 +174,12 @@ class Limits:
                 self._findings.at_option(slot, 0, PAIMON_KEY, message, help=help)
         names = table.primary_names
         if names and set(names) <= set(table.partition_names):
-            message = "the primary key has no column beside those of the partition, which would hold one row"
+            message = "the primary key has only partition columns, so each partition would hold one row"
             self._at(
-                table.primary[0].place[:2], PAIMON_KEY, message, help="add the column that tells rows apart"
+                table.primary[0].place[:2],
+                PAIMON_KEY,
+                message,
+                help="add a column that identifies rows within a partition",
             )
 
     def _key_columns(self, key: Iterable[KeyColumn], noun: str) -> None:
@@ -188,10 +188,10 @@ class Limits:
             if name not in self._types:
                 self._at(place, PAIMON_KEY, f"there is no column '{name}'", help=self._nearest(name))
             elif name in seen:
-                self._at(place, PAIMON_KEY, f"the column '{name}' stands here twice", help="remove one")
+                self._at(place, PAIMON_KEY, f"the column '{name}' is listed twice", help="remove one")
             elif self._types[name].root in NO_KEY:
-                message = f"'{name}' is {self._types[name].title()}, which no column of the {noun} can be"
-                self._at(place, PAIMON_KEY, message, help="take a column of a plain type")
+                message = f"'{name}' is {self._types[name].title()}, which is not allowed in the {noun}"
+                self._at(place, PAIMON_KEY, message, help="use a column of a plain type")
             seen.add(name)
 
     def _buckets(self) -> None:
@@ -199,27 +199,27 @@ class Limits:
         try:
             bucket = int(written)
         except ValueError:
-            message = f"the number of buckets is a whole number, not '{written}'"
+            message = f"the number of buckets has to be a whole number, not '{written}'"
             self._at_option("bucket", PAIMON_BUCKET, message, help='write `bucket: "4"`')
             return
         if bucket == UNAWARE:
             if "bucket-key" in self._table.options:
-                message = "a table without a number of buckets has no bucket key"
+                message = "`bucket-key` needs a number of buckets"
                 help = 'add `bucket: "4"`, or remove it'
                 self._at_option("bucket-key", PAIMON_BUCKET, message, help=help, on_key=True)
         elif bucket == POSTPONED:
             if not self._table.primary:
-                message = "only tables with a primary key postpone their buckets"
+                message = 'only tables with a primary key can have `bucket: "-2"`'
                 help = "remove it, or add `paimon.apache.org/primaryKeys`"
                 self._at_option("bucket", PAIMON_BUCKET, message, help=help)
         elif bucket < 1:
-            message = f"a table has one bucket or more, not {bucket}"
-            help = 'write `bucket: "1"`, or "-1" for as many as come'
+            message = f"a table has at least one bucket, not {bucket}"
+            help = 'write `bucket: "1"`, or "-1" for as many as needed'
             self._at_option("bucket", PAIMON_BUCKET, message, help=help)
         elif self._table.is_of_first_version:
             return
         elif not self._table.primary and "bucket-key" not in self._table.options:
-            message = "rows of a table without a primary key need a bucket key to find their bucket"
+            message = "a table without a primary key needs a bucket key to assign rows to buckets"
             near = next((n for n, t in self._types.items() if t.root not in NO_BUCKET_KEY), "…")
             help = f"add `bucket-key: {near}`, or remove `bucket`"
             self._at_option("bucket", PAIMON_BUCKET, message, help=help)
@@ -235,18 +235,18 @@ class Limits:
             if type_ is None:
                 self._no_column("bucket-key", name, text, PAIMON_BUCKET)
                 continue
-            reason, help = "", "take a column that is no partition key"
+            reason, help = "", "use a column that is not a partition key"
             if name in self._table.partition_names:
-                reason = f"'{name}' is a partition key, so it tells no buckets apart"
+                reason = f"'{name}' is a partition key, so it has one value per partition and cannot assign rows to buckets"
             elif type_.root in NO_BUCKET_KEY:
                 reason, help = (
-                    f"'{name}' is {type_.title()}, which no bucket key can be",
-                    "take a plain column",
+                    f"'{name}' is {type_.title()}, which is not allowed in the bucket key",
+                    "use a column of a plain type",
                 )
             elif self._table.primary and name not in self._table.primary_names:
                 reason, help = (
                     f"the bucket key '{name}' is not in the primary key",
-                    "take a column of the primary key",
+                    "use a column of the primary key",
                 )
             if reason:
                 self._at_option("bucket-key", PAIMON_BUCKET, reason, help=help)
@@ -258,7 +258,7 @@ class Limits:
             if option.startswith("fields."):
                 self._columns_of(option)
         if table.options.get("changelog-producer", "none").strip().lower() != "none" and not table.primary:
-            message = "only tables with a primary key produce a changelog"
+            message = "only tables with a primary key can produce a changelog"
             help = "remove it, or add `paimon.apache.org/primaryKeys`"
             self._at_option("changelog-producer", PAIMON_OPTION, message, help=help)
         if table.is_set(ROW_TRACKING):
@@ -268,7 +268,7 @@ class Limits:
             self._at_option(DATA_EVOLUTION, PAIMON_OPTION, message, help=f'add `{ROW_TRACKING}: "true"`')
         is_evolving = table.is_set(ROW_TRACKING) and table.is_set(DATA_EVOLUTION)
         if "vector.file.format" in table.options and not is_evolving:
-            message = "vectors in files of their own need row tracking and data evolution"
+            message = "storing vectors in separate files needs row tracking and data evolution"
             self._at_option(
                 "vector.file.format", PAIMON_OPTION, message, help=f"add {_EVOLVING}", on_key=True
             )
@@ -283,7 +283,7 @@ class Limits:
                 self._no_column("sequence.field", name, text, PAIMON_OPTION)
         outside = [name for name in table.partition_names if name not in table.primary_names]
         if table.primary and outside:
-            message = f"rows that move between partitions have no sequence; '{outside[0]}' is not in the primary key"
+            message = f"`sequence.field` needs all partition columns in the primary key, and '{outside[0]}' is not in it"
             help = f"add '{outside[0]}' to the primary key, or remove `sequence.field`"
             self._at_option("sequence.field", PAIMON_OPTION, message, help=help, on_key=True)
 
@@ -291,22 +291,22 @@ class Limits:
         """`fields.<column>,<column>.…` names columns."""
         for name in option.split(".")[1].split(","):
             if name not in self._types and name != "default-aggregate-function":
-                message = f"the option `{option}` is about '{name}', and there is no such column"
+                message = f"the option `{option}` refers to '{name}', but there is no such column"
                 self._at_option(option, PAIMON_OPTION, message, help=self._nearest(name), on_key=True)
 
     def _row_tracking(self) -> None:
         if self._table.primary:
-            message = "a table with a primary key has no row tracking"
-            help = "remove it, or the primary key"
+            message = "a table with a primary key cannot have row tracking"
+            help = "remove it, or remove the primary key"
             self._at_option(ROW_TRACKING, PAIMON_OPTION, message, help=help, on_key=True)
         if self._table.options.get("bucket", "-1").strip() != "-1":
-            message = "a table with row tracking has no number of buckets"
+            message = "a table with row tracking cannot have a number of buckets"
             self._at_option("bucket", PAIMON_OPTION, message, help="remove it", on_key=True)
 
     def _no_column(self, option: str, name: str, text: str, code: Code) -> None:
         help = self._nearest(name)
         if name.strip() in self._types:
-            help = f"write `{option}: {','.join(part.strip() for part in text.split(','))}`: blanks count"
+            help = f"write `{option}: {','.join(part.strip() for part in text.split(','))}`: spaces are part of the name"
         self._at_option(option, code, f"there is no column '{name}'", help=help)
 
     def _nearest(self, name: str) -> str:
@@ -325,7 +325,7 @@ class Limits:
 def _places(
     slot: Slot, type_: PaimonType, around: tuple[str, ...], field: DataField | None
 ) -> Iterator[_Place]:
-    """A type and all below it, with their slots."""
+    """Yield a type and all below it, with their slots."""
     yield _Place(slot, type_, around, field)
     inside = (*around, type_.root)
     members: Sequence[DataField | None] = (
@@ -341,7 +341,7 @@ def _has_blobs(type_: PaimonType) -> bool:
 
 
 def _unheld(format: str, type_: PaimonType, options: dict[str, str]) -> str | None:
-    """The word for a type that files of a format cannot hold."""
+    """Return the word for a type that files of a format cannot hold."""
     root = type_.root
     if format == "parquet":
         return "struct without members" if isinstance(type_, Row) and not type_.fields else None

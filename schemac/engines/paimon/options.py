@@ -64,21 +64,21 @@ def is_about_files(key: str) -> bool:
 def complaint(key: str, old: Mapping[str, str], new: Mapping[str, str]) -> str:
     """Why Paimon refuses to change an option of a table with data; empty where it does not."""
     if key in IMMUTABLE:
-        return f"the option `{key}` is fixed once the table has data"
+        return f"the option `{key}` cannot change once the table has data"
     if key == "bucket":
         if key not in new:
-            return "a number of buckets cannot be taken back"
+            return "the option for a number of buckets cannot be removed"
         if "-1" in (old.get(key, "-1").strip(), new[key].strip()):
-            return "a table with a number of buckets never becomes one without, nor the other way round"
+            return "a table with a number of buckets cannot become one without, nor the reverse"
     if key in _ONE_WAY and is_true(old, key) and not is_true(new, key):
-        return f"the option `{key}` cannot be taken back"
+        return f"the option `{key}` cannot be removed"
     if key == "deletion-vectors.enabled" and not is_true(old, "deletion-vectors.modifiable"):
-        return f"the option `{key}` changes only where `deletion-vectors.modifiable` says so"
+        return f"the option `{key}` can change only if `deletion-vectors.modifiable` allows it"
     return ""
 
 
 def after_renames(options: Mapping[str, str], names: Mapping[str, str]) -> dict[str, str]:
-    """The options as Paimon has them after columns got other names: it lets those that name columns follow."""
+    """Return the options as Paimon has them after columns got other names: it lets those that name columns follow."""
 
     def renamed(text: str) -> str:
         return ",".join([names.get(name, name) for name in text.split(",")])

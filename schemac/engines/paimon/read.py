@@ -28,21 +28,21 @@ _LEGACY_OPTIONS = ((1, "bucket", "1"), (2, "file.format", "orc"))
 
 
 def read_table_schema(document: Any) -> TableSchema:
-    """The schema that the values of a schema file say. Raises UnreadableError."""
+    """Return the schema that the values of a schema file say. Raises UnreadableError."""
     if not isinstance(document, dict):
-        raise UnreadableError("", "it is no object")
+        raise UnreadableError("", "it is not an object")
     missing = [key for key in _NEEDED if document.get(key) is None]
     if missing:
         raise UnreadableError("", f"it has no `{missing[0]}`")
     version = _number(document.get("version", 1), "version")
     if not isinstance(document["fields"], list):
-        raise UnreadableError("fields", "the fields are a list")
+        raise UnreadableError("fields", "the fields have to be a list")
     fields = tuple([parse_field(field, f"fields[{i}]") for i, field in enumerate(document["fields"])])
     paths = member_ids(fields)
     _refuse_collisions(paths)
     comment = document.get("comment")
     if comment is not None and not isinstance(comment, str):
-        raise UnreadableError("comment", "the comment is a text")
+        raise UnreadableError("comment", "the comment has to be a text")
     return TableSchema(
         _number(document["id"], "id"),
         fields,
@@ -58,7 +58,7 @@ def read_table_schema(document: Any) -> TableSchema:
 
 
 def member_ids(fields: Iterable[DataField], above: FieldPath = ()) -> list[tuple[FieldPath, int]]:
-    """The ids of columns and of the members of ROWs, by the paths that a manifest gives them."""
+    """Return the ids of columns and of the members of ROWs, by the paths that a manifest gives them."""
     found: list[tuple[FieldPath, int]] = []
     for field in fields:
         path = (*above, field.name)
@@ -75,7 +75,7 @@ def _below(type_: PaimonType, path: FieldPath) -> Iterator[tuple[FieldPath, int]
 
 
 def parts(type_: PaimonType) -> tuple[tuple[Part, PaimonType], ...]:
-    """The nameless parts of a type, as a manifest calls them; a multiset is a map of elements to counts."""
+    """Return the nameless parts of a type, as a manifest calls them; a multiset is a map of elements to counts."""
     if isinstance(type_, Map):
         return ((Part.KEY, type_.key), (Part.VALUE, type_.value))
     if isinstance(type_, Array):
@@ -90,32 +90,32 @@ def _refuse_collisions(paths: Iterable[tuple[FieldPath, int]]) -> None:
         if first is not path:
             raise UnreadableError(
                 "",
-                f"{dotted(first)} and {dotted(path)} have the same id {id}; pypaimon before 2.0 numbers the members "
-                "of a ROW from 0 again, and no reader can tell such fields apart: make the table anew with pypaimon "
-                "2 or with Java, and copy the rows",
+                f"{dotted(first)} and {dotted(path)} have the same id {id}; pypaimon before 2.0 numbers the"
+                " members of a ROW from 0 again, and readers cannot tell such fields apart: create a new"
+                " table with pypaimon 2 or with Java, and copy the rows",
             )
 
 
 def _number(value: Any, place: str) -> int:
     if type(value) is not int:
-        raise UnreadableError(place, "it is no whole number")
+        raise UnreadableError(place, "it is not a whole number")
     return value
 
 
 def _names(value: Any, place: str) -> tuple[str, ...]:
     if not isinstance(value, list) or not all(isinstance(name, str) for name in value):
-        raise UnreadableError(place, "it is no list of names")
+        raise UnreadableError(place, "it is not a list of names")
     return tuple(value)
 
 
 def _options(value: Any, version: int) -> Mapping[str, str]:
-    """The options as text, which is how Java reads numbers as well."""
+    """Return the options as text, which is how Java reads numbers as well."""
     if not isinstance(value, dict):
-        raise UnreadableError("options", "the options are an object")
+        raise UnreadableError("options", "the options have to be an object")
     options: dict[str, str] = {}
     for key, item in value.items():
         if isinstance(item, dict | list) or item is None:
-            raise UnreadableError(f"options.{key}", "an option is a text")
+            raise UnreadableError(f"options.{key}", "an option has to be a text")
         options[key] = str(item).lower() if isinstance(item, bool) else str(item)
     for last, key, default in _LEGACY_OPTIONS:
         if version <= last:

@@ -16,7 +16,7 @@ ENGINE = Engine(
     domain="spark.apache.org",
     version=VersionSetting(
         "lance_spark",
-        "the version of lance-spark to answer for, such as 0.4.0; `next` for what waits upstream",
+        "the version of lance-spark to judge for, such as 0.4.0; `next` for changes that are not released yet",
         "schemac.engines.spark.versions:checked",
     ),
     formats=(

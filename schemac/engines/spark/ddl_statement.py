@@ -44,10 +44,10 @@ class Table:
 
 
 def read_script(words: list[Word], text: str) -> list[Table]:
-    """The tables that a script makes, or the one of a bare list of columns. Raises MalformedError."""
+    """Return the tables that a script makes, or the one of a bare list of columns. Raises MalformedError."""
     statements = list(_statements(words))
     if not statements:
-        raise MalformedError("there is no statement in it", Span(0, 0))
+        raise MalformedError("it has no statement", Span(0, 0))
     tables: list[Table] = []
     skipped: list[str] = []
     for statement in statements:
@@ -66,7 +66,7 @@ def read_script(words: list[Word], text: str) -> list[Table]:
 
 
 def _statements(words: list[Word]) -> Iterator[list[Word]]:
-    """The words between semicolons."""
+    """Yield the words between semicolons."""
     statement: list[Word] = []
     for word in words:
         if word.text == ";" and not word.is_quoted:
@@ -99,7 +99,7 @@ class _Statement(TypeReader):
         return self._is("ALTER") and self._is("TABLE", 1)
 
     def excerpt(self) -> str:
-        """The statement in one line, cut where it is long."""
+        """Return the statement in one line, cut where it is long."""
         self._at = len(self._words)
         text = self._excerpt(0)
         return text if len(text) <= 80 else f"{text[:79]}…"
@@ -111,9 +111,7 @@ class _Statement(TypeReader):
         table = next((t for t in reversed(tables) if t.name == name), None)
         if table is None or not self._takes("SET", "UNENFORCED", "PRIMARY", "KEY"):
             self._at = 0
-            raise self._wrong(
-                "a changed table is not imported: write the change into its CREATE TABLE, in place of this"
-            )
+            raise self._wrong("a CREATE TABLE statement that includes the change is expected here")
         table.key = self._columns()
         self._end()
 
@@ -124,7 +122,7 @@ class _Statement(TypeReader):
         elif may_be_columns:
             self._elements(end=None)
         else:
-            raise self._wrong("CREATE TABLE is wanted here")
+            raise self._wrong("CREATE TABLE is expected here")
         self._end()
         own = tuple(column.name for column in self._table.columns if column.is_key)
         self._table.key = self._table.key or own
@@ -132,7 +130,7 @@ class _Statement(TypeReader):
 
     def _end(self) -> None:
         if not self._ends():
-            raise self._wrong("the end of the statement is wanted here")
+            raise self._wrong("the end of the statement is expected here")
 
     def _create(self) -> None:
         while not self._takes("TABLE"):
@@ -149,7 +147,9 @@ class _Statement(TypeReader):
             self._elements(end=")")
         while not self._ends():
             if self._takes("AS"):
-                self._table.head.append("the query of CREATE TABLE AS SELECT is not kept; add its columns")
+                self._table.head.append(
+                    "the query of CREATE TABLE AS SELECT is not imported; add its columns"
+                )
                 self._at = len(self._words)
                 return
             self._clause()
@@ -176,7 +176,7 @@ class _Statement(TypeReader):
             self._skip_to(*_CLAUSES)
             self._table.head.append(f"not kept: {self._excerpt(start)}")
         else:
-            raise self._wrong("a clause of CREATE TABLE is wanted here")
+            raise self._wrong("a clause of CREATE TABLE is expected here")
 
     def _partitions(self) -> None:
         """PARTITIONED BY names columns, or in Hive's form defines them; what it computes has no word here."""
@@ -215,7 +215,7 @@ class _Statement(TypeReader):
 
     def _key(self) -> str:
         if self._ends() or self._is_mark():
-            raise self._wrong("the key of a property is wanted here")
+            raise self._wrong("the key of a property is expected here")
         return self._next().text
 
     def _elements(self, end: str | None) -> None:
@@ -259,6 +259,6 @@ class _Statement(TypeReader):
 
 
 def with_required_key(table: Table) -> list[ColumnText]:
-    """The columns, those of the key required as Spark makes them; a name of the key may differ in case."""
+    """Return the columns, those of the key required as Spark makes them; a name of the key may differ in case."""
     key = {name.casefold() for name in table.key}
     return [replace(c, is_required=True) if c.name.casefold() in key else c for c in table.columns]

@@ -13,6 +13,7 @@ from functools import partial
 from typing import Any
 
 from schemac.arrow.marks import COMMENT
+from schemac.attributes.odf import DESCRIPTION
 from schemac.engines.spark.versions import KNOWN, Connector
 from schemac.engines.spark.view import spark_column
 from schemac.evolution.changes import Change, Fact
@@ -21,7 +22,7 @@ from schemac.evolution.side import Pair
 from schemac.evolution.verdict import SAFE, Judgement, Outcome, of_another_unit
 from schemac.logical.slots import Slot
 
-_APPLY = "carry it out with `schemac apply`, which goes through Lance itself"
+_APPLY = "use `schemac apply`, which changes the table through Lance itself"
 _STORAGE = frozenset(
     {
         Fact.BLOB_ADDED,
@@ -47,21 +48,21 @@ _COLUMNS = frozenset(
 
 
 def judge(change: Change, sides: Pair | None, connector: Connector = KNOWN) -> Judgement:
-    """What Spark's ALTER TABLE makes of a change, with a version of lance-spark."""
+    """Return what Spark's ALTER TABLE makes of a change, with a version of lance-spark."""
     if change.fact in (Fact.DATASET_ADDED, Fact.DATASET_DROPPED) or sides is None:
         return SAFE
     if change.fact in _PROPERTIES:
         return _of_property(connector)
     if change.fact in _STORAGE:
-        way_out = "add a column beside it, fill it, and drop the old one"
-        return Judgement(Outcome.REFUSED, f"{connector} decides on it when a column is made", way_out)
+        way_out = "add a new column beside it, fill it, and drop the old one"
+        return Judgement(Outcome.REFUSED, f"{connector} sets it when a column is created", way_out)
     if change.fact in _COLUMNS:
         return _of_column(change, sides, connector)
     match change.fact:
         case Fact.FIELD_MOVED:
-            return _refused(connector, "moves no columns")
+            return _refused(connector, "cannot move columns")
         case Fact.FIELDS_REORDERED:
-            return _refused(connector, "has no FIRST and AFTER")
+            return _refused(connector, "does not support FIRST and AFTER")
         case Fact.UNIT_CHANGED if change.old is not None and change.new is not None:
             return of_another_unit(change)
     if change.new_slot is None or change.old_slot is None:
@@ -73,44 +74,45 @@ def judge(change: Change, sides: Pair | None, connector: Connector = KNOWN) -> J
     if old == new:
         return SAFE
     if _bare(old) == _bare(new):
-        return Judgement(Outcome.METADATA, f"through `schemac apply`: {connector} alters no metadata")
-    return _refused(connector, "changes no types")
+        return Judgement(Outcome.METADATA, f"through `schemac apply`: {connector} cannot alter metadata")
+    return _refused(connector, "cannot change types")
 
 
 def judge_of(version: str) -> Callable[[Change, Pair | None], Judgement]:
-    """The judge for a version of lance-spark. Raises ValueError for what is no version."""
+    """Return the judge for a version of lance-spark. Raises ValueError for what is no version."""
     return partial(judge, connector=Connector.of(version))
 
 
 def _of_property(connector: Connector) -> Judgement:
     if connector.alters_properties:
-        return Judgement(Outcome.NEW_FILES, "columns that are there keep their encodings")
-    reason = f"{connector} takes no ALTER TABLE"
-    return Judgement(Outcome.REFUSED, reason, "take lance-spark 0.5 or newer")
+        return Judgement(Outcome.NEW_FILES, "existing columns keep their encodings")
+    reason = f"{connector} does not support ALTER TABLE"
+    return Judgement(Outcome.REFUSED, reason, "use lance-spark 0.5 or newer")
 
 
 def _of_column(change: Change, sides: Pair, connector: Connector) -> Judgement:
-    """A column or member that comes, goes, or changes its name or nullability."""
+    """Return a column or member that comes, goes, or changes its name or nullability."""
     slot = change.new_slot or change.old_slot
     assert slot is not None
     if change.fact is Fact.FIELD_ADDED and not slot.is_nullable:
         reason = "a new column has no values, so it has to be optional"
         return Judgement(Outcome.REFUSED, reason, "make it optional")
     if not connector.alters_columns:
-        return _refused(connector, "alters no columns")
+        return _refused(connector, "cannot alter columns")
     if slot.parent is not None:
-        return _refused(connector, "alters columns of the top level only")
+        return _refused(connector, "can alter only top-level columns")
     if change.fact is Fact.FIELD_ADDED and _needs_properties(slot, sides):
         return _refused(connector, "ignores table properties when it adds a column")
     if change.fact is Fact.BECAME_REQUIRED:
-        reason = f"{connector} takes it if no row has null in {change.path}"
-        return Judgement(Outcome.DATA, reason, "look for nulls, and fill them first")
+        reason = f"{connector} allows it if no row has null in {change.path}"
+        return Judgement(Outcome.DATA, reason, "check for nulls, and fill them first")
     return Judgement(Outcome.METADATA, f"with {connector}")
 
 
 def _needs_properties(slot: Slot, sides: Pair) -> bool:
     """Whether DDL alone would make another column of it."""
-    return any(key != COMMENT for key in spark_column(sides.new, slot)["metadata"])
+    # The description is what the comment says.
+    return bool(spark_column(sides.new, slot)["metadata"].keys() - {COMMENT, DESCRIPTION.key})
 
 
 def _refused(connector: Connector, what: str) -> Judgement:

@@ -36,30 +36,33 @@ def _obstacles(field: LoweredField, connector: Connector) -> Iterator[tuple[str,
     if isinstance(type_, pa.BaseExtensionType):
         if type_.extension_name == "arrow.json" and field.slot.parent is None:
             yield (
-                "cannot read a JSON column, only the columns beside it",
-                "remove `lance.org/json`, or keep Spark away from the column",
+                "cannot read a JSON column; it can read the other columns",
+                "remove `lance.org/json`, or do not read the column with Spark",
             )
         type_ = type_.storage_type
     if pa.types.is_dictionary(type_):
         what = f"{_TABLE} a dictionary"
         if not connector.reads_all_units:
-            what = "reads the indices of a dictionary for its values"
+            what = "returns the indices of a dictionary instead of its values"
         yield what, "remove `arrow.apache.org/dictionaryEncoding`"
     elif pa.types.is_decimal(type_) and type_.bit_width == 256:
         yield f"{_TABLE} a decimal of 256 bits", "write a precision of at most 38, without `bitWidth: 256`"
     elif pa.types.is_duration(type_) and type_.unit != "us":
         yield f"{_TABLE} a Duration in {type_.unit}", "write `unit: Microsecond`"
     elif pa.types.is_timestamp(type_) and type_.tz is not None and _OFFSET.fullmatch(type_.tz):
-        yield f"stops the JVM at the zone {type_.tz}", "name the zone, such as `Asia/Kolkata`, or take UTC"
+        yield (
+            f"stops the JVM when it reads the zone {type_.tz}",
+            "write the name of a zone, such as `Asia/Kolkata`, or use UTC",
+        )
     elif not connector.reads_all_units:
         for is_met, what in _LATER.items():
             if is_met(type_):
-                yield f"{_TABLE} {what}", "take lance-spark 0.5 or newer"
+                yield f"{_TABLE} {what}", "use lance-spark 0.5 or newer"
 
 
 _LATER: Mapping[Callable[[Any], bool], str] = {
     lambda t: pa.types.is_time(t): "a Time",
-    lambda t: pa.types.is_timestamp(t) and t.unit != "us": "a Timestamp that does not count microseconds",
+    lambda t: pa.types.is_timestamp(t) and t.unit != "us": "a Timestamp with a unit other than Microsecond",
     lambda t: pa.types.is_float16(t): "a Float16",
     lambda t: pa.types.is_large_list(t): "a list with large offsets",
 }

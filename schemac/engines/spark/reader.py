@@ -65,17 +65,17 @@ class _MalformedError(Exception):
 
 
 def read(path: Path, report: Report) -> Imported | None:
-    """The schema of a file with a StructType's JSON."""
+    """Return the schema of a file with a StructType's JSON."""
     try:
         document = json.loads(path.read_bytes())
     except (ValueError, RecursionError) as error:
-        refuse(path, f"it is no JSON: {error}", report)
+        refuse(path, f"it is not valid JSON: {error}", report)
         return None
     return from_struct_type(document, str(path), report)
 
 
 def from_struct_type(document: Any, file: str, report: Report, notes: Notes | None = None) -> Imported | None:
-    """The schema of a StructType in its JSON form; columns without a kind are in the report."""
+    """Return the schema of a StructType in its JSON form; columns without a kind are in the report."""
     notes = notes if notes is not None else Notes()
     reader = _Reader(notes)
     fields: list[ArrowField] = []
@@ -83,21 +83,21 @@ def from_struct_type(document: Any, file: str, report: Report, notes: Notes | No
         # Half a character has a form in JSON, but no text can hold it.
         json.dumps(document, ensure_ascii=False).encode()
     except UnicodeEncodeError:
-        refuse(file, "a name or text in it is no Unicode", report)
+        refuse(file, "a name or text in it is not valid Unicode", report)
         return None
     except (TypeError, ValueError, RecursionError):
-        refuse(file, "it is no StructType: it is nested too deeply, or no JSON", report)
+        refuse(file, "it is not a StructType: it is nested too deeply, or not valid JSON", report)
         return None
     try:
         for member in _columns(document):
             try:
                 fields.append(reader.field(member, ()))
             except _UnsupportedError as error:
-                message = f"{dotted(error.path)}: no kind stands for Spark's {error}"
+                message = f"{dotted(error.path)}: there is no kind for Spark's {error}"
                 help = f"cast it first, or leave the column out with `--skip '{error.path[0]}'`"
                 report.add(UNSUPPORTED_ARROW_TYPE, message, file=file, path=dotted(error.path), help=help)
     except _MalformedError as error:
-        refuse(file, f"it is no StructType: {error}", report)
+        refuse(file, f"it is not a StructType: {error}", report)
         return None
     return Imported(lift(pa.schema(fields), file, report), notes=notes)
 
@@ -110,9 +110,9 @@ def _columns(document: Any) -> list[Any]:
 
 
 def _entry(holder: Any, key: str, wanted: Any, path: FieldPath) -> Any:
-    """An entry of a JSON object that has to be there, and of this type."""
+    """Return an entry of a JSON object that has to be there, and of this type."""
     if not isinstance(holder, dict):
-        raise _MalformedError(path, f"an object is wanted, not {_shown(holder)}")
+        raise _MalformedError(path, f"an object is expected, not {_shown(holder)}")
     if key not in holder:
         raise _MalformedError(path, f"`{key}` is missing")
     value = holder[key]
@@ -154,14 +154,14 @@ class _Reader:
         type_ = self._type(json_type, metadata, path)
         if pa.types.is_null(type_) and not nullable:
             # Spark's own `array()` is a list of these.
-            self._notes.add(path, "Spark's void may be null, whatever it says")
+            self._notes.add(path, "Spark's void may always be null, even if it is declared otherwise")
             nullable = True
         return pa.field(name, type_, nullable, self._arrow_metadata(json_type, metadata, path) or None)
 
     def _part(
         self, name: str, part: Part, holder: Any, key: str, nullable: bool, metadata: Any, path: FieldPath
     ) -> ArrowField:
-        """A list's item, a map's key or value; its metadata is a text in that of its field."""
+        """Return a list's item, a map's key or value; its metadata is a text in that of its field."""
         json_type = _entry(holder, key, (str, dict), path)
         try:
             entries = json.loads(metadata) if metadata is not None else {}
@@ -172,7 +172,7 @@ class _Reader:
         return self._field(name, json_type, nullable, entries, (*path, part))
 
     def _arrow_metadata(self, json_type: Any, metadata: dict[str, Any], path: FieldPath) -> dict[str, str]:
-        """What is not about the type: attributes under their keys, and the comment as the description."""
+        """Return what is not about the type: attributes under their keys, and the comment as the description."""
         rest = {key: value for key, value in metadata.items() if key not in TYPE_MARKS}
         comment = rest.pop("comment", None)
         if comment is not None:

@@ -72,7 +72,7 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def read(path: Path, report: Report) -> Imported | None:
-    """The schemas of a file with statements."""
+    """Return the schemas of a file with statements."""
     try:
         text = path.read_bytes().decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -82,10 +82,10 @@ def read(path: Path, report: Report) -> Imported | None:
 
 
 def from_ddl(text: str, file: str, report: Report) -> Imported | None:
-    """The schemas of CREATE TABLE statements, or of a list of columns as `StructType.fromDDL` takes it."""
+    """Return the schemas of CREATE TABLE statements, or of a list of columns as `StructType.fromDDL` takes it."""
     source = SourceText(text, file)
     if not text.isascii() and _SURROGATE.search(text):
-        refuse(file, "a name or text in it is no Unicode", report)
+        refuse(file, "a name or text in it is not valid Unicode", report)
         return None
     try:
         tables = read_script(split_words(source.content), source.content)
@@ -95,7 +95,7 @@ def from_ddl(text: str, file: str, report: Report) -> Imported | None:
     names = _names(tables)
     for table, name in zip(tables, names, strict=True):
         if name is not None and [n.casefold() for n in names if n is not None].count(name.casefold()) > 1:
-            reason = f"it makes the table {'.'.join(table.name)} more than once; keep one of the statements"
+            reason = f"it creates the table {'.'.join(table.name)} more than once; keep one of the statements"
             refuse(file, reason, report, source=source, span=table.name_span)
             return None
     found = [_imported(table, name, file, report) for table, name in zip(tables, names, strict=True)]
@@ -175,18 +175,18 @@ def _column(column: ColumnText, holder: FieldPath, notes: Notes) -> SparkJson:
 
 
 def _type(written: TypeText, path: FieldPath, notes: Notes) -> Any:
-    """A type as Spark's JSON has it."""
+    """Return a type as Spark's JSON has it."""
     if written.head == "struct":
         return {
             "type": "struct",
             "fields": [_column(member, path, notes) for member in written.arguments],
         }
     if written.head == "array":
-        notes.add(path, "DDL cannot say whether items may be null")
+        notes.add(path, "DDL cannot express whether items may be null")
         item = _type(written.types[0], (*path, Part.ITEM), notes)
         return {"type": "array", "elementType": item, "containsNull": True}
     if written.head == "map":
-        notes.add(path, "DDL cannot say whether values may be null")
+        notes.add(path, "DDL cannot express whether values may be null")
         key = _type(written.types[0], (*path, Part.KEY), notes)
         value = _type(written.types[1], (*path, Part.VALUE), notes)
         return {"type": "map", "keyType": key, "valueType": value, "valueContainsNull": True}
@@ -215,7 +215,7 @@ def _take_properties(columns: list[SparkJson], properties: dict[str, str]) -> di
 
 
 def _fitting(marks: dict[str, str], type_: Any) -> SparkJson:
-    """The marks that mean something for a type; lance-spark refuses or ignores the others."""
+    """Return the marks that mean something for a type; lance-spark refuses or ignores the others."""
     taken: SparkJson = {}
     is_of_floats = isinstance(type_, dict) and type_.get("elementType") in ("float", "double")
     if is_of_floats and _is_length(marks.get(VECTOR_SIZE)):

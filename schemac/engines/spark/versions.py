@@ -23,13 +23,15 @@ class Connector:
 
     @classmethod
     def of(cls, text: str) -> "Connector":
-        """The version of a text such as `0.4.0`. Raises ValueError."""
+        """Return the version of a text such as `0.4.0`. Raises ValueError."""
         if text != NEXT and not _FORM.fullmatch(text):
-            raise ValueError(f"`{text}` is no version of lance-spark; write one such as 0.4.0, or `{NEXT}`")
+            raise ValueError(
+                f"`{text}` is not a version of lance-spark; write one such as 0.4.0, or `{NEXT}`"
+            )
         connector = cls(text)
         if text != NEXT and connector._number > cls(NEWEST_KNOWN)._number:
             raise ValueError(
-                f"nothing is known here of lance-spark {text}; write a version up to {NEWEST_KNOWN}, or `{NEXT}`"
+                f"schemac does not know lance-spark {text}; write a version up to {NEWEST_KNOWN}, or `{NEXT}`"
             )
         return connector
 

@@ -3,7 +3,9 @@
 Layer: source.
 Shape: one Markdown file a code: a title with code and slug, what it means and why, then fenced examples. The
 fence of an example says what it is: `yaml wrong` and `yaml right` for manifests, `toml`, `pipeline` and `shell`
-likewise. `losses/<target>.md` is written by `tests/losses`. In an example of bytes that no text has, `\\xNN` stands for a byte (`bytes wrong`).
+likewise; `run` is a pipeline that has to run to its end to show the code, `python` a program with a Spark session `spark`, `log` a
+text of Spark. A fence such as `csv rides.csv` is a file that the examples read; one of `lance` or `parquet` has rows as JSON
+lines. `rules/<rule>.md` has a rule of the quarantine, with a record or a run that breaks it. `losses/<target>.md` is written by `tests/losses`. In an example of bytes that no text has, `\\xNN` stands for a byte (`bytes wrong`).
 """
 
 import re
@@ -14,6 +16,7 @@ from schemac.source.diagnostic import Code
 
 PAGES = Path(__file__).parent
 _FENCE = re.compile(r"^```(\w+) (wrong|right)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+_FILE = re.compile(r"^```(\w+) ([\w./=-]*\.[\w./=-]+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +25,15 @@ class Example:
 
     language: str
     is_right: bool
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class ExampleFile:
+    """A file that the examples of a page read."""
+
+    format: str
+    path: str
     text: str
 
 
@@ -36,12 +48,23 @@ class Page:
         """All examples, in their order."""
         return tuple(Example(m[1], m[2] == "right", m[3]) for m in _FENCE.finditer(self.text))
 
+    @property
+    def files(self) -> tuple[ExampleFile, ...]:
+        """The files that the examples read."""
+        return tuple(ExampleFile(*m.groups()) for m in _FILE.finditer(self.text))
+
 
 def read_page(code: Code) -> Page:
-    """The page of a code."""
+    """Return the page of a code."""
     return Page((PAGES / f"{code.id}.md").read_text(encoding="utf-8"))
 
 
+def rule_pages() -> dict[str, Page]:
+    """Give the page of each rule that the quarantine of a pipeline names."""
+    files = sorted((PAGES / "rules").glob("*.md"))
+    return {file.stem: Page(file.read_text(encoding="utf-8")) for file in files}
+
+
 def loss_pages() -> dict[str, str]:
-    """The text about each target's losses."""
+    """Return the text about each target's losses."""
     return {file.stem: file.read_text(encoding="utf-8") for file in sorted((PAGES / "losses").glob("*.md"))}

@@ -44,9 +44,9 @@ def apply_plan(made: Plan, report: Report, progress: Progress, rewrite: Rewriter
                 return True
         report.add(
             TABLE_CHANGED,
-            f"{name} is written to faster than its new columns are made",
+            f"{name} gets new rows faster than its new columns can be written",
             file=name,
-            help=f"run the command again when less is written; {run.state}",
+            help=f"run the command again at a time with fewer writes; {run.state}",
         )
     except _StoppedError:
         pass
@@ -151,7 +151,7 @@ class _Run:
         return fragments
 
     def with_new_columns(self, fragment: Any) -> Any:
-        """A fragment's metadata with the file that was made for it."""
+        """Return a fragment's metadata with the file that was made for it."""
         layout = self.plan.layout
         roots = layout.roots(data_of(fragment.metadata))
         file = self.made.find(fragment, _titles(roots)) if roots else None
@@ -181,13 +181,13 @@ class _Run:
             entries[IDS_KEY] = note_ids(layout.sides.new, names, layout.numbers)
         if not entries:
             return version + 1
-        self.progress("note what is to come", 0, 1)
+        self.progress("note the coming steps", 0, 1)
         newest.update_config(entries)
-        self.progress("note what is to come", 1, 1)
+        self.progress("note the coming steps", 1, 1)
         return version + 2
 
     def going(self, dataset: Any) -> list[Index]:
-        """The indices of a version that go with their fields, and whose fields are somewhere afterwards."""
+        """Return the indices of a version that go with their fields, and whose fields are somewhere afterwards."""
         table, sides = self.plan.table, self.plan.sides
         found = [table.with_field(index) for index in indices_of(dataset)]
         return [i for i in found if is_going(i, table, self.plan.target) and path_after(i, sides) is not None]
@@ -203,7 +203,7 @@ class _Run:
         now.update_config({INDICES_KEY: json.dumps(list(waiting.values()))})
 
     def waiting(self, dataset: Any) -> list[dict[str, Any]]:
-        """The indices that are noted."""
+        """Return the indices that are noted."""
         found: list[dict[str, Any]] = json.loads(dataset.config().get(INDICES_KEY) or "[]")
         return found
 

@@ -12,7 +12,7 @@ from schemac.engines.lance.tables.apply import apply_plan
 from schemac.engines.lance.tables.live_table import LanceTable, is_held, open_table
 from schemac.engines.lance.tables.plan import Plan, plan
 from schemac.engines.lance.tables.steps import Rewrite
-from schemac.engines.lance.tables.verify import report_drift, wanted_of
+from schemac.engines.lance.tables.verify import report_drift
 from schemac.evolution.side import Side
 from schemac.evolution.tables import Done, PlanLine, PlannedChange, Progress, TableChange, Tables
 from schemac.identity.lock import LockedDataset
@@ -46,7 +46,7 @@ class LanceTables(Tables):
         """Report how a table differs from a schema."""
         table = open_table(path, locked, report) if is_held(wanted, report) else None
         if table is not None:
-            report_drift(table, wanted_of(table, wanted), report)
+            report_drift(table, wanted, report)
 
 
 class _PlannedLance(PlannedChange):
@@ -69,7 +69,7 @@ class _PlannedLance(PlannedChange):
         self.rows_rewritten = made.table.row_count if written else 0
         if written:
             rows = f"{made.table.row_count:,} rows"
-            self.question = f"{', '.join(written)}: written anew for {rows}. Go on?"
+            self.question = f"{', '.join(written)}: will be rewritten for {rows}. Continue?"
 
     def apply(self, report: Report, progress: Progress, rewrite: Any = None) -> Done | None:
         """Carry all steps out on the table."""

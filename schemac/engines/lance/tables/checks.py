@@ -16,9 +16,9 @@ from schemac.engines.lance.tables.filters import column_name, misfit_filter, nul
 from schemac.engines.lance.tables.stages import casts_of
 from schemac.engines.lance.tables.steps import Check, Subject
 from schemac.engines.lance.view import words
+from schemac.evolution.castability import can_be_rounded, why_misfit
 from schemac.evolution.changes import Change, Fact
 from schemac.evolution.clocks import clock_of
-from schemac.evolution.fit import can_be_rounded, why_misfit
 from schemac.evolution.side import Pair
 from schemac.evolution.verdict import Judgement, Outcome
 from schemac.logical.slots import Slot, preorder
@@ -33,7 +33,7 @@ def checks(
     judged: Sequence[tuple[Change, Judgement]],
     rounded: frozenset[str],
 ) -> Iterator[Check]:
-    """What has to be asked of the data, each question once; values go by these ways from one side to the other."""
+    """Yield what has to be asked of the data, each question once; values go by these ways from one side to the other."""
     seen: set[tuple[str, Subject]] = set()
     for change, judgement in judged:
         slot, before = change.new_slot, change.old_slot
@@ -48,7 +48,7 @@ def checks(
 def _checks(
     fact: Fact, sides: Pair, before: Slot, slot: Slot, rounded: frozenset[str], ways: Sequence[Pair]
 ) -> Iterator[Check]:
-    nulls = "no null may be there"
+    nulls = "it may not be null"
     if fact is Fact.BECAME_REQUIRED:
         if words(sides.new)[slot]:
             # Lance does not know whether the items of a vector may be null.
@@ -81,16 +81,12 @@ def report_pointless_rounding(rounded: frozenset[str], ways: Sequence[Pair], rep
             help = (
                 f"did you mean `--allow-rounding {near}`?"
                 if near
-                else "give the path of a field as it is now called"
+                else "give the path of a field with its current name"
             )
-            report.add(
-                POINTLESS_ROUNDING, f"there is no field {name} whose values could be rounded", help=help
-            )
+            report.add(POINTLESS_ROUNDING, f"there is no field {name} to round", help=help)
         elif not any(is_roundable(casts_of(inner, ways)) for inner in preorder([slot])):
-            message = (
-                f"nothing is rounded in {name}: its values keep their type, or have no nearest one in the new"
-            )
-            report.add(POINTLESS_ROUNDING, message, help=f"leave out `--allow-rounding {name}`")
+            message = f"no value of {name} is rounded: its type does not change, or the new type has no nearest values"
+            report.add(POINTLESS_ROUNDING, message, help=f"remove `--allow-rounding {name}`")
 
 
 def is_roundable(casts: Iterable[tuple[Slot, Slot]]) -> bool:
@@ -99,35 +95,35 @@ def is_roundable(casts: Iterable[tuple[Slot, Slot]]) -> bool:
 
 
 def _question(before: Slot, slot: Slot, rounded: str) -> str:
-    """What is asked of the values of one cast; `rounded` is the name that lets them be rounded, if there is one."""
+    """Return what is asked of the values of one cast; `rounded` is the name that lets them be rounded, if there is one."""
     title = slot.type.title()
     question = f"every value has to fit {title}"
     is_rounded = bool(rounded) and can_be_rounded(before.type, slot.type)
     if is_rounded and slot.type.kind in ("Date", "Time", "Timestamp", "Duration"):
-        question = (
-            f"what is finer than {title} is cut off, as --allow-rounding {rounded} says; the rest has to fit"
-        )
+        question = f"values are truncated to {title}, as --allow-rounding {rounded} allows, and have to fit after that"
     elif is_rounded:
-        question = f"values are rounded to the nearest {title}, as --allow-rounding {rounded} says; each has to be in its range"
+        question = f"values are rounded to the nearest {title}, as --allow-rounding {rounded} allows, and have to be in its range"
     clock = clock_of(before, slot)
     is_about_zones = (
         "timezone" in type(before.type).model_fields or "timezone" in type(slot.type).model_fields
     )
-    return f"{question}, by a clock in {clock}" if clock and is_about_zones else question
+    return f"{question}, read by a clock in {clock}" if clock and is_about_zones else question
 
 
 def reason_of(before: Slot, slot: Slot) -> str:
-    """What is wrong with values, where there is more to say than that they do not fit."""
+    """Return what is wrong with values, where there is more to say than that they do not fit."""
     clock = clock_of(before, slot)
     new: Any = slot.type
     if before.type.kind == "String" and new.kind == "Timestamp" and not clock:
         if new.timezone is None:
-            return f"; a text with an offset is an instant; say with `{CLOCK_ZONE.key}` which clock is to read it"
-        return f"; a text without an offset is the reading of a clock; say with `{CLOCK_ZONE.key}` of which"
+            return f"; a text with an offset is an instant; set `{CLOCK_ZONE.key}` to the zone of the clock that should show it"
+        return f"; a text without an offset is the reading of a clock; set `{CLOCK_ZONE.key}` to the zone of that clock"
     if clock and clock != "UTC" and new.kind in ("Date", "Time"):
-        reason = f"{why_misfit(before.type, new)}, by a clock in {clock}"
+        reason = f"{why_misfit(before.type, new)}, read by a clock in {clock}"
     elif clock and clock != "UTC" and before.type.kind != "String":
-        reason = f"a clock in {clock} shows some readings never, or twice, and years beyond 1 to 9999 have no clock"
+        reason = (
+            f"a clock in {clock} shows some times never or twice, and years outside 1 to 9999 are not covered"
+        )
     else:
         reason = why_misfit(before.type, slot.type)
     return f"; {reason}" if reason else ""

@@ -8,6 +8,7 @@ Errors: ValueError with the field and the values that do not fit.
 """
 
 from collections.abc import Callable, Collection, Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -18,17 +19,20 @@ from schemac.attributes.lance import JSON
 from schemac.engines.lance.tables.casts.cast import cast, check_json
 from schemac.engines.lance.tables.casts.shown import shown
 from schemac.engines.lance.tables.casts.wanted import Wanted
+from schemac.engines.lance.tables.maps import Entries, joining_cast, made_equal
 from schemac.evolution.clocks import clock_of
 from schemac.evolution.side import Pair
 from schemac.logical.slots import Slot, is_in_structs, preorder
 from schemac.physical.field import LoweredField
 
-Told = Callable[[Slot, Any, Any], None]
-"""Gets a field of the new schema, its old values, and as a numpy array of truths which of them do not fit."""
+Told = Callable[[Slot, Any, Any, str], None]
+"""Gets a field of the new schema, its old values, as a numpy array of truths which of them do not fit, and why, where it is not
+the value alone."""
+BECOME_EQUAL = "keys of one map would become equal"
 
 
 def values_of(slot: Slot, batch: pa.RecordBatch) -> pa.Array:
-    """The values of a slot that stands in structs only; null where a struct around it is null."""
+    """Return the values of a slot that stands in structs only; null where a struct around it is null."""
     if slot.parent is None:
         return batch.column(str(slot.segment))
     return pc.struct_field(values_of(slot.parent, batch), str(slot.segment))
@@ -38,6 +42,7 @@ class Conversion:
     """Builds the arrays of new slots out of batches with the old schema."""
 
     def __init__(self, sides: Pair, rounded: Collection[str] = (), told: Told | None = None) -> None:
+        self._sides = sides
         self._before = sides.before
         self._rounded = frozenset(rounded)
         self._told = told or _refuse
@@ -45,13 +50,13 @@ class Conversion:
         self._new = _by_slot(sides.new.lowered.fields)
 
     def build(self, slot: Slot, batch: pa.RecordBatch) -> pa.Array:
-        """The values of a slot that is a column, or stands in structs only."""
+        """Return the values of a slot that is a column, or stands in structs only."""
         old = self._before.get(slot)
         source = values_of(old, batch) if old is not None else None
         return self._array(slot, old, source, len(batch), batch)
 
     def sources(self, slot: Slot) -> set[str]:
-        """The old columns that a slot's values come from."""
+        """Return the old columns that a slot's values come from."""
         found: set[str] = set()
         stack = [slot]
         while stack:
@@ -93,9 +98,9 @@ class Conversion:
             found = found.dictionary_encode().cast(stored)
         return pa.ExtensionArray.from_storage(type_, found) if stored is not type_ else found
 
-    def _tell(self, slot: Slot, values: Any, misfits: Any) -> None:
+    def _tell(self, slot: Slot, values: Any, misfits: Any, why: str = "") -> None:
         if misfits.any():
-            self._told(slot, values, misfits)
+            self._told(slot, values, misfits, why)
 
     def _struct(
         self, slot: Slot, old: Slot | None, source: Any, length: int, batch: pa.RecordBatch | None
@@ -137,24 +142,20 @@ class Conversion:
         return array.from_arrays(offsets, items, type=type_, mask=source.is_null())
 
     def _map(self, slot: Slot, old: Slot, source: Any, type_: Any) -> pa.Array:
+        """Return maps; one whose keys do not fit, or become equal, is null."""
         key, value = slot.children
-        whole = source if source.null_count == 0 and source.offset == 0 else pa.concat_arrays([source])
-        offsets = whole.offsets
-        start, end = offsets[0].as_py(), offsets[-1].as_py()
-        keys, items = whole.keys.slice(start, end - start), whole.items.slice(start, end - start)
-        keys = self._array(key, self._before.get(key), keys, len(keys), None)
-        items = self._array(value, self._before.get(value), items, len(items), None)
-        lengths = pc.fill_null(pc.subtract(offsets[1:], offsets[:-1]), 0)
-        lengths = pc.if_else(source.is_valid(), lengths, pa.scalar(0, lengths.type))
-        if source.null_count and pc.sum(lengths).as_py() != len(keys):
-            raise ValueError(f"{slot.title}: a null map holds entries")
-        rebuilt = pa.MapArray.from_arrays(_offsets(lengths, is_large=False), keys, items, type=type_)
-        if not source.null_count:
-            return rebuilt
-        bits = source.is_valid().buffers()[1]
-        entries = rebuilt.buffers()[1]
-        child = pa.StructArray.from_arrays([keys, items], fields=[type_.key_field, type_.item_field])
-        return pa.Array.from_buffers(type_, len(source), [bits, entries], children=[child])
+        entries = Entries.of(source)
+        keys = self._array(key, self._before.get(key), entries.keys, len(entries.keys), None)
+        items = self._array(value, self._before.get(value), entries.items, len(entries.items), None)
+        wrong = np.asarray(keys.is_null().to_numpy(zero_copy_only=False))
+        cast_slot = joining_cast(key, self._sides)
+        if cast_slot is not None:
+            twins = made_equal(entries.maps, entries.keys, keys)
+            self._tell(cast_slot, entries.keys, twins, BECOME_EQUAL)
+            wrong = wrong | twins
+        whole = np.ones(len(source), bool)
+        whole[entries.maps[wrong]] = False
+        return replace(entries, keys=keys, items=items).where(whole).to_array(type_)
 
 
 def _nulls(length: int, type_: Any) -> pa.Array:
@@ -169,7 +170,7 @@ def _nulls(length: int, type_: Any) -> pa.Array:
 
 
 def _filled(items: Any, vectors: Any, size: int) -> pa.Array:
-    """The items of vectors, with something under the null ones, where Lance wants no nulls."""
+    """Return the items of vectors, with something under the null ones, where Lance wants no nulls."""
     if not vectors.null_count or items.type.num_fields or not _is_of_fixed_width(items.type):
         return items
     blank = pa.Array.from_buffers(items.type, 1, [None, pa.py_buffer(bytes(64))])
@@ -184,7 +185,7 @@ def _is_of_fixed_width(type_: Any) -> bool:
 
 
 def _flat(source: Any, size: int | None) -> pa.Array:
-    """The items of lists that are not null; of vectors, also those of null ones, which take their room."""
+    """Return the items of lists that are not null; of vectors, also those of null ones, which take their room."""
     if size is None:
         return source.flatten()
     if pa.types.is_fixed_size_list(source.type):
@@ -215,13 +216,13 @@ def is_named(slot: Slot, names: Collection[str]) -> bool:
     return False
 
 
-def _refuse(slot: Slot, values: Any, misfits: Any) -> None:
+def _refuse(slot: Slot, values: Any, misfits: Any, why: str) -> None:
     first = shown(values.filter(pa.array(misfits)).slice(0, 1))[0]
-    raise ValueError(f"{slot.title}: {first} does not fit {slot.type.title()}")
+    raise ValueError(f"{slot.title}: {first} does not fit {slot.type.title()}{why and f'; {why}'}")
 
 
 def _plain(values: Any) -> Any:
-    """The values without an extension type, and not in a dictionary."""
+    """Return the values without an extension type, and not in a dictionary."""
     values = values.storage if isinstance(values.type, pa.BaseExtensionType) else values
     return values.dictionary_decode() if pa.types.is_dictionary(values.type) else values
 

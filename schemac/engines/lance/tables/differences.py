@@ -8,6 +8,7 @@ Source: `reference` of the Lance format: ids, types, nullability, encodings and 
 
 import json
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from types import MappingProxyType
 from typing import Any
 
 import pyarrow as pa
@@ -20,8 +21,6 @@ from schemac.attributes.odf import DESCRIPTION
 from schemac.engines.lance.tables.wording import entry_name, entry_words, type_pair
 
 NAME, ID, PARENT, TYPE, NULLABLE, ENCODING, EXTENSION, METADATA = 2, 3, 4, 5, 6, 7, 9, 10
-IGNORED = {8}
-IDENTITY = {ID, PARENT}
 _SAID_BY_METADATA = {EXTENSION, 12, 13, 14, 15}
 """Fields of a message that repeat entries of its metadata."""
 STEERING = frozenset({own.TARGETS_OF.key, own.RENAMED_FROM.key, STORAGE_VERSION.key})
@@ -31,7 +30,7 @@ Message = dict[int, Any]
 
 
 def lance_fields_of(schema: pa.Schema) -> list[bytes]:
-    """The messages that Lance itself makes of an Arrow schema."""
+    """Return the messages that Lance itself makes of an Arrow schema."""
     from lance.schema import LanceSchema
 
     return _messages(LanceSchema.from_pyarrow(schema))[1]
@@ -45,18 +44,34 @@ def _messages(schema: Any) -> tuple[dict[str, bytes], list[bytes]]:
 
 
 def differences(
-    expected: Iterable[bytes], actual: Any, *, metadata: dict[str, bytes] | None = None, ids: bool = True
+    expected: Iterable[bytes],
+    actual: Any,
+    *,
+    metadata: dict[str, bytes] | None = None,
+    ids: bool = True,
+    same: Mapping[int, int] = MappingProxyType({}),
 ) -> tuple[str, ...]:
-    """How a table's Lance schema differs from what is expected; `ids=False` compares by path only."""
+    """How a table's Lance schema differs from what is expected; `ids=False` compares by path only.
+
+    `same` has the ids of expected fields, and under which ids the table has these fields, as far as it is known.
+    """
     actual_metadata, actual_fields = _messages(actual)
     wanted, found = _by_path(expected), _by_path(actual_fields)
-    here = _namesakes(wanted, found, by_id=ids)
+    here = _namesakes(wanted, found, same, by_id=ids)
     lines = [f"`{path}` is missing" for path in _outermost(wanted, here)]
     lines += [f"`{path}` is not expected" for path in _outermost(found, here.values())]
+    moved: set[str] = set()
     for path, place in here.items():
-        if wanted[path][NAME] != found[place][NAME]:
+        above = _above(path, wanted[path])
+        if here.get(above, above) != _above(place, found[place]) or (above and above not in here):
+            lines.append(f"a field moved from `{place}` in the table to `{path}` in the schema")
+            moved.add(path)
+        elif wanted[path].get(NAME) != found[place].get(NAME):
             lines.append(f"`{path}` is called `{place}` in the table")
-        lines += _field_differences(path, wanted[path], found[place], ids=ids)
+        if above in moved:
+            moved.add(path)
+        # What is moved is written anew, under other ids.
+        lines += _field_differences(path, wanted[path], found[place], ids=ids and path not in moved)
     if not lines and [here[path] for path in wanted] != list(found):
         lines.append(f"fields are in another order: {', '.join(found)}")
     if metadata is not None:
@@ -67,19 +82,31 @@ def differences(
 
 
 def _outermost(fields: Mapping[str, Message], known: Collection[str]) -> Iterator[str]:
-    """The fields that are not known; what is inside one of them goes without saying."""
+    """Yield the fields that are not known; what is inside one of them goes without saying."""
     for path, message in fields.items():
-        above = path[: -len(_text(message.get(NAME))) - 1]
+        above = _above(path, message)
         if path not in known and (not above or above in known):
             yield path
 
 
-def _namesakes(wanted: Mapping[str, Message], found: Mapping[str, Message], *, by_id: bool) -> dict[str, str]:
-    """The path in the table of each expected field; one that has another name there is known by its id."""
-    here = {path: path for path in wanted if path in found}
+def _above(path: str, message: Message) -> str:
+    """Return the path of what a field is in; empty for a column."""
+    return path[: -len(_text(message.get(NAME))) - 1]
+
+
+def _namesakes(
+    wanted: Mapping[str, Message], found: Mapping[str, Message], same: Mapping[int, int], *, by_id: bool
+) -> dict[str, str]:
+    """Return the path in the table of each expected field; one that has another name there is known by its id."""
+    by_number = {message.get(ID, 0): path for path, message in found.items()}
+    numbers = {path: same.get(message.get(ID, 0)) for path, message in wanted.items()}
+    here = {path: by_number[n] for path, n in numbers.items() if n is not None and n in by_number}
+    taken = set(here.values())
+    here |= {path: path for path in wanted if path in found and path not in here and path not in taken}
     if by_id:
         # A number alone may be a coincidence.
-        others = {(found[path].get(ID, 0), found[path].get(TYPE)): path for path in found if path not in here}
+        taken = set(here.values())
+        others = {(m.get(ID, 0), m.get(TYPE)): path for path, m in found.items() if path not in taken}
         for path, message in wanted.items():
             other = others.get((message.get(ID, 0), message.get(TYPE)))
             if path not in here and other is not None:
@@ -106,7 +133,7 @@ def _field_differences(path: str, wanted: Message, found: Message, *, ids: bool)
         here, there = type_pair(_text(found.get(TYPE)), _text(wanted.get(TYPE)))
         yield f"`{path}` is {here} in the table, and {there} in the schema"
     elif wanted.get(ENCODING) != found.get(ENCODING):
-        yield f"`{path}` is written in another encoding than the schema asks for"
+        yield f"`{path}` is stored with another encoding than the schema asks for"
     if wanted.get(NULLABLE) != found.get(NULLABLE):
         may = "may be null" if found.get(NULLABLE) else "may not be null"
         yield f"`{path}` {may} in the table, and {'may not' if found.get(NULLABLE) else 'may'} in the schema"
@@ -118,7 +145,7 @@ def _field_differences(path: str, wanted: Message, found: Message, *, ids: bool)
     told = tuple(_entry_differences(ours, _with_description(theirs, ours)))
     yield from (f"`{path}`: {line}" for line in told)
     if not told and any(wanted.get(number) != found.get(number) for number in _SAID_BY_METADATA):
-        yield f"`{path}`: its marks of keys and extension types are not those of its metadata"
+        yield f"`{path}`: its flags for keys and extension types do not match its metadata"
 
 
 def _entry_differences(wanted: Mapping[str, bytes], found: Mapping[str, bytes]) -> Iterator[str]:
@@ -133,13 +160,13 @@ def _entry_differences(wanted: Mapping[str, bytes], found: Mapping[str, bytes]) 
 
 
 def _settled(metadata: Mapping[bytes, bytes]) -> dict[str, bytes]:
-    """The metadata without what steers the build, and without the marks that lance-spark leaves beside the type."""
+    """Return the metadata without what steers the build, and without the marks that lance-spark leaves beside the type."""
     texts = {_text(key): value for key, value in metadata.items()}
     return {key: value for key, value in texts.items() if key not in STEERING | TYPE_MARKS}
 
 
 def _with_description(found: dict[str, bytes], wanted: Mapping[str, bytes]) -> dict[str, bytes]:
-    """The comment of a column that lance-spark made is its description."""
+    """Return the comment of a column that lance-spark made is its description."""
     comment = found.get(COMMENT)
     if comment is None or COMMENT in wanted:
         return found
@@ -165,7 +192,7 @@ def _by_path(fields: Iterable[bytes]) -> dict[str, Message]:
 
 
 def decode_field(raw: bytes) -> Message:
-    """A field message as numbers and bytes; metadata as a dictionary."""
+    """Return a field message as numbers and bytes; metadata as a dictionary."""
     message: Message = {}
     for number, value in _wire(raw):
         if number == 10:

@@ -13,15 +13,15 @@ import pyarrow as pa
 
 from schemac.evolution.clocks import clock_of
 from schemac.evolution.side import Pair, Side
+from schemac.kinds.units import UNITS_BY_ARROW
 from schemac.logical.slots import Slot, is_in_structs
 
 _PLAIN_NAME = re.compile(r"[a-z_][a-z0-9_]*")
-_UNITS = {"s": "Second", "ms": "Millisecond", "us": "Microsecond", "ns": "Nanosecond"}
 _NUMBERS = re.compile(r"U?Int\d+|Float\d+|Decimal|Bool")
 
 
 def misfit_filter(sides: Pair, before: Slot, slot: Slot) -> str:
-    """Finds the rows whose value, brought into the new type and back, is another; empty where Lance cannot say it."""
+    """Find the rows whose value, brought into the new type and back, is another; empty where Lance cannot say it."""
     old, new = _arrow(sides.old, before), _arrow(sides.new, slot)
     if not is_in_structs(before) or not _is_asked_alike(before, slot):
         return ""
@@ -36,7 +36,7 @@ def misfit_filter(sides: Pair, before: Slot, slot: Slot) -> str:
 
 
 def null_filter(before: Slot) -> str:
-    """Finds the rows where a field is null and what is around it is not; empty inside lists and maps."""
+    """Find the rows where a field is null and what is around it is not; empty inside lists and maps."""
     if not is_in_structs(before):
         return ""
     around = f"{column_name(before.parent)} IS NOT NULL AND " if before.parent is not None else ""
@@ -44,12 +44,12 @@ def null_filter(before: Slot) -> str:
 
 
 def row_filter(ids: Sequence[int]) -> str:
-    """Finds rows by Lance's ids of them."""
+    """Find rows by Lance's ids of them."""
     return f"_rowid IN ({', '.join(map(str, ids))})"
 
 
 def column_name(slot: Slot) -> str:
-    """A field as Lance writes its path."""
+    """Return a field as Lance writes its path."""
     words = [str(segment) for segment in slot.path]
     return ".".join(word if _PLAIN_NAME.fullmatch(word) else f"`{word}`" for word in words)
 
@@ -73,9 +73,9 @@ def _word(type_: Any) -> str:
     """DataFusion's word for a plain type; empty where none is known."""
     if pa.types.is_timestamp(type_):
         zone = f'Some("{type_.tz}")' if type_.tz else "None"
-        return f"Timestamp({_UNITS[type_.unit]}, {zone})"
+        return f"Timestamp({UNITS_BY_ARROW[type_.unit]}, {zone})"
     if pa.types.is_duration(type_):
-        return f"Duration({_UNITS[type_.unit]})"
+        return f"Duration({UNITS_BY_ARROW[type_.unit]})"
     if pa.types.is_decimal(type_):
         return f"Decimal{type_.bit_width}({type_.precision}, {type_.scale})"
     return _WORDS.get(str(type_), "")

@@ -11,14 +11,17 @@ from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from schemac.attributes.lance import STORAGE_VERSION
+from schemac.attributes.own import CLOCK_ZONE
 from schemac.engines.lance import judge as engine
 from schemac.engines.lance._generated.lance import file_pb2 as pb
 from schemac.engines.lance.artifact import to_message
+from schemac.engines.lance.nodes import NAME, lance_ids
+from schemac.engines.lance.numbering import number_nodes
 from schemac.engines.lance.tables.checks import checks, report_pointless_rounding
 from schemac.engines.lance.tables.differences import differences
 from schemac.engines.lance.tables.fields import lance_schema, paths
 from schemac.engines.lance.tables.layout import Layout
-from schemac.engines.lance.tables.live_table import LanceTable, is_held, limits_of
+from schemac.engines.lance.tables.live_table import LanceTable, has_rows, is_held, limits_of
 from schemac.engines.lance.tables.stages import pair_by_ids, stages
 from schemac.engines.lance.tables.steps import (
     MARK,
@@ -33,11 +36,12 @@ from schemac.engines.lance.tables.steps import (
 )
 from schemac.engines.lance.view import words
 from schemac.evolution.changes import TYPE_FACTS, Change, Fact
+from schemac.evolution.clocks import clock_of
 from schemac.evolution.diff import diff_of, slot_title
 from schemac.evolution.side import Pair, Side
 from schemac.evolution.verdict import Judgement, Outcome
 from schemac.identity.lock import Numbers
-from schemac.identity.numbering import Highest, Old, number
+from schemac.identity.numbering import Former, Old
 from schemac.logical.slots import Slot, preorder
 from schemac.source.catalogue import LANCE_STORAGE_VERSION, REFUSED_CHANGE, UNUSABLE_TABLE
 from schemac.source.report import Report
@@ -47,8 +51,8 @@ _S = TypeVar("_S", bound=Step)
 _DETAILS = {
     Fact.FIELD_DROPPED: "drops {path}",
     Fact.FIELD_RENAMED: "renames {old} to {new}",
-    Fact.FIELDS_REORDERED: "puts the fields in their new order",
-    Fact.BECAME_OPTIONAL: "lets {path} be null",
+    Fact.FIELDS_REORDERED: "reorders the fields",
+    Fact.BECAME_OPTIONAL: "makes {path} optional",
     Fact.BECAME_REQUIRED: "makes {path} required",
 }
 
@@ -82,18 +86,18 @@ class Plan:
         return not self.steps
 
     def of(self, kind: type[_S]) -> list[_S]:
-        """The steps of one kind."""
+        """Return the steps of one kind."""
         return [step for step in self.steps if isinstance(step, kind)]
 
 
 def plan(table: LanceTable, new: Side, report: Report, rounded: frozenset[str] = frozenset()) -> Plan | None:
-    """The plan for a table; None after saying why there is none."""
+    """Return the plan for a table; None after saying why there is none."""
     if table.unknown:
         report.add(
             UNUSABLE_TABLE,
             f"{table.name} has fields that the lock does not know: {', '.join(table.unknown)}",
             file=table.name,
-            help="start from the table as it is: schemac import " + table.name,
+            help="start from the table as it is now: schemac import " + table.name,
         )
         return None
     if not is_held(new, report):
@@ -101,7 +105,10 @@ def plan(table: LanceTable, new: Side, report: Report, rounded: frozenset[str] =
     sides = pair_by_ids(table.side, new)
     changes = diff_of(sides)
     ways = stages(sides)
-    judged = list(_judged(sides, ways, changes)) if table.row_count else []
+    is_filled = has_rows(table, report)
+    if is_filled is None:
+        return None
+    judged = list(_judged(sides, ways, changes)) if is_filled else []
     for change, judgement in judged:
         if judgement.outcome is Outcome.REFUSED:
             _refuse(change, judgement, table, report)
@@ -128,24 +135,24 @@ def plan(table: LanceTable, new: Side, report: Report, rounded: frozenset[str] =
 
 
 def _layout(table: LanceTable, sides: Pair) -> Layout:
-    """What the table gets, in files of its version."""
+    """Return what the table gets, in files of its version."""
     numbers = numbers_for(table, sides.new)
     layout = Layout(sides, table.fields, table.stale, numbers, _target(table, sides, numbers))
     if (table.storage_version or "2.1") >= "2.1":
         return layout
     # Version 2.0 lists structs and lists among the fields of each file, and Lance lets none stand in two of them.
     parts = {slot.column for data in table.data for slot in layout.roots(data) if slot.parent is not None}
-    highest = max([table.highest_id, *(id for own in numbers.values() for id in own.lance)])
+    highest = max([table.highest_id, *(id for own in numbers.values() for id in lance_ids(own))])
     renewed = dict(numbers)
     for slot in preorder([column for column in sides.new.dataset.columns if column in parts]):
-        count = len(numbers[slot].lance)
-        renewed[slot] = replace(numbers[slot], lance=tuple(range(highest + 1, highest + 1 + count)))
+        count = len(lance_ids(numbers[slot]))
+        renewed[slot] = numbers[slot].with_value(NAME, tuple(range(highest + 1, highest + 1 + count)))
         highest += count
     return replace(layout, numbers=renewed, target=_target(table, sides, renewed))
 
 
 def _target(table: LanceTable, sides: Pair, numbers: Mapping[Slot, Numbers]) -> pb.Schema:
-    """What the table's schema is afterwards."""
+    """Return what the table's schema is afterwards."""
     message = to_message(sides.new.lowered, numbers)
     if not table.notes_its_version:
         # The files say it themselves.
@@ -154,45 +161,58 @@ def _target(table: LanceTable, sides: Pair, numbers: Mapping[Slot, Numbers]) -> 
 
 
 def numbers_for(table: LanceTable, new: Side) -> Mapping[Slot, Numbers]:
-    """The numbers that the table's fields are to have: those of the lock, unless the table has others already."""
+    """Return the numbers that the table's fields are to have: those of the lock, unless the table has others already."""
     assert new.numbers is not None
     if table.unknown:
         # No plan is made for such a table; by the lock's numbers one sees which fields are called otherwise.
         return new.numbers
     sides = pair_by_ids(table.side, new)
     there = {field.id for field in table.fields}
-    fresh = {id for numbers in new.numbers.values() for id in numbers.lance} - there
+    fresh = {id for numbers in new.numbers.values() for id in lance_ids(numbers)} - there
     if not table.has_own_numbers and all(id > table.highest_id for id in fresh):
         return new.numbers
     assert table.side.numbers is not None
-    old = {
-        slot: Old(before, words(table.side)[before], table.side.numbers[before])
-        for slot, before in sides.before.items()
-    }
-    found, _ = number(new.dataset.columns, words(new), old, Highest(table.highest_id))
-    return found
+    numbers = table.side.numbers
+    old = {slot: Old(before, lance_ids(numbers[before])) for slot, before in sides.before.items()}
+    former = Former(table.side.dataset, old)
+    found, _ = number_nodes(new.dataset.columns, words(new), former, words(table.side), table.highest_id)
+    return {slot: Numbers.make({NAME: ids}) for slot, ids in found.items()}
 
 
 def _judged(
     sides: Pair, ways: Sequence[Pair], changes: Sequence[Change]
 ) -> Iterator[tuple[Change, Judgement]]:
-    """What Lance makes of each change; where types changed more than once, each of these changes counts."""
+    """Yield what Lance makes of each change; where types changed more than once, each of these changes counts."""
     for change in changes:
         if len(ways) == 1 or change.fact not in TYPE_FACTS:
             yield change, engine.judge(change, sides)
     for way in ways if len(ways) > 1 else ():
         for change in diff_of(way):
             if change.fact in TYPE_FACTS:
-                yield _at_the_end(change, way, sides), engine.judge(change, way)
+                told = _at_the_end(change, way, sides)
+                yield told, _with_clock_to_declare(change, told, engine.judge(change, way))
 
 
 def _at_the_end(change: Change, way: Pair, sides: Pair) -> Change:
-    """A change on the way, told of the field that it is in the end."""
+    """Return a change on the way, told of the field that it is in the end."""
     assert way.new.ids is not None
     assert sides.new.ids is not None
     id = way.new.ids.get(change.new_slot) if change.new_slot is not None else None
     slot = next((slot for slot, other in sides.new.ids.items() if other == id), None)
     return replace(change, new_slot=slot, old_slot=sides.before.get(slot) if slot is not None else None)
+
+
+def _with_clock_to_declare(change: Change, told: Change, judgement: Judgement) -> Judgement:
+    """Return the judgement, with a way out where a clock is to be declared and the field is no longer one that can say it."""
+    old, new, last = change.old_slot, change.new_slot, told.new_slot
+    if old is None or new is None or last is None or last.type.kind == new.type.kind:
+        return judgement
+    if clock_of(old, new) is not None:
+        return judgement
+    return judgement._replace(
+        way_out=f"lock a version in which {last.title} is {new.type.title()} again and has the clock's zone"
+        f" as `{CLOCK_ZONE.key}` under its `extra:`; then lock this schema again",
+    )
 
 
 def _refuse(change: Change, judgement: Judgement, table: LanceTable, report: Report) -> None:
@@ -214,7 +234,8 @@ def _fits_files(layout: Layout, table: LanceTable, report: Report) -> bool:
     if table.storage_version < "2.0" and layout.new:
         report.add(
             LANCE_STORAGE_VERSION,
-            f"the data files of {table.name} are of version {table.storage_version}, to which Lance adds no columns",
+            f"the data files of {table.name} have storage version {table.storage_version}, and Lance cannot"
+            " add columns to such a table",
             file=table.name,
             path=layout.new[0].title,
             help="copy the table into a new one: lance.write_dataset(lance.dataset(old), new)",
@@ -227,7 +248,7 @@ def _fits_files(layout: Layout, table: LanceTable, report: Report) -> bool:
 
 
 def _field_steps(layout: Layout, table: LanceTable) -> Iterator[Rewrite | Add]:
-    """A step for every field that is written, and one for all that are added."""
+    """Yield a step for every field that is written, and one for all that are added."""
     roots = list(dict.fromkeys(slot for data in table.data for slot in layout.roots(data)))
     for slot in sorted(roots or layout.written, key=lambda slot: layout.ids(slot)[0]):
         before = layout.sides.before.get(slot)
@@ -240,7 +261,7 @@ def _field_steps(layout: Layout, table: LanceTable) -> Iterator[Rewrite | Add]:
             before="" if is_carrier else was,
             after=slot_title(slot),
             ids=layout.ids_below(slot),
-            old_ids=numbers[before].lance if before is not None and numbers and not is_carrier else (),
+            old_ids=lance_ids(numbers[before]) if before is not None and numbers and not is_carrier else (),
         )
     added = [slot for slot in layout.added if slot not in roots]
     if added:
@@ -253,7 +274,7 @@ def _field_steps(layout: Layout, table: LanceTable) -> Iterator[Rewrite | Add]:
 def _commits(
     layout: Layout, table: LanceTable, changes: Sequence[Change], *, is_data: bool
 ) -> Iterator[Swap | SetSchema]:
-    """The commit that brings the data, and the one that does the rest."""
+    """Yield the commit that brings the data, and the one that does the rest."""
     new = {slot for root in layout.new for slot in preorder([root])}
     swapped = [c for c in changes if is_data and (c.new_slot in new or c.fact is Fact.FIELD_DROPPED)]
     if is_data:
@@ -264,9 +285,11 @@ def _commits(
 
 
 def _named_late(layout: Layout, *, is_data: bool) -> Iterator[str]:
-    """The added fields whose names others still have in the commit of the data."""
+    """Yield the added fields whose names others still have in the commit of the data."""
     marked = {field.id for field in layout.middle if field.name.startswith(MARK)} if is_data else set()
-    yield from (f"gives {slot.title} its name" for slot in layout.added if layout.ids(slot)[0] in marked)
+    yield from (
+        f"gives {slot.title} its final name" for slot in layout.added if layout.ids(slot)[0] in marked
+    )
 
 
 def schema_differs(layout: Layout, table: LanceTable, *, is_data: bool) -> bool:

@@ -62,7 +62,10 @@ class Question:
         before = self.sides.before[self.slot]
         if self.check.subject is Subject.FIT:
             self._misfits.row_ids = batch.column("_rowid")
+            before_count = self._misfits.count
             self._recipe.make(batch)
+            if self._misfits.count > before_count and not is_in_structs(self.slot):
+                self._search(batch)
         elif not self.is_moved:
             self._count += _null_count(batch.column(str(before.column.segment)), before)
         else:
@@ -73,21 +76,36 @@ class Question:
                 there, kept = values_of(before, batch).is_valid(), _values(self.slot, made).is_valid()
                 self._count += pc.sum(pc.and_not(there, kept)).as_py() or 0
 
+    def _search(self, batch: pa.RecordBatch) -> None:
+        """Note the rows of a batch that hold misfits inside lists and maps."""
+        if len(self._misfits.rows) >= _ROWS:
+            return
+        found = _Misfits(self.slot, self._misfits.titles)
+        found.row_ids = batch.column("_rowid")
+        replace(self._recipe, told=found.add).make(batch)
+        if found.count and len(batch) == 1:
+            self._misfits.rows += found.row_ids.to_pylist()
+        elif found.count:
+            middle = len(batch) // 2
+            self._search(batch.slice(0, middle))
+            self._search(batch.slice(middle))
+
     def report(self, table: str, state: str, report: Report) -> None:
         """Say what stands in the way, if anything does: SC422."""
         found = self._answer()
         if not found:
             return
         query = self.check.query or (row_filter(self._misfits.rows) if self._misfits.rows else "")
-        ways = [f"mend or remove these rows, or change the schema; {state}"]
+        ways = [f"correct or remove these rows, or change the schema; {state}"]
         if query:
             ways.insert(
                 0, f"lance.dataset({json.dumps(table)}).to_table(filter={json.dumps(query)}) shows them"
             )
         numbers = [cast for cast in self._casts if cast[0].type.kind != "String"]
-        if self.check.subject is Subject.FIT and not self._is_rounded and is_roundable(numbers):
+        is_by_value = "" in self._misfits.reasons and not self._is_rounded
+        if self.check.subject is Subject.FIT and is_by_value and is_roundable(numbers):
             ways.append(
-                f"`--allow-rounding {self.slot.title}` takes the nearest value, where one is in range"
+                f"`--allow-rounding {self.slot.title}` stores the nearest value instead, if it is in range"
             )
         report.add(
             FAILED_CHECK,
@@ -98,18 +116,20 @@ class Question:
         )
 
     def _answer(self) -> str:
-        """What was found; empty where nothing stands in the way."""
+        """Return what was found; empty where nothing stands in the way."""
         if self._misfits.count:
             casts = self._casts or [(self.sides.before[self.slot], self.slot)]
             before, after = next((c for c in casts if c[1].type == self._misfits.type), casts[-1])
             told = self._misfits.describe(f" fit {after.type.title()}" if len(casts) > 1 else "")
-            return told + ("" if self._is_rounded else reason_of(before, after))
+            reasons = sorted(filter(None, self._misfits.reasons))
+            is_by_value = "" in self._misfits.reasons and not self._is_rounded
+            return "; ".join([told + (reason_of(before, after) if is_by_value else ""), *reasons])
         verb = "is" if self._count == 1 else "are"
         what = f"{verb} null" if self.check.subject is Subject.NULLS else f"{verb} lost"
         return f"{self._count:,} {what}" if self._count else ""
 
     def _root(self, plan: Plan) -> Slot:
-        """What is made anew for the field: itself, or something around it."""
+        """Return what is made anew for the field: itself, or something around it."""
         slot: Slot = self.slot
         while slot not in plan.layout.written and slot.parent is not None:
             slot = slot.parent
@@ -122,14 +142,14 @@ def _is_moved(sides: Pair, slot: Slot) -> bool:
 
 
 def _values(slot: Slot, column: pa.Array) -> pa.Array:
-    """The values of a slot that stands in structs only, out of its column."""
+    """Return the values of a slot that stands in structs only, out of its column."""
     for inner in _chain(slot)[1:]:
         column = pc.struct_field(column, str(inner.segment))
     return column
 
 
 def _chain(slot: Slot) -> Sequence[Slot]:
-    """The column, and what lies on the way to the slot."""
+    """Return the column, and what lies on the way to the slot."""
     chain = [slot]
     while chain[-1].parent is not None:
         chain.append(chain[-1].parent)
@@ -144,7 +164,7 @@ def _null_count(column: Any, slot: Slot) -> int:
 
 
 def _inside(values: Any, slot: Slot) -> Any:
-    """The values of a part or member of what is around it, without what is null."""
+    """Return the values of a part or member of what is around it, without what is null."""
     assert slot.parent is not None
     kind = slot.parent.type.kind
     if kind == "Struct":
@@ -155,7 +175,7 @@ def _inside(values: Any, slot: Slot) -> Any:
 
 
 def _titles(slot: Slot, stages: Sequence[Pair]) -> frozenset[str]:
-    """What a field is called on its way."""
+    """Return what a field is called on its way."""
     ids = stages[-1].new.ids or {}
     id = ids.get(slot)
     found = {slot.title}
@@ -169,18 +189,21 @@ class _Misfits:
 
     def __init__(self, slot: Slot, titles: Collection[str]) -> None:
         self.slot = slot
-        self._titles = titles
+        self.titles = titles
         self.row_ids: Any = None
         self.count = 0
         self.type: LogicalType | None = None
         """What the first of them do not fit."""
         self.values: list[str] = []
         self.rows: list[int] = []
+        self.reasons: set[str] = set()
+        """Why they do not; empty for those that are no values of the new type by themselves."""
 
-    def add(self, slot: Slot, values: Any, misfits: Any) -> None:
+    def add(self, slot: Slot, values: Any, misfits: Any, why: str) -> None:
         """Take note of those among some values that do not fit; other fields have checks of their own."""
-        if slot.title not in self._titles:
+        if slot.title not in self.titles:
             return
+        self.reasons.add(why)
         if self.type is None and misfits.any():
             self.type = slot.type
         self.count += int(misfits.sum())

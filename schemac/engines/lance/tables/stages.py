@@ -3,12 +3,17 @@
 Layer: engines.
 Shape: one pair of sides where no field changed its type more than once since the table's version. Otherwise one pair for
 each version in which such a field did: `Bool → Int8 → String` makes "1", which `Bool → String` does not.
+A change of `clockZone` counts beside one of the type, so that each version means the clock that it says itself.
 Likewise a struct is made of fields that came after the table's version.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import pairwise
 
 from schemac.engines.lance.judge import version_before
+from schemac.engines.lance.nodes import lance_ids
+from schemac.engines.lance.tables.undeclared_clocks import ClockHistory, clock_in
 from schemac.evolution.side import Pair, Side, side_of_version
 from schemac.identity.lock import LockedDataset, State
 from schemac.identity.shapes import shape_of
@@ -24,13 +29,13 @@ def pair_by_ids(old: Side, new: Side) -> Pair:
 
 
 def stages(sides: Pair) -> tuple[Pair, ...]:
-    """The pairs that lead from the old side to the new one; the last one ends at the new side itself."""
+    """Return the pairs that lead from the old side to the new one; the last one ends at the new side itself."""
     locked = sides.new.locked
     if locked is None or sides.new.ids is None:
         return (sides,)
-    stops = sorted(
-        {stop for slot in sides.before for stop in _stops(sides, slot, locked)} | set(_made(sides))
-    )
+    ways = _ways(sides, locked)
+    stops = sorted({stop for way in ways.values() for stop in _stops(way)} | set(_made(sides)))
+    locked = _settled(locked, ways) if stops else locked
     found, old = [], sides.old
     for stop in stops:
         new = side_of_version(locked, stop)
@@ -40,7 +45,7 @@ def stages(sides: Pair) -> tuple[Pair, ...]:
 
 
 def casts_of(slot: Slot, ways: Sequence[Pair]) -> list[tuple[Slot, Slot]]:
-    """A field of the last new side before and after each change of its type on the way."""
+    """Return a field of the last new side before and after each change of its type on the way."""
     last = ways[-1]
     id = last.new.ids.get(slot) if last.new.ids is not None else None
     found = []
@@ -54,7 +59,7 @@ def casts_of(slot: Slot, ways: Sequence[Pair]) -> list[tuple[Slot, Slot]]:
 
 
 def _made(sides: Pair) -> Iterator[int]:
-    """The versions in which fields stood that the table does not have, before new structs were made of them."""
+    """Yield the versions in which fields stood that the table does not have, before new structs were made of them."""
     for slot in preorder(sides.new.dataset.columns):
         if slot not in sides.before:
             stop = version_before(slot, sides.new)
@@ -62,31 +67,51 @@ def _made(sides: Pair) -> Iterator[int]:
                 yield stop
 
 
-def _stops(sides: Pair, slot: Slot, locked: LockedDataset) -> Iterator[int]:
-    """The versions in which a field got a type that is neither its old nor its new one's neighbour."""
+def _ways(sides: Pair, locked: LockedDataset) -> Mapping[int, list[State]]:
+    """Return the states that the values of each field go through by its id, from that of the table on."""
     assert sides.new.ids is not None
     newest = locked.versions[-1].number
-    id = sides.new.ids[slot]
-    states = sorted((s for s in locked.states if s.id == id and s.first <= newest), key=lambda s: s.first)
-    start = _state_of_table(sides, sides.before[slot], states)
-    if start is None:
-        return
-    changed = []
-    type_ = _type(start.shape.type)
-    for state in states[states.index(start) + 1 :]:
-        if _type(state.shape.type) != type_:
+    states: dict[int, list[State]] = {}
+    for state in sorted(locked.states, key=lambda state: state.first):
+        if state.first <= newest:
+            states.setdefault(state.id, []).append(state)
+    clocks, found = ClockHistory(locked), {}
+    for slot, before in sides.before.items():
+        id = sides.new.ids[slot]
+        own = states.get(id, [])
+        start = _state_of_table(sides, before, own)
+        if start is not None:
+            found[id] = clocks.settled(before, own[own.index(start) :])
+    return found
+
+
+def _stops(way: Sequence[State]) -> Iterator[int]:
+    """Yield the versions in which a field got a type that is neither its old nor its new one's neighbour, or another clock."""
+    changed, is_cast = [], False
+    for before, state in pairwise(way):
+        is_other = _type(before.shape.type) != _type(state.shape.type)
+        is_cast = is_cast or is_other
+        if is_other or clock_in(before.shape) != clock_in(state.shape):
             changed.append(state.first)
-            type_ = _type(state.shape.type)
-    yield from changed[:-1]
+    if is_cast:
+        yield from changed[:-1]
+
+
+def _settled(locked: LockedDataset, ways: Mapping[int, list[State]]) -> LockedDataset:
+    """Return the lock with the states of these ways in the place of its own."""
+    settled = {(state.id, state.first): state for way in ways.values() for state in way}
+    return replace(locked, states=tuple(settled.get((s.id, s.first), s) for s in locked.states))
 
 
 def _state_of_table(sides: Pair, before: Slot, states: list[State]) -> State | None:
-    """Which state of a field the table has: by its numbers, else the last one of this type."""
-    numbers = sides.old.numbers[before].lance if sides.old.numbers is not None else ()
-    text = _type(shape_of(before, None, None).type)
-    alike = [state for state in states if _type(state.shape.type) == text]
-    numbered = [state for state in alike if numbers and state.numbers.lance == numbers]
+    """Which state of a field the table has: by its numbers, else the last one of this type; of several, one of its clock."""
+    numbers = lance_ids(sides.old.numbers[before]) if sides.old.numbers is not None else ()
+    shape = shape_of(before, None, None)
+    alike = [state for state in states if _type(state.shape.type) == _type(shape.type)]
+    numbered = [state for state in alike if numbers and lance_ids(state.numbers) == numbers]
     found = numbered or alike
+    clock = clock_in(shape)
+    found = [state for state in found if clock_in(state.shape) == clock] or found
     return found[-1] if found else None
 
 

@@ -45,11 +45,11 @@ class Step:
         return _VERBS[type(self).__name__]
 
     def describe(self) -> str:
-        """What it does, for people."""
+        """Return what it does, for people."""
         return ""
 
     def to_json(self) -> dict[str, Any]:
-        """The step for programs."""
+        """Return the step for programs."""
         return {"cost": str(self.cost), "does": self.describe(), "field": self.title, "step": self.verb}
 
 
@@ -76,7 +76,7 @@ class Check(Step):
     subject: Subject = Subject.FIT
 
     def describe(self) -> str:
-        """The question, and the query that answers it, where Lance has one."""
+        """Return the question, and the query that answers it, where Lance has one."""
         return f"{self.question}: rows where {self.query}" if self.query else self.question
 
 
@@ -92,9 +92,9 @@ class Rewrite(Step):
     old_ids: tuple[int, ...] = ()
 
     def describe(self) -> str:
-        """The types and ids."""
+        """Return the types and ids."""
         if not self.before:
-            return f"{self.after} of nulls is written, so that files tell in which rows its struct or list is null; id {_range(self.ids)}"
+            return f"{self.after} is written with nulls, so that the files show in which rows its struct or list is null; id {_range(self.ids)}"
         was = f"{_range(self.old_ids)} → " if self.old_ids else ""
         return f"{self.before} → {self.after}, written into new files; id {was}{_range(self.ids)}"
 
@@ -107,7 +107,7 @@ class Add(Step):
     ids: tuple[int, ...] = ()
 
     def describe(self) -> str:
-        """The ids."""
+        """Return the ids."""
         return f"existing rows read as null; id {_range(self.ids)}; no data is written"
 
 
@@ -121,7 +121,7 @@ class DropIndex(Step):
     def describe(self) -> str:
         """Which one."""
         assert self.index is not None
-        again = "it is built again at the end" if self.is_rebuilt else "its field goes"
+        again = "it is rebuilt at the end" if self.is_rebuilt else "its field is dropped"
         return f"{self.index.type} index {self.index.name}; {again}"
 
 
@@ -132,8 +132,8 @@ class Swap(Step):
     details: tuple[str, ...] = ()
 
     def describe(self) -> str:
-        """What changes by it."""
-        return "; ".join(("one commit, and only if no row was written since they were made", *self.details))
+        """Return what changes by it."""
+        return "; ".join(("one commit, only if no row was written since they were made", *self.details))
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,8 +143,8 @@ class SetSchema(Step):
     details: tuple[str, ...] = ()
 
     def describe(self) -> str:
-        """What changes by it."""
-        return f"one commit, no data is touched: {'; '.join(self.details) or 'metadata'}"
+        """Return what changes by it."""
+        return f"one commit, no data is rewritten: {'; '.join(self.details) or 'metadata'}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,7 +157,11 @@ class BuildIndex(Step):
     def describe(self) -> str:
         """Which one."""
         assert self.index is not None
-        lost = f"; it loses {', '.join(self.index.lost)}, which are not known here" if self.index.lost else ""
+        lost = (
+            f"; its settings {', '.join(self.index.lost)} are lost, because schemac does not know them"
+            if self.index.lost
+            else ""
+        )
         return f"{self.index.type} index {self.index.name}{lost}"
 
 

@@ -10,32 +10,32 @@ import json
 from collections.abc import Iterator, Mapping
 
 from schemac.attributes.lance import STORAGE_VERSION
-from schemac.engines.lance._generated.lance import file_pb2 as pb
 from schemac.engines.lance.artifact import to_message
+from schemac.engines.lance.nodes import lance_ids
 from schemac.engines.lance.tables.differences import differences
 from schemac.engines.lance.tables.live_table import LanceTable
 from schemac.engines.lance.tables.plan import numbers_for
 from schemac.evolution.side import Side
+from schemac.identity.lock import Numbers
+from schemac.logical.slots import Slot
 from schemac.source.catalogue import TABLE_DRIFT
 from schemac.source.report import Report
 
 
-def wanted_of(table: LanceTable, new: Side) -> pb.Schema:
-    """What a table is to be by a schema, under the numbers that it gives its fields."""
-    return to_message(new.lowered, numbers_for(table, new))
-
-
-def report_drift(table: LanceTable, target: pb.Schema, report: Report) -> None:
-    """Say how a table differs from a compiled schema."""
+def report_drift(table: LanceTable, new: Side, report: Report) -> None:
+    """Say how a table differs from a schema, under the numbers that it gives its fields."""
+    numbers = numbers_for(table, new)
+    target = to_message(new.lowered, numbers)
     metadata = {key: bytes(value) for key, value in target.metadata.items()}
     fields = [field.SerializeToString() for field in target.fields]
-    lines = differences(fields, table.dataset.lance_schema, metadata=metadata)
+    same = _same_fields(table, new, numbers)
+    lines = differences(fields, table.dataset.lance_schema, metadata=metadata, same=same)
     for version, wanted in _version_differences(table, metadata):
         report.add(
             TABLE_DRIFT,
-            f"{table.name}: its files are of storage version {version}, and the schema asks for {wanted}",
+            f"{table.name}: its files have storage version {version}, but the schema asks for {wanted}",
             file=table.name,
-            help="a table keeps its version for ever: copy it with `lance.write_dataset(lance.dataset(old), new,"
+            help="the storage version of a table cannot change: copy the table with `lance.write_dataset(lance.dataset(old), new,"
             f' data_storage_version="{wanted}")`, or write `{STORAGE_VERSION.key}: "{version}"`',
         )
     for line in lines:
@@ -43,12 +43,21 @@ def report_drift(table: LanceTable, target: pb.Schema, report: Report) -> None:
             TABLE_DRIFT,
             f"{table.name}: {line}",
             file=table.name,
-            help="see what it takes with `schemac plan --table`, then `schemac apply`",
+            help="see the steps with `schemac plan --table`, then run `schemac apply`",
         )
 
 
+def _same_fields(table: LanceTable, new: Side, numbers: Mapping[Slot, Numbers]) -> dict[int, int]:
+    """Lance's ids that fields have in the table, by those that they are to have."""
+    if table.side.ids is None or table.side.numbers is None or new.ids is None:
+        return {}
+    there = {id: lance_ids(table.side.numbers[slot]) for slot, id in table.side.ids.items()}
+    pairs = [(lance_ids(numbers[slot]), there.get(id, ())) for slot, id in new.ids.items()]
+    return {wanted: found for both in pairs for wanted, found in zip(*both, strict=False)}
+
+
 def _version_differences(table: LanceTable, metadata: Mapping[str, bytes]) -> Iterator[tuple[str, str]]:
-    """The version that the data files have and the one that they are to have; it is what the dataset says; schema metadata is only a note of it."""
+    """Yield the version that the data files have and the one that they are to have; it is what the dataset says; schema metadata is only a note of it."""
     wanted = metadata.get(STORAGE_VERSION.key)
     version = table.dataset.data_storage_version
     if wanted is not None and json.loads(wanted) != version:

@@ -25,7 +25,7 @@ _NO_LINKS = frozenset({errno.EPERM, errno.ENOSYS, errno.ENOTSUP, errno.EOPNOTSUP
 
 
 def now_millis() -> int:
-    """The time as Paimon writes it."""
+    """Return the time as Paimon writes it."""
     return time.time_ns() // 1_000_000
 
 
@@ -44,10 +44,10 @@ def apply_paimon(
     for note in plan.unlooked if not is_unchecked else ():
         report.add(
             FAILED_CHECK,
-            f"{note.field}: {note.judgement.reason}, and the data of a Paimon table is not read here",
+            f"{note.field}: {note.judgement.reason}, and schemac does not read the data of a Paimon table",
             file=name,
             path=note.field,
-            help=f"{note.judgement.way_out}; when there are none, say so with --unchecked",
+            help=f"{note.judgement.way_out}; if there are none, add --unchecked",
         )
     if report.has_errors:
         return False
@@ -64,9 +64,10 @@ def apply_paimon(
         if again is None or again.schema.schema_id < step.schema.schema_id:
             report.add(
                 TABLE_CHANGED,
-                f"{name} was changed by somebody else meanwhile: {step.file} is there, and no locked version",
+                f"{name} was changed by somebody else in the meantime: {step.file} exists and matches no"
+                " locked version",
                 file=name,
-                help="see what it is with `schemac verify`; nothing was written over it",
+                help="nothing was overwritten; compare it with `schemac verify`",
             )
             return False
         rest = plan_paimon(again, locked, new, report)
@@ -105,7 +106,7 @@ def _create_without_links(path: Path, content: bytes) -> bool:
 
 
 def _write(path: Path, content: bytes) -> None:
-    """A new file that is on disk when this returns; nothing is left of it otherwise."""
+    """Write a new file that is on disk when this returns; nothing is left of it otherwise."""
     with path.open("xb") as stream:
         try:
             stream.write(content)
@@ -117,7 +118,7 @@ def _write(path: Path, content: bytes) -> None:
 
 
 def _sync_folder(folder: Path) -> None:
-    """The name is on disk as well, where the system lets folders be opened."""
+    """Sync the folder, where the system lets folders be opened, so that the name is on disk as well."""
     try:
         handle = os.open(folder, os.O_RDONLY)
     except OSError:

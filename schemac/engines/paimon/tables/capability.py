@@ -48,7 +48,7 @@ class PaimonTables(Tables):
     def verify(self, path: str, locked: LockedDataset, wanted: Side, report: Report) -> None:
         """Report how a table differs from a schema."""
         for error in errors_of(wanted):
-            message = f"Paimon cannot hold {wanted.label}: {error.message}"
+            message = f"Paimon cannot represent {wanted.label}: {error.message}"
             report.add(TABLE_DRIFT, message, file=path, path=error.path, help=error.help)
         if not errors_of(wanted):
             report_paimon_drift(path, table_schema(wanted), report)
@@ -58,7 +58,7 @@ def _is_refused(old: Side, new: Side, report: Report) -> bool:
     side = old if errors_of(old) else new
     errors = errors_of(side)
     if errors:
-        reason = f"Paimon cannot hold {side.label}: {errors[0].message}"
+        reason = f"Paimon cannot represent {side.label}: {errors[0].message}"
         report.add(REFUSED_CHANGE, reason, file=side.label, path=errors[0].path, help=errors[0].help)
     return bool(errors)
 
@@ -83,7 +83,7 @@ class _PlannedPaimon(PlannedChange):
         is_done = apply_paimon(
             self._made, change.locked, change.new, report, is_unchecked=change.is_unchecked
         )
-        return Done(f"is as {change.new.label} says", {}) if is_done else None
+        return Done(f"matches {change.new.label}", {}) if is_done else None
 
 
 def _lines(plan: PaimonPlan) -> Iterator[PlanLine]:
@@ -98,11 +98,11 @@ def _lines(plan: PaimonPlan) -> Iterator[PlanLine]:
         for verb, told in rows:
             yield PlanLine(f"    {verb:<{width}}  ", told)
         if not rows:
-            yield PlanLine("", "    says the same once more", is_code=True)
+            yield PlanLine("", "    repeats the previous schema", is_code=True)
     for step in plan.steps:
         yield PlanLine("", f"  {step.file}:\n{step.schema.to_text()}", is_code=True, is_detail=True)
 
 
 TABLES = PaimonTables(
-    "Paimon casts values when they are read, and does so in its own way", help="a Paimon table's folder"
+    "Paimon casts values when they are read, by its own rules", help="a Paimon table's folder"
 )

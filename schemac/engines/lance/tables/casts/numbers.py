@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 
 from schemac.engines.lance.tables.casts.wanted import Cast, Wanted, array_of, fitting, numbers_of, one_by_one
-from schemac.evolution.fit import Fit, fit
+from schemac.evolution.castability import castability
+from schemac.logical.castability import Castability
 
 EXACT = Context(prec=1600, rounding=ROUND_HALF_EVEN, Emax=10**6, Emin=-(10**6))
 """Room for all digits of a binary float, and for the texts that people write."""
@@ -69,7 +70,7 @@ def _to_float(numbers: Any, type_: Any, is_rounded: bool) -> tuple[Any, Any]:
 
 def _cast_decimals(values: Any, wanted: Wanted) -> Cast:
     old, new = wanted.old, wanted.new
-    if old.kind == new.kind and fit(old, new) <= Fit.LOSSLESS:
+    if old.kind == new.kind and castability(old, new) <= Castability.LOSSLESS:
         return fitting(values.cast(wanted.type), len(values))
     if new.kind == "Decimal":
         return one_by_one(values, wanted.type, lambda value: to_decimal(value, wanted))
@@ -87,7 +88,7 @@ def _cast_decimals(values: Any, wanted: Wanted) -> Cast:
 
 
 def to_decimal(value: Any, wanted: Wanted) -> Decimal | None:
-    """A number as a decimal of the wanted precision and scale; None where it does not fit."""
+    """Return a number as a decimal of the wanted precision and scale; None where it does not fit."""
     exact = Decimal(value)
     if not exact.is_finite():
         return None
@@ -101,7 +102,7 @@ def to_decimal(value: Any, wanted: Wanted) -> Decimal | None:
 
 
 def to_float(value: Decimal, scale: int, wanted: Wanted) -> float | None:
-    """A decimal number as a binary one; None where that, rounded to the scale, is another decimal."""
+    """Return a decimal number as a binary one; None where that, rounded to the scale, is another decimal."""
     near = nearest_float(value, wanted.new.kind)
     if near in (float("inf"), float("-inf")):
         return None
@@ -115,7 +116,7 @@ def to_float(value: Decimal, scale: int, wanted: Wanted) -> float | None:
 
 
 def at_scale(value: Decimal, scale: int) -> Decimal | None:
-    """A decimal with so many digits after the point; None where it would have more than anybody writes."""
+    """Return a decimal with so many digits after the point; None where it would have more than anybody writes."""
     try:
         return value.quantize(Decimal((0, (1,), -scale)), context=EXACT)
     except InvalidOperation:
@@ -123,7 +124,7 @@ def at_scale(value: Decimal, scale: int) -> Decimal | None:
 
 
 def nearest_float(value: Decimal, kind: str) -> float:
-    """The nearest number of a binary kind, which may be infinite; of two, the even one."""
+    """Return the nearest number of a binary kind, which may be infinite; of two, the even one."""
     near = float(value)
     if kind == "Float64" or near in (float("inf"), float("-inf")):
         return near

@@ -11,8 +11,8 @@ import pyarrow as pa
 
 from schemac.engines.lance.tables.casts.clocks import FIRST_SECOND, LAST_SECOND
 from schemac.engines.lance.tables.casts.wanted import numbers_of
+from schemac.kinds.units import ARROW_PER_SECOND
 
-_PER_SECOND = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
 _LONGEST = 60
 
 
@@ -46,10 +46,10 @@ def _value(scalar: Any) -> str:
 
 
 def _moment(number: int, type_: Any) -> str:
-    seconds, rest = divmod(number, _PER_SECOND[type_.unit])
+    seconds, rest = divmod(number, ARROW_PER_SECOND[type_.unit])
     if not FIRST_SECOND <= seconds <= LAST_SECOND:
         return f"{number} {type_.unit} since 1970"
     at = datetime(1970, 1, 1, tzinfo=UTC) + timedelta(seconds=seconds)
-    digits = len(str(_PER_SECOND[type_.unit])) - 1
+    digits = len(str(ARROW_PER_SECOND[type_.unit])) - 1
     fraction = f".{rest:0{digits}}" if rest else ""
     return f"{at:%Y-%m-%d %H:%M:%S}{fraction}{'Z' if type_.tz else ''}"

@@ -15,9 +15,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from schemac.engines.lance.tables.casts.clocks import FIRST_SECOND, LAST_SECOND, offsets_at, offsets_of
-from schemac.engines.lance.tables.casts.moments import DAY, PER_SECOND, moved
+from schemac.engines.lance.tables.casts.moments import DAY, moved
 from schemac.engines.lance.tables.casts.numbers import to_decimal, to_float
 from schemac.engines.lance.tables.casts.wanted import Cast, Wanted, array_of, fitting, numbers_of, one_by_one
+from schemac.kinds.units import PER_SECOND
 
 _WHOLE = re.compile(r"[+-]?[0-9]{1,40}")
 _NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]{1,5})?")
@@ -74,7 +75,7 @@ def write_out(values: Any, wanted: Wanted) -> Cast:
 
 
 def read_text(values: Any, wanted: Wanted) -> Cast:
-    """A text as what it says."""
+    """Return a text as what it says."""
     values = values.cast(pa.large_string())
     kind, new = wanted.new.kind, wanted.new
     if kind == "Timestamp":
@@ -138,7 +139,7 @@ def _date_in(text: str) -> date | None:
 
 
 def _moment_in(text: str, wanted: Wanted) -> int | None:
-    """The number to be stored."""
+    """Return the number to be stored."""
     found = _MOMENT.fullmatch(text)
     if found is None:
         return None
@@ -160,7 +161,7 @@ def _moment_in(text: str, wanted: Wanted) -> int | None:
 
 
 def _in_zone(seconds: int, offset: str | None, wanted: Wanted) -> int | None:
-    """The instant or reading that is stored: a text with an offset is an instant, one without a reading."""
+    """Return the instant or reading that is stored: a text with an offset is an instant, one without a reading."""
     is_instant = wanted.new.timezone is not None
     if offset:
         instant = seconds - _ahead(offset)

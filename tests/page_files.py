@@ -1,0 +1,41 @@
+"""The files around the example of a page: those that every page has, and those that the page shows."""
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from schemac.source.pages import Page
+
+RIDES = {"rides.yaml": "fields:\n  - name: fare\n    type: Float64\n", "rides.ndjson": '{"fare": 1.5}\n'}
+
+
+def lay_out(page: Page, folder: Path) -> None:
+    """Write the files that the examples of a page read."""
+    for name, text in RIDES.items():
+        (folder / name).write_text(text)
+    for file in page.files:
+        path = folder / file.path
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if file.format in ("lance", "parquet"):
+            _write_table(file.format, path, [json.loads(line) for line in file.text.splitlines()])
+        else:
+            path.write_bytes(_bytes(file.text) if file.format == "bytes" else file.text.encode())
+
+
+def _bytes(text: str) -> bytes:
+    return re.sub(rb"\\x([0-9a-f]{2})", lambda found: bytes.fromhex(found[1].decode()), text.encode())
+
+
+def _write_table(format: str, path: Path, rows: list[Any]) -> None:
+    table = pa.Table.from_pylist(rows)
+    if format == "lance":
+        import lance
+
+        lance.write_dataset(table, path)
+    else:
+        from pyarrow import parquet
+
+        parquet.write_table(table, path)

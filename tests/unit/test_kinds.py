@@ -1,0 +1,88 @@
+"""What every kind has to answer, drawn from the registry."""
+
+from itertools import combinations, product
+from typing import Any, ClassVar, Literal
+
+import pyarrow as pa
+import pytest
+
+import schemac
+from schemac.arrow.lift_types import kind_of
+from schemac.attributes.arrow import ArrowDefaults, Hints
+from schemac.engines.odf.values import TAGS
+from schemac.evolution.castability import _BETWEEN, castability
+from schemac.kinds.registry import BY_NAME, KINDS
+from schemac.logical.castability import Castability
+from schemac.logical.model import LogicalType
+
+VARIANTS = [variant for kind in KINDS for variant in kind.variants()]
+
+
+def titled(value: Any) -> str:
+    return value.title() if isinstance(value, LogicalType) else value.__name__
+
+
+def test_number_kinds_as_the_standard_does() -> None:
+    numbers = [kind.standard_number for kind in KINDS]
+    assert numbers == list(range(1, len(KINDS) + 1))
+
+
+def test_share_no_foreign_name() -> None:
+    for one, other in combinations(KINDS, 2):
+        assert not set(one.foreign_names) & set(other.foreign_names)
+
+
+def test_refuse_a_kind_that_leaves_a_question_open() -> None:
+    with pytest.raises(
+        TypeError, match="the kind Uuid does not say its family, standard_number, foreign_names"
+    ):
+
+        class Uuid(LogicalType):
+            kind: Literal["Uuid"] = "Uuid"
+            example: ClassVar[str] = "Uuid"
+
+
+@pytest.mark.parametrize("variant", VARIANTS, ids=titled)
+def test_come_back_from_arrow(variant: LogicalType) -> None:
+    arrow = variant.to_arrow((), Hints(), ArrowDefaults())
+    found = kind_of(arrow)
+    assert found is not None
+    kind, (properties, hints) = found
+    assert kind.model_validate({"kind": kind.__name__, **properties}) == variant
+    assert not hints
+
+
+@pytest.mark.parametrize("variant", VARIANTS, ids=titled)
+def test_hold_its_own_samples(variant: LogicalType) -> None:
+    samples = variant.samples()
+    assert samples
+    arrow = variant.to_arrow((), Hints(), ArrowDefaults())
+    if not pa.types.is_temporal(arrow) and not pa.types.is_float16(arrow):
+        assert len(pa.array(samples, arrow)) == len(samples)
+
+
+@pytest.mark.parametrize(("one", "other"), list(product(KINDS, repeat=2)), ids=titled)
+def test_cast_between_kinds_only_by_a_rule(one: type[LogicalType], other: type[LogicalType]) -> None:
+    if one is other or not one.variants() or not other.variants():
+        return
+    if (one.family, other.family) not in _BETWEEN:
+        assert castability(one.variants()[0], other.variants()[0]) is Castability.NEVER
+
+
+@pytest.mark.parametrize("variant", VARIANTS, ids=titled)
+def test_equal_itself(variant: LogicalType) -> None:
+    assert castability(variant, variant) is Castability.EQUAL
+    assert not list(variant.facts(variant))
+
+
+def test_refuse_what_the_standard_does_not_have(monkeypatch: pytest.MonkeyPatch) -> None:
+
+    monkeypatch.setattr(BY_NAME["Duration"], "standard_number", None)
+    monkeypatch.delitem(TAGS, "Duration")
+    text = "fields: [{name: took, type: Duration}]"
+    with pytest.raises(schemac.SchemaError, match="the standard has no kind Duration") as caught:
+        schemac.build_text(text, targets=["odf"])
+    assert {d.code for d in caught.value.diagnostics} == {"SC214"}
+    assert schemac.build_text(text, targets=["arrow"])
+    strict = schemac.check_text(text, strict=True)
+    assert "SC214" in {d.code for d in strict}
