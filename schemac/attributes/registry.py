@@ -1,24 +1,34 @@
 """Every known attribute.
 
 Layer: attributes.
+Source: the domains of the core stand here, those of engines are found through the engines' `attributes`.
 """
 
 from typing import Any
 
-from schemac.attributes import arrow, lance, odf, own, paimon, spark
-from schemac.attributes.attribute import Attribute
+from schemac.attributes import arrow, lance, odf, own
+from schemac.attributes.attribute import Attribute, Role
+from schemac.registry.engine import Capability
+from schemac.registry.installed import engines
+
+_OF_ENGINES: Capability[tuple[Attribute[Any], ...]] = Capability("attributes", tuple)
+_ENGINES = tuple(engine for engine in engines() if _OF_ENGINES.is_of(engine))
 
 ATTRIBUTES: dict[str, Attribute[Any]] = {
     attribute.key: attribute
-    for domain in (arrow, odf, lance, spark, paimon, own)
-    for attribute in domain.ATTRIBUTES
+    for attributes in (
+        *(domain.ATTRIBUTES for domain in (arrow, odf, lance)),
+        *map(_OF_ENGINES.of, _ENGINES),
+        own.ATTRIBUTES,
+    )
+    for attribute in attributes
 }
 """All attributes of the closed domains by key."""
 
 OPEN: dict[str, Attribute[Any]] = {odf.ARCHETYPE.key: odf.ARCHETYPE}
 """Known attributes of domains that stay open: checked where they occur, but others may stand beside them."""
 
-DOMAINS = (arrow.DOMAIN, odf.DOMAIN, lance.DOMAIN, spark.DOMAIN, paimon.DOMAIN, own.DOMAIN)
+DOMAINS = (arrow.DOMAIN, odf.DOMAIN, lance.DOMAIN, *(engine.domain for engine in _ENGINES), own.DOMAIN)
 """Domains in which an unknown name is an error."""
 
 
@@ -30,3 +40,8 @@ def known(key: str) -> Attribute[Any] | None:
 def domain_of(key: str) -> str:
     """The part of a key before the slash."""
     return key.partition("/")[0]
+
+
+def roles(domain: str) -> dict[Role, Attribute[Any]]:
+    """The attributes of a domain that have a role in the table."""
+    return {a.role: a for a in ATTRIBUTES.values() if a.role is not None and domain_of(a.key) == domain}

@@ -12,11 +12,11 @@ the members inside its type, children before their parent.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from schemac.attributes import paimon
 from schemac.identity.casts import is_cast
 from schemac.identity.lock import Numbers
 from schemac.logical.slots import Slot, preorder
 
+_PAIMON_TYPE = "paimon.apache.org/type"
 Words = Mapping[Slot, tuple[str, ...]]
 """Lance's logical types of the nodes that belong to each slot, parents first."""
 
@@ -143,7 +143,7 @@ class _PaimonNumbering:
 
     def _below(self, slot: Slot, *, is_new: bool) -> None:
         """Everything that a slot is made of; `is_new` tells whether the field that it belongs to is."""
-        if not slot.children or (slot.extra and slot.extra.get(paimon.TYPE.key) == "VARIANT"):
+        if not slot.children or (slot.extra and slot.extra.get(_PAIMON_TYPE) == "VARIANT"):
             return
         for child in slot.children:
             if not child.is_member:

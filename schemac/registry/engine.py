@@ -75,6 +75,8 @@ class Engine:
     """What `import` reads."""
     domain: str = ""
     """Domain of the attributes that are for this engine."""
+    attributes: str = ""
+    """A tuple of `Attribute` (`schemac.attributes.attribute`), all of them in `domain`, which is a closed one then."""
     is_default: bool = False
     """Whether it is built and judged for where nobody names engines."""
     is_optional: bool = False

@@ -13,8 +13,8 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 
-from schemac.attributes import paimon
 from schemac.attributes.odf import DESCRIPTION
+from schemac.engines.paimon import attributes as paimon
 from schemac.engines.paimon.read import member_ids, parts, read_table_schema
 from schemac.engines.paimon.sources import schema_files
 from schemac.engines.paimon.table_schema import VERSION, TableSchema
