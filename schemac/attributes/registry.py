@@ -33,15 +33,15 @@ DOMAINS = (arrow.DOMAIN, odf.DOMAIN, lance.DOMAIN, *(engine.domain for engine in
 
 
 def known(key: str) -> Attribute[Any] | None:
-    """The attribute of a key, or None where the key is foreign or unknown."""
+    """Return the attribute of a key, or None where the key is foreign or unknown."""
     return ATTRIBUTES.get(key) or OPEN.get(key)
 
 
 def domain_of(key: str) -> str:
-    """The part of a key before the slash."""
+    """Return the part of a key before the slash."""
     return key.partition("/")[0]
 
 
 def roles(domain: str) -> dict[Role, Attribute[Any]]:
-    """The attributes of a domain that have a role in the table."""
+    """Return the attributes of a domain that have a role in the table."""
     return {a.role: a for a in ATTRIBUTES.values() if a.role is not None and domain_of(a.key) == domain}

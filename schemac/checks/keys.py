@@ -26,7 +26,7 @@ _NAMING_COLUMNS = tuple(attribute for attribute in ATTRIBUTES.values() if attrib
 
 
 def check_primary_key(slot: Slot, findings: Findings) -> None:
-    """A field that is marked as part of the primary key can be one."""
+    """Check that a field which is marked as part of the primary key can be one."""
     key = lance.PRIMARY_KEY.key
     if key not in slot.extra:
         return

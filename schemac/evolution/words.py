@@ -28,7 +28,7 @@ _SILENT = frozenset({own.RENAMED_FROM.key})
 
 
 def attribute_facts(old: Slot, new: Slot) -> Iterator[AttributeFact]:
-    """What changed in the attributes of a field."""
+    """Yield what changed in the attributes of a field."""
     for key, before, after in _different(old.extra, new.extra):
         if key in _SILENT:
             continue
@@ -41,7 +41,7 @@ def attribute_facts(old: Slot, new: Slot) -> Iterator[AttributeFact]:
 
 
 def schema_facts(old: _Extra, new: _Extra) -> Iterator[AttributeFact]:
-    """What changed in the attributes of a schema."""
+    """Yield what changed in the attributes of a schema."""
     for key, before, after in _different(old, new):
         attribute = known(key)
         if attribute is not None and attribute.role is Role.OPTIONS:

@@ -29,7 +29,7 @@ Listed = dict[str, dict[str, str]]
 """A reason, and the modules that it holds for with the engines that they may name."""
 
 IMPORTING: Listed = {
-    "convenience methods of the Python API, one per engine": {"api.py": "lance odf paimon spark"},
+    "convenience methods of the Python API, one per engine": {"api.py": "iceberg lance odf paimon spark"},
     "the pipeline writes Lance tables": {
         "cli/command_run.py": "lance",
         "pipeline/lance_sink.py": "lance",
@@ -41,18 +41,11 @@ IMPORTING: Listed = {
         "pipeline/rewrite.py": "lance",
         "pipeline/run.py": "lance",
     },
-    "the lock keeps the ids of Lance and Paimon": {
-        "project/adopting.py": "lance",
-        "project/before.py": "lance",
-        "project/locking.py": "lance",
-        "project/merging.py": "lance",
-        "project/renaming.py": "lance",
-    },
 }
 NAMING: Listed = {
     "convenience methods of the Python API, one per engine": {
-        "__init__.py": "lance paimon spark",
-        "api.py": "lance paimon spark",
+        "__init__.py": "iceberg lance paimon spark",
+        "api.py": "iceberg lance paimon spark",
     },
     "`lance.org` is a domain of the core: Arrow fields carry its words as metadata (see schemac/arrow/__init__.py)": {
         "arrow/lift.py": "lance",
@@ -73,21 +66,8 @@ NAMING: Listed = {
         "evolution/changes.py": "lance paimon spark",
         "logical/facts.py": "paimon spark",
     },
-    "codes are a closed set: each has a number and a page": {"source/catalogue.py": "lance paimon spark"},
-    "the lock keeps the ids of Lance and Paimon": {
-        "cli/command_import.py": "lance",
-        "identity/adopt.py": "lance paimon",
-        "identity/freeze.py": "lance paimon",
-        "identity/lock.py": "lance paimon",
-        "identity/lockfile.py": "lance paimon",
-        "identity/merge.py": "lance paimon",
-        "identity/numbering.py": "lance paimon",
-        "importers/importer.py": "lance paimon",
-        "project/adopting.py": "lance paimon",
-        "project/before.py": "lance",
-        "project/locking.py": "lance",
-        "project/merging.py": "lance",
-        "project/renaming.py": "lance",
+    "codes are a closed set: each has a number and a page": {
+        "source/catalogue.py": "iceberg lance paimon spark"
     },
     "runs the pipeline, or the part of `apply` that it does on Spark": {
         "cli/command_apply.py": "paimon spark",
@@ -103,6 +83,7 @@ NAMING: Listed = {
         "kinds/sequences.py": "lance paimon spark",
     },
     "types in Spark's notation are read among others": {"syntax/type_text.py": "spark"},
+    "the SQL of Spark is how several engines make and change tables": {"artifacts/sql_text.py": "spark"},
 }
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 

@@ -44,14 +44,14 @@ _COLUMNS_OPTION = re.compile(r"fields\..+\.sequence-group|file-index\..+\.column
 
 
 def _keeping(type_: str, length: int | None) -> str:
-    """The type of a MULTISET, and of texts and bytes with a length."""
+    """Return the type of a MULTISET, and of texts and bytes with a length."""
     if length is None:
         return "MULTISET" if type_ == "multiset" else ""
     return f"{type_.upper()}({length})" if type_ in _WITH_LENGTH else ""
 
 
 def _renamed_options(options: dict[str, str], old: str, new: str) -> Iterator[Renaming]:
-    """The options that name a column: in their value, or in their key as in `fields.<column>.aggregate-function`."""
+    """Yield the options that name a column: in their value, or in their key as in `fields.<column>.aggregate-function`."""
     for key, value in options.items():
         if key in _COLUMN_OPTIONS or _COLUMNS_OPTION.fullmatch(key):
             names = re.split(r"(\s*,\s*)", value)

@@ -15,7 +15,7 @@ TYPE_PATTERN = r"^(varchar\([1-9][0-9]{0,9}\)|char\([1-9][0-9]{0,9}\)|variant)$"
 
 
 def _keeping(type_: str, length: int | None) -> str:
-    """The type of a text with a length, and of a VARIANT."""
+    """Return the type of a text with a length, and of a VARIANT."""
     if length is None:
         return "variant" if type_ == "variant" else ""
     return f"{type_}({length})" if type_ in ("char", "varchar") else ""

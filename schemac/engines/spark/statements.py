@@ -18,11 +18,11 @@ from schemac.arrow.marks import (
     VECTOR_SIZE,
 )
 from schemac.artifacts.emission import Compilation
+from schemac.artifacts.sql_text import literal, quoted_name, table_name, taken_literally
 from schemac.attributes import lance
 from schemac.attributes.odf import DESCRIPTION
 from schemac.engines.spark import attributes as spark
 from schemac.engines.spark.columns import SparkField
-from schemac.engines.spark.text import literal, quoted_name, table_name, taken_literally
 from schemac.logical.keys import primary_key
 from schemac.physical.field import LoweredField
 
@@ -39,7 +39,7 @@ def statements(compilation: Compilation, columns: Sequence[SparkField]) -> tuple
 
 
 def create_table(compilation: Compilation, columns: Sequence[SparkField]) -> str:
-    """The table without its primary key."""
+    """Return the table without its primary key."""
     schema = compilation.dataset.schema
     defined = ",\n  ".join(f.ddl(" ") for f in columns)
     # Spark's grammar has no empty list of columns.
@@ -55,7 +55,7 @@ def create_table(compilation: Compilation, columns: Sequence[SparkField]) -> str
 
 
 def key_columns(compilation: Compilation) -> tuple[str, ...]:
-    """The columns of the primary key in order; none where a part of it lies inside a column, which the statement cannot name."""
+    """Return the key's columns in order; none where a part of it lies inside a column, which the statement cannot name."""
     key = primary_key(compilation.dataset.columns)
     if any(slot.parent is not None for slot in key):
         return ()

@@ -1,0 +1,75 @@
+"""The fields that identify a row.
+
+Layer: engines.
+Shape: those that `iceberg.apache.org/identifierFields` names, else the primary key that the schema has for another engine.
+Errors: SC583.
+Source: the Iceberg table specification, "Identifier Field IDs": required, neither float nor double, and not inside a list,
+a map or an optional struct.
+"""
+
+from collections.abc import Iterator, Mapping
+
+from schemac.artifacts.emission import Emission
+from schemac.engines.iceberg import attributes
+from schemac.engines.iceberg.types import NestedField
+from schemac.logical.dataset import LogicalDataset
+from schemac.logical.keys import named_key, primary_key
+from schemac.logical.slots import Slot, preorder
+from schemac.source.catalogue import ICEBERG_KEY
+from schemac.source.suggest import closest
+
+
+def identifier_ids(
+    dataset: LogicalDataset, fields: Mapping[Slot, NestedField], emission: Emission
+) -> tuple[int, ...]:
+    """Ids of the identifier fields, in rising order; what is wrong with them is in the emission."""
+    extra = dataset.schema.extra
+    named = attributes.IDENTIFIER_FIELDS.read(extra)
+    if named is not None:
+        return tuple(sorted(_declared(dataset, named, fields, emission)))
+    found: list[int] = []
+    for slot in primary_key(dataset.columns) or named_key(dataset):
+        reason = _complaint(slot, fields)
+        if reason:
+            emission.lose(slot, "a part of the primary key", f"no identifier field: {reason}")
+            # Half of a key identifies nothing.
+            return ()
+        found.append(fields[slot].id)
+    return tuple(sorted(found))
+
+
+def _declared(
+    dataset: LogicalDataset, named: list[str], fields: Mapping[Slot, NestedField], emission: Emission
+) -> Iterator[int]:
+    slots = {slot.title: slot for slot in preorder(dataset.columns)}
+    for i, name in enumerate(named):
+        place = ("extra", attributes.IDENTIFIER_FIELDS.key, i)
+        slot = slots.get(name)
+        if slot is None:
+            near = closest(name, list(slots))
+            help = f"did you mean '{near}'?" if near else "name a field by its path, such as `address.city`"
+            emission.findings.at_schema(ICEBERG_KEY, f"there is no field '{name}'", *place, help=help)
+            continue
+        reason = _complaint(slot, fields)
+        if reason:
+            message = f"{name} cannot identify rows: {reason}"
+            emission.findings.at_schema(ICEBERG_KEY, message, *place, help="name other fields, or remove it")
+            continue
+        yield fields[slot].id
+
+
+def _complaint(slot: Slot, fields: Mapping[Slot, NestedField]) -> str:
+    """Why a field cannot identify a row; empty where it can."""
+    field = fields.get(slot)
+    if field is None or field.type.fields or field.type.word in ("variant", "unknown"):
+        return "it is no plain value"
+    if field.type.word in ("float", "double"):
+        return f"Iceberg takes no {field.type.word} for that"
+    above: Slot | None = slot
+    while above is not None:
+        if above.type.kind in ("List", "Map"):
+            return f"it lies in the {above.type.kind.lower()} {above.title}"
+        if above.is_nullable:
+            return f"{above.title} may be null"
+        above = above.parent
+    return ""
