@@ -1,23 +1,24 @@
 """Every known attribute.
 
 Layer: attributes.
+Source: the domains of the core stand here, those of engines are found through the engines' `attributes`.
 """
 
 from typing import Any
 
-from schemac.attributes import arrow, iceberg, lance, odf, own, paimon, spark
-from schemac.attributes.attribute import Attribute
+from schemac.attributes import arrow, lance, odf, own
+from schemac.attributes.attribute import Attribute, Role
 from schemac.registry.engine import Engine, EngineError, load_as
 from schemac.registry.installed import engines
 
-_OWN = (arrow, odf, lance, spark, paimon, iceberg, own)
+_CORE = (arrow, odf, lance)
 
 
 def _brought(engine: Engine) -> tuple[Attribute[Any], ...]:
-    """Return the attributes of an engine of another distribution. Raises EngineError."""
+    """Return the attributes of an engine. Raises EngineError."""
     what = f"`attributes` of the engine {engine.name}"
     found = load_as(engine.attributes, tuple, what)
-    if not engine.domain or engine.domain in {domain.DOMAIN for domain in _OWN}:
+    if not engine.domain or engine.domain in {domain.DOMAIN for domain in (*_CORE, own)}:
         raise EngineError(f"{what} need a `domain` of their own, not '{engine.domain}'")
     for attribute in found:
         if not isinstance(attribute, Attribute) or domain_of(attribute.key) != engine.domain:
@@ -33,11 +34,15 @@ def domain_of(key: str) -> str:
 
 
 _BRINGING = tuple(engine for engine in engines() if engine.attributes)
-"""Engines that bring attributes of their own."""
+"""Engines that bring attributes."""
 
 ATTRIBUTES: dict[str, Attribute[Any]] = {
     attribute.key: attribute
-    for attributes in (*(domain.ATTRIBUTES for domain in _OWN), *map(_brought, _BRINGING))
+    for attributes in (
+        *(domain.ATTRIBUTES for domain in _CORE),
+        *map(_brought, _BRINGING),
+        own.ATTRIBUTES,
+    )
     for attribute in attributes
 }
 """All attributes of the closed domains by key."""
@@ -45,10 +50,15 @@ ATTRIBUTES: dict[str, Attribute[Any]] = {
 OPEN: dict[str, Attribute[Any]] = {odf.ARCHETYPE.key: odf.ARCHETYPE}
 """Known attributes of domains that stay open: checked where they occur, but others may stand beside them."""
 
-DOMAINS = (*(domain.DOMAIN for domain in _OWN), *(engine.domain for engine in _BRINGING))
+DOMAINS = (*(domain.DOMAIN for domain in _CORE), *(engine.domain for engine in _BRINGING), own.DOMAIN)
 """Domains in which an unknown name is an error."""
 
 
 def known(key: str) -> Attribute[Any] | None:
     """Return the attribute of a key, or None where the key is foreign or unknown."""
     return ATTRIBUTES.get(key) or OPEN.get(key)
+
+
+def roles(domain: str) -> dict[Role, Attribute[Any]]:
+    """Return the attributes of a domain that have a role in the table."""
+    return {a.role: a for a in ATTRIBUTES.values() if a.role is not None and domain_of(a.key) == domain}

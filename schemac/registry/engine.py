@@ -80,8 +80,7 @@ class Engine:
     domain: str = ""
     """Domain of the attributes that are for this engine."""
     attributes: str = ""
-    """Tuple of `Attribute` (`schemac.attributes.attribute`), all of them in `domain`, which is a closed one then; those of
-    the compiler's own engines stand in `schemac.attributes`."""
+    """A tuple of `Attribute` (`schemac.attributes.attribute`), all of them in `domain`, which is a closed one then."""
     codes: str = ""
     """Tuple of `Code` (`schemac.source.diagnostic`) of its own diagnostics; those of the compiler's own engines stand in
     `schemac.source.catalogue`."""

@@ -10,8 +10,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from schemac.attributes import iceberg as attributes
 from schemac.attributes.odf import DESCRIPTION
+from schemac.engines.iceberg import attributes
 from schemac.engines.iceberg.judge import judge
 from schemac.engines.iceberg.names import full_name
 from schemac.engines.iceberg.tables.live_table import VERSION_PROPERTY, IcebergTable
