@@ -158,7 +158,7 @@ def _leave_out(target: Target, dataset: LogicalDataset, said: Report, report: Re
     first = next(d for d in said.diagnostics if d.severity is Severity.ERROR)
     others = ", ".join(name for name in default_targets() if name != target.name)
     message = f"{dataset.name} is built without {target.name}: {first.message}"
-    help = f"name the engines that it is for: `{TARGETS_OF.key}: [{others}]` under the schema's `extra:`"
+    help = f"name the engines that you need: `{TARGETS_OF.key}: [{others}]` under the schema's `extra:`"
     report.extend(
         [
             replace(
