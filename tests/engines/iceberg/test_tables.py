@@ -81,7 +81,7 @@ def test_bring_a_table_to_the_next_version(
     code, out = said(capsys, "verify", "trips", "--table", TABLE)
     assert code == 1
     assert "SC424" in out
-    assert "`tip` is missing" in out
+    assert "`tip` (id 8) is missing" in out
     code, out = said(capsys, "plan", "trips", "--table", TABLE)
     assert code == 0, out
     lines = [" ".join(line.split()) for line in out.splitlines()]

@@ -14,7 +14,7 @@ from schemac.attributes import iceberg as attributes
 from schemac.attributes.odf import DESCRIPTION
 from schemac.engines.iceberg.judge import judge
 from schemac.engines.iceberg.names import full_name
-from schemac.engines.iceberg.tables.live_table import VERSION_PROPERTY, IcebergTable
+from schemac.engines.iceberg.tables.live_table import IcebergTable
 from schemac.engines.iceberg.types import IcebergSchema, NestedField
 from schemac.engines.iceberg.view import errors_of, fields_of, format_of, schema_of
 from schemac.evolution.changes import Change, Fact
@@ -172,6 +172,7 @@ def _properties(table: IcebergTable, new: Side) -> tuple[dict[str, str], tuple[s
 
 
 def wanted_properties(side: Side) -> dict[str, str]:
+    """Return the table properties that a schema speaks of; its description is the comment."""
     extra = side.dataset.schema.extra
     wanted = dict(attributes.TABLE_PROPERTIES.read(extra) or {})
     comment = DESCRIPTION.read(extra)
@@ -256,6 +257,3 @@ def _groups(schema: IcebergSchema) -> Iterator[tuple[int, tuple[str, ...], tuple
 def _is_within(schema: IcebergSchema, id: int, ids: set[int]) -> bool:
     """Whether a field lies in one of others."""
     return any(id in {f.id for _, f in _below(field)} for _, field in schema.preorder() if field.id in ids)
-
-
-__all__ = ["VERSION_PROPERTY", "IcebergPlan", "Note", "Operation", "plan_iceberg"]
