@@ -64,7 +64,7 @@ class Emission:
         return frozenset(loss.path for loss, _ in self._losses)
 
     def report_losses(self) -> None:
-        """A note at the place of each loss."""
+        """Report a note at the place of each loss."""
         for loss, slot in self._losses:
             where = f" in {loss.artifact}" if loss.artifact else ""
             message = f"{loss.lost} becomes {loss.becomes}{where}"

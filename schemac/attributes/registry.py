@@ -23,10 +23,10 @@ DOMAINS = (arrow.DOMAIN, odf.DOMAIN, lance.DOMAIN, spark.DOMAIN, paimon.DOMAIN, 
 
 
 def known(key: str) -> Attribute[Any] | None:
-    """The attribute of a key, or None where the key is foreign or unknown."""
+    """Return the attribute of a key, or None where the key is foreign or unknown."""
     return ATTRIBUTES.get(key) or OPEN.get(key)
 
 
 def domain_of(key: str) -> str:
-    """The part of a key before the slash."""
+    """Return the part of a key before the slash."""
     return key.partition("/")[0]

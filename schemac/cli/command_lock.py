@@ -101,7 +101,9 @@ def _lock(options: argparse.Namespace, report: Report) -> None:
         return
     for held, lock, lines in planned:
         if save_lock(held, lock, report):
-            say("\n".join(lines) or f"{held.name}: the file has its new form; nothing else changed", options)
+            say(
+                "\n".join(lines) or f"{held.name}: the file has the new format; nothing else changed", options
+            )
         elif not report.has_errors:
             say(f"{held.name}: unchanged", options)
 
@@ -136,7 +138,7 @@ def _next(
 def _restored(
     compiled: Sequence[CompiledFile], given: Mapping[str, int], report: Report
 ) -> dict[str, dict[str, int]]:
-    """The ids that fields are to have, by dataset."""
+    """Return the ids that fields are to have, by dataset."""
     wanted: dict[str, dict[str, int]] = {}
     datasets = [dataset for file in compiled for dataset in file.datasets]
     for title, id in given.items():

@@ -123,7 +123,7 @@ def _version_before(locked: LockedDataset, asked: int | None) -> int:
 def _of_table(
     options: argparse.Namespace, locked: LockedDataset, report: Report
 ) -> tuple[list[str], Side | None]:
-    """The engines to plan for, and what a table is now where one of them alters tables of another."""
+    """Return the engines to plan for, and what a table is now where one of them alters tables of another."""
     path: str = options.table
     owner = owner_of(path)
     able = [e for e in engines() if TABLES.is_of(e)]

@@ -128,7 +128,7 @@ def _by_ids(old: Side, new: Side) -> dict[Slot, Slot]:
 
 
 def _numbered(dataset: LogicalDataset) -> tuple[dict[int, Slot], list[State]]:
-    """The slots by number, and as much of a lock's states as it takes to match them."""
+    """Return the slots by number, and as much of a lock's states as it takes to match them."""
     slots = preorder(dataset.columns)
     ids = {slot: id for id, slot in enumerate(slots)}
     states = []

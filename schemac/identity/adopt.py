@@ -23,7 +23,7 @@ def adopt(
     highest: Highest,
     data: EngineData,
 ) -> LockedDataset | None:
-    """The lock with this schema as its next version, whatever the version before was.
+    """Return the lock with this schema as its next version, whatever the version before was.
 
     None where an engine would give a field more or fewer numbers than are given: they are not of this schema.
     """
@@ -49,7 +49,7 @@ def adopt(
 
 
 def _matched(dataset: LogicalDataset, before: LockedVersion, given: Mapping[Slot, Numbers]) -> Ids:
-    """The ids of the fields that were there before."""
+    """Return the ids of the fields that were there before."""
     matched: Ids = {}
     states = before.states.values()
     by_number = {(name, own): state.id for state in states for name, own in state.numbers.entries}
@@ -64,7 +64,7 @@ def _matched(dataset: LogicalDataset, before: LockedVersion, given: Mapping[Slot
 
 
 def adopt_ids(dataset: LogicalDataset, locked: LockedDataset, ids: Ids, highest: int) -> LockedDataset:
-    """The lock with this schema as its next version, whose fields have these ids; those without one get new ones.
+    """Return the lock with this schema as its next version, whose fields have these ids; those without one get new ones.
 
     `highest` is the highest id that was ever used where the ids come from.
     """

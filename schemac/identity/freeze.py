@@ -42,7 +42,7 @@ def identify(
     findings: Findings | None = None,
     renamed: Mapping[str, str] | None = None,
 ) -> Identified:
-    """The ids and numbers of a dataset's fields; `renamed` gives old titles by new ones."""
+    """Return the ids and numbers of a dataset's fields; `renamed` gives old titles by new ones."""
     newest = locked.newest
     if newest is None:
         return identified(dataset, locked, None, {})
@@ -53,7 +53,7 @@ def identify(
 
 
 def former_places(locked: LockedDataset) -> dict[tuple[int | None, Segment], int]:
-    """The fields by the places that they had in earlier versions, and have no more; the last one to be there counts."""
+    """Return the fields by the places that they had in earlier versions, and have no more; the last one to be there counts."""
     past = [
         state for state in locked.states if state.last is not None and isinstance(state.shape.segment, str)
     ]
@@ -66,14 +66,14 @@ def former_places(locked: LockedDataset) -> dict[tuple[int | None, Segment], int
 
 
 def freeze(dataset: LogicalDataset, locked: LockedDataset, identified: Identified) -> LockedDataset:
-    """The lock with this schema as its newest version; the same lock where nothing changed."""
+    """Return the lock with this schema as its newest version; the same lock where nothing changed."""
     if not identified.is_changed:
         return locked
     return with_version(locked, identified.version, identified)
 
 
 def next_version(before: Version | None, highest: Highest, extra: str) -> Version:
-    """The version that comes after another one, with these highest numbers and attributes; its digest is not made yet."""
+    """Return the version that comes after another one, with these highest numbers and attributes; its digest is not made yet."""
     data = before.data if before is not None else EngineData()
     for engine, numbering in numberings().items():
         remembered = numbering.next_data(data.of(engine))
@@ -84,7 +84,7 @@ def next_version(before: Version | None, highest: Highest, extra: str) -> Versio
 
 
 def with_version(locked: LockedDataset, version: Version, identified: Identified) -> LockedDataset:
-    """The lock with one more version of these fields."""
+    """Return the lock with one more version of these fields."""
     fields = {id: (identified.shapes[slot], identified.numbers[slot]) for slot, id in identified.ids.items()}
     return advance(locked, version, fields)
 
@@ -92,7 +92,7 @@ def with_version(locked: LockedDataset, version: Version, identified: Identified
 def advance(
     locked: LockedDataset, version: Version, fields: Mapping[int, tuple[Shape, Numbers]]
 ) -> LockedDataset:
-    """The lock with one more version, of exactly these fields; its digest is made here."""
+    """Return the lock with one more version, of exactly these fields; its digest is made here."""
     lasting = {state.id: state for state in locked.states if state.last is None}
     states = [state for state in locked.states if state.last is not None]
     for id, (shape, numbers) in fields.items():
@@ -120,7 +120,7 @@ def identified(
     given: Ids | None = None,
     above: int = 0,
 ) -> Identified:
-    """The fields of a dataset, given which of them stood in the version before, and under what ids.
+    """Return the fields of a dataset, given which of them stood in the version before, and under what ids.
 
     `back` are ids of fields that were dropped in between. `given` are ids that fields are to have which did not stand
     there; the others get ids above `above`.
@@ -157,7 +157,7 @@ def _all_ids(slots: Sequence[Slot], matched: Ids, highest: int) -> Ids:
 def _numbered(
     dataset: LogicalDataset, before: LockedVersion | None, matched: Ids, back: frozenset[int]
 ) -> tuple[dict[Slot, Numbers], Highest]:
-    """The numbers of all engines; those of engines that are not installed stay with the fields that have them."""
+    """Return the numbers of all engines; those of engines that are not installed stay with the fields that have them."""
     made: dict[str, SlotNumbers] = {}
     highest = before.version.highest if before is not None else Highest()
     for engine in not_installed(highest):
@@ -172,7 +172,7 @@ def _numbered(
 
 
 def former_of(before: LockedVersion, ids: Ids, engine: str, back: frozenset[int] = frozenset()) -> Former:
-    """What an engine gets to know of a version, given which of its fields the slots of another schema are."""
+    """Return what an engine gets to know of a version, given which of its fields the slots of another schema are."""
     slots = {state.id: slot for slot, state in before.states.items()}
     fields = {
         slot: Old(slots[id], before.states[slots[id]].numbers.of(engine), id in back)
@@ -183,7 +183,7 @@ def former_of(before: LockedVersion, ids: Ids, engine: str, back: frozenset[int]
 
 
 def numbers_of(slots: Iterable[Slot], made: Mapping[str, SlotNumbers]) -> dict[Slot, Numbers]:
-    """The numbers by slot, given those by engine."""
+    """Return the numbers by slot, given those by engine."""
     engines = sorted(made.items())
     return {
         slot: Numbers(tuple([(engine, numbers) for engine, of in engines if (numbers := of.get(slot))]))
@@ -211,5 +211,5 @@ def _shapes(columns: Sequence[Slot], ids: Ids, states: Mapping[int, State]) -> d
 
 
 def extra_of(dataset: LogicalDataset) -> str:
-    """The attributes of a schema as a lock holds them."""
+    """Return the attributes of a schema as a lock holds them."""
     return compact(dict(dataset.schema.extra)) if dataset.schema.extra else ""

@@ -37,14 +37,14 @@ class ByEngine(Generic[T]):
         return tuple([name for name, _ in self.entries])
 
     def get(self, engine: str) -> T | None:
-        """The value of an engine; None where it has none."""
+        """Return the value of an engine; None where it has none."""
         for name, value in self.entries:
             if name == engine:
                 return value
         return None
 
     def with_value(self, engine: str, value: T) -> Self:
-        """The same with this value for an engine."""
+        """Return the same with this value for an engine."""
         return self.make({**dict(self.entries), engine: value})
 
 
@@ -53,7 +53,7 @@ class Numbers(ByEngine[tuple[int, ...]]):
     """The numbers that engines gave to one field."""
 
     def of(self, engine: str) -> tuple[int, ...]:
-        """The numbers of an engine; none where it does not number the field."""
+        """Return the numbers of an engine; none where it does not number the field."""
         return self.get(engine) or ()
 
 
@@ -62,12 +62,12 @@ class Highest(ByEngine[int]):
     """The highest number that each engine ever gave in a dataset."""
 
     def of(self, engine: str) -> int:
-        """The highest number of an engine; -1 for none."""
+        """Return the highest number of an engine; -1 for none."""
         found = self.get(engine)
         return -1 if found is None else found
 
     def merged(self, other: "Highest") -> "Highest":
-        """The higher one of two, engine by engine."""
+        """Return the higher one of two, engine by engine."""
         return Highest.make(
             {name: max(self.of(name), other.of(name)) for name in {*self.engines, *other.engines}}
         )
@@ -78,7 +78,7 @@ class EngineData(ByEngine[str]):
     """What engines have to remember of one version, beside the numbers of its fields: JSON objects in compact form."""
 
     def of(self, engine: str) -> dict[str, Any]:
-        """What an engine remembers; empty for nothing."""
+        """Return what an engine remembers; empty for nothing."""
         text = self.get(engine)
         found: dict[str, Any] = json.loads(text) if text else {}
         return found
@@ -172,11 +172,11 @@ class LockedDataset:
         return {}
 
     def version(self, number: int) -> Version | None:
-        """The version of a number."""
+        """Return the version of a number."""
         return next((v for v in self.versions if v.number == number), None)
 
     def states_of(self, number: int) -> tuple[State, ...]:
-        """The states that make up a version."""
+        """Return the states that make up a version."""
         return tuple([state for state in self.states if state.is_in(number)])
 
 
@@ -187,18 +187,18 @@ class Lock:
     datasets: tuple[LockedDataset, ...] = ()
 
     def dataset(self, name: str) -> LockedDataset:
-        """The dataset of a name; an empty one where the lock does not know it."""
+        """Return the dataset of a name; an empty one where the lock does not know it."""
         return next((d for d in self.datasets if d.name == name), LockedDataset(name))
 
     def with_dataset(self, dataset: LockedDataset) -> "Lock":
-        """The same lock with this dataset in the place of the one of its name."""
+        """Return the same lock with this dataset in the place of the one of its name."""
         others = {d.name: d for d in self.datasets}
         others[dataset.name] = dataset
         return Lock(tuple(others[name] for name in sorted(others)))
 
 
 def paths_of(states: Iterable[State]) -> dict[int, FieldPath]:
-    """The path of every field of one version, by id."""
+    """Return the path of every field of one version, by id."""
     by_id = {state.id: state.shape for state in states}
     paths: dict[int, FieldPath] = {}
 

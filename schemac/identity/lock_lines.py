@@ -44,7 +44,7 @@ _decode = json.JSONDecoder().raw_decode
 
 
 def _field_pattern(form: int, last: str) -> re.Pattern[str]:
-    """A field's line up to its type."""
+    """Return a field's line up to its type."""
     return re.compile(
         rf"^field (?P<id>\d+) v(?P<first>\d+)-(?P<last>{last})(?: in (?P<parent>\d+))?(?: at (?P<position>[0-9.]+))?"
         rf'{_IDS[form]} (?P<name>"(?:[^"\\]|\\.)*"|\S+)',
@@ -61,7 +61,7 @@ class DamageError(Exception):
 
 
 def form_of(text: str) -> int | None:
-    """The form that the first line of a lock names; None where it names none."""
+    """Return the form that the first line of a lock names; None where it names none."""
     match = _HEAD.match(text)
     return int(match[1]) if match is not None else None
 
@@ -75,7 +75,7 @@ def present_names(text: str) -> frozenset[tuple[str, str | None, str]] | None:
 
 
 def version_core(version: Version) -> str:
-    """The line of a version without its digest."""
+    """Return the line of a version without its digest."""
     words = [f"version {version.number}"]
     if version.highest.entries:
         words += ["highest", *(f"{engine}={number}" for engine, number in version.highest.entries)]
@@ -93,7 +93,7 @@ def version_core(version: Version) -> str:
 
 
 def field_core(state: State) -> str:
-    """The line of a field without its id and its versions."""
+    """Return the line of a field without its id and its versions."""
     shape = state.shape
     parent = f"in {shape.parent} " if shape.parent is not None else ""
     position = f"at {shape.position:f} " if shape.position is not None else ""
@@ -110,7 +110,7 @@ def _name(segment: Segment) -> str:
 
 
 def parse_version(line: str, form: int) -> tuple[Version, str]:
-    """A version with the digest that closes its line. Raises DamageError."""
+    """Return a version with the digest that closes its line. Raises DamageError."""
     if form == 1:
         return _version_of_form_1(line)
     match = _VERSION.fullmatch(line)
@@ -157,11 +157,11 @@ def _version_of_form_1(line: str) -> tuple[Version, str]:
 
 
 def _no_version() -> DamageError:
-    return DamageError("a line of a version has to have its highest ids and its digest")
+    return DamageError("the line of a version needs its highest ids and its digest")
 
 
 def _data(rest: str) -> tuple[EngineData, str]:
-    """What engines remember of a version, and what follows."""
+    """Return what engines remember of a version, and what follows."""
     found: dict[str, str] = {}
     if rest.startswith(" data "):
         rest = rest.removeprefix(" data")
@@ -171,7 +171,7 @@ def _data(rest: str) -> tuple[EngineData, str]:
 
 
 def _object(text: str) -> tuple[str, str]:
-    """The text of a JSON object, and what follows."""
+    """Return the text of a JSON object, and what follows."""
     try:
         end = _decode(text)[1]
     except ValueError as error:
@@ -180,10 +180,10 @@ def _object(text: str) -> tuple[str, str]:
 
 
 def parse_field(line: str, form: int) -> tuple[State, str]:
-    """A state of a field with the core of its line. Raises DamageError."""
+    """Return a state of a field with the core of its line. Raises DamageError."""
     match = _FIELD[form].match(line)
     if match is None:
-        raise DamageError("this is neither a dataset nor a version nor a field")
+        raise DamageError("this line is neither a dataset, nor a version, nor a field")
     type_, extra = _type(line[match.end() + 1 :])
     state = State(
         int(match["id"]),
@@ -210,11 +210,11 @@ def _numbers(text: str, form: int) -> Numbers:
 def _segment(name: str) -> Segment:
     if not name.startswith('"'):
         return _PARTS.get(name, name)
-    return str(_json(name, "the field's name is no text in quotes"))
+    return str(_json(name, "the field's name is not a text in quotes"))
 
 
 def _type(rest: str) -> tuple[str, str]:
-    """The texts of the type and of the attributes."""
+    """Return the texts of the type and of the attributes."""
     try:
         end = _decode(rest)[1] if rest.startswith("{") else len(rest.partition(" ")[0])
     except ValueError as error:
@@ -228,13 +228,13 @@ def _type(rest: str) -> tuple[str, str]:
 
 
 def dataset_line(name: str) -> str:
-    """The line of a dataset."""
+    """Return the line of a dataset."""
     return f"dataset {compact(name)}"
 
 
 def parse_dataset(text: str) -> str:
-    """The name of a dataset as its line has it. Raises DamageError."""
-    return str(_json(text, "the name of the dataset is no text in quotes"))
+    """Return the name of a dataset as its line has it. Raises DamageError."""
+    return str(_json(text, "the name of the dataset is not a text in quotes"))
 
 
 def _json(text: str, complaint: str) -> Any:

@@ -37,19 +37,19 @@ _DATASET = re.compile(r"dataset (.+)")
 
 
 def write_lock(lock: Lock) -> str:
-    """The whole file."""
+    """Return the whole file."""
     lines = [line for dataset in lock.datasets for line in _lines(dataset)]
     return HEADER + "".join(f"{line}\n" for line in (*lines, _with_check(_END)))
 
 
 def digest_of(version: Version, states: Iterable[State]) -> str:
-    """The digest of a version with these states."""
+    """Return the digest of a version with these states."""
     ordered = sorted(states, key=lambda state: state.id)
     return _digest(version_core(version), ((state.id, field_core(state)) for state in ordered))
 
 
 def _digest(version: str, fields: Iterable[tuple[int, str]]) -> str:
-    """The digest of a version's line and those of its fields, by id."""
+    """Return the digest of a version's line and those of its fields, by id."""
     hash = blake2b(version.encode(), digest_size=8)
     for id, field in fields:
         hash.update(f"\n{id} {field}".encode())
@@ -57,7 +57,7 @@ def _digest(version: str, fields: Iterable[tuple[int, str]]) -> str:
 
 
 def read_lock(text: str, file: str, report: Report) -> Lock | None:
-    """The lock in a file's text; None after saying what is wrong with it."""
+    """Return the lock in a file's text; None after saying what is wrong with it."""
     # A mark of the encoding, as some editors put it before a text, changes nothing.
     lines = text.removeprefix("\ufeff").replace("\r\n", "\n").split("\n")
     for number, line in enumerate(lines, 1):
@@ -180,7 +180,7 @@ class _Reader:
 
 
 def _sealed(version: Version, states: Iterable[State]) -> Version:
-    """A version of an earlier form with the digest of the lines that it is going to have."""
+    """Return a version of an earlier form with the digest of the lines that it is going to have."""
     return replace(version, seal=digest_of(version, states))
 
 

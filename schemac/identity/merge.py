@@ -81,7 +81,7 @@ def _shared(ours: LockedDataset, theirs: LockedDataset) -> int:
 
 
 def _three_way(base: _Value, mine: _Value, other: _Value, clash: Callable[[], None]) -> _Value:
-    """What was changed by one side; ours where both changed it, each in its own way."""
+    """Return what was changed by one side; ours where both changed it, each in its own way."""
     if mine in (base, other):
         return other
     if other != base:
@@ -134,7 +134,7 @@ class _Merge:
             self.dropped(id)
 
     def here(self, shape: Shape) -> Shape:
-        """A shape of theirs below the parent as it is called here."""
+        """Return a shape of theirs below the parent as it is called here."""
         parent = shape.parent
         return shape if parent is None else replace(shape, parent=self.new_ids.get(parent, parent))
 
@@ -205,7 +205,7 @@ class _Merge:
             del self.head[id]
 
     def title_with_them(self, id: int) -> str:
-        """The path of a field as they have it."""
+        """Return the path of a field as they have it."""
         return dotted(paths_of(state for state in self.theirs.states if state.last is None)[id])
 
     @property
@@ -264,7 +264,7 @@ class _Settlement:
         yield from self.in_circles()
 
     def in_circles(self) -> Iterator[int]:
-        """A field that was moved into one that was moved into it."""
+        """Yield a field that was moved into one that was moved into it."""
         sound: set[int] = set()
         for start in self.head:
             way: dict[int, None] = {}
@@ -323,7 +323,7 @@ def _on_top(merge: _Merge) -> LockedDataset:
 
 
 def _placed(shapes: Shapes) -> Shapes:
-    """The shapes with siblings at places of their own, for both sides may have added at the same one."""
+    """Return the shapes with siblings at places of their own, for both sides may have added at the same one."""
     members: dict[int | None, list[State]] = {}
     for id, shape in shapes.items():
         if not isinstance(shape.segment, Part):
@@ -365,7 +365,7 @@ def _numbers(
 def _with_theirs(
     numbers: SlotNumbers, other: Former, taken: Container[Slot], used: Collection[int]
 ) -> SlotNumbers:
-    """The numbers that their fields have, where nothing of ours has any of them."""
+    """Return the numbers that their fields have, where nothing of ours has any of them."""
     found = dict(numbers)
     for slot, old in other.fields.items():
         own = numbers.get(slot, ())
@@ -389,7 +389,7 @@ def _parents_first(shapes: Mapping[int, Shape]) -> Iterator[int]:
 
 
 def _said(shape: Shape) -> tuple[Any, ...]:
-    """What a person would call a change; a place among siblings is none."""
+    """Return what a person would call a change; a place among siblings is none."""
     return (shape.parent, shape.segment, shape.type, shape.extra)
 
 

@@ -50,7 +50,7 @@ class Former:
 
 
 def _nothing(data: Mapping[str, Any]) -> Mapping[str, Any]:
-    """An engine that has nothing to remember."""
+    """Return an engine that has nothing to remember."""
     return {}
 
 

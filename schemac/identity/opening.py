@@ -86,7 +86,7 @@ def _with_engine(opened: LockedVersion, engine: str, made: _Numbered) -> LockedV
 
 
 def _replayed(dataset: LockedDataset) -> dict[tuple[str, int], _Numbered]:
-    """What installed engines make of the versions that they did not number, by engine and number of the version."""
+    """Return what installed engines make of the versions that they did not number, by engine and number of the version."""
     found: dict[tuple[str, int], _Numbered] = {}
     for engine, numbering in numberings().items():
         before: LockedVersion | None = None
@@ -103,7 +103,7 @@ def _replayed(dataset: LockedDataset) -> dict[tuple[str, int], _Numbered]:
 def _number(
     engine: str, numbering: Numbering, opened: LockedVersion, before: LockedVersion | None
 ) -> _Numbered:
-    """The numbers of a version, above all that any earlier one is known to have had."""
+    """Return the numbers of a version, above all that any earlier one is known to have had."""
     highest = opened.version.highest.of(engine)
     former = None
     if before is not None:

@@ -28,7 +28,7 @@ def restored(
     wanted: Mapping[str, int],
     findings: Findings | None = None,
 ) -> Identified:
-    """The ids of a dataset's fields, where those of these titles get the ids that are wanted; raises RestoreError."""
+    """Return the ids of a dataset's fields, where those of these titles get the ids that are wanted; raises RestoreError."""
     newest = locked.newest
     if newest is None:
         raise RestoreError(f"{dataset.name} was never locked, so there is no id to restore")
@@ -56,7 +56,7 @@ def restored(
 
 
 def lost(locked: LockedDataset) -> dict[int, str]:
-    """The fields of the newest version in which each was, by the ids that no field has now."""
+    """Return the fields of the newest version in which each was, by the ids that no field has now."""
     newest = locked.newest
     present = {state.id for state in locked.states_of(newest.number)} if newest is not None else set()
     gone: dict[int, str] = {}
@@ -70,7 +70,7 @@ def lost(locked: LockedDataset) -> dict[int, str]:
 def _with_parents(
     dataset: LogicalDataset, locked: LockedDataset, present: Mapping[int, State], wanted: Mapping[str, int]
 ) -> dict[str, int]:
-    """What is wanted, parents first, with the fields around each that were dropped with it."""
+    """Return what is wanted, parents first, with the fields around each that were dropped with it."""
     slots = {slot.title: slot for slot in preorder(dataset.columns)}
     found: dict[str, int] = {}
     for title, id in wanted.items():
@@ -85,7 +85,7 @@ def _with_parents(
 
 
 def _last(locked: LockedDataset, id: int) -> dict[int, State]:
-    """The version that a field was last in."""
+    """Return the version that a field was last in."""
     last = max(
         (
             len(locked.versions) if state.last is None else state.last
@@ -106,7 +106,7 @@ def _last(locked: LockedDataset, id: int) -> dict[int, State]:
 
 
 def _put_back(locked: LockedDataset, present: Mapping[int, State], title: str, id: int) -> dict[int, State]:
-    """The states of a version with those of a field that was dropped, and of what was in it."""
+    """Return the states of a version with those of a field that was dropped, and of what was in it."""
     if id in present:
         return dict(present)
     then = _last(locked, id)
@@ -131,6 +131,6 @@ def _put_back(locked: LockedDataset, present: Mapping[int, State], title: str, i
 
 
 def _downwards(states: Mapping[int, State]) -> list[State]:
-    """The states, parents first."""
+    """Return the states, parents first."""
     paths = paths_of(states.values())
     return sorted(states.values(), key=lambda state: len(paths[state.id]))

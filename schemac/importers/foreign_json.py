@@ -45,7 +45,7 @@ def refuse_foreign(path: Path, report: Report) -> bool:
 
 
 def _first_value(path: Path) -> Any:
-    """The first JSON value of a file, or None."""
+    """Return the first JSON value of a file, or None."""
     sample = read_sample(path, Report())
     try:
         return json.JSONDecoder().raw_decode(sample[0].lstrip())[0] if sample is not None else None

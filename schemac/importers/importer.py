@@ -38,7 +38,7 @@ class Notes:
             texts.append(text)
 
     def at(self, path: FieldPath) -> tuple[str, ...]:
-        """The texts at a field."""
+        """Return the texts at a field."""
         return tuple(self._texts.get(path, ()))
 
 
@@ -135,7 +135,7 @@ def detect(path: Path) -> str | None:
 def import_source(
     path: Path, format: str | None, report: Report, skipped: Collection[str] = ()
 ) -> Imported | None:
-    """The schema of a source without some of its columns; what is wrong with it is in the report."""
+    """Return the schema of a source without some of its columns; what is wrong with it is in the report."""
     found = Report()
     imported = _read(path, format, found)
     if imported is not None and skipped:
@@ -145,7 +145,7 @@ def import_source(
 
 
 def standard_form(imported: Imported) -> Imported:
-    """The same with nothing that the standard does not have; what is left out or changed becomes a note."""
+    """Return the same with nothing that the standard does not have; what is left out or changed becomes a note."""
     notes = imported.notes
 
     def type_(tree: Any, path: FieldPath, *, is_nested: bool) -> Any:
@@ -218,7 +218,7 @@ def _read(path: Path, format: str | None, report: Report) -> Imported | None:
 
 
 def _without(imported: Imported, skipped: Collection[str], path: Path, report: Report) -> Imported:
-    """The schema without columns; those that had no kind are not in it anyway."""
+    """Return the schema without columns; those that had no kind are not in it anyway."""
     fields = imported.schema["fields"]
     names = [f["name"] for f in fields]
     unsupported = [name for name in skipped if any(_is_of(d, (name,)) for d in report.diagnostics)]
@@ -257,6 +257,6 @@ def refuse(
 
 
 def first_line(error: BaseException) -> str:
-    """What a library has to say, as the end of a sentence of ours."""
+    """Return what a library has to say, as the end of a sentence of ours."""
     text = next(iter(str(error).strip().splitlines()), "") or type(error).__name__
     return f"{text[:1].lower()}{text[1:]}"

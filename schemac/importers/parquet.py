@@ -30,7 +30,7 @@ _GROUP = re.compile(r"( +)\w+ group field_id=-?\d+ (.*?)(?: \((\w+).*\))? \{")
 
 
 def read(path: Path, report: Report) -> Imported | None:
-    """The schema of a Parquet file; of a folder, that of its first file."""
+    """Return the schema of a Parquet file; of a folder, that of its first file."""
     # Imported here for start-up time: this part of pyarrow is not loaded with it.
     from pyarrow import parquet
 
@@ -67,7 +67,7 @@ def read(path: Path, report: Report) -> Imported | None:
 
 
 def field_ids(schema: "pa.Schema") -> dict[FieldPath, int]:
-    """The ids of all fields by their paths, as table formats write them; empty where they are not one for every field."""
+    """Return the ids of all fields by their paths, as table formats write them; empty where they are not one for every field."""
     found: list[tuple[FieldPath, int]] = []
 
     def enter(f: "pa.Field", path: FieldPath) -> None:
@@ -90,7 +90,7 @@ def field_ids(schema: "pa.Schema") -> dict[FieldPath, int]:
 
 
 def _variants(shown: str) -> list[FieldPath]:
-    """The paths of groups with the type VARIANT, which pyarrow tells only as the text of a schema."""
+    """Return the paths of groups with the type VARIANT, which pyarrow tells only as the text of a schema."""
     above: list[tuple[int, str]] = []
     found: list[FieldPath] = []
     for match in map(_GROUP.fullmatch, shown.split("\n")):
@@ -107,7 +107,7 @@ def _variants(shown: str) -> list[FieldPath]:
 
 
 def _note_dropped(place: str, logical: Any, schema: Any, notes: Notes) -> None:
-    """A note at the column that a leaf belongs to; names in a leaf's place may hold dots themselves."""
+    """Add a note at the column that a leaf belongs to; names in a leaf's place may hold dots themselves."""
     type_ = logical.type
     if type_ not in _DROPPED_TYPES:
         return
@@ -119,7 +119,7 @@ def _note_dropped(place: str, logical: Any, schema: Any, notes: Notes) -> None:
 
 
 def _without_additions(schema: "pa.Schema") -> "pa.Schema":
-    """The schema without what Parquet's reader adds at every level.
+    """Return the schema without what Parquet's reader adds at every level.
 
     That is field numbers, and `element` as the name of a list's item, which Parquet prescribes.
     """

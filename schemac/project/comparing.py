@@ -195,7 +195,7 @@ def _with_moved(
 
 
 def _elsewhere(files: Sequence[ManifestFile], project: Project) -> list[ManifestFile]:
-    """The project's manifests beside these."""
+    """Return the project's manifests beside these."""
     known = {file.path.resolve() for file in files}
     paths = project.configuration.manifests or (".",)
     out = project.folder / project.configuration.out
@@ -234,7 +234,7 @@ def _part(files: Sequence[ManifestFile], run: _Run) -> _Part:
 
 
 def _compare_parts(file: ManifestFile, run: _Run) -> Comparison | None:
-    """The comparison of a manifest with itself, of which only what differs is compiled; None where that is not enough."""
+    """Return the comparison of a manifest with itself, of which only what differs is compiled; None where that is not enough."""
     before, lock = run.before, lock_path(file.path)
     content = before.contents.get(file.path) if before is not None else None
     if before is None or content is None or not keep_names(before.contents.get(lock), content_of(lock)):
@@ -282,7 +282,7 @@ def _pairs(
 
 
 def _versions(old: Side | None, wanted: Wanted) -> list[Side | None]:
-    """The old side; or, where all versions are asked for, those that its lock has, and itself if it is none of them."""
+    """Return the old side; or, where all versions are asked for, those that its lock has, and itself if it is none of them."""
     if old is None or not wanted.is_transitive or old.locked is None or not old.locked.versions:
         return [old]
     versions = [side_of_version(old.locked, version.number) for version in old.locked.versions]
@@ -333,5 +333,5 @@ def _engines(new: Side, wanted: Wanted) -> list[str]:
 
 
 def _light(change: Change) -> Change:
-    """The change without the slots, which only this process knows."""
+    """Return the change without the slots, which only this process knows."""
     return replace(change, old_slot=None, new_slot=None)

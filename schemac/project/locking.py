@@ -69,7 +69,7 @@ def lock_name(manifest_name: str) -> str:
 
 
 def open_lock(manifest: Path, manifest_name: str, report: Report) -> LockFile | None:
-    """The lock of a manifest, empty where there is none; None after saying what is wrong with it."""
+    """Return the lock of a manifest, empty where there is none; None after saying what is wrong with it."""
     path, name = lock_path(manifest), lock_name(manifest_name)
     try:
         text = _read(path)
@@ -109,7 +109,7 @@ def save_lock(file: LockFile, lock: Lock, report: Report) -> bool:
 
 @contextmanager
 def _held(path: Path) -> Iterator[bool]:
-    """The folder of a lock, held by one process at a time; the system frees it when a process dies."""
+    """Hold the folder of a lock, one process at a time; the system frees it when a process dies."""
     if sys.platform == "win32":
         # There is no such hold; what lies there is compared with what was read, and no more.
         yield True
@@ -151,7 +151,7 @@ class Locked:
         return self.found.version
 
     def compilation(self, plain: Compilation, options: LoweringOptions) -> Compilation:
-        """What targets see, with the numbers of the lock."""
+        """Return what targets see, with the numbers of the lock."""
         return Compilation(
             plain.dataset,
             plain.lowered,
@@ -175,7 +175,7 @@ class Locked:
 def locked_datasets(
     manifest: Path, name: str, datasets: Sequence[LogicalDataset], report: Report, *, is_error: bool
 ) -> dict[str, Locked]:
-    """What the lock of a manifest says of its datasets; changes that are not locked are in the report."""
+    """Return what the lock of a manifest says of its datasets; changes that are not locked are in the report."""
     held = open_lock(manifest, name, report)
     found: dict[str, Locked] = {}
     for dataset in datasets if held is not None else ():
@@ -190,7 +190,7 @@ def locked_datasets(
 def identified(
     dataset: LogicalDataset, locked: LockedDataset, report: Report, wanted: Mapping[str, int] | None = None
 ) -> Identified:
-    """The ids of a dataset's fields by its lock; fields of these titles get the ids that are wanted."""
+    """Return the ids of a dataset's fields by its lock; fields of these titles get the ids that are wanted."""
     findings = Findings(report, dataset.origins)
     if wanted:
         try:
@@ -204,7 +204,7 @@ def identified(
 
 
 def changes_since(dataset: LogicalDataset, locked: LockedDataset, found: Identified) -> tuple[Change, ...]:
-    """What changed since the newest locked version."""
+    """Return what changed since the newest locked version."""
     newest = locked.newest
     assert newest is not None, "there is no lock to compare with"
     before = open_version(locked, newest)
@@ -304,7 +304,7 @@ _COUNTED = (
 
 
 def summary(changes: Sequence[Change]) -> str:
-    """Changes in a few words: `1 field added, 2 changed`."""
+    """Return changes in a few words: `1 field added, 2 changed`."""
     parts = []
     for fact, word in _COUNTED:
         count = sum(change.fact is fact for change in changes)

@@ -62,7 +62,7 @@ class _Piece(NamedTuple):
 
 
 def parts_of(before: SourceText, today: SourceText) -> Parts | None:
-    """The parts that differ; None where the texts are not plain enough to tell, or have nothing in common."""
+    """Return the parts that differ; None where the texts are not plain enough to tell, or have nothing in common."""
     olds, news = _pieces(before.content), _pieces(today.content)
     old_texts, new_texts = [piece.text for piece in olds], [piece.text for piece in news]
     in_old, in_new = set(old_texts), set(new_texts)
@@ -76,7 +76,7 @@ def parts_of(before: SourceText, today: SourceText) -> Parts | None:
 
 
 def _without(source: SourceText, pieces: list[_Piece], blank: frozenset[str]) -> tuple[SourceText, list[int]]:
-    """The text without these pieces, and how many of them stood before each that is left."""
+    """Return the text without these pieces, and how many of them stood before each that is left."""
     parts: list[str] = []
     places: list[int] = []
     written = count = 0
@@ -91,7 +91,7 @@ def _without(source: SourceText, pieces: list[_Piece], blank: frozenset[str]) ->
 
 
 def _pieces(text: str) -> list[_Piece]:
-    """The items of the first list of fields; none where the text is not plain enough."""
+    """Return the items of the first list of fields; none where the text is not plain enough."""
     first = _FIELDS.search(text)
     item = _ITEM.match(text, first.end()) if first is not None else None
     if item is None or text.startswith("---") or any(mark in text for mark in _UNSURE):
@@ -110,5 +110,5 @@ def _pieces(text: str) -> list[_Piece]:
 
 @cache
 def _lines_up_to(depth: int) -> re.Pattern[str]:
-    """The first character of every line that is not deeper, apart from comments."""
+    """Return the first character of every line that is not deeper, apart from comments."""
     return re.compile(rf"^ {{0,{depth - 1}}}[^ #\n]", re.MULTILINE)

@@ -102,7 +102,7 @@ def _is_wanted(target: Target, dataset: LogicalDataset, options: Options) -> boo
 
 
 def _asked_for(dataset: LogicalDataset, options: Options) -> frozenset[str]:
-    """The engines that the schema names, or else the run or the project."""
+    """Return the engines that the schema names, or else the run or the project."""
     return frozenset(TARGETS_OF.read(dataset.schema.extra) or options.asked_for)
 
 

@@ -105,12 +105,12 @@ class Capability(Generic[T]):
         return found
 
     def names(self, engines: Iterable[Engine]) -> tuple[str, ...]:
-        """The names of those engines that have it, in their order."""
+        """Return the names of those engines that have it, in their order."""
         return tuple(engine.name for engine in engines if self.is_of(engine))
 
 
 def load(reference: str) -> object:
-    """What stands at `module:NAME`."""
+    """Return what stands at `module:NAME`."""
     module, _, name = reference.partition(":")
     found: object = getattr(import_module(module), name)
     return found

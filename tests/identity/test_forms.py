@@ -149,7 +149,7 @@ def test_accept_a_lock_of_form_1_until_the_next_one_is_written(tmp_path: Path) -
         assert lock.read_bytes() == OLD.read_bytes()
     done = schemac(tmp_path, "lock", "trips.yaml")
     assert done.returncode == 0
-    assert "new form" in done.stdout + done.stderr
+    assert "new format" in done.stdout + done.stderr
     assert lock.read_text().startswith("# schemac lock 2:")
     assert read(lock.read_text()) == read(text_of(OLD))
     done = schemac(tmp_path, "lock", "trips.yaml")

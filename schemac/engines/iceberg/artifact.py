@@ -29,7 +29,7 @@ SCHEMA_FILE = "iceberg/schema.json"
 
 
 def format_version(extra: Mapping[str, Any]) -> int:
-    """The format that a schema is for."""
+    """Return the format that a schema is for."""
     return attributes.FORMAT_VERSION.read(extra) or FORMAT_2
 
 
@@ -40,7 +40,7 @@ def to_schema(
     ids: Mapping[Slot, int] | None = None,
     schema_id: int = 0,
 ) -> IcebergSchema:
-    """The schema as Iceberg has it; not to be used where the emission found an error.
+    """Return the schema as Iceberg has it; not to be used where the emission found an error.
 
     Without ids fields are numbered in pre-order from 1, as a first locking does.
     """
@@ -57,7 +57,7 @@ def to_schema(
 
 
 def fields_by_slot(dataset: LogicalDataset, schema: IcebergSchema) -> dict[Slot, NestedField]:
-    """What Iceberg has at every slot that it knows of: not inside a variant."""
+    """Return what Iceberg has at every slot that it knows of: not inside a variant."""
     found: dict[Slot, NestedField] = {}
 
     def enter(slots: tuple[Slot, ...], fields: tuple[NestedField, ...]) -> None:
@@ -71,7 +71,7 @@ def fields_by_slot(dataset: LogicalDataset, schema: IcebergSchema) -> dict[Slot,
 
 
 def text_of(schema: IcebergSchema) -> str:
-    """The file's text, one column a line."""
+    """Return the file's text, one column a line."""
     tree = schema.to_json()
     columns = ",\n    ".join([_compact(column) for column in tree.pop("fields")])
     head = "".join([f'  "{key}": {_compact(value)},\n' for key, value in tree.items()])
@@ -80,7 +80,7 @@ def text_of(schema: IcebergSchema) -> str:
 
 
 def schema_of(compilation: Compilation, emission: Emission) -> IcebergSchema:
-    """The schema with the ids of its lock; not to be used where the emission found an error."""
+    """Return the schema with the ids of its lock; not to be used where the emission found an error."""
     version = compilation.version
     return to_schema(
         compilation.dataset,
@@ -92,7 +92,7 @@ def schema_of(compilation: Compilation, emission: Emission) -> IcebergSchema:
 
 
 def emit(compilation: Compilation, emission: Emission) -> list[Artifact]:
-    """Schema and DDL."""
+    """Return schema and DDL."""
     dataset = compilation.dataset
     schema = schema_of(compilation, emission)
     if emission.findings.report.has_errors:

@@ -18,7 +18,7 @@ _FRACTION = re.compile(r"\.([0-9]+)")
 
 
 def complaint(type_: IcebergType, value: Any) -> str:
-    """What is wrong with a default value of a type; empty where nothing is."""
+    """Return what is wrong with a default value of a type; empty where nothing is."""
     wanted = _wanted(type_)
     if wanted is None:
         return f"Iceberg has no default values for {type_.word}"
@@ -27,7 +27,7 @@ def complaint(type_: IcebergType, value: Any) -> str:
 
 
 def _wanted(type_: IcebergType) -> tuple[str, Callable[[Any], bool]] | None:
-    """An example, and what tells whether a value is one."""
+    """Return an example, and what tells whether a value is one."""
     if isinstance(type_, Decimal):
         zeros = f".{'0' * type_.scale}" if type_.scale else ""
         return f'a text such as "1{zeros}"', lambda value: _is_decimal(value, type_)

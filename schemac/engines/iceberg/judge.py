@@ -34,7 +34,7 @@ _OF_FIELDS = frozenset({Fact.FIELD_ADDED, Fact.FIELD_DROPPED, Fact.FIELD_RENAMED
 
 
 def judge(change: Change, sides: Pair | None) -> Judgement:
-    """What a change means for a table with data."""
+    """Return what a change means for a table with data."""
     if sides is None:
         return SAFE
     if errors_of(sides.old):
@@ -100,7 +100,7 @@ def _is_related(change: Change, path: str) -> bool:
 
 
 def _schema(change: Change, sides: Pair) -> Judgement:
-    """What was said of the schema as a whole."""
+    """Return what was said of the schema as a whole."""
     if change.fact is Fact.FIELDS_REORDERED:
         return Judgement(Outcome.METADATA)
     if change.key == attributes.FORMAT_VERSION.key:
@@ -141,7 +141,7 @@ def _added(change: Change, sides: Pair, new: Slot) -> Judgement:
 
 
 def _field(change: Change, sides: Pair, old: Slot, new: Slot) -> Judgement:
-    """What was said of a field that stays."""
+    """Return what was said of a field that stays."""
     was, is_ = fields_of(sides.old).get(old), fields_of(sides.new).get(new)
     if was is None and is_ is None:
         return SAFE

@@ -13,7 +13,7 @@ Path = Sequence[str]
 
 
 def full_name(path: Path) -> str:
-    """The name by which Iceberg finds a field."""
+    """Return the name by which Iceberg finds a field."""
     return ".".join(path)
 
 

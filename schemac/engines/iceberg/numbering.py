@@ -9,7 +9,7 @@ from schemac.engines.iceberg.types import IcebergSchema, NestedField
 
 
 def fresh_ids(schema: IcebergSchema) -> dict[int, int]:
-    """The id of each field in a new table, by the id that it has here."""
+    """Return the id of each field in a new table, by the id that it has here."""
     found: dict[int, int] = {}
 
     def number(fields: tuple[NestedField, ...]) -> None:

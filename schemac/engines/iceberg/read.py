@@ -73,7 +73,7 @@ class TableMetadata:
 
 
 def parse_type(written: Any, place: str = "type") -> IcebergType:
-    """A type. Raises UnreadableError."""
+    """Return a type. Raises UnreadableError."""
     if isinstance(written, str):
         return _parse_primitive(written, place)
     if not isinstance(written, dict):
@@ -90,7 +90,7 @@ def parse_type(written: Any, place: str = "type") -> IcebergType:
 
 
 def parse_schema(written: Any, place: str = "") -> IcebergSchema:
-    """A schema; where it has no `schema-id`, it is 0. Raises UnreadableError."""
+    """Return a schema; where it has no `schema-id`, it is 0. Raises UnreadableError."""
     if not isinstance(written, dict) or written.get("type", "struct") != "struct":
         raise UnreadableError(place, "a schema is an object with the `type` struct")
     inner = f"{place}." if place else ""
@@ -106,7 +106,7 @@ def parse_schema(written: Any, place: str = "") -> IcebergSchema:
 
 
 def parse_metadata(written: Any) -> TableMetadata:
-    """A table's metadata, of format 1, 2 or 3. Raises UnreadableError."""
+    """Return a table's metadata, of format 1, 2 or 3. Raises UnreadableError."""
     if not isinstance(written, dict):
         raise UnreadableError("", "it is no object")
     version = _number(written.get("format-version"), "format-version", 1)

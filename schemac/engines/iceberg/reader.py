@@ -43,7 +43,7 @@ _NOT_KEPT = frozenset({"comment", "format-version"})
 
 
 def read(path: Path, report: Report) -> Imported | None:
-    """The current schema of a table, and those before it."""
+    """Return the current schema of a table, and those before it."""
     file = metadata_file(path)
     if file is None:
         refuse(path, "there is no metadata file in it, such as `metadata/v1.metadata.json`", report)
@@ -53,7 +53,7 @@ def read(path: Path, report: Report) -> Imported | None:
 
 
 def read_object(source: Any, report: Report) -> Imported | None:
-    """The same of a table or schema of pyiceberg, or of what their JSON says."""
+    """Return the same of a table or schema of pyiceberg, or of what their JSON says."""
     name = None
     if hasattr(source, "metadata"):
         name, source = source.name()[-1], source.metadata
@@ -74,7 +74,7 @@ def _imported(metadata: TableMetadata, name: str | None) -> Imported:
 
 
 def read_file(file: Path, report: Report) -> TableMetadata | None:
-    """What a metadata file says, or a schema as the metadata of a table that has it alone; None after saying why not."""
+    """Return what a metadata file says, or a schema as the metadata of a table that has it alone; None after saying why not."""
     try:
         content = file.read_bytes()
         if content.startswith(b"\x1f\x8b"):
@@ -96,7 +96,7 @@ def read_file(file: Path, report: Report) -> TableMetadata | None:
 
 
 def metadata_of(document: Any) -> TableMetadata:
-    """The metadata that values say; a schema alone counts as that of a table of the format that its types need."""
+    """Return the metadata that values say; a schema alone counts as that of a table of the format that its types need."""
     if isinstance(document, dict) and "format-version" in document:
         return parse_metadata(document)
     schema = parse_schema(document)
@@ -104,7 +104,7 @@ def metadata_of(document: Any) -> TableMetadata:
 
 
 def version_of(schema: IcebergSchema, metadata: TableMetadata) -> tuple[Tree, dict[FieldPath, int]]:
-    """A schema in the standard's long form, and the ids of its fields by their paths."""
+    """Return a schema in the standard's long form, and the ids of its fields by their paths."""
     lifting = _Lifting(has_defaults=metadata.format_version >= FORMAT_3)
     fields = [lifting.member(column, (column.name,)) for column in schema.columns]
     extra: Tree = {}
@@ -141,13 +141,13 @@ def _comments(metadata: TableMetadata) -> list[str]:
 
 
 def _name(file: Path) -> str | None:
-    """The table's name: that of the folder which `metadata` lies in."""
+    """Return the table's name: that of the folder which `metadata` lies in."""
     folder = file.resolve().parent
     return folder.parent.name or None if folder.name == "metadata" else None
 
 
 def _least_format(schema: IcebergSchema) -> int:
-    """The lowest format that has all that a schema has."""
+    """Return the lowest format that has all that a schema has."""
     for _, field in schema.preorder():
         is_new = field.type.word.partition("(")[0] in _OF_FORMAT_3
         if is_new or _has_default(field):
@@ -167,7 +167,7 @@ class _Lifting:
         self._has_defaults = has_defaults
 
     def member(self, field: NestedField, path: FieldPath) -> Tree:
-        """A column, or a member of a struct."""
+        """Return a column, or a member of a struct."""
         type_, extra = self._slot(field, path)
         if field.doc is not None:
             extra = {DESCRIPTION.key: field.doc, **extra}
@@ -178,7 +178,7 @@ class _Lifting:
         return {"name": field.name, "type": type_, **({"extra": extra} if extra else {})}
 
     def _part(self, field: NestedField, path: FieldPath) -> Tree:
-        """An item, key or value: attributes go beside `kind`."""
+        """Return an item, key or value: attributes go beside `kind`."""
         tree, extra = self._slot(field, path)
         return {**tree, "extra": extra} if extra else tree
 

@@ -14,7 +14,7 @@ METADATA_FILE = re.compile(r"v?([0-9]+)(?:-[0-9A-Za-z-]+)?(?:\.gz)?\.metadata\.j
 
 
 def metadata_file(path: Path) -> Path | None:
-    """The newest metadata file of a table's folder, or of the `metadata` folder in it; a file itself; None for none."""
+    """Return the newest metadata file of a table's folder, or of the `metadata` folder in it; a file itself; None for none."""
     if path.is_file():
         return path
     for folder in (path / "metadata", path):
@@ -43,7 +43,7 @@ def is_source(path: Path) -> bool:
 
 
 def _hinted(folder: Path) -> Path | None:
-    """The file that `version-hint.text` names, as tables without a catalog have it."""
+    """Return the file that `version-hint.text` names, as tables without a catalog have it."""
     hint = folder / "version-hint.text"
     if not hint.is_file():
         return None

@@ -46,7 +46,7 @@ _PLAIN = {
 
 
 def ddl(dataset: LogicalDataset, schema: IcebergSchema, format_version: int, emission: Emission) -> str:
-    """The file of statements, each with a semicolon at the end of its last line; empty where Spark has no words for it."""
+    """Return the file of statements, each with a semicolon at the end of its last line; empty where Spark has no words for it."""
     fields = list(_with_slots(schema.columns, dataset.columns))
     wordless = [
         (slot, field) for slot, field in fields if not field.type.fields and _word(field.type) is None
@@ -115,14 +115,14 @@ def _spark_type(type_: IcebergType) -> str:
 
 
 def _word(type_: IcebergType) -> str | None:
-    """What Spark calls a type without parts."""
+    """Return what Spark calls a type without parts."""
     if isinstance(type_, Decimal):
         return f"DECIMAL({type_.precision},{type_.scale})"
     return "BINARY" if isinstance(type_, Fixed) else _PLAIN.get(type_.word)
 
 
 def _lose(slot: Slot, field: NestedField, emission: Emission) -> None:
-    """What the table that the statement makes has otherwise."""
+    """Enter what is different in the table that the statement makes."""
     becomes = {"uuid": "string"}.get(field.type.word, "binary" if isinstance(field.type, Fixed) else None)
     if becomes is not None:
         emission.lose(slot, field.type.title(), becomes, artifact=DDL_FILE)

@@ -30,15 +30,15 @@ class IcebergType:
         return ()
 
     def with_fields(self, fields: "tuple[NestedField, ...]") -> "IcebergType":
-        """The same type with other fields in the places of its own."""
+        """Return the same type with other fields in the places of its own."""
         return self
 
     def title(self) -> str:
-        """The type for people."""
+        """Return the type for people."""
         return self.word
 
     def to_json(self) -> Any:
-        """The type as metadata has it."""
+        """Return the type as metadata has it."""
         return self.word
 
 
@@ -95,7 +95,7 @@ class NestedField:
     """The value that writers write where they have none, as JSON; None for none."""
 
     def to_json(self) -> dict[str, Any]:
-        """A column or member as metadata has it."""
+        """Return a column or member as metadata has it."""
         tree: dict[str, Any] = {
             "id": self.id,
             "name": self.name,
@@ -111,7 +111,7 @@ class NestedField:
         return tree
 
     def full_title(self) -> str:
-        """The type with its nullability, as people write it."""
+        """Return the type with its nullability, as people write it."""
         return f"{'required' if self.required else 'optional'} {self.type.title()}"
 
 
@@ -140,7 +140,7 @@ class Struct(IcebergType):
         return f"struct<{', '.join(f'{m.name}: {m.full_title()}' for m in self.members)}>"
 
     def to_json(self) -> Any:
-        """An object with the members."""
+        """Return an object with the members."""
         return {"type": "struct", "fields": [member.to_json() for member in self.members]}
 
 
@@ -169,7 +169,7 @@ class List(IcebergType):
         return f"list<{self.element.full_title()}>"
 
     def to_json(self) -> Any:
-        """An object with the element."""
+        """Return an object with the element."""
         return {
             "type": "list",
             "element-id": self.element.id,
@@ -204,7 +204,7 @@ class Map(IcebergType):
         return f"map<{self.key.type.title()}, {self.value.full_title()}>"
 
     def to_json(self) -> Any:
-        """An object with key and value."""
+        """Return an object with key and value."""
         return {
             "type": "map",
             "key-id": self.key.id,
@@ -225,7 +225,7 @@ class IcebergSchema:
     schema_id: int = 0
 
     def to_json(self) -> dict[str, Any]:
-        """The schema as metadata has it."""
+        """Return the schema as metadata has it."""
         tree: dict[str, Any] = {"type": "struct", "schema-id": self.schema_id}
         if self.identifier_ids:
             tree["identifier-field-ids"] = list(self.identifier_ids)
@@ -242,7 +242,7 @@ class IcebergSchema:
         return max((field.id for _, field in self.preorder()), default=0)
 
     def renumbered(self, ids: "dict[int, int]") -> "IcebergSchema":
-        """The same schema with other ids; every id has to have a new one."""
+        """Return the same schema with other ids; every id has to have a new one."""
         columns = _renumbered(self.columns, ids)
         return replace(
             self, columns=columns, identifier_ids=tuple(sorted(ids[i] for i in self.identifier_ids))
@@ -252,7 +252,7 @@ class IcebergSchema:
 def preorder(
     fields: tuple[NestedField, ...], above: tuple[str, ...] = ()
 ) -> Iterator[tuple[tuple[str, ...], NestedField]]:
-    """These fields and all below them with their paths, parents first."""
+    """Yield these fields and all below them with their paths, parents first."""
     for field in fields:
         path = (*above, field.name)
         yield path, field

@@ -41,7 +41,7 @@ STRING, BINARY = Primitive("string"), Primitive("binary")
 def to_columns(
     lowered: LoweredSchema, emission: Emission, ids: Mapping[Slot, int], format_version: int
 ) -> tuple[NestedField, ...]:
-    """The columns of a table of this format; not to be used where the emission found an error."""
+    """Return the columns of a table of this format; not to be used where the emission found an error."""
     writer = _Writer(emission, ids, format_version)
     return tuple([writer.field(top) for top in lowered.fields])
 
@@ -98,7 +98,7 @@ class _Writer:
         }
 
     def field(self, lowered: LoweredField, name: str | None = None) -> NestedField:
-        """A column or member; with a name, an element, a key or a value."""
+        """Return a column or member; with a name, an element, a key or a value."""
         slot: Slot = lowered.slot
         arrow_type = lowered.arrow.type
         type_ = self.special(lowered) if slot.extra else self.type(lowered, arrow_type)
@@ -115,7 +115,7 @@ class _Writer:
         )
 
     def type(self, lowered: LoweredField, arrow_type: Any) -> IcebergType:
-        """The type that stands for one of Arrow's."""
+        """Return the type that stands for one of Arrow's."""
         id = arrow_type.id
         plain = self.plain.get(id)
         if plain is not None:
@@ -136,7 +136,7 @@ class _Writer:
         return self.refused(slot, f"Iceberg has no type for {slot.type.title()}", help)
 
     def special(self, lowered: LoweredField) -> IcebergType:
-        """The type of a field with attributes."""
+        """Return the type of a field with attributes."""
         slot: Slot = lowered.slot
         extra, arrow_type = slot.extra, lowered.arrow.type
         word = attributes.TYPE.read(extra)
@@ -157,7 +157,7 @@ class _Writer:
         return type_
 
     def worded(self, lowered: LoweredField, word: str) -> IcebergType:
-        """The type that the attribute names, if it goes with the field and the format."""
+        """Return the type that the attribute names, if it goes with the field and the format."""
         slot: Slot = lowered.slot
         kind, length = slot.type.kind, getattr(slot.type, "fixed_length", None)
         root = word.partition("(")[0]
@@ -261,7 +261,7 @@ class _Writer:
         return Map(self.field(key, "key"), self.field(value, "value"))
 
     def default(self, slot: Slot, type_: IcebergType, key: str) -> Any:
-        """A default value; None where there is none, or it cannot be one."""
+        """Return a default value; None where there is none, or it cannot be one."""
         if key not in slot.extra:
             return None
         value, findings = slot.extra[key], self.emission.findings

@@ -41,7 +41,7 @@ _BESIDE = "add a new field beside it, fill it, and drop the old one"
 
 
 def judge(change: Change, sides: Pair | None) -> Judgement:
-    """What a change means for a table with data."""
+    """Return what a change means for a table with data."""
     if change.fact in (Fact.DATASET_ADDED, Fact.DATASET_DROPPED):
         return SAFE
     if change.fact in _NEW_FILES:
@@ -108,7 +108,7 @@ def judge(change: Change, sides: Pair | None) -> Judgement:
 
 
 def _holders(change: Change) -> list[Slot]:
-    """What the members stand in that a change is about."""
+    """Return what the members stand in that a change is about."""
     if change.fact is Fact.FIELDS_REORDERED:
         return [] if change.old_slot is None else [change.old_slot]
     return [
@@ -180,7 +180,7 @@ def _is_as_old(slot: Slot, above: Slot, side: Side) -> bool:
 
 
 def _moved(old: Slot, new: Slot, sides: Pair) -> Judgement:
-    """What becomes of values whose structs may be null, before or after."""
+    """Return what becomes of values whose structs may be null, before or after."""
     uncopied = next((slot for slot in preorder([new]) if not _UNCOPIED.isdisjoint(slot.extra)), None)
     if uncopied is not None:
         return Judgement(
@@ -204,7 +204,7 @@ def _moved(old: Slot, new: Slot, sides: Pair) -> Judgement:
 
 
 def moved_into(new: Slot, sides: Pair) -> list[Slot]:
-    """The old structs that a field moves into, and which may be null in existing rows; outermost first."""
+    """Return the old structs that a field moves into, and which may be null in existing rows; outermost first."""
     stayed = set(_around(sides.before[new]))
     olds = [sides.before[above] for above in _around(new) if above in sides.before]
     return [old for old in reversed(olds) if old.is_nullable and old not in stayed]
@@ -219,7 +219,7 @@ def left_behind(new: Slot, sides: Pair) -> bool:
 
 
 def _around(slot: Slot) -> list[Slot]:
-    """What stands around a slot, innermost first."""
+    """Return what stands around a slot, innermost first."""
     found = []
     while slot.parent is not None:
         slot = slot.parent
@@ -235,7 +235,7 @@ def has_values(new: Slot, sides: Pair) -> bool:
 
 
 def version_before(struct: Slot, side: Side) -> int | None:
-    """The version in which the members of a struct stood elsewhere; None for one that did not begin like that.
+    """Return the version in which the members of a struct stood elsewhere; None for one that did not begin like that.
 
     Whoever went from version to version has such a struct in every row, though its members may be null.
     """
@@ -250,7 +250,7 @@ def version_before(struct: Slot, side: Side) -> int | None:
 
 
 def _hollow(new: Slot, sides: Pair) -> Slot | None:
-    """A required member without values, in something that is made of fields which were elsewhere."""
+    """Return a required member without values, in something that is made of fields which were elsewhere."""
     for child in new.children:
         if child in sides.before:
             continue

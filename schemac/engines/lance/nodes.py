@@ -126,7 +126,7 @@ def _canonical(metadata: dict[bytes, bytes]) -> dict[bytes, bytes]:
 
 
 def _key_marks(metadata: Mapping[bytes, bytes]) -> KeyMarks:
-    """A position alone makes a primary key, whatever the flag says; one that is no number counts for nothing."""
+    """Read the marks of keys: a position alone makes a primary key, whatever the flag says, unless it is no number."""
     if _MARKS.isdisjoint(metadata):
         return NO_MARKS
     flag, primary, clustering = (metadata.get(key.encode()) for key in _MARK_KEYS)
@@ -151,7 +151,7 @@ def _position(text: bytes | None) -> int | None:
 
 
 def nodes_by_slot(lowered: LoweredSchema, nodes: Sequence[Node]) -> dict[Slot, tuple[int, ...]]:
-    """The indices of the nodes that each slot owns, parents first."""
+    """Return the indices of the nodes that each slot owns, parents first."""
     children: list[list[int]] = [[] for _ in nodes]
     tops: list[int] = []
     for index, node in enumerate(nodes):
@@ -202,7 +202,7 @@ def numbered(
 
 
 def numbers_of(lowered: LoweredSchema, fields: Sequence[tuple[str, int]]) -> dict[Slot, Numbers] | None:
-    """The ids that a table's fields, given by name and id in pre-order, have for each slot; None where they differ."""
+    """Return the ids that a table's fields, given by name and id in pre-order, have for each slot; None where they differ."""
     nodes = nodes_of(lowered, is_tolerant=True)
     if [node.name for node in nodes] != [name for name, _ in fields]:
         return None

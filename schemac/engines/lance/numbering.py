@@ -21,7 +21,7 @@ _NO_FIELDS: Words = {}
 def number_nodes(
     columns: Sequence[Slot], words: Words, former: Former | None, words_before: Words, highest: int
 ) -> Numbered:
-    """The ids of the nodes of all slots, and the highest one after that."""
+    """Return the ids of the nodes of all slots, and the highest one after that."""
     nodes = _Nodes(words, former, words_before)
     found: dict[Slot, tuple[int, ...]] = {}
     slots = preorder(columns)
@@ -48,7 +48,7 @@ class _Nodes:
         self.olds = former.fields if former is not None else {}
 
     def words_before(self, slot: Slot) -> tuple[str, ...]:
-        """The words of what the slot was. Nothing is kept of a field that is back: Lance gives no number twice."""
+        """Return the words of what the slot was. Nothing is kept of a field that is back: Lance gives no number twice."""
         old = self.olds[slot]
         return () if old.is_back else self._words_before[old.slot]
 
@@ -64,7 +64,7 @@ class _Nodes:
         return self._former is not None and self._former.is_in_its_place(slot)
 
     def root(self, slot: Slot) -> Slot:
-        """What has to be written anew for a new node: itself where Lance can do that, else the whole column.
+        """Return what has to be written anew for a new node: itself where Lance can do that, else the whole column.
 
         It adds nothing inside maps and vectors, and inside lists it makes no more than its own casts.
         """

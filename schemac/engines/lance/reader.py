@@ -29,7 +29,7 @@ _KIND_OF_ERROR = re.compile(r"^lanceError\([^)]*\): ")
 
 
 def read(path: Path, report: Report) -> Imported | None:
-    """The schema with keys, encodings and, of a table, the storage version."""
+    """Return the schema with keys, encodings and, of a table, the storage version."""
     return _table(path, report) if path.is_dir() else _message(path, report)
 
 
@@ -79,7 +79,7 @@ class _Ids:
     """The highest id that its schema or its data files know."""
 
     def numbers(self, tree: Tree) -> dict[FieldPath, Numbers]:
-        """The ids by path, given the schema in the standard's long form."""
+        """Return the ids by path, given the schema in the standard's long form."""
         found: dict[FieldPath, Numbers] = {}
 
         def members(trees: Sequence[Tree], fields: Sequence[Any], path: FieldPath) -> None:
@@ -156,7 +156,7 @@ def _message(path: Path, report: Report) -> Imported | None:
 
 
 def _parsed(content: bytes, path: Path, report: Report) -> Any:
-    """The message of a text; None after saying where it is wrong."""
+    """Return the message of a text; None after saying where it is wrong."""
     from google.protobuf import text_format  # for start-up time, as above
 
     from schemac.engines.lance._generated.lance import file_pb2 as pb

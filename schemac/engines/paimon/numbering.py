@@ -20,18 +20,18 @@ NAME = "paimon"
 
 
 def ids_of(numbers: Mapping[Slot, Numbers]) -> dict[Slot, int]:
-    """The ids that a lock gives to columns and members."""
+    """Return the ids that a lock gives to columns and members."""
     found = {slot: own.of(NAME) for slot, own in numbers.items()}
     return {slot: ids[0] for slot, ids in found.items() if ids}
 
 
 def highest_of(version: Version) -> int:
-    """The highest id that was ever given to a field, -1 for none."""
+    """Return the highest id that was ever given to a field, -1 for none."""
     return version.highest.of(NAME)
 
 
 def schema_id_of(version: Version) -> int:
-    """The N of `schema-N`."""
+    """Return the N of `schema-N`."""
     return int(version.data.of(NAME)["schemaId"])
 
 
@@ -41,7 +41,7 @@ def time_millis_of(version: Version) -> int:
 
 
 def data_of(schema_id: int, time_millis: int) -> dict[str, int]:
-    """What a lock remembers of a version."""
+    """Return what a lock remembers of a version."""
     return {"schemaId": schema_id, **({"timeMillis": time_millis} if time_millis else {})}
 
 
@@ -52,7 +52,7 @@ def _next_data(data: Mapping[str, Any]) -> dict[str, int]:
 def number_fields(
     columns: Sequence[Slot], kept: Mapping[Slot, int] | None = None, highest: int = -1
 ) -> tuple[dict[Slot, int], int]:
-    """The ids of all columns and members, and the highest one: kept ids stay, others count on."""
+    """Return the ids of all columns and members, and the highest one: kept ids stay, others count on."""
     counter = _Counter(kept or {}, highest)
     for slot in columns:
         counter.added(slot)
@@ -67,7 +67,7 @@ def _number(dataset: LogicalDataset, former: Former | None, highest: int) -> Num
 
 
 def _kept(columns: Sequence[Slot], former: Former) -> dict[Slot, int]:
-    """The ids that fields bring with them: those that stand where they stood, in types that Paimon can cast."""
+    """Return the ids that fields bring with them: those that stand where they stood, in types that Paimon can cast."""
     kept: dict[Slot, int] = {}
     stack = list(columns)
     while stack:
@@ -97,7 +97,7 @@ class _Counter:
         self.ids: dict[Slot, int] = {}
 
     def added(self, slot: Slot) -> None:
-        """A column, or a member of a row that was there before."""
+        """Enter the number of a column, or of a member of a row that was there before."""
         self._take(slot)
         self._below(slot, is_new=slot not in self._kept)
 

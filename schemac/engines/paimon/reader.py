@@ -45,7 +45,7 @@ _UNITS = ("Second", "Millisecond", "Microsecond", "Nanosecond")
 
 
 def read(path: Path, report: Report) -> Imported | None:
-    """The newest version of a table's schema, and all others."""
+    """Return the newest version of a table's schema, and all others."""
     files = schema_files(path)
     if not files:
         refuse(path, "there is no `schema/schema-0` in it, nor a later version", report)
@@ -66,7 +66,7 @@ def read(path: Path, report: Report) -> Imported | None:
 
 
 def read_schema_file(file: Path, report: Report) -> TableSchema | None:
-    """What one schema file says; None after saying why it cannot be read."""
+    """Return what one schema file says; None after saying why it cannot be read."""
     try:
         content = file.read_bytes()
         document = json.loads(content)
@@ -86,13 +86,13 @@ def read_schema_file(file: Path, report: Report) -> TableSchema | None:
 
 
 def _name(file: Path) -> str | None:
-    """The table's name: that of the folder which `schema` lies in."""
+    """Return the table's name: that of the folder which `schema` lies in."""
     folder = file.resolve().parent
     return folder.parent.name or None if folder.name == "schema" else None
 
 
 def _notes(table: TableSchema) -> list[str]:
-    """What an author should know of the table beside its schema, one line each."""
+    """Return what an author should know of the table beside its schema, one line each."""
     notes: list[str] = []
     if table.version < VERSION:
         notes.append(
@@ -144,7 +144,7 @@ class _Lifting:
         self._report = report
 
     def member(self, field: DataField, path: FieldPath, *, is_required: bool = False) -> Tree | None:
-        """A column, or a member of a struct; None where no kind stands for its type."""
+        """Return a column, or a member of a struct; None where no kind stands for its type."""
         lifted = self._slot(field.type.required() if is_required else field.type, path)
         if lifted is None:
             return None
@@ -156,7 +156,7 @@ class _Lifting:
         return {"name": field.name, "type": type_, **({"extra": extra} if extra else {})}
 
     def _part(self, type_: PaimonType, path: FieldPath, *, is_key: bool = False) -> Tree | None:
-        """An item, key or value: attributes go beside `kind`. A key is no Option; its map says if it may be null."""
+        """Return an item, key or value: attributes go beside `kind`. A key is no Option; its map says if it may be null."""
         lifted = self._slot(type_.required() if is_key else type_, path)
         if lifted is None:
             return None
@@ -207,7 +207,7 @@ def _plain(kind: str) -> Callable[..., tuple[Tree, Tree]]:
 
 
 def _limited(kind: str, root: str) -> Callable[..., tuple[Tree, Tree]]:
-    """A text or bytes; only STRING and BYTES are what a kind says by itself."""
+    """Return a text or bytes; only STRING and BYTES are what a kind says by itself."""
 
     def lifted(length: int) -> tuple[Tree, Tree]:
         is_plain = root.startswith("VAR") and length == LONGEST

@@ -55,7 +55,7 @@ def apply_iceberg(plan: IcebergPlan, report: Report, *, is_unchecked: bool = Fal
 
 
 def _requirements(handle: Any) -> tuple[Any, ...]:
-    """What has to hold of the table when the commit is made."""
+    """Return what has to hold of the table when the commit is made."""
     from pyiceberg.table.update import AssertCurrentSchemaId, AssertLastAssignedFieldId, AssertTableUUID
 
     metadata = handle.metadata

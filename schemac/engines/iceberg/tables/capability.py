@@ -78,7 +78,7 @@ class _PlannedIceberg(PlannedChange):
 
 
 def _lines(plan: IcebergPlan) -> Iterator[PlanLine]:
-    """What is to be known before, then what the one commit changes, then the schema."""
+    """Yield what is to be known before, then what the one commit changes, then the schema."""
     rows = [("note", f"{note.field}: {note.describe()}  [{note.judgement.outcome}]") for note in plan.notes]
     for one in plan.operations:
         told = f"{one.field}: {one.told}" if one.field and one.told else one.field or one.told

@@ -15,7 +15,7 @@ _Placed = tuple[tuple[str, ...], NestedField]
 
 
 def shape_of(schema: IcebergSchema) -> IcebergSchema:
-    """A schema without what changes no identity: its ids, docs and write defaults, and which fields identify a row."""
+    """Return a schema without what changes no identity: its ids, docs and write defaults, and which fields identify a row."""
     plain = schema.renumbered(fresh_ids(schema))
     return replace(plain, columns=_bare(plain.columns), identifier_ids=(), schema_id=0)
 

@@ -43,7 +43,7 @@ class IcebergTable:
 
     @classmethod
     def imagined(cls, side: Side) -> "IcebergTable":
-        """A table of a locked version that has rows, for a plan without a table."""
+        """Return a table of a locked version that has rows, for a plan without a table."""
         schema = schema_of(side)
         metadata = TableMetadata(format_of(side), (schema,), schema, schema.highest_id, {})
         return cls(side.label, metadata, side, {f.id: f.id for _, f in schema.preorder()})
@@ -68,7 +68,7 @@ def is_table(name: str) -> bool:
 
 
 def open_metadata(name: str, report: Report) -> tuple[TableMetadata, Any] | None:
-    """A table's metadata, and pyiceberg's table where there is a catalog; None after saying what is wrong."""
+    """Return a table's metadata, and pyiceberg's table where there is a catalog; None after saying what is wrong."""
     if name.startswith(SCHEME):
         return _load(name, report)
     file = metadata_file(Path(name))
@@ -81,7 +81,7 @@ def open_metadata(name: str, report: Report) -> tuple[TableMetadata, Any] | None
 
 
 def open_iceberg_table(name: str, locked: LockedDataset, report: Report) -> IcebergTable | None:
-    """The table as one of the locked versions; None after saying why it is none."""
+    """Return the table as one of the locked versions; None after saying why it is none."""
     found = open_metadata(name, report)
     if found is None:
         return None
@@ -98,7 +98,7 @@ def open_iceberg_table(name: str, locked: LockedDataset, report: Report) -> Iceb
 
 
 def ids_between(side: Side, metadata: TableMetadata) -> dict[int, int]:
-    """The table's ids by those of the lock; both schemas have to be of one shape."""
+    """Return the table's ids by those of the lock; both schemas have to be of one shape."""
     ours, theirs = (list(schema.preorder()) for schema in (schema_of(side), metadata.current))
     return {ours_field.id: field.id for (_, ours_field), (_, field) in zip(ours, theirs, strict=True)}
 
@@ -174,7 +174,7 @@ def _load(name: str, report: Report) -> tuple[TableMetadata, Any] | None:
 
 
 def metadata_of_handle(table: Any) -> TableMetadata:
-    """What pyiceberg's table says of itself."""
+    """Return what pyiceberg's table says of itself."""
     try:
         return parse_metadata(table.metadata.model_dump(mode="json", by_alias=True))
     except UnreadableError as error:

@@ -37,7 +37,7 @@ class Operation:
     told: str = ""
 
     def to_json(self) -> dict[str, Any]:
-        """The operation for programs."""
+        """Return the operation for programs."""
         return {"does": self.told, "field": self.field, "step": self.verb}
 
 
@@ -49,12 +49,12 @@ class Note:
     judgement: Judgement
 
     def describe(self) -> str:
-        """The reason, and what can be done."""
+        """Return the reason, and what can be done."""
         _, reason, way_out = self.judgement
         return f"{reason}; {way_out}" if way_out else reason
 
     def to_json(self) -> dict[str, Any]:
-        """The note for programs."""
+        """Return the note for programs."""
         outcome, reason, way_out = self.judgement
         return {"cost": str(outcome), "field": self.field, "reason": reason, "wayOut": way_out}
 
@@ -87,7 +87,7 @@ class IcebergPlan:
         return tuple(note for note in self.notes if note.judgement.outcome is Outcome.DATA)
 
     def to_json(self) -> dict[str, Any]:
-        """The plan for programs."""
+        """Return the plan for programs."""
         return {
             "notes": [note.to_json() for note in self.notes],
             "schema": self.schema.to_json(),
@@ -96,7 +96,7 @@ class IcebergPlan:
 
 
 def plan_iceberg(table: IcebergTable, new: Side, report: Report) -> IcebergPlan | None:
-    """The plan for a table; None after saying why there is none."""
+    """Return the plan for a table; None after saying why there is none."""
     sides = pair(table.side, new)
     judged = [(change, judge(change, sides)) for change in diff_of(sides)]
     judged += [
@@ -131,7 +131,7 @@ def plan_iceberg(table: IcebergTable, new: Side, report: Report) -> IcebergPlan 
 
 
 def _bound(table: IcebergTable, change: Change, sides: Pair) -> Judgement | None:
-    """What a table's partitions and sort orders forbid, which no manifest speaks of."""
+    """Return what a table's partitions and sort orders forbid, which no manifest speaks of."""
     if change.old_slot is None:
         return None
     field = fields_of(sides.old).get(change.old_slot)
@@ -152,7 +152,7 @@ def _below(field: NestedField) -> Iterator[tuple[tuple[str, ...], NestedField]]:
 
 
 def _new_ids(table: IcebergTable, schema: IcebergSchema) -> dict[int, int]:
-    """The table's ids of all fields, by the lock's."""
+    """Return the table's ids of all fields, by the lock's."""
     highest, found = table.metadata.last_column_id, {}
     for _, field in schema.preorder():
         own = table.ids.get(field.id)
@@ -197,7 +197,7 @@ def _table_operations(table: IcebergTable, new: Side, schema: IcebergSchema) -> 
 
 
 def _field_operations(old: IcebergSchema, new: IcebergSchema) -> Iterator[Operation]:
-    """What becomes of each field, in the order of the new schema; what was dropped comes first."""
+    """Yield what becomes of each field, in the order of the new schema; what was dropped comes first."""
     before = {field.id: (path, field) for path, field in old.preorder()}
     after = {field.id: (path, field) for path, field in new.preorder()}
     gone = {id for id in before if id not in after}

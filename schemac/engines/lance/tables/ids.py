@@ -27,7 +27,7 @@ IDS_KEY = "schemac.ids"
 def ids_by_number(
     logical: LogicalDataset, numbers: Mapping[Slot, Numbers], locked: LockedDataset
 ) -> tuple[Ids, list[str]]:
-    """The lock's ids of the fields that have numbers of the lock, and the fields that have others.
+    """Return the lock's ids of the fields that have numbers of the lock, and the fields that have others.
 
     A number alone may be a coincidence: the field has to be of the type that the number stands for, and to be called
     as that field was in some version.
@@ -57,7 +57,7 @@ def ids_by_number(
 
 
 def _known(locked: LockedDataset) -> dict[tuple[tuple[int, ...], tuple[str, ...], Segment | None], int]:
-    """The id of every field by its numbers with the types that they stand for, and each name that it had; None for any."""
+    """Return the id of every field by its numbers with the types that they stand for, and each name that it had; None for any."""
     names: dict[int, set[Segment]] = {}
     for state in locked.states:
         names.setdefault(state.id, set()).add(state.shape.segment)
@@ -73,7 +73,7 @@ def _known(locked: LockedDataset) -> dict[tuple[tuple[int, ...], tuple[str, ...]
 
 
 def ids_by_place(logical: LogicalDataset, locked: LockedDataset) -> Ids | None:
-    """The ids of the newest version that has exactly these fields."""
+    """Return the ids of the newest version that has exactly these fields."""
     words = words_of(logical)
     here = [(slot.path, words[slot]) for slot in preorder(logical.columns)]
     for version in reversed(locked.versions):
@@ -87,7 +87,7 @@ def ids_by_place(logical: LogicalDataset, locked: LockedDataset) -> Ids | None:
 
 
 def ids_as_noted(logical: LogicalDataset, dataset: Any) -> Ids | None:
-    """The ids that a run noted in the table's configuration, where these are the fields that it noted."""
+    """Return the ids that a run noted in the table's configuration, where these are the fields that it noted."""
     noted: dict[str, list[Any]] = json.loads(dataset.config().get(IDS_KEY) or "{}")
     words = words_of(logical)
     slots = preorder(logical.columns)
@@ -99,7 +99,7 @@ def ids_as_noted(logical: LogicalDataset, dataset: Any) -> Ids | None:
 
 
 def note_ids(side: Side, names: Mapping[int, str], numbers: Mapping[Slot, Numbers]) -> str:
-    """The lock's ids of fields and their types, to be noted in a table in which they have these names for a while."""
+    """Return the lock's ids of fields and their types, to be noted in a table in which they have these names for a while."""
     assert side.ids is not None
     found = {}
     for slot, id in side.ids.items():

@@ -64,7 +64,7 @@ class Layout:
         return tuple(id for inner in preorder([slot]) for id in self.ids(inner))
 
     def roots(self, data: Collection[int]) -> tuple[Slot, ...]:
-        """What has to be written for a fragment whose files hold data of these fields."""
+        """Return what has to be written for a fragment whose files hold data of these fields."""
         chosen: list[Slot] = []
         for column in self.sides.new.dataset.columns:
             self._carry(column, data, chosen)
@@ -126,7 +126,7 @@ class Layout:
         return any(id in data for id in self._below_now(self.ids(slot)[0]))
 
     def _below_now(self, id: int) -> Iterator[int]:
-        """The ids of the table's fields below one."""
+        """Yield the ids of the table's fields below one."""
         below = {id}
         for field in self.fields:
             if field.parent_id in below and field.id != id:
@@ -134,7 +134,7 @@ class Layout:
                 yield field.id
 
     def _first_below(self, slot: Slot) -> Slot:
-        """The first field below a slot that can be written by itself."""
+        """Return the first field below a slot that can be written by itself."""
         children = [child for child in slot.children if self.ids(child)]
         child = children[0]
         is_kept = self.ids(child)[0] in self.there

@@ -66,7 +66,7 @@ class LanceTable:
 
     @classmethod
     def imagined(cls, side: Side) -> "LanceTable":
-        """A table of a locked version that has rows and no indices, for a plan without a table."""
+        """Return a table of a locked version that has rows and no indices, for a plan without a table."""
         message = to_message(side.lowered, side.numbers)
         return cls(side.label, None, side, tuple(message.fields), has_own_numbers=False)
 
@@ -147,7 +147,7 @@ class LanceTable:
 
 
 def open_table(path: str, locked: LockedDataset, report: Report) -> LanceTable | None:
-    """The newest version of a table; None after saying what is wrong with it."""
+    """Return the newest version of a table; None after saying what is wrong with it."""
     try:
         dataset = open_dataset(path)
         with lance_errors():
@@ -187,7 +187,7 @@ def has_rows(table: LanceTable, report: Report) -> bool | None:
 
 
 def reason_of(error: Exception) -> str:
-    """What Lance says, without where in its own code."""
+    """Return what Lance says, without where in its own code."""
     return str(error).splitlines()[0].partition(", /")[0]
 
 
@@ -217,7 +217,7 @@ def _refuse_pipes(path: str) -> None:
 def _lifted(
     path: str, dataset: Any, schema: Any, fields: tuple[pb.Field, ...], locked: LockedDataset, report: Report
 ) -> LanceTable | None:
-    """A table that is no version of the lock as it is."""
+    """Return a table that is no version of the lock as it is."""
     stale = stale_fields(fields, locked)
     names = frozenset(field.name for field in fields if field.id in stale)
     found = Report()
@@ -270,7 +270,7 @@ def lance_errors() -> Iterator[None]:
 
 
 def _messages(side: Side) -> list[bytes] | None:
-    """The messages of a version; None of one that Lance could not hold."""
+    """Return the messages of a version; None of one that Lance could not hold."""
     try:
         return [field.SerializeToString() for field in to_message(side.lowered, side.numbers).fields]
     except ValueError:
@@ -278,7 +278,7 @@ def _messages(side: Side) -> list[bytes] | None:
 
 
 def _with_version(schema: Any, version: str, locked: LockedDataset) -> Any:
-    """The schema with the version that the files have, where the newest locked schema speaks of it; else without."""
+    """Return the schema with the version that the files have, where the newest locked schema speaks of it; else without."""
     key = STORAGE_VERSION.key
     metadata = {name: value for name, value in (schema.metadata or {}).items() if name != key.encode()}
     newest = locked.newest

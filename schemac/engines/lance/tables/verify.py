@@ -57,7 +57,7 @@ def _same_fields(table: LanceTable, new: Side, numbers: Mapping[Slot, Numbers]) 
 
 
 def _version_differences(table: LanceTable, metadata: Mapping[str, bytes]) -> Iterator[tuple[str, str]]:
-    """The version that the data files have and the one that they are to have; it is what the dataset says; schema metadata is only a note of it."""
+    """Yield the version that the data files have and the one that they are to have; it is what the dataset says; schema metadata is only a note of it."""
     wanted = metadata.get(STORAGE_VERSION.key)
     version = table.dataset.data_storage_version
     if wanted is not None and json.loads(wanted) != version:
