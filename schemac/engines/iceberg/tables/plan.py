@@ -19,7 +19,7 @@ from schemac.engines.iceberg.types import IcebergSchema, NestedField
 from schemac.engines.iceberg.view import errors_of, fields_of, format_of, schema_of
 from schemac.evolution.changes import Change, Fact
 from schemac.evolution.diff import diff_of
-from schemac.evolution.side import Pair, Side, pair
+from schemac.evolution.side import LockedSide, Pair, Side, pair
 from schemac.evolution.verdict import Judgement, Outcome
 from schemac.source.catalogue import REFUSED_CHANGE
 from schemac.source.report import Report
@@ -64,7 +64,7 @@ class IcebergPlan:
     """One commit."""
 
     table: IcebergTable
-    new: Side
+    new: LockedSide
     schema: IcebergSchema
     """The schema that the table is to have, under its own ids."""
     ids: Mapping[int, int]
@@ -95,7 +95,7 @@ class IcebergPlan:
         }
 
 
-def plan_iceberg(table: IcebergTable, new: Side, report: Report) -> IcebergPlan | None:
+def plan_iceberg(table: IcebergTable, new: LockedSide, report: Report) -> IcebergPlan | None:
     """Return the plan for a table; None after saying why there is none."""
     sides = pair(table.side, new)
     judged = [(change, judge(change, sides)) for change in diff_of(sides)]
@@ -185,7 +185,7 @@ def _property_operations(set_: Mapping[str, str], removed: tuple[str, ...]) -> I
         yield Operation("remove property", "", key)
 
 
-def _table_operations(table: IcebergTable, new: Side, schema: IcebergSchema) -> Iterator[Operation]:
+def _table_operations(table: IcebergTable, new: LockedSide, schema: IcebergSchema) -> Iterator[Operation]:
     wanted = format_of(new)
     if wanted > table.metadata.format_version:
         yield Operation("upgrade", "", f"format {table.metadata.format_version} → {wanted}")

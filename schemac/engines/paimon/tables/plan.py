@@ -17,7 +17,7 @@ from schemac.engines.paimon.tables.live_table import PaimonTable
 from schemac.engines.paimon.view import errors_of, table_schema
 from schemac.evolution.changes import Change, Fact
 from schemac.evolution.diff import diff_of
-from schemac.evolution.side import Pair, Side, pair, side_of_version
+from schemac.evolution.side import LockedSide, Pair, pair, side_of_version
 from schemac.evolution.verdict import Judgement, Outcome
 from schemac.identity.lock import LockedDataset
 from schemac.source.catalogue import REFUSED_CHANGE
@@ -50,7 +50,7 @@ class Note:
 class PaimonStep:
     """One schema file."""
 
-    side: Side
+    side: LockedSide
     """The locked version that it is of."""
     changes: tuple[SchemaChange, ...]
     notes: tuple[Note, ...]
@@ -87,11 +87,11 @@ class PaimonPlan:
         return tuple(n for n in notes if n.judgement.outcome is Outcome.DATA and not self.table.is_empty)
 
 
-def plan_paimon(table: PaimonTable, locked: LockedDataset, new: Side, report: Report) -> PaimonPlan | None:
+def plan_paimon(
+    table: PaimonTable, locked: LockedDataset, new: LockedSide, report: Report
+) -> PaimonPlan | None:
     """Return the plan for a table; None after saying why there is none."""
-    assert new.locked is not None
-    assert new.locked.newest is not None
-    target = new.locked.newest.number
+    target = new.number
     if target < table.version:
         report.add(
             REFUSED_CHANGE,
