@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from schemac.source.diagnostic import Code, Diagnostic, Label, Severity
-from schemac.source.span import Span
+from schemac.source.span import WHOLE_FILE, Region, Span
 
 if TYPE_CHECKING:
     from schemac.source.text import SourceText
@@ -29,7 +29,7 @@ class Report:
         source: "SourceText | None" = None,
         span: Span | None = None,
         file: str = "",
-        at: tuple[int, int, int, int] = (0, 0, 0, 0),
+        at: Region = WHOLE_FILE,
         path: str = "",
         help: str = "",
         labels: tuple[Label, ...] = (),
@@ -40,8 +40,8 @@ class Report:
         if source is not None:
             file = source.name
             if span is not None:
-                at = _place(source, span)
-                excerpt = (source.line(at[0]),)
+                at = source.region(span)
+                excerpt = (source.line(at.line),)
         severity = severity or code.severity
         self.extend(
             [Diagnostic(code.id, code.slug, severity, message, file, *at, path, help, labels, excerpt)]
@@ -63,10 +63,5 @@ class Report:
 
 def label(message: str, source: "SourceText", span: Span) -> Label:
     """Return a secondary place in a source text."""
-    at = _place(source, span)
-    return Label(message, source.name, *at, excerpt=source.line(at[0]))
-
-
-def _place(source: "SourceText", span: Span) -> tuple[int, int, int, int]:
-    start, end = source.position(span.start), source.position(max(span.start, span.end))
-    return (start.line, start.column, end.line, end.column)
+    at = source.region(span)
+    return Label(message, source.name, *at, excerpt=source.line(at.line))

@@ -45,6 +45,7 @@ from schemac.identity.numbering import Former, Old
 from schemac.logical.slots import Slot, preorder
 from schemac.source.catalogue import LANCE_STORAGE_VERSION, REFUSED_CHANGE, UNUSABLE_TABLE
 from schemac.source.report import Report
+from schemac.source.span import WHOLE_FILE
 
 _S = TypeVar("_S", bound=Step)
 
@@ -219,7 +220,7 @@ def _refuse(change: Change, judgement: Judgement, table: LanceTable, report: Rep
         REFUSED_CHANGE,
         f"{change}: {judgement.reason}",
         file=place.file if place else table.name,
-        at=(place.line, place.column, place.line, place.column) if place else (0, 0, 0, 0),
+        at=place.region if place else WHOLE_FILE,
         path=change.path,
         help=judgement.way_out,
     )
