@@ -5,13 +5,22 @@ Shape: a report is handed down through the stages; each adds and goes on. Nothin
 """
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 from schemac.source.diagnostic import Code, Diagnostic, Label, Severity
 from schemac.source.span import WHOLE_FILE, Region, Span
 
-if TYPE_CHECKING:
-    from schemac.source.text import SourceText
+
+class Lines(Protocol):
+    """What a report needs of a text: a `SourceText`."""
+
+    name: str
+
+    def region(self, span: Span) -> Region:
+        """Lines and columns of a span."""
+
+    def line(self, number: int) -> str:
+        """Return the text of a line without its line end."""
 
 
 class Report:
@@ -26,7 +35,7 @@ class Report:
         code: Code,
         message: str,
         *,
-        source: "SourceText | None" = None,
+        source: Lines | None = None,
         span: Span | None = None,
         file: str = "",
         at: Region = WHOLE_FILE,
@@ -61,7 +70,7 @@ class Report:
         )
 
 
-def label(message: str, source: "SourceText", span: Span) -> Label:
+def label(message: str, source: Lines, span: Span) -> Label:
     """Return a secondary place in a source text."""
     at = source.region(span)
     return Label(message, source.name, *at, excerpt=source.line(at.line))
