@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from schemac.evolution.side import LockedSide
+from schemac.evolution.verdict import Judgement
 from schemac.identity.lock import LockedDataset
 from schemac.registry.engine import Capability
 from schemac.source.catalogue import POINTLESS_ROUNDING
@@ -31,6 +32,24 @@ class PlanLine(NamedTuple):
     """Whether it has to be printed as it is."""
     is_detail: bool = False
     """Whether only `plan` prints it."""
+
+
+@dataclass(frozen=True)
+class Note:
+    """What a change means for a table, to be known before its plan is carried out."""
+
+    field: str
+    judgement: Judgement
+
+    def describe(self) -> str:
+        """Return the reason, and what can be done."""
+        _, reason, way_out = self.judgement
+        return f"{reason}; {way_out}" if way_out else reason
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the note for programs."""
+        outcome, reason, way_out = self.judgement
+        return {"cost": str(outcome), "field": self.field, "reason": reason, "wayOut": way_out}
 
 
 @dataclass(frozen=True)

@@ -20,6 +20,7 @@ from schemac.engines.iceberg.view import errors_of, fields_of, format_of, schema
 from schemac.evolution.changes import Change, Fact
 from schemac.evolution.diff import diff_of
 from schemac.evolution.side import LockedSide, Pair, Side, pair
+from schemac.evolution.tables import Note
 from schemac.evolution.verdict import Judgement, Outcome
 from schemac.source.catalogue import REFUSED_CHANGE
 from schemac.source.report import Report
@@ -39,24 +40,6 @@ class Operation:
     def to_json(self) -> dict[str, Any]:
         """Return the operation for programs."""
         return {"does": self.told, "field": self.field, "step": self.verb}
-
-
-@dataclass(frozen=True)
-class Note:
-    """Something to know before."""
-
-    field: str
-    judgement: Judgement
-
-    def describe(self) -> str:
-        """Return the reason, and what can be done."""
-        _, reason, way_out = self.judgement
-        return f"{reason}; {way_out}" if way_out else reason
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the note for programs."""
-        outcome, reason, way_out = self.judgement
-        return {"cost": str(outcome), "field": self.field, "reason": reason, "wayOut": way_out}
 
 
 @dataclass(frozen=True)
@@ -258,4 +241,4 @@ def _is_within(schema: IcebergSchema, id: int, ids: set[int]) -> bool:
     return any(id in {f.id for _, f in _below(field)} for _, field in schema.preorder() if field.id in ids)
 
 
-__all__ = ["VERSION_PROPERTY", "IcebergPlan", "Note", "Operation", "plan_iceberg"]
+__all__ = ["VERSION_PROPERTY", "IcebergPlan", "Operation", "plan_iceberg"]

@@ -18,6 +18,7 @@ from schemac.engines.paimon.view import errors_of, table_schema
 from schemac.evolution.changes import Change, Fact
 from schemac.evolution.diff import diff_of
 from schemac.evolution.side import LockedSide, Pair, pair, side_of_version
+from schemac.evolution.tables import Note
 from schemac.evolution.verdict import Judgement, Outcome
 from schemac.identity.lock import LockedDataset
 from schemac.source.catalogue import REFUSED_CHANGE
@@ -26,24 +27,6 @@ from schemac.source.report import Report
 _TOLD = (Outcome.DATA, Outcome.REWRITE, Outcome.NEW_FILES)
 _FREE_WHEN_EMPTY = frozenset({Fact.PAIMON_OPTION_SET, Fact.PAIMON_OPTION_REMOVED})
 _Judged = list[tuple[Change, Judgement]]
-
-
-@dataclass(frozen=True)
-class Note:
-    """Something to know before a step."""
-
-    field: str
-    judgement: Judgement
-
-    def describe(self) -> str:
-        """Return the reason, and what can be done."""
-        _, reason, way_out = self.judgement
-        return f"{reason}; {way_out}" if way_out else reason
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the note for programs."""
-        outcome, reason, way_out = self.judgement
-        return {"cost": str(outcome), "field": self.field, "reason": reason, "wayOut": way_out}
 
 
 @dataclass(frozen=True)
