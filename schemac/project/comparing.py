@@ -20,9 +20,10 @@ from schemac.evolution.side import LockedSide, Pair, Side, pair, side_of_version
 from schemac.evolution.verdict import Verdict
 from schemac.project.before import Before, Sides, checked_datasets, sides_before
 from schemac.project.commits import read_commit
-from schemac.project.compile import CompiledFile, collector_paused, read_manifests
+from schemac.project.compile import collector_paused
 from schemac.project.configuration import Project
 from schemac.project.discovery import ManifestFile, find_manifests, lock_path
+from schemac.project.manifests import CompiledFile, read_manifests
 from schemac.project.moves import Unpaired, follow
 from schemac.project.partial import keep_names, parts_of
 from schemac.project.references import (
