@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from schemac.cli.output import add_versions, exit_code, say, show, versions_of
+from schemac.cli.output import add_engines, add_versions, exit_code, say, show, versions_of
 from schemac.cli.planning import add_dataset, add_rounding, lines_text, open_locked, owner_of, version_side
 from schemac.cli.terminal import put, put_json
 from schemac.evolution.side import LockedSide
@@ -33,15 +33,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--to", dest="new", type=int, metavar="N", help="plan to this locked version (default: the newest)"
     )
-    names = TABLES.names(engines())
-    parser.add_argument(
-        "--engine",
-        action="append",
-        choices=names,
-        metavar="NAME",
-        help=f"plan for this engine only; may be repeated ({', '.join(names)}; default: that of the table, else the"
-        " project's targets)",
-    )
+    help = "plan for this engine only; may be repeated ({}; default: that of the table, else the project's targets)"
+    add_engines(parser, "--engine", TABLES, "has no tables to plan for", help)
     add_versions(parser)
 
 
@@ -89,6 +82,8 @@ def _plan(
     if options.table is None and old is not None:
         made.lines.append(f"{locked.name}: {old.label} → {new.label}")
     _refuse_rounding(names, options.rounded, report)
+    if not names:
+        made.summary = f"nothing is planned: none of the targets has tables; name another with `--engine {TABLES.names(engines())[0]}`"
     versions = versions_of(options, project)
     for name in names:
         change = TableChange(

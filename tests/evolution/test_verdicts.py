@@ -21,6 +21,7 @@ from schemac.evolution.side import Pair, Side, pair
 from schemac.evolution.verdict import NO_VERDICT, Judgement, Outcome, Verdict
 from schemac.kinds.registry import BY_NAME, KINDS
 from schemac.logical.castability import Castability
+from schemac.logical.model import LogicalType
 from tests.compiling import compile_bytes
 from tests.conformance.manifest_types import Manifest
 from tests.evolution.cases import CASES, WHOLE_DATASETS, Case
@@ -145,6 +146,34 @@ def test_fit_no_kind_that_nobody_thought_of(kind: str) -> None:
     unheard = cast("Any", Unheard())
     assert castability(other, unheard) is expected
     assert castability(unheard, other) is Castability.NEVER
+
+
+HOLDING_ALL = ("arrow", "lance", "spark", "odf")
+"""The engines whose verdicts follow castability; Paimon and Iceberg have rules of their own, and their own oracles."""
+VARIANTS = [variant for kind in KINDS for variant in kind.variants()]
+
+
+@pytest.mark.parametrize("old", VARIANTS, ids=lambda variant: variant.title())
+def test_judge_every_type_against_every_other(old: LogicalType) -> None:
+    """No engine calls a change of type safe where values of the old type do not all fit the new one."""
+    before = side(_column(old), "old")
+    for new in VARIANTS:
+        after = side(_column(new), "new")
+        sides = pair(before, after)
+        changes = diff_of(sides)
+        assert bool(changes) == (old != new)
+        for verdict in judge(changes, sides, HOLDING_ALL):
+            if castability(old, new) >= Castability.DEPENDS:
+                assert verdict.old_data.outcome not in (Outcome.SAFE, Outcome.METADATA), str(verdict.change)
+
+
+def _column(type_: LogicalType) -> Manifest:
+    properties = type_.model_dump(by_alias=True, exclude={"extra"})
+    return {
+        "fields": [
+            {"name": "a", "type": {k: v for k, v in properties.items() if k == "timezone" or v is not None}}
+        ]
+    }
 
 
 def test_have_a_case_for_every_fact() -> None:

@@ -16,8 +16,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from schemac.attributes import iceberg as attributes
 from schemac.attributes.odf import DESCRIPTION
+from schemac.engines.iceberg import attributes
 from schemac.engines.iceberg.read import TableMetadata, UnreadableError, parse_metadata, parse_schema
 from schemac.engines.iceberg.sources import metadata_file
 from schemac.engines.iceberg.types import (

@@ -14,8 +14,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 from schemac.arrow.lower_metadata import compact
-from schemac.attributes import paimon
 from schemac.attributes.odf import DESCRIPTION
+from schemac.engines.paimon import attributes as paimon
 from schemac.engines.paimon.numbering import NAME, data_of
 from schemac.engines.paimon.read import member_ids, parts, read_table_schema
 from schemac.engines.paimon.sources import schema_files

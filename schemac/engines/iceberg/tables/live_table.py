@@ -12,7 +12,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from schemac.engines.iceberg.numbering import fresh_ids
 from schemac.engines.iceberg.read import TableMetadata, UnreadableError, parse_metadata
 from schemac.engines.iceberg.reader import read_file
 from schemac.engines.iceberg.sources import metadata_file
@@ -46,7 +45,7 @@ class IcebergTable:
     def imagined(cls, side: LockedSide) -> "IcebergTable":
         """Return a table of a locked version that has rows, for a plan without a table."""
         schema = schema_of(side)
-        metadata = TableMetadata(format_of(side), (schema,), schema, side.locked.highest_id, {})
+        metadata = TableMetadata(format_of(side), (schema,), schema, schema.highest_id, {})
         return cls(side.label, metadata, side, {f.id: f.id for _, f in schema.preorder()})
 
     @property
@@ -176,6 +175,3 @@ def metadata_of_handle(table: Any) -> TableMetadata:
         return parse_metadata(table.metadata.model_dump(mode="json", by_alias=True))
     except UnreadableError as error:
         raise AssertionError(f"pyiceberg's own metadata is not understood: {error}") from error
-
-
-__all__ = ["SCHEME", "VERSION_PROPERTY", "IcebergTable", "fresh_ids", "is_table", "open_iceberg_table"]
