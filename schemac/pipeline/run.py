@@ -26,8 +26,9 @@ from schemac.pipeline.lance_table import is_local, local_path
 from schemac.pipeline.preflight import check
 from schemac.pipeline.progress import Progress, Step, Watch, watched
 from schemac.pipeline.recover import recover
+from schemac.pipeline.registration import register
 from schemac.pipeline.run_identity import RunIdentity
-from schemac.pipeline.session import active, register, settings_of_a_run
+from schemac.pipeline.session import active, settings_of_a_run
 from schemac.pipeline.source import open_records
 from schemac.pipeline.staging import kept_alive
 from schemac.pipeline.workspace import temporary_folder
