@@ -26,6 +26,7 @@ from schemac.project.compile import collector_paused
 from schemac.source.diagnostic import Code
 from schemac.source.printable import printable
 from schemac.source.report import Report
+from schemac.source.span import WHOLE_FILE
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -120,12 +121,11 @@ def _add(
     # What is gone is told of where it was missed: the line of another commit is none of this one.
     place = change.new_place
     then = comparison.old.removeprefix(f"{options.against.removeprefix('git:')}:")
-    at = (place.line, place.column, place.line, place.column) if place is not None else (0, 0, 0, 0)
     report.add(
         code,
         f"{change}: {judgement.reason}{who}",
         file=place.file if place is not None else comparison.new or then,
-        at=at,
+        at=place.region if place is not None else WHOLE_FILE,
         path=change.path,
         help=judgement.way_out,
     )

@@ -12,7 +12,7 @@ from typing import Any
 from schemac.cli.output import add_engines, add_versions, exit_code, say, show, versions_of
 from schemac.cli.planning import add_dataset, add_rounding, lines_text, open_locked, owner_of, version_side
 from schemac.cli.terminal import put, put_json
-from schemac.evolution.side import Side
+from schemac.evolution.side import LockedSide
 from schemac.evolution.tables import TABLES, TableChange, refuse_rounding
 from schemac.identity.lock import LockedDataset
 from schemac.project.configuration import Project
@@ -117,7 +117,7 @@ def _version_before(locked: LockedDataset, asked: int | None) -> int:
 
 def _of_table(
     options: argparse.Namespace, locked: LockedDataset, report: Report
-) -> tuple[list[str], Side | None]:
+) -> tuple[list[str], LockedSide | None]:
     """Return the engines to plan for, and what a table is now where one of them alters tables of another."""
     path: str = options.table
     owner = owner_of(path)
@@ -137,7 +137,7 @@ def _of_table(
     return names, TABLES.of(owner).open(path, locked, report)
 
 
-def _of_versions(project: Project, new: Side, asked: Sequence[str] | None) -> list[str]:
+def _of_versions(project: Project, new: LockedSide, asked: Sequence[str] | None) -> list[str]:
     """Those that were asked for, else the targets; an optional engine only where somebody speaks of it."""
     configuration, dataset = project.configuration, new.dataset
     is_named = "targets" in configuration.model_fields_set

@@ -38,6 +38,7 @@ from schemac.importers.importer import Imported, ImportedVersion, Importer, Tree
 from schemac.logical.path import FieldPath, Part, dotted
 from schemac.source.catalogue import UNREADABLE_SOURCE, UNSUPPORTED_ARROW_TYPE
 from schemac.source.report import Report
+from schemac.source.span import Region
 
 _SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
 _UNITS = ("Second", "Millisecond", "Microsecond", "Nanosecond")
@@ -75,7 +76,7 @@ def read_schema_file(file: Path, report: Report) -> TableSchema | None:
             json.dumps(document, ensure_ascii=False).encode()
         return read_table_schema(document)
     except json.JSONDecodeError as error:
-        at = (error.lineno, error.colno, error.lineno, error.colno + 1)
+        at = Region.within(error.lineno, error.colno, error.colno + 1)
         message = f"cannot read {file}: it is not valid JSON: {error.msg[0].lower()}{error.msg[1:]}"
         report.add(UNREADABLE_SOURCE, message, file=str(file), at=at)
     except (ValueError, RecursionError) as error:

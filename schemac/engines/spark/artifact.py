@@ -235,7 +235,8 @@ class _Writer:
 
     def plainly(self, lowered: LoweredField, arrow_type: Any) -> SparkType:
         """Return the type of a storage that the attributes have no say in any more."""
-        return self.type(LoweredField(lowered.arrow, lowered.children, _Plain(lowered.slot)), arrow_type)
+        slot: Slot = lowered.slot
+        return self.type(LoweredField(lowered.arrow, lowered.children, slot.without_attributes()), arrow_type)
 
     def decimal(self, lowered: LoweredField, arrow_type: Any) -> SparkType:
         slot, precision, scale = lowered.slot, arrow_type.precision, arrow_type.scale
@@ -332,17 +333,6 @@ def _float_item(child: LoweredField) -> SparkField:
     return SparkField(
         "element", SparkType("float", "FLOAT"), child.arrow.nullable, _metadata_of(child.arrow), None
     )
-
-
-class _Plain:
-    """A slot without attributes: an extension type's storage is not decided by them a second time."""
-
-    def __init__(self, slot: Slot) -> None:
-        self._slot = slot
-        self.extra: dict[str, Any] = {}
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._slot, name)
 
 
 def _child_metadata(kind: str, children: list[SparkField]) -> SparkJson:

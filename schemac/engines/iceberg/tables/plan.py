@@ -19,7 +19,8 @@ from schemac.engines.iceberg.types import IcebergSchema, NestedField
 from schemac.engines.iceberg.view import errors_of, fields_of, format_of, schema_of
 from schemac.evolution.changes import Change, Fact
 from schemac.evolution.diff import diff_of
-from schemac.evolution.side import Pair, Side, pair
+from schemac.evolution.side import LockedSide, Pair, Side, pair
+from schemac.evolution.tables import Note
 from schemac.evolution.verdict import Judgement, Outcome
 from schemac.source.catalogue import REFUSED_CHANGE
 from schemac.source.report import Report
@@ -42,29 +43,11 @@ class Operation:
 
 
 @dataclass(frozen=True)
-class Note:
-    """Something to know before."""
-
-    field: str
-    judgement: Judgement
-
-    def describe(self) -> str:
-        """Return the reason, and what can be done."""
-        _, reason, way_out = self.judgement
-        return f"{reason}; {way_out}" if way_out else reason
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the note for programs."""
-        outcome, reason, way_out = self.judgement
-        return {"cost": str(outcome), "field": self.field, "reason": reason, "wayOut": way_out}
-
-
-@dataclass(frozen=True)
 class IcebergPlan:
     """One commit."""
 
     table: IcebergTable
-    new: Side
+    new: LockedSide
     schema: IcebergSchema
     """The schema that the table is to have, under its own ids."""
     ids: Mapping[int, int]
@@ -95,7 +78,7 @@ class IcebergPlan:
         }
 
 
-def plan_iceberg(table: IcebergTable, new: Side, report: Report) -> IcebergPlan | None:
+def plan_iceberg(table: IcebergTable, new: LockedSide, report: Report) -> IcebergPlan | None:
     """Return the plan for a table; None after saying why there is none."""
     sides = pair(table.side, new)
     judged = [(change, judge(change, sides)) for change in diff_of(sides)]
@@ -199,7 +182,7 @@ def _property_operations(set_: Mapping[str, str], removed: tuple[str, ...]) -> I
 
 
 def _table_operations(
-    table: IcebergTable, current: IcebergSchema, new: Side, schema: IcebergSchema
+    table: IcebergTable, current: IcebergSchema, new: LockedSide, schema: IcebergSchema
 ) -> Iterator[Operation]:
     wanted = format_of(new)
     if wanted > table.metadata.format_version:

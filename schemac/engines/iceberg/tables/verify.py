@@ -14,12 +14,12 @@ from schemac.engines.iceberg.tables.live_table import ids_between, open_metadata
 from schemac.engines.iceberg.tables.plan import wanted_properties
 from schemac.engines.iceberg.types import IcebergSchema
 from schemac.engines.iceberg.view import errors_of, format_of, schema_of
-from schemac.evolution.side import Side
+from schemac.evolution.side import LockedSide
 from schemac.source.catalogue import TABLE_DRIFT
 from schemac.source.report import Report
 
 
-def report_iceberg_drift(name: str, side: Side, report: Report) -> None:
+def report_iceberg_drift(name: str, side: LockedSide, report: Report) -> None:
     """Say how a table differs from a locked schema."""
     for error in errors_of(side):
         message = f"Iceberg cannot hold {side.label}: {error.message}"
@@ -32,7 +32,7 @@ def report_iceberg_drift(name: str, side: Side, report: Report) -> None:
         report.add(TABLE_DRIFT, f"{name}: {line}", file=name, help=help)
 
 
-def _lines(side: Side, metadata: TableMetadata) -> Iterator[str]:
+def _lines(side: LockedSide, metadata: TableMetadata) -> Iterator[str]:
     wanted, found = schema_of(side), metadata.current
     if shape_of(wanted) == shape_of(found):
         # Whatever the ids are, the fields are told apart by them from now on.
