@@ -22,6 +22,7 @@ if TYPE_CHECKING:
         compile_text,
         diff,
         from_arrow,
+        from_iceberg,
         from_lance,
         from_odf,
         from_paimon,
@@ -49,6 +50,7 @@ __all__ = [
     "compile_text",
     "diff",
     "from_arrow",
+    "from_iceberg",
     "from_lance",
     "from_odf",
     "from_paimon",
@@ -61,7 +63,9 @@ _HOMES = {
     **dict.fromkeys(
         ("Dataset", "build_text", "check_text", "compile_file", "compile_text", "diff"), "schemac.api"
     ),
-    **dict.fromkeys(("from_arrow", "from_lance", "from_odf", "from_paimon", "from_parquet"), "schemac.api"),
+    **dict.fromkeys(
+        ("from_arrow", "from_iceberg", "from_lance", "from_odf", "from_paimon", "from_parquet"), "schemac.api"
+    ),
     **dict.fromkeys(("from_spark", "from_spark_ddl"), "schemac.api"),
     **dict.fromkeys(("Diagnostic", "SchemaError", "Severity"), "schemac.source.diagnostic"),
     "ArrowDefaults": "schemac.attributes.arrow",

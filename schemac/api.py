@@ -79,7 +79,7 @@ class Dataset:
         return replace(found, versions=self._versions)
 
     def to_arrow(self, *, metadata: bool | None = None, defaults: ArrowDefaults | None = None) -> "pa.Schema":
-        """The pyarrow schema; `metadata=False` leaves attributes out, `defaults` encode fields without a hint.
+        """Return the pyarrow schema; `metadata=False` leaves attributes out, `defaults` encode fields without a hint.
 
         What is not given is as the dataset's project settles it.
         """
@@ -91,7 +91,7 @@ class Dataset:
         ).to_arrow()
 
     def to_lance(self) -> "LanceSchema":
-        """The `lance.file.Schema` message that Lance makes of `to_arrow()`. Raises SchemaError where it makes none."""
+        """Return the `lance.file.Schema` message that Lance makes of `to_arrow()`. Raises SchemaError where it makes none."""
         self._emit("lance")
         # Imported here for start-up time: protobuf is for those who ask for a message.
         from schemac.engines.lance.artifact import to_message
@@ -106,7 +106,7 @@ class Dataset:
         return spark.struct_type(spark.to_fields(self._compilation.lowered, emission))
 
     def to_spark_ddl(self) -> str:
-        """The statements for a catalog of lance-spark as one text, each with a semicolon at the end of its last line."""
+        """Return the statements for a catalog of lance-spark as one text, each with a semicolon at the end of its last line."""
         return "".join(f"{statement};\n" for statement in self.to_spark_statements())
 
     def to_spark_statements(self) -> tuple[str, ...]:
@@ -124,20 +124,26 @@ class Dataset:
         emission = self._emit("paimon")
         return paimon.table_schema(self._compilation, emission, time_millis).to_dict()
 
+    def to_iceberg(self) -> dict[str, Any]:
+        """Iceberg's schema as a dict, which `pyiceberg.schema.Schema.model_validate` takes. Raises SchemaError where Iceberg cannot hold it."""
+        from schemac.engines.iceberg import artifact as iceberg  # for start-up time, as above
+
+        return iceberg.schema_of(self._compilation, self._emit("iceberg")).to_json()
+
     def to_odf(self, form: OdfForm = "event") -> str:
-        """The schema in the standard's YAML with all defaults: the bare schema, its event, or a whole document."""
+        """Return the schema in the standard's YAML with all defaults: the bare schema, its event, or a whole document."""
         from schemac.engines.odf import artifact as odf  # for start-up time, as above
 
         return odf.to_text(self._logical, form)
 
     def to_odf_flatbuffers(self) -> bytes:
-        """The SetDataSchema event in the standard's binary form."""
+        """Return the SetDataSchema event in the standard's binary form."""
         from schemac.engines.odf import artifact as odf  # for start-up time, as above
 
         return odf.to_binary(self._logical)
 
     def losses(self, target: str) -> tuple[Loss, ...]:
-        """What a target cannot express of this dataset."""
+        """Return what a target cannot express of this dataset."""
         return self._emit(target).losses
 
     def _emit(self, name: str) -> Emission:
@@ -157,7 +163,7 @@ def compile_text(
     system_columns: Variant | None = None,
     project: str | Path | None = None,
 ) -> list[Dataset]:
-    """The datasets of a manifest's text, checked; `system_columns` inserts those that are missing.
+    """Return the datasets of a manifest's text, checked; `system_columns` inserts those that are missing.
 
     A text lies nowhere, so it has the settings of a project only where one is named: by its configuration file, or
     by a folder in it. Raises SchemaError with all findings if there are errors.
@@ -203,7 +209,7 @@ def compile_file(
     system_columns: Variant | None = None,
     project: str | Path | None = None,
 ) -> list[Dataset]:
-    """The datasets of a manifest file, checked; `system_columns` inserts those that are missing.
+    """Return the datasets of a manifest file, checked; `system_columns` inserts those that are missing.
 
     Encodings, vocabularies and the other settings are those of the project that the file lies in, as for `schemac build`,
     or of the one that is named by its configuration file or a folder in it. Where a lock lies beside the file, fields
@@ -227,7 +233,7 @@ def compile_file(
 
 
 def _project(given: str | Path, report: Report) -> Project:
-    """The project of a configuration file, or of a folder."""
+    """Return the project of a configuration file, or of a folder."""
     path = Path(given).absolute()
     project = find_project(path, report, None if path.is_dir() else path)
     _raise_errors(report)
@@ -235,7 +241,7 @@ def _project(given: str | Path, report: Report) -> Project:
 
 
 def diff(old: Dataset, new: Dataset) -> "tuple[Change, ...]":
-    """What changed from one dataset to another; fields are matched by their lock, else by names and `renamedFrom`."""
+    """Return what changed from one dataset to another; fields are matched by their lock, else by names and `renamedFrom`."""
     from schemac.evolution.diff import diff as changes  # for start-up time, as above
 
     return changes(_side(old), _side(new))
@@ -252,7 +258,7 @@ def _side(dataset: Dataset) -> "Side":
 
 
 def from_arrow(schema: "pa.Schema", *, name: str = "dataset") -> Dataset:
-    """The dataset of a pyarrow schema. Raises SchemaError where a type has no kind."""
+    """Return the dataset of a pyarrow schema. Raises SchemaError where a type has no kind."""
     # Imported here for start-up time: the way back is for those who go it.
     from schemac.arrow.lift import lift
 
@@ -265,7 +271,7 @@ def from_arrow(schema: "pa.Schema", *, name: str = "dataset") -> Dataset:
 
 
 def from_spark(struct_type: dict[str, Any], *, name: str = "dataset") -> Dataset:
-    """The dataset of a StructType in its JSON form. Raises SchemaError where a type has no kind."""
+    """Return the dataset of a StructType in its JSON form. Raises SchemaError where a type has no kind."""
     from schemac.engines.spark.reader import from_struct_type  # for start-up time, as above
 
     report = Report()
@@ -274,7 +280,7 @@ def from_spark(struct_type: dict[str, Any], *, name: str = "dataset") -> Dataset
 
 
 def from_spark_ddl(text: str, *, name: str | None = None) -> Dataset:
-    """The dataset of a CREATE TABLE, or of a list of columns. Raises SchemaError where it cannot be read."""
+    """Return the dataset of a CREATE TABLE, or of a list of columns. Raises SchemaError where it cannot be read."""
     from schemac.engines.spark.reader_ddl import from_ddl  # for start-up time, as above
 
     report = Report()
@@ -284,7 +290,7 @@ def from_spark_ddl(text: str, *, name: str | None = None) -> Dataset:
 
 
 def from_odf(source: str | Path | bytes, *, name: str | None = None) -> Dataset:
-    """The dataset of the standard's event or document: a path, the bytes of a file, or a text of several lines.
+    """Return the dataset of the standard's event or document: a path, the bytes of a file, or a text of several lines.
 
     Raises SchemaError where it cannot be read.
     """
@@ -300,18 +306,33 @@ def from_odf(source: str | Path | bytes, *, name: str | None = None) -> Dataset:
 
 
 def from_parquet(path: str | Path, *, name: str | None = None) -> Dataset:
-    """The dataset of a Parquet file. Raises SchemaError where it cannot be read."""
+    """Return the dataset of a Parquet file. Raises SchemaError where it cannot be read."""
     return _from_source(path, "parquet", name)
 
 
 def from_lance(path: str | Path, *, name: str | None = None) -> Dataset:
-    """The dataset of a Lance table's newest version. Raises SchemaError where it cannot be read."""
+    """Return the dataset of a Lance table's newest version. Raises SchemaError where it cannot be read."""
     return _from_source(path, "lance", name)
 
 
 def from_paimon(path: str | Path, *, name: str | None = None) -> Dataset:
-    """The dataset of a Paimon table's newest schema, or of one schema file. Raises SchemaError where it cannot be read."""
+    """Return the dataset of a Paimon table's newest schema, or of one schema file. Raises SchemaError where it cannot be read."""
     return _from_source(path, "paimon", name)
+
+
+def from_iceberg(source: Any, *, name: str | None = None) -> Dataset:
+    """Return the dataset of an Iceberg table: its folder, a metadata file, or a table or schema of pyiceberg.
+
+    Raises SchemaError where it cannot be read.
+    """
+    if isinstance(source, str | Path):
+        return _from_source(source, "iceberg", name)
+    from schemac.engines.iceberg.reader import read_object  # for start-up time, as above
+
+    report = Report()
+    imported = read_object(source, report)
+    found = imported.name if imported is not None else None
+    return _from_imported(imported, name or found or "table", "<pyiceberg>", report)
 
 
 def _from_source(path: str | Path, format: str, name: str | None) -> Dataset:
@@ -341,7 +362,7 @@ def _from_imported(imported: "Imported | None", name: str, file: str, report: Re
 
 
 def from_tree(tree: dict[str, Any], name: str, file: str, report: Report) -> LogicalDataset | None:
-    """The checked dataset of a schema in the standard's long form, as importers give it."""
+    """Return the checked dataset of a schema in the standard's long form, as importers give it."""
     try:
         schema = Schema.model_validate(tree)
     except ValidationError as error:
@@ -361,7 +382,7 @@ def from_tree(tree: dict[str, Any], name: str, file: str, report: Report) -> Log
 
 
 def _with_way_out(diagnostic: Diagnostic, names: dict[str, str]) -> Diagnostic:
-    """An error about a column of a source also tells how to leave the column out."""
+    """Add to an error about a column of a source how to leave the column out."""
     column = next((n for title, n in names.items() if f"{diagnostic.path}.".startswith(f"{title}.")), None)
     if column is None or diagnostic.severity is not Severity.ERROR:
         return diagnostic
@@ -408,7 +429,7 @@ def _compile(
 
 
 def _by_dataset(datasets: list[LogicalDataset], report: Report) -> list[tuple[Diagnostic, ...]]:
-    """The findings about each dataset, by the lines that its schema stands on; those elsewhere are about all."""
+    """Return the findings about each dataset, by the lines that its schema stands on; those elsewhere are about all."""
     lines = [_lines(dataset) for dataset in datasets]
 
     def is_about(diagnostic: Diagnostic, own: range) -> bool:

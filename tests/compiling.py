@@ -41,6 +41,8 @@ _ARTIFACTS = {
     "spark/schema.json": "spark.json",
     "paimon/schema-0": "paimon.json",
     "odf/schema.yaml": "odf.yaml",
+    "iceberg/schema.json": "iceberg.json",
+    "iceberg/create_table.sql": "iceberg.sql",
     "losses.json": "losses.json",
 }
 

@@ -17,7 +17,17 @@ from tests.golden import CORPUS, Golden
 
 ACCEPTED = sorted(path.parent for path in (CORPUS / "accepted").glob("*/manifest.yaml"))
 REJECTED = sorted((CORPUS / "rejected").glob("*/*.yaml"))
-OUTPUTS = ("logical.txt", "arrow.txt", "lance.txtpb", "spark.json", "paimon.json", "odf.yaml", "losses.json")
+OUTPUTS = (
+    "logical.txt",
+    "arrow.txt",
+    "lance.txtpb",
+    "spark.json",
+    "paimon.json",
+    "odf.yaml",
+    "iceberg.json",
+    "iceberg.sql",
+    "losses.json",
+)
 ELSEWHERE = frozenset({
     "SC430", "SC543", "SC544", "SC545",
     "SC101", "SC104", "SC401", "SC402", "SC403", "SC404", "SC405", "SC406", "SC407", "SC408", "SC409", "SC411", "SC412", "SC413", "SC414",

@@ -9,8 +9,11 @@ import pytest
 import schemac
 from schemac.attributes.registry import ATTRIBUTES
 from schemac.cli.main import COMMANDS
+from schemac.identity.lock import Lock
+from schemac.identity.lockfile import write_lock
 from schemac.kinds.registry import BY_NAME
 from schemac.project.configuration import Configuration
+from tests.identity.trees import fields, locked
 
 README = (Path(__file__).parents[1] / "README.md").read_text(encoding="utf-8")
 
@@ -23,6 +26,14 @@ def test_compile_the_manifest_that_is_shown() -> None:
     (dataset,) = schemac.compile_text(blocks("yaml")[0])
     assert dataset.name == "rides"
     assert dataset.to_lance().fields[0].unenforced_primary_key_position == 1
+
+
+def test_show_lines_of_a_lock_as_they_are_written() -> None:
+    tags = {"kind": "Map", "keyType": {"kind": "String"}, "valueType": {"kind": "Int32"}}
+    lock, _ = locked(fields(id="Int64", fare="Float64", tags=tags))
+    lines = write_lock(Lock((lock,))).splitlines()
+    (shown,) = (block for block in blocks("") if block.startswith("version "))
+    assert set(shown.splitlines()) <= set(lines)
 
 
 def test_read_the_settings_that_are_shown() -> None:

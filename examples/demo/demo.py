@@ -17,7 +17,7 @@ SCHEMAC = str(Path(PYTHON).with_name("schemac"))
 
 
 def say(text: str) -> None:
-    """A headline."""
+    """Print a headline."""
     print(f"\n── {text} " + "─" * max(0, 96 - len(text)), flush=True)
 
 

@@ -21,7 +21,7 @@ _STREETS = ("Mill Lane", "Kaiserstraße", "Rue des Lilas", "Strand", "5th Avenue
 
 
 def ride(number: int, chance: random.Random) -> Record:
-    """A sound record."""
+    """Make a sound record."""
     stops = [
         {"name": chance.choice(_STREETS), "minutes": chance.randrange(2, 40)}
         for _ in range(chance.randrange(4))
@@ -71,7 +71,7 @@ WRONG: dict[str, Callable[[Record], Record]] = {
 
 
 def lines(rows: int) -> Any:
-    """The records as JSON, one a line."""
+    """Write the records as JSON, one a line."""
     chance = random.Random(20260101)
     ways = list(WRONG.items())
     for number in range(rows):

@@ -36,7 +36,7 @@ Note = Callable[[FieldPath, str], None]
 
 
 def lift(schema: ArrowSchema, file: str, report: Report, note: Note = lambda _path, _text: None) -> Tree:
-    """The values of `fields` and `extra` for an Arrow schema; what has no word is in the report."""
+    """Return the values of `fields` and `extra` for an Arrow schema; what has no word is in the report."""
     lifting = _Lifting(file, report, note)
     fields = [lifting.member(field, (field.name,)) for field in schema]
     extra = schema_attributes(lifting.texts(schema.metadata, ()))
@@ -61,7 +61,7 @@ class _Lifting:
         return decoded(kept)
 
     def member(self, field: ArrowField, path: FieldPath) -> Tree | None:
-        """A column or struct member; None where its type has no kind."""
+        """Return a column or struct member; None where its type has no kind."""
         lifted = self._slot(field, path)
         if lifted is None:
             return None
@@ -69,7 +69,7 @@ class _Lifting:
         return {"name": field.name, "type": type_, **({"extra": extra} if extra else {})}
 
     def _part(self, field: ArrowField, path: FieldPath) -> Tree | None:
-        """A list's item, a map's key or value: hints go beside `kind`."""
+        """Return a list's item, a map's key or value: hints go beside `kind`."""
         lifted = self._slot(field, path)
         if lifted is None:
             return None
@@ -165,6 +165,6 @@ class _Lifting:
 
 
 def _child_names(**names: str) -> Tree:
-    """The hint for parts with unusual names."""
+    """Return the hint for parts with unusual names."""
     unusual = {part: name for part, name in names.items() if part != name}
     return {arrow.CHILD_NAMES.key: unusual} if unusual else {}

@@ -50,7 +50,7 @@ def is_text(content: bytes) -> bool:
 
 
 def field_attributes(metadata: Mapping[str, str], kind: str) -> Tree:
-    """The attributes of a field with this metadata; one that does not fit the kind stays what it is."""
+    """Return the attributes of a field with this metadata; one that does not fit the kind stays what it is."""
     rest = dict(metadata)
     extra: Tree = {}
     _take_extension(rest, extra)
@@ -63,7 +63,7 @@ def field_attributes(metadata: Mapping[str, str], kind: str) -> Tree:
 
 
 def schema_attributes(metadata: Mapping[str, str]) -> Tree:
-    """The attributes of a schema with this metadata."""
+    """Return the attributes of a schema with this metadata."""
     rest = dict(metadata)
     extra = _written_attributes(rest, None)
     if rest:

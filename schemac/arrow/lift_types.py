@@ -30,7 +30,7 @@ def leaf(type_: Any) -> tuple[Tree, Tree] | None:
 
 
 def kind_of(type_: Any) -> tuple[type[LogicalType], Lifted] | None:
-    """The kind of an Arrow type, with properties and hints apart from its parts; None where there is none.
+    """Return the kind of an Arrow type, with properties and hints apart from its parts; None where there is none.
 
     Raises UnsupportedTypeError for a type of a kind that no manifest can say.
     """
@@ -42,7 +42,7 @@ def kind_of(type_: Any) -> tuple[type[LogicalType], Lifted] | None:
 
 
 def dictionary_hint(type_: Any) -> Tree:
-    """The hint of a dictionary."""
+    """Return the hint of a dictionary."""
     index = ARROW_NAMES[str(type_.index_type)]
     return {
         arrow.DICTIONARY_ENCODING.key: {"indexType": index, **({"ordered": True} if type_.ordered else {})}
@@ -50,7 +50,7 @@ def dictionary_hint(type_: Any) -> Tree:
 
 
 def extension_hint(type_: Any) -> Tree:
-    """The attribute of an extension type that pyarrow has registered."""
+    """Return the attribute of an extension type that pyarrow has registered."""
     name = type_.extension_name
     if name == "arrow.json" and str(type_.storage_type) in ARROW_BUFFERS:
         return {lance.JSON.key: True}
@@ -72,5 +72,5 @@ def extension_hint(type_: Any) -> Tree:
 
 
 def storage_of(type_: ArrowType) -> Any:
-    """The storage type of an extension type, any other type itself."""
+    """Return the storage type of an extension type, any other type itself."""
     return type_.storage_type if isinstance(type_, pa.BaseExtensionType) else type_

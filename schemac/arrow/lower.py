@@ -35,7 +35,7 @@ class LoweringOptions:
 
 
 def lower(dataset: LogicalDataset, options: LoweringOptions = LoweringOptions()) -> LoweredSchema:
-    """The Arrow fields of a dataset that has passed the checks."""
+    """Return the Arrow fields of a dataset that has passed the checks."""
     extra = dataset.schema.extra
     lowering = _Lowering(options, storage_version(extra))
     fields = tuple([lowering.slot(slot) for slot in dataset.columns])
@@ -43,7 +43,7 @@ def lower(dataset: LogicalDataset, options: LoweringOptions = LoweringOptions())
 
 
 def storage_version(extra: Mapping[str, Any]) -> str:
-    """The version of Lance's data files that a schema is for."""
+    """Return the version of Lance's data files that a schema is for."""
     return lance.STORAGE_VERSION.read(extra) or lance.DEFAULT_STORAGE_VERSION
 
 
@@ -77,7 +77,7 @@ class _Lowering:
     def special_type(
         self, slot: Slot, storage: ArrowType, hints: Hints, metadata: dict[str, str]
     ) -> ArrowType:
-        """The storage type inside what the attributes ask for."""
+        """Return the storage type inside what the attributes ask for."""
         extra = slot.extra
         if hints.dictionary is not None:
             index: ArrowType = getattr(pa, hints.dictionary.index_type.lower())()
@@ -100,7 +100,7 @@ class _Lowering:
         return storage
 
     def blob(self, metadata: dict[str, str]) -> ArrowType:
-        """A blob: since storage version 2.2 a struct of four members, before that a mark on large bytes."""
+        """Return a blob: since storage version 2.2 a struct of four members, before that a mark on large bytes."""
         if not self.has_blob_type:
             metadata[BLOB] = "true"
             return pa.large_binary()
@@ -117,7 +117,7 @@ class _Lowering:
 
 
 def _part_name(slot: Slot) -> str:
-    """The name of a nameless part: Arrow's usual one, unless the list or map asks for another."""
+    """Return the name of a nameless part: Arrow's usual one, unless the list or map asks for another."""
     assert isinstance(slot.segment, Part)
     usual: str = slot.segment.value
     if slot.parent is None or arrow.CHILD_NAMES.key not in slot.parent.extra:

@@ -81,7 +81,7 @@ def _word(value: Any) -> str:
 
 
 def registered_extension_metadata(type_: Any) -> dict[str, str]:
-    """What Arrow's C interface says of an extension type that pyarrow knows; it has no metadata in the field."""
+    """Return what Arrow's C interface says of an extension type that pyarrow knows; it has no metadata in the field."""
     name = type_.extension_name
     if name == "arrow.fixed_shape_tensor":
         serialized = {"shape": type_.shape, "permutation": type_.permutation, "dim_names": type_.dim_names}

@@ -64,7 +64,7 @@ class Emission:
         return frozenset(loss.path for loss, _ in self._losses)
 
     def report_losses(self) -> None:
-        """A note at the place of each loss."""
+        """Report a note at the place of each loss."""
         for loss, slot in self._losses:
             where = f" in {loss.artifact}" if loss.artifact else ""
             message = f"{loss.lost} becomes {loss.becomes}{where}"
@@ -88,6 +88,8 @@ class Compilation:
     """The versions before it, rebuilt for those targets that write them all."""
     versions: Mapping[str, str] = field(default_factory=dict)
     """Versions of engines, where somebody named one."""
+    ids: Mapping[Slot, int] | None = None
+    """The lock's own ids of the fields, for engines that number every field as it does; None without a lock."""
 
 
 @dataclass(frozen=True, slots=True)

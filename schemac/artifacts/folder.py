@@ -38,7 +38,7 @@ class RefusedError(Exception):
 
 
 def make_folder(path: str) -> None:
-    """A folder and those above it, where they are not there; OSError where the system makes none."""
+    """Make a folder and those above it, where they are missing. Raises OSError where the system makes none."""
     try:
         os.makedirs(path, exist_ok=True)
     except RecursionError:
@@ -57,12 +57,12 @@ class OutputFolder:
         self._known: dict[str, bool] = {}
 
     def at(self, path: str) -> str:
-        """The absolute path of a relative one."""
+        """Return the absolute path of a relative one."""
         return f"{self.root}/{path}"
 
     @contextmanager
     def held_for_writing(self, tell: Callable[[str], None]) -> Iterator[None]:
-        """The folder, made where it is not there, with nobody else at work in it."""
+        """Hold the folder alone; it is made where it is missing."""
         self._refuse_bad_place()
         make_folder(self.root)
         with self._held(is_exclusive=True, tell=tell):
@@ -71,13 +71,13 @@ class OutputFolder:
 
     @contextmanager
     def held_for_reading(self, tell: Callable[[str], None]) -> Iterator[None]:
-        """The folder, with nobody at work who changes it."""
+        """Hold the folder while nobody changes it."""
         self._refuse_bad_place()
         with self._held(is_exclusive=False, tell=tell):
             yield
 
     def provenance(self) -> Provenance:
-        """What the folder says of itself, empty for a new one; refuses a folder that is not ours."""
+        """Return what the folder says of itself, empty for a new one; refuses a folder that is not ours."""
         content = self.read(NAME)
         if content is None:
             self._refuse_foreign()
@@ -93,7 +93,7 @@ class OutputFolder:
             ) from None
 
     def read(self, path: str) -> bytes | None:
-        """The content of a file, None where there is none; refuses what is no plain file in plain folders."""
+        """Return the content of a file, None where there is none; refuses what is no plain file in plain folders."""
         if not self.is_reachable(path.rpartition("/")[0]):
             return None
         found = self._status(path)
@@ -159,7 +159,7 @@ class OutputFolder:
 
     @contextmanager
     def _held(self, *, is_exclusive: bool, tell: Callable[[str], None]) -> Iterator[None]:
-        """The folder, locked; the system frees it when a process dies, however it dies."""
+        """Lock the folder; the system frees it when a process dies, however it dies."""
         if sys.platform == "win32":
             # There is no such lock on a folder.
             yield

@@ -48,7 +48,7 @@ class Provenance:
     compiler: str = f"schemac {__version__}"
 
     def to_json(self) -> bytes:
-        """The file's content."""
+        """Return the file's content."""
         document = {
             "compiler": self.compiler,
             "datasets": {
@@ -69,7 +69,7 @@ def digest(content: bytes) -> str:
 
 
 def parse_provenance(content: bytes) -> Provenance:
-    """What an output folder says of itself. Raises DamagedError.
+    """Return what an output folder says of itself. Raises DamagedError.
 
     Every path that comes out of here lies below the folder of its dataset, whatever the file says.
     """
@@ -94,7 +94,7 @@ def parse_provenance(content: bytes) -> Provenance:
 
 
 def _salvaged(content: bytes) -> Provenance:
-    """The files that a damaged provenance lists, for a merge in git leaves its marks in one.
+    """Return the files that a damaged provenance lists, for a merge in git leaves its marks in one.
 
     What their manifests were is not known any more.
     """

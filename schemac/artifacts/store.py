@@ -34,7 +34,7 @@ class Build:
     """Whether every manifest of the project was read: what none of them makes is to go."""
 
     def merged(self, before: Provenance) -> Provenance:
-        """The provenance afterwards: a build of some manifests leaves the datasets of the others."""
+        """Return the provenance afterwards: a build of some manifests leaves the datasets of the others."""
         read = {dataset.manifest for dataset in self.built.values()}
         kept = {
             name: dataset
@@ -44,7 +44,7 @@ class Build:
         return Provenance({**kept, **self.built})
 
     def of(self, dataset: str) -> dict[str, bytes]:
-        """The contents of one dataset."""
+        """Return the contents of one dataset."""
         files = self.built[dataset].files if dataset in self.built else ()
         return {path: self.contents[path] for path in files}
 
@@ -237,7 +237,7 @@ def _union(before: Provenance, after: Provenance) -> Provenance:
 
 
 def built(manifest: str, manifest_content: bytes, contents: Mapping[str, bytes]) -> Built:
-    """The provenance of one dataset."""
+    """Return the provenance of one dataset."""
     return Built(
         manifest, digest(manifest_content), {path: digest(content) for path, content in contents.items()}
     )

@@ -159,7 +159,7 @@ def _files(folder: str, path: str) -> Iterator[tuple[str, os.stat_result]]:
 
 
 def _link(source: str, target: str) -> None:
-    """A second name for a file; a copy where the file system has no links."""
+    """Give a file a second name, or copy it where the file system has no links."""
     try:
         os.link(source, target, follow_symlinks=False)
     except OSError as error:

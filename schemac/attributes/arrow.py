@@ -88,7 +88,7 @@ class TensorShape:
 
     @classmethod
     def parse(cls, metadata: str) -> "TensorShape | None":
-        """The shape in a metadata text, or None where the text is no such object."""
+        """Return the shape in a metadata text, or None where the text is no such object."""
         try:
             value = json.loads(metadata)
         except (ValueError, RecursionError):
@@ -124,7 +124,7 @@ class OpaqueName:
 
     @classmethod
     def parse(cls, metadata: str) -> "OpaqueName | None":
-        """The two names in a metadata text, or None where the text is no such object."""
+        """Return the two names in a metadata text, or None where the text is no such object."""
         try:
             value = json.loads(metadata)
             return cls(str(value["type_name"]), str(value["vendor_name"])) if len(value) == 2 else None
@@ -222,7 +222,7 @@ NO_HINTS = Hints()
 
 
 def read_hints(extra: Extra) -> Hints:
-    """The encoding hints among attributes that have passed the checks."""
+    """Return the encoding hints among attributes that have passed the checks."""
     if not any(key.startswith(DOMAIN) for key in extra):
         return NO_HINTS
     return Hints(

@@ -60,7 +60,7 @@ class Attribute(Generic[T]):
         return TypeAdapter(self.value_type)
 
     def read(self, extra: Extra) -> T | None:
-        """The typed value, or None where the attribute is absent. The value has to have passed the checks."""
+        """Return the typed value, or None where the attribute is absent. The value has to have passed the checks."""
         return self.adapter.validate_python(extra[self.key]) if self.key in extra else None
 
     @property

@@ -37,7 +37,7 @@ Say = Callable[..., None]
 
 
 def check_slot_attributes(slot: Slot, findings: Findings, *, is_placed: bool = True) -> None:
-    """The attributes of one slot; whether they fit its type is left open where that could not be read."""
+    """Check the attributes of one slot; whether they fit its type is left open where that could not be read."""
 
     def say(key: str) -> Say:
         def about(*arguments: Any, **options: Any) -> None:
@@ -55,7 +55,7 @@ def check_slot_attributes(slot: Slot, findings: Findings, *, is_placed: bool = T
 
 
 def check_schema_attributes(extra: Mapping[str, Any], findings: Findings) -> dict[str, Any]:
-    """The sound ones among the attributes of the schema as a whole."""
+    """Return the sound ones among the attributes of the schema as a whole."""
 
     def say(key: str) -> Say:
         def about(code: Any, message: str, *steps: str | int, **options: Any) -> None:
@@ -114,7 +114,7 @@ def _is_foreign(key: str, value: Any, say: Say) -> bool:
 
 
 def _holder_of(domain: str, name: str) -> str | None:
-    """The attribute of a domain that has a property of this name."""
+    """Return the attribute of a domain that has a property of this name."""
     for attribute in ATTRIBUTES.values():
         fields = getattr(attribute.value_type, "model_fields", {})
         if domain_of(attribute.key) == domain and name in {f.alias or n for n, f in fields.items()}:
@@ -193,7 +193,7 @@ def _is_valid(attribute: Attribute[Any], value: Any, say: Say) -> bool:
 def _say_complaint(
     attribute: Attribute[Any], value: Any, found: Complaint, steps: tuple[str | int, ...], say: Say
 ) -> None:
-    """A complaint about a value, or about the part of it that `steps` lead to."""
+    """Report a complaint about a value, or about the part of it that `steps` lead to."""
     path, message = (*steps, *found.path), found.message
     if message.startswith("this "):
         name = (

@@ -25,7 +25,7 @@ _OWN_WORDS = {
 
 
 def check_hints(slot: Slot, findings: Findings) -> None:
-    """The hints of one slot against its type and each other."""
+    """Check the hints of one slot against its type and each other."""
     if not slot.extra:
         return
     hints = arrow.read_hints(slot.extra)

@@ -23,7 +23,7 @@ from schemac.source.suggest import closest, with_article
 
 
 def check_primary_key(slot: Slot, findings: Findings) -> None:
-    """A field that is marked as part of the primary key can be one."""
+    """Check that a field which is marked as part of the primary key can be one."""
     key = lance.PRIMARY_KEY.key
     if key not in slot.extra:
         return

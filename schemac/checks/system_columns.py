@@ -87,7 +87,7 @@ def _check_order(
     names: SystemColumns,
     findings: Findings,
 ) -> None:
-    """The time of the event may be any column of the data, so it has no place of its own."""
+    """Check the order; the time of the event may be any column, so it has no place of its own."""
     late = next((name for i, name in enumerate(found) if places[name] != i), None)
     if late is not None:
         findings.at_name(

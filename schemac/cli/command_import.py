@@ -99,7 +99,7 @@ def _made(imported: Imported, path: Path, options: argparse.Namespace, report: R
 
 
 def _put(made: list[_Made], edited: str | None, options: argparse.Namespace, report: Report) -> None:
-    has_ids = any(one.imported.lance is not None or one.imported.history for one in made)
+    has_ids = any(one.imported.has_ids for one in made)
     stream = edited if edited is not None else "---\n".join(one.text for one in made)
     if options.out is None:
         put_source(stream)
@@ -122,7 +122,7 @@ def _put(made: list[_Made], edited: str | None, options: argparse.Namespace, rep
 
 
 def _lock(one: _Made, file: str, options: argparse.Namespace, report: Report) -> dict[str, str]:
-    """The lock of a dataset whose source has ids."""
+    """Return the lock of a dataset whose source has ids."""
     # Imported here for start-up time: most sources have no ids.
     from schemac.project.adopting import adopted
 
@@ -155,7 +155,7 @@ def _write(files: dict[str, str], options: argparse.Namespace, report: Report) -
 
 
 def _show(diagnostics: Sequence[Diagnostic], options: argparse.Namespace) -> None:
-    """Findings; beside the manifest on standard output they go to standard error."""
+    """Print findings; beside a manifest on standard output they go to standard error."""
     if options.out is None and options.format == "text":
         with redirect_stdout(sys.stderr):
             show(diagnostics, options)

@@ -10,8 +10,9 @@ from pathlib import Path
 from schemac.cli.output import add_compile_arguments, exit_code, say, show
 from schemac.cli.project import open_project
 from schemac.cli.terminal import put_source
-from schemac.identity.freeze import freeze, open_version
+from schemac.identity.freeze import freeze
 from schemac.identity.lock import Lock
+from schemac.identity.opening import open_version
 from schemac.logical.slots import preorder
 from schemac.manifest.write import write_manifest
 from schemac.project.compile import CompiledFile, collector_paused, read_manifests
@@ -100,7 +101,9 @@ def _lock(options: argparse.Namespace, report: Report) -> None:
         return
     for held, lock, lines in planned:
         if save_lock(held, lock, report):
-            say("\n".join(lines), options)
+            say(
+                "\n".join(lines) or f"{held.name}: the file has the new format; nothing else changed", options
+            )
         elif not report.has_errors:
             say(f"{held.name}: unchanged", options)
 
@@ -135,7 +138,7 @@ def _next(
 def _restored(
     compiled: Sequence[CompiledFile], given: Mapping[str, int], report: Report
 ) -> dict[str, dict[str, int]]:
-    """The ids that fields are to have, by dataset."""
+    """Return the ids that fields are to have, by dataset."""
     wanted: dict[str, dict[str, int]] = {}
     datasets = [dataset for file in compiled for dataset in file.datasets]
     for title, id in given.items():

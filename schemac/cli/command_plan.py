@@ -9,7 +9,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from schemac.attributes import own
 from schemac.cli.output import add_versions, exit_code, say, show, versions_of
 from schemac.cli.planning import add_dataset, add_rounding, lines_text, open_locked, owner_of, version_side
 from schemac.cli.terminal import put, put_json
@@ -17,7 +16,7 @@ from schemac.evolution.side import Side
 from schemac.evolution.tables import TABLES, TableChange, refuse_rounding
 from schemac.identity.lock import LockedDataset
 from schemac.project.configuration import Project
-from schemac.project.targets import is_left_aside
+from schemac.project.targets import engines_of, is_left_aside
 from schemac.registry.installed import engine, engines
 from schemac.source.catalogue import UNUSABLE_TABLE
 from schemac.source.render.json import render_json
@@ -124,7 +123,7 @@ def _version_before(locked: LockedDataset, asked: int | None) -> int:
 def _of_table(
     options: argparse.Namespace, locked: LockedDataset, report: Report
 ) -> tuple[list[str], Side | None]:
-    """The engines to plan for, and what a table is now where one of them alters tables of another."""
+    """Return the engines to plan for, and what a table is now where one of them alters tables of another."""
     path: str = options.table
     owner = owner_of(path)
     able = [e for e in engines() if TABLES.is_of(e)]
@@ -146,12 +145,12 @@ def _of_table(
 def _of_versions(project: Project, new: Side, asked: Sequence[str] | None) -> list[str]:
     """Those that were asked for, else the targets; an optional engine only where somebody speaks of it."""
     configuration, dataset = project.configuration, new.dataset
-    wanted = asked or own.TARGETS_OF.read(dataset.schema.extra) or configuration.targets
-    is_named = asked or "targets" in configuration.model_fields_set
+    is_named = "targets" in configuration.model_fields_set
+    wanted = asked or engines_of(dataset, configuration.targets, is_named=is_named)
     return [
         name
         for name in TABLES.names(engines())
-        if name in wanted and (is_named or not is_left_aside(name, dataset))
+        if name in wanted and (asked or is_named or not is_left_aside(name, dataset))
     ]
 
 

@@ -106,7 +106,7 @@ def _write(loaded: "LoadedJob", progress: "Callable[[State], None]", report: Rep
 
 @contextmanager
 def _progress(options: argparse.Namespace) -> "Iterator[Callable[[State], None]]":
-    """What is under way and how many records came, where a person looks; nothing otherwise."""
+    """Show what is under way and how many records came, where a person looks."""
     with records_bar(options.format == "text" and not options.dry_run and sys.stderr.isatty()) as tell:
         yield lambda state: tell(state.step.value, state.records, state.rate)
 
@@ -128,7 +128,7 @@ def _show_result(result: "RunReport") -> None:
 
 
 def _shown(path: str) -> str:
-    """A path from the working folder where it lies below it."""
+    """Return a path from the working folder where it lies below it."""
     try:
         return Path(path).relative_to(Path.cwd()).as_posix()
     except ValueError:

@@ -76,7 +76,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def entry() -> None:
-    """What the installed command calls: run, and leave the process.
+    """Run, and leave the process: what the installed command calls.
 
     Taking apart every value of a large schema, as Python does when it ends, would take a tenth of a build. Spark is
     another matter: it has to be stopped in good order.
@@ -111,7 +111,7 @@ def _has_folder() -> bool:
 
 
 def _without_output(error: OSError) -> int:
-    """What was to be told is lost, as on a full disk; what was to be done is done."""
+    """Say that the output is lost, as on a full disk; what was to be done is done."""
     tell(f"schemac: cannot write the output: {(error.strerror or str(error)).lower()}")
     # Python would try once more at exit.
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -176,7 +176,7 @@ class _Parser(argparse.ArgumentParser):
 
 
 def _parser(command: str | None, given: Sequence[str]) -> _Parser:
-    """The parser with the arguments of one command; the others are known by name alone."""
+    """Return the parser with the arguments of one command; the others are known by name alone."""
     parser = _Parser(
         prog="schemac",
         description="Compiles schemas of data tables, written in YAML, for Lance, Arrow, Spark and Paimon.",

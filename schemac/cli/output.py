@@ -72,7 +72,7 @@ def add_text_or_json(parser: argparse.ArgumentParser) -> None:
 
 
 def add_paths(parser: argparse.ArgumentParser) -> None:
-    """The manifests that a command is about."""
+    """Add the argument for the manifests that a command is about."""
     parser.add_argument(
         "paths", nargs="*", metavar="PATH", help="manifests, or folders of them (default: the project's)"
     )
@@ -82,7 +82,7 @@ def add_paths(parser: argparse.ArgumentParser) -> None:
 
 
 def add_compile_arguments(parser: argparse.ArgumentParser) -> None:
-    """What `check` and `build` have in common."""
+    """Add the arguments that `check` and `build` have in common."""
     add_paths(parser)
     parser.add_argument("--strict", action="store_true", help="accept only what is in the ODF standard")
     parser.add_argument(
@@ -138,7 +138,7 @@ def show(diagnostics: Sequence[Diagnostic], options: argparse.Namespace) -> None
 
 
 def exit_code(diagnostics: Sequence[Diagnostic], options: argparse.Namespace) -> ExitCode:
-    """The exit code that these findings call for."""
+    """Return the exit code that these findings call for."""
     lowest = Severity(options.fail_on).rank
     failing = {d.code for d in diagnostics if d.severity.rank <= lowest}
     if not failing:
@@ -151,7 +151,7 @@ def exit_code(diagnostics: Sequence[Diagnostic], options: argparse.Namespace) ->
 
 
 def say(message: str, options: argparse.Namespace) -> None:
-    """A sentence for the person at the terminal, beside what is printed for programs."""
+    """Print a sentence for the person at the terminal, beside what is printed for programs."""
     if options.format == "text":
         tell(message)
 
@@ -162,7 +162,7 @@ def _width() -> int | None:
 
 
 def wrapped(start: str, text: str) -> str:
-    """A line of a table: its cells, and a text that goes on below itself where the terminal ends."""
+    """Return a line of a table: its cells, and a text that goes on below itself where the terminal ends."""
     width = _width()
     room = width - len(start) if width is not None else 0
     if len(text) <= room or room < _LEAST:

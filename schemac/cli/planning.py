@@ -21,14 +21,14 @@ from schemac.source.report import Report
 
 
 def add_dataset(parser: argparse.ArgumentParser) -> None:
-    """The dataset, and its table."""
+    """Add the arguments for the dataset and its table."""
     parser.add_argument("dataset", metavar="DATASET", help="name of the dataset, or its manifest")
     parser.add_argument("--config", metavar="FILE", help=argparse.SUPPRESS)
     add_text_or_json(parser)
 
 
 def add_table(parser: argparse.ArgumentParser) -> None:
-    """The table that a command is about."""
+    """Add the argument for the table that a command is about."""
     own = [e for e in engines() if TABLES.is_of(e) and not TABLES.of(e).alters]
     parser.add_argument(
         "--table", required=True, metavar="PATH", help=", or ".join(TABLES.of(e).help for e in own)
@@ -60,7 +60,7 @@ def add_rounding(parser: argparse.ArgumentParser) -> None:
 def open_locked(
     options: argparse.Namespace, report: Report, *, is_needed: bool = True
 ) -> tuple[Project, LockedDataset] | None:
-    """The project, and the dataset's lock, which has to be up to date; None after saying what is wrong.
+    """Return the project, and the dataset's lock, which has to be up to date; None after saying what is wrong.
 
     Where a lock is not needed and there is none, the schema as it is counts as a first version.
     """

@@ -11,7 +11,7 @@ from schemac.source.printable import printable
 
 @contextmanager
 def progress_bar(is_wanted: bool) -> Iterator[Callable[[str, int, int], None]]:
-    """A function that is told what is under way, how much of it is done and how much there is."""
+    """Yield a function that is told what is under way, how much of it is done and how much there is."""
     if not is_wanted:
         yield lambda what, done, total: None
         return
@@ -34,7 +34,7 @@ def progress_bar(is_wanted: bool) -> Iterator[Callable[[str, int, int], None]]:
 
 @contextmanager
 def records_bar(is_wanted: bool) -> Iterator[Callable[[str, int, float], None]]:
-    """A function that is told what is under way, how many records have come, and how many a second.
+    """Yield a function that is told what is under way, how many records have come, and how many a second.
 
     How many there are is not known before the end; so there is no bar that could be full too early.
     """

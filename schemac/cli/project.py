@@ -17,7 +17,7 @@ from schemac.source.suggest import closest
 
 
 def open_project(options: argparse.Namespace, report: Report) -> tuple[Project, list[ManifestFile]]:
-    """The project that the working folder lies in, and the manifests that this run is about."""
+    """Return the project that the working folder lies in, and the manifests that this run is about."""
     here = Path.cwd()
     project = find_project(here, report, Path(options.config) if options.config else None)
     if report.has_errors:
@@ -31,7 +31,7 @@ def open_project(options: argparse.Namespace, report: Report) -> tuple[Project, 
 def find_dataset(
     options: argparse.Namespace, report: Report
 ) -> tuple[Project, CompiledFile, LogicalDataset] | None:
-    """The one dataset that a command is about: by its name, or by its manifest; None after saying why not."""
+    """Return the one dataset that a command is about: by its name, or by its manifest; None after saying why not."""
     options.paths = [options.dataset] if os.path.isfile(options.dataset) else []
     project, files = open_project(options, report)
     compiled = read_manifests(files, project, report) if not report.has_errors else []
@@ -53,7 +53,7 @@ def find_dataset(
 def open_compared(
     options: argparse.Namespace, report: Report
 ) -> tuple[Project, list[ManifestFile], list[Path]]:
-    """The project, the manifests that are compared, and the folders that are compared with all that they held.
+    """Return the project, the manifests that are compared, and the folders that are compared with all that they held.
 
     What is there no more can be compared with a commit that has it: such a path counts as a folder.
     """

@@ -61,12 +61,12 @@ def is_lossless_by_calendar(old: Any, new: Any) -> bool:
 
 
 def misfit(old: Any, new: Any) -> str:
-    """What may be wrong with values of the old type, where it depends on them."""
+    """Return what may be wrong with values of the old type, where it depends on them."""
     return why_misfit(old, new) or f"some values of {old.title()} may not fit {new.title()}"
 
 
 def why_misfit(old: Any, new: Any) -> str:
-    """The same where there is more to say than that they do not fit; else empty."""
+    """Return the same where there is more to say than that they do not fit; else empty."""
     if (
         old.kind == new.kind
         and new.family is Family.TIMESTAMP

@@ -205,7 +205,7 @@ class Change:
         return f"{where}{self.fact}{about}: {_shown(self.old)} → {_shown(self.new)}"
 
     def to_json(self) -> dict[str, Any]:
-        """The change for programs."""
+        """Return the change for programs."""
         return {
             "change": str(self.fact),
             "dataset": self.dataset,

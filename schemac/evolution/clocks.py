@@ -16,12 +16,12 @@ _READINGS = frozenset({"Date", "Time"})
 
 
 def declared_clock(reading: str | None, instant: str | None, zone: str | None) -> str | None:
-    """The zone of a clock, out of what is declared for its readings and for the instants, which are in `zone`; None where it is nobody's to guess."""
+    """Return the zone of a clock, out of what is declared for its readings and for the instants, which are in `zone`; None where it is nobody's to guess."""
     return reading or instant or ("UTC" if is_utc(zone) else None)
 
 
 def clock_of(old: Slot, new: Slot) -> str | None:
-    """The zone of the clock; empty where the change needs none, None where it needs one that nobody declared."""
+    """Return the zone of the clock; empty where the change needs none, None where it needs one that nobody declared."""
     before: Any = old.type
     after: Any = new.type
     kinds = (before.kind, after.kind)

@@ -35,7 +35,7 @@ def diff_of(sides: Pair) -> tuple[Change, ...]:
 
 
 def slot_title(slot: Slot) -> str:
-    """A slot's type for people; `?` stands for Option."""
+    """Return a slot's type for people; `?` stands for Option."""
     return f"{slot.type.title()}{'?' if slot.is_nullable else ''}"
 
 

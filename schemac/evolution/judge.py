@@ -47,7 +47,7 @@ def judge(
     names: Iterable[str],
     versions: Mapping[str, str] = MappingProxyType({}),
 ) -> tuple[Verdict, ...]:
-    """What each engine makes of each change; `versions` names those of engines whose answer depends on it."""
+    """Return what each engine makes of each change; `versions` names those of engines whose answer depends on it."""
     judges = [(name, _judge_of(name, versions.get(name))) for name in names]
     return tuple(
         Verdict(change, name, _asked(ask, change, sides), for_old_readers(change))
@@ -57,7 +57,7 @@ def judge(
 
 
 def _asked(ask: Ask, change: Change, sides: Pair | None) -> Judgement:
-    """An engine's answer; it has one only to the facts that it was asked about when its judge was written."""
+    """Return an engine's answer; it has one only to the facts that it was asked about when its judge was written."""
     return ask(change, sides) if change.fact in JUDGED_FACTS else NO_VERDICT
 
 

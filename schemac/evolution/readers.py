@@ -12,7 +12,7 @@ from schemac.logical.castability import Castability
 
 
 def for_old_readers(change: Change) -> Judgement:
-    """What a change means to those who have not heard of it."""
+    """Return what a change means to those who have not heard of it."""
     if change.fact not in JUDGED_FACTS:
         return NO_VERDICT
     old, new = change.old_slot, change.new_slot

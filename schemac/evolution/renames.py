@@ -7,7 +7,7 @@ from collections.abc import Container, Iterator, Mapping
 
 
 def in_turn(renames: Mapping[str, str], others: Container[str] = ()) -> Iterator[tuple[str, str]]:
-    """Renames of siblings, old name and new, such that no name is given while it is taken.
+    """Yield renames of siblings, old name and new, such that no name is given while it is taken.
 
     Where they go round in a circle one steps aside first, under a name that neither they nor `others` have.
     """

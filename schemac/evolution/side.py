@@ -13,9 +13,9 @@ from schemac.arrow.lower_metadata import compact
 from schemac.artifacts.emission import Compilation
 from schemac.attributes.own import RENAMED_FROM
 from schemac.evolution.changes import Place
-from schemac.identity.freeze import open_version
 from schemac.identity.lock import LockedDataset, Numbers, Shape, State
 from schemac.identity.match import Ids, Matcher
+from schemac.identity.opening import open_version
 from schemac.logical.dataset import LogicalDataset
 from schemac.logical.slots import Slot, preorder
 from schemac.physical.field import LoweredSchema
@@ -128,7 +128,7 @@ def _by_ids(old: Side, new: Side) -> dict[Slot, Slot]:
 
 
 def _numbered(dataset: LogicalDataset) -> tuple[dict[int, Slot], list[State]]:
-    """The slots by number, and as much of a lock's states as it takes to match them."""
+    """Return the slots by number, and as much of a lock's states as it takes to match them."""
     slots = preorder(dataset.columns)
     ids = {slot: id for id, slot in enumerate(slots)}
     states = []

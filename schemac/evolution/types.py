@@ -15,7 +15,7 @@ TypeFact = tuple[Fact, Any, Any]
 
 
 def type_facts(old: Any, new: Any) -> Iterator[TypeFact]:
-    """The facts that lead from one type to the other."""
+    """Yield the facts that lead from one type to the other."""
     if old.kind != new.kind:
         yield (_between_kinds(old, new), old.title(), new.title())
         return

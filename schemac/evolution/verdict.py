@@ -92,7 +92,7 @@ class Verdict:
         return f"{self.engine}.{self.change.fact}"
 
     def to_json(self) -> dict[str, Any]:
-        """The verdict for programs."""
+        """Return the verdict for programs."""
         return {
             **self.change.to_json(),
             "engine": self.engine,

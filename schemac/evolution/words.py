@@ -61,7 +61,7 @@ _SILENT = frozenset({own.RENAMED_FROM.key})
 
 
 def attribute_facts(old: Slot, new: Slot) -> Iterator[AttributeFact]:
-    """What changed in the attributes of a field."""
+    """Yield what changed in the attributes of a field."""
     for key, before, after in _different(old.extra, new.extra):
         if key in _SILENT:
             continue
@@ -74,7 +74,7 @@ def attribute_facts(old: Slot, new: Slot) -> Iterator[AttributeFact]:
 
 
 def schema_facts(old: _Extra, new: _Extra) -> Iterator[AttributeFact]:
-    """What changed in the attributes of a schema."""
+    """Yield what changed in the attributes of a schema."""
     for key, before, after in _different(old, new):
         if key == paimon.OPTIONS.key:
             for name, was, is_ in _different(before or {}, after or {}):

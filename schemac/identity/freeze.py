@@ -4,35 +4,23 @@ Layer: identity.
 Shape: what did not change keeps its line; what changed gets a new one, and its old one ends with the version before.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import partial
 
 from schemac.arrow.lower_metadata import compact
-from schemac.identity.lock import LockedDataset, Numbers, Shape, State, Version, order_of
+from schemac.identity.lock import EngineData, Highest, LockedDataset, Numbers, Shape, State, Version
 from schemac.identity.lockfile import digest_of
 from schemac.identity.match import Ids, Matcher
-from schemac.identity.numbering import Highest, Old, Words, number
+from schemac.identity.numbering import Former, Old, SlotNumbers, not_installed, numberings
+from schemac.identity.opening import LockedVersion, open_version
 from schemac.identity.positions import positions
-from schemac.identity.shapes import schema_of, shape_of
+from schemac.identity.shapes import shape_of
 from schemac.logical.dataset import LogicalDataset
 from schemac.logical.findings import Findings
-from schemac.logical.origins import Origins
 from schemac.logical.path import Segment
-from schemac.logical.slots import Slot, columns, preorder
-
-WordsOf = Callable[[LogicalDataset], Words]
-"""Lance's words for the fields of a dataset; a cast shows in them."""
-
-
-@dataclass(frozen=True)
-class LockedVersion:
-    """One version as it was: its schema, and the state behind every slot."""
-
-    version: Version
-    logical: LogicalDataset
-    states: Mapping[Slot, State]
+from schemac.logical.slots import Slot, preorder
 
 
 @dataclass(frozen=True)
@@ -42,40 +30,30 @@ class Identified:
     ids: Ids
     numbers: Mapping[Slot, Numbers]
     shapes: Mapping[Slot, Shape]
-    highest: Highest
+    version: Version
+    """The newest version where nothing changed, else the next one, without its digest."""
     is_changed: bool
     """Whether the schema differs from the newest locked version, or there is none."""
-
-
-def open_version(dataset: LockedDataset, version: Version) -> LockedVersion:
-    """Rebuild a version."""
-    schema = schema_of(dataset, version)
-    logical = LogicalDataset(
-        dataset.name, schema, columns(schema), Origins(f"version {version.number} of {dataset.name}")
-    )
-    states = _preorder(dataset.states_of(version.number))
-    return LockedVersion(version, logical, dict(zip(preorder(logical.columns), states, strict=True)))
 
 
 def identify(
     dataset: LogicalDataset,
     locked: LockedDataset,
-    words_of: WordsOf,
     findings: Findings | None = None,
     renamed: Mapping[str, str] | None = None,
 ) -> Identified:
-    """The ids and numbers of a dataset's fields; `renamed` gives old titles by new ones."""
+    """Return the ids and numbers of a dataset's fields; `renamed` gives old titles by new ones."""
     newest = locked.newest
     if newest is None:
-        return identified(dataset, locked, None, {}, words_of)
+        return identified(dataset, locked, None, {})
     before = open_version(locked, newest)
     former = partial(former_places, locked)
     ids = Matcher(before.states.values(), dataset.columns, renamed, former).match(findings)
-    return identified(dataset, locked, before, ids, words_of)
+    return identified(dataset, locked, before, ids)
 
 
 def former_places(locked: LockedDataset) -> dict[tuple[int | None, Segment], int]:
-    """The fields by the places that they had in earlier versions, and have no more; the last one to be there counts."""
+    """Return the fields by the places that they had in earlier versions, and have no more; the last one to be there counts."""
     past = [
         state for state in locked.states if state.last is not None and isinstance(state.shape.segment, str)
     ]
@@ -88,26 +66,25 @@ def former_places(locked: LockedDataset) -> dict[tuple[int | None, Segment], int
 
 
 def freeze(dataset: LogicalDataset, locked: LockedDataset, identified: Identified) -> LockedDataset:
-    """The lock with this schema as its newest version; the same lock where nothing changed."""
+    """Return the lock with this schema as its newest version; the same lock where nothing changed."""
     if not identified.is_changed:
         return locked
-    version = replace(next_version(locked, identified), extra=extra_of(dataset))
-    return with_version(locked, version, identified)
+    return with_version(locked, identified.version, identified)
 
 
-def next_version(locked: LockedDataset, identified: Identified) -> Version:
-    """The version that comes after the newest one."""
-    newest = locked.newest
-    return Version(
-        newest.number + 1 if newest else 1,
-        newest.schema_id + 1 if newest else 0,
-        identified.highest.lance,
-        identified.highest.paimon,
-    )
+def next_version(before: Version | None, highest: Highest, extra: str) -> Version:
+    """Return the version that comes after another one, with these highest numbers and attributes; its digest is not made yet."""
+    data = before.data if before is not None else EngineData()
+    for engine, numbering in numberings().items():
+        remembered = numbering.next_data(data.of(engine))
+        if remembered:
+            data = data.with_value(engine, compact(dict(remembered)))
+    number = before.number + 1 if before is not None else 1
+    return Version(number, highest, data, extra, carried=not_installed(highest))
 
 
 def with_version(locked: LockedDataset, version: Version, identified: Identified) -> LockedDataset:
-    """The lock with one more version of these fields."""
+    """Return the lock with one more version of these fields."""
     fields = {id: (identified.shapes[slot], identified.numbers[slot]) for slot, id in identified.ids.items()}
     return advance(locked, version, fields)
 
@@ -115,7 +92,7 @@ def with_version(locked: LockedDataset, version: Version, identified: Identified
 def advance(
     locked: LockedDataset, version: Version, fields: Mapping[int, tuple[Shape, Numbers]]
 ) -> LockedDataset:
-    """The lock with one more version, of exactly these fields; its digest is made here."""
+    """Return the lock with one more version, of exactly these fields; its digest is made here."""
     lasting = {state.id: state for state in locked.states if state.last is None}
     states = [state for state in locked.states if state.last is not None]
     for id, (shape, numbers) in fields.items():
@@ -129,7 +106,8 @@ def advance(
     states += [replace(state, last=version.number - 1) for state in lasting.values()]
     states.sort(key=lambda state: (state.id, state.first))
     present = [state for state in states if state.last is None]
-    version = replace(version, digest=digest_of(version, present))
+    digest = digest_of(version, present)
+    version = replace(version, digest=digest, seal=digest)
     return LockedDataset(locked.name, (*locked.versions, version), tuple(states))
 
 
@@ -138,32 +116,31 @@ def identified(
     locked: LockedDataset,
     before: LockedVersion | None,
     matched: Ids,
-    words_of: WordsOf,
     back: frozenset[int] = frozenset(),
+    given: Ids | None = None,
+    above: int = 0,
 ) -> Identified:
-    """The fields of a dataset, given which of them stood in the version before, and under what ids.
+    """Return the fields of a dataset, given which of them stood in the version before, and under what ids.
 
-    `back` are ids of fields that were dropped in between: Lance gives no number of a dropped field to another column, so
-    they get new ones, and a column that is still there is written anew. Paimon reads by its ids whatever was between.
+    `back` are ids of fields that were dropped in between. `given` are ids that fields are to have which did not stand
+    there; the others get ids above `above`.
     """
     slots = preorder(dataset.columns)
     states = {state.id: state for state in before.states.values()} if before is not None else {}
-    ids = _all_ids(slots, matched, locked.highest_id)
+    settled = {**(given or {}), **matched}
+    ids = _all_ids(slots, settled, max(locked.highest_id, above, *settled.values(), 0))
     shapes = _shapes(dataset.columns, ids, states)
+    extra = extra_of(dataset)
     if before is not None:
         same = len(states) == len(ids) and all(
             id in states and states[id].shape == shapes[slot] for slot, id in ids.items()
         )
-        version = before.version
-        highest = Highest(version.highest_lance, version.highest_paimon)
-        if same and not back and version.extra == extra_of(dataset):
+        if same and not back and before.version.extra == extra:
             numbers = {slot: states[id].numbers for slot, id in ids.items()}
-            return Identified(ids, numbers, shapes, highest, is_changed=False)
-        old = _old(before, matched, words_of, back)
-    else:
-        highest, old = Highest(), {}
-    made, highest = number(dataset.columns, words_of(dataset), old, highest)
-    return Identified(ids, made, shapes, highest, is_changed=True)
+            return Identified(ids, numbers, shapes, before.version, is_changed=False)
+    made, highest = _numbered(dataset, before, matched, back)
+    version = next_version(before.version if before is not None else None, highest, extra)
+    return Identified(ids, made, shapes, version, is_changed=True)
 
 
 def _all_ids(slots: Sequence[Slot], matched: Ids, highest: int) -> Ids:
@@ -177,12 +154,40 @@ def _all_ids(slots: Sequence[Slot], matched: Ids, highest: int) -> Ids:
     return ids
 
 
-def _old(before: LockedVersion, matched: Ids, words_of: WordsOf, back: frozenset[int]) -> dict[Slot, Old]:
+def _numbered(
+    dataset: LogicalDataset, before: LockedVersion | None, matched: Ids, back: frozenset[int]
+) -> tuple[dict[Slot, Numbers], Highest]:
+    """Return the numbers of all engines; those of engines that are not installed stay with the fields that have them."""
+    made: dict[str, SlotNumbers] = {}
+    highest = before.version.highest if before is not None else Highest()
+    for engine in not_installed(highest):
+        assert before is not None
+        states = {state.id: state for state in before.states.values()}
+        made[engine] = {slot: states[id].numbers.of(engine) for slot, id in matched.items()}
+    for engine, numbering in numberings().items():
+        former = former_of(before, matched, engine, back) if before is not None else None
+        made[engine], most = numbering.number(dataset, former, highest.of(engine))
+        highest = highest.with_value(engine, most)
+    return numbers_of(preorder(dataset.columns), made), highest
+
+
+def former_of(before: LockedVersion, ids: Ids, engine: str, back: frozenset[int] = frozenset()) -> Former:
+    """Return what an engine gets to know of a version, given which of its fields the slots of another schema are."""
     slots = {state.id: slot for slot, state in before.states.items()}
-    words = words_of(before.logical)
+    fields = {
+        slot: Old(slots[id], before.states[slots[id]].numbers.of(engine), id in back)
+        for slot, id in ids.items()
+        if id in slots
+    }
+    return Former(before.logical, fields)
+
+
+def numbers_of(slots: Iterable[Slot], made: Mapping[str, SlotNumbers]) -> dict[Slot, Numbers]:
+    """Return the numbers by slot, given those by engine."""
+    engines = sorted(made.items())
     return {
-        slot: Old(slots[id], () if id in back else words[slots[id]], before.states[slots[id]].numbers)
-        for slot, id in matched.items()
+        slot: Numbers(tuple([(engine, numbers) for engine, of in engines if (numbers := of.get(slot))]))
+        for slot in slots
     }
 
 
@@ -205,21 +210,6 @@ def _shapes(columns: Sequence[Slot], ids: Ids, states: Mapping[int, State]) -> d
     return shapes
 
 
-def _preorder(states: Sequence[State]) -> list[State]:
-    children: dict[int | None, list[State]] = {}
-    for state in states:
-        children.setdefault(state.shape.parent, []).append(state)
-    for siblings in children.values():
-        siblings.sort(key=order_of, reverse=True)
-    found: list[State] = []
-    stack = list(children.get(None, ()))
-    while stack:
-        state = stack.pop()
-        found.append(state)
-        stack.extend(children.get(state.id, ()))
-    return found
-
-
 def extra_of(dataset: LogicalDataset) -> str:
-    """The attributes of a schema as a lock holds them."""
+    """Return the attributes of a schema as a lock holds them."""
     return compact(dict(dataset.schema.extra)) if dataset.schema.extra else ""

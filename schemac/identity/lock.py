@@ -4,26 +4,84 @@ Layer: identity. Values only.
 Shape: a dataset has versions, counted from 1, and states of fields. A state is what one field was in an unbroken
 range of versions: where it stood, its type, its attributes, its numbers in the engines. A field that did not change
 has one state for ever; a dropped field's last state is its tombstone, unless the field is given its id back later.
-Nothing is ever taken out.
+Nothing is ever taken out. Engines are names here: a lock also keeps what belongs to an engine that is not installed.
 """
 
-from collections.abc import Iterable
+import json
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
 from functools import cached_property
+from typing import Any, Generic, Self, TypeVar
 
 from schemac.logical.path import FieldPath, Part, Segment
 
+T = TypeVar("T")
+
 
 @dataclass(frozen=True, slots=True)
-class Numbers:
-    """How the engines number one field."""
+class ByEngine(Generic[T]):
+    """One value for each of some engines."""
 
-    lance: tuple[int, ...] = ()
-    """Lance's ids of all nodes that belong to this field, parents first: a map has two (itself and its entries),
-    the item of a vector of plain values none."""
-    paimon: int | None = None
-    """Paimon's id; columns and members of structs have one."""
+    entries: tuple[tuple[str, T], ...] = ()
+    """By the engine's name, in alphabetical order."""
+
+    @classmethod
+    def make(cls, values: Mapping[str, T]) -> Self:
+        """Out of a mapping; an engine without numbers is left out."""
+        return cls(tuple([(name, values[name]) for name in sorted(values) if values[name] != ()]))
+
+    @property
+    def engines(self) -> tuple[str, ...]:
+        """The engines that have a value."""
+        return tuple([name for name, _ in self.entries])
+
+    def get(self, engine: str) -> T | None:
+        """Return the value of an engine; None where it has none."""
+        for name, value in self.entries:
+            if name == engine:
+                return value
+        return None
+
+    def with_value(self, engine: str, value: T) -> Self:
+        """Return the same with this value for an engine."""
+        return self.make({**dict(self.entries), engine: value})
+
+
+@dataclass(frozen=True, slots=True)
+class Numbers(ByEngine[tuple[int, ...]]):
+    """The numbers that engines gave to one field."""
+
+    def of(self, engine: str) -> tuple[int, ...]:
+        """Return the numbers of an engine; none where it does not number the field."""
+        return self.get(engine) or ()
+
+
+@dataclass(frozen=True, slots=True)
+class Highest(ByEngine[int]):
+    """The highest number that each engine ever gave in a dataset."""
+
+    def of(self, engine: str) -> int:
+        """Return the highest number of an engine; -1 for none."""
+        found = self.get(engine)
+        return -1 if found is None else found
+
+    def merged(self, other: "Highest") -> "Highest":
+        """Return the higher one of two, engine by engine."""
+        return Highest.make(
+            {name: max(self.of(name), other.of(name)) for name in {*self.engines, *other.engines}}
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class EngineData(ByEngine[str]):
+    """What engines have to remember of one version, beside the numbers of its fields: JSON objects in compact form."""
+
+    def of(self, engine: str) -> dict[str, Any]:
+        """Return what an engine remembers; empty for nothing."""
+        text = self.get(engine)
+        found: dict[str, Any] = json.loads(text) if text else {}
+        return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,19 +121,23 @@ class Version:
     """One frozen version of a dataset's schema."""
 
     number: int
-    schema_id: int
-    """The N of Paimon's `schema-N`."""
-    highest_lance: int
-    """Lance's highest id ever used, -1 for none."""
-    highest_paimon: int
-    time_millis: int = 0
-    """When Paimon's file was made, as its importer found it; 0 for one that was made here."""
+    highest: Highest = Highest()
+    data: EngineData = EngineData()
     extra: str = ""
     """Attributes of the schema as compact JSON."""
     digest: str = ""
-    """Of everything in this version; says whether two locks mean the same by a number."""
+    """Of everything in this version as it was locked; says whether two locks mean the same by a number. It stays as it
+    is when the file is written in another form."""
     highest_id: int = 0
     """The highest id ever used, where no line of a field has it: a branch that was merged dropped that field again."""
+    carried: tuple[str, ...] = ()
+    """Engines that were not installed when this was locked: their numbers are those of the version before."""
+    seal: str = ""
+    """The digest of everything in this version as the present form of the file has it."""
+
+    def is_numbered_by(self, engine: str) -> bool:
+        """Whether an engine has numbered the fields of this version."""
+        return self.highest.get(engine) is not None and engine not in self.carried
 
 
 @dataclass(frozen=True)
@@ -98,12 +160,23 @@ class LockedDataset:
         ids = (*(state.id for state in self.states), *(version.highest_id for version in self.versions))
         return max(ids, default=0)
 
+    def view(self, make: "Callable[[LockedDataset], T]") -> T:
+        """Return what a function makes of this lock; it is called once."""
+        if make not in self._views:
+            self._views[make] = make(self)
+        found: T = self._views[make]
+        return found
+
+    @cached_property
+    def _views(self) -> dict[Any, Any]:
+        return {}
+
     def version(self, number: int) -> Version | None:
-        """The version of a number."""
+        """Return the version of a number."""
         return next((v for v in self.versions if v.number == number), None)
 
     def states_of(self, number: int) -> tuple[State, ...]:
-        """The states that make up a version."""
+        """Return the states that make up a version."""
         return tuple([state for state in self.states if state.is_in(number)])
 
 
@@ -114,18 +187,18 @@ class Lock:
     datasets: tuple[LockedDataset, ...] = ()
 
     def dataset(self, name: str) -> LockedDataset:
-        """The dataset of a name; an empty one where the lock does not know it."""
+        """Return the dataset of a name; an empty one where the lock does not know it."""
         return next((d for d in self.datasets if d.name == name), LockedDataset(name))
 
     def with_dataset(self, dataset: LockedDataset) -> "Lock":
-        """The same lock with this dataset in the place of the one of its name."""
+        """Return the same lock with this dataset in the place of the one of its name."""
         others = {d.name: d for d in self.datasets}
         others[dataset.name] = dataset
         return Lock(tuple(others[name] for name in sorted(others)))
 
 
 def paths_of(states: Iterable[State]) -> dict[int, FieldPath]:
-    """The path of every field of one version, by id."""
+    """Return the path of every field of one version, by id."""
     by_id = {state.id: state.shape for state in states}
     paths: dict[int, FieldPath] = {}
 

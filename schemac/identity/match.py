@@ -35,7 +35,7 @@ class Matcher:
         renamed: Mapping[str, str] | None = None,
         former: Callable[[], Places] = dict,
     ) -> None:
-        """`renamed` gives old titles by new ones, beside what the attributes say.
+        """Prepare to match; `renamed` gives old titles by new ones, beside what the attributes say.
 
         `former` gives the fields by the places that they had in earlier versions.
         """
@@ -50,7 +50,7 @@ class Matcher:
         self._taken: set[int] = set()
 
     def match(self, findings: Findings | None = None) -> Ids:
-        """The ids of all slots that were there; old names that nothing had are found fault with."""
+        """Return the ids of all slots that were there; old names that nothing had are found fault with."""
         self._siblings(self._columns, None, findings)
         return self._ids
 
@@ -77,7 +77,7 @@ class Matcher:
     def _old_id(
         self, slot: Slot, siblings: Sequence[Slot], parent: int | None, findings: Findings | None
     ) -> int | None:
-        """The id that a declaration gives a slot."""
+        """Return the id that a declaration gives a slot."""
         before = self._renamed.get(slot.title)
         if before is not None:
             id = self._titles.get(before)
@@ -103,7 +103,7 @@ class Matcher:
         return None
 
     def _once(self, name: str, siblings: Sequence[Slot], parent: int | None) -> int | None:
-        """A field that had this name in an earlier version, and that no slot has the present name of."""
+        """Return a field that had this name in an earlier version, and that no slot has the present name of."""
         places = self._former_places
         id = places.get((parent, name), places.get((None, name)))
         if id is None or id in self._taken:

@@ -9,18 +9,19 @@ Source: the manifest is merged by git; this settles the ids, the next `schemac l
 """
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Any, TypeVar
 
 from schemac.arrow.lower_metadata import compact
-from schemac.identity.freeze import LockedVersion, WordsOf, advance, open_version
-from schemac.identity.lock import Lock, LockedDataset, Numbers, Shape, State, Version, order_of, paths_of
-from schemac.identity.numbering import Highest, Old, Words, number
+from schemac.identity.freeze import advance, former_of, next_version, numbers_of
+from schemac.identity.lock import Highest, Lock, LockedDataset, Numbers, Shape, State, order_of, paths_of
+from schemac.identity.numbering import Former, SlotNumbers, numberings
+from schemac.identity.opening import LockedVersion, open_version
 from schemac.identity.positions import positions
 from schemac.logical.path import Part, dotted
-from schemac.logical.slots import Slot, preorder
+from schemac.logical.slots import Slot
 
 _Value = TypeVar("_Value")
 Shapes = dict[int, Shape]
@@ -47,19 +48,17 @@ class Merged:
     """What was decided."""
 
 
-def merge(ours: Lock, theirs: Lock, words_of: WordsOf) -> Merged:
+def merge(ours: Lock, theirs: Lock) -> Merged:
     """One lock with what both branches did."""
     lock, choices = ours, list[Choice]()
     for dataset in theirs.datasets:
-        merged, made = _merge(ours.dataset(dataset.name), dataset, words_of)
+        merged, made = _merge(ours.dataset(dataset.name), dataset)
         lock = lock.with_dataset(merged)
         choices += made
     return Merged(lock, tuple(choices))
 
 
-def _merge(
-    ours: LockedDataset, theirs: LockedDataset, words_of: WordsOf
-) -> tuple[LockedDataset, Sequence[Choice]]:
+def _merge(ours: LockedDataset, theirs: LockedDataset) -> tuple[LockedDataset, Sequence[Choice]]:
     shared = _shared(ours, theirs)
     if len(theirs.versions) == shared:
         return ours, ()
@@ -68,7 +67,7 @@ def _merge(
     merge = _Merge(ours, theirs, shared)
     merge.take_theirs()
     _Settlement(merge.mine, merge.head, merge.choices).settle()
-    return _on_top(merge, words_of), tuple(dict.fromkeys(merge.choices))
+    return _on_top(merge), tuple(dict.fromkeys(merge.choices))
 
 
 def _shared(ours: LockedDataset, theirs: LockedDataset) -> int:
@@ -82,7 +81,7 @@ def _shared(ours: LockedDataset, theirs: LockedDataset) -> int:
 
 
 def _three_way(base: _Value, mine: _Value, other: _Value, clash: Callable[[], None]) -> _Value:
-    """What was changed by one side; ours where both changed it, each in its own way."""
+    """Return what was changed by one side; ours where both changed it, each in its own way."""
     if mine in (base, other):
         return other
     if other != base:
@@ -135,7 +134,7 @@ class _Merge:
             self.dropped(id)
 
     def here(self, shape: Shape) -> Shape:
-        """A shape of theirs below the parent as it is called here."""
+        """Return a shape of theirs below the parent as it is called here."""
         parent = shape.parent
         return shape if parent is None else replace(shape, parent=self.new_ids.get(parent, parent))
 
@@ -206,7 +205,7 @@ class _Merge:
             del self.head[id]
 
     def title_with_them(self, id: int) -> str:
-        """The path of a field as they have it."""
+        """Return the path of a field as they have it."""
         return dotted(paths_of(state for state in self.theirs.states if state.last is None)[id])
 
     @property
@@ -265,7 +264,7 @@ class _Settlement:
         yield from self.in_circles()
 
     def in_circles(self) -> Iterator[int]:
-        """A field that was moved into one that was moved into it."""
+        """Yield a field that was moved into one that was moved into it."""
         sound: set[int] = set()
         for start in self.head:
             way: dict[int, None] = {}
@@ -302,35 +301,29 @@ class _Settlement:
         self.head[id] = shape
 
 
-def _on_top(merge: _Merge, words_of: WordsOf) -> LockedDataset:
+def _on_top(merge: _Merge) -> LockedDataset:
     """Ours with one more version, of the merged shapes."""
-    ours, theirs = merge.ours, merge.theirs
-    newest, other = ours.versions[-1], theirs.versions[-1]
-    version = Version(
-        newest.number + 1,
-        newest.schema_id + 1,
-        max(newest.highest_lance, other.highest_lance),
-        max(newest.highest_paimon, other.highest_paimon),
-        extra=merge.extra,
-    )
+    ours, theirs = (open_version(side, side.versions[-1]) for side in (merge.ours, merge.theirs))
+    highest = ours.version.highest.merged(theirs.version.highest)
+    version = next_version(ours.version, highest, merge.extra)
     shapes = _placed(merge.head)
-    draft = advance(ours, version, {id: (shape, Numbers()) for id, shape in shapes.items()})
-    numbers, highest = _numbers(merge, open_version(draft, draft.versions[-1]), words_of)
-    highest_id = max(merge.highest_id, theirs.highest_id)
+    draft = advance(merge.ours, version, {id: (shape, Numbers()) for id, shape in shapes.items()})
+    merged = open_version(draft, draft.versions[-1])
+    numbers, highest = _numbers(merge, ours, theirs, merged)
+    highest_id = max(merge.highest_id, merge.theirs.highest_id)
     version = replace(
         version,
-        highest_lance=highest.lance,
-        highest_paimon=highest.paimon,
+        highest=highest,
         # Of fields that came and went on their branch alone no line is left; their ids are not given again.
         highest_id=highest_id
-        if highest_id > max((*shapes, *(state.id for state in ours.states)), default=0)
+        if highest_id > max((*shapes, *(state.id for state in merge.ours.states)), default=0)
         else 0,
     )
-    return advance(ours, version, {id: (shape, numbers[id]) for id, shape in shapes.items()})
+    return advance(merge.ours, version, {id: (shape, numbers[id]) for id, shape in shapes.items()})
 
 
 def _placed(shapes: Shapes) -> Shapes:
-    """The shapes with siblings at places of their own, for both sides may have added at the same one."""
+    """Return the shapes with siblings at places of their own, for both sides may have added at the same one."""
     members: dict[int | None, list[State]] = {}
     for id, shape in shapes.items():
         if not isinstance(shape.segment, Part):
@@ -344,72 +337,43 @@ def _placed(shapes: Shapes) -> Shapes:
     return placed
 
 
-def _numbers(merge: _Merge, merged: LockedVersion, words_of: WordsOf) -> tuple[dict[int, Numbers], Highest]:
+def _numbers(
+    merge: _Merge, ours: LockedVersion, theirs: LockedVersion, merged: LockedVersion
+) -> tuple[dict[int, Numbers], Highest]:
     """Ours where an engine keeps them; else theirs, where we have not given them to another; else new ones."""
-    ours, theirs = (open_version(side, side.versions[-1]) for side in (merge.ours, merge.theirs))
-    words = words_of(merged.logical)
-    mine = _olds(ours, words_of(ours.logical), {})
-    other = _olds(theirs, words_of(theirs.logical), merge.new_ids)
-    here = {state.id: slot for slot, state in merged.states.items()}
-    highest = merge.ours.versions[-1], merge.theirs.versions[-1]
-    made, most = number(
-        merged.logical.columns,
-        words,
-        {slot: mine[id] for id, slot in here.items() if id in mine},
-        Highest(max(v.highest_lance for v in highest), max(v.highest_paimon for v in highest)),
-    )
-    used_lance = {one for state in merge.ours.states for one in state.numbers.lance}
-    used_paimon = {state.numbers.paimon for state in merge.ours.states}
-    whole = _same_columns(merged, words, other)
-    found: dict[int, Numbers] = {}
-    for id, slot in here.items():
-        numbers, old = made[slot], other.get(id)
-        if old is not None:
-            is_free = used_lance.isdisjoint((*numbers.lance, *old.numbers.lance))
-            if is_free and old.words == words[slot] and (_column(slot) in whole or _is_in_structs(slot)):
-                numbers = replace(numbers, lance=old.numbers.lance)
-            paimon = old.numbers.paimon
-            if numbers.paimon not in used_paimon and paimon is not None and paimon not in used_paimon:
-                numbers = replace(numbers, paimon=paimon if slot.is_member else None)
-        found[id] = numbers
-    return found, most
+    here = {slot: state.id for slot, state in merged.states.items()}
+    new_ids = {new: id for id, new in merge.new_ids.items()}
+    there = {slot: new_ids.get(id, id) for slot, id in here.items()}
+    highest, made = merged.version.highest, dict[str, SlotNumbers]()
+    for engine in highest.engines:
+        mine, other = former_of(ours, here, engine), former_of(theirs, there, engine)
+        used = {one for state in merge.ours.states for one in state.numbers.of(engine)}
+        used |= {one for state in ours.states.values() for one in state.numbers.of(engine)}
+        numbering = numberings().get(engine)
+        if numbering is None:
+            # Whoever has the engine may number what has nothing yet.
+            numbers: SlotNumbers = {slot: old.numbers for slot, old in mine.fields.items()}
+            taken: Container[Slot] = here.keys() - numbers.keys()
+        else:
+            numbers, most = numbering.number(merged.logical, mine, highest.of(engine))
+            highest = highest.with_value(engine, most)
+            taken = numbering.takes(merged.logical, other) if numbering.takes is not None else numbers
+        made[engine] = _with_theirs(numbers, other, taken, used)
+    return {here[slot]: own for slot, own in numbers_of(here, made).items()}, highest
 
 
-def _olds(opened: LockedVersion, words: Words, ids: Mapping[int, int]) -> dict[int, Old]:
-    return {
-        ids.get(state.id, state.id): Old(slot, words[slot], state.numbers)
-        for slot, state in opened.states.items()
-    }
-
-
-def _same_columns(merged: LockedVersion, words: Words, other: Mapping[int, Old]) -> frozenset[Slot]:
-    """Columns that are as they have them: only such a one may take their numbers inside lists and maps."""
-
-    def is_same(slot: Slot) -> bool:
-        old = other.get(merged.states[slot].id)
-        if old is None or old.words != words[slot] or len(old.slot.children) != len(slot.children):
-            return False
-        above = other.get(merged.states[slot.parent].id) if slot.parent is not None else None
-        return (above.slot if above is not None else None) is old.slot.parent
-
-    return frozenset(
-        column for column in merged.logical.columns if all(is_same(slot) for slot in preorder([column]))
-    )
-
-
-def _column(slot: Slot) -> Slot:
-    while slot.parent is not None:
-        slot = slot.parent
-    return slot
-
-
-def _is_in_structs(slot: Slot) -> bool:
-    """Whether Lance can add the slot by itself."""
-    while slot.parent is not None:
-        slot = slot.parent
-        if slot.type.kind != "Struct":
-            return False
-    return True
+def _with_theirs(
+    numbers: SlotNumbers, other: Former, taken: Container[Slot], used: Collection[int]
+) -> SlotNumbers:
+    """Return the numbers that their fields have, where nothing of ours has any of them."""
+    found = dict(numbers)
+    for slot, old in other.fields.items():
+        own = numbers.get(slot, ())
+        if slot not in taken or (own and len(own) != len(old.numbers)):
+            continue
+        if not any(number in used for number in (*own, *old.numbers)):
+            found[slot] = old.numbers or own
+    return found
 
 
 def _parents_first(shapes: Mapping[int, Shape]) -> Iterator[int]:
@@ -425,7 +389,7 @@ def _parents_first(shapes: Mapping[int, Shape]) -> Iterator[int]:
 
 
 def _said(shape: Shape) -> tuple[Any, ...]:
-    """What a person would call a change; a place among siblings is none."""
+    """Return what a person would call a change; a place among siblings is none."""
     return (shape.parent, shape.segment, shape.type, shape.extra)
 
 

@@ -1,162 +1,97 @@
-"""Numbers for fields, as the engines give them.
+"""How an engine numbers fields.
 
 Layer: identity.
 Shape: numbers that a field had are kept where the engine would keep them, the others are new, above the highest that
-was ever used; none is used twice, whatever the engine itself would do.
-Source: Lance numbers every node in pre-order, and a column that is cast gets a new id with all below it; what it can
-add and cast was tried at every place with pylance 14.0.2. Paimon numbers
-columns and members of rows: `SchemaChange.addColumn` and `Schema.Builder` take the column's number first, then those of
-the members inside its type, children before their parent.
+was ever used; none is used twice, whatever the engine itself would do. An engine that goes by the ids of the lock, or by
+names, numbers nothing and has no such capability.
 """
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Callable, Container, Mapping
 from dataclasses import dataclass
+from typing import Any
 
-from schemac.attributes import paimon
-from schemac.identity.casts import is_cast
-from schemac.identity.lock import Numbers
-from schemac.logical.slots import Slot, preorder
+from schemac.identity.lock import Highest
+from schemac.logical.dataset import LogicalDataset
+from schemac.logical.slots import Slot
+from schemac.registry.engine import Capability
+from schemac.registry.installed import EngineError, engines
 
-Words = Mapping[Slot, tuple[str, ...]]
-"""Lance's logical types of the nodes that belong to each slot, parents first."""
+SlotNumbers = Mapping[Slot, tuple[int, ...]]
+"""The numbers of an engine; a slot that it does not number is not there, or has none."""
+Numbered = tuple[SlotNumbers, int]
+"""The numbers of all slots, and the highest one that was ever given."""
 
 
 @dataclass(frozen=True, slots=True)
 class Old:
-    """A slot of the version before, with its numbers."""
+    """A field as it was, with the numbers that an engine gave it."""
 
     slot: Slot
-    words: tuple[str, ...]
-    numbers: Numbers
+    numbers: tuple[int, ...]
+    is_back: bool = False
+    """Whether it was dropped in between, and has been given its id back."""
 
 
 @dataclass(frozen=True, slots=True)
-class Highest:
-    """The highest numbers ever used, -1 for none."""
+class Former:
+    """The version before, or the newest one of another branch."""
 
-    lance: int = -1
-    paimon: int = -1
+    dataset: LogicalDataset
+    fields: Mapping[Slot, Old]
+    """What fields were, by the slots that they are now."""
 
-
-def number(
-    columns: Sequence[Slot], words: Words, old: Mapping[Slot, Old], highest: Highest
-) -> tuple[dict[Slot, Numbers], Highest]:
-    """The numbers of all slots, and the highest ones after that."""
-    lance, highest_lance = _lance(columns, words, old, highest.lance)
-    rows, highest_paimon = number_for_paimon(columns, _kept_by_paimon(columns, old), highest.paimon)
-    numbers = {slot: Numbers(lance[slot], rows.get(slot)) for slot in preorder(columns)}
-    return numbers, Highest(highest_lance, highest_paimon)
+    def is_in_its_place(self, slot: Slot) -> bool:
+        """Whether a field that was there before is still in the same field, or still a column."""
+        if slot.parent is None:
+            return self.fields[slot].slot.parent is None
+        above = self.fields.get(slot.parent)
+        return above is not None and above.slot is self.fields[slot].slot.parent
 
 
-def _lance(
-    columns: Sequence[Slot], words: Words, old: Mapping[Slot, Old], highest: int
-) -> tuple[dict[Slot, tuple[int, ...]], int]:
-    found: dict[Slot, tuple[int, ...]] = {}
-    slots = preorder(columns)
-    new = {slot for slot in slots if _is_new(slot, words, old)}
-    renewed = {_root(slot, words, old) for slot in new if slot.parent not in new}
-    for slot in slots:
-        # All nodes below a renewed one are new.
-        if slot in renewed or slot.parent in renewed:
-            renewed.add(slot)
-            found[slot] = tuple(range(highest + 1, highest + 1 + len(words[slot])))
-            highest += len(words[slot])
-        else:
-            found[slot] = old[slot].numbers.lance
-    return found, highest
+def _nothing(data: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return an engine that has nothing to remember."""
+    return {}
 
 
-def _is_new(slot: Slot, words: Words, old: Mapping[Slot, Old]) -> bool:
-    before = old.get(slot)
-    return before is None or before.words != words[slot] or not _is_below_the_same(slot, before, old)
+@dataclass(frozen=True, slots=True)
+class Numbering:
+    """An engine's own way to number fields."""
+
+    number: Callable[[LogicalDataset, Former | None, int], Numbered]
+    """The numbers of a schema, given what was before it (None for the first version) and the highest number that was ever
+    given, -1 for none. The same arguments have to give the same numbers."""
+    takes: Callable[[LogicalDataset, Former], Container[Slot]] | None = None
+    """The slots of a merged schema that may have the numbers which they have on the other branch, as far as those are not
+    given to other fields; None for all."""
+    next_data: Callable[[Mapping[str, Any]], Mapping[str, Any]] = _nothing
+    """What to remember of a version beside numbers, a JSON object, given that of the version before; empty for nothing."""
+    data_of_form_1: Callable[[int, int], Mapping[str, Any]] | None = None
+    """The same of a version in a lock of form 1, which had two numbers there: of the schema, and of when it was made. For
+    the engine that they were of."""
 
 
-def _root(slot: Slot, words: Words, old: Mapping[Slot, Old]) -> Slot:
-    """What has to be written anew for a new node: itself where Lance can do that, else the whole column.
-
-    It adds nothing inside maps and vectors, and inside lists it makes no more than its own casts.
-    """
-    before = old.get(slot)
-    column, kinds = slot, set()
-    while column.parent is not None:
-        column = column.parent
-        is_vector = column.type.kind == "List" and getattr(column.type, "fixed_length", None) is not None
-        kinds.add("Vector" if is_vector else column.type.kind)
-    is_added = before is None and slot.is_member
-    is_casted = before is not None and len(before.words) == len(words[slot]) == 1
-    is_casted = is_casted and is_cast(before.words[0], words[slot][0]) if before is not None else False
-    is_possible = kinds <= {"Struct"} or (kinds <= {"Struct", "List"} and (is_added or is_casted))
-    return slot if is_possible else column
+NUMBERING: Capability[Numbering] = Capability("numbering", Numbering)
 
 
-def _is_below_the_same(slot: Slot, before: Old, old: Mapping[Slot, Old]) -> bool:
-    if slot.parent is None:
-        return before.slot.parent is None
-    above = old.get(slot.parent)
-    return above is not None and above.slot is before.slot.parent
+ENGINE_NAME = "[A-Za-z0-9_.-]+"
+"""What an engine may be called to have numbers in a lock."""
 
 
-def _is_of_the_same_form(slot: Slot, before: Slot) -> bool:
-    """Whether Paimon could keep the id: it casts plain values, but makes no row of a number."""
-    return slot.type.kind == before.type.kind or not (slot.children or before.children)
-
-
-def _kept_by_paimon(columns: Sequence[Slot], old: Mapping[Slot, Old]) -> dict[Slot, int]:
-    """The ids that fields bring with them: those that stand where they stood, in types that Paimon can cast."""
-    kept: dict[Slot, int] = {}
-    stack = list(columns)
-    while stack:
-        slot = stack.pop()
-        before = old.get(slot)
-        if before is None or not _is_below_the_same(slot, before, old):
+def numberings() -> dict[str, Numbering]:
+    """How each of the installed engines numbers fields, by its name. Raises EngineError."""
+    found: dict[str, Numbering] = {}
+    for engine in engines():
+        if not NUMBERING.is_of(engine):
             continue
-        if not _is_of_the_same_form(slot, before.slot):
-            continue
-        if before.numbers.paimon is not None:
-            kept[slot] = before.numbers.paimon
-        stack.extend(slot.children)
-    return kept
+        if not re.fullmatch(ENGINE_NAME, engine.name):
+            message = f"no lock can name the engine {engine.name!r}: use letters, digits, `_`, `.` and `-`"
+            raise EngineError(message)
+        found[engine.name] = NUMBERING.of(engine)
+    return found
 
 
-def number_for_paimon(
-    columns: Sequence[Slot], kept: Mapping[Slot, int] | None = None, highest: int = -1
-) -> tuple[dict[Slot, int], int]:
-    """Paimon's ids of all columns and members, and the highest one: kept ids stay, others count on."""
-    numbering = _PaimonNumbering(kept or {}, highest)
-    for slot in columns:
-        numbering.added(slot)
-    return numbering.ids, numbering.highest
-
-
-class _PaimonNumbering:
-    """Goes through the columns in the order of Paimon's Java."""
-
-    def __init__(self, kept: Mapping[Slot, int], highest: int) -> None:
-        self._kept = kept
-        self.highest = highest
-        self.ids: dict[Slot, int] = {}
-
-    def added(self, slot: Slot) -> None:
-        """A column, or a member of a row that was there before."""
-        self._take(slot)
-        self._below(slot, is_new=slot not in self._kept)
-
-    def _below(self, slot: Slot, *, is_new: bool) -> None:
-        """Everything that a slot is made of; `is_new` tells whether the field that it belongs to is."""
-        if not slot.children or (slot.extra and slot.extra.get(paimon.TYPE.key) == "VARIANT"):
-            return
-        for child in slot.children:
-            if not child.is_member:
-                self._below(child, is_new=is_new)
-            elif is_new:
-                self._below(child, is_new=True)
-                self._take(child)
-            else:
-                self.added(child)
-
-    def _take(self, slot: Slot) -> None:
-        id = self._kept.get(slot)
-        if id is None:
-            self.highest += 1
-            id = self.highest
-        self.ids[slot] = id
+def not_installed(highest: Highest) -> tuple[str, ...]:
+    """Engines that have given numbers, and are not here to give more."""
+    known = numberings()
+    return tuple([name for name in highest.engines if name not in known])

@@ -34,7 +34,7 @@ def positions(known: Sequence[Decimal | None]) -> list[Decimal]:
 
 
 def between(below: Decimal, above: Decimal | None) -> Decimal:
-    """The shortest number between two; above all if there is no upper one."""
+    """Return the shortest number between two; above all if there is no upper one."""
     if above is None:
         return below.to_integral_value(rounding="ROUND_FLOOR") + _STEP
     step = _STEP
@@ -49,7 +49,7 @@ def between(below: Decimal, above: Decimal | None) -> Decimal:
 
 
 def _longest_rise(known: Sequence[Decimal | None]) -> frozenset[int]:
-    """Indices of the longest rising series among the known positions."""
+    """Return indices of the longest rising series among the known positions."""
     tails: list[Decimal] = []
     ends: list[int] = []
     before: dict[int, int | None] = {}

@@ -8,9 +8,10 @@ then matched against that. So a table that still has the field's data keeps them
 from collections.abc import Mapping
 from dataclasses import replace
 
-from schemac.identity.freeze import Identified, WordsOf, identified, identify, open_version
+from schemac.identity.freeze import Identified, identified, identify
 from schemac.identity.lock import LockedDataset, State, paths_of
 from schemac.identity.match import Matcher
+from schemac.identity.opening import open_version
 from schemac.logical.dataset import LogicalDataset
 from schemac.logical.findings import Findings
 from schemac.logical.path import dotted
@@ -25,18 +26,16 @@ def restored(
     dataset: LogicalDataset,
     locked: LockedDataset,
     wanted: Mapping[str, int],
-    words_of: WordsOf,
     findings: Findings | None = None,
 ) -> Identified:
-    """The ids of a dataset's fields, where those of these titles get the ids that are wanted; raises RestoreError."""
+    """Return the ids of a dataset's fields, where those of these titles get the ids that are wanted; raises RestoreError."""
     newest = locked.newest
     if newest is None:
         raise RestoreError(f"{dataset.name} was never locked, so there is no id to restore")
-    present = {state.id: state for state in locked.states_of(newest.number)}
+    opened = open_version(locked, newest)
+    present = {state.id: state for state in opened.states.values()}
     newest_ids = frozenset(present)
-    holders = {
-        id: slot.title for slot, id in identify(dataset, locked, words_of).ids.items() if id in present
-    }
+    holders = {id: slot.title for slot, id in identify(dataset, locked).ids.items() if id in present}
     for title, id in wanted.items():
         if holders.get(id, title) != title:
             raise RestoreError(f"{title} cannot have the id {id}, because {holders[id]} has it")
@@ -45,7 +44,7 @@ def restored(
         present = _put_back(locked, present, title, id)
     # A version as there was none: the newest, and what is given back.
     states = tuple(replace(state, first=newest.number, last=None) for state in present.values())
-    before = open_version(LockedDataset(locked.name, locked.versions, states), newest)
+    before = open_version(LockedDataset(locked.name, locked.versions, states), opened.version)
     titles = {id: dotted(path) for id, path in paths_of(states).items()}
     renamed = {title: titles[id] for title, id in wanted.items()}
     ids = Matcher(states, dataset.columns, renamed).match(findings)
@@ -53,11 +52,11 @@ def restored(
     for title, id in wanted.items():
         if by_title.get(title) != id:
             raise RestoreError(f"{title} cannot get the id {id}, because it already has another id")
-    return identified(dataset, locked, before, ids, words_of, frozenset(ids.values()) - newest_ids)
+    return identified(dataset, locked, before, ids, frozenset(ids.values()) - newest_ids)
 
 
 def lost(locked: LockedDataset) -> dict[int, str]:
-    """The fields of the newest version in which each was, by the ids that no field has now."""
+    """Return the fields of the newest version in which each was, by the ids that no field has now."""
     newest = locked.newest
     present = {state.id for state in locked.states_of(newest.number)} if newest is not None else set()
     gone: dict[int, str] = {}
@@ -71,7 +70,7 @@ def lost(locked: LockedDataset) -> dict[int, str]:
 def _with_parents(
     dataset: LogicalDataset, locked: LockedDataset, present: Mapping[int, State], wanted: Mapping[str, int]
 ) -> dict[str, int]:
-    """What is wanted, parents first, with the fields around each that were dropped with it."""
+    """Return what is wanted, parents first, with the fields around each that were dropped with it."""
     slots = {slot.title: slot for slot in preorder(dataset.columns)}
     found: dict[str, int] = {}
     for title, id in wanted.items():
@@ -86,7 +85,7 @@ def _with_parents(
 
 
 def _last(locked: LockedDataset, id: int) -> dict[int, State]:
-    """The version that a field was last in."""
+    """Return the version that a field was last in."""
     last = max(
         (
             len(locked.versions) if state.last is None else state.last
@@ -101,11 +100,13 @@ def _last(locked: LockedDataset, id: int) -> dict[int, State]:
             f"no field of {locked.name} ever had the id {id}"
             + (f"; the ids of dropped fields are {known}" if known else "; no field was ever dropped")
         )
-    return {state.id: state for state in locked.states_of(last)}
+    version = locked.version(last)
+    assert version is not None
+    return {state.id: state for state in open_version(locked, version).states.values()}
 
 
 def _put_back(locked: LockedDataset, present: Mapping[int, State], title: str, id: int) -> dict[int, State]:
-    """The states of a version with those of a field that was dropped, and of what was in it."""
+    """Return the states of a version with those of a field that was dropped, and of what was in it."""
     if id in present:
         return dict(present)
     then = _last(locked, id)
@@ -130,6 +131,6 @@ def _put_back(locked: LockedDataset, present: Mapping[int, State], title: str, i
 
 
 def _downwards(states: Mapping[int, State]) -> list[State]:
-    """The states, parents first."""
+    """Return the states, parents first."""
     paths = paths_of(states.values())
     return sorted(states.values(), key=lambda state: len(paths[state.id]))

@@ -23,7 +23,7 @@ _CHILDREN = frozenset({"fields", *_PART_KEYS.values()})
 
 
 def shape_of(slot: Slot, parent: int | None, position: Decimal | None) -> Shape:
-    """The shape of a slot that stands below a parent."""
+    """Return the shape of a slot that stands below a parent."""
     type_ = slot.type
     properties: Tree = {}
     for name, info in type(type_).model_fields.items():
@@ -39,7 +39,7 @@ def shape_of(slot: Slot, parent: int | None, position: Decimal | None) -> Shape:
 
 
 def schema_of(dataset: LockedDataset, version: Version) -> Schema:
-    """The schema of a version, attributes beside the names of fields."""
+    """Return the schema of a version, attributes beside the names of fields."""
     states = dataset.states_of(version.number)
     tree: Tree = {"fields": _members(_children(states), None)}
     if version.extra:

@@ -24,7 +24,7 @@ _BLOCK = 1 << 30
 
 
 def read(path: Path, report: Report) -> Imported | None:
-    """The inferred schema."""
+    """Return the inferred schema."""
     sample = read_sample(path, report)
     if sample is None:
         return None
@@ -56,7 +56,7 @@ def _delimiter(text: str, path: Path) -> str:
 
 
 def _tables(text: str, delimiter: str, goes_on: bool) -> tuple[Any, Any]:
-    """The sample with the types that pyarrow finds, and all of it as text."""
+    """Return the sample with the types that pyarrow finds, and all of it as text."""
     # Imported here for start-up time: this part of pyarrow is not loaded with it.
     from pyarrow import csv
 

@@ -4,8 +4,8 @@ Layer: importers.
 Shape: such a document is no data, so nothing is inferred from it; what it is, and the way to a manifest, is said.
 Errors: SC553 foreign-schema.
 Source: JSON Schema 2020-12, "$schema"; Avro 1.12, "Schema Declaration"; Arrow's "Integration Testing", JSON format; the
-Delta protocol, "Actions"; Iceberg's table spec, "Table Metadata"; OpenAPI 3.1; BigQuery's schema files; Frictionless'
-Table Schema; Kafka Connect's JsonConverter; the snapshots of Paimon.
+Delta protocol, "Actions"; OpenAPI 3.1; BigQuery's schema files; Frictionless' Table Schema; Kafka Connect's JsonConverter;
+the snapshots of Paimon.
 """
 
 import json
@@ -45,7 +45,7 @@ def refuse_foreign(path: Path, report: Report) -> bool:
 
 
 def _first_value(path: Path) -> Any:
-    """The first JSON value of a file, or None."""
+    """Return the first JSON value of a file, or None."""
     sample = read_sample(path, Report())
     try:
         return json.JSONDecoder().raw_decode(sample[0].lstrip())[0] if sample is not None else None
@@ -93,14 +93,6 @@ def _is_object_inside(value: dict[str, Any]) -> bool:
     return all(isinstance(item, dict) for item in value.values())
 
 
-def _is_iceberg_schema(value: Any) -> bool:
-    return (
-        _has("type", "fields")(value)
-        and value["type"] == "struct"
-        and ("schema-id" in value or _holds(value, "fields", list, "id", "required"))
-    )
-
-
 def _is_big_query(value: Any) -> bool:
     if isinstance(value, list) and value:
         modes = ("NULLABLE", "REQUIRED", "REPEATED")
@@ -132,12 +124,6 @@ _SORTS = (
         _is_delta,
         "save the text in `metaData.schemaString`, which is a Spark StructType, as a file, and import that file",
     ),
-    _Foreign(
-        "the metadata of an Iceberg table",
-        lambda v: _has("format-version", "location")(v) and bool({"schemas", "schema"} & v.keys()),
-        "import one of the table's Parquet files",
-    ),
-    _Foreign("an Iceberg schema", _is_iceberg_schema, "import one of the table's Parquet files"),
     _Foreign(
         "a snapshot of a Paimon table", _has("schemaId", "baseManifestList"), "import the table's folder"
     ),

@@ -4,11 +4,12 @@ Layer: importers.
 Errors: SC552 unreadable-source; columns that are left out lose their SC551.
 """
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from schemac.identity.lock import EngineData, Highest, Numbers
 from schemac.logical.path import FieldPath, Part, quoted
 from schemac.registry.engine import Format, load
 from schemac.registry.installed import engines
@@ -37,30 +38,31 @@ class Notes:
             texts.append(text)
 
     def at(self, path: FieldPath) -> tuple[str, ...]:
-        """The texts at a field."""
+        """Return the texts at a field."""
         return tuple(self._texts.get(path, ()))
 
 
 @dataclass(frozen=True, slots=True)
-class LanceIds:
-    """The ids of a Lance table's fields."""
+class ImportedVersion:
+    """One version of a schema whose fields have numbers already."""
 
-    fields: tuple[tuple[str, int], ...]
-    """Name and id of every field, in pre-order."""
-    highest: int
-    """The highest id that the table has used."""
+    schema: Tree
+    numbers: Mapping[FieldPath, Numbers]
+    """The numbers that an engine gave; fields without any may be left out."""
+    highest: Highest
+    """The highest number that was ever given to a field."""
+    data: EngineData = EngineData()
+    """What the engine has to remember of the version."""
 
 
 @dataclass(frozen=True, slots=True)
-class PaimonVersion:
-    """One version of a Paimon table's schema, with the ids that its fields have."""
+class NumberedVersion:
+    """One version of a schema in which every field has an id of its own, as the fields of a lock have."""
 
-    schema_id: int
     schema: Tree
     ids: dict[FieldPath, int]
     highest: int
     """The highest id that was ever given to a field."""
-    time_millis: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,14 +74,19 @@ class Imported:
     name: str | None = None
     """The dataset's name, where the source has one."""
     notes: Notes = field(default_factory=Notes)
-    history: tuple[PaimonVersion, ...] = ()
-    """All versions of a Paimon table's schema, oldest first."""
-    lance: LanceIds | None = None
-    """Ids of a Lance table's fields."""
+    versions: tuple[ImportedVersion, ...] = ()
+    """What a lock is made of, oldest version first; the last one has this schema. None where fields have no numbers."""
+    numbered: tuple[NumberedVersion, ...] = ()
+    """All versions of a source that numbers every field, oldest first; the lock takes these ids as its own."""
     text: str | None = None
     """The manifest as a whole, where the source was one and only had to be edited."""
     others: "tuple[Imported, ...]" = ()
     """Further datasets of the same source; each has a name and none of its own."""
+
+    @property
+    def has_ids(self) -> bool:
+        """Whether fields have ids in the source, which a lock can take."""
+        return bool(self.versions or self.numbered)
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +135,7 @@ def detect(path: Path) -> str | None:
 def import_source(
     path: Path, format: str | None, report: Report, skipped: Collection[str] = ()
 ) -> Imported | None:
-    """The schema of a source without some of its columns; what is wrong with it is in the report."""
+    """Return the schema of a source without some of its columns; what is wrong with it is in the report."""
     found = Report()
     imported = _read(path, format, found)
     if imported is not None and skipped:
@@ -138,7 +145,7 @@ def import_source(
 
 
 def standard_form(imported: Imported) -> Imported:
-    """The same with nothing that the standard does not have; what is left out or changed becomes a note."""
+    """Return the same with nothing that the standard does not have; what is left out or changed becomes a note."""
     notes = imported.notes
 
     def type_(tree: Any, path: FieldPath, *, is_nested: bool) -> Any:
@@ -211,7 +218,7 @@ def _read(path: Path, format: str | None, report: Report) -> Imported | None:
 
 
 def _without(imported: Imported, skipped: Collection[str], path: Path, report: Report) -> Imported:
-    """The schema without columns; those that had no kind are not in it anyway."""
+    """Return the schema without columns; those that had no kind are not in it anyway."""
     fields = imported.schema["fields"]
     names = [f["name"] for f in fields]
     unsupported = [name for name in skipped if any(_is_of(d, (name,)) for d in report.diagnostics)]
@@ -250,6 +257,6 @@ def refuse(
 
 
 def first_line(error: BaseException) -> str:
-    """What a library has to say, as the end of a sentence of ours."""
+    """Return what a library has to say, as the end of a sentence of ours."""
     text = next(iter(str(error).strip().splitlines()), "") or type(error).__name__
     return f"{text[:1].lower()}{text[1:]}"

@@ -40,7 +40,7 @@ class _NoRecordError(Exception):
 
 
 def read(path: Path, report: Report) -> Imported | None:
-    """The inferred schema."""
+    """Return the inferred schema."""
     sample = read_sample(path, report)
     if sample is None:
         return None
@@ -142,7 +142,7 @@ class _Seen:
         return "texts" if self._depth >= _DEEPEST else "objects" if isinstance(value, dict) else "lists"
 
     def fields(self, path: FieldPath, notes: Notes) -> list[ArrowField]:
-        """The members of the objects that were seen."""
+        """Return the members of the objects that were seen."""
         count = self._sorts.get("objects", 0)
         return [
             pa.field(name, member.type((*path, name), notes), member.is_optional(count))
@@ -154,7 +154,7 @@ class _Seen:
         return self.count < places or "nulls" in self._sorts
 
     def type(self, path: FieldPath, notes: Notes) -> ArrowType:
-        """The type that holds all the values."""
+        """Return the type that holds all the values."""
         sorts = set(self._sorts) - {"nulls"}
         if not sorts:
             notes.add(path, ALWAYS_NULL)

@@ -2,7 +2,7 @@
 
 Layer: importers.
 Shape: what writers put into the file for themselves is left out, with a comment; so are logical types that Arrow has
-no type for, with a note.
+no type for, with a note. The ids that table formats such as Iceberg give to every field become those of the lock.
 Errors: SC551 unsupported-arrow-type, SC552 unreadable-source.
 Source: LogicalTypes.md of apache/parquet-format, and what pyarrow makes of them.
 """
@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from schemac.arrow.lift import lift
-from schemac.importers.importer import Imported, Importer, Notes, first_line, refuse
-from schemac.logical.path import FieldPath
+from schemac.importers.importer import Imported, Importer, Notes, NumberedVersion, first_line, refuse
+from schemac.logical.path import FieldPath, Part
 from schemac.physical.arrow import pa
 from schemac.source.report import Report
 
@@ -30,7 +30,7 @@ _GROUP = re.compile(r"( +)\w+ group field_id=-?\d+ (.*?)(?: \((\w+).*\))? \{")
 
 
 def read(path: Path, report: Report) -> Imported | None:
-    """The schema of a Parquet file; of a folder, that of its first file."""
+    """Return the schema of a Parquet file; of a folder, that of its first file."""
     # Imported here for start-up time: this part of pyarrow is not loaded with it.
     from pyarrow import parquet
 
@@ -57,13 +57,40 @@ def read(path: Path, report: Report) -> Imported | None:
     comments = [f"not kept: the metadata {', '.join(own)}"] if own else []
     if file is not path:
         comments.insert(0, f"from {file.relative_to(path)}, the first file of the folder")
-    return Imported(
-        lift(_without_additions(schema), str(path), report, notes.add), tuple(comments), notes=notes
-    )
+    tree = lift(_without_additions(schema), str(path), report, notes.add)
+    ids = field_ids(schema)
+    numbered: tuple[NumberedVersion, ...] = ()
+    if ids:
+        comments.append("its ids are those of a file; those of a table are in the table's metadata")
+        numbered = (NumberedVersion(tree, ids, max(ids.values())),)
+    return Imported(tree, tuple(comments), notes=notes, numbered=numbered)
+
+
+def field_ids(schema: "pa.Schema") -> dict[FieldPath, int]:
+    """Return the ids of all fields by their paths, as table formats write them; empty where they are not one for every field."""
+    found: list[tuple[FieldPath, int]] = []
+
+    def enter(f: "pa.Field", path: FieldPath) -> None:
+        found.append((path, int((f.metadata or {}).get(_FIELD_ID, b"-1"))))
+        t = f.type
+        if pa.types.is_struct(t):
+            for member in t:
+                enter(member, (*path, member.name))
+        elif pa.types.is_map(t):
+            enter(t.key_field, (*path, Part.KEY))
+            enter(t.item_field, (*path, Part.VALUE))
+        elif pa.types.is_list(t) or pa.types.is_large_list(t) or pa.types.is_fixed_size_list(t):
+            enter(t.value_field, (*path, Part.ITEM))
+
+    for column in schema:
+        enter(column, (column.name,))
+    ids = [id for _, id in found]
+    is_sound = all(id > 0 for id in ids) and len(set(ids)) == len(ids)
+    return dict(found) if is_sound else {}
 
 
 def _variants(shown: str) -> list[FieldPath]:
-    """The paths of groups with the type VARIANT, which pyarrow tells only as the text of a schema."""
+    """Return the paths of groups with the type VARIANT, which pyarrow tells only as the text of a schema."""
     above: list[tuple[int, str]] = []
     found: list[FieldPath] = []
     for match in map(_GROUP.fullmatch, shown.split("\n")):
@@ -80,7 +107,7 @@ def _variants(shown: str) -> list[FieldPath]:
 
 
 def _note_dropped(place: str, logical: Any, schema: Any, notes: Notes) -> None:
-    """A note at the column that a leaf belongs to; names in a leaf's place may hold dots themselves."""
+    """Add a note at the column that a leaf belongs to; names in a leaf's place may hold dots themselves."""
     type_ = logical.type
     if type_ not in _DROPPED_TYPES:
         return
@@ -92,7 +119,7 @@ def _note_dropped(place: str, logical: Any, schema: Any, notes: Notes) -> None:
 
 
 def _without_additions(schema: "pa.Schema") -> "pa.Schema":
-    """The schema without what Parquet's reader adds at every level.
+    """Return the schema without what Parquet's reader adds at every level.
 
     That is field numbers, and `element` as the name of a list's item, which Parquet prescribes.
     """

@@ -28,7 +28,7 @@ _MARKS = (
 
 
 def read_sample(path: Path, report: Report) -> tuple[str, bool] | None:
-    """The text of a sample and whether the file goes on; None after saying that it is no text."""
+    """Return the text of a sample and whether the file goes on; None after saying that it is no text."""
     with path.open("rb") as stream:
         content = stream.read(SAMPLE + 1)
     goes_on = len(content) > SAMPLE
@@ -53,6 +53,6 @@ def read_sample(path: Path, report: Report) -> tuple[str, bool] | None:
 def described(
     fields: Iterable[ArrowField], rows: str, path: Path, notes: Notes, report: Report, *more: str
 ) -> Imported:
-    """The schema of a sample, with what it was inferred from."""
+    """Return the schema of a sample, with what it was inferred from."""
     comment = f"inferred from {rows} of {path.name}; check every type, and which fields may be null"
     return Imported(lift(pa.schema(list(fields)), str(path), report), (comment, *more), notes=notes)

@@ -48,7 +48,7 @@ class Decimal(LogicalType):
     example: ClassVar[str] = "{kind: Decimal, precision: 12, scale: 2}"
 
     def check(self, slot: Slot, findings: Findings) -> None:
-        """The width has to hold the precision; a scale above it is legal but odd."""
+        """Check that the width holds the precision; a scale above it is legal but odd."""
         encoding = read_hints(slot.extra).decimal
         if encoding is not None and self.precision > MOST_DIGITS[encoding.bit_width]:
             findings.at_extra(
@@ -109,7 +109,7 @@ class Decimal(LogicalType):
         return tuple(cls(precision=precision, scale=scale) for precision, scale in pairs)
 
     def samples(self) -> tuple[Any, ...]:
-        """The bounds, and what ends in a five."""
+        """Return the bounds, and what ends in a five."""
         digits = self.precision
         numbers = (0, 1, -1, 5, 150, 12345, 10**digits - 1, 1 - 10**digits, 10 ** (digits - 1) + 1)
         wide = decimal.Context(prec=200)

@@ -33,14 +33,14 @@ class Map(LogicalType):
     example: ClassVar[str] = "{kind: Map, keyType: String, valueType: Int64}"
 
     def parts(self) -> tuple[Member, ...]:
-        """The key, then the value."""
+        """Return the key, then the value."""
         return (
             Member(Part.KEY, ("keyType",), self.key_type),
             Member(Part.VALUE, ("valueType",), self.value_type),
         )
 
     def check(self, slot: Slot, findings: Findings) -> None:
-        """A key may not be an Option."""
+        """Check that the key is not an Option."""
         key = slot.children[0]
         if key.is_nullable:
             findings.at_name(

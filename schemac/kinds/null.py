@@ -28,7 +28,7 @@ class Null(LogicalType):
     example: ClassVar[str] = '{kind: Option, inner: "Null"}'
 
     def check(self, slot: Slot, findings: Findings) -> None:
-        """A Null has to be optional."""
+        """Check that a Null is optional."""
         if not slot.is_nullable:
             findings.at_type(
                 slot,
@@ -43,7 +43,7 @@ class Null(LogicalType):
 
     @classmethod
     def lift(cls, type_: Any) -> Lifted | None:
-        """The kind, for Arrow's null type."""
+        """Return the kind, for Arrow's null type."""
         return Lifted({}) if pa.types.is_null(type_) else None
 
     def facts(self, new: Self) -> Iterator[Fact]:

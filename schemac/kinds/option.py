@@ -26,7 +26,7 @@ class Option(LogicalType):
     example: ClassVar[str] = "{kind: Option, inner: String}"
 
     def inner_type(self) -> LogicalType:
-        """What is wrapped."""
+        """Return what is wrapped."""
         return self.inner
 
     def title(self) -> str:

@@ -26,14 +26,14 @@ class PlainType(LogicalType):
     """What pyarrow prints for the type."""
 
     def to_arrow(self, children: Sequence[ArrowField], hints: Hints, defaults: ArrowDefaults) -> ArrowType:
-        """The one Arrow type of this kind."""
+        """Return the one Arrow type of this kind."""
         factory = getattr(pa, self.arrow_name)
         arrow_type: ArrowType = factory()
         return arrow_type
 
     @classmethod
     def lift(cls, type_: Any) -> Lifted | None:
-        """The kind, for its one Arrow type."""
+        """Return the kind, for its one Arrow type."""
         return Lifted({}) if str(type_) == cls.arrow_text else None
 
     def facts(self, new: Self) -> Iterator[Fact]:
@@ -46,7 +46,7 @@ class PlainType(LogicalType):
 
     @classmethod
     def variants(cls) -> tuple[Self, ...]:
-        """The one type."""
+        """Return the one type."""
         return (cls.model_validate({"kind": cls.__name__}),)
 
 

@@ -29,7 +29,7 @@ ByteLength = Annotated[int, Bounds(ge=1, le=(2**31 - 1) // 8)]
 
 
 def _layout(hints: Hints, default: str, base: str) -> str:
-    """The name of pyarrow's factory for a variable-length layout."""
+    """Return the name of pyarrow's factory for a variable-length layout."""
     if hints.buffer is None:
         return default
     large = "large_" if hints.buffer.offset_bit_width == 64 else ""
@@ -53,7 +53,7 @@ def _buffer_hint(*, is_view: bool, is_large: bool) -> dict[str, Any]:
 
 
 def _lifted_layout(type_: Any, base: str) -> Lifted | None:
-    """The layout of a variable-length type, by what pyarrow prints for it."""
+    """Return the layout of a variable-length type, by what pyarrow prints for it."""
     layout = str(type_)
     if layout == base:
         return Lifted({})
@@ -143,17 +143,17 @@ class String(LogicalType):
     example: ClassVar[str] = "String"
 
     def check(self, slot: Slot, findings: Findings) -> None:
-        """Views have 32 bits; runs are refused."""
+        """Check that views have 32 bits; runs are refused."""
         _check_buffer_hint(slot, findings, is_fixed=False, has_large_views=False)
 
     def to_arrow(self, children: Sequence[ArrowField], hints: Hints, defaults: ArrowDefaults) -> ArrowType:
-        """string, large_string or string_view."""
+        """Return string, large_string or string_view."""
         arrow_type: ArrowType = getattr(pa, _layout(hints, defaults.string, "string"))()
         return arrow_type
 
     @classmethod
     def lift(cls, type_: Any) -> Lifted | None:
-        """The layout as a hint, where it is not the default."""
+        """Return the layout as a hint, where it is not the default."""
         return _lifted_layout(type_, "string")
 
     def facts(self, new: Self) -> Iterator[Fact]:
@@ -166,7 +166,7 @@ class String(LogicalType):
 
     @classmethod
     def variants(cls) -> tuple[Self, ...]:
-        """The one type."""
+        """Return the one type."""
         return (cls(),)
 
     def samples(self) -> tuple[str, ...]:
@@ -195,7 +195,7 @@ class Binary(LogicalType):
     example: ClassVar[str] = "Binary"
 
     def check(self, slot: Slot, findings: Findings) -> None:
-        """Views have 32 bits; a fixed length has no offsets."""
+        """Check that views have 32 bits, and that a fixed length has no offsets."""
         _check_buffer_hint(slot, findings, is_fixed=self.fixed_length is not None, has_large_views=False)
 
     def title(self) -> str:
@@ -211,7 +211,7 @@ class Binary(LogicalType):
 
     @classmethod
     def lift(cls, type_: Any) -> Lifted | None:
-        """The fixed length, or the layout as a hint."""
+        """Return the fixed length, or the layout as a hint."""
         if pa.types.is_fixed_size_binary(type_) and not pa.types.is_decimal(type_):
             if type_.byte_width == 0:
                 raise UnsupportedTypeError("fixed_size_binary of no bytes")
@@ -219,7 +219,7 @@ class Binary(LogicalType):
         return _lifted_layout(type_, "binary")
 
     def facts(self, new: Self) -> Iterator[Fact]:
-        """The length."""
+        """Yield the length."""
         if self.fixed_length != new.fixed_length:
             yield Fact.BYTE_LENGTH_CHANGED
 
@@ -262,11 +262,11 @@ class List(LogicalType):
     example: ClassVar[str] = "{kind: List, itemType: Float32, fixedLength: 768}"
 
     def parts(self) -> tuple[Member, ...]:
-        """The item."""
+        """Return the item."""
         return (Member(Part.ITEM, ("itemType",), self.item_type),)
 
     def check(self, slot: Slot, findings: Findings) -> None:
-        """A fixed length has no offsets; runs are refused."""
+        """Check that a fixed length has no offsets; runs are refused."""
         _check_buffer_hint(slot, findings, is_fixed=self.fixed_length is not None, has_large_views=True)
 
     def title(self) -> str:
@@ -286,7 +286,7 @@ class List(LogicalType):
 
     @classmethod
     def lift(cls, type_: Any) -> Lifted | None:
-        """The fixed length, or the layout as a hint."""
+        """Return the fixed length, or the layout as a hint."""
         if pa.types.is_fixed_size_list(type_):
             if type_.list_size == 0:
                 raise UnsupportedTypeError("fixed_size_list of no items")
@@ -298,7 +298,7 @@ class List(LogicalType):
         return Lifted({}, _buffer_hint(is_view=is_view, is_large=is_large))
 
     def facts(self, new: Self) -> Iterator[Fact]:
-        """The length."""
+        """Yield the length."""
         if self.fixed_length == new.fixed_length:
             return
         if self.fixed_length is None:

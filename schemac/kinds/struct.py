@@ -38,7 +38,7 @@ class Struct(LogicalType):
 
     @classmethod
     def lift(cls, type_: Any) -> Lifted | None:
-        """The kind; its members are fields of their own."""
+        """Return the kind; its members are fields of their own."""
         return Lifted({}) if pa.types.is_struct(type_) else None
 
     def facts(self, new: Self) -> Iterator[Fact]:

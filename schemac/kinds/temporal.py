@@ -72,7 +72,7 @@ class Date(LogicalType):
 
     @classmethod
     def variants(cls) -> tuple[Self, ...]:
-        """The one type; its encoding is a hint."""
+        """Return the one type; its encoding is a hint."""
         return (cls(),)
 
     def samples(self) -> tuple[int, ...]:
@@ -101,15 +101,15 @@ class Time(LogicalType):
 
     @classmethod
     def lift(cls, type_: Any) -> Lifted | None:
-        """The unit."""
+        """Return the unit."""
         return Lifted({"unit": UNITS_BY_ARROW[type_.unit]}) if pa.types.is_time(type_) else None
 
     def facts(self, new: Self) -> Iterator[Fact]:
-        """The unit."""
+        """Return the unit."""
         return unit_facts(self.unit, new.unit)
 
     def castability(self, new: Self) -> Castability:
-        """A time of day is within reach of every unit."""
+        """Compare the units; a time of day is within reach of every one."""
         if self.unit == new.unit:
             return Castability.EQUAL
         return Castability.LOSSLESS if is_finer(new.unit, self.unit) else Castability.DEPENDS
@@ -152,7 +152,7 @@ class Timestamp(LogicalType):
     example: ClassVar[str] = "{kind: Timestamp, unit: Microsecond}"
 
     def check(self, slot: Slot, findings: Findings) -> None:
-        """A zone is an offset, or a name of the zone database."""
+        """Check that the zone is an offset, or a name of the zone database."""
         zone = self.timezone
         if zone == "":
             findings.at_type(
@@ -196,13 +196,13 @@ class Timestamp(LogicalType):
 
     @classmethod
     def lift(cls, type_: Any) -> Lifted | None:
-        """Unit and zone."""
+        """Return unit and zone."""
         if not pa.types.is_timestamp(type_):
             return None
         return Lifted({"unit": UNITS_BY_ARROW[type_.unit], "timezone": type_.tz})
 
     def facts(self, new: Self) -> Iterator[Fact]:
-        """The unit, and the zone."""
+        """Compare the units and the zones."""
         yield from unit_facts(self.unit, new.unit)
         if self.timezone != new.timezone:
             was_clock, is_clock = self.timezone is None, new.timezone is None
@@ -235,7 +235,7 @@ class Timestamp(LogicalType):
 
 
 def _mended_offset(zone: str) -> str:
-    """The offset that was probably meant, as Arrow writes it; UTC where there is no saying."""
+    """Return the offset that was probably meant, as Arrow writes it; UTC where there is no saying."""
     digits = re.sub(r"[^0-9]", "", zone)
     hours, minutes = (digits, "00") if len(digits) < 3 else (digits[:-2], digits[-2:])
     offset = f"{zone[0]}{hours:0>2}:{minutes}"
@@ -262,15 +262,15 @@ class Duration(LogicalType):
 
     @classmethod
     def lift(cls, type_: Any) -> Lifted | None:
-        """The unit."""
+        """Return the unit."""
         return Lifted({"unit": UNITS_BY_ARROW[type_.unit]}) if pa.types.is_duration(type_) else None
 
     def facts(self, new: Self) -> Iterator[Fact]:
-        """The unit."""
+        """Return the unit."""
         return unit_facts(self.unit, new.unit)
 
     def castability(self, new: Self) -> Castability:
-        """A finer unit does not reach as far, a coarser one cuts."""
+        """Compare the units; a finer one does not reach as far, a coarser one cuts."""
         return Castability.EQUAL if self.unit == new.unit else Castability.DEPENDS
 
     @classmethod

@@ -29,7 +29,7 @@ class Findings:
     def at_name(
         self, slot: Slot, code: Code, message: str, *, help: str = "", other: Other | None = None
     ) -> None:
-        """A finding about a slot's name, or about a nameless slot as a whole."""
+        """Report a finding about a slot's name, or about a nameless slot as a whole."""
         place = (*slot.declared_at, "name") if slot.is_member else slot.declared_at
         labels: tuple[Label, ...] = ()
         if other is not None and self.origins.source is not None:
@@ -39,12 +39,12 @@ class Findings:
         self._add(slot, place, code, message, help, labels)
 
     def at_type(self, slot: Slot, code: Code, message: str, *steps: str | int, help: str = "") -> None:
-        """A finding about a slot's type, or about the property of it that `steps` lead to."""
+        """Report a finding about a slot's type, or about the property of it that `steps` lead to."""
         place = (*slot.type_at, *steps) if steps else (*slot.type_at, "kind")
         self._add(slot, place, code, message, help)
 
     def at_option(self, slot: Slot, index: int, code: Code, message: str, *, help: str = "") -> None:
-        """A finding about one of the Options around a slot's type, counted from the outermost."""
+        """Report a finding about one of the Options around a slot's type, counted from the outermost."""
         place = (*slot.type_at[: len(slot.type_at) - len(slot.options) + index], "kind")
         self._add(slot, place, code, message, help)
 
@@ -58,13 +58,13 @@ class Findings:
         help: str = "",
         on_key: bool = False,
     ) -> None:
-        """A finding about an attribute of a slot, or about the part of its value that `steps` lead to."""
+        """Report a finding about an attribute of a slot, or about the part of its value that `steps` lead to."""
         places = slot.extra_places(key)
         place = next((p for p in places if self.origins.has(p)), places[0])
         self._add(slot, (*place, *steps), code, message, help, on_key=on_key)
 
     def at_description(self, slot: Slot, code: Code, message: str, *, help: str = "") -> None:
-        """A finding about a slot's description, wherever it is written."""
+        """Report a finding about a slot's description, wherever it is written."""
         friendly = (*slot.declared_at, "description")
         if self.origins.has(friendly):
             self._add(slot, friendly, code, message, help)
@@ -74,7 +74,7 @@ class Findings:
     def at_schema(
         self, code: Code, message: str, *steps: str | int, help: str = "", on_key: bool = False
     ) -> None:
-        """A finding about the schema as a whole, or about the part that `steps` lead to."""
+        """Report a finding about the schema as a whole, or about the part that `steps` lead to."""
         self._add(None, steps, code, message, help, on_key=on_key)
 
     def _add(

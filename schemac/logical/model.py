@@ -65,11 +65,11 @@ class LogicalType(Model):
             raise TypeError(f"the kind {cls.__name__} does not say its {', '.join(open_)}")
 
     def parts(self) -> "tuple[Member, ...]":
-        """The slots below this type; none for a leaf."""
+        """Return the slots below this type; none for a leaf."""
         return ()
 
     def inner_type(self) -> "LogicalType | None":
-        """What an Option wraps; None for every other kind."""
+        """Return what an Option wraps; None for every other kind."""
         return None
 
     def check(self, slot: "Slot", findings: "Findings") -> None:
@@ -77,19 +77,19 @@ class LogicalType(Model):
 
     @abstractmethod
     def to_arrow(self, children: Sequence[ArrowField], hints: Hints, defaults: ArrowDefaults) -> ArrowType:
-        """The Arrow type of a checked type, given its children as Arrow fields in the order of `parts`."""
+        """Return the Arrow type of a checked type, given its children as Arrow fields in the order of `parts`."""
 
     @classmethod
     @abstractmethod
     def lift(cls, type_: Any) -> "Lifted | None":
-        """The way back from Arrow: this kind's properties and hints for an Arrow type; None for a type of another kind.
+        """Return this kind's properties and hints for an Arrow type; None for a type of another kind.
 
         Parts of the type are not looked at. Raises UnsupportedTypeError for a type of this kind that no manifest can say.
         """
 
     @abstractmethod
     def facts(self, new: Self) -> Iterator[Fact]:
-        """What changed in the properties, from this type to another of its kind; parts are fields of their own."""
+        """Return what changed in the properties, from this type to another of its kind; parts are fields of their own."""
 
     @abstractmethod
     def castability(self, new: Self) -> Castability:
@@ -105,7 +105,7 @@ class LogicalType(Model):
         """Values at the bounds of the type and around those of others: Python's own, and counts of units for time."""
 
     def title(self) -> str:
-        """The kind with its properties, for messages: `Decimal(12, 2)`."""
+        """Return the kind with its properties, for messages: `Decimal(12, 2)`."""
         return str(self.kind)
 
 

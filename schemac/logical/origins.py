@@ -26,11 +26,11 @@ class Origins:
         return self.document.source if self.document is not None else None
 
     def span(self, path: TreePath) -> Span | None:
-        """The place of a value; `path` starts at the schema's mapping."""
+        """Return the place of a value; `path` starts at the schema's mapping."""
         return self.document.span((*self.base, *path)) if self.document is not None else None
 
     def key_span(self, path: TreePath) -> Span | None:
-        """The place of a value's key."""
+        """Return the place of a value's key."""
         return self.document.key_span((*self.base, *path)) if self.document is not None else None
 
     @property

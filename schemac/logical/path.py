@@ -21,10 +21,10 @@ FieldPath = tuple[Segment, ...]
 
 
 def dotted(path: FieldPath) -> str:
-    """A path for people, such as ``trips.item.`stop.name` ``."""
+    """Return a path for people, such as ``trips.item.`stop.name` ``."""
     return ".".join(s.value if isinstance(s, Part) else quoted(s) for s in path)
 
 
 def quoted(name: str) -> str:
-    """A name as a segment of a dotted path."""
+    """Return a name as a segment of a dotted path."""
     return name if name and not any(c in name for c in ".`") else f"`{name.replace('`', '``')}`"

@@ -108,7 +108,7 @@ class Slot:
 
 
 def columns(schema: Schema, indices: Sequence[int] | None = None) -> tuple[Slot, ...]:
-    """The slots of a schema's columns, each with its tree below.
+    """Return the slots of a schema's columns, each with its tree below.
 
     `indices` are the columns' places in the manifest where some that could not be read are left out.
     """

@@ -35,7 +35,7 @@ from schemac.syntax.document import Document, TreePath, parse
 
 
 def _advise_option(key: str, field: Mapping[str, Any]) -> str:
-    """What to write for a flag of nullability."""
+    """Return what to write for a flag of nullability."""
     if field[key] is (fold(key) not in ("nullable", "optional", "null")):
         return "remove it: a type without Option is never null"
     kind = field["type"].get("kind") if isinstance(field.get("type"), dict) else None
@@ -127,7 +127,7 @@ def bind(
 def _bound_whole(
     source: SourceText, strict: bool, is_named: bool, stem: str
 ) -> tuple[list[LogicalDataset], Report] | None:
-    """What stands in a text with types that YAML takes apart, read as their author wrote them; None without such."""
+    """Return what stands in a text with types that YAML takes apart, read as their author wrote them; None without such."""
     from schemac.manifest.torn import veil
 
     veiled = veil(source.content, _TYPE_KEYS)
@@ -168,7 +168,7 @@ def _bound(
 
 
 def told_apart(datasets: list[LogicalDataset]) -> list[LogicalDataset]:
-    """The datasets, where a Source with the name of a Dataset is called `<name>.source`: they are two resources."""
+    """Return the datasets, where a Source with the name of a Dataset is called `<name>.source`: they are two resources."""
     taken = {dataset.name.casefold() for dataset in datasets if not dataset.is_source}
     return [
         replace(dataset, name=f"{dataset.name}.source")
@@ -179,7 +179,7 @@ def told_apart(datasets: list[LogicalDataset]) -> list[LogicalDataset]:
 
 
 def unique_by_name(datasets: list[LogicalDataset], report: Report) -> list[LogicalDataset]:
-    """The datasets without those whose name is taken already; each of these is an error.
+    """Return the datasets without those whose name is taken already; each of these is an error.
 
     Names that differ only in case are the same, for they name folders.
     """
@@ -283,7 +283,7 @@ class _DocumentBinder:
         )
 
     def _title(self, path: TreePath) -> str:
-        """The field that a tree path leads into."""
+        """Return the field that a tree path leads into."""
         value: Any = self._document.value
         segments: list[str | Part] = []
         before: str | int = ""

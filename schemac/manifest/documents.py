@@ -216,7 +216,7 @@ class Documents:
         return []
 
     def _unknown(self, value: dict[str, Any]) -> None:
-        """A mapping without `kind` and `fields`; one of its keys may be meant to be one of these."""
+        """Report a mapping without `kind` and `fields`; one of its keys may be meant to be one of these."""
         if not {"kind", "schema", "apiVersion"} & set(value):
             # A mapping of many keys is data, not a manifest with a slip in it.
             for key in islice(value, _MOST_KEYS):
@@ -459,7 +459,7 @@ class Documents:
         self._say(UNKNOWN_KEY, at, f"the key `{at[-1]}` does not belong here", help=help, on_key=True)
 
     def _named(self, holder: dict[str, Any], at: TreePath) -> Body:
-        """A body with the name that a mapping gives it, else with the stem of the file's name."""
+        """Return a body with the name that a mapping gives it, else with the stem of the file's name."""
         written = holder.get("name")
         if written is None:
             return Body(self._stem, ())
@@ -494,6 +494,6 @@ def _has_schema(event: Any) -> bool:
 
 
 def _naming(names: dict[str, str]) -> Naming:
-    """The system columns as SetVocab names them."""
+    """Return the system columns as SetVocab names them."""
     usual = zip(SETTINGS, SystemColumns(), strict=True)
     return Naming(SystemColumns(*[names.get(key, name) for key, name in usual]), frozenset(names.values()))

@@ -58,7 +58,7 @@ class _MeaninglessError(Exception):
 
 
 def suggest_type(text: str, *, is_nested: bool = False) -> str | None:
-    """What to write for a type's text, or why nothing stands for it; None where it is not known at all.
+    """Return what to write for a type's text, or why nothing stands for it; None where it is not known at all.
 
     At a nested position attributes stand beside `kind`, elsewhere beside the field's name.
     """
@@ -80,7 +80,7 @@ def suggest_type(text: str, *, is_nested: bool = False) -> str | None:
 
 
 def complete_type(written: Mapping[str, Any]) -> str | None:
-    """A type with the properties that its author has written, and its kind's example for those that are missing."""
+    """Return a type with the properties that its author has written, and its kind's example for those that are missing."""
     kind = BY_NAME.get(str(written.get("kind")))
     if kind is None:
         return None
@@ -95,7 +95,7 @@ def complete_type(written: Mapping[str, Any]) -> str | None:
 
 
 def suggest_meaning(written: TypeText) -> Meaning | None:
-    """The type that a text says; None where no kind stands for it."""
+    """Return the type that a text says; None where no kind stands for it."""
     try:
         return meaning(written)
     except _MeaninglessError:
@@ -103,14 +103,14 @@ def suggest_meaning(written: TypeText) -> Meaning | None:
 
 
 def meaning(written: TypeText, *, are_parts_marked: bool = False) -> Meaning:
-    """The type that a text says."""
+    """Return the type that a text says."""
     found = _Reader(are_parts_marked).of(written)
     is_nullable = written.is_nullable or found.tree["kind"] == "Null"
     return found._replace(tree=_option(found.tree)) if is_nullable else found
 
 
 def flow(value: Any) -> str:
-    """A value as YAML on one line; a type that is only a kind, as its name."""
+    """Return a value as YAML on one line; a type that is only a kind, as its name."""
     # Imported here for start-up time: only a run with a mistake in it needs the emitter.
     from schemac.manifest.write import scalar
 
@@ -158,7 +158,7 @@ class _Reader:
         return _OF_KIND.get(kind, _plain(kind))(self, written)
 
     def part(self, argument: ColumnText, *, is_open: bool, is_key: bool = False) -> Tree:
-        """An item, key, value or member, with its attributes beside `kind`."""
+        """Return an item, key, value or member, with its attributes beside `kind`."""
         found = self.of(argument.type)
         is_nullable = argument.type.is_nullable
         if argument.is_required or is_key:
@@ -177,7 +177,7 @@ class _Reader:
         return not (self.are_parts_marked or is_titled or is_closed)
 
     def list(self, written: TypeText) -> Meaning:
-        """A list of any layout and length."""
+        """Return a list of any layout and length."""
         folded = fold(written.head)
         numbers = [_length(t.head) for t in written.types if t.head.isdecimal()]
         items = [a for a in written.arguments if not a.type.head.isdecimal()]
@@ -236,7 +236,7 @@ class _Reader:
 
 
 def _length(digits: str) -> int:
-    """A length that a type may have."""
+    """Return a length that a type may have."""
     length = int(digits[:12])
     if not 0 < length < 2**31:
         raise _MeaninglessError
@@ -304,7 +304,7 @@ def _bytes(reader: _Reader, written: TypeText) -> Meaning:
 
 
 def _unit(word: str) -> str:
-    """The unit of a word, or of a number of digits after the second's point."""
+    """Return the unit of a word, or of a number of digits after the second's point."""
     if re.fullmatch("[0-9]", word):
         return tuple(ARROW_UNITS)[-(-int(word) // 3)]
     found = _UNITS.get(word) or _UNITS.get(fold(word))

@@ -39,7 +39,7 @@ _HOLDERS = ("Field", "Schema", "BareSchema")
 
 
 def manifest_schema(*, strict: bool) -> Json:
-    """The schema of one manifest document."""
+    """Return the schema of one manifest document."""
     event = SetDataSchema | OtherEvent
     envelopes = DatasetSnapshot | MetadataEvent | DatasetResource | SourceResource
     shapes: Any = (Schema if strict else BareSchema) | envelopes | event | list[event]
@@ -68,7 +68,7 @@ def manifest_schema(*, strict: bool) -> Json:
 
 
 def _type(*, strict: bool) -> Json:
-    """A type: a kind's name alone where the kind needs no property, or the kind with its properties."""
+    """Return a type: a kind's name alone where the kind needs no property, or the kind with its properties."""
     bare = [
         name for name, kind in BY_NAME.items() if not any(f.is_required() for f in kind.model_fields.values())
     ]
@@ -77,7 +77,7 @@ def _type(*, strict: bool) -> Json:
 
 
 def _with_type_references(value: Any) -> Any:
-    """The union of all kinds, wherever pydantic wrote it out, as a reference to one definition."""
+    """Return the union of all kinds, wherever pydantic wrote it out, as a reference to one definition."""
     if isinstance(value, list):
         return [_with_type_references(item) for item in value]
     if not isinstance(value, dict):
@@ -136,7 +136,7 @@ def _value(attribute: Attribute[Any], *, strict: bool) -> Json:
 
 
 def _spelled(value: Any) -> Any:
-    """A schema that takes words in PascalCase in their other spellings too."""
+    """Return a schema that takes words in PascalCase in their other spellings too."""
     if not isinstance(value, dict):
         return value
     if isinstance(value.get("const"), str):

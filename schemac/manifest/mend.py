@@ -16,7 +16,7 @@ _NESTED = ("inner", "itemType", "keyType", "valueType")
 
 
 def mend(schema: Any, mistakes: Iterable[TreePath]) -> tuple[Any, frozenset[TreePath]]:
-    """The schema with stand-ins, and where these stand."""
+    """Return the schema with stand-ins, and where these stand."""
     mended = deepcopy(schema)
     unread: set[TreePath] = set()
     for mistake in sorted(mistakes, key=len):
@@ -36,7 +36,7 @@ def mend(schema: Any, mistakes: Iterable[TreePath]) -> tuple[Any, frozenset[Tree
 
 
 def _place(mistake: TreePath) -> tuple[TreePath, bool]:
-    """The innermost type that a mistake is in, and True; or the key of a field that it is in."""
+    """Return the innermost type that a mistake is in, and True; or the key of a field that it is in."""
     place, is_type, at = mistake, False, 0
     while at < len(mistake):
         step = mistake[at]
@@ -54,7 +54,7 @@ def _place(mistake: TreePath) -> tuple[TreePath, bool]:
 
 
 def _holder(value: Any, place: TreePath) -> Any:
-    """What the last step of a place leads into; None where there is no such thing."""
+    """Return what the last step of a place leads into; None where there is no such thing."""
     for step in place[:-1]:
         try:
             value = value[step]

@@ -37,6 +37,6 @@ def trouble_with(name: str) -> tuple[str, str]:
 
 
 def fitted_name(name: str) -> str:
-    """The name that a dataset may have and that is nearest to one of another system."""
+    """Return the name that a dataset may have and that is nearest to one of another system."""
     parts = [re.sub(r"^\W+|[ .\W]+$", "", re.sub(r"[^\w.\- ]+", "_", part)) for part in name.split("/")]
     return "/".join([part for part in parts if part][-2:]) or "dataset"

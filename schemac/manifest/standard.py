@@ -52,7 +52,7 @@ class Standardizer:
         self._say = say
 
     def schema(self, value: Any, at: TreePath) -> Any:
-        """A DataSchema mapping: fields, extra, and our description beside them."""
+        """Return a DataSchema mapping: fields, extra, and our description beside them."""
         if not isinstance(value, dict):
             return value
         body = self._with_description(value, at) if "description" in value else value
@@ -96,7 +96,7 @@ class Standardizer:
         return value
 
     def _with_description(self, holder: dict[str, Any], at: TreePath) -> dict[str, Any]:
-        """`description:` beside the name is the attribute of that name."""
+        """Return `description:` beside the name is the attribute of that name."""
         place = (*at, "description")
         text, extra = holder["description"], holder.get("extra", {})
         rest = {key: value for key, value in holder.items() if key != "description"}

@@ -17,7 +17,7 @@ from schemac.logical.system import VARIANTS
 
 
 def with_system_columns(dataset: LogicalDataset, variant: str) -> LogicalDataset:
-    """The dataset with all its system columns."""
+    """Return the dataset with all its system columns."""
     names = dataset.naming.names
     present = {field.name for field in dataset.schema.fields}
     added = [

@@ -34,12 +34,12 @@ class Veiled(NamedTuple):
     content: str
 
     def unveil(self, value: Any) -> Any:
-        """A value that was read from the text, as its author wrote it."""
+        """Return a value that was read from the text, as its author wrote it."""
         return _unveil(value, {})
 
 
 def veil(content: str, keys: Iterable[str]) -> Veiled | None:
-    """The text with its types made whole, where they stand behind one of these keys; None where there are none."""
+    """Return the text with its types made whole, where they stand behind one of these keys; None where there are none."""
     if _is_veiled(content):
         return None
     names = "|".join(map(re.escape, sorted(keys)))

@@ -40,7 +40,7 @@ def write_manifest(
     *,
     is_strict: bool = False,
 ) -> str:
-    """The manifest of a dataset as a person would have written it, below these lines of comment.
+    """Return the manifest of a dataset as a person would have written it, below these lines of comment.
 
     `is_strict` says it in a DatasetSnapshot, with descriptions as attributes; the schema has to have nothing that the
     standard does not have.
@@ -55,12 +55,12 @@ def write_manifest(
 
 
 def write_fields(schema: Schema, notes_at: NotesAt) -> str:
-    """The line `fields:` and what stands below it, in the standard's form, with notes above the fields."""
+    """Return the line `fields:` and what stands below it, in the standard's form, with notes above the fields."""
     return _text(CommentedMap(fields=_Writer(notes_at, is_strict=True).fields(schema.fields, (), 0)))
 
 
 def _line(text: str) -> str:
-    """A comment in one line, whatever signs it quotes."""
+    """Return a comment in one line, whatever signs it quotes."""
     return "".join(c if c.isprintable() else " " for c in text)
 
 
@@ -72,7 +72,7 @@ class _Writer:
         self._is_strict = is_strict
 
     def snapshot(self, dataset: LogicalDataset) -> CommentedMap:
-        """The dataset in the standard's envelope."""
+        """Return the dataset in the standard's envelope."""
         column = 2 * _MAPPING + _SEQUENCE
         event = CommentedMap(kind="SetDataSchema", schema=CommentedMap(self.holder(dataset.schema, column)))
         content = CommentedMap(name=_name(dataset.name), kind="Root", metadata=CommentedSeq([event]))
@@ -89,7 +89,7 @@ class _Writer:
         return holder
 
     def fields(self, fields: tuple[Field, ...], path: FieldPath, column: int) -> CommentedSeq:
-        """The fields of what begins in this column."""
+        """Return the fields of what begins in this column."""
         sequence = CommentedSeq([self.field(f, (*path, f.name), column + _SEQUENCE) for f in fields])
         for i, field in enumerate(fields):
             if notes := self._notes_at((*path, field.name)):
@@ -144,7 +144,7 @@ def _value(value: Any) -> Any:
 
 
 def _flow(tree: Any) -> Any:
-    """The same on one line, where it is short enough."""
+    """Return the same on one line, where it is short enough."""
     if (
         isinstance(tree, CommentedMap | CommentedSeq)
         and len(str(_plain(tree))) <= _WIDEST_FLOW
@@ -202,7 +202,7 @@ def _has_escapes(text: str) -> bool:
 
 
 def scalar(text: str, like: str = "") -> str:
-    """A text as a YAML scalar on one line, plain where it may be; with the quotes that `like` has, where that goes."""
+    """Return a text as a YAML scalar on one line, plain where it may be; with the quotes that `like` has, where that goes."""
     if like.startswith("'") and text.isprintable():
         return "'" + text.replace("'", "''") + "'"
     if _PLAIN.fullmatch(text) and text.lower() not in _WORDS and not like.startswith('"'):

@@ -28,7 +28,7 @@ class LoweredField:
         self.slot = slot
 
     def preorder(self) -> "Iterator[LoweredField]":
-        """This field and all below it, parents first."""
+        """Yield this field and all below it, parents first."""
         yield self
         for child in self.children:
             yield from child.preorder()
@@ -42,7 +42,7 @@ class LoweredSchema:
     metadata: dict[str, str]
 
     def to_arrow(self) -> ArrowSchema:
-        """The pyarrow schema of these fields."""
+        """Return the pyarrow schema of these fields."""
         return pa.schema([f.arrow for f in self.fields], metadata=self.metadata or None)
 
     def preorder(self) -> Iterator[LoweredField]:

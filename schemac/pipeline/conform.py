@@ -15,8 +15,8 @@ from pyspark.sql import DataFrame
 
 from schemac.pipeline import inputs, nested, shapes
 from schemac.pipeline.clocks import with_zones
-from schemac.pipeline.exact_numbers import exact_token, is_unsure
-from schemac.pipeline.inputs import Input, Json, Text, Typed
+from schemac.pipeline.exact_numbers import MAY_BE_LONG, exact_token, has_exact, is_unsure, with_numbers_marked
+from schemac.pipeline.inputs import NUMBER_MARK, Input, Json, Text, Typed
 from schemac.pipeline.job import FieldSource, Job, Keys, Unexpected
 from schemac.pipeline.moments import is_outside
 from schemac.pipeline.native import native_reading
@@ -24,7 +24,7 @@ from schemac.pipeline.nested import NO_REASONS, Path, Rules, reason, required
 from schemac.pipeline.scalars import Scalar, scalar_of
 from schemac.pipeline.source import RECORD, Records
 from schemac.pipeline.spill import ERRORS, RAW, SOURCE
-from schemac.pipeline.sqltext import any_of, first_of, literal, name, struct, variant_of, when
+from schemac.pipeline.sqltext import any_of, first_of, literal, name, parsed, struct, variant_of, when
 from schemac.pipeline.whole import PROVEN, Levels, whole_record_reader
 
 
@@ -145,11 +145,12 @@ class _Compiler:
         if isinstance(source, Text):
             blank = inputs.token_text(source, tuple({"", *self.rules.null_texts}))
             text = self.steps.keep(0, blank)
-            variant = self.steps.keep(1, variant_of(text))
+            is_marked = has_exact(member)
+            variant = self.steps.keep(1, variant_of(with_numbers_marked(text) if is_marked else text))
             broken = f"{text} is not null and {variant} is null"
             self.steps.object_to(broken, when(broken, f"array({reason(path, literal('cast'), text)})"))
             guard = f"not ({broken})" if guard is None else f"({guard} and not ({broken}))"
-            return self._container(member, Json(variant), path, guard, first=2)
+            return self._container(member, Json(variant, is_marked=is_marked), path, guard, first=2)
         if pa.types.is_struct(member.type):
             return self._struct(member, source, path, guard)
         return self._container(member, source, path, guard, first=0)
@@ -254,13 +255,19 @@ class _Compiler:
         self, member: pa.Field, source: Input, path: Path, guard: str | None, *, first: int
     ) -> str:
         if isinstance(source, Json) and source.steps:
-            source = Json(self.steps.keep(first, source.variant))
+            source = self._alone(member, source, first)
         slow = nested.convert(member, source, path, self.rules)
         fast = None
         if isinstance(source, Json) and not self.rules.null_texts:
             fast = native_reading(member, source.variant)
         if fast is not None:
-            label = self.steps.keep(min(first + 1, 2), fast.read)
+            assert isinstance(source, Json)
+            read = fast.read
+            if source.is_marked:
+                # A number with a mark would pass for a text.
+                has_mark = f"contains(to_json({source.variant}), {literal(NUMBER_MARK)})"
+                read = when(has_mark, "null", read)
+            label = self.steps.keep(min(first + 1, 2), read)
             value = nested.outcome(fast.value.replace("{}", label), NO_REASONS)
             slow = when(fast.is_proven.replace("{}", label), value, slow)
         if guard is not None:
@@ -268,6 +275,15 @@ class _Compiler:
         result = self.steps.keep(3, slow)
         self.steps.object_to(f"size({result}.e) > 0", f"{result}.e")
         return f"{result}.v"
+
+    def _alone(self, member: pa.Field, source: Json, first: int) -> Json:
+        """Keep a value with parts; where digits count, read from the record with its long numbers marked."""
+        if source.root != RECORD or not has_exact(member):
+            return Json(self.steps.keep(first, source.variant), is_marked=source.is_marked)
+        raw = self.records.raw
+        marked = Json(parsed(with_numbers_marked(raw)), source.steps).variant
+        is_long = f"{raw} rlike {literal(MAY_BE_LONG)}"
+        return Json(self.steps.keep(first, when(is_long, marked, source.variant)), is_marked=True)
 
 
 def key_check(frame: DataFrame, keys: list[str]) -> DataFrame:

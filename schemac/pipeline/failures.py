@@ -24,6 +24,7 @@ from schemac.source.catalogue import (
     SESSION_STOPPED,
     SPARK_NOT_STARTED,
     UNKNOWN_HOST,
+    UNKNOWN_JAVA_ZONE,
     UNREACHABLE_MASTER,
     WORKER_KILLED,
 )
@@ -110,7 +111,7 @@ CAUSES = (
     ),
     _cause(
         r"INVALID_TIMEZONE\] The timezone: (?P<zone>\S+) is invalid",
-        "unknown-zone",
+        UNKNOWN_JAVA_ZONE,
         "the Java that runs Spark does not know the time zone `{zone}`: its time zone data are older than Python's",
         "use a newer Java, or name a zone that it knows and whose clocks show the same",
     ),

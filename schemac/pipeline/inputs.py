@@ -7,7 +7,8 @@ Source: Spark's variant keeps what kind of token a value was, which string colum
 """
 
 import re
-from dataclasses import dataclass
+import uuid
+from dataclasses import dataclass, replace
 
 import pyarrow as pa
 from pyspark.sql.types import (
@@ -28,6 +29,8 @@ from schemac.pipeline.sqltext import first_of, literal, name, when
 from schemac.source.catalogue import INVALID_RECORD_PATH, SOURCE_TYPE_MISMATCH, UNKNOWN_SOURCE_COLUMN
 
 Step = str | int
+# Nothing that a text holds by chance, or on purpose.
+NUMBER_MARK = f"_number_{uuid.uuid4().hex}_"
 
 
 @dataclass(frozen=True)
@@ -36,6 +39,17 @@ class Json:
 
     root: str
     steps: tuple[Step, ...] = ()
+    is_marked: bool = False
+    """Whether numbers that a variant has no digits for are strings that begin with a mark."""
+
+    @property
+    def text(self) -> str:
+        """The value as JSON text."""
+        shown = f"to_json({self.variant})"
+        if not self.is_marked:
+            return shown
+        marked = literal(f'"{NUMBER_MARK}([^"]*)"')
+        return f"regexp_replace({shown}, {marked}, '$1')"
 
     @property
     def variant(self) -> str:
@@ -140,7 +154,7 @@ def typed_input(column: str, data_type: DataType) -> Input:
 def child(parent: Input, label: str) -> Input:
     """Reach the member of a struct or of a JSON object."""
     if isinstance(parent, Json):
-        return Json(parent.root, (*parent.steps, label))
+        return replace(parent, steps=(*parent.steps, label))
     if isinstance(parent, Typed) and isinstance(parent.type, StructType):
         if label not in parent.type.names:
             raise unknown_column(label, parent.type.names)
@@ -154,7 +168,7 @@ def follow(parent: Input, steps: tuple[Step, ...]) -> Input:
         if isinstance(step, str):
             parent = child(parent, step)
         elif isinstance(parent, Json):
-            parent = Json(parent.root, (*parent.steps, step))
+            parent = replace(parent, steps=(*parent.steps, step))
         elif isinstance(parent, Typed) and isinstance(parent.type, ArrayType):
             parent = typed_input(f"get({parent.column}, {step})", parent.type.elementType)
         else:
@@ -178,7 +192,7 @@ def token_text(source: Input, null_texts: tuple[str, ...]) -> str:
     """Take what stands in the record: a JSON token, or the text; null where there is nothing."""
     if isinstance(source, Json):
         nulls = ("null", *(f'"{text}"' for text in null_texts))
-        text = f"to_json({source.variant})"
+        text = source.text
     else:
         nulls = null_texts
         text = source.text if isinstance(source, Text) else _shown(source)

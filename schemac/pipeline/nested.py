@@ -13,7 +13,7 @@ from pyspark.sql.types import ArrayType, LongType, MapType, TimestampNTZType
 from schemac.pipeline import inputs
 from schemac.pipeline.clocks import Clock, zone_of
 from schemac.pipeline.errors import PipelineError
-from schemac.pipeline.exact_numbers import is_unsure
+from schemac.pipeline.exact_numbers import has_exact, is_unsure, with_numbers_marked
 from schemac.pipeline.inputs import Counted, Input, Json, Text, Typed, typed_input
 from schemac.pipeline.job import Coerce, EpochUnit, FieldSource, Unexpected
 from schemac.pipeline.moments import is_outside, text_of_count
@@ -131,7 +131,7 @@ def _convert_scalar(field: pa.Field, source: Input, path: Path, rules: Rules) ->
         if scalar.is_identity:
             return with_value(j, t, t)
         value = scalar.value(t)
-        if scalar.is_exact and isinstance(source, Json):
+        if scalar.is_exact and isinstance(source, Json) and not source.is_marked:
             value = when(is_unsure(source, t), "null", value)
         return let(value, lambda v: with_value(j, t, v))
 
@@ -175,13 +175,15 @@ def _convert_cell(field: pa.Field, source: Text, path: Path, rules: Rules) -> st
     """Convert a list, map or struct that is written as JSON inside a text."""
     value = f"cast(null as {spark_type(field)})"
 
+    is_marked = has_exact(field)
+
     def with_variant(variant: str) -> str:
         wrong = outcome(value, f"array({reason(path, literal('cast'), source.text)})")
         is_broken = f"{source.text} is not null and {variant} is null"
-        return when(is_broken, wrong, convert(field, Json(variant), path, rules))
+        return when(is_broken, wrong, convert(field, Json(variant, is_marked=is_marked), path, rules))
 
     blank = inputs.token_text(source, tuple({"", *rules.null_texts}))
-    return let(variant_of(blank), with_variant)
+    return let(variant_of(with_numbers_marked(blank) if is_marked else blank), with_variant)
 
 
 def _absent_or(field: pa.Field, source: Input, is_wrong: str, path: Path, body: str) -> str:
@@ -189,7 +191,7 @@ def _absent_or(field: pa.Field, source: Input, is_wrong: str, path: Path, body: 
     value = f"cast(null as {spark_type(field)})"
     missing = outcome(value, NO_REASONS if field.nullable else f"array({required(path)})")
     if isinstance(source, Json):
-        shown = f"to_json({source.variant})"
+        shown = source.text
         is_absent = is_nothing(source)
     else:
         assert isinstance(source, Typed)
@@ -206,7 +208,7 @@ def _convert_list(field: pa.Field, source: Input, path: Path, rules: Rules) -> s
     item_field = field.type.value_field
     x, i = fresh(), fresh()
     if isinstance(source, Json):
-        items, item = f"try_variant_get({source.variant}, '$', 'array<variant>')", _alone(x)
+        items, item = f"try_variant_get({source.variant}, '$', 'array<variant>')", _alone(source, x)
     elif isinstance(source, Typed) and isinstance(source.type, ArrayType):
         items, item = source.column, typed_input(x, source.type.elementType)
     else:
@@ -229,9 +231,9 @@ def _convert_list(field: pa.Field, source: Input, path: Path, rules: Rules) -> s
     return let(items, with_items)
 
 
-def _alone(column: str) -> Input:
-    """Read a variant that stands by itself."""
-    return Json(column)
+def _alone(parent: Json, column: str) -> Input:
+    """Read a variant out of another one, that stands by itself."""
+    return Json(column, is_marked=parent.is_marked)
 
 
 def _mismatch(field: pa.Field, source: Input) -> PipelineError:
@@ -244,7 +246,7 @@ def _convert_map(field: pa.Field, source: Input, path: Path, rules: Rules) -> st
     key_source: Input = Text(f"{x}.key")
     if isinstance(source, Json):
         entries = f"map_entries(try_variant_get({source.variant}, '$', 'map<string,variant>'))"
-        value_source = _alone(f"{x}.value")
+        value_source = _alone(source, f"{x}.value")
     elif isinstance(source, Typed) and isinstance(source.type, MapType):
         entries = f"map_entries({source.column})"
         key_source = typed_input(f"{x}.key", source.type.keyType)

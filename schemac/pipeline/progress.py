@@ -13,12 +13,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
-from threading import Event, Thread
 from typing import Any
 
 from pyspark.sql import SparkSession
 
 from schemac.pipeline import staging
+from schemac.pipeline.heartbeat import Heartbeat
 
 NOTED_EVERY_SECONDS = 0.5
 LOOKED_EVERY_SECONDS = 0.2
@@ -112,22 +112,17 @@ class Watch:
 def watched(spark: SparkSession, run: str, watch: Watch) -> Iterator[None]:
     """Tells of the run from a thread of its own while Spark works."""
     tracker = _tracker(spark, run)
-    ended = Event()
+    began = time.monotonic()
 
-    def looking() -> None:
-        began = time.monotonic()
-        while not ended.wait(LOOKED_EVERY_SECONDS):
-            watch.look(run)
-            watch.at(_step(tracker, run, time.monotonic() - began))
+    def look() -> None:
+        watch.look(run)
+        watch.at(_step(tracker, run, time.monotonic() - began))
 
     watch.at(Step.PLANNING)
-    thread = Thread(target=looking, daemon=True)
-    thread.start()
     try:
-        yield
+        with Heartbeat(LOOKED_EVERY_SECONDS, look):
+            yield
     finally:
-        ended.set()
-        thread.join()
         if tracker is not None:
             spark.sparkContext.setLocalProperty("spark.jobGroup.id", None)
             spark.sparkContext.setLocalProperty("spark.job.description", None)

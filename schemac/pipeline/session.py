@@ -53,6 +53,7 @@ RUN_SETTINGS = {
     "spark.sql.execution.arrow.maxRecordsPerBatch": "10000",
     # Otherwise expressions that are used twice are copied at every level, and the optimizer does not come to an end.
     "spark.sql.optimizer.collapseProjectAlwaysInline": "false",
+    "spark.sql.retainGroupColumns": "true",
 }
 
 # So do these, which are what Spark has by default: a session that somebody else made may have others. What the pipeline file

@@ -14,7 +14,6 @@ import contextlib
 import json
 import os
 import shutil
-import threading
 import time
 import uuid
 from collections.abc import Iterable, Iterator
@@ -22,6 +21,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from schemac.pipeline.errors import PipelineError
+from schemac.pipeline.heartbeat import Heartbeat
 from schemac.pipeline.processes import is_gone, this_process
 from schemac.pipeline.run_identity import RunIdentity
 from schemac.source.catalogue import ABANDONED_RUN
@@ -172,19 +172,12 @@ def remove(folder: str | Path) -> None:
 @contextmanager
 def kept_alive(tables: Iterable[str], run: RunIdentity) -> Iterator[None]:
     """Renews the marks of a run for as long as it goes on."""
-    ended = threading.Event()
 
-    def renewing() -> None:
-        while not ended.wait(RENEWED_SECONDS):
-            for table in tables:
-                for folder in folders_of(table):
-                    if folder.name.startswith(f"{PREFIX}{run.id}-"):
-                        renew(str(folder))
+    def renew_all() -> None:
+        for table in tables:
+            for folder in folders_of(table):
+                if folder.name.startswith(f"{PREFIX}{run.id}-"):
+                    renew(str(folder))
 
-    thread = threading.Thread(target=renewing, daemon=True)
-    thread.start()
-    try:
+    with Heartbeat(RENEWED_SECONDS, renew_all):
         yield
-    finally:
-        ended.set()
-        thread.join()

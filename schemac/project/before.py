@@ -8,7 +8,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from schemac.engines.lance.view import words_of
 from schemac.evolution.side import Side
 from schemac.identity.freeze import identify
 from schemac.identity.lock import Lock, LockedDataset
@@ -51,24 +50,24 @@ class Before:
 
 
 def side_of(dataset: LogicalDataset, label: str, lock: Lock | None) -> Side:
-    """A side with the ids that its lock gives it."""
+    """Return a side with the ids that its lock gives it."""
     locked = lock.dataset(dataset.name) if lock is not None else LockedDataset(dataset.name)
     if locked.newest is None:
         return Side(dataset, label)
-    found = identify(dataset, locked, words_of)
+    found = identify(dataset, locked)
     return Side(dataset, label, locked, found.ids, found.numbers)
 
 
 def checked_datasets(
     source: SourceText, project: Project, report: Report, *, is_named: bool, stem: str | None = None
 ) -> list[LogicalDataset]:
-    """The datasets of a text, with the system columns that the project wants."""
+    """Return the datasets of a text, with the system columns that the project wants."""
     columns = project.configuration.system_columns
     return check_source(source, project, report, is_named=is_named, system_columns=columns, stem=stem)
 
 
 def sides_before(before: Before, path: Path, project: Project, report: Report) -> Sides:
-    """The datasets of a manifest as it was; none where it was not there."""
+    """Return the datasets of a manifest as it was; none where it was not there."""
     content = before.contents.get(path)
     if content is None:
         return {}
@@ -87,7 +86,7 @@ def sides_before(before: Before, path: Path, project: Project, report: Report) -
 
 
 def lock_before(before: Before, path: Path, report: Report) -> Lock | None:
-    """The lock of a manifest as it was; None where there was none."""
+    """Return the lock of a manifest as it was; None where there was none."""
     text = before.contents.get(lock_path(path))
     if text is None:
         return None

@@ -28,7 +28,7 @@ class Block:
 
 
 def block_of(text: str, item: Span) -> Block:
-    """The lines of one item of a list."""
+    """Return the lines of one item of a list."""
     dash = len(text[: item.start].rstrip()) - 1
     start = text.rfind("\n", 0, dash) + 1
     if dash < 0 or text[dash] != "-" or text[start:dash].strip():
@@ -45,7 +45,7 @@ def block_of(text: str, item: Span) -> Block:
 
 
 def moved(text: str, block: Block, content: str, last: Block) -> str:
-    """The text with a block's lines, now `content`, after the last block of another list."""
+    """Return the text with a block's lines, now `content`, after the last block of another list."""
     line_end = "\r\n" if "\r\n" in text else "\n"
     lines = [_shifted(line, last.indent - block.indent) for line in content.splitlines(keepends=True)]
     put = "".join(lines)

@@ -34,7 +34,7 @@ def read_commit(
     *,
     is_project: bool,
 ) -> Before | None:
-    """The manifests as they were at a commit; `folders` are compared with all that they held then.
+    """Return the manifests as they were at a commit; `folders` are compared with all that they held then.
 
     `is_project` says that the folders are those that the project has today; what it had then is compared as well.
     None after saying what is wrong.
@@ -68,7 +68,7 @@ class _Places:
         return "" if inside == "." else f"{inside}/"
 
     def path_of(self, path: Path) -> str | None:
-        """A path of today in the tree; None outside of the repository. A manifest that is a link has its own name."""
+        """Return a path of today in the tree; None outside of the repository. A manifest that is a link has its own name."""
         try:
             relative = (_real(path.parent.absolute()) / path.name).relative_to(self.tree.top)
         except ValueError:
@@ -76,7 +76,7 @@ class _Places:
         return relative.as_posix()
 
     def places_of(self, folder: Path) -> list[str]:
-        """A folder of today in the tree, by its own name and by what it leads to."""
+        """Return a folder of today in the tree, by its own name and by what it leads to."""
         paths = (self.path_of(Path(os.path.abspath(folder))), self.path_of(folder.resolve()))
         return list(dict.fromkeys(path for path in paths if path is not None))
 
@@ -84,7 +84,7 @@ class _Places:
         return self.tree.top / path
 
     def entry(self, path: Path) -> Entry | None:
-        """What stood under a path of today; a link that leads there today may not have done so then."""
+        """Return what stood under a path of today; a link that leads there today may not have done so then."""
         written = os.path.relpath(path.absolute(), self.tree.top).replace(os.sep, "/")
         for candidate in (self.path_of(path), written):
             if candidate is not None and (found := self.tree.find(candidate)) is not None:
@@ -92,7 +92,7 @@ class _Places:
         return None
 
     def shown(self, path: str) -> str:
-        """A path of the tree from the working folder."""
+        """Return a path of the tree from the working folder."""
         if path.startswith(self._inside):
             return path[len(self._inside) :]
         return os.path.relpath(self.today(path), self.here).replace(os.sep, "/")
@@ -100,7 +100,7 @@ class _Places:
 
 @cache
 def _real(folder: Path) -> Path:
-    """A folder without links."""
+    """Return a folder without links."""
     return folder.resolve()
 
 
@@ -149,7 +149,7 @@ class _Reading:
         return f"{path.rpartition('/')[0]}/schema.bin" not in self._tree.listed
 
     def _pair(self, file: ManifestFile) -> None:
-        """A manifest with what stood under its path."""
+        """Pair a manifest with what stood under its path."""
         if self._places.path_of(file.path) is None:
             self._report.add(
                 UNKNOWN_PAST,
@@ -235,7 +235,7 @@ class _Reading:
         self._load(wanted)
 
     def _gone(self, keys: Mapping[Path, str], folders: Sequence[Path]) -> tuple[Path, ...]:
-        """The others that lay in these folders, or at these paths."""
+        """Return the others that lay in these folders, or at these paths."""
         gone: dict[Path, None] = {}
         paths = {path: key for key, path in keys.items()}
         for folder in folders:
@@ -246,7 +246,7 @@ class _Reading:
         return tuple(sorted(gone))
 
     def _doubts(self, keys: Mapping[Path, str]) -> Iterator[str]:
-        """What may have held any dataset."""
+        """Yield what may have held any dataset."""
         yield from (submodule.reason for submodule in self._tree.unread if submodule.is_changed)
         for key, path in keys.items():
             if not os.path.lexists(key):
@@ -260,7 +260,7 @@ def _lock_of(path: str) -> str:
 
 
 def _object_id(path: Path, commit: str) -> str:
-    """What git calls the content of a file."""
+    """Return what git calls the content of a file."""
     try:
         content = read_file(path)
     except OSError:

@@ -13,7 +13,6 @@ from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
-from schemac.attributes.own import TARGETS_OF
 from schemac.evolution.changes import Change, Fact
 from schemac.evolution.diff import diff_of
 from schemac.evolution.judge import judge, judged_engines, load
@@ -37,7 +36,7 @@ from schemac.project.references import (
     read_folder,
     sides_of_file,
 )
-from schemac.project.targets import is_left_aside
+from schemac.project.targets import engines_of, is_left_aside
 from schemac.project.workers import cores, share
 from schemac.source.catalogue import UNKNOWN_REFERENCE
 from schemac.source.diagnostic import Diagnostic, Severity
@@ -196,7 +195,7 @@ def _with_moved(
 
 
 def _elsewhere(files: Sequence[ManifestFile], project: Project) -> list[ManifestFile]:
-    """The project's manifests beside these."""
+    """Return the project's manifests beside these."""
     known = {file.path.resolve() for file in files}
     paths = project.configuration.manifests or (".",)
     out = project.folder / project.configuration.out
@@ -235,7 +234,7 @@ def _part(files: Sequence[ManifestFile], run: _Run) -> _Part:
 
 
 def _compare_parts(file: ManifestFile, run: _Run) -> Comparison | None:
-    """The comparison of a manifest with itself, of which only what differs is compiled; None where that is not enough."""
+    """Return the comparison of a manifest with itself, of which only what differs is compiled; None where that is not enough."""
     before, lock = run.before, lock_path(file.path)
     content = before.contents.get(file.path) if before is not None else None
     if before is None or content is None or not keep_names(before.contents.get(lock), content_of(lock)):
@@ -283,7 +282,7 @@ def _pairs(
 
 
 def _versions(old: Side | None, wanted: Wanted) -> list[Side | None]:
-    """The old side; or, where all versions are asked for, those that its lock has, and itself if it is none of them."""
+    """Return the old side; or, where all versions are asked for, those that its lock has, and itself if it is none of them."""
     if old is None or not wanted.is_transitive or old.locked is None or not old.locked.versions:
         return [old]
     versions = [side_of_version(old.locked, version.number) for version in old.locked.versions]
@@ -325,17 +324,14 @@ def _judged(sides: Pair, wanted: Wanted) -> Comparison:
 
 
 def _engines(new: Side, wanted: Wanted) -> list[str]:
-    built_for = TARGETS_OF.read(new.dataset.schema.extra)
-    is_restricted = built_for is not None and not wanted.is_asked_outright
-    is_named = wanted.is_asked_outright or wanted.are_targets_named
-    if not is_named:
-        kept = tuple(e for e in wanted.engines if not is_left_aside(e, new.dataset))
-        wanted = replace(wanted, engines=kept)
-    return [
-        e for e in judged_engines() if e in wanted.engines and (not is_restricted or e in (built_for or ()))
-    ]
+    names = list(wanted.engines)
+    if not wanted.is_asked_outright:
+        names = engines_of(new.dataset, names, is_named=wanted.are_targets_named)
+        if not wanted.are_targets_named:
+            names = [name for name in names if not is_left_aside(name, new.dataset)]
+    return [name for name in judged_engines() if name in names]
 
 
 def _light(change: Change) -> Change:
-    """The change without the slots, which only this process knows."""
+    """Return the change without the slots, which only this process knows."""
     return replace(change, old_slot=None, new_slot=None)

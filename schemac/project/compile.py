@@ -118,7 +118,7 @@ def _compile_part(files: Sequence[ManifestFile], project: Project, options: Opti
 
 
 def _in_project(file: ManifestFile, project: Project) -> str:
-    """A manifest's path from the project's folder, wherever the command was run."""
+    """Return a manifest's path from the project's folder, wherever the command was run."""
     try:
         return os.path.relpath(file.path, project.folder).replace(os.sep, "/")
     except ValueError:
@@ -127,7 +127,7 @@ def _in_project(file: ManifestFile, project: Project) -> str:
 
 
 def _locked(file: CompiledFile, options: Options, report: Report) -> "Mapping[str, Locked]":
-    """What the lock beside a manifest says of each dataset; nothing where there is none."""
+    """Return what the lock beside a manifest says of each dataset; nothing where there is none."""
     if not options.locked and not has_lock(file.file.path):
         return {}
     # Imported here for start-up time: many projects have no locks.
@@ -168,7 +168,7 @@ def _check_part(
 def read_manifests(
     files: Sequence[ManifestFile], project: Project, report: Report, *, strict: bool = False
 ) -> list[CompiledFile]:
-    """The checked datasets of these manifests, one process."""
+    """Return the checked datasets of these manifests, one process."""
     columns = project.configuration.system_columns
     return _check_part(files, project, Options(strict=strict, system_columns=columns), report)
 

@@ -105,7 +105,7 @@ class Project:
 
 
 def find_project(start: Path, report: Report, explicit: Path | None = None) -> Project:
-    """The project of a folder; what is wrong with its configuration is in the report."""
+    """Return the project of a folder; what is wrong with its configuration is in the report."""
     for path in [explicit] if explicit else _candidates(start):
         table = _read(path, report)
         if table is not None:
@@ -130,7 +130,7 @@ def _candidates(start: Path) -> list[Path]:
 
 
 def _read(path: Path, report: Report) -> dict[str, Any] | None:
-    """The table of settings in a file; None where the file has none."""
+    """Return the table of settings in a file; None where the file has none."""
     # Imported here for start-up time: most folders have no such file.
     import tomllib
 
@@ -158,7 +158,7 @@ def _read(path: Path, report: Report) -> dict[str, Any] | None:
 
 
 def _parsed(content: bytes) -> dict[str, Any]:
-    """The document of a text. Raises RecursionError for one that would take too long to read."""
+    """Return the document of a text. Raises RecursionError for one that would take too long to read."""
     import tomllib  # for start-up time, as above
 
     if len(content) > _MOST_BYTES or _DEEP.search(content):
@@ -223,7 +223,7 @@ class _Places:
         self._path = path
 
     def of(self, keys: Sequence[str]) -> tuple[int, int, int, int]:
-        """The line of the innermost key that can be found."""
+        """Return the line of the innermost key that can be found."""
         return next((self._first[key] for key in reversed(keys) if key in self._first), (0, 0, 0, 0))
 
     @cached_property

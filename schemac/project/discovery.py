@@ -40,7 +40,7 @@ def has_lock(manifest: Path) -> bool:
 
 
 def find_manifests(paths: Sequence[str], base: Path, out: Path, report: Report) -> list[ManifestFile]:
-    """The manifests at these paths, each once, in the order of the paths and of the names below them."""
+    """Return the manifests at these paths, each once, in the order of the paths and of the names below them."""
     found: dict[Path, ManifestFile] = {}
     for given in paths:
         path = Path(given) if os.path.isabs(given) else base / given
@@ -78,7 +78,7 @@ def find_manifests(paths: Sequence[str], base: Path, out: Path, report: Report) 
 
 
 def walk(folder: Path, out: Path, suffixes: tuple[str, ...] = _SUFFIXES) -> Iterator[Path]:
-    """The files of these endings in a folder that may be a project's own."""
+    """Yield the files of these endings in a folder that may be a project's own."""
     for root, folders, files in os.walk(folder):
         here = Path(root)
         folders[:] = sorted(
@@ -109,7 +109,7 @@ def _place(path: Path) -> Path:
 
 
 def _name(path: Path, place: Path) -> str:
-    """The path from the working folder where it lies below it, with `/`; a link is called by its own name."""
+    """Return the path from the working folder where it lies below it, with `/`; a link is called by its own name."""
     try:
         return place.relative_to(Path.cwd()).as_posix()
     except ValueError:

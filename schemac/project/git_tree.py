@@ -30,7 +30,7 @@ class Store:
     folder: str = ""
 
     def git(self, *words: str, input: bytes = b"") -> bytes:
-        """What a git command prints."""
+        """Return what a git command prints."""
         if not self.folder:
             return _git(*words, input=input)
         # Hooks get variables that bind git to their own repository.
@@ -101,7 +101,7 @@ class Tree:
     unread: tuple[Submodule, ...] = ()
 
     def find(self, path: str) -> Entry | None:
-        """The file at a path; None where there was none."""
+        """Return the file at a path; None where there was none."""
         for _ in range(_MOST_LINKS):
             step = self._step(path)
             if step is None:
@@ -118,7 +118,7 @@ class Tree:
         return None
 
     def _step(self, path: str) -> tuple[str, _Listed] | None:
-        """The file at a path, or the first link on the way to it."""
+        """Return the file at a path, or the first link on the way to it."""
         if (found := self.listed.get(path)) is not None:
             return path, found
         at = path.find("/")
@@ -130,7 +130,7 @@ class Tree:
         return None
 
     def folder(self, path: str) -> str:
-        """A folder after all links; the same path where it was none."""
+        """Return a folder after all links; the same path where it was none."""
         for _ in range(_MOST_LINKS):
             step = self._step(path)
             if step is None or step[1].mode != _LINK:
@@ -173,7 +173,7 @@ class Tree:
 
 
 def open_tree(ref: str) -> Tree:
-    """The tree of a commit of the repository that the working folder lies in.
+    """Return the tree of a commit of the repository that the working folder lies in.
 
     Raises NoCommitError, and FileNotFoundError where there is no git.
     """
@@ -205,7 +205,7 @@ def _way_out(said: str) -> str:
 
 
 def _list(store: Store, commit: str, top: Path) -> tuple[dict[str, _Listed], list[Submodule]]:
-    """The files of a commit and of its submodules, whose paths begin with that of the submodule."""
+    """Return the files of a commit and of its submodules, whose paths begin with that of the submodule."""
     listed: dict[str, _Listed] = {}
     submodules: dict[str, str] = {}
     for line in os.fsdecode(store.git("ls-tree", "-r", "-z", "--full-tree", commit)).split("\0")[:-1]:
@@ -229,7 +229,7 @@ def _list(store: Store, commit: str, top: Path) -> tuple[dict[str, _Listed], lis
 
 
 def _names_of_submodules(store: Store, file: _Listed | None) -> dict[str, str]:
-    """The names of submodules by their paths, for their git folders are called so."""
+    """Return the names of submodules by their paths, for their git folders are called so."""
     if file is None:
         return {}
     text = store.read([file.id]).get(file.id, b"")
@@ -249,7 +249,7 @@ def _names_of_submodules(store: Store, file: _Listed | None) -> dict[str, str]:
 def _inside(
     store: Store, top: Path, path: str, name: str, commit: str
 ) -> tuple[dict[str, _Listed], list[Submodule]] | None:
-    """The files of a submodule at a commit; None where this clone does not have it."""
+    """Return the files of a submodule at a commit; None where this clone does not have it."""
     folder = top / path
     try:
         if (folder / ".git").exists():
@@ -263,7 +263,7 @@ def _inside(
 
 
 def _commit_today(store: Store, top: Path, path: str) -> str:
-    """The commit that a submodule is at now: that of its own folder, else that of the index."""
+    """Return the commit that a submodule is at now: that of its own folder, else that of the index."""
     try:
         if (top / path / ".git").exists():
             shown = _git("-C", str(top / path), "rev-parse", "HEAD", environment=_free_environment())

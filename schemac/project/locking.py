@@ -18,13 +18,13 @@ from pathlib import Path
 
 from schemac.arrow.lower import LoweringOptions, lower
 from schemac.artifacts.emission import Compilation
-from schemac.engines.lance.view import words_of
 from schemac.evolution.changes import Change, Fact
 from schemac.evolution.diff import diff_of, slot_title
 from schemac.evolution.side import Pair, Side
-from schemac.identity.freeze import Identified, identify, next_version, open_version
+from schemac.identity.freeze import Identified, identify
 from schemac.identity.lock import Lock, LockedDataset, Version
 from schemac.identity.lockfile import read_lock, write_lock
+from schemac.identity.opening import open_version
 from schemac.identity.restore import RestoreError, lost, restored
 from schemac.logical.dataset import LogicalDataset
 from schemac.logical.findings import Findings
@@ -69,7 +69,7 @@ def lock_name(manifest_name: str) -> str:
 
 
 def open_lock(manifest: Path, manifest_name: str, report: Report) -> LockFile | None:
-    """The lock of a manifest, empty where there is none; None after saying what is wrong with it."""
+    """Return the lock of a manifest, empty where there is none; None after saying what is wrong with it."""
     path, name = lock_path(manifest), lock_name(manifest_name)
     try:
         text = _read(path)
@@ -109,7 +109,7 @@ def save_lock(file: LockFile, lock: Lock, report: Report) -> bool:
 
 @contextmanager
 def _held(path: Path) -> Iterator[bool]:
-    """The folder of a lock, held by one process at a time; the system frees it when a process dies."""
+    """Hold the folder of a lock, one process at a time; the system frees it when a process dies."""
     if sys.platform == "win32":
         # There is no such hold; what lies there is compared with what was read, and no more.
         yield True
@@ -148,15 +148,17 @@ class Locked:
     @property
     def version(self) -> Version:
         """The newest version, or the one that the present schema would be."""
-        newest = self.dataset.newest
-        if newest is not None and not self.found.is_changed:
-            return newest
-        return next_version(self.dataset, self.found)
+        return self.found.version
 
     def compilation(self, plain: Compilation, options: LoweringOptions) -> Compilation:
-        """What targets see, with the numbers of the lock."""
+        """Return what targets see, with the numbers of the lock."""
         return Compilation(
-            plain.dataset, plain.lowered, self.found.numbers, self.version, partial(self._past, options)
+            plain.dataset,
+            plain.lowered,
+            self.found.numbers,
+            self.version,
+            partial(self._past, options),
+            ids=self.found.ids,
         )
 
     def _past(self, options: LoweringOptions) -> list[Compilation]:
@@ -165,14 +167,15 @@ class Locked:
             if version.number < self.version.number:
                 opened = open_version(self.dataset, version)
                 numbers = {slot: state.numbers for slot, state in opened.states.items()}
-                past.append(Compilation(opened.logical, lower(opened.logical, options), numbers, version))
+                lowered = lower(opened.logical, options)
+                past.append(Compilation(opened.logical, lowered, numbers, opened.version))
         return past
 
 
 def locked_datasets(
     manifest: Path, name: str, datasets: Sequence[LogicalDataset], report: Report, *, is_error: bool
 ) -> dict[str, Locked]:
-    """What the lock of a manifest says of its datasets; changes that are not locked are in the report."""
+    """Return what the lock of a manifest says of its datasets; changes that are not locked are in the report."""
     held = open_lock(manifest, name, report)
     found: dict[str, Locked] = {}
     for dataset in datasets if held is not None else ():
@@ -187,21 +190,21 @@ def locked_datasets(
 def identified(
     dataset: LogicalDataset, locked: LockedDataset, report: Report, wanted: Mapping[str, int] | None = None
 ) -> Identified:
-    """The ids of a dataset's fields by its lock; fields of these titles get the ids that are wanted."""
+    """Return the ids of a dataset's fields by its lock; fields of these titles get the ids that are wanted."""
     findings = Findings(report, dataset.origins)
     if wanted:
         try:
-            return restored(dataset, locked, wanted, words_of, findings)
+            return restored(dataset, locked, wanted, findings)
         except RestoreError as error:
             name = dataset.origins.file
             report.add(
                 REFUSED_RESTORE, str(error), file=name, help="see the ids in the lock beside the manifest"
             )
-    return identify(dataset, locked, words_of, findings)
+    return identify(dataset, locked, findings)
 
 
 def changes_since(dataset: LogicalDataset, locked: LockedDataset, found: Identified) -> tuple[Change, ...]:
-    """What changed since the newest locked version."""
+    """Return what changed since the newest locked version."""
     newest = locked.newest
     assert newest is not None, "there is no lock to compare with"
     before = open_version(locked, newest)
@@ -301,7 +304,7 @@ _COUNTED = (
 
 
 def summary(changes: Sequence[Change]) -> str:
-    """Changes in a few words: `1 field added, 2 changed`."""
+    """Return changes in a few words: `1 field added, 2 changed`."""
     parts = []
     for fact, word in _COUNTED:
         count = sum(change.fact is fact for change in changes)

@@ -9,7 +9,6 @@ import shlex
 import subprocess
 from pathlib import Path
 
-from schemac.engines.lance.view import words_of
 from schemac.identity.lock import Lock
 from schemac.identity.lockfile import read_lock, write_lock
 from schemac.identity.merge import Choice, merge
@@ -25,7 +24,7 @@ _CONFLICT = re.compile(
 
 
 def merge_driver(ours: Path, theirs: Path, report: Report) -> None:
-    """What git calls for two branches of a lock; the result goes in the place of ours.
+    """Merge two branches of a lock, as git asks for it; the result replaces ours.
 
     The base is not asked for: the two locks have their versions up to it in common.
     """
@@ -81,7 +80,7 @@ def _read(path: Path, report: Report) -> Lock | None:
 
 
 def _advice(choice: Choice, path: Path, name: str) -> str:
-    """What to do where the manifest is to say something else than the lock."""
+    """Return what to do where the manifest is to say something else than the lock."""
     if choice.id is None:
         return "check that the manifest is as you want it, then lock it"
     # Git's driver merges files under names of its own.
@@ -99,7 +98,7 @@ def _advice(choice: Choice, path: Path, name: str) -> str:
 
 
 def _settle(path: Path, name: str, ours: Lock, theirs: Lock, report: Report) -> bool:
-    merged = merge(ours, theirs, words_of)
+    merged = merge(ours, theirs)
     for choice in merged.choices:
         report.add(MERGE_CHOICE, choice.text, file=name, help=_advice(choice, path, name))
     try:

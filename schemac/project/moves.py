@@ -79,7 +79,7 @@ class _Following:
         self._news, self._files = self._today(unpaired.files, unpaired.added)
 
     def _today(self, files: Sequence[ManifestFile], names: Collection[str]) -> tuple[Sides, dict[str, Path]]:
-        """These datasets as they are now, and the manifests that they stand in."""
+        """Return these datasets as they are now, and the manifests that they stand in."""
         sides, places = Sides(), dict[str, Path]()
         for file in files if names else ():
             if not _may_have(content_of(file.path), file.path, names):
@@ -92,7 +92,7 @@ class _Following:
         return sides, places
 
     def _then(self, path: Path, report: Report | None = None) -> Sides:
-        """The datasets of a manifest of the other side."""
+        """Return the datasets of a manifest of the other side."""
         if path not in self._sides:
             found = Report() if report is None else report
             self._sides[path] = sides_before(self._before, path, self._project, found)
@@ -169,7 +169,7 @@ class _Following:
         return list(reversed(unique.values()))
 
     def gone(self) -> None:
-        """What was in manifests that are gone, and is nowhere now."""
+        """Report what was in manifests that are gone, and is nowhere now."""
         paths = [*self._before.gone, *self._gone_with_folders()]
         self._before.load(paths)
         sides: Sides = {}
@@ -199,7 +199,7 @@ class _Following:
         return name in self._then(path)
 
     def _gone_with_folders(self) -> Iterator[Path]:
-        """What was in the folders that were renamed to those that are compared."""
+        """Yield what was in the folders that were renamed to those that are compared."""
         for today, then in self._origins.items():
             for folder in self._unpaired.folders:
                 old = _renamed(folder.resolve(), today.resolve(), then)
@@ -246,7 +246,7 @@ class _Following:
 
 
 def _renamed(folder: Path, today: Path, then: Path) -> Path | None:
-    """What a folder was called where a manifest kept its place below it."""
+    """Return what a folder was called where a manifest kept its place below it."""
     if not today.is_relative_to(folder):
         return None
     inside = today.relative_to(folder).parts

@@ -12,14 +12,11 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from schemac.evolution.side import Pair
+from schemac.identity.lock_lines import present_names
 from schemac.source.text import SourceText
 
 _FIELDS = re.compile(r"^ *fields:[ ]*(?:#.*)?$", re.MULTILINE)
 _ITEM = re.compile(r"\n(?:[ ]*(?:#.*)?\n)*(?P<indent> *)-(?=[ \n])")
-_PRESENT = re.compile(
-    rb'^field (\d+) v\d+-(?: in (\d+))?(?: at [0-9.]+)? lance \S+ paimon \S+ ("(?:[^"\\]|\\.)*"|\S+)',
-    re.MULTILINE,
-)
 _UNSURE = ("&", "*", "!", "%", "\t", "\r", "<<", "\n---", "\n...")
 """What may give a piece of text another meaning elsewhere: anchors, tags, several documents."""
 
@@ -54,12 +51,8 @@ def keep_names(before: bytes | None, today: bytes | None) -> bool:
         return True
     if before.count(b"\ndataset ") != 1 or today.count(b"\ndataset ") != 1 or b"\n<<<<<<<" in today:
         return False
-    return _present(before) <= _present(today)
-
-
-def _present(lock: bytes) -> set[tuple[bytes, bytes, bytes]]:
-    """Id, parent and name of the fields of its newest version."""
-    return set(_PRESENT.findall(lock))
+    olds, news = (present_names(lock.decode("utf-8", "replace")) for lock in (before, today))
+    return olds is not None and news is not None and olds <= news
 
 
 class _Piece(NamedTuple):
@@ -69,7 +62,7 @@ class _Piece(NamedTuple):
 
 
 def parts_of(before: SourceText, today: SourceText) -> Parts | None:
-    """The parts that differ; None where the texts are not plain enough to tell, or have nothing in common."""
+    """Return the parts that differ; None where the texts are not plain enough to tell, or have nothing in common."""
     olds, news = _pieces(before.content), _pieces(today.content)
     old_texts, new_texts = [piece.text for piece in olds], [piece.text for piece in news]
     in_old, in_new = set(old_texts), set(new_texts)
@@ -83,7 +76,7 @@ def parts_of(before: SourceText, today: SourceText) -> Parts | None:
 
 
 def _without(source: SourceText, pieces: list[_Piece], blank: frozenset[str]) -> tuple[SourceText, list[int]]:
-    """The text without these pieces, and how many of them stood before each that is left."""
+    """Return the text without these pieces, and how many of them stood before each that is left."""
     parts: list[str] = []
     places: list[int] = []
     written = count = 0
@@ -98,7 +91,7 @@ def _without(source: SourceText, pieces: list[_Piece], blank: frozenset[str]) ->
 
 
 def _pieces(text: str) -> list[_Piece]:
-    """The items of the first list of fields; none where the text is not plain enough."""
+    """Return the items of the first list of fields; none where the text is not plain enough."""
     first = _FIELDS.search(text)
     item = _ITEM.match(text, first.end()) if first is not None else None
     if item is None or text.startswith("---") or any(mark in text for mark in _UNSURE):
@@ -117,5 +110,5 @@ def _pieces(text: str) -> list[_Piece]:
 
 @cache
 def _lines_up_to(depth: int) -> re.Pattern[str]:
-    """The first character of every line that is not deeper, apart from comments."""
+    """Return the first character of every line that is not deeper, apart from comments."""
     return re.compile(rf"^ {{0,{depth - 1}}}[^ #\n]", re.MULTILINE)

@@ -32,7 +32,7 @@ from schemac.source.text import read_file, read_text
 
 
 def sides_of_file(file: CompiledFile, report: Report) -> Sides:
-    """The datasets of a manifest as it is now."""
+    """Return the datasets of a manifest as it is now."""
     held = open_lock(file.file.path, file.file.name, report)
     lock = held.lock if held is not None else None
     return {dataset.name: side_of(dataset, file.file.name, lock) for dataset in file.datasets}
@@ -67,7 +67,7 @@ def _versions(locked: LockedDataset) -> str:
 
 
 def lock_number(against: str, report: Report) -> int | None:
-    """The N of `lock:N`; None for `lock`, and after saying what is wrong."""
+    """Return the N of `lock:N`; None for `lock`, and after saying what is wrong."""
     _, colon, text = against.partition(":")
     if not colon:
         return None
@@ -84,7 +84,7 @@ def lock_number(against: str, report: Report) -> int | None:
 def read_folder(
     folder: str, files: Sequence[ManifestFile], folders: Sequence[Path], project: Project, report: Report
 ) -> Before:
-    """The manifests of another folder; those at the same place below it are compared first."""
+    """Return the manifests of another folder; those at the same place below it are compared first."""
     out = project.folder / project.configuration.out
     others = {file.path.resolve(): file for file in find_manifests([folder], Path.cwd(), out, report)}
     contents: dict[Path, bytes] = {}
@@ -116,7 +116,7 @@ def _take(file: ManifestFile, path: Path, contents: dict[Path, bytes], names: di
 
 
 def content_of(path: Path) -> bytes | None:
-    """The bytes of a file; None where there is none to be read."""
+    """Return the bytes of a file; None where there is none to be read."""
     try:
         return read_file(path)
     except OSError:
@@ -124,7 +124,7 @@ def content_of(path: Path) -> bytes | None:
 
 
 def find_path(given: str, report: Report) -> Path | None:
-    """The path that a reference names; None after saying that there is nothing."""
+    """Return the path that a reference names; None after saying that there is nothing."""
     path = Path(given)
     if given and os.path.exists(path):
         return path
@@ -140,7 +140,7 @@ def find_path(given: str, report: Report) -> Path | None:
 
 
 def manifest_sides(given: str, project: Project, report: Report) -> Sides:
-    """The datasets of another manifest."""
+    """Return the datasets of another manifest."""
     sides: Sides = {}
     for file in find_manifests([given], Path.cwd(), project.folder / project.configuration.out, report):
         sides.update(_manifest_sides(file, project, report))
@@ -161,7 +161,7 @@ def _manifest_sides(file: ManifestFile, project: Project, report: Report) -> Sid
 
 
 def artifact_sides(folder: Path, report: Report) -> Sides:
-    """The datasets of a build, as its Arrow artifacts tell them."""
+    """Return the datasets of a build, as its Arrow artifacts tell them."""
     # Imported here for start-up time: artifacts are rarely compared with.
     import pyarrow as pa
 

@@ -14,7 +14,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from schemac.attributes import paimon
-from schemac.engines.lance.view import words_of
 from schemac.identity.freeze import freeze, identify
 from schemac.identity.lock import Lock
 from schemac.logical.dataset import LogicalDataset
@@ -117,7 +116,7 @@ def rename(
         return None
     lock = held.lock
     if locked.newest is not None:
-        found = identify(after, locked, words_of, renamed={goal.title: slot.title})
+        found = identify(after, locked, renamed={goal.title: slot.title})
         lock = lock.with_dataset(freeze(after, locked, found))
     if not _write(file, text, held, lock, report):
         return None
@@ -126,7 +125,7 @@ def rename(
 
 
 def pipeline_hints(file: CompiledFile, dataset: LogicalDataset, old: str, new: str) -> Iterator[str]:
-    """What to look at in pipelines beside a manifest, after a column has got another name."""
+    """Yield what to look at in pipelines beside a manifest, after a column has got another name."""
     if old not in {str(slot.segment) for slot in dataset.columns}:
         return
     manifest = file.file.path.resolve()
@@ -142,7 +141,7 @@ def pipeline_hints(file: CompiledFile, dataset: LogicalDataset, old: str, new: s
 
 
 def _pipeline(path: Any) -> dict[str, Any] | None:
-    """A pipeline file's content; None for every other file."""
+    """Return a pipeline file's content; None for every other file."""
     try:
         content = read_file(path, 1 << 20)[: 1 << 20].decode("utf-8-sig")
     except (OSError, UnicodeDecodeError):
@@ -206,7 +205,7 @@ def _above(slot: Slot | None) -> Iterator[Slot]:
 
 
 def _steps(path: str) -> list[str] | None:
-    """The names of a dotted path; those with dots or backticks stand in backticks."""
+    """Return the names of a dotted path; those with dots or backticks stand in backticks."""
     steps: list[str] = []
     at = 0
     while (match := _STEP.match(path, at)) is not None:
@@ -235,7 +234,7 @@ def _refuse(dataset: LogicalDataset, slot: Slot, message: str, report: Report) -
 
 
 def _edited_text(dataset: LogicalDataset, slot: Slot, goal: _Goal) -> str:
-    """The manifest after the edit; raises where the text is not written so that a move is a matter of lines."""
+    """Return the manifest after the edit; raises where the text is not written so that a move is a matter of lines."""
     assert dataset.origins.source is not None, "a manifest on disk has a text"
     text = dataset.origins.source.content
     edits = list(_edits(dataset, slot, goal))
@@ -259,7 +258,7 @@ def _block(dataset: LogicalDataset, place: TreePath) -> Block:
 
 
 def _last_block(dataset: LogicalDataset, parent: Slot | None) -> Block:
-    """The last field of the list that a moved one goes to."""
+    """Return the last field of the list that a moved one goes to."""
     place: TreePath = (*parent.type_at, "fields") if parent is not None else ("fields",)
     siblings = parent.children if parent is not None else dataset.columns
     where = parent.title if parent is not None else "the columns"
@@ -272,7 +271,7 @@ def _last_block(dataset: LogicalDataset, parent: Slot | None) -> Block:
 
 
 def _edits(dataset: LogicalDataset, slot: Slot, goal: _Goal) -> Iterator[Edit]:
-    """The name, and for a column every attribute of the schema that speaks of it."""
+    """Yield the name, and for a column every attribute of the schema that speaks of it."""
     old, new = str(slot.segment), goal.name
     if old != new:
         yield _edit(dataset, (*slot.declared_at, "name"), new)
@@ -323,7 +322,7 @@ def _checked(
     project: Project,
     report: Report,
 ) -> LogicalDataset | None:
-    """The dataset of the edited manifest, if it passes the checks and says what it should."""
+    """Return the dataset of the edited manifest, if it passes the checks and says what it should."""
     slot, goal = change
     found = Report()
     datasets = check_source(SourceText(text, file.file.name), project, found)
@@ -355,13 +354,13 @@ def _fields_of(dataset: LogicalDataset) -> Fields:
 
 
 def _field(slot: Slot) -> list[Any]:
-    """A slot as plain values, to be compared; what is inside it comes last."""
+    """Return a slot as plain values, to be compared; what is inside it comes last."""
     own = slot.type.model_dump(exclude={"extra", "fields", "item_type", "key_type", "value_type"})
     return [slot.segment, own, slot.is_nullable, dict(slot.extra), [_field(child) for child in slot.children]]
 
 
 def _fields_after(dataset: LogicalDataset, slot: Slot, goal: _Goal) -> Fields:
-    """The fields as they are to be."""
+    """Return the fields as they are to be."""
     fields = _fields_of(dataset)
 
     def at(parent: Slot | None) -> Fields:
@@ -381,7 +380,7 @@ def _fields_after(dataset: LogicalDataset, slot: Slot, goal: _Goal) -> Fields:
 
 
 def _write(file: CompiledFile, text: str, held: LockFile, lock: Lock, report: Report) -> bool:
-    """The lock first, for it may be refused; if the manifest then cannot be written, the lock is as it was."""
+    """Write the lock first, for it may be refused; if the manifest then cannot be written, the lock is as it was."""
     path, name = file.file.path, file.file.name
     try:
         now = read_file(path)

@@ -73,7 +73,7 @@ class _Search:
         return [path for one in folders for path in self._in(one)]
 
     def _in(self, folder: Path) -> list[Path]:
-        """The locks of one folder, looked for once."""
+        """Return the locks of one folder, looked for once."""
         found = self._in_folders.get(folder)
         if found is None:
             found = self._in_folders[folder] = sorted(folder.glob("*.lock"))
@@ -119,7 +119,7 @@ def _add(
 
 
 def _read(path: Path) -> Lock | None:
-    """A lock; None where the file is none, or cannot be read, which is told elsewhere."""
+    """Return a lock; None where the file is none, or cannot be read, which is told elsewhere."""
     try:
         content = read_file(path)
     except OSError:
@@ -130,7 +130,7 @@ def _read(path: Path) -> Lock | None:
 
 
 def _manifests(lock: Path) -> list[Path]:
-    """The manifests that a lock lies beside."""
+    """Return the manifests that a lock lies beside."""
     return [path for suffix in _SUFFIXES if (path := lock.with_suffix(suffix)).exists()]
 
 

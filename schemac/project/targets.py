@@ -19,6 +19,7 @@ from schemac.artifacts.emission import (
     Target,
     default_targets,
     load_target,
+    target_names,
 )
 from schemac.attributes.own import TARGETS_OF
 from schemac.attributes.registry import domain_of
@@ -26,7 +27,7 @@ from schemac.logical.dataset import LogicalDataset
 from schemac.logical.slots import preorder
 from schemac.project.options import Options
 from schemac.project.workers import cores, share
-from schemac.registry.installed import engine
+from schemac.registry.installed import engine, engines
 from schemac.source.diagnostic import Diagnostic, Severity
 from schemac.source.report import Report
 
@@ -44,8 +45,7 @@ def emit_targets(
     compilation: Compilation, options: Options, report: Report, *, is_large: bool = False
 ) -> Emitted:
     """Emit a lowered dataset for all its targets; `is_large` shares them between processes."""
-    wanted = TARGETS_OF.read(compilation.dataset.schema.extra) or options.targets
-    names = [name for name in options.targets if name in wanted]
+    names = engines_of(compilation.dataset, options.targets, is_named=bool(options.asked_for))
     groups = [names[number :: cores()] for number in range(min(cores(), len(names)))] if is_large else [names]
     artifacts: list[Artifact] = []
     losses: list[Loss] = []
@@ -102,16 +102,33 @@ def _is_wanted(target: Target, dataset: LogicalDataset, options: Options) -> boo
 
 
 def _asked_for(dataset: LogicalDataset, options: Options) -> frozenset[str]:
-    """The engines that the schema names, or else the run or the project."""
+    """Return the engines that the schema names, or else the run or the project."""
     return frozenset(TARGETS_OF.read(dataset.schema.extra) or options.asked_for)
+
+
+def engines_of(dataset: LogicalDataset, targets: Sequence[str], *, is_named: bool) -> list[str]:
+    """Return the engines that a dataset is for, of those that a run or a project has.
+
+    Where nobody named these, an engine that is none of the defaults joins them for a dataset that names it or has an
+    attribute of its domain.
+    """
+    built_for = TARGETS_OF.read(dataset.schema.extra)
+    found = set(targets)
+    if not is_named:
+        others = [e for e in engines() if not e.is_default]
+        found |= {e.name for e in others if e.name in (built_for or ()) or _has_attribute(e.domain, dataset)}
+    return [n for n in target_names() if n in found and (built_for is None or n in built_for)]
 
 
 def speaks_of(domain: str, dataset: LogicalDataset) -> bool:
     """Whether a schema names its engines, or has an attribute of this one's domain."""
-    extra = dataset.schema.extra
-    return TARGETS_OF.key in extra or any(
+    return TARGETS_OF.key in dataset.schema.extra or _has_attribute(domain, dataset)
+
+
+def _has_attribute(domain: str, dataset: LogicalDataset) -> bool:
+    return any(
         domain_of(key) == domain
-        for attributes in (extra, *(slot.extra for slot in preorder(dataset.columns)))
+        for attributes in (dataset.schema.extra, *(slot.extra for slot in preorder(dataset.columns)))
         for key in attributes
     )
 

@@ -23,7 +23,7 @@ class Outcome(Generic[T]):
     error: Exception | None = None
 
     def value(self) -> T:
-        """The result; raises what the task raised."""
+        """Return the result; raises what the task raised."""
         if self.error is not None:
             raise self.error
         return cast("T", self.result)
@@ -38,7 +38,7 @@ def cores() -> int:
 
 
 def share(tasks: Sequence[Callable[[], T]]) -> list[T]:
-    """The results of all tasks, the first one's made here and each of the others' in a process of its own.
+    """Return the results of all tasks, the first one's made here and each of the others' in a process of its own.
 
     A task that raises does so here; a process that dies is an OSError.
     """
@@ -55,7 +55,7 @@ def share(tasks: Sequence[Callable[[], T]]) -> list[T]:
 
 
 def _start(task: Callable[[], T]) -> tuple[int, int]:
-    """A child at work on a task, and the end of the pipe that its result comes out of."""
+    """Return a child at work on a task, and the end of the pipe that its result comes out of."""
     # Imported here for start-up time: small runs have no workers.
     import pickle
 

@@ -67,6 +67,8 @@ class Engine:
     """Sorts the engines wherever they are listed."""
     artifacts: str = ""
     """A `Target` (`schemac.artifacts.emission`): the files that `build` writes, and what they cannot express."""
+    numbering: str = ""
+    """A `Numbering` (`schemac.identity.numbering`): numbers of its own for fields, which the lock keeps."""
     judge: str = ""
     """A `Judge` (`schemac.evolution.judge`): what a change means for data that is there."""
     tables: str = ""
@@ -103,12 +105,12 @@ class Capability(Generic[T]):
         return found
 
     def names(self, engines: Iterable[Engine]) -> tuple[str, ...]:
-        """The names of those engines that have it, in their order."""
+        """Return the names of those engines that have it, in their order."""
         return tuple(engine.name for engine in engines if self.is_of(engine))
 
 
 def load(reference: str) -> object:
-    """What stands at `module:NAME`."""
+    """Return what stands at `module:NAME`."""
     module, _, name = reference.partition(":")
     found: object = getattr(import_module(module), name)
     return found

@@ -37,7 +37,7 @@ def engines() -> tuple[Engine, ...]:
 
 @cache
 def engine(name: str) -> Engine:
-    """The engine of a name. Raises KeyError where there is none."""
+    """Return the engine of a name. Raises KeyError where there is none."""
     return {engine.name: engine for engine in engines()}[name]
 
 

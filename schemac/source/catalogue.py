@@ -161,6 +161,12 @@ PAIMON_RELEASE = Code(
 )
 PAIMON_LOSS = Code("SC576", "paimon-loss", _NOTE, "something that Paimon does not keep")
 
+ICEBERG_TYPE = Code("SC581", "iceberg-type", _ERROR, "a type that Iceberg cannot hold")
+ICEBERG_NAME = Code("SC582", "iceberg-name", _ERROR, "names that Iceberg cannot tell apart")
+ICEBERG_KEY = Code("SC583", "iceberg-key", _ERROR, "a field that cannot identify rows in Iceberg")
+ICEBERG_DEFAULT = Code("SC584", "iceberg-default", _ERROR, "a default value that Iceberg cannot have")
+ICEBERG_LOSS = Code("SC585", "iceberg-loss", _NOTE, "something that Iceberg does not keep")
+
 STALE_ARTIFACT = Code(
     "SC541", "stale-artifact", _ERROR, "an artifact that differs from what the manifest compiles to"
 )
@@ -250,6 +256,7 @@ EXECUTOR_LOST = Code("SC677", "executor-lost", _ERROR, "an executor that Spark l
 SESSION_STOPPED = Code("SC678", "session-stopped", _ERROR, "a Spark session that was stopped during the run")
 JAVA_GONE = Code("SC679", "java-gone", _ERROR, "a Java process of Spark that is gone")
 RUN_CANCELLED = Code("SC680", "run-cancelled", _ERROR, "a run that was cancelled in Spark")
+UNKNOWN_JAVA_ZONE = Code("SC682", "unknown-zone", _ERROR, "a time zone that the Java of Spark does not know")
 MISSING_PACKAGE = Code(
     "SC681", "missing-package", _ERROR, "a Python package of the pipeline that is not installed"
 )

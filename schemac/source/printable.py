@@ -15,7 +15,7 @@ _SHORT = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
 
 
 def printable(text: str, *, keep: str = "") -> str:
-    """The text without anything that a terminal obeys; `keep` may hold `\\n` and `\\t`."""
+    """Return the text without anything that a terminal obeys; `keep` may hold `\\n` and `\\t`."""
     if text.isprintable():
         return text
     return _UNSAFE.sub(lambda found: found[0] if found[0] in keep else escape(found[0]), text)
@@ -33,7 +33,7 @@ def _json_escape(character: str) -> str:
 
 
 def pictured(text: str) -> str:
-    """The same with one character for each, so that columns stay: for an excerpt above its underline."""
+    """Return the same with one character for each, so that columns stay: for an excerpt above its underline."""
     if text.isprintable():
         return text
     return _UNSAFE.sub(lambda found: _picture(found[0]), text)

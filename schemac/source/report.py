@@ -62,7 +62,7 @@ class Report:
 
 
 def label(message: str, source: "SourceText", span: Span) -> Label:
-    """A secondary place in a source text."""
+    """Return a secondary place in a source text."""
     at = _place(source, span)
     return Label(message, source.name, *at, excerpt=source.line(at[0]))
 

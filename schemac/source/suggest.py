@@ -10,7 +10,7 @@ from functools import lru_cache
 
 
 def closest(word: str, candidates: Iterable[str], synonyms: Mapping[str, str] | None = None) -> str | None:
-    """The candidate most like a word, or None where nothing is near enough.
+    """Return the candidate most like a word, or None where nothing is near enough.
 
     `synonyms` maps folded foreign words, such as `bigint`, to the word of this language.
     """
@@ -76,12 +76,12 @@ def _slips(a: str, b: str) -> float:
 
 
 def fold(word: str) -> str:
-    """A word without case and punctuation."""
+    """Return a word without case and punctuation."""
     return "".join(c for c in word.lower() if c.isalnum())
 
 
 def shortened(text: str, length: int = 60) -> str:
-    """A text that a message can hold."""
+    """Return a text that a message can hold."""
     return text if len(text) <= length else f"{text[: length - 1]}…"
 
 
@@ -92,5 +92,5 @@ def one_of(words: Iterable[str]) -> str:
 
 
 def with_article(kind: str) -> str:
-    """A kind as a noun in a sentence: an Int32, a UInt8."""
+    """Return a kind as a noun in a sentence: an Int32, a UInt8."""
     return f"{'an' if kind[0] in 'AEIO' else 'a'} {kind}"

@@ -49,7 +49,7 @@ class SourceText:
         return Position(line + 1, offset - self._line_starts[line] + 1)
 
     def line(self, number: int) -> str:
-        """The text of a one-based line without its line end; empty past the last line."""
+        """Return the text of a one-based line without its line end; empty past the last line."""
         if not 1 <= number <= len(self._line_starts):
             return ""
         line = self._lines.get(number)
@@ -61,7 +61,7 @@ class SourceText:
         return line
 
     def excerpt(self, span: Span) -> str:
-        """The author's own words at a span."""
+        """Return the author's own words at a span."""
         return self.content[span.start : span.end]
 
     def __repr__(self) -> str:
@@ -69,7 +69,7 @@ class SourceText:
 
 
 def read_file(path: Path, limit: int | None = None) -> bytes:
-    """The content of a file, up to one byte more than a limit. Raises OSError, also for what may have no end.
+    """Return the content of a file, up to one byte more than a limit. Raises OSError, also for what may have no end.
 
     A pipe or a device is read only where it is open already, as `/dev/stdin` or the `/dev/fd/63` of a shell.
     """
@@ -100,7 +100,7 @@ def reason_of(error: OSError | UnicodeDecodeError) -> str:
 
 
 def read_text(path: Path, name: str, report: Report) -> SourceText | None:
-    """The text of a file, or None after saying why it cannot be read."""
+    """Return the text of a file, or None after saying why it cannot be read."""
     try:
         content = read_file(path, MAX_BYTES)
     except OSError as error:

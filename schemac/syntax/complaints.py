@@ -103,7 +103,7 @@ def complaints(
 
 
 def sort_of(value: Any) -> str:
-    """What a value is, in an author's words."""
+    """Return what a value is, in an author's words."""
     if value is None:
         return "nothing"
     if isinstance(value, bool):
@@ -152,7 +152,7 @@ def _complaint(error: Any, model: Any, value: Any, words: Vocabulary) -> Complai
 
 
 def _name_of(error: Any, path: TreePath, model: Any, words: Vocabulary) -> str:
-    """What a message calls the culprit: its key, or what it is meant to be."""
+    """Return what a message calls the culprit: its key, or what it is meant to be."""
     if path and isinstance(path[-1], str):
         return f"`{path[-1]}`"
     meant = _model_at(model, error["loc"])
@@ -249,7 +249,7 @@ def _is_nested(path: TreePath) -> bool:
 
 
 def _choice_help(written: Any, is_nested: bool, words: Vocabulary) -> str | None:
-    """What to write for a choice between a type and null, as Avro has it."""
+    """Return what to write for a choice between a type and null, as Avro has it."""
     others = [word for word in written if word not in (None, "null")] if isinstance(written, list) else []
     if len(others) != 1 or len(written) != 2:
         return None
@@ -258,7 +258,7 @@ def _choice_help(written: Any, is_nested: bool, words: Vocabulary) -> str | None
 
 
 def _kind_help(given: Mapping[str, Any], candidates: list[str], is_nested: bool, words: Vocabulary) -> str:
-    """What to write for a type: a slip of the pen mended, or the words of another system put into ours."""
+    """Return what to write for a type: a slip of the pen mended, or the words of another system put into ours."""
     written = given["kind"]
     near = closest(written, candidates, words.kinds)
     # Only the kind is wrong where properties stand beside it.
@@ -269,7 +269,7 @@ def _kind_help(given: Mapping[str, Any], candidates: list[str], is_nested: bool,
 
 
 def _without_tags(loc: tuple[int | str, ...], value: Any) -> TreePath:
-    """A location as a path in the value: a segment that is no key there was the tag of a union."""
+    """Return a location as a path in the value: a segment that is no key there was the tag of a union."""
     path: list[str | int] = []
     for position, segment in enumerate(loc):
         is_last = position == len(loc) - 1
@@ -289,7 +289,7 @@ def _at(value: Any, path: TreePath) -> Any:
 
 
 def _model_at(model: Any, loc: tuple[int | str, ...]) -> type[BaseModel] | None:
-    """The model that a location leads to, through lists and unions."""
+    """Return the model that a location leads to, through lists and unions."""
     candidates = _models_in(model)
     for segment in loc:
         if isinstance(segment, int):
@@ -311,7 +311,7 @@ def _models_in(annotation: Any) -> list[type[BaseModel]]:
 
 
 def _choices(error: Any, model: Any) -> list[str]:
-    """The words of a Literal, from the model itself: pydantic's message joins them into one text."""
+    """Return the words of a Literal, from the model itself: pydantic's message joins them into one text."""
     owner = _model_at(model, error["loc"][:-1])
     if owner is None:
         return []

@@ -71,7 +71,7 @@ class Composed(NamedTuple):
 def compose(
     source: SourceText, report: Report, event_source: EventSource = fast_events, *, content: str | None = None
 ) -> Composed:
-    """The values of all documents in a text, as far as it can be read.
+    """Return the values of all documents in a text, as far as it can be read.
 
     `content` is what is read in its place, with every node where the text has it.
     """

@@ -46,7 +46,7 @@ class Stream:
         return events(self.content, self.event_source)
 
     def mark(self, index: int) -> "_Mark":
-        """The mark of one document, which could be composed, as could all before it."""
+        """Return the mark of one document, which could be composed, as could all before it."""
         while len(self._found) <= index:
             if next(self._events).__class__ is DocumentStartEvent:
                 self._found.append(_mark(next(self._events), self._events, {}))
@@ -91,7 +91,7 @@ class Document:
         return mark, len(path)
 
     def _search(self, path: TreePath) -> "_Mark | None":
-        """The mark of one value; None where it is not there, or stands behind an alias."""
+        """Return the mark of one value; None where it is not there, or stands behind an alias."""
         if self._index or "&" in self._stream.content:
             return None
         iterator = events(self._stream.content, self._stream.event_source)

@@ -36,7 +36,7 @@ _LINE_ENDS_OF_1_1 = ("\x85", "\u2028", "\u2029")
 
 
 def fast_events(text: str) -> Callable[[], Any]:
-    """The quickest source there is for this text."""
+    """Return the quickest source there is for this text."""
     if CParser is None or (not text.isascii() and any(character in text for character in _LINE_ENDS_OF_1_1)):
         return pure_events(text)
     next_event: Callable[[], Any] = CParser(text).get_event
@@ -44,7 +44,7 @@ def fast_events(text: str) -> Callable[[], Any]:
 
 
 def pure_events(text: str) -> Callable[[], Any]:
-    """The source that is written in Python and reads YAML 1.2."""
+    """Return the source that is written in Python and reads YAML 1.2."""
     # Imported here for start-up time: hardly any text needs the pure parser.
     from ruamel.yaml import YAML
 

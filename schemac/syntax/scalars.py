@@ -28,7 +28,7 @@ _LONGEST_INTEGER = 400
 
 
 def resolve(text: str) -> Scalar:
-    """The value of an unquoted, untagged scalar."""
+    """Return the value of an unquoted, untagged scalar."""
     if text in _WORDS:
         return _WORDS[text]
     if text[0] not in _NUMBER_STARTS or len(text) > _LONGEST_INTEGER:

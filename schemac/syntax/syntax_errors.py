@@ -111,7 +111,7 @@ _COMPLAINTS: tuple[tuple[Callable[[str, str], bool], _Words], ...] = (
 
 
 def report_syntax_error(error: YAMLError, source: SourceText, report: Report) -> None:
-    """The parser's complaint at its place; a tab gets its own code, for that is what most of them are."""
+    """Report the parser's complaint at its place; a tab gets its own code, for that is what most of them are."""
     context, problem = str(getattr(error, "context", "") or ""), str(getattr(error, "problem", "") or error)
     if _offset(error, at_opening=False) >= len(source.content.rstrip()):
         problem += _AT_END

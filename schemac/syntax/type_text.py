@@ -69,7 +69,7 @@ class ColumnText:
 
 
 def read_type(text: str) -> TypeText | None:
-    """What a text says, in any notation; None where it is no type."""
+    """Return what a text says, in any notation; None where it is no type."""
     reader = TypeReader(type_words(text), text, is_spark=False)
     try:
         found = reader.type()
@@ -101,7 +101,7 @@ class TypeReader(Cursor):
         return found
 
     def column(self) -> ColumnText:
-        """A name, a type and options."""
+        """Return a name, a type and options."""
         if not self._is_spark and self._is(":", 1) and self._word().isdigit():
             self._at += 2  # Iceberg's `1: name: required int`
         name = self._next().text if not self._is_spark and self._is_string() else self._name()
@@ -134,12 +134,12 @@ class TypeReader(Cursor):
         return replace(column, others=(*column.others, self._excerpt(start)))
 
     def characteristics(self) -> None:
-        """What follows a constraint: whether it is enforced, and whether the optimizer relies on it."""
+        """Read what follows a constraint: whether it is enforced, and whether the optimizer relies on it."""
         while any(self._takes(*words) for words in _CHARACTERISTICS):
             pass
 
     def type(self) -> TypeText:
-        """A type with everything that belongs to it."""
+        """Return a type with everything that belongs to it."""
         self._depth += 1
         if self._depth > _DEEPEST:
             raise self._wrong(f"types are nested deeper than {_DEEPEST} levels")
@@ -182,7 +182,7 @@ class TypeReader(Cursor):
         return members
 
     def _words_after(self, word: str) -> str:
-        """A head with the further words that it may have: zones, the units of an interval, a collation."""
+        """Return a head with the further words that it may have: zones, the units of an interval, a collation."""
         lower = word.lower()
         if lower == "interval" and self._word() in _UNITS:
             text = f"interval {self._next().text.lower()}"
@@ -230,7 +230,7 @@ class TypeReader(Cursor):
         return TypeText("[]", tuple(parts), "]")
 
     def _suffixed(self, found: TypeText) -> TypeText:
-        """A type with the brackets, words and marks behind it."""
+        """Return a type with the brackets, words and marks behind it."""
         while not self._ends():
             if self._word() in _SUFFIXES:
                 found = replace(found, head=f"{found.head} {self._next().text.lower()}")
@@ -278,7 +278,7 @@ class TypeReader(Cursor):
         return replace(found, arguments=tuple(arguments), bracket=opening)
 
     def _argument(self) -> ColumnText:
-        """A type, or one behind its name: `item: int32`, `tz=UTC`."""
+        """Return a type, or one behind its name: `item: int32`, `tz=UTC`."""
         name = ""
         if self._is(":", 1) or self._is("=", 1):
             name = self._next().text

@@ -35,7 +35,7 @@ _TOKEN = re.compile(
 
 
 def type_words(text: str) -> list[Word]:
-    """The words of a type's text, in any notation."""
+    """Return the words of a type's text, in any notation."""
     words: list[Word] = []
     for match in _TOKEN.finditer(text):
         quoted = match["quoted"]
@@ -94,7 +94,7 @@ class Cursor:
         return self._next().text
 
     def _string(self) -> str:
-        """A text; Spark takes several in a row for one."""
+        """Return a text; Spark takes several in a row for one."""
         if not self._is_string():
             raise self._wrong("a text in quotes is expected here")
         text = self._next().text
@@ -103,7 +103,7 @@ class Cursor:
         return text
 
     def _value(self) -> str:
-        """A text, a name, a number or a truth, as text."""
+        """Return a text, a name, a number or a truth, as text."""
         sign = "-" if self._takes("-") else ""
         if self._ends() or self._is_mark():
             raise self._wrong("a value is expected here")
@@ -119,7 +119,7 @@ class Cursor:
             self._at += 1
 
     def _excerpt(self, start: int) -> str:
-        """The author's words from one on, in one line."""
+        """Return the author's words from one on, in one line."""
         first, last = self._words[start], self._words[self._at - 1]
         return " ".join(self._text[first.start : last.end].split())
 

@@ -13,6 +13,7 @@ import schemac
 from schemac.artifacts.emission import load_target, target_names
 from schemac.attributes.own import TargetName
 from schemac.evolution.judge import JUDGE
+from schemac.identity.numbering import NUMBERING
 from schemac.importers.importer import Importer
 from schemac.kinds.registry import KINDS
 from schemac.logical.model import LogicalType
@@ -72,11 +73,19 @@ def test_find_every_engine_that_has_a_folder() -> None:
 def test_load_what_an_engine_refers_to(engine: Engine) -> None:
     assert load_target(engine.name).name == engine.name
     assert not JUDGE.is_of(engine) or JUDGE.of(engine)
+    assert not NUMBERING.is_of(engine) or NUMBERING.of(engine)
     for format in engine.formats:
         importer = load(format.importer)
         assert isinstance(importer, Importer)
         assert importer.name == format.name
         assert not format.recognizes or callable(load(format.recognizes))
+
+
+@pytest.mark.parametrize("path", sorted((PACKAGE / "identity").glob("*.py")), ids=lambda p: p.name)
+def test_name_no_engine_where_ids_are_kept(path: Path) -> None:
+    text = path.read_text(encoding="utf-8")
+    names = {word for engine in engines() for word in (engine.name, engine.title)} - {"arrow", "Arrow"}
+    assert [name for name in names if re.search(rf"\b{name}\b", text)] == []
 
 
 def test_use_every_code_of_the_catalogue() -> None:

@@ -24,11 +24,11 @@ from hypothesis.stateful import (
 
 from schemac.arrow.lower import lower
 from schemac.engines.lance.artifact import to_message
-from schemac.engines.lance.view import words_of
-from schemac.identity.freeze import Identified, open_version
+from schemac.identity.freeze import Identified
 from schemac.identity.lock import Lock, LockedDataset, State
 from schemac.identity.lockfile import read_lock, write_lock
 from schemac.identity.merge import merge
+from schemac.identity.opening import open_version
 from schemac.logical.dataset import LogicalDataset
 from schemac.logical.path import dotted
 from schemac.logical.slots import Slot
@@ -141,7 +141,9 @@ class Branch:
                 old = before[id].numbers
                 is_touched = node.uid in touched or any(one.uid in touched for one in above)
                 if node.uid in touched:
-                    assert set(numbers.lance).isdisjoint(old.lance), f"{slot.title} is new to Lance"
+                    assert set(numbers.of("lance")).isdisjoint(old.of("lance")), (
+                        f"{slot.title} is new to Lance"
+                    )
                 elif not is_touched and not is_rewritten:
                     assert numbers == old, f"{slot.title} was not touched"
 
@@ -151,21 +153,21 @@ class Branch:
         assert newest is not None
         states = self.lock.states_of(newest.number)
         assert all(state.last is None for state in states)
-        lance = [number for state in states for number in state.numbers.lance]
-        paimon = [state.numbers.paimon for state in states if state.numbers.paimon is not None]
+        lance = [number for state in states for number in state.numbers.of("lance")]
+        paimon = [number for state in states for number in state.numbers.of("paimon")]
         assert len({state.id for state in states}) == len(states)
         assert len(set(lance)) == len(lance)
         assert len(set(paimon)) == len(paimon)
-        assert max(lance, default=-1) <= newest.highest_lance
-        assert max(paimon, default=-1) <= newest.highest_paimon
+        assert max(lance, default=-1) <= newest.highest.of("lance")
+        assert max(paimon, default=-1) <= newest.highest.of("paimon")
         for state in states:
-            for number in state.numbers.lance:
+            for number in state.numbers.of("lance"):
                 assert self.ledger.lance.setdefault(number, state.id) == state.id
-            if state.numbers.paimon is not None:
-                assert self.ledger.paimon.setdefault(state.numbers.paimon, state.id) == state.id
-            assert (state.numbers.paimon is not None) == isinstance(state.shape.segment, str)
-        assert max(self.ledger.lance, default=-1) <= newest.highest_lance
-        assert max(self.ledger.paimon, default=-1) <= newest.highest_paimon
+            for number in state.numbers.of("paimon"):
+                assert self.ledger.paimon.setdefault(number, state.id) == state.id
+            assert len(state.numbers.of("paimon")) == isinstance(state.shape.segment, str)
+        assert max(self.ledger.lance, default=-1) <= newest.highest.of("lance")
+        assert max(self.ledger.paimon, default=-1) <= newest.highest.of("paimon")
         self.check_rebuilt(newest.number)
         # The oldest and one between, for all of them at each step would take ever longer.
         self.check_rebuilt(1 + newest.number // 2)
@@ -461,9 +463,9 @@ class Edits(RuleBasedStateMachine):
 
 def merged_branch(ours: Branch, theirs: Branch) -> Branch:
     """Two branches made one, with all that has to hold of it."""
-    found = merge(Lock((ours.lock,)), Lock((theirs.lock,)), words_of)
+    found = merge(Lock((ours.lock,)), Lock((theirs.lock,)))
     (lock,) = found.lock.datasets
-    again = merge(Lock((ours.lock,)), Lock((theirs.lock,)), words_of)
+    again = merge(Lock((ours.lock,)), Lock((theirs.lock,)))
     assert again == found
     if lock in (ours.lock, theirs.lock):
         return ours if lock is ours.lock else theirs
@@ -477,8 +479,8 @@ def merged_branch(ours: Branch, theirs: Branch) -> Branch:
         if state.id not in was_used:
             # New to us: theirs, by its id or by a new one.
             assert state.id in theirs_now or state.id > max(before.highest_id, other.highest_id)
-    numbers = {number for state in other.states if state.last is None for number in state.numbers.lance}
-    for number in {one for state in present for one in state.numbers.lance} - set(ours.ledger.lance):
+    numbers = {number for state in other.states if state.last is None for number in state.numbers.of("lance")}
+    for number in {one for state in present for one in state.numbers.of("lance")} - set(ours.ledger.lance):
         assert number in numbers or number > max(ours.ledger.lance | theirs.ledger.lance, default=-1)
     assert lock.highest_id >= max(before.highest_id, other.highest_id)
     assert lock.newest is not None
@@ -488,11 +490,12 @@ def merged_branch(ours: Branch, theirs: Branch) -> Branch:
     for number, owner in theirs.ledger.paimon.items():
         merged.ledger.paimon.setdefault(number, -owner)
     for state in present:
-        for number in state.numbers.lance:
+        for number in state.numbers.of("lance"):
             if merged.ledger.lance.get(number, 0) < 0:
                 merged.ledger.lance[number] = state.id
-        if state.numbers.paimon is not None and merged.ledger.paimon.get(state.numbers.paimon, 0) < 0:
-            merged.ledger.paimon[state.numbers.paimon] = state.id
+        for number in state.numbers.of("paimon"):
+            if merged.ledger.paimon.get(number, 0) < 0:
+                merged.ledger.paimon[number] = state.id
     merged.restart()
     merged.check_sound()
     return merged
@@ -544,7 +547,9 @@ def check_first(branch: Branch) -> None:
     for slot in dataset.columns:
         expected[slot] = take()
         below(slot)
-    assert {slot: n.paimon for slot, n in found.numbers.items() if n.paimon is not None} == expected
+    assert {slot: n.of("paimon") for slot, n in found.numbers.items() if n.of("paimon")} == {
+        slot: (id,) for slot, id in expected.items()
+    }
 
 
 SMALL = settings(

@@ -5,7 +5,8 @@ import re
 import pytest
 
 from schemac.identity.lock import Lock
-from schemac.identity.lockfile import HEADER, read_lock, write_lock
+from schemac.identity.lock_lines import HEADER
+from schemac.identity.lockfile import read_lock, write_lock
 from schemac.source.diagnostic import Diagnostic
 from schemac.source.report import Report
 from tests.identity.trees import Model, Node, dataset_of, fields, history, ids, locked, member, struct
@@ -103,10 +104,10 @@ def test_refuse_a_file_of_something_else() -> None:
 
 
 def test_refuse_a_newer_form() -> None:
-    lock, (told,) = found(TEXT.replace("# schemac lock 1:", "# schemac lock 2:"))
+    lock, (told,) = found(TEXT.replace("# schemac lock 2:", "# schemac lock 3:"))
     assert lock is None
     assert (told.code, told.line) == ("SC402", 1)
-    assert "has format 2" in told.message
+    assert "has format 3" in told.message
     assert "newer version of schemac" in told.help
 
 

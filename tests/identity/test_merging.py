@@ -7,11 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from schemac.engines.lance.view import words_of
-from schemac.identity.freeze import open_version
 from schemac.identity.lock import Lock, LockedDataset, paths_of
 from schemac.identity.lockfile import read_lock, write_lock
 from schemac.identity.merge import merge
+from schemac.identity.opening import open_version
 from schemac.logical.dataset import LogicalDataset
 from schemac.source.report import Report
 from tests.identity.commands import environment, schemac
@@ -101,14 +100,14 @@ def check_history(now: LockedDataset, ours: LockedDataset, theirs: LockedDataset
     for version in ours.versions:
         assert version in now.versions
         assert open_version(now, version).logical == open_version(ours, version).logical
-    used = {number: state.id for state in ours.states for number in state.numbers.lance}
+    used = {number: state.id for state in ours.states for number in state.numbers.of("lance")}
     for state in now.states:
-        for number in state.numbers.lance:
+        for number in state.numbers.of("lance"):
             assert used.setdefault(number, state.id) == state.id
     assert now.highest_id >= max(ours.highest_id, theirs.highest_id)
     newest = now.newest
     assert newest is not None
-    assert newest.highest_lance >= max(s.versions[-1].highest_lance for s in (ours, theirs))
+    assert newest.highest.of("lance") >= max(s.versions[-1].highest.of("lance") for s in (ours, theirs))
     assert len(set(paths_of(now.states_of(newest.number)).values())) == len(now.states_of(newest.number))
 
 
@@ -220,7 +219,7 @@ def merged(
     base: LogicalDataset, ours: LogicalDataset, theirs: LogicalDataset
 ) -> tuple[LockedDataset, tuple[str, ...]]:
     first, second = history(base, ours), history(base, theirs)
-    found = merge(Lock((first,)), Lock((second,)), words_of)
+    found = merge(Lock((first,)), Lock((second,)))
     (lock,) = found.lock.datasets
     text = write_lock(found.lock)
     report = Report()
@@ -264,7 +263,7 @@ def test_take_a_rename_of_one_side_and_a_cast_of_the_other() -> None:
         assert ids(lock)["z"] == 1
         assert lance(lock)["z"] == (5,)
         (state,) = [state for state in lock.states if state.id == 1 and state.last is None]
-        assert (state.shape.type, state.numbers.paimon) == ("Int64", 0)
+        assert (state.shape.type, state.numbers.of("paimon")) == ("Int64", (0,))
 
 
 def test_take_attributes_and_nullability_of_both() -> None:
@@ -334,7 +333,7 @@ def test_keep_the_form_that_one_side_gave_a_field_the_other_changed_inside() -> 
 def test_give_an_id_again_to_nobody_that_a_branch_gave_and_dropped() -> None:
     ours = history(BASE, fields(a="Int64", b="Int64", s=struct(x="Int8", y="Int8")))
     theirs = history(BASE, fields(n="Int8", a="Int32", b="Int64", s=struct(x="Int8", y="Int8")), BASE)
-    (lock,) = merge(Lock((ours,)), Lock((theirs,)), words_of).lock.datasets
+    (lock,) = merge(Lock((ours,)), Lock((theirs,))).lock.datasets
     text = write_lock(Lock((lock,)))
     assert " id<=6 " in text
     assert read_lock(text, "d.lock", Report()) == Lock((lock,))
@@ -348,5 +347,5 @@ def test_merge_only_datasets_that_parted() -> None:
     first = Lock((history(one),))
     ours = first.with_dataset(replace(history(other), name="e"))
     theirs = Lock((history(one, fields(a="Int8", c="Int8")),))
-    merged_lock = merge(ours, theirs, words_of).lock
+    merged_lock = merge(ours, theirs).lock
     assert merged_lock == Lock((theirs.datasets[0], ours.datasets[1]))

@@ -9,7 +9,6 @@ from dataclasses import dataclass, field
 from itertools import count
 from typing import Any
 
-from schemac.engines.lance.view import words_of
 from schemac.identity.freeze import Identified, freeze, identify
 from schemac.identity.lock import LockedDataset
 from schemac.logical.dataset import LogicalDataset
@@ -121,7 +120,7 @@ def locked(
 ) -> tuple[LockedDataset, Identified]:
     """The lock with this schema as its newest version."""
     lock = lock or LockedDataset(dataset.name)
-    found = identify(dataset, lock, words_of, renamed=renamed)
+    found = identify(dataset, lock, renamed=renamed)
     return freeze(dataset, lock, found), found
 
 
@@ -144,7 +143,7 @@ def ids(lock: LockedDataset) -> dict[str, int]:
 
 def lance(lock: LockedDataset) -> dict[str, tuple[int, ...]]:
     """The newest version's Lance numbers by path."""
-    by_id = {state.id: state.numbers.lance for state in lock.states if state.last is None}
+    by_id = {state.id: state.numbers.of("lance") for state in lock.states if state.last is None}
     return {path: by_id[id] for path, id in ids(lock).items()}
 
 

@@ -28,18 +28,6 @@ DOCUMENTS: dict[str, tuple[Any, str]] = {
     ),
     "Delta": ({"commitInfo": {"timestamp": 1}}, "a commit of a Delta table's log"),
     "Delta metadata": ({"metaData": {"id": "x", "schemaString": "{}"}}, "a commit of a Delta table's log"),
-    "Iceberg metadata": (
-        {"format-version": 2, "location": "s3://x", "schemas": []},
-        "the metadata of an Iceberg table",
-    ),
-    "Iceberg schema": (
-        {
-            "type": "struct",
-            "schema-id": 0,
-            "fields": [{"id": 1, "name": "a", "required": True, "type": "long"}],
-        },
-        "an Iceberg schema",
-    ),
     "OpenAPI": ({"openapi": "3.1.0", "paths": {}}, "an OpenAPI document"),
     "AsyncAPI": ({"asyncapi": "3.0.0", "channels": {}}, "an AsyncAPI document"),
     "Paimon": (

@@ -10,7 +10,8 @@ import schemac
 from schemac.cli.main import main
 from schemac.engines.paimon.read import read_table_schema
 from schemac.engines.paimon.types import UnreadableError, parse_type
-from schemac.importers.importer import PaimonVersion, detect, import_source
+from schemac.identity.lock import Highest, Numbers
+from schemac.importers.importer import detect, import_source
 from schemac.logical.path import Part
 from schemac.source.report import Report
 
@@ -111,11 +112,15 @@ def test_import_all_versions(folder: Path) -> None:
     write(folder / "t/schema/schema-1", after)
     imported = import_source(Path("t"), None, Report())
     assert imported is not None
-    first, second = imported.history
-    assert isinstance(first, PaimonVersion)
-    assert (first.schema_id, first.highest, first.time_millis) == (0, 4, 7)
-    assert first.ids == {("a",): 1, ("a", Part.ITEM, "z"): 2}
-    assert (second.schema_id, second.highest, second.ids) == (1, 5, {("b",): 1})
+    first, second = imported.versions
+    assert first.data.of("paimon") == {"schemaId": 0, "timeMillis": 7}
+    assert first.highest == Highest.make({"paimon": 4})
+    assert {path: numbers.of("paimon") for path, numbers in first.numbers.items()} == {
+        ("a",): (1,),
+        ("a", Part.ITEM, "z"): (2,),
+    }
+    assert (second.data.of("paimon")["schemaId"], second.highest.of("paimon")) == (1, 5)
+    assert second.numbers == {("b",): Numbers.make({"paimon": (1,)})}
     assert imported.schema == second.schema
     assert imported.comments == ("from version 1 of a Paimon table's schema",)
 
@@ -202,7 +207,7 @@ def test_raise_a_highest_id_that_is_too_low(folder: Path) -> None:
     field = {"id": 3, "name": "r", "type": {"type": "ROW", "fields": [{"id": 8, "name": "x", "type": "INT"}]}}
     imported = import_source(write(folder / "schema-0", minimal(field, highestFieldId=3)), None, Report())
     assert imported is not None
-    assert imported.history[0].highest == 8
+    assert imported.versions[0].highest.of("paimon") == 8
 
 
 def test_require_the_columns_of_a_primary_key(folder: Path) -> None:

@@ -15,6 +15,7 @@ from schemac.api import from_tree
 from schemac.arrow.lower import lower
 from schemac.artifacts.emission import Compilation, Emission
 from schemac.engines.paimon.artifact import to_table_schema
+from schemac.engines.paimon.numbering import number_fields
 from schemac.engines.paimon.read import member_ids, read_table_schema
 from schemac.engines.paimon.reader import read
 from schemac.engines.paimon.table_schema import TableSchema
@@ -31,7 +32,6 @@ from schemac.engines.paimon.types import (
     Vector,
     parse_type,
 )
-from schemac.identity.numbering import number_for_paimon
 from schemac.logical.slots import preorder
 from schemac.manifest.write import write_manifest
 from schemac.source.catalogue import PAIMON_LOSS
@@ -146,19 +146,19 @@ def test_go_from_paimon_to_manifest_and_back(folder: Path, table: TableSchema) -
     assert logical is not None, report.diagnostics
     (dataset,) = schemac.compile_text(write_manifest(logical))
     assert dataset.schema == logical.schema
-    (version,) = imported.history
+    (version,) = imported.versions
     emission = Emission(dataset._logical, "paimon", PAIMON_LOSS, report)
     again = to_table_schema(
         Compilation(dataset._logical, lower(dataset._logical)),
         emission,
         ids={
-            slot: version.ids[slot.path]
+            slot: version.numbers[slot.path].of("paimon")[0]
             for slot in preorder(dataset._logical.columns)
-            if slot.path in version.ids
+            if slot.path in version.numbers
         },
-        highest=version.highest,
-        schema_id=version.schema_id,
-        time_millis=version.time_millis,
+        highest=version.highest.of("paimon"),
+        schema_id=version.data.of("paimon")["schemaId"],
+        time_millis=version.data.of("paimon").get("timeMillis", 0),
     )
     assert not report.has_errors, report.diagnostics
     assert emission.losses == ()
@@ -184,12 +184,12 @@ def test_number_only_what_has_no_id(folder: Path, table: TableSchema, data: st.D
     file = folder / "schema-1"
     file.write_text(table.to_text(), encoding="utf-8", newline="")
     slots = schemac.from_paimon(file)._logical.columns
-    whole, highest = number_for_paimon(slots)
+    whole, highest = number_fields(slots)
     assert sorted(whole.values()) == list(range(highest + 1))
     numbered = sorted(whole, key=lambda slot: slot.title)
     places = data.draw(st.lists(st.integers(0, len(numbered) - 1), unique=True)) if numbered else []
     kept = {numbered[place]: whole[numbered[place]] for place in places}
-    again, above = number_for_paimon(slots, kept, highest)
+    again, above = number_fields(slots, kept, highest)
     assert set(again) == set(whole)
     assert {slot: again[slot] for slot in kept} == kept
     assert sorted(again[slot] for slot in again if slot not in kept) == list(range(highest + 1, above + 1))

@@ -48,6 +48,13 @@ def _paimon_words(dataset: Dataset) -> str:
     return type_ if isinstance(type_, str) else json.dumps(type_, separators=(",", ":"))
 
 
+def _iceberg_words(dataset: Dataset) -> str:
+    (field,) = dataset.to_iceberg()["fields"]
+    type_ = field["type"]
+    words = type_ if isinstance(type_, str) else json.dumps(type_, separators=(",", ":"))
+    return f"{'required' if field['required'] else 'optional'} {words}"
+
+
 def _odf_words(dataset: Dataset) -> str:
     (field,) = YAML(typ="safe", pure=True).load(dataset.to_odf("schema"))["fields"]
     return json.dumps({key: item for key, item in field.items() if key != "name"}, ensure_ascii=False)
@@ -59,10 +66,18 @@ WORDS: dict[str, Callable[[Dataset], str]] = {
     "spark": _spark_words,
     "paimon": _paimon_words,
     "odf": _odf_words,
+    "iceberg": _iceberg_words,
 }
 
 
 INTRODUCTIONS = {
+    "iceberg": (
+        "The table is of format 2. Format 3, which `iceberg.apache.org/formatVersion: 3` asks for, has types for nanoseconds and",
+        "for what is always null as well. Where `create_table.sql` is named, only the table that this statement makes differs:",
+        "Spark has no word for it. Of a schema as a whole `schema.json` keeps no description, for Iceberg has it among the",
+        "properties of the table, and neither file an attribute of your own.",
+        "",
+    ),
     "spark": (
         "`schema.json` loses what a StructType cannot express; lance-spark reads its metadata. Where `create_table.sql` is",
         "named, the table that the statement creates through lance-spark differs from `lance/schema.binpb`: DDL cannot express",

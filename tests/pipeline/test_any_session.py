@@ -37,6 +37,7 @@ ODD = {
     "spark.sql.files.ignoreMissingFiles": "true",
     "spark.sql.files.ignoreCorruptFiles": "true",
     "spark.sql.optimizer.collapseProjectAlwaysInline": "true",
+    "spark.sql.retainGroupColumns": "false",
 }
 SCHEMA = pa.schema(
     [

@@ -19,7 +19,6 @@ from schemac.engines.lance.tables.apply import apply_plan
 from schemac.engines.lance.tables.live_table import LanceTable, open_table
 from schemac.engines.lance.tables.plan import plan
 from schemac.engines.lance.tables.verify import report_drift
-from schemac.engines.lance.view import words_of
 from schemac.evolution.diff import diff
 from schemac.evolution.judge import judge
 from schemac.evolution.side import Side, pair, side_of_version
@@ -37,7 +36,7 @@ def locked(versions: list[dict[str, Any]]) -> LockedDataset:
     lock = LockedDataset("t")
     for tree in versions:
         (dataset,) = schemac.compile_text(json.dumps({"name": "t", **tree}))
-        lock = freeze(dataset._logical, lock, identify(dataset._logical, lock, words_of))
+        lock = freeze(dataset._logical, lock, identify(dataset._logical, lock))
     return lock
 
 

@@ -11,7 +11,7 @@ from schemac.source.catalogue import ARROW_LOSS
 
 
 def emit(compilation: Compilation, emission: Emission) -> list[Artifact]:
-    """The schema's IPC message."""
+    """Return the schema's IPC message."""
     schema = compilation.lowered.to_arrow()
     for field in compilation.lowered.preorder():
         # Tensors make their own storage type, and its items may be null.

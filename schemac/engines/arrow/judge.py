@@ -42,7 +42,7 @@ _WRITE_ANEW = "rewrite the files, or add a new field beside the old one"
 
 
 def judge(change: Change, sides: Pair | None) -> Judgement:
-    """What a change means for files that are there."""
+    """Return what a change means for files that are there."""
     found = _judge(change)
     is_cast = change.fact in _SHAPES and found.outcome is not Outcome.REFUSED
     if is_cast and _is_in_list_view(change.new_slot or change.old_slot):

@@ -15,7 +15,7 @@ _FILE_MARK = b"ARROW1"
 
 
 def read(path: Path, report: Report) -> Imported | None:
-    """The schema of an IPC file, stream or message."""
+    """Return the schema of an IPC file, stream or message."""
     # Imported here for start-up time: this part of pyarrow is not loaded with it.
     from pyarrow import ipc
 

@@ -11,6 +11,7 @@ ENGINE = Engine(
     position=20,
     is_default=True,
     artifacts="schemac.engines.lance.artifact:TARGET",
+    numbering="schemac.engines.lance.numbering:NUMBERING",
     judge="schemac.engines.lance.judge:JUDGE",
     tables="schemac.engines.lance.tables.capability:TABLES",
     domain="lance.org",

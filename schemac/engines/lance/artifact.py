@@ -27,23 +27,23 @@ _Numbered = Iterable[tuple[int, Node]]
 
 
 def to_message(lowered: LoweredSchema, numbers: Mapping[Slot, Numbers] | None = None) -> pb.Schema:
-    """The schema as Lance writes it. Raises ValueError for a type that Lance has no word for."""
+    """Return the schema as Lance writes it. Raises ValueError for a type that Lance has no word for."""
     return _message(numbered(lowered, nodes_of(lowered), numbers), lowered.metadata)
 
 
 def to_bytes(lowered: LoweredSchema, numbers: Mapping[Slot, Numbers] | None = None) -> bytes:
-    """The same message in the bytes of `lance/schema.binpb`."""
+    """Return the same message in the bytes of `lance/schema.binpb`."""
     nodes = nodes_of(lowered)
     return _bytes(nodes, numbered(lowered, nodes, numbers), lowered.metadata)
 
 
 def to_text(lowered: LoweredSchema, numbers: Mapping[Slot, Numbers] | None = None) -> str:
-    """The same message in the text of `lance/schema.txtpb`."""
+    """Return the same message in the text of `lance/schema.txtpb`."""
     return _text(numbered(lowered, nodes_of(lowered), numbers), lowered.metadata)
 
 
 def emit(compilation: Compilation, emission: Emission) -> list[Artifact]:
-    """The message in binary and as text, unless Lance could not hold the schema."""
+    """Return the message in binary and as text, unless Lance could not hold the schema."""
     if not Limits(compilation, emission).are_kept():
         return []
     lowered, numbers = compilation.lowered, compilation.numbers
@@ -76,7 +76,7 @@ def _message(nodes: _Numbered, metadata: Mapping[str, str]) -> pb.Schema:
 
 
 def _bytes(nodes: Iterable[Node], numbered_nodes: _Numbered, metadata: Mapping[str, str]) -> bytes:
-    """The message as Lance writes it, maps in key order.
+    """Return the message as Lance writes it, maps in key order.
 
     Lance leaves an empty key or value out of a map's entry, where this library writes its length of zero.
     """
@@ -110,7 +110,7 @@ def _map_bytes(number: int, entries: Mapping[str, bytes]) -> bytes:
 
 
 def _record(number: int, content: bytes) -> bytes:
-    """A length-delimited field of protobuf's wire format."""
+    """Return a length-delimited field of protobuf's wire format."""
     length = len(content)
     head = bytearray([number << 3 | 2])
     while length > 127:
@@ -121,7 +121,7 @@ def _record(number: int, content: bytes) -> bytes:
 
 
 def _text(nodes: _Numbered, metadata: Mapping[str, str]) -> str:
-    """The message in protobuf's text format, maps in key order.
+    """Return the message in protobuf's text format, maps in key order.
 
     Written here because the library's own printer takes longer than all the rest of a build; the tests hold the
     two against each other.

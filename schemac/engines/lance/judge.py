@@ -7,6 +7,8 @@ column anew under a new id.
 """
 
 from schemac.attributes import lance, own
+from schemac.engines.lance.casts import is_cast
+from schemac.engines.lance.nodes import lance_ids
 from schemac.engines.lance.view import column_words
 from schemac.evolution.castability import castability, misfit
 from schemac.evolution.changes import LAYOUT_FACTS, TYPE_FACTS, Change, Fact
@@ -14,7 +16,6 @@ from schemac.evolution.clocks import clock_of
 from schemac.evolution.judge import Judge
 from schemac.evolution.side import Pair, Side
 from schemac.evolution.verdict import SAFE, Judgement, Outcome, of_another_unit
-from schemac.identity.casts import is_cast
 from schemac.logical.castability import Castability
 from schemac.logical.slots import Slot, is_in_structs, preorder
 
@@ -40,7 +41,7 @@ _BESIDE = "add a new field beside it, fill it, and drop the old one"
 
 
 def judge(change: Change, sides: Pair | None) -> Judgement:
-    """What a change means for a table with data."""
+    """Return what a change means for a table with data."""
     if change.fact in (Fact.DATASET_ADDED, Fact.DATASET_DROPPED):
         return SAFE
     if change.fact in _NEW_FILES:
@@ -107,7 +108,7 @@ def judge(change: Change, sides: Pair | None) -> Judgement:
 
 
 def _holders(change: Change) -> list[Slot]:
-    """What the members stand in that a change is about."""
+    """Return what the members stand in that a change is about."""
     if change.fact is Fact.FIELDS_REORDERED:
         return [] if change.old_slot is None else [change.old_slot]
     return [
@@ -174,12 +175,12 @@ def _is_as_old(slot: Slot, above: Slot, side: Side) -> bool:
     if not all(states):
         return True
     (mine, theirs) = (min(found, key=lambda state: state.first) for found in states)
-    is_rewritten = len({state.numbers.lance for state in states[0]}) > 1
+    is_rewritten = len({lance_ids(state.numbers) for state in states[0]}) > 1
     return mine.first <= theirs.first or is_rewritten
 
 
 def _moved(old: Slot, new: Slot, sides: Pair) -> Judgement:
-    """What becomes of values whose structs may be null, before or after."""
+    """Return what becomes of values whose structs may be null, before or after."""
     uncopied = next((slot for slot in preorder([new]) if not _UNCOPIED.isdisjoint(slot.extra)), None)
     if uncopied is not None:
         return Judgement(
@@ -203,7 +204,7 @@ def _moved(old: Slot, new: Slot, sides: Pair) -> Judgement:
 
 
 def moved_into(new: Slot, sides: Pair) -> list[Slot]:
-    """The old structs that a field moves into, and which may be null in existing rows; outermost first."""
+    """Return the old structs that a field moves into, and which may be null in existing rows; outermost first."""
     stayed = set(_around(sides.before[new]))
     olds = [sides.before[above] for above in _around(new) if above in sides.before]
     return [old for old in reversed(olds) if old.is_nullable and old not in stayed]
@@ -218,7 +219,7 @@ def left_behind(new: Slot, sides: Pair) -> bool:
 
 
 def _around(slot: Slot) -> list[Slot]:
-    """What stands around a slot, innermost first."""
+    """Return what stands around a slot, innermost first."""
     found = []
     while slot.parent is not None:
         slot = slot.parent
@@ -234,7 +235,7 @@ def has_values(new: Slot, sides: Pair) -> bool:
 
 
 def version_before(struct: Slot, side: Side) -> int | None:
-    """The version in which the members of a struct stood elsewhere; None for one that did not begin like that.
+    """Return the version in which the members of a struct stood elsewhere; None for one that did not begin like that.
 
     Whoever went from version to version has such a struct in every row, though its members may be null.
     """
@@ -249,7 +250,7 @@ def version_before(struct: Slot, side: Side) -> int | None:
 
 
 def _hollow(new: Slot, sides: Pair) -> Slot | None:
-    """A required member without values, in something that is made of fields which were elsewhere."""
+    """Return a required member without values, in something that is made of fields which were elsewhere."""
     for child in new.children:
         if child in sides.before:
             continue

@@ -133,7 +133,7 @@ class Limits:
                 self.field(child, below)
 
     def below(self, slot: Slot, type_: Any, place: _Place) -> _Place:
-        """The place of a field's children."""
+        """Return the place of a field's children."""
         depth = place.depth + (2 if type_.id == self.types.map else 1)
         is_vector = type_.id == self.types.fixed_list
         if type_.id == self.types.struct or is_vector:
@@ -311,7 +311,7 @@ class Limits:
             self.needs("2.2", slot, f"a blob inside a list ({slot.title})")
 
     def packed(self, holder: Slot, member: LoweredField) -> None:
-        """A member of a struct whose values lie side by side."""
+        """Check a member of a struct whose values lie side by side."""
         slot, type_, types = member.slot, member.arrow.type, self.types
         storage: Any = type_.storage_type if isinstance(type_, pa.BaseExtensionType) else type_
         id = storage.id

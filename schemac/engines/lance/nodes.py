@@ -23,6 +23,13 @@ from schemac.logical.slots import Slot
 from schemac.physical.arrow import ArrowField, pa
 from schemac.physical.field import LoweredField, LoweredSchema
 
+NAME = "lance"
+
+
+def lance_ids(numbers: Numbers) -> tuple[int, ...]:
+    """Return the ids of all nodes that belong to a field, parents first."""
+    return numbers.of(NAME)
+
 
 class KeyMarks(NamedTuple):
     """What metadata says about a field's place in the table's keys."""
@@ -119,7 +126,7 @@ def _canonical(metadata: dict[bytes, bytes]) -> dict[bytes, bytes]:
 
 
 def _key_marks(metadata: Mapping[bytes, bytes]) -> KeyMarks:
-    """A position alone makes a primary key, whatever the flag says; one that is no number counts for nothing."""
+    """Read the marks of keys: a position alone makes a primary key, whatever the flag says, unless it is no number."""
     if _MARKS.isdisjoint(metadata):
         return NO_MARKS
     flag, primary, clustering = (metadata.get(key.encode()) for key in _MARK_KEYS)
@@ -144,7 +151,7 @@ def _position(text: bytes | None) -> int | None:
 
 
 def nodes_by_slot(lowered: LoweredSchema, nodes: Sequence[Node]) -> dict[Slot, tuple[int, ...]]:
-    """The indices of the nodes that each slot owns, parents first."""
+    """Return the indices of the nodes that each slot owns, parents first."""
     children: list[list[int]] = [[] for _ in nodes]
     tops: list[int] = []
     for index, node in enumerate(nodes):
@@ -186,7 +193,7 @@ def numbered(
         return enumerate(nodes)
     ids = [-1] * len(nodes)
     for slot, indices in nodes_by_slot(lowered, nodes).items():
-        for index, id in zip(indices, numbers[slot].lance, strict=True):
+        for index, id in zip(indices, lance_ids(numbers[slot]), strict=True):
             ids[index] = id
     return [
         (id, node._replace(parent=ids[node.parent]) if node.parent >= 0 else node)
@@ -195,12 +202,12 @@ def numbered(
 
 
 def numbers_of(lowered: LoweredSchema, fields: Sequence[tuple[str, int]]) -> dict[Slot, Numbers] | None:
-    """The ids that a table's fields, given by name and id in pre-order, have for each slot; None where they differ."""
+    """Return the ids that a table's fields, given by name and id in pre-order, have for each slot; None where they differ."""
     nodes = nodes_of(lowered, is_tolerant=True)
     if [node.name for node in nodes] != [name for name, _ in fields]:
         return None
     return {
-        slot: Numbers(tuple(fields[index][1] for index in indices))
+        slot: Numbers.make({NAME: tuple(fields[index][1] for index in indices)})
         for slot, indices in nodes_by_slot(lowered, nodes).items()
     }
 

@@ -8,22 +8,28 @@ Source: `LanceDataset.schema`, `LanceDataset.data_storage_version`.
 
 import re
 import warnings
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from schemac.arrow.lift import lift
 from schemac.attributes import lance as words
-from schemac.importers.importer import Imported, Importer, LanceIds, Notes, first_line, refuse
+from schemac.engines.lance.nodes import NAME
+from schemac.identity.lock import Highest, Numbers
+from schemac.importers.importer import Imported, ImportedVersion, Importer, Notes, Tree, first_line, refuse
+from schemac.logical.path import FieldPath, Part
 from schemac.physical.arrow import pa
 from schemac.source.report import Report
 from schemac.source.span import Span
 from schemac.source.text import SourceText
 
+_KEYS, _PARTS = ("keyType", "valueType"), (Part.KEY, Part.VALUE)
 _KIND_OF_ERROR = re.compile(r"^lanceError\([^)]*\): ")
 
 
 def read(path: Path, report: Report) -> Imported | None:
-    """The schema with keys, encodings and, of a table, the storage version."""
+    """Return the schema with keys, encodings and, of a table, the storage version."""
     return _table(path, report) if path.is_dir() else _message(path, report)
 
 
@@ -31,17 +37,18 @@ def _table(path: Path, report: Report) -> Imported | None:
     table = _opened(path, report)
     if table is None:
         return None
-    schema, version, number, ids = table
+    schema, version, number, used = table
     # The storage version is kept where it is an older one, and the older blobs with it.
     notes = Notes()
     tree = lift(schema, str(path), report, notes.add)
     if version in words.STORAGE_VERSIONS and version != words.DEFAULT_STORAGE_VERSION:
         tree = {**tree, "extra": {**tree.get("extra", {}), words.STORAGE_VERSION.key: version}}
     comment = f"from version {number} of a Lance table"
-    return Imported(tree, (comment,), path.name.removesuffix(".lance"), notes, lance=ids)
+    numbered = ImportedVersion(tree, used.numbers(tree), Highest.make({NAME: used.highest}))
+    return Imported(tree, (comment,), path.name.removesuffix(".lance"), notes, (numbered,))
 
 
-def _opened(path: Path, report: Report) -> tuple[Any, str, int, LanceIds] | None:
+def _opened(path: Path, report: Report) -> tuple[Any, str, int, "_Ids"] | None:
     # Imported here for start-up time, and because Lance is an extra that may not be there.
     import lance
 
@@ -62,21 +69,58 @@ def _opened(path: Path, report: Report) -> tuple[Any, str, int, LanceIds] | None
     return None
 
 
-def _ids(table: Any) -> LanceIds:
-    """The ids of a table's fields, and the highest one that its schema or its data files know."""
-    fields: list[tuple[str, int]] = []
+@dataclass(frozen=True, slots=True)
+class _Ids:
+    """The ids of a table's fields."""
 
-    def take(field: Any) -> None:
-        fields.append((field.name(), field.id()))
-        for child in field.children():
-            take(child)
+    fields: tuple[Any, ...]
+    """Its columns, as pylance has them."""
+    highest: int
+    """The highest id that its schema or its data files know."""
 
-    for field in table.lance_schema.fields():
-        take(field)
-    used = [id for _, id in fields]
+    def numbers(self, tree: Tree) -> dict[FieldPath, Numbers]:
+        """Return the ids by path, given the schema in the standard's long form."""
+        found: dict[FieldPath, Numbers] = {}
+
+        def members(trees: Sequence[Tree], fields: Sequence[Any], path: FieldPath) -> None:
+            by_name = {field.name(): field for field in fields}
+            for member in trees:
+                enter(member["type"], by_name[member["name"]], (*path, member["name"]))
+
+        def enter(tree: Tree, field: Any, path: FieldPath) -> None:
+            tree = tree.get("inner", tree)
+            below = field.children()
+            if not below or tree["kind"] not in ("Struct", "List", "Map"):
+                # What is below a vector of plain values, or inside a type of one kind, is a part of it.
+                found[path] = Numbers.make({NAME: tuple(_ids_below(field))})
+            elif tree["kind"] == "Map":
+                (entries,) = below
+                found[path] = Numbers.make({NAME: (field.id(), entries.id())})
+                for key, part, inner in zip(_KEYS, _PARTS, entries.children(), strict=True):
+                    enter(tree[key], inner, (*path, part))
+            else:
+                found[path] = Numbers.make({NAME: (field.id(),)})
+                if tree["kind"] == "Struct":
+                    members(tree["fields"], below, path)
+                else:
+                    enter(tree["itemType"], below[0], (*path, Part.ITEM))
+
+        members(tree["fields"], self.fields, ())
+        return found
+
+
+def _ids_below(field: Any) -> Iterator[int]:
+    yield field.id()
+    for child in field.children():
+        yield from _ids_below(child)
+
+
+def _ids(table: Any) -> _Ids:
+    fields = tuple(table.lance_schema.fields())
+    used = [id for field in fields for id in _ids_below(field)]
     for fragment in table.get_fragments():
         used += [id for file in fragment.metadata.files for id in file.fields]
-    return LanceIds(tuple(fields), max(used, default=-1))
+    return _Ids(fields, max(used, default=-1))
 
 
 def _message(path: Path, report: Report) -> Imported | None:
@@ -112,7 +156,7 @@ def _message(path: Path, report: Report) -> Imported | None:
 
 
 def _parsed(content: bytes, path: Path, report: Report) -> Any:
-    """The message of a text; None after saying where it is wrong."""
+    """Return the message of a text; None after saying where it is wrong."""
     from google.protobuf import text_format  # for start-up time, as above
 
     from schemac.engines.lance._generated.lance import file_pb2 as pb

@@ -63,7 +63,7 @@ class UnreadableMessageError(Exception):
 
 
 def to_arrow(message: pb.Schema) -> ArrowSchema:
-    """The Arrow schema that Lance would make of a message. Raises UnreadableMessageError."""
+    """Return the Arrow schema that Lance would make of a message. Raises UnreadableMessageError."""
     reader = _Reader(message)
     fields = [reader.field(column, 1) for column in reader.children(_ROOT)]
     reader.expect_all_read()
@@ -85,11 +85,11 @@ class _Reader:
             self._children.setdefault(field.parent_id, []).append(field)
 
     def children(self, id: int) -> list["pb.Field"]:
-        """The fields below one."""
+        """Return the fields below one."""
         return self._children.get(id, [])
 
     def expect_all_read(self) -> None:
-        """Raises where a field hangs below nothing, or below one that has no room for it."""
+        """Raise where a field hangs below nothing, or below one that has no room for it."""
         if self._unread:
             raise UnreadableMessageError(f"field {min(self._unread)} belongs to no column")
 

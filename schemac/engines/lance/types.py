@@ -91,7 +91,7 @@ class Types:
         raise ValueError(f"Lance has no type for {type_}")
 
     def item_words(self, item: ArrowField) -> str:
-        """The item of a fixed-size list, which has no message of its own unless it is a struct."""
+        """Return the item of a fixed-size list, which has no message of its own unless it is a struct."""
         if (item.metadata or {}).get(NAME_KEY) == BRAIN_FLOAT:
             return "lance.bfloat16"
         type_: Any = item.type

@@ -20,7 +20,7 @@ from schemac.source.catalogue import FRIENDLY_FORM, ODF_LOSS
 
 
 def emit(compilation: Compilation, emission: Emission) -> list[Artifact]:
-    """The event, as text and as bytes; nothing where the standard has no such kind."""
+    """Return the event, as text and as bytes; nothing where the standard has no such kind."""
     strangers = [s for s in preorder(compilation.dataset.columns) if s.type.kind not in TAGS]
     for slot in strangers:
         emission.findings.at_type(
@@ -39,12 +39,12 @@ def emit(compilation: Compilation, emission: Emission) -> list[Artifact]:
 
 
 def to_text(dataset: LogicalDataset, form: str) -> str:
-    """The schema as YAML, in one of the standard's documents."""
+    """Return the schema as YAML, in one of the standard's documents."""
     return write_text(dataset, form, _keep_silent)
 
 
 def to_binary(dataset: LogicalDataset) -> bytes:
-    """The SetDataSchema event as FlatBuffers."""
+    """Return the SetDataSchema event as FlatBuffers."""
     # Imported here for start-up time: who asks for the text needs no `flatbuffers`.
     from schemac.engines.odf.binary import write_binary
 

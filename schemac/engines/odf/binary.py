@@ -41,7 +41,7 @@ _REFERENCE = numbers.UOffsetTFlags
 
 
 def write_binary(dataset: LogicalDataset, lose: Lose) -> bytes:
-    """The whole buffer."""
+    """Return the whole buffer."""
     return _Writer(lose).buffer(dataset)
 
 
@@ -60,7 +60,7 @@ class _Writer:
         return bytes(self._builder.Output())
 
     def _fields(self, slots: tuple[Slot, ...]) -> int:
-        """The vector of fields."""
+        """Return the vector of fields."""
         tables = [self._field(slot) for slot in slots]
         builder = self._builder
         builder.StartVector(_REFERENCE.bytewidth, len(tables), _REFERENCE.bytewidth)
@@ -89,7 +89,7 @@ class _Writer:
         return table
 
     def _type(self, slot: Slot) -> int:
-        """The table of a slot's type."""
+        """Return the table of a slot's type."""
         properties = standard_properties(slot, self._lose)
         if slot.children:
             return self._new_type(slot, properties)

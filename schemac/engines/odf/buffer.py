@@ -37,11 +37,11 @@ class Buffer:
         self._left = min(MAX_TABLES, self._length + 64)
 
     def root(self) -> "Table":
-        """The table that the first four bytes refer to."""
+        """Return the table that the first four bytes refer to."""
         return self.table(0, 0)
 
     def table(self, place: int, depth: int) -> "Table":
-        """The table that the reference at a place leads to."""
+        """Return the table that the reference at a place leads to."""
         self._left -= 1
         if self._left < 0:
             raise MalformedError("its tables refer to each other endlessly")
@@ -82,12 +82,12 @@ class Table:
         buffer.check(start, self._size)
 
     def scalar(self, slot: int, flags: Any) -> Any:
-        """A number or truth value."""
+        """Return a number or truth value."""
         offset = self._offset(slot, flags.bytewidth)
         return None if offset is None else self._flat.Get(flags, self._flat.Pos + offset)
 
     def text(self, slot: int) -> str | None:
-        """A text."""
+        """Return a text."""
         offset = self._vector(slot)
         if offset is None:
             return None
@@ -98,17 +98,17 @@ class Table:
             raise MalformedError(f"the text in slot {slot} at byte {self._flat.Pos} is not UTF-8") from error
 
     def bytes(self, slot: int) -> bytes | None:
-        """A vector of bytes, which is laid out as a text is."""
+        """Return a vector of bytes, which is laid out as a text is."""
         offset = self._vector(slot)
         return None if offset is None else bytes(self._flat.String(self._flat.Pos + offset))
 
     def table(self, slot: int) -> "Table | None":
-        """A table."""
+        """Return a table."""
         offset = self._offset(slot, _WIDTH)
         return None if offset is None else self._buffer.table(self._flat.Pos + offset, self._depth + 1)
 
     def tables(self, slot: int) -> "Iterator[Table] | None":
-        """A vector of tables."""
+        """Return a vector of tables."""
         offset = self._vector(slot, _WIDTH)
         if offset is None:
             return None
@@ -126,7 +126,7 @@ class Table:
         return offset
 
     def _vector(self, slot: int, width: int = 1) -> int | None:
-        """The same for a vector or text, all of whose items lie inside of the buffer."""
+        """Return the same for a vector or text, all of whose items lie inside of the buffer."""
         offset = self._offset(slot, _WIDTH)
         if offset is not None:
             start = self._buffer.follow(self._flat.Pos + offset)

@@ -35,7 +35,7 @@ class _Edit(NamedTuple):
 
 
 def lifted(source: SourceText, report: Report) -> SourceText | None:
-    """The text with schemas in place of its DDL; None where it has none, or where a line cannot be read."""
+    """Return the text with schemas in place of its DDL; None where it has none, or where a line cannot be read."""
     edits: list[_Edit] = []
     for document in parse(source, Report()):
         for at in _lists(document.value, ()):
@@ -51,7 +51,7 @@ def lifted(source: SourceText, report: Report) -> SourceText | None:
 
 
 def _lists(value: Any, at: TreePath) -> Iterator[TreePath]:
-    """The places of all lists of DDL in read steps."""
+    """Yield the places of all lists of DDL in read steps."""
     items = enumerate(value) if isinstance(value, list) else value.items() if isinstance(value, dict) else ()
     for key, item in items:
         if key == "read" and isinstance(item, dict):
@@ -101,7 +101,7 @@ def _is_in_braces(document: Document, at: TreePath) -> bool:
 
 
 def _comments(text: str, whole: Span, spans: list[Span]) -> list[list[str]]:
-    """The comments above and behind each line; those behind the last one stay where they are."""
+    """Return the comments above and behind each line; those behind the last one stay where they are."""
     ends = [whole.start, *(span.end for span in spans[:-1])]
     found: list[list[str]] = [[] for _ in spans]
     for i, (end, span) in enumerate(zip(ends, spans, strict=True)):
@@ -115,7 +115,7 @@ def _comments(text: str, whole: Span, spans: list[Span]) -> list[list[str]]:
 
 
 def _columns(line: str, span: Span | None, source: SourceText, notes: Notes, report: Report) -> list[Tree]:
-    """The fields of one line, which is mostly one."""
+    """Return the fields of one line, which is mostly one."""
     reader = TypeReader(type_words(line), line, is_spark=False)
     try:
         columns = reader.columns()

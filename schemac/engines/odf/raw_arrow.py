@@ -28,7 +28,7 @@ _V5, _SCHEMA = 4, 1
 
 
 def read_raw_arrow(content: bytes, file: str, report: Report) -> Tree:
-    """The logical schema of an Arrow schema in a FlatBuffer. Raises MalformedError."""
+    """Return the logical schema of an Arrow schema in a FlatBuffer. Raises MalformedError."""
     schema = _arrow_schema(content)
     try:
         tree: Tree = _without_encodings(lift(schema, file, report))
@@ -50,7 +50,7 @@ def _arrow_schema(content: bytes) -> ArrowSchema:
 
 
 def _message(content: bytes) -> bytes:
-    """An encapsulated message whose header is the root table of these bytes."""
+    """Return an encapsulated message whose header is the root table of these bytes."""
     # Imported here for start-up time: most documents hold no bytes.
     from flatbuffers import Builder, encode, packer
 
@@ -74,7 +74,7 @@ def _message(content: bytes) -> bytes:
 
 
 def _without_encodings(value: Any) -> Any:
-    """The same without the hints that tell how Arrow laid the values out, at every depth."""
+    """Return the same without the hints that tell how Arrow laid the values out, at every depth."""
     if isinstance(value, list):
         return [_without_encodings(item) for item in value]
     if not isinstance(value, dict):

@@ -26,12 +26,12 @@ _UPGRADED = ("from Arrow's binary form; its encodings are left out, because the 
 
 
 def read(path: Path, report: Report) -> Imported | None:
-    """The schema of a file."""
+    """Return the schema of a file."""
     return from_bytes(path.read_bytes(), path, report)
 
 
 def from_bytes(content: bytes, path: Path, report: Report) -> Imported | None:
-    """The schema in the content of a file, which is text or the binary form."""
+    """Return the schema in the content of a file, which is text or the binary form."""
     if not is_text(content):
         return _from_binary(content, path, report)
     source = decode_text(content, str(path), report)
@@ -44,7 +44,7 @@ def is_text(content: bytes) -> bool:
 
 
 def from_text(source: SourceText, path: Path, report: Report) -> Imported | None:
-    """The schema in a text with one dataset."""
+    """Return the schema in a text with one dataset."""
     raw = _raw_arrow(source)
     if raw is not None:
         name, encoded = raw
@@ -92,7 +92,7 @@ def _upgraded(content: bytes, path: Path, report: Report) -> Imported | None:
 
 
 def _raw_arrow(source: SourceText) -> tuple[str | None, str] | None:
-    """The dataset's name and the schema of a text whose only SetDataSchema event holds the binary form alone."""
+    """Return the dataset's name and the schema of a text whose only SetDataSchema event holds the binary form alone."""
     found = [item for document in parse(source, Report()) for item in _schema_events(document.value, None)]
     if len(found) != 1 or "schema" in found[0][1]:
         return None

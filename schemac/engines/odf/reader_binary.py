@@ -18,7 +18,7 @@ from schemac.kinds.registry import BY_NAME
 
 
 def read_binary(content: bytes) -> Tree | bytes:
-    """The schema of a SetDataSchema event; of an older event, the bytes of its Arrow schema. Raises MalformedError."""
+    """Return the schema of a SetDataSchema event; of an older event, the bytes of its Arrow schema. Raises MalformedError."""
     event = Buffer(content).root()
     schema = event.table(1)
     if schema is not None:
@@ -48,7 +48,7 @@ def _field(table: Table) -> Tree:
 
 
 def _type(table: Table, slot: int, owner: str) -> Tree:
-    """The type whose tag stands in a slot and whose table in the next one."""
+    """Return the type whose tag stands in a slot and whose table in the next one."""
     tag = table.scalar(slot, TAG) or 0
     kind = KINDS_BY_TAG.get(tag)
     if kind is None:
@@ -65,7 +65,7 @@ def _type(table: Table, slot: int, owner: str) -> Tree:
 
 
 def _property(table: Table, kind: str, alias: str, slot: int, owner: str) -> Any:
-    """A property by its alias; None where it is left out."""
+    """Return a property by its alias; None where it is left out."""
     if alias in FLAGS:
         value = table.scalar(slot, FLAGS[alias])
         if value is None:

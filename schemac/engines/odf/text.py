@@ -40,7 +40,7 @@ FORMS = tuple(_TOPS)
 
 
 def write_text(dataset: LogicalDataset, form: str, lose: Lose) -> str:
-    """The whole document."""
+    """Return the whole document."""
     top = _TOPS[form].replace("{name}", scalar(dataset.name))
     return top + _Writer(lose).schema(dataset, _INDENTS[form])
 
@@ -74,7 +74,7 @@ class _Writer:
         return self._bare_type(slot, indent)
 
     def _bare_type(self, slot: Slot, indent: str) -> str:
-        """The type inside its Option. Most are leaves, of a few sorts: these are written once."""
+        """Return the type inside its Option. Most are leaves, of a few sorts: these are written once."""
         if slot.children or (slot.type.kind == "Timestamp" and slot.type.timezone is None):  # type: ignore[attr-defined]
             return self._new_type(slot, indent)
         key = (slot.type.title(), indent)
@@ -100,7 +100,7 @@ class _Writer:
 
 
 def _block(value: Any, indent: str) -> str:
-    """A value after its key and colon."""
+    """Return a value after its key and colon."""
     if value.__class__ is str:
         return f" {scalar(value)}\n"
     if not isinstance(value, dict) or not value:
@@ -111,7 +111,7 @@ def _block(value: Any, indent: str) -> str:
 
 
 def _flow(value: Any) -> str:
-    """A value on one line."""
+    """Return a value on one line."""
     if isinstance(value, dict):
         return "{" + ", ".join([f"{_key(key, '')}: {_flow(item)}" for key, item in value.items()]) + "}"
     return "[" + ", ".join(map(_flow, value)) + "]" if isinstance(value, list) else scalar(value)
@@ -119,13 +119,13 @@ def _flow(value: Any) -> str:
 
 @lru_cache(4096)
 def _key(key: str, indent: str) -> str:
-    """A key; a very long one is announced, as YAML wants it. Fields share a few."""
+    """Return a key; a very long one is announced, as YAML wants it. Fields share a few."""
     text = scalar(key)
     return text if len(text) < _LONGEST_KEY else f"? {text}\n{indent}"
 
 
 def scalar(value: Any) -> str:
-    """A text, number, truth value or null."""
+    """Return a text, number, truth value or null."""
     if value.__class__ is str:
         if _PLAIN.fullmatch(value) and value.lower() not in _NOT_PLAIN:
             return str(value)

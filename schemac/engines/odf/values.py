@@ -44,7 +44,7 @@ class Property(NamedTuple):
 
 
 def _properties(kind: type[LogicalType]) -> tuple[Property, ...]:
-    """The properties of a kind in the standard's order, which is that of the class."""
+    """Return the properties of a kind in the standard's order, which is that of the class."""
     found: list[Property] = []
     slot = 0
     for name, info in kind.model_fields.items():
@@ -58,7 +58,7 @@ PROPERTIES = {name: _properties(kind) for name, kind in BY_NAME.items()}
 
 
 def standard_properties(slot: Slot, lose: Lose) -> list[tuple[Property, Any]]:
-    """The properties of a slot's type that hold a value; types stand for the slot's children."""
+    """Return the properties of a slot's type that hold a value; types stand for the slot's children."""
     found: list[tuple[Property, Any]] = []
     for item in PROPERTIES[slot.type.kind]:
         value = getattr(slot.type, item.name)
@@ -71,7 +71,7 @@ def standard_properties(slot: Slot, lose: Lose) -> list[tuple[Property, Any]]:
 
 
 def standard_extra(slot: Slot, lose: Lose) -> dict[str, Any]:
-    """The attributes of a field, keys sorted; those of the nameless parts of lists and maps have no place."""
+    """Return the attributes of a field, keys sorted; those of the nameless parts of lists and maps have no place."""
     if not slot.is_member:
         for key in sorted(slot.extra):
             lose(slot, f"the attribute {key}", "nothing")
@@ -95,7 +95,7 @@ def standard_attributes(extra: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _sorted(value: Any) -> Any:
-    """A value with the keys of its mappings sorted."""
+    """Return a value with the keys of its mappings sorted."""
     if isinstance(value, dict):
         return {key: _sorted(value[key]) for key in sorted(value)}
     return [_sorted(item) for item in value] if isinstance(value, list) else value

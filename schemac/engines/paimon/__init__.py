@@ -11,6 +11,7 @@ ENGINE = Engine(
     position=40,
     is_default=True,
     artifacts="schemac.engines.paimon.artifact:TARGET",
+    numbering="schemac.engines.paimon.numbering:NUMBERING",
     judge="schemac.engines.paimon.judge:JUDGE",
     tables="schemac.engines.paimon.tables.capability:TABLES",
     domain="paimon.apache.org",

@@ -16,6 +16,13 @@ from schemac.attributes import arrow, lance, odf, own, paimon
 from schemac.attributes.registry import DOMAINS, domain_of
 from schemac.engines.paimon.keys import read_table
 from schemac.engines.paimon.limits import Limits
+from schemac.engines.paimon.numbering import (
+    highest_of,
+    ids_of,
+    number_fields,
+    schema_id_of,
+    time_millis_of,
+)
 from schemac.engines.paimon.table_schema import FIRST_VERSION, VERSION, TableSchema
 from schemac.engines.paimon.types import (
     BYTES,
@@ -32,7 +39,6 @@ from schemac.engines.paimon.types import (
     Vector,
     parse_type,
 )
-from schemac.identity.numbering import number_for_paimon
 from schemac.kinds.units import FRACTION_DIGITS
 from schemac.logical.path import FieldPath
 from schemac.logical.slots import Slot
@@ -56,13 +62,13 @@ def to_table_schema(
     schema_id: int = 0,
     time_millis: int = 0,
 ) -> TableSchema:
-    """The schema as Paimon has it; not to be used where the emission found an error.
+    """Return the schema as Paimon has it; not to be used where the emission found an error.
 
     Without ids columns and members are numbered as Paimon numbers those of a new table.
     """
     kept = ids or {}
     start = max(kept.values(), default=-1) if highest is None else highest
-    numbers, highest = number_for_paimon(compilation.dataset.columns, kept, start)
+    numbers, highest = number_fields(compilation.dataset.columns, kept, start)
     writer = _Writer(emission, numbers)
     fields = [writer.member(top, (top.slot.segment,)) for top in compilation.lowered.fields]
     extra = compilation.dataset.schema.extra
@@ -86,7 +92,7 @@ def to_table_schema(
 
 
 def emit(compilation: Compilation, emission: Emission) -> list[Artifact]:
-    """The schema files of the table: one a locked version, or its first."""
+    """Return the schema files of the table: one a locked version, or its first."""
     made = [_artifact(compilation, emission)]
     for past in compilation.past():
         # What an old version could not be is no finding about the new one.
@@ -99,17 +105,17 @@ def emit(compilation: Compilation, emission: Emission) -> list[Artifact]:
 
 
 def table_schema(compilation: Compilation, emission: Emission, time_millis: int | None = None) -> TableSchema:
-    """The schema with the numbers of its lock; not to be used where the emission found an error."""
+    """Return the schema with the numbers of its lock; not to be used where the emission found an error."""
     version, numbers = compilation.version, compilation.numbers
     if version is None or numbers is None:
         return to_table_schema(compilation, emission, time_millis=time_millis or 0)
     return to_table_schema(
         compilation,
         emission,
-        ids={slot: n.paimon for slot, n in numbers.items() if n.paimon is not None},
-        highest=version.highest_paimon,
-        schema_id=version.schema_id,
-        time_millis=time_millis or version.time_millis,
+        ids=ids_of(numbers),
+        highest=highest_of(version),
+        schema_id=schema_id_of(version),
+        time_millis=time_millis or time_millis_of(version),
     )
 
 
@@ -169,7 +175,7 @@ class _Writer:
         }
 
     def member(self, lowered: LoweredField, path: FieldPath) -> DataField:
-        """A column, or a member of a ROW."""
+        """Return a column, or a member of a ROW."""
         type_ = self.slot(lowered, path)
         extra = lowered.slot.extra
         return DataField(
@@ -183,7 +189,7 @@ class _Writer:
     def with_nullable_key(
         self, fields: Sequence[DataField], lowered: Sequence[LoweredField], key: Sequence[str]
     ) -> list[DataField]:
-        """The columns with those of the key nullable, as Paimon makes them where an option says so."""
+        """Return the columns with those of the key nullable, as Paimon makes them where an option says so."""
         found: list[DataField] = []
         for field, top in zip(fields, lowered, strict=True):
             is_changed = field.name in key and not field.type.is_nullable
@@ -193,7 +199,7 @@ class _Writer:
         return found
 
     def slot(self, lowered: LoweredField, path: FieldPath) -> PaimonType:
-        """The type at any place, with its nullability."""
+        """Return the type at any place, with its nullability."""
         slot: Slot = lowered.slot
         # Most attributes are descriptions, which decide nothing about the type.
         if not slot.extra or (slot.is_member and len(slot.extra) == 1 and odf.DESCRIPTION.key in slot.extra):
@@ -204,12 +210,12 @@ class _Writer:
         return type_ if lowered.arrow.nullable else type_.required()
 
     def part(self, parent: LoweredField, index: int, path: FieldPath) -> PaimonType:
-        """An item, a key or a value."""
+        """Return an item, a key or a value."""
         child = parent.children[index]
         return self.slot(child, (*path, child.slot.segment))
 
     def type(self, lowered: LoweredField, arrow_type: Any, path: FieldPath) -> PaimonType:
-        """The type that stands for one of Arrow's."""
+        """Return the type that stands for one of Arrow's."""
         id = arrow_type.id
         plain = self.plain.get(id)
         if plain is not None:
@@ -234,7 +240,7 @@ class _Writer:
         return BYTES
 
     def special(self, lowered: LoweredField, path: FieldPath) -> PaimonType:
-        """The type of a field with attributes."""
+        """Return the type of a field with attributes."""
         slot: Slot = lowered.slot
         extra, arrow_type = slot.extra, lowered.arrow.type
         word = extra.get(paimon.TYPE.key)
@@ -326,12 +332,12 @@ class _Writer:
         return Map(self.key(lowered, path), self.part(lowered, 1, path))
 
     def key(self, lowered: LoweredField, path: FieldPath) -> PaimonType:
-        """A map's key, NOT NULL unless Paimon's table is said to have it otherwise."""
+        """Return a map's key, NOT NULL unless Paimon's table is said to have it otherwise."""
         is_nullable = lowered.slot.extra.get(paimon.NULLABLE_KEY.key) is True
         return self.part(lowered, 0, path).required(not is_nullable)
 
     def worded(self, lowered: LoweredField, word: str, path: FieldPath) -> PaimonType:
-        """The type that the attribute names, if it goes with the kind."""
+        """Return the type that the attribute names, if it goes with the kind."""
         slot: Slot = lowered.slot
         root = word.partition("(")[0]
         kind, problem, help = _WORDS[root]
@@ -355,7 +361,7 @@ class _Writer:
         return self.fitted(lowered, type_)
 
     def fitted(self, lowered: LoweredField, type_: PaimonType) -> PaimonType:
-        """A worded leaf, held against what the field says of itself."""
+        """Return a worded leaf, held against what the field says of itself."""
         slot: Slot = lowered.slot
         assert isinstance(type_, Atomic)
         length = getattr(slot.type, "fixed_length", None)
@@ -374,7 +380,7 @@ class _Writer:
         return type_
 
     def lose_to_word(self, lowered: LoweredField, type_: Atomic) -> None:
-        """What a worded type does not keep of the layout, or of the digits of a time."""
+        """Enter what a worded type does not keep of the layout, or of the digits of a time."""
         slot: Slot = lowered.slot
         arrow_type: Any = lowered.arrow.type
         if type_.root in ("TIME", "TIMESTAMP", "TIMESTAMP_LTZ"):
@@ -414,7 +420,7 @@ class _Writer:
         return self.refuse_word(slot, message, "make the items numbers, or remove the attribute")
 
     def worded_array(self, lowered: LoweredField, path: FieldPath) -> PaimonType:
-        """A list, whatever its length: what releases without a VECTOR can store."""
+        """Return a list, whatever its length: what releases without a VECTOR can store."""
         arrow_type: Any = lowered.arrow.type
         if not pa.types.is_fixed_size_list(arrow_type):
             return self.list(lowered, arrow_type, path)

@@ -114,7 +114,7 @@ def is_lossless(old: Atomic, new: Atomic) -> bool:
 
 
 def _has_room(old: Atomic, new: Atomic) -> bool:
-    """The same root with other parameters."""
+    """Return the same root with other parameters."""
     if old.root == "DECIMAL":
         (precision, scale), (new_precision, new_scale) = old.parameters, new.parameters
         return new_scale >= scale and new_precision - new_scale >= precision - scale

@@ -37,7 +37,7 @@ _NEW_TABLE = "copy the rows into a new table"
 
 
 def judge(change: Change, sides: Pair | None) -> Judgement:
-    """What a change means for a table with data."""
+    """Return what a change means for a table with data."""
     if sides is None:
         return SAFE
     if errors_of(sides.old):
@@ -94,7 +94,7 @@ def is_in_key(slot: Slot) -> bool:
 
 
 def names_after(sides: Pair) -> Mapping[str, str]:
-    """New names of columns by the old ones, of those that were renamed."""
+    """Return new names of columns by the old ones, of those that were renamed."""
     columns = [(sides.before.get(new), new) for new in sides.new.dataset.columns]
     return {
         str(old.segment): str(new.segment)
@@ -279,13 +279,13 @@ def _option(change: Change, sides: Pair) -> Judgement:
 
 
 def _places(sides: Pair, old: Slot, new: Slot) -> tuple[PaimonPlace, PaimonPlace] | None:
-    """What Paimon has there before and after; None where it knows of neither."""
+    """Return what Paimon has there before and after; None where it knows of neither."""
     was, is_ = places(sides.old).get(old), places(sides.new).get(new)
     return None if was is None or is_ is None else (was, is_)
 
 
 def _shell(type_: PaimonType) -> tuple[object, ...]:
-    """A type without its nullability and its parts."""
+    """Return a type without its nullability and its parts."""
     if isinstance(type_, Atomic):
         return (type_.root, *type_.parameters)
     return (type_.root, type_.length) if isinstance(type_, Vector) else (type_.root,)

@@ -152,7 +152,7 @@ class Limits:
             self._at_type(place.slot, PAIMON_FORMAT, message, help=help)
 
     def _at_type(self, slot: Slot, code: Code, message: str, help: str) -> None:
-        """A finding about a type, at the attribute that decides it where there is one."""
+        """Report a finding about a type, at the attribute that decides it where there is one."""
         if paimon.TYPE.key in slot.extra:
             self._findings.at_extra(slot, paimon.TYPE.key, code, message, help=help)
         else:
@@ -325,7 +325,7 @@ class Limits:
 def _places(
     slot: Slot, type_: PaimonType, around: tuple[str, ...], field: DataField | None
 ) -> Iterator[_Place]:
-    """A type and all below it, with their slots."""
+    """Yield a type and all below it, with their slots."""
     yield _Place(slot, type_, around, field)
     inside = (*around, type_.root)
     members: Sequence[DataField | None] = (
@@ -341,7 +341,7 @@ def _has_blobs(type_: PaimonType) -> bool:
 
 
 def _unheld(format: str, type_: PaimonType, options: dict[str, str]) -> str | None:
-    """The word for a type that files of a format cannot hold."""
+    """Return the word for a type that files of a format cannot hold."""
     root = type_.root
     if format == "parquet":
         return "struct without members" if isinstance(type_, Row) and not type_.fields else None

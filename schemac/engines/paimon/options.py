@@ -78,7 +78,7 @@ def complaint(key: str, old: Mapping[str, str], new: Mapping[str, str]) -> str:
 
 
 def after_renames(options: Mapping[str, str], names: Mapping[str, str]) -> dict[str, str]:
-    """The options as Paimon has them after columns got other names: it lets those that name columns follow."""
+    """Return the options as Paimon has them after columns got other names: it lets those that name columns follow."""
 
     def renamed(text: str) -> str:
         return ",".join([names.get(name, name) for name in text.split(",")])

@@ -28,7 +28,7 @@ _LEGACY_OPTIONS = ((1, "bucket", "1"), (2, "file.format", "orc"))
 
 
 def read_table_schema(document: Any) -> TableSchema:
-    """The schema that the values of a schema file say. Raises UnreadableError."""
+    """Return the schema that the values of a schema file say. Raises UnreadableError."""
     if not isinstance(document, dict):
         raise UnreadableError("", "it is not an object")
     missing = [key for key in _NEEDED if document.get(key) is None]
@@ -58,7 +58,7 @@ def read_table_schema(document: Any) -> TableSchema:
 
 
 def member_ids(fields: Iterable[DataField], above: FieldPath = ()) -> list[tuple[FieldPath, int]]:
-    """The ids of columns and of the members of ROWs, by the paths that a manifest gives them."""
+    """Return the ids of columns and of the members of ROWs, by the paths that a manifest gives them."""
     found: list[tuple[FieldPath, int]] = []
     for field in fields:
         path = (*above, field.name)
@@ -75,7 +75,7 @@ def _below(type_: PaimonType, path: FieldPath) -> Iterator[tuple[FieldPath, int]
 
 
 def parts(type_: PaimonType) -> tuple[tuple[Part, PaimonType], ...]:
-    """The nameless parts of a type, as a manifest calls them; a multiset is a map of elements to counts."""
+    """Return the nameless parts of a type, as a manifest calls them; a multiset is a map of elements to counts."""
     if isinstance(type_, Map):
         return ((Part.KEY, type_.key), (Part.VALUE, type_.value))
     if isinstance(type_, Array):
@@ -109,7 +109,7 @@ def _names(value: Any, place: str) -> tuple[str, ...]:
 
 
 def _options(value: Any, version: int) -> Mapping[str, str]:
-    """The options as text, which is how Java reads numbers as well."""
+    """Return the options as text, which is how Java reads numbers as well."""
     if not isinstance(value, dict):
         raise UnreadableError("options", "the options have to be an object")
     options: dict[str, str] = {}

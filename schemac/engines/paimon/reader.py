@@ -13,8 +13,10 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 
+from schemac.arrow.lower_metadata import compact
 from schemac.attributes import paimon
 from schemac.attributes.odf import DESCRIPTION
+from schemac.engines.paimon.numbering import NAME, data_of
 from schemac.engines.paimon.read import member_ids, parts, read_table_schema
 from schemac.engines.paimon.sources import schema_files
 from schemac.engines.paimon.table_schema import VERSION, TableSchema
@@ -31,7 +33,8 @@ from schemac.engines.paimon.types import (
     UnreadableError,
     Vector,
 )
-from schemac.importers.importer import Imported, Importer, PaimonVersion, Tree, refuse
+from schemac.identity.lock import EngineData, Highest, Numbers
+from schemac.importers.importer import Imported, ImportedVersion, Importer, Tree, refuse
 from schemac.logical.path import FieldPath, Part, dotted
 from schemac.source.catalogue import UNREADABLE_SOURCE, UNSUPPORTED_ARROW_TYPE
 from schemac.source.report import Report
@@ -42,7 +45,7 @@ _UNITS = ("Second", "Millisecond", "Microsecond", "Nanosecond")
 
 
 def read(path: Path, report: Report) -> Imported | None:
-    """The newest version of a table's schema, and all others."""
+    """Return the newest version of a table's schema, and all others."""
     files = schema_files(path)
     if not files:
         refuse(path, "there is no `schema/schema-0` in it, nor a later version", report)
@@ -58,12 +61,12 @@ def read(path: Path, report: Report) -> Imported | None:
     newest = _version(tables[-1], lifting)
     if report.has_errors:
         return None
-    comments = (f"from version {newest.schema_id} of a Paimon table's schema", *_notes(tables[-1]))
-    return Imported(newest.schema, comments, _name(files[-1]), history=(*history, newest))
+    comments = (f"from version {tables[-1].schema_id} of a Paimon table's schema", *_notes(tables[-1]))
+    return Imported(newest.schema, comments, _name(files[-1]), versions=(*history, newest))
 
 
 def read_schema_file(file: Path, report: Report) -> TableSchema | None:
-    """What one schema file says; None after saying why it cannot be read."""
+    """Return what one schema file says; None after saying why it cannot be read."""
     try:
         content = file.read_bytes()
         document = json.loads(content)
@@ -83,13 +86,13 @@ def read_schema_file(file: Path, report: Report) -> TableSchema | None:
 
 
 def _name(file: Path) -> str | None:
-    """The table's name: that of the folder which `schema` lies in."""
+    """Return the table's name: that of the folder which `schema` lies in."""
     folder = file.resolve().parent
     return folder.parent.name or None if folder.name == "schema" else None
 
 
 def _notes(table: TableSchema) -> list[str]:
-    """What an author should know of the table beside its schema, one line each."""
+    """Return what an author should know of the table beside its schema, one line each."""
     notes: list[str] = []
     if table.version < VERSION:
         notes.append(
@@ -110,7 +113,7 @@ def _nullable_keys(table: TableSchema) -> list[str]:
     ]
 
 
-def _version(table: TableSchema, lifting: "_Lifting") -> PaimonVersion:
+def _version(table: TableSchema, lifting: "_Lifting") -> ImportedVersion:
     required = _nullable_keys(table)
     fields = [
         lifting.member(field, (field.name,), is_required=field.name in required) for field in table.fields
@@ -125,8 +128,12 @@ def _version(table: TableSchema, lifting: "_Lifting") -> PaimonVersion:
     if table.options:
         extra[paimon.OPTIONS.key] = dict(sorted(table.options.items()))
     schema = {"fields": [f for f in fields if f is not None], **({"extra": extra} if extra else {})}
-    ids = dict(member_ids(table.fields))
-    return PaimonVersion(table.schema_id, schema, ids, table.highest_field_id, table.time_millis)
+    return ImportedVersion(
+        schema,
+        {path: Numbers.make({NAME: (id,)}) for path, id in member_ids(table.fields)},
+        Highest.make({NAME: table.highest_field_id}),
+        EngineData.make({NAME: compact(data_of(table.schema_id, table.time_millis))}),
+    )
 
 
 class _Lifting:
@@ -137,7 +144,7 @@ class _Lifting:
         self._report = report
 
     def member(self, field: DataField, path: FieldPath, *, is_required: bool = False) -> Tree | None:
-        """A column, or a member of a struct; None where no kind stands for its type."""
+        """Return a column, or a member of a struct; None where no kind stands for its type."""
         lifted = self._slot(field.type.required() if is_required else field.type, path)
         if lifted is None:
             return None
@@ -149,7 +156,7 @@ class _Lifting:
         return {"name": field.name, "type": type_, **({"extra": extra} if extra else {})}
 
     def _part(self, type_: PaimonType, path: FieldPath, *, is_key: bool = False) -> Tree | None:
-        """An item, key or value: attributes go beside `kind`. A key is no Option; its map says if it may be null."""
+        """Return an item, key or value: attributes go beside `kind`. A key is no Option; its map says if it may be null."""
         lifted = self._slot(type_.required() if is_key else type_, path)
         if lifted is None:
             return None
@@ -200,7 +207,7 @@ def _plain(kind: str) -> Callable[..., tuple[Tree, Tree]]:
 
 
 def _limited(kind: str, root: str) -> Callable[..., tuple[Tree, Tree]]:
-    """A text or bytes; only STRING and BYTES are what a kind says by itself."""
+    """Return a text or bytes; only STRING and BYTES are what a kind says by itself."""
 
     def lifted(length: int) -> tuple[Tree, Tree]:
         is_plain = root.startswith("VAR") and length == LONGEST

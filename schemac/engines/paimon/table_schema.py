@@ -35,7 +35,7 @@ class TableSchema:
     version: int = VERSION
 
     def to_dict(self) -> dict[str, Any]:
-        """The file's values, keys in the order in which Paimon writes them."""
+        """Return the file's values, keys in the order in which Paimon writes them."""
         tree: dict[str, Any] = {
             "version": self.version,
             "id": self.schema_id,
@@ -52,12 +52,12 @@ class TableSchema:
         return tree
 
     def to_text(self) -> str:
-        """The file's text."""
+        """Return the file's text."""
         return _text(self.to_dict(), "\n")
 
 
 def _text(value: Any, line: str) -> str:
-    """A value as Jackson writes it; `line` is the line end with the indent that holds around it."""
+    """Return a value as Jackson writes it; `line` is the line end with the indent that holds around it."""
     if isinstance(value, str):
         return _quoted(value)
     if isinstance(value, int):

@@ -57,19 +57,19 @@ class PaimonType:
         raise NotImplementedError
 
     def title(self) -> str:
-        """The type for people, without its nullability."""
+        """Return the type for people, without its nullability."""
         raise NotImplementedError
 
     def to_json(self) -> Any:
-        """The type as a schema file has it."""
+        """Return the type as a schema file has it."""
         raise NotImplementedError
 
     def full_title(self) -> str:
-        """The type for people, with its nullability."""
+        """Return the type for people, with its nullability."""
         return self.title() + self._suffix
 
     def required(self, is_required: bool = True) -> Self:
-        """The same type with this nullability."""
+        """Return the same type with this nullability."""
         return replace(self, is_nullable=not is_required)
 
     @property
@@ -99,7 +99,7 @@ class Atomic(PaimonType):
         return f"{self.word}({', '.join(map(str, self.parameters))})" if self.parameters else self.word
 
     def to_json(self) -> Any:
-        """A text."""
+        """Return a text."""
         return self.full_title()
 
 
@@ -123,7 +123,7 @@ class Geo(PaimonType):
         return self.text
 
     def to_json(self) -> Any:
-        """A text."""
+        """Return a text."""
         return self.full_title()
 
 
@@ -148,7 +148,7 @@ class Array(PaimonType):
         return f"{self.root}<{self.element.full_title()}>"
 
     def to_json(self) -> Any:
-        """An object with the element."""
+        """Return an object with the element."""
         return {"type": self.root + self._suffix, "element": self.element.to_json()}
 
 
@@ -184,7 +184,7 @@ class Vector(PaimonType):
         return f"VECTOR<{self.element.full_title()}, {self.length}>"
 
     def to_json(self) -> Any:
-        """An object with element and length."""
+        """Return an object with element and length."""
         return {"type": "VECTOR" + self._suffix, "element": self.element.to_json(), "length": self.length}
 
 
@@ -210,7 +210,7 @@ class Map(PaimonType):
         return f"MAP<{self.key.full_title()}, {self.value.full_title()}>"
 
     def to_json(self) -> Any:
-        """An object with key and value."""
+        """Return an object with key and value."""
         return {"type": "MAP" + self._suffix, "key": self.key.to_json(), "value": self.value.to_json()}
 
 
@@ -225,7 +225,7 @@ class DataField:
     default_value: str | None = None
 
     def to_json(self) -> dict[str, Any]:
-        """The field in the order of keys that Paimon writes; what is absent has no key."""
+        """Return the field in the order of keys that Paimon writes; what is absent has no key."""
         tree: dict[str, Any] = {"id": self.id, "name": self.name, "type": self.type.to_json()}
         if self.description is not None:
             tree["description"] = self.description
@@ -255,12 +255,12 @@ class Row(PaimonType):
         return f"ROW<{', '.join(f'{member.name} {member.type.full_title()}' for member in self.fields)}>"
 
     def to_json(self) -> Any:
-        """An object with the members."""
+        """Return an object with the members."""
         return {"type": "ROW" + self._suffix, "fields": [member.to_json() for member in self.fields]}
 
 
 def parse_type(written: Any, place: str = "type") -> PaimonType:
-    """A type in any spelling that a schema file may have. Raises UnreadableError."""
+    """Return a type in any spelling that a schema file may have. Raises UnreadableError."""
     if isinstance(written, str):
         return _Words(written, place).type()
     if isinstance(written, dict):
@@ -269,7 +269,7 @@ def parse_type(written: Any, place: str = "type") -> PaimonType:
 
 
 def parse_field(written: Any, place: str) -> DataField:
-    """A column or member; a null is an absent key. Raises UnreadableError."""
+    """Return a column or member; a null is an absent key. Raises UnreadableError."""
     if not isinstance(written, dict):
         raise UnreadableError(place, "a field has to be an object")
     id = written.get("id")
@@ -301,7 +301,7 @@ def _parse_object(written: Mapping[str, Any], place: str) -> PaimonType:
 
 
 def _is_required(head: str, written: Mapping[str, Any]) -> bool:
-    """What an object's `type` says of its own nullability.
+    """Return what an object's `type` says of its own nullability.
 
     pypaimon spells parts out in it (`MAP<STRING NOT NULL, INT>`) and then tells the nullability beside it.
     """
@@ -373,7 +373,7 @@ class _Words:
         return self._text.startswith(("GEOMETRY", "GEOGRAPHY"))
 
     def type(self) -> PaimonType:
-        """The type that all of the text says."""
+        """Return the type that all of the text says."""
         if self._is_geo:
             return self._geo()
         found = self._one()

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from schemac.artifacts.emission import Emission
 from schemac.engines.paimon.artifact import to_table_schema
+from schemac.engines.paimon.numbering import highest_of, ids_of, schema_id_of
 from schemac.engines.paimon.table_schema import TableSchema
 from schemac.engines.paimon.types import DataField, PaimonType, Row
 from schemac.evolution.side import Side
@@ -43,14 +44,14 @@ def places(side: Side) -> Mapping[Slot, PaimonPlace]:
 def _compiled(side: Side) -> tuple[TableSchema, tuple[Diagnostic, ...]]:
     report = Report()
     version = side.locked.newest if side.locked is not None else None
-    ids = {slot: n.paimon for slot, n in (side.numbers or {}).items() if n.paimon is not None}
-    highest = max([-1 if version is None else version.highest_paimon, *ids.values()])
+    ids = ids_of(side.numbers or {})
+    highest = max([-1 if version is None else highest_of(version), *ids.values()])
     table = to_table_schema(
         side.compilation,
         Emission(side.dataset, "paimon", PAIMON_LOSS, report),
         ids=ids,
         highest=highest,
-        schema_id=0 if version is None else version.schema_id,
+        schema_id=0 if version is None else schema_id_of(version),
     )
     return table, tuple(d for d in report.diagnostics if d.severity is Severity.ERROR)
 

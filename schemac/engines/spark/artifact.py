@@ -53,13 +53,13 @@ DDL_FILE = "spark/create_table.sql"
 
 
 def to_fields(lowered: LoweredSchema, emission: Emission) -> list[SparkField]:
-    """The columns as Spark has them; what it cannot keep is entered in the emission."""
+    """Return the columns as Spark has them; what it cannot keep is entered in the emission."""
     writer = _Writer(emission)
     return [writer.field(top) for top in lowered.fields]
 
 
 def emit(compilation: Compilation, emission: Emission) -> list[Artifact]:
-    """Schema and DDL."""
+    """Return schema and DDL."""
     fields = to_fields(compilation.lowered, emission)
     if not emission.findings.report.has_errors:
         _lose_of_ddl(compilation, fields, emission)
@@ -73,17 +73,17 @@ def emit(compilation: Compilation, emission: Emission) -> list[Artifact]:
 
 
 def struct_type(fields: Sequence[SparkField]) -> SparkJson:
-    """The whole StructType."""
+    """Return the whole StructType."""
     return {"fields": [f.json() for f in fields], "type": "struct"}
 
 
 def ddl(compilation: Compilation, fields: Sequence[SparkField]) -> str:
-    """The file of statements, each with a semicolon at the end of its last line."""
+    """Return the file of statements, each with a semicolon at the end of its last line."""
     return "".join(f"{statement};\n" for statement in statements(compilation, fields))
 
 
 def _lose_of_ddl(compilation: Compilation, fields: Sequence[SparkField], emission: Emission) -> None:
-    """What the table that the statements make has otherwise than the Lance artifact."""
+    """Enter what is different in the table that the statements make from the Lance artifact."""
     extra = compilation.dataset.schema.extra
     properties = own_properties(compilation, fields)
     connector = Connector.of(compilation.versions.get("spark", NEWEST_KNOWN))
@@ -200,7 +200,7 @@ class _Writer:
         return self.refused(slot)
 
     def refused(self, slot: Slot) -> SparkType:
-        """A type that Spark has nothing for."""
+        """Return a type that Spark has nothing for."""
         self.emission.findings.at_type(
             slot,
             SPARK_TYPE,
@@ -233,7 +233,7 @@ class _Writer:
         return None
 
     def plainly(self, lowered: LoweredField, arrow_type: Any) -> SparkType:
-        """The type of a storage that the attributes have no say in any more."""
+        """Return the type of a storage that the attributes have no say in any more."""
         return self.type(LoweredField(lowered.arrow, lowered.children, _Plain(lowered.slot)), arrow_type)
 
     def decimal(self, lowered: LoweredField, arrow_type: Any) -> SparkType:
@@ -327,7 +327,7 @@ class _Writer:
 
 
 def _float_item(child: LoweredField) -> SparkField:
-    """The item of a vector whose 16 bits the vector's own metadata tells."""
+    """Return the item of a vector whose 16 bits the vector's own metadata tells."""
     return SparkField(
         "element", SparkType("float", "FLOAT"), child.arrow.nullable, _metadata_of(child.arrow), None
     )
@@ -361,7 +361,7 @@ def _metadata_of(arrow: ArrowField) -> SparkJson:
 
 
 def _without_empty_metadata(texts: dict[str, str]) -> SparkJson:
-    """An extension type without metadata has no entry for it in Spark."""
+    """Leave out empty metadata of an extension type, for which Spark has no entry."""
     return {key: text for key, text in texts.items() if text or key != EXTENSION_METADATA}
 
 

@@ -6,7 +6,7 @@ Layer: engines.
 from dataclasses import dataclass, field
 from typing import Any
 
-from schemac.engines.spark.text import literal, quoted_name
+from schemac.artifacts.sql_text import literal, quoted_name
 
 SparkJson = dict[str, Any]
 
@@ -31,7 +31,7 @@ class SparkField:
     comment: str | None
 
     def json(self) -> SparkJson:
-        """The StructField."""
+        """Return the StructField."""
         return {
             "metadata": self.metadata,
             "name": self.name,
@@ -40,7 +40,7 @@ class SparkField:
         }
 
     def ddl(self, separator: str) -> str:
-        """The column as Spark SQL defines it."""
+        """Return the column as Spark SQL defines it."""
         null = "" if self.is_nullable else " NOT NULL"
         comment = "" if self.comment is None else f" COMMENT {literal(self.comment)}"
         return f"{quoted_name(self.name)}{separator}{self.type.ddl}{null}{comment}"

@@ -38,7 +38,7 @@ class Maker:
     def table(
         self, columns: Sequence[SparkField], properties: Mapping[str, str], version: str, key: Sequence[str]
     ) -> list[ArrowField]:
-        """The Arrow fields of the table; what DDL does not say of a column is not in them."""
+        """Return the Arrow fields of the table; what DDL does not say of a column is not in them."""
         made = []
         has_keys = self.connector.knows_widths
         # Most tables have no property of a column; the version of the files is one of the table.
@@ -52,7 +52,7 @@ class Maker:
         return made
 
     def with_properties(self, field: ArrowField, properties: Mapping[str, str], version: str) -> ArrowField:
-        """What the table properties of a column make of it."""
+        """Return what the table properties of a column make of it."""
 
         def said(suffix: str) -> str | None:
             return properties.get(f"{field.name}.{suffix}")
@@ -80,11 +80,11 @@ class Maker:
         return field.with_metadata(metadata or None)
 
     def field(self, name: str, json: Any, is_nullable: bool, metadata: SparkJson | None = None) -> ArrowField:
-        """A field; DDL keeps nothing of the metadata of members but their comments."""
+        """Return a field; DDL keeps nothing of the metadata of members but their comments."""
         return pa.field(name, self.type(json, is_nullable), is_nullable, metadata or None)
 
     def type(self, json: Any, is_nullable: bool) -> ArrowType:
-        """The type that Lance is given."""
+        """Return the type that Lance is given."""
         if isinstance(json, str):
             return _atomic(json)
         if json["type"] == "array":
@@ -104,7 +104,7 @@ class Maker:
 
 
 def blob_type() -> ArrowType:
-    """The struct of a blob."""
+    """Return the struct of a blob."""
     members = (
         ("data", pa.large_binary()),
         ("uri", pa.string()),
@@ -115,7 +115,7 @@ def blob_type() -> ArrowType:
 
 
 def _with_key(field: ArrowField, key: Sequence[str]) -> ArrowField:
-    """A column of the key as the second statement marks it."""
+    """Return a column of the key as the second statement marks it."""
     if field.name not in key:
         return field
     place = str(key.index(field.name) + 1)

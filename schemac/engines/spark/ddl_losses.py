@@ -18,7 +18,7 @@ from schemac.arrow.lower_metadata import (
 )
 from schemac.arrow.marks import COMMENT
 from schemac.attributes import arrow, lance, odf
-from schemac.attributes.registry import domain_of
+from schemac.attributes.registry import DOMAINS, domain_of
 from schemac.logical.slots import Slot
 from schemac.physical.arrow import ArrowField, ArrowType, pa
 from schemac.physical.field import LoweredField
@@ -71,7 +71,7 @@ def _is_json(field: ArrowField) -> bool:
 
 
 def _layout(type_: ArrowType) -> str:
-    """A type without its parts."""
+    """Return a type without its parts."""
     if pa.types.is_fixed_size_list(type_):
         of = "" if pa.types.is_nested(type_.value_type) else f" of {type_.value_type}"
         return f"a vector of length {type_.list_size}{of}"
@@ -93,7 +93,7 @@ def _parts(type_: ArrowType) -> list[ArrowField]:
 
 
 def _metadata(field: ArrowField) -> dict[str, str]:
-    """The metadata of a field, with what an extension type stands for."""
+    """Return the metadata of a field, with what an extension type stands for."""
     metadata = {key.decode(): value.decode() for key, value in (field.metadata or {}).items()}
     if isinstance(field.type, pa.BaseExtensionType):
         metadata |= registered_extension_metadata(field.type)
@@ -103,7 +103,7 @@ def _metadata(field: ArrowField) -> dict[str, str]:
 def _lost_metadata(
     slot: Slot, wanted: Mapping[str, str], made: Mapping[str, str]
 ) -> Iterator[tuple[str, str]]:
-    """What the table does not know of a field, in the author's words."""
+    """Yield what the table does not know of a field, in the author's words."""
     lost = {key for key, value in wanted.items() if value and made.get(key) != value}
     if COMMENT in made:
         lost.discard(odf.DESCRIPTION.key)
@@ -145,4 +145,4 @@ def lost_of_schema(extra: Mapping[str, Any]) -> Iterator[str]:
             yield f"the attribute {key}"
 
 
-_OTHERS = frozenset({"lance.org", "spark.apache.org", "paimon.apache.org", "schemac.dev"})
+_OTHERS = frozenset(DOMAINS) - {arrow.DOMAIN, odf.DOMAIN}

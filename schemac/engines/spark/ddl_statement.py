@@ -44,7 +44,7 @@ class Table:
 
 
 def read_script(words: list[Word], text: str) -> list[Table]:
-    """The tables that a script makes, or the one of a bare list of columns. Raises MalformedError."""
+    """Return the tables that a script makes, or the one of a bare list of columns. Raises MalformedError."""
     statements = list(_statements(words))
     if not statements:
         raise MalformedError("it has no statement", Span(0, 0))
@@ -66,7 +66,7 @@ def read_script(words: list[Word], text: str) -> list[Table]:
 
 
 def _statements(words: list[Word]) -> Iterator[list[Word]]:
-    """The words between semicolons."""
+    """Yield the words between semicolons."""
     statement: list[Word] = []
     for word in words:
         if word.text == ";" and not word.is_quoted:
@@ -99,7 +99,7 @@ class _Statement(TypeReader):
         return self._is("ALTER") and self._is("TABLE", 1)
 
     def excerpt(self) -> str:
-        """The statement in one line, cut where it is long."""
+        """Return the statement in one line, cut where it is long."""
         self._at = len(self._words)
         text = self._excerpt(0)
         return text if len(text) <= 80 else f"{text[:79]}…"
@@ -259,6 +259,6 @@ class _Statement(TypeReader):
 
 
 def with_required_key(table: Table) -> list[ColumnText]:
-    """The columns, those of the key required as Spark makes them; a name of the key may differ in case."""
+    """Return the columns, those of the key required as Spark makes them; a name of the key may differ in case."""
     key = {name.casefold() for name in table.key}
     return [replace(c, is_required=True) if c.name.casefold() in key else c for c in table.columns]

@@ -48,7 +48,7 @@ _COLUMNS = frozenset(
 
 
 def judge(change: Change, sides: Pair | None, connector: Connector = KNOWN) -> Judgement:
-    """What Spark's ALTER TABLE makes of a change, with a version of lance-spark."""
+    """Return what Spark's ALTER TABLE makes of a change, with a version of lance-spark."""
     if change.fact in (Fact.DATASET_ADDED, Fact.DATASET_DROPPED) or sides is None:
         return SAFE
     if change.fact in _PROPERTIES:
@@ -79,7 +79,7 @@ def judge(change: Change, sides: Pair | None, connector: Connector = KNOWN) -> J
 
 
 def judge_of(version: str) -> Callable[[Change, Pair | None], Judgement]:
-    """The judge for a version of lance-spark. Raises ValueError for what is no version."""
+    """Return the judge for a version of lance-spark. Raises ValueError for what is no version."""
     return partial(judge, connector=Connector.of(version))
 
 
@@ -91,7 +91,7 @@ def _of_property(connector: Connector) -> Judgement:
 
 
 def _of_column(change: Change, sides: Pair, connector: Connector) -> Judgement:
-    """A column or member that comes, goes, or changes its name or nullability."""
+    """Return a column or member that comes, goes, or changes its name or nullability."""
     slot = change.new_slot or change.old_slot
     assert slot is not None
     if change.fact is Fact.FIELD_ADDED and not slot.is_nullable:

@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from schemac.artifacts.emission import Emission
+from schemac.artifacts.sql_text import literal, quoted_name, table_name, taken_literally
 from schemac.engines.spark import judge as engine
 from schemac.engines.spark.artifact import to_fields
 from schemac.engines.spark.columns import SparkField
-from schemac.engines.spark.text import literal, quoted_name, table_name, taken_literally
 from schemac.engines.spark.versions import KNOWN, Connector
 from schemac.evolution.changes import Change, Fact
 from schemac.evolution.diff import diff_of
@@ -33,7 +33,7 @@ class SparkPlan:
     refused: tuple[tuple[Change, Judgement], ...]
 
     def to_json(self) -> dict[str, Any]:
-        """The plan for programs."""
+        """Return the plan for programs."""
         refused = [
             {**change.to_json(), "reason": said.reason, "wayOut": said.way_out}
             for change, said in self.refused
@@ -46,7 +46,7 @@ class SparkPlan:
 
 
 def plan_spark(sides: Pair, connector: Connector = KNOWN) -> SparkPlan:
-    """The statements from one side to the other that a version of lance-spark takes."""
+    """Return the statements from one side to the other that a version of lance-spark takes."""
     judged = [(change, engine.judge(change, sides, connector)) for change in diff_of(sides)]
     refused = tuple((c, said) for c, said in judged if said.outcome is Outcome.REFUSED)
     changes = [c for c, said in judged if said.outcome is not Outcome.REFUSED]
@@ -87,7 +87,7 @@ def _comment(field: SparkField) -> str:
 
 
 def _property_statements(changes: list[Change]) -> Iterator[str]:
-    """The author's own properties; those of columns take effect only where a table is made."""
+    """Yield the author's own properties; those of columns take effect only where a table is made."""
     changed = {c.key: str(c.new) for c in changes if c.fact is Fact.TABLE_PROPERTY_SET}
     if changed:
         items = ", ".join(f"{literal(key)} = {literal(changed[key])}" for key in sorted(changed))

@@ -65,7 +65,7 @@ class _MalformedError(Exception):
 
 
 def read(path: Path, report: Report) -> Imported | None:
-    """The schema of a file with a StructType's JSON."""
+    """Return the schema of a file with a StructType's JSON."""
     try:
         document = json.loads(path.read_bytes())
     except (ValueError, RecursionError) as error:
@@ -75,7 +75,7 @@ def read(path: Path, report: Report) -> Imported | None:
 
 
 def from_struct_type(document: Any, file: str, report: Report, notes: Notes | None = None) -> Imported | None:
-    """The schema of a StructType in its JSON form; columns without a kind are in the report."""
+    """Return the schema of a StructType in its JSON form; columns without a kind are in the report."""
     notes = notes if notes is not None else Notes()
     reader = _Reader(notes)
     fields: list[ArrowField] = []
@@ -110,7 +110,7 @@ def _columns(document: Any) -> list[Any]:
 
 
 def _entry(holder: Any, key: str, wanted: Any, path: FieldPath) -> Any:
-    """An entry of a JSON object that has to be there, and of this type."""
+    """Return an entry of a JSON object that has to be there, and of this type."""
     if not isinstance(holder, dict):
         raise _MalformedError(path, f"an object is expected, not {_shown(holder)}")
     if key not in holder:
@@ -161,7 +161,7 @@ class _Reader:
     def _part(
         self, name: str, part: Part, holder: Any, key: str, nullable: bool, metadata: Any, path: FieldPath
     ) -> ArrowField:
-        """A list's item, a map's key or value; its metadata is a text in that of its field."""
+        """Return a list's item, a map's key or value; its metadata is a text in that of its field."""
         json_type = _entry(holder, key, (str, dict), path)
         try:
             entries = json.loads(metadata) if metadata is not None else {}
@@ -172,7 +172,7 @@ class _Reader:
         return self._field(name, json_type, nullable, entries, (*path, part))
 
     def _arrow_metadata(self, json_type: Any, metadata: dict[str, Any], path: FieldPath) -> dict[str, str]:
-        """What is not about the type: attributes under their keys, and the comment as the description."""
+        """Return what is not about the type: attributes under their keys, and the comment as the description."""
         rest = {key: value for key, value in metadata.items() if key not in TYPE_MARKS}
         comment = rest.pop("comment", None)
         if comment is not None:

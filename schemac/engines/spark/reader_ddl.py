@@ -72,7 +72,7 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def read(path: Path, report: Report) -> Imported | None:
-    """The schemas of a file with statements."""
+    """Return the schemas of a file with statements."""
     try:
         text = path.read_bytes().decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -82,7 +82,7 @@ def read(path: Path, report: Report) -> Imported | None:
 
 
 def from_ddl(text: str, file: str, report: Report) -> Imported | None:
-    """The schemas of CREATE TABLE statements, or of a list of columns as `StructType.fromDDL` takes it."""
+    """Return the schemas of CREATE TABLE statements, or of a list of columns as `StructType.fromDDL` takes it."""
     source = SourceText(text, file)
     if not text.isascii() and _SURROGATE.search(text):
         refuse(file, "a name or text in it is not valid Unicode", report)
@@ -175,7 +175,7 @@ def _column(column: ColumnText, holder: FieldPath, notes: Notes) -> SparkJson:
 
 
 def _type(written: TypeText, path: FieldPath, notes: Notes) -> Any:
-    """A type as Spark's JSON has it."""
+    """Return a type as Spark's JSON has it."""
     if written.head == "struct":
         return {
             "type": "struct",
@@ -215,7 +215,7 @@ def _take_properties(columns: list[SparkJson], properties: dict[str, str]) -> di
 
 
 def _fitting(marks: dict[str, str], type_: Any) -> SparkJson:
-    """The marks that mean something for a type; lance-spark refuses or ignores the others."""
+    """Return the marks that mean something for a type; lance-spark refuses or ignores the others."""
     taken: SparkJson = {}
     is_of_floats = isinstance(type_, dict) and type_.get("elementType") in ("float", "double")
     if is_of_floats and _is_length(marks.get(VECTOR_SIZE)):

@@ -18,10 +18,10 @@ from schemac.arrow.marks import (
     VECTOR_SIZE,
 )
 from schemac.artifacts.emission import Compilation
+from schemac.artifacts.sql_text import literal, quoted_name, table_name, taken_literally
 from schemac.attributes import lance, spark
 from schemac.attributes.odf import DESCRIPTION
 from schemac.engines.spark.columns import SparkField
-from schemac.engines.spark.text import literal, quoted_name, table_name, taken_literally
 from schemac.physical.field import LoweredField
 
 
@@ -37,7 +37,7 @@ def statements(compilation: Compilation, columns: Sequence[SparkField]) -> tuple
 
 
 def create_table(compilation: Compilation, columns: Sequence[SparkField]) -> str:
-    """The table without its primary key."""
+    """Return the table without its primary key."""
     schema = compilation.dataset.schema
     defined = ",\n  ".join(f.ddl(" ") for f in columns)
     # Spark's grammar has no empty list of columns.
@@ -53,7 +53,7 @@ def create_table(compilation: Compilation, columns: Sequence[SparkField]) -> str
 
 
 def primary_key(compilation: Compilation) -> tuple[str, ...]:
-    """The key's columns in order; none where a part of it lies inside a column, which the statement cannot name."""
+    """Return the key's columns in order; none where a part of it lies inside a column, which the statement cannot name."""
     keyed = [
         (field, key)
         for field in compilation.lowered.preorder()

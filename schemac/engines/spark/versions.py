@@ -23,7 +23,7 @@ class Connector:
 
     @classmethod
     def of(cls, text: str) -> "Connector":
-        """The version of a text such as `0.4.0`. Raises ValueError."""
+        """Return the version of a text such as `0.4.0`. Raises ValueError."""
         if text != NEXT and not _FORM.fullmatch(text):
             raise ValueError(
                 f"`{text}` is not a version of lance-spark; write one such as 0.4.0, or `{NEXT}`"

@@ -55,7 +55,7 @@ class Page:
 
 
 def read_page(code: Code) -> Page:
-    """The page of a code."""
+    """Return the page of a code."""
     return Page((PAGES / f"{code.id}.md").read_text(encoding="utf-8"))
 
 
@@ -66,5 +66,5 @@ def rule_pages() -> dict[str, Page]:
 
 
 def loss_pages() -> dict[str, str]:
-    """The text about each target's losses."""
+    """Return the text about each target's losses."""
     return {file.stem: file.read_text(encoding="utf-8") for file in sorted((PAGES / "losses").glob("*.md"))}

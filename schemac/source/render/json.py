@@ -27,7 +27,7 @@ _LABEL_MEMBERS = ("message", "file", "line", "column", "end_line", "end_column")
 
 
 def render_json(diagnostics: Sequence[Diagnostic]) -> str:
-    """The document, with a line end."""
+    """Return the document, with a line end."""
     document = {
         "diagnostics": [
             {

@@ -15,12 +15,12 @@ from schemac.source.diagnostic import Diagnostic
 
 
 def root_of(folder: Path) -> Path:
-    """The root of the repository that a folder lies in; the folder itself where there is none."""
+    """Return the root of the repository that a folder lies in; the folder itself where there is none."""
     return next((one for one in (folder, *folder.parents) if (one / ".git").exists()), folder)
 
 
 def from_root(diagnostics: Iterable[Diagnostic], here: Path) -> list[Diagnostic]:
-    """The findings with files as they are called from the root of the repository."""
+    """Return the findings with files as they are called from the root of the repository."""
     root = str(root_of(here))
 
     def place(file: str) -> str:

@@ -73,7 +73,7 @@ def _location(place: Diagnostic | Label) -> dict[str, Any]:
 
 
 def _artifact(file: str) -> dict[str, str]:
-    """A path from the root of the repository, an absolute one, or a URI that is one already."""
+    """Return a path from the root of the repository, an absolute one, or a URI that is one already."""
     if "://" in file:
         scheme, _, rest = file.partition("://")
         return {"uri": f"{scheme}://{quote(os.fsencode(rest), safe='/:@')}"}

@@ -94,7 +94,7 @@ def _excerpt(
 
 
 def _window(text: str, column: int, end: int, width: int) -> tuple[str, int, int]:
-    """The part of a long line around the culprit, with the columns moved."""
+    """Return the part of a long line around the culprit, with the columns moved."""
     if len(text) <= width:
         return text, column, max(end, column)
     start = max(0, min(column - 1 - width // 3, len(text) - width))

@@ -10,7 +10,6 @@ from typing import Any
 import pyarrow as pa
 
 import schemac
-from schemac.engines.lance.view import words_of
 from schemac.engines.paimon.judge import judge
 from schemac.engines.paimon.read import read_table_schema
 from schemac.engines.paimon.table_schema import TableSchema
@@ -49,7 +48,7 @@ class Evolution:
         for tree in (old, new):
             (dataset,) = schemac.compile_text(json.dumps({"name": "t", **tree}))
             logical = dataset._logical
-            locked = freeze(logical, locked, identify(logical, locked, words_of))
+            locked = freeze(logical, locked, identify(logical, locked))
         return cls(
             locked, *(side_of_version(locked, v.number) for v in (locked.versions[0], locked.versions[-1]))
         )

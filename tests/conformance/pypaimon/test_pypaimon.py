@@ -12,8 +12,8 @@ import pytest
 import schemac
 from schemac import Dataset
 from schemac.engines.paimon.artifact import to_table_schema
+from schemac.engines.paimon.numbering import number_fields
 from schemac.engines.paimon.read import member_ids, read_table_schema
-from schemac.identity.numbering import number_for_paimon
 from schemac.logical.path import FieldPath
 from schemac.logical.slots import Slot, preorder
 from tests.conformance.arrow_values import table as some_rows
@@ -318,9 +318,7 @@ def test_number_what_is_added_as_pypaimon_does(paimon: Paimon, warehouse: Path) 
     type_ = after.to_paimon()["fields"][-1]["type"]
     first = read_table_schema(only(BEFORE).to_paimon())
     taken = dict(member_ids(first.fields))
-    numbers, highest = number_for_paimon(
-        after._logical.columns, _by_slot(after, taken), first.highest_field_id
-    )
+    numbers, highest = number_fields(after._logical.columns, _by_slot(after, taken), first.highest_field_id)
     paths = [["r", "n"], ["l", "element", "n"], ["n"]]
     paimon.ask("add_columns", warehouse=str(warehouse), table="t", columns=[[path, type_] for path in paths])
     theirs = read_table_schema(json.loads((warehouse / "db.db/t/schema/schema-1").read_bytes()))

@@ -151,7 +151,7 @@ class _Run:
         return fragments
 
     def with_new_columns(self, fragment: Any) -> Any:
-        """A fragment's metadata with the file that was made for it."""
+        """Return a fragment's metadata with the file that was made for it."""
         layout = self.plan.layout
         roots = layout.roots(data_of(fragment.metadata))
         file = self.made.find(fragment, _titles(roots)) if roots else None
@@ -187,7 +187,7 @@ class _Run:
         return version + 2
 
     def going(self, dataset: Any) -> list[Index]:
-        """The indices of a version that go with their fields, and whose fields are somewhere afterwards."""
+        """Return the indices of a version that go with their fields, and whose fields are somewhere afterwards."""
         table, sides = self.plan.table, self.plan.sides
         found = [table.with_field(index) for index in indices_of(dataset)]
         return [i for i in found if is_going(i, table, self.plan.target) and path_after(i, sides) is not None]
@@ -203,7 +203,7 @@ class _Run:
         now.update_config({INDICES_KEY: json.dumps(list(waiting.values()))})
 
     def waiting(self, dataset: Any) -> list[dict[str, Any]]:
-        """The indices that are noted."""
+        """Return the indices that are noted."""
         found: list[dict[str, Any]] = json.loads(dataset.config().get(INDICES_KEY) or "[]")
         return found
 

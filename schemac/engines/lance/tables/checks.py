@@ -33,7 +33,7 @@ def checks(
     judged: Sequence[tuple[Change, Judgement]],
     rounded: frozenset[str],
 ) -> Iterator[Check]:
-    """What has to be asked of the data, each question once; values go by these ways from one side to the other."""
+    """Yield what has to be asked of the data, each question once; values go by these ways from one side to the other."""
     seen: set[tuple[str, Subject]] = set()
     for change, judgement in judged:
         slot, before = change.new_slot, change.old_slot
@@ -95,7 +95,7 @@ def is_roundable(casts: Iterable[tuple[Slot, Slot]]) -> bool:
 
 
 def _question(before: Slot, slot: Slot, rounded: str) -> str:
-    """What is asked of the values of one cast; `rounded` is the name that lets them be rounded, if there is one."""
+    """Return what is asked of the values of one cast; `rounded` is the name that lets them be rounded, if there is one."""
     title = slot.type.title()
     question = f"every value has to fit {title}"
     is_rounded = bool(rounded) and can_be_rounded(before.type, slot.type)
@@ -111,7 +111,7 @@ def _question(before: Slot, slot: Slot, rounded: str) -> str:
 
 
 def reason_of(before: Slot, slot: Slot) -> str:
-    """What is wrong with values, where there is more to say than that they do not fit."""
+    """Return what is wrong with values, where there is more to say than that they do not fit."""
     clock = clock_of(before, slot)
     new: Any = slot.type
     if before.type.kind == "String" and new.kind == "Timestamp" and not clock:

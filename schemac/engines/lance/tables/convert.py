@@ -32,7 +32,7 @@ BECOME_EQUAL = "keys of one map would become equal"
 
 
 def values_of(slot: Slot, batch: pa.RecordBatch) -> pa.Array:
-    """The values of a slot that stands in structs only; null where a struct around it is null."""
+    """Return the values of a slot that stands in structs only; null where a struct around it is null."""
     if slot.parent is None:
         return batch.column(str(slot.segment))
     return pc.struct_field(values_of(slot.parent, batch), str(slot.segment))
@@ -50,13 +50,13 @@ class Conversion:
         self._new = _by_slot(sides.new.lowered.fields)
 
     def build(self, slot: Slot, batch: pa.RecordBatch) -> pa.Array:
-        """The values of a slot that is a column, or stands in structs only."""
+        """Return the values of a slot that is a column, or stands in structs only."""
         old = self._before.get(slot)
         source = values_of(old, batch) if old is not None else None
         return self._array(slot, old, source, len(batch), batch)
 
     def sources(self, slot: Slot) -> set[str]:
-        """The old columns that a slot's values come from."""
+        """Return the old columns that a slot's values come from."""
         found: set[str] = set()
         stack = [slot]
         while stack:
@@ -142,7 +142,7 @@ class Conversion:
         return array.from_arrays(offsets, items, type=type_, mask=source.is_null())
 
     def _map(self, slot: Slot, old: Slot, source: Any, type_: Any) -> pa.Array:
-        """Maps; one whose keys do not fit, or become equal, is null."""
+        """Return maps; one whose keys do not fit, or become equal, is null."""
         key, value = slot.children
         entries = Entries.of(source)
         keys = self._array(key, self._before.get(key), entries.keys, len(entries.keys), None)
@@ -170,7 +170,7 @@ def _nulls(length: int, type_: Any) -> pa.Array:
 
 
 def _filled(items: Any, vectors: Any, size: int) -> pa.Array:
-    """The items of vectors, with something under the null ones, where Lance wants no nulls."""
+    """Return the items of vectors, with something under the null ones, where Lance wants no nulls."""
     if not vectors.null_count or items.type.num_fields or not _is_of_fixed_width(items.type):
         return items
     blank = pa.Array.from_buffers(items.type, 1, [None, pa.py_buffer(bytes(64))])
@@ -185,7 +185,7 @@ def _is_of_fixed_width(type_: Any) -> bool:
 
 
 def _flat(source: Any, size: int | None) -> pa.Array:
-    """The items of lists that are not null; of vectors, also those of null ones, which take their room."""
+    """Return the items of lists that are not null; of vectors, also those of null ones, which take their room."""
     if size is None:
         return source.flatten()
     if pa.types.is_fixed_size_list(source.type):
@@ -222,7 +222,7 @@ def _refuse(slot: Slot, values: Any, misfits: Any, why: str) -> None:
 
 
 def _plain(values: Any) -> Any:
-    """The values without an extension type, and not in a dictionary."""
+    """Return the values without an extension type, and not in a dictionary."""
     values = values.storage if isinstance(values.type, pa.BaseExtensionType) else values
     return values.dictionary_decode() if pa.types.is_dictionary(values.type) else values
 

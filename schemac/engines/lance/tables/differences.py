@@ -30,7 +30,7 @@ Message = dict[int, Any]
 
 
 def lance_fields_of(schema: pa.Schema) -> list[bytes]:
-    """The messages that Lance itself makes of an Arrow schema."""
+    """Return the messages that Lance itself makes of an Arrow schema."""
     from lance.schema import LanceSchema
 
     return _messages(LanceSchema.from_pyarrow(schema))[1]
@@ -82,7 +82,7 @@ def differences(
 
 
 def _outermost(fields: Mapping[str, Message], known: Collection[str]) -> Iterator[str]:
-    """The fields that are not known; what is inside one of them goes without saying."""
+    """Yield the fields that are not known; what is inside one of them goes without saying."""
     for path, message in fields.items():
         above = _above(path, message)
         if path not in known and (not above or above in known):
@@ -90,14 +90,14 @@ def _outermost(fields: Mapping[str, Message], known: Collection[str]) -> Iterato
 
 
 def _above(path: str, message: Message) -> str:
-    """The path of what a field is in; empty for a column."""
+    """Return the path of what a field is in; empty for a column."""
     return path[: -len(_text(message.get(NAME))) - 1]
 
 
 def _namesakes(
     wanted: Mapping[str, Message], found: Mapping[str, Message], same: Mapping[int, int], *, by_id: bool
 ) -> dict[str, str]:
-    """The path in the table of each expected field; one that has another name there is known by its id."""
+    """Return the path in the table of each expected field; one that has another name there is known by its id."""
     by_number = {message.get(ID, 0): path for path, message in found.items()}
     numbers = {path: same.get(message.get(ID, 0)) for path, message in wanted.items()}
     here = {path: by_number[n] for path, n in numbers.items() if n is not None and n in by_number}
@@ -160,13 +160,13 @@ def _entry_differences(wanted: Mapping[str, bytes], found: Mapping[str, bytes]) 
 
 
 def _settled(metadata: Mapping[bytes, bytes]) -> dict[str, bytes]:
-    """The metadata without what steers the build, and without the marks that lance-spark leaves beside the type."""
+    """Return the metadata without what steers the build, and without the marks that lance-spark leaves beside the type."""
     texts = {_text(key): value for key, value in metadata.items()}
     return {key: value for key, value in texts.items() if key not in STEERING | TYPE_MARKS}
 
 
 def _with_description(found: dict[str, bytes], wanted: Mapping[str, bytes]) -> dict[str, bytes]:
-    """The comment of a column that lance-spark made is its description."""
+    """Return the comment of a column that lance-spark made is its description."""
     comment = found.get(COMMENT)
     if comment is None or COMMENT in wanted:
         return found
@@ -192,7 +192,7 @@ def _by_path(fields: Iterable[bytes]) -> dict[str, Message]:
 
 
 def decode_field(raw: bytes) -> Message:
-    """A field message as numbers and bytes; metadata as a dictionary."""
+    """Return a field message as numbers and bytes; metadata as a dictionary."""
     message: Message = {}
     for number, value in _wire(raw):
         if number == 10:

@@ -8,12 +8,13 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from schemac.engines.lance._generated.lance import file_pb2 as pb
+from schemac.engines.lance.nodes import lance_ids
 from schemac.engines.lance.tables.steps import MARK
 from schemac.identity.lock import LockedDataset
 
 
 def schema_without(schema: Any, left_out: frozenset[str]) -> Any:
-    """The schema without fields of these names."""
+    """Return the schema without fields of these names."""
     import pyarrow as pa
 
     def type_of(t: Any) -> Any:
@@ -33,8 +34,8 @@ def schema_without(schema: Any, left_out: frozenset[str]) -> Any:
 
 
 def stale_fields(fields: Sequence[pb.Field], locked: LockedDataset) -> frozenset[int]:
-    """Marked fields that stand beside the field which they were to replace, or that nobody knows; with all below them."""
-    of_number = {number: state.id for state in locked.states for number in state.numbers.lance}
+    """Return marked fields that stand beside the field which they were to replace, or that nobody knows; with all below them."""
+    of_number = {number: state.id for state in locked.states for number in lance_ids(state.numbers)}
     marked = {field.id for field in fields if field.name.startswith(MARK)}
     others = {of_number.get(field.id) for field in fields if field.id not in marked}
     stale: set[int] = set()
@@ -46,7 +47,7 @@ def stale_fields(fields: Sequence[pb.Field], locked: LockedDataset) -> frozenset
 
 
 def in_preorder(fields: Sequence[pb.Field]) -> list[pb.Field]:
-    """The same fields, each parent right before its children."""
+    """Return the same fields, each parent right before its children."""
     children: dict[int, list[pb.Field]] = {}
     for field in fields:
         children.setdefault(field.parent_id, []).append(field)
@@ -78,5 +79,5 @@ def lance_schema(fields: Sequence[pb.Field], metadata: Mapping[str, bytes]) -> A
 
 
 def data_of(fragment: Any) -> frozenset[int]:
-    """The fields that a fragment's files hold data of; negative numbers are of data that does not count any more."""
+    """Return the fields that a fragment's files hold data of; negative numbers are of data that does not count any more."""
     return frozenset(id for file in fragment.files for id in file.fields if id >= 0)

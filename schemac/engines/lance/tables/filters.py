@@ -21,7 +21,7 @@ _NUMBERS = re.compile(r"U?Int\d+|Float\d+|Decimal|Bool")
 
 
 def misfit_filter(sides: Pair, before: Slot, slot: Slot) -> str:
-    """Finds the rows whose value, brought into the new type and back, is another; empty where Lance cannot say it."""
+    """Find the rows whose value, brought into the new type and back, is another; empty where Lance cannot say it."""
     old, new = _arrow(sides.old, before), _arrow(sides.new, slot)
     if not is_in_structs(before) or not _is_asked_alike(before, slot):
         return ""
@@ -36,7 +36,7 @@ def misfit_filter(sides: Pair, before: Slot, slot: Slot) -> str:
 
 
 def null_filter(before: Slot) -> str:
-    """Finds the rows where a field is null and what is around it is not; empty inside lists and maps."""
+    """Find the rows where a field is null and what is around it is not; empty inside lists and maps."""
     if not is_in_structs(before):
         return ""
     around = f"{column_name(before.parent)} IS NOT NULL AND " if before.parent is not None else ""
@@ -44,12 +44,12 @@ def null_filter(before: Slot) -> str:
 
 
 def row_filter(ids: Sequence[int]) -> str:
-    """Finds rows by Lance's ids of them."""
+    """Find rows by Lance's ids of them."""
     return f"_rowid IN ({', '.join(map(str, ids))})"
 
 
 def column_name(slot: Slot) -> str:
-    """A field as Lance writes its path."""
+    """Return a field as Lance writes its path."""
     words = [str(segment) for segment in slot.path]
     return ".".join(word if _PLAIN_NAME.fullmatch(word) else f"`{word}`" for word in words)
 

@@ -41,7 +41,7 @@ class Made:
     checked: set[Files] = field(default_factory=set)
 
     def find(self, fragment: Any, roots: tuple[str, ...]) -> str | None:
-        """The data file that was made for a fragment, if it still has all its rows."""
+        """Return the data file that was made for a fragment, if it still has all its rows."""
         found = self.files.get((Files.of(fragment.metadata), roots))
         return found[0] if found is not None and _are_among(fragment, found[1]) else None
 
@@ -62,7 +62,7 @@ def _addresses(fragment: Any) -> set[int]:
 def write_here(
     path: str, version: int, recipe: Recipe, fragments: Sequence[int], progress: Progress
 ) -> dict[int, str]:
-    """New columns written by this process, fragment by fragment."""
+    """Return new columns written by this process, fragment by fragment."""
     import lance
 
     dataset = lance.dataset(path, version=version)
@@ -74,7 +74,7 @@ def write_here(
 
 
 def write_fragment(fragment: Any, recipe: Recipe) -> str:
-    """The new data file of one fragment, which nothing refers to yet.
+    """Return the new data file of one fragment, which nothing refers to yet.
 
     Lance writes columns of names that nothing else has, inside copies of the structs and lists around them; each gets the
     id of the field that it is to be.
@@ -88,7 +88,7 @@ def write_fragment(fragment: Any, recipe: Recipe) -> str:
 
 
 def _ids(schema: Any, recipe: Recipe) -> dict[int, int]:
-    """The lasting id of every field of the new columns, by the one that Lance gave it."""
+    """Return the lasting id of every field of the new columns, by the one that Lance gave it."""
     tops = {field.name(): field for field in schema.fields()}
     found: dict[int, int] = {}
     for number, root in enumerate(recipe.roots):
@@ -102,7 +102,7 @@ def _preorder(field: Any) -> list[int]:
 
 
 def with_files(fragment: Any, files: Sequence[tuple[str, frozenset[int]]]) -> Any:
-    """A fragment's metadata with more data files, each with the ids whose older data does not count any more."""
+    """Return a fragment's metadata with more data files, each with the ids whose older data does not count any more."""
     import lance
 
     tree = fragment.to_json()

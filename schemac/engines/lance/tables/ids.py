@@ -9,12 +9,13 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+from schemac.engines.lance.nodes import lance_ids
 from schemac.engines.lance.tables.steps import MARK
 from schemac.engines.lance.view import words, words_of
 from schemac.evolution.side import Side
-from schemac.identity.freeze import open_version
 from schemac.identity.lock import LockedDataset, Numbers, State
 from schemac.identity.match import Ids
+from schemac.identity.opening import open_version
 from schemac.logical.dataset import LogicalDataset
 from schemac.logical.path import Segment, dotted
 from schemac.logical.slots import Slot, preorder
@@ -26,7 +27,7 @@ IDS_KEY = "schemac.ids"
 def ids_by_number(
     logical: LogicalDataset, numbers: Mapping[Slot, Numbers], locked: LockedDataset
 ) -> tuple[Ids, list[str]]:
-    """The lock's ids of the fields that have numbers of the lock, and the fields that have others.
+    """Return the lock's ids of the fields that have numbers of the lock, and the fields that have others.
 
     A number alone may be a coincidence: the field has to be of the type that the number stands for, and to be called
     as that field was in some version.
@@ -36,12 +37,12 @@ def ids_by_number(
     parts: dict[tuple[int, object], State] = {
         (state.shape.parent, state.shape.segment): state
         for state in locked.states
-        if state.shape.parent is not None and not state.numbers.lance
+        if state.shape.parent is not None and not lance_ids(state.numbers)
     }
     ids: Ids = {}
     unknown: list[str] = []
     for slot in preorder(logical.columns):
-        lance = numbers[slot].lance
+        lance = lance_ids(numbers[slot])
         if not lance:
             state = parts.get((ids[slot.parent], slot.segment)) if slot.parent in ids else None
             id = state.id if state is not None else None
@@ -56,7 +57,7 @@ def ids_by_number(
 
 
 def _known(locked: LockedDataset) -> dict[tuple[tuple[int, ...], tuple[str, ...], Segment | None], int]:
-    """The id of every field by its numbers with the types that they stand for, and each name that it had; None for any."""
+    """Return the id of every field by its numbers with the types that they stand for, and each name that it had; None for any."""
     names: dict[int, set[Segment]] = {}
     for state in locked.states:
         names.setdefault(state.id, set()).add(state.shape.segment)
@@ -66,13 +67,13 @@ def _known(locked: LockedDataset) -> dict[tuple[tuple[int, ...], tuple[str, ...]
         words = words_of(opened.logical)
         for slot, state in opened.states.items():
             for name in names[state.id]:
-                known[state.numbers.lance, words[slot], name] = state.id
-            known[state.numbers.lance, words[slot], None] = state.id
+                known[lance_ids(state.numbers), words[slot], name] = state.id
+            known[lance_ids(state.numbers), words[slot], None] = state.id
     return known
 
 
 def ids_by_place(logical: LogicalDataset, locked: LockedDataset) -> Ids | None:
-    """The ids of the newest version that has exactly these fields."""
+    """Return the ids of the newest version that has exactly these fields."""
     words = words_of(logical)
     here = [(slot.path, words[slot]) for slot in preorder(logical.columns)]
     for version in reversed(locked.versions):
@@ -86,7 +87,7 @@ def ids_by_place(logical: LogicalDataset, locked: LockedDataset) -> Ids | None:
 
 
 def ids_as_noted(logical: LogicalDataset, dataset: Any) -> Ids | None:
-    """The ids that a run noted in the table's configuration, where these are the fields that it noted."""
+    """Return the ids that a run noted in the table's configuration, where these are the fields that it noted."""
     noted: dict[str, list[Any]] = json.loads(dataset.config().get(IDS_KEY) or "{}")
     words = words_of(logical)
     slots = preorder(logical.columns)
@@ -98,7 +99,7 @@ def ids_as_noted(logical: LogicalDataset, dataset: Any) -> Ids | None:
 
 
 def note_ids(side: Side, names: Mapping[int, str], numbers: Mapping[Slot, Numbers]) -> str:
-    """The lock's ids of fields and their types, to be noted in a table in which they have these names for a while."""
+    """Return the lock's ids of fields and their types, to be noted in a table in which they have these names for a while."""
     assert side.ids is not None
     found = {}
     for slot, id in side.ids.items():
@@ -108,7 +109,7 @@ def note_ids(side: Side, names: Mapping[int, str], numbers: Mapping[Slot, Number
 
 
 def _name_now(slot: Slot, names: Mapping[int, str], numbers: Mapping[Slot, Numbers]) -> Segment:
-    return names[numbers[slot].lance[0]] if slot.is_member and numbers[slot].lance else slot.segment
+    return names[lance_ids(numbers[slot])[0]] if slot.is_member and lance_ids(numbers[slot]) else slot.segment
 
 
 def _chain(slot: Slot) -> list[Slot]:

@@ -86,7 +86,7 @@ def indices_of(dataset: Any) -> Iterator[Index]:
 
 
 def _lost_pages(type_: str, statistics: Mapping[str, Any], dataset: Any) -> set[str]:
-    """The size of a tree's pages, which nothing tells; where there are more of them than by default it was set."""
+    """Return the size of a tree's pages, which nothing tells; where there are more of them than by default it was set."""
     has_more = statistics.get("num_pages", 0) > max(1, -(-dataset.count_rows() // _ROWS_OF_A_PAGE))
     return {"zone_size"} if type_ == "BTree" and has_more else set()
 

@@ -15,6 +15,7 @@ from functools import cached_property
 from schemac.attributes import lance
 from schemac.engines.lance._generated.lance import file_pb2 as pb
 from schemac.engines.lance.judge import has_values
+from schemac.engines.lance.nodes import lance_ids
 from schemac.engines.lance.tables.steps import MARK
 from schemac.evolution.side import Pair
 from schemac.identity.lock import Numbers
@@ -56,14 +57,14 @@ class Layout:
 
     def ids(self, slot: Slot) -> tuple[int, ...]:
         """Lance's ids of a slot's own nodes."""
-        return self.numbers[slot].lance
+        return lance_ids(self.numbers[slot])
 
     def ids_below(self, slot: Slot) -> tuple[int, ...]:
         """Its ids, and those of all below it."""
         return tuple(id for inner in preorder([slot]) for id in self.ids(inner))
 
     def roots(self, data: Collection[int]) -> tuple[Slot, ...]:
-        """What has to be written for a fragment whose files hold data of these fields."""
+        """Return what has to be written for a fragment whose files hold data of these fields."""
         chosen: list[Slot] = []
         for column in self.sides.new.dataset.columns:
             self._carry(column, data, chosen)
@@ -125,7 +126,7 @@ class Layout:
         return any(id in data for id in self._below_now(self.ids(slot)[0]))
 
     def _below_now(self, id: int) -> Iterator[int]:
-        """The ids of the table's fields below one."""
+        """Yield the ids of the table's fields below one."""
         below = {id}
         for field in self.fields:
             if field.parent_id in below and field.id != id:
@@ -133,7 +134,7 @@ class Layout:
                 yield field.id
 
     def _first_below(self, slot: Slot) -> Slot:
-        """The first field below a slot that can be written by itself."""
+        """Return the first field below a slot that can be written by itself."""
         children = [child for child in slot.children if self.ids(child)]
         child = children[0]
         is_kept = self.ids(child)[0] in self.there

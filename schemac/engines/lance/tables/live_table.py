@@ -22,15 +22,15 @@ from schemac.attributes.lance import STORAGE_VERSION, STORAGE_VERSIONS
 from schemac.engines.lance._generated.lance import file_pb2 as pb
 from schemac.engines.lance.artifact import to_message
 from schemac.engines.lance.limits import Limits
-from schemac.engines.lance.nodes import numbers_of
+from schemac.engines.lance.nodes import lance_ids, numbers_of
 from schemac.engines.lance.tables.differences import differences
 from schemac.engines.lance.tables.fields import data_of, in_preorder, paths, schema_without, stale_fields
 from schemac.engines.lance.tables.ids import IDS_KEY, ids_as_noted, ids_by_number, ids_by_place
 from schemac.engines.lance.tables.indices import indices_of
 from schemac.engines.lance.tables.steps import Index
 from schemac.evolution.side import Side, side_of_version
-from schemac.identity.freeze import open_version
 from schemac.identity.lock import LockedDataset
+from schemac.identity.opening import open_version
 from schemac.logical.dataset import LogicalDataset
 from schemac.logical.model import Schema
 from schemac.logical.origins import Origins
@@ -66,7 +66,7 @@ class LanceTable:
 
     @classmethod
     def imagined(cls, side: Side) -> "LanceTable":
-        """A table of a locked version that has rows and no indices, for a plan without a table."""
+        """Return a table of a locked version that has rows and no indices, for a plan without a table."""
         message = to_message(side.lowered, side.numbers)
         return cls(side.label, None, side, tuple(message.fields), has_own_numbers=False)
 
@@ -112,7 +112,7 @@ class LanceTable:
         if index.field_id or self.side.ids is None or self.side.numbers is None:
             return index
         lance = next((id for id, path in paths(self.fields).items() if path == index.path), None)
-        found = (id for slot, id in self.side.ids.items() if lance in self.side.numbers[slot].lance)
+        found = (id for slot, id in self.side.ids.items() if lance in lance_ids(self.side.numbers[slot]))
         return replace(index, field_id=next(found, 0))
 
     @cached_property
@@ -147,7 +147,7 @@ class LanceTable:
 
 
 def open_table(path: str, locked: LockedDataset, report: Report) -> LanceTable | None:
-    """The newest version of a table; None after saying what is wrong with it."""
+    """Return the newest version of a table; None after saying what is wrong with it."""
     try:
         dataset = open_dataset(path)
         with lance_errors():
@@ -187,7 +187,7 @@ def has_rows(table: LanceTable, report: Report) -> bool | None:
 
 
 def reason_of(error: Exception) -> str:
-    """What Lance says, without where in its own code."""
+    """Return what Lance says, without where in its own code."""
     return str(error).splitlines()[0].partition(", /")[0]
 
 
@@ -217,7 +217,7 @@ def _refuse_pipes(path: str) -> None:
 def _lifted(
     path: str, dataset: Any, schema: Any, fields: tuple[pb.Field, ...], locked: LockedDataset, report: Report
 ) -> LanceTable | None:
-    """A table that is no version of the lock as it is."""
+    """Return a table that is no version of the lock as it is."""
     stale = stale_fields(fields, locked)
     names = frozenset(field.name for field in fields if field.id in stale)
     found = Report()
@@ -270,7 +270,7 @@ def lance_errors() -> Iterator[None]:
 
 
 def _messages(side: Side) -> list[bytes] | None:
-    """The messages of a version; None of one that Lance could not hold."""
+    """Return the messages of a version; None of one that Lance could not hold."""
     try:
         return [field.SerializeToString() for field in to_message(side.lowered, side.numbers).fields]
     except ValueError:
@@ -278,7 +278,7 @@ def _messages(side: Side) -> list[bytes] | None:
 
 
 def _with_version(schema: Any, version: str, locked: LockedDataset) -> Any:
-    """The schema with the version that the files have, where the newest locked schema speaks of it; else without."""
+    """Return the schema with the version that the files have, where the newest locked schema speaks of it; else without."""
     key = STORAGE_VERSION.key
     metadata = {name: value for name, value in (schema.metadata or {}).items() if name != key.encode()}
     newest = locked.newest

@@ -36,7 +36,7 @@ class Entries:
 
     @classmethod
     def of(cls, maps: Any) -> "Entries":
-        """The entries of maps, without what stands under null ones."""
+        """Return the entries of maps, without what stands under null ones."""
         whole = pa.concat_arrays([maps]) if maps.null_count or maps.offset else maps
         offsets = whole.offsets.to_numpy()
         start, end = int(offsets[0]), int(offsets[-1])
@@ -45,7 +45,7 @@ class Entries:
         return cls(np.ones(len(maps), bool), np.diff(offsets), keys, items).where(valid)
 
     def where(self, valid: Any) -> "Entries":
-        """The same with only these maps left, and the others null."""
+        """Return the same with only these maps left, and the others null."""
         if valid.all():
             return self
         kept = pa.array(np.repeat(valid, self.lengths))
@@ -58,7 +58,7 @@ class Entries:
         return np.repeat(np.arange(len(self.lengths)), self.lengths)
 
     def to_array(self, type_: Any) -> pa.Array:
-        """The maps again."""
+        """Return the maps again."""
         offsets = np.concatenate([[0], np.cumsum(self.lengths)]).astype(np.int32)
         bits = None if self.valid.all() else pa.array(self.valid, pa.bool_()).buffers()[1]
         child = pa.StructArray.from_arrays(
@@ -70,7 +70,7 @@ class Entries:
 
 
 def joining_cast(key: Slot, sides: Pair) -> Slot | None:
-    """The first part of a key, or the key itself, whose values may become equal by the change of its type."""
+    """Return the first part of a key, or the key itself, whose values may become equal by the change of its type."""
     for slot in preorder([key]):
         before = sides.before.get(slot)
         if before is not None and castability(before.type, slot.type) is Castability.DEPENDS:
@@ -79,7 +79,7 @@ def joining_cast(key: Slot, sides: Pair) -> Slot | None:
 
 
 def made_equal(maps: Any, old: Any, new: Any) -> Any:
-    """A numpy array of truths: which new keys are equal to others of their map, and were not before; null ones are not."""
+    """Return a numpy array of truths: which new keys are equal to others of their map, and were not before; null ones are not."""
     found = np.zeros(len(new), bool)
     there = np.flatnonzero(new.is_valid().to_numpy(zero_copy_only=False))
     for codes in (_equal, _same):
@@ -91,7 +91,7 @@ def made_equal(maps: Any, old: Any, new: Any) -> Any:
 
 
 def _groups(maps: Any, codes: Any) -> Iterator[Any]:
-    """The places in one map that have the same code; there are two of each at least."""
+    """Yield the places in one map that have the same code; there are two of each at least."""
     order = np.lexsort((codes, maps))
     is_next = (np.diff(maps[order]) == 0) & (np.diff(codes[order]) == 0)
     for start in np.flatnonzero(is_next & ~np.concatenate([[False], is_next[:-1]])):
@@ -102,12 +102,12 @@ def _groups(maps: Any, codes: Any) -> Iterator[Any]:
 
 
 def _same(values: Any) -> Any:
-    """A number for each value, alike only where the values are the same."""
+    """Return a number for each value, alike only where the values are the same."""
     return _codes(values, zero=None)
 
 
 def _equal(values: Any) -> Any:
-    """A number for each value, alike where the values are equal."""
+    """Return a number for each value, alike where the values are equal."""
     return _codes(values, zero=0.0)
 
 

@@ -15,6 +15,8 @@ from schemac.attributes.own import CLOCK_ZONE
 from schemac.engines.lance import judge as engine
 from schemac.engines.lance._generated.lance import file_pb2 as pb
 from schemac.engines.lance.artifact import to_message
+from schemac.engines.lance.nodes import NAME, lance_ids
+from schemac.engines.lance.numbering import number_nodes
 from schemac.engines.lance.tables.checks import checks, report_pointless_rounding
 from schemac.engines.lance.tables.differences import differences
 from schemac.engines.lance.tables.fields import lance_schema, paths
@@ -39,7 +41,7 @@ from schemac.evolution.diff import diff_of, slot_title
 from schemac.evolution.side import Pair, Side
 from schemac.evolution.verdict import Judgement, Outcome
 from schemac.identity.lock import Numbers
-from schemac.identity.numbering import Highest, Old, number
+from schemac.identity.numbering import Former, Old
 from schemac.logical.slots import Slot, preorder
 from schemac.source.catalogue import LANCE_STORAGE_VERSION, REFUSED_CHANGE, UNUSABLE_TABLE
 from schemac.source.report import Report
@@ -84,12 +86,12 @@ class Plan:
         return not self.steps
 
     def of(self, kind: type[_S]) -> list[_S]:
-        """The steps of one kind."""
+        """Return the steps of one kind."""
         return [step for step in self.steps if isinstance(step, kind)]
 
 
 def plan(table: LanceTable, new: Side, report: Report, rounded: frozenset[str] = frozenset()) -> Plan | None:
-    """The plan for a table; None after saying why there is none."""
+    """Return the plan for a table; None after saying why there is none."""
     if table.unknown:
         report.add(
             UNUSABLE_TABLE,
@@ -133,24 +135,24 @@ def plan(table: LanceTable, new: Side, report: Report, rounded: frozenset[str] =
 
 
 def _layout(table: LanceTable, sides: Pair) -> Layout:
-    """What the table gets, in files of its version."""
+    """Return what the table gets, in files of its version."""
     numbers = numbers_for(table, sides.new)
     layout = Layout(sides, table.fields, table.stale, numbers, _target(table, sides, numbers))
     if (table.storage_version or "2.1") >= "2.1":
         return layout
     # Version 2.0 lists structs and lists among the fields of each file, and Lance lets none stand in two of them.
     parts = {slot.column for data in table.data for slot in layout.roots(data) if slot.parent is not None}
-    highest = max([table.highest_id, *(id for own in numbers.values() for id in own.lance)])
+    highest = max([table.highest_id, *(id for own in numbers.values() for id in lance_ids(own))])
     renewed = dict(numbers)
     for slot in preorder([column for column in sides.new.dataset.columns if column in parts]):
-        count = len(numbers[slot].lance)
-        renewed[slot] = replace(numbers[slot], lance=tuple(range(highest + 1, highest + 1 + count)))
+        count = len(lance_ids(numbers[slot]))
+        renewed[slot] = numbers[slot].with_value(NAME, tuple(range(highest + 1, highest + 1 + count)))
         highest += count
     return replace(layout, numbers=renewed, target=_target(table, sides, renewed))
 
 
 def _target(table: LanceTable, sides: Pair, numbers: Mapping[Slot, Numbers]) -> pb.Schema:
-    """What the table's schema is afterwards."""
+    """Return what the table's schema is afterwards."""
     message = to_message(sides.new.lowered, numbers)
     if not table.notes_its_version:
         # The files say it themselves.
@@ -159,29 +161,28 @@ def _target(table: LanceTable, sides: Pair, numbers: Mapping[Slot, Numbers]) -> 
 
 
 def numbers_for(table: LanceTable, new: Side) -> Mapping[Slot, Numbers]:
-    """The numbers that the table's fields are to have: those of the lock, unless the table has others already."""
+    """Return the numbers that the table's fields are to have: those of the lock, unless the table has others already."""
     assert new.numbers is not None
     if table.unknown:
         # No plan is made for such a table; by the lock's numbers one sees which fields are called otherwise.
         return new.numbers
     sides = pair_by_ids(table.side, new)
     there = {field.id for field in table.fields}
-    fresh = {id for numbers in new.numbers.values() for id in numbers.lance} - there
+    fresh = {id for numbers in new.numbers.values() for id in lance_ids(numbers)} - there
     if not table.has_own_numbers and all(id > table.highest_id for id in fresh):
         return new.numbers
     assert table.side.numbers is not None
-    old = {
-        slot: Old(before, words(table.side)[before], table.side.numbers[before])
-        for slot, before in sides.before.items()
-    }
-    found, _ = number(new.dataset.columns, words(new), old, Highest(table.highest_id))
-    return found
+    numbers = table.side.numbers
+    old = {slot: Old(before, lance_ids(numbers[before])) for slot, before in sides.before.items()}
+    former = Former(table.side.dataset, old)
+    found, _ = number_nodes(new.dataset.columns, words(new), former, words(table.side), table.highest_id)
+    return {slot: Numbers.make({NAME: ids}) for slot, ids in found.items()}
 
 
 def _judged(
     sides: Pair, ways: Sequence[Pair], changes: Sequence[Change]
 ) -> Iterator[tuple[Change, Judgement]]:
-    """What Lance makes of each change; where types changed more than once, each of these changes counts."""
+    """Yield what Lance makes of each change; where types changed more than once, each of these changes counts."""
     for change in changes:
         if len(ways) == 1 or change.fact not in TYPE_FACTS:
             yield change, engine.judge(change, sides)
@@ -193,7 +194,7 @@ def _judged(
 
 
 def _at_the_end(change: Change, way: Pair, sides: Pair) -> Change:
-    """A change on the way, told of the field that it is in the end."""
+    """Return a change on the way, told of the field that it is in the end."""
     assert way.new.ids is not None
     assert sides.new.ids is not None
     id = way.new.ids.get(change.new_slot) if change.new_slot is not None else None
@@ -202,7 +203,7 @@ def _at_the_end(change: Change, way: Pair, sides: Pair) -> Change:
 
 
 def _with_clock_to_declare(change: Change, told: Change, judgement: Judgement) -> Judgement:
-    """The judgement, with a way out where a clock is to be declared and the field is no longer one that can say it."""
+    """Return the judgement, with a way out where a clock is to be declared and the field is no longer one that can say it."""
     old, new, last = change.old_slot, change.new_slot, told.new_slot
     if old is None or new is None or last is None or last.type.kind == new.type.kind:
         return judgement
@@ -247,7 +248,7 @@ def _fits_files(layout: Layout, table: LanceTable, report: Report) -> bool:
 
 
 def _field_steps(layout: Layout, table: LanceTable) -> Iterator[Rewrite | Add]:
-    """A step for every field that is written, and one for all that are added."""
+    """Yield a step for every field that is written, and one for all that are added."""
     roots = list(dict.fromkeys(slot for data in table.data for slot in layout.roots(data)))
     for slot in sorted(roots or layout.written, key=lambda slot: layout.ids(slot)[0]):
         before = layout.sides.before.get(slot)
@@ -260,7 +261,7 @@ def _field_steps(layout: Layout, table: LanceTable) -> Iterator[Rewrite | Add]:
             before="" if is_carrier else was,
             after=slot_title(slot),
             ids=layout.ids_below(slot),
-            old_ids=numbers[before].lance if before is not None and numbers and not is_carrier else (),
+            old_ids=lance_ids(numbers[before]) if before is not None and numbers and not is_carrier else (),
         )
     added = [slot for slot in layout.added if slot not in roots]
     if added:
@@ -273,7 +274,7 @@ def _field_steps(layout: Layout, table: LanceTable) -> Iterator[Rewrite | Add]:
 def _commits(
     layout: Layout, table: LanceTable, changes: Sequence[Change], *, is_data: bool
 ) -> Iterator[Swap | SetSchema]:
-    """The commit that brings the data, and the one that does the rest."""
+    """Yield the commit that brings the data, and the one that does the rest."""
     new = {slot for root in layout.new for slot in preorder([root])}
     swapped = [c for c in changes if is_data and (c.new_slot in new or c.fact is Fact.FIELD_DROPPED)]
     if is_data:
@@ -284,7 +285,7 @@ def _commits(
 
 
 def _named_late(layout: Layout, *, is_data: bool) -> Iterator[str]:
-    """The added fields whose names others still have in the commit of the data."""
+    """Yield the added fields whose names others still have in the commit of the data."""
     marked = {field.id for field in layout.middle if field.name.startswith(MARK)} if is_data else set()
     yield from (
         f"gives {slot.title} its final name" for slot in layout.added if layout.ids(slot)[0] in marked

@@ -116,7 +116,7 @@ class Question:
         )
 
     def _answer(self) -> str:
-        """What was found; empty where nothing stands in the way."""
+        """Return what was found; empty where nothing stands in the way."""
         if self._misfits.count:
             casts = self._casts or [(self.sides.before[self.slot], self.slot)]
             before, after = next((c for c in casts if c[1].type == self._misfits.type), casts[-1])
@@ -129,7 +129,7 @@ class Question:
         return f"{self._count:,} {what}" if self._count else ""
 
     def _root(self, plan: Plan) -> Slot:
-        """What is made anew for the field: itself, or something around it."""
+        """Return what is made anew for the field: itself, or something around it."""
         slot: Slot = self.slot
         while slot not in plan.layout.written and slot.parent is not None:
             slot = slot.parent
@@ -142,14 +142,14 @@ def _is_moved(sides: Pair, slot: Slot) -> bool:
 
 
 def _values(slot: Slot, column: pa.Array) -> pa.Array:
-    """The values of a slot that stands in structs only, out of its column."""
+    """Return the values of a slot that stands in structs only, out of its column."""
     for inner in _chain(slot)[1:]:
         column = pc.struct_field(column, str(inner.segment))
     return column
 
 
 def _chain(slot: Slot) -> Sequence[Slot]:
-    """The column, and what lies on the way to the slot."""
+    """Return the column, and what lies on the way to the slot."""
     chain = [slot]
     while chain[-1].parent is not None:
         chain.append(chain[-1].parent)
@@ -164,7 +164,7 @@ def _null_count(column: Any, slot: Slot) -> int:
 
 
 def _inside(values: Any, slot: Slot) -> Any:
-    """The values of a part or member of what is around it, without what is null."""
+    """Return the values of a part or member of what is around it, without what is null."""
     assert slot.parent is not None
     kind = slot.parent.type.kind
     if kind == "Struct":
@@ -175,7 +175,7 @@ def _inside(values: Any, slot: Slot) -> Any:
 
 
 def _titles(slot: Slot, stages: Sequence[Pair]) -> frozenset[str]:
-    """What a field is called on its way."""
+    """Return what a field is called on its way."""
     ids = stages[-1].new.ids or {}
     id = ids.get(slot)
     found = {slot.title}

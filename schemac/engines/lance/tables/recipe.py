@@ -14,7 +14,7 @@ import pyarrow as pa
 
 import schemac.kinds.registry  # noqa: F401 — a worker knows no kind without it
 from schemac.attributes import lance
-from schemac.engines.lance.nodes import nodes_by_slot, nodes_of
+from schemac.engines.lance.nodes import lance_ids, nodes_by_slot, nodes_of
 from schemac.engines.lance.tables.convert import Conversion, Told
 from schemac.engines.lance.tables.steps import MARK
 from schemac.evolution.side import Pair, Side
@@ -42,7 +42,7 @@ class Stage:
 
     @classmethod
     def of(cls, sides: Pair, rounded: Collection[str] = ()) -> "Stage":
-        """The stage between two sides."""
+        """Return the stage between two sides."""
         olds = {s: i for i, s in enumerate(preorder(sides.old.dataset.columns))}
         news = {s: i for i, s in enumerate(preorder(sides.new.dataset.columns))}
         before = tuple((news[new], olds[old]) for new, old in sides.before.items())
@@ -85,7 +85,7 @@ class Recipe:
         numbers: Mapping[Slot, Numbers],
         rounded: Collection[str] = (),
     ) -> "Recipe":
-        """The recipe for slots of the last new side, which get these numbers; some fields of it may be rounded."""
+        """Return the recipe for slots of the last new side, which get these numbers; some fields of it may be rounded."""
         last = stages[-1]
         places = {slot: place for place, slot in enumerate(preorder(last.new.dataset.columns))}
         return cls(
@@ -94,7 +94,7 @@ class Recipe:
         )
 
     def name(self, number: int) -> str:
-        """What the column of a root is called in the result."""
+        """Return what the column of a root is called in the result."""
         return f"{MARK}new_{number}"
 
     @property
@@ -109,7 +109,7 @@ class Recipe:
         return sorted(self._needed[0])
 
     def make(self, batch: pa.RecordBatch) -> pa.RecordBatch:
-        """The values of all roots, each inside the structs and lists that it stands in."""
+        """Return the values of all roots, each inside the structs and lists that it stands in."""
         for step, slots in self._on_the_way:
             made = {str(slot.segment): step.build(slot, batch) for slot in slots}
             batch = pa.RecordBatch.from_arrays(list(made.values()), names=list(made))
@@ -168,7 +168,7 @@ class _Pruned(Conversion):
 
 
 def _names_in(stage: Pair, last: Pair, names: Collection[str]) -> set[str]:
-    """What fields of the last stage are called after another one."""
+    """Return what fields of the last stage are called after another one."""
     if stage is last or not names:
         return set(names)
     assert stage.new.ids is not None
@@ -178,7 +178,7 @@ def _names_in(stage: Pair, last: Pair, names: Collection[str]) -> set[str]:
 
 
 def _pruned(sides: Pair, root: Slot) -> Pair:
-    """The same pair, with one field of the new side and what is around it."""
+    """Return the same pair, with one field of the new side and what is around it."""
     path = root.path
     field = next(f for f in sides.new.dataset.schema.fields if f.name == path[0])
     extra = {key: value for key, value in field.extra.items() if len(path) == 1 or key not in _KEYS}
@@ -192,7 +192,7 @@ def _pruned(sides: Pair, root: Slot) -> Pair:
 
 
 def _only(type_: LogicalType, path: FieldPath) -> LogicalType:
-    """A type with no more members than lead along a path."""
+    """Return a type with no more members than lead along a path."""
     if not path:
         return type_
     inner = type_.inner_type()
@@ -221,14 +221,14 @@ def _root(sides: Pair, root: Slot, place: int, numbers: Mapping[Slot, Numbers]) 
     slots = {slot.path: slot for slot in preorder(sides.new.dataset.columns)}
     ids = [-1] * len(nodes)
     for slot, indices in nodes_by_slot(lowered, nodes).items():
-        for index, id in zip(indices, numbers[slots[slot.path]].lance, strict=True):
+        for index, id in zip(indices, lance_ids(numbers[slots[slot.path]]), strict=True):
             ids[index] = id
     return Root(place, tuple(ids), frozenset(_ids_below(root, numbers)))
 
 
 def _ids_below(root: Slot, numbers: Mapping[Slot, Numbers]) -> Iterator[int]:
     for slot in preorder([root]):
-        yield from numbers[slot].lance
+        yield from lance_ids(numbers[slot])
 
 
 def _tree(side: Side) -> dict[str, Any]:

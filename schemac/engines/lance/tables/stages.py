@@ -12,6 +12,7 @@ from dataclasses import replace
 from itertools import pairwise
 
 from schemac.engines.lance.judge import version_before
+from schemac.engines.lance.nodes import lance_ids
 from schemac.engines.lance.tables.undeclared_clocks import ClockHistory, clock_in
 from schemac.evolution.side import Pair, Side, side_of_version
 from schemac.identity.lock import LockedDataset, State
@@ -28,7 +29,7 @@ def pair_by_ids(old: Side, new: Side) -> Pair:
 
 
 def stages(sides: Pair) -> tuple[Pair, ...]:
-    """The pairs that lead from the old side to the new one; the last one ends at the new side itself."""
+    """Return the pairs that lead from the old side to the new one; the last one ends at the new side itself."""
     locked = sides.new.locked
     if locked is None or sides.new.ids is None:
         return (sides,)
@@ -44,7 +45,7 @@ def stages(sides: Pair) -> tuple[Pair, ...]:
 
 
 def casts_of(slot: Slot, ways: Sequence[Pair]) -> list[tuple[Slot, Slot]]:
-    """A field of the last new side before and after each change of its type on the way."""
+    """Return a field of the last new side before and after each change of its type on the way."""
     last = ways[-1]
     id = last.new.ids.get(slot) if last.new.ids is not None else None
     found = []
@@ -58,7 +59,7 @@ def casts_of(slot: Slot, ways: Sequence[Pair]) -> list[tuple[Slot, Slot]]:
 
 
 def _made(sides: Pair) -> Iterator[int]:
-    """The versions in which fields stood that the table does not have, before new structs were made of them."""
+    """Yield the versions in which fields stood that the table does not have, before new structs were made of them."""
     for slot in preorder(sides.new.dataset.columns):
         if slot not in sides.before:
             stop = version_before(slot, sides.new)
@@ -67,7 +68,7 @@ def _made(sides: Pair) -> Iterator[int]:
 
 
 def _ways(sides: Pair, locked: LockedDataset) -> Mapping[int, list[State]]:
-    """The states that the values of each field go through by its id, from that of the table on."""
+    """Return the states that the values of each field go through by its id, from that of the table on."""
     assert sides.new.ids is not None
     newest = locked.versions[-1].number
     states: dict[int, list[State]] = {}
@@ -85,7 +86,7 @@ def _ways(sides: Pair, locked: LockedDataset) -> Mapping[int, list[State]]:
 
 
 def _stops(way: Sequence[State]) -> Iterator[int]:
-    """The versions in which a field got a type that is neither its old nor its new one's neighbour, or another clock."""
+    """Yield the versions in which a field got a type that is neither its old nor its new one's neighbour, or another clock."""
     changed, is_cast = [], False
     for before, state in pairwise(way):
         is_other = _type(before.shape.type) != _type(state.shape.type)
@@ -97,17 +98,17 @@ def _stops(way: Sequence[State]) -> Iterator[int]:
 
 
 def _settled(locked: LockedDataset, ways: Mapping[int, list[State]]) -> LockedDataset:
-    """The lock with the states of these ways in the place of its own."""
+    """Return the lock with the states of these ways in the place of its own."""
     settled = {(state.id, state.first): state for way in ways.values() for state in way}
     return replace(locked, states=tuple(settled.get((s.id, s.first), s) for s in locked.states))
 
 
 def _state_of_table(sides: Pair, before: Slot, states: list[State]) -> State | None:
     """Which state of a field the table has: by its numbers, else the last one of this type; of several, one of its clock."""
-    numbers = sides.old.numbers[before].lance if sides.old.numbers is not None else ()
+    numbers = lance_ids(sides.old.numbers[before]) if sides.old.numbers is not None else ()
     shape = shape_of(before, None, None)
     alike = [state for state in states if _type(state.shape.type) == _type(shape.type)]
-    numbered = [state for state in alike if numbers and state.numbers.lance == numbers]
+    numbered = [state for state in alike if numbers and lance_ids(state.numbers) == numbers]
     found = numbered or alike
     clock = clock_in(shape)
     found = [state for state in found if clock_in(state.shape) == clock] or found

@@ -45,11 +45,11 @@ class Step:
         return _VERBS[type(self).__name__]
 
     def describe(self) -> str:
-        """What it does, for people."""
+        """Return what it does, for people."""
         return ""
 
     def to_json(self) -> dict[str, Any]:
-        """The step for programs."""
+        """Return the step for programs."""
         return {"cost": str(self.cost), "does": self.describe(), "field": self.title, "step": self.verb}
 
 
@@ -76,7 +76,7 @@ class Check(Step):
     subject: Subject = Subject.FIT
 
     def describe(self) -> str:
-        """The question, and the query that answers it, where Lance has one."""
+        """Return the question, and the query that answers it, where Lance has one."""
         return f"{self.question}: rows where {self.query}" if self.query else self.question
 
 
@@ -92,7 +92,7 @@ class Rewrite(Step):
     old_ids: tuple[int, ...] = ()
 
     def describe(self) -> str:
-        """The types and ids."""
+        """Return the types and ids."""
         if not self.before:
             return f"{self.after} is written with nulls, so that the files show in which rows its struct or list is null; id {_range(self.ids)}"
         was = f"{_range(self.old_ids)} → " if self.old_ids else ""
@@ -107,7 +107,7 @@ class Add(Step):
     ids: tuple[int, ...] = ()
 
     def describe(self) -> str:
-        """The ids."""
+        """Return the ids."""
         return f"existing rows read as null; id {_range(self.ids)}; no data is written"
 
 
@@ -132,7 +132,7 @@ class Swap(Step):
     details: tuple[str, ...] = ()
 
     def describe(self) -> str:
-        """What changes by it."""
+        """Return what changes by it."""
         return "; ".join(("one commit, only if no row was written since they were made", *self.details))
 
 
@@ -143,7 +143,7 @@ class SetSchema(Step):
     details: tuple[str, ...] = ()
 
     def describe(self) -> str:
-        """What changes by it."""
+        """Return what changes by it."""
         return f"one commit, no data is rewritten: {'; '.join(self.details) or 'metadata'}"
 
 

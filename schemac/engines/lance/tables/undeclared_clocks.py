@@ -28,7 +28,7 @@ class ClockHistory:
         self._slots: dict[int, dict[int, Slot]] = {}
 
     def settled(self, table: Slot, states: Sequence[State]) -> list[State]:
-        """The states that a field goes through, the first of which is that of the table, as its values can go through them."""
+        """Return the states that a field goes through, the first of which is that of the table, as its values can go through them."""
         if not any("Timestamp" in state.shape.type for state in states):
             return list(states)
         slots = [table, *map(self._slot, states[1:])]
@@ -56,12 +56,12 @@ class ClockHistory:
 
 
 def clock_in(shape: Shape) -> str:
-    """The clock that a shape declares; empty where it declares none."""
+    """Return the clock that a shape declares; empty where it declares none."""
     return (CLOCK_ZONE.read(json.loads(shape.extra)) or "") if CLOCK_ZONE.key in shape.extra else ""
 
 
 def _with_type(state: State, like: State) -> State:
-    """A state of the type of another, as nullable as it was."""
+    """Return a state of the type of another, as nullable as it was."""
     mark = "?" if state.shape.type.endswith("?") else ""
     return replace(state, shape=replace(state.shape, type=like.shape.type.removesuffix("?") + mark))
 

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping
 
 from schemac.attributes.lance import STORAGE_VERSION
 from schemac.engines.lance.artifact import to_message
+from schemac.engines.lance.nodes import lance_ids
 from schemac.engines.lance.tables.differences import differences
 from schemac.engines.lance.tables.live_table import LanceTable
 from schemac.engines.lance.tables.plan import numbers_for
@@ -50,13 +51,13 @@ def _same_fields(table: LanceTable, new: Side, numbers: Mapping[Slot, Numbers]) 
     """Lance's ids that fields have in the table, by those that they are to have."""
     if table.side.ids is None or table.side.numbers is None or new.ids is None:
         return {}
-    there = {id: table.side.numbers[slot].lance for slot, id in table.side.ids.items()}
-    pairs = [(numbers[slot].lance, there.get(id, ())) for slot, id in new.ids.items()]
+    there = {id: lance_ids(table.side.numbers[slot]) for slot, id in table.side.ids.items()}
+    pairs = [(lance_ids(numbers[slot]), there.get(id, ())) for slot, id in new.ids.items()]
     return {wanted: found for both in pairs for wanted, found in zip(*both, strict=False)}
 
 
 def _version_differences(table: LanceTable, metadata: Mapping[str, bytes]) -> Iterator[tuple[str, str]]:
-    """The version that the data files have and the one that they are to have; it is what the dataset says; schema metadata is only a note of it."""
+    """Yield the version that the data files have and the one that they are to have; it is what the dataset says; schema metadata is only a note of it."""
     wanted = metadata.get(STORAGE_VERSION.key)
     version = table.dataset.data_storage_version
     if wanted is not None and json.loads(wanted) != version:

@@ -45,12 +45,12 @@ def type_pair(found: str, wanted: str) -> tuple[str, str]:
 
 
 def entry_name(key: str) -> str:
-    """What an entry of a field's metadata is about."""
+    """Return what an entry of a field's metadata is about."""
     return _NAMES.get(key, key)
 
 
 def entry_words(value: bytes | None) -> str:
-    """The value of an entry; attributes travel as JSON."""
+    """Return the value of an entry; attributes travel as JSON."""
     if value is None:
         return "missing"
     text = value.decode("utf-8", "replace")

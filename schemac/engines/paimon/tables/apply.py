@@ -25,7 +25,7 @@ _NO_LINKS = frozenset({errno.EPERM, errno.ENOSYS, errno.ENOTSUP, errno.EOPNOTSUP
 
 
 def now_millis() -> int:
-    """The time as Paimon writes it."""
+    """Return the time as Paimon writes it."""
     return time.time_ns() // 1_000_000
 
 
@@ -106,7 +106,7 @@ def _create_without_links(path: Path, content: bytes) -> bool:
 
 
 def _write(path: Path, content: bytes) -> None:
-    """A new file that is on disk when this returns; nothing is left of it otherwise."""
+    """Write a new file that is on disk when this returns; nothing is left of it otherwise."""
     with path.open("xb") as stream:
         try:
             stream.write(content)
@@ -118,7 +118,7 @@ def _write(path: Path, content: bytes) -> None:
 
 
 def _sync_folder(folder: Path) -> None:
-    """The name is on disk as well, where the system lets folders be opened."""
+    """Sync the folder, where the system lets folders be opened, so that the name is on disk as well."""
     try:
         handle = os.open(folder, os.O_RDONLY)
     except OSError:

@@ -28,7 +28,7 @@ class SchemaChange:
     arguments: Mapping[str, Any]
 
     def describe(self) -> str:
-        """What it does, for people."""
+        """Return what it does, for people."""
         names = ".".join(self.arguments.get("fieldNames", ()))
         rest = {
             key: value for key, value in self.arguments.items() if key not in _UNTOLD and value is not None
@@ -37,7 +37,7 @@ class SchemaChange:
         return f"{names}: {told}" if names and told else names or told
 
     def to_json(self) -> dict[str, Any]:
-        """The operation as the REST catalog takes it."""
+        """Return the operation as the REST catalog takes it."""
         return {"action": self.action, **self.arguments}
 
 
@@ -53,7 +53,7 @@ def _shown(value: Any) -> str:
 
 
 def changes_between(old: TableSchema, new: TableSchema) -> tuple[SchemaChange, ...]:
-    """The operations of one alteration."""
+    """Return the operations of one alteration."""
     names = {field.id: field.name for field in new.fields}
     renamed = {
         field.name: names[field.id]
@@ -107,7 +107,7 @@ class _Group:
 def _groups(
     old_path: Path, path: Path, old: Sequence[DataField], new: Sequence[DataField]
 ) -> Iterator[_Group]:
-    """This group, and those below its fields."""
+    """Yield this group, and those below its fields."""
     group = _Group(old_path, path, old, new)
     yield group
     for was, is_ in group.kept():
@@ -121,7 +121,7 @@ def _groups(
 def _levels(
     old: PaimonType, new: PaimonType, steps: Path = ()
 ) -> Iterator[tuple[Path, PaimonType, PaimonType]]:
-    """A type and the elements and values inside it that a path reaches; members of ROWs have paths of their own."""
+    """Yield a type and the elements and values inside it that a path reaches; members of ROWs have paths of their own."""
     yield steps, old, new
     if old.root != new.root or isinstance(old, Multiset):
         return
@@ -176,7 +176,7 @@ def _move(name: str, after: str | None) -> dict[str, Any]:
 
 
 def _moves(group: _Group, standing: Sequence[str]) -> Iterator[SchemaChange]:
-    """The fewest moves that bring columns into their order."""
+    """Yield the fewest moves that bring columns into their order."""
     names = [field.name for field in group.new]
     steady = _longest_rising([standing.index(name) for name in names])
     for place, name in enumerate(names):
@@ -186,7 +186,7 @@ def _moves(group: _Group, standing: Sequence[str]) -> Iterator[SchemaChange]:
 
 
 def _longest_rising(numbers: Sequence[int]) -> frozenset[int]:
-    """The numbers of a longest rising subsequence."""
+    """Return the numbers of a longest rising subsequence."""
     ends: list[int] = []
     before: dict[int, int | None] = {}
     for number in numbers:
@@ -202,7 +202,7 @@ def _longest_rising(numbers: Sequence[int]) -> frozenset[int]:
 
 
 def _alterations(group: _Group) -> Iterator[SchemaChange]:
-    """What changes at fields that stay, and what an addition cannot say."""
+    """Yield what changes at fields that stay, and what an addition cannot say."""
     for field in group.new:
         was = group.old_ids.get(field.id)
         path = [*group.path, field.name]

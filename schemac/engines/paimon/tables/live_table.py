@@ -38,7 +38,7 @@ class PaimonTable:
 
     @classmethod
     def imagined(cls, side: Side) -> "PaimonTable":
-        """A table of a locked version that has rows, for a plan without a table."""
+        """Return a table of a locked version that has rows, for a plan without a table."""
         return cls(side.label, None, table_schema(side), side)
 
     @property
@@ -55,7 +55,7 @@ class PaimonTable:
 
 
 def newest_schema(path: str, report: Report) -> tuple[Path, TableSchema] | None:
-    """The newest schema file of a table, and what it says; None after saying what is wrong with it."""
+    """Return the newest schema file of a table, and what it says; None after saying what is wrong with it."""
     files = schema_files(Path(path))
     if not files:
         message = f"cannot open {path}: there is no `schema/schema-0` in it, nor a later version"
@@ -69,7 +69,7 @@ def newest_schema(path: str, report: Report) -> tuple[Path, TableSchema] | None:
 
 
 def open_paimon_table(path: str, locked: LockedDataset, report: Report) -> PaimonTable | None:
-    """The table as one of the locked versions; None after saying why it is none."""
+    """Return the table as one of the locked versions; None after saying why it is none."""
     found = newest_schema(path, report)
     if found is None:
         return None
@@ -173,7 +173,7 @@ def _shown(value: Any) -> str:
 
 
 def _own(type_: PaimonType) -> str:
-    """A type with its parts, but for the members of ROWs, which are fields of their own."""
+    """Return a type with its parts, but for the members of ROWs, which are fields of their own."""
     suffix = "" if type_.is_nullable else " NOT NULL"
     inner = [_own(child) for _, child in parts(type_)]
     length = getattr(type_, "length", None)
@@ -183,7 +183,7 @@ def _own(type_: PaimonType) -> str:
 
 
 def _with_required_key(table: TableSchema) -> TableSchema:
-    """The schema as Paimon reads it: columns of the primary key are NOT NULL unless an option says otherwise."""
+    """Return the schema as Paimon reads it: columns of the primary key are NOT NULL unless an option says otherwise."""
     if is_true(table.options, "primary-key.nullable"):
         return table
     fields = [

@@ -36,12 +36,12 @@ class Note:
     judgement: Judgement
 
     def describe(self) -> str:
-        """The reason, and what can be done."""
+        """Return the reason, and what can be done."""
         _, reason, way_out = self.judgement
         return f"{reason}; {way_out}" if way_out else reason
 
     def to_json(self) -> dict[str, Any]:
-        """The note for programs."""
+        """Return the note for programs."""
         outcome, reason, way_out = self.judgement
         return {"cost": str(outcome), "field": self.field, "reason": reason, "wayOut": way_out}
 
@@ -63,7 +63,7 @@ class PaimonStep:
         return f"schema-{self.schema.schema_id}"
 
     def to_json(self) -> dict[str, Any]:
-        """The step for programs."""
+        """Return the step for programs."""
         return {
             "changes": [change.to_json() for change in self.changes],
             "file": self.file,
@@ -88,7 +88,7 @@ class PaimonPlan:
 
 
 def plan_paimon(table: PaimonTable, locked: LockedDataset, new: Side, report: Report) -> PaimonPlan | None:
-    """The plan for a table; None after saying why there is none."""
+    """Return the plan for a table; None after saying why there is none."""
     assert new.locked is not None
     assert new.locked.newest is not None
     target = new.locked.newest.number

@@ -20,7 +20,7 @@ _BYTES = frozenset({"String", "Binary"})
 
 
 def cast(values: Any, wanted: Wanted) -> Cast:
-    """The values in the new type."""
+    """Return the values in the new type."""
     old, new = wanted.old.kind, wanted.new.kind
     if old == "Null":
         return fitting(pa.nulls(len(values), wanted.type), len(values))

@@ -30,7 +30,7 @@ def offsets_at(instants: Any, zone: str) -> tuple[Any, Any]:
 
 
 def offsets_of(readings: Any, zone: str) -> tuple[Any, Any]:
-    """The same for readings of the clock; known where exactly one instant has that reading."""
+    """Return the same for readings of the clock; known where exactly one instant has that reading."""
 
     def ahead(clock: tzinfo, second: int) -> int | None:
         shown = (_EPOCH + timedelta(seconds=second)).replace(tzinfo=clock)

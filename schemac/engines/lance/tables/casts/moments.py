@@ -49,7 +49,7 @@ def cast_moments(values: Any, wanted: Wanted) -> Cast:
 
 
 def rescaled(numbers: Any, old: tuple[int, int], new: tuple[int, int], is_cut: bool) -> tuple[Any, Any]:
-    """Counts of one span as counts of another; a span is a number of seconds, as a fraction."""
+    """Count of one span as counts of another; a span is a number of seconds, as a fraction."""
     # One old span is up / down new ones.
     up, down = old[0] * new[1], old[1] * new[0]
     common = int(np.gcd(up, down))
@@ -65,7 +65,7 @@ def rescaled(numbers: Any, old: tuple[int, int], new: tuple[int, int], is_cut: b
 
 
 def _span(type_: Any, arrow_type: Any) -> tuple[int, int]:
-    """What one of the stored numbers counts: a numerator and a denominator, in seconds."""
+    """Return what one of the stored numbers counts: a numerator and a denominator, in seconds."""
     if type_.kind == "Date":
         return (1, 1000) if pa.types.is_date64(arrow_type) else (DAY, 1)
     return (1, PER_SECOND[type_.unit])
@@ -83,7 +83,7 @@ def _to_seconds(numbers: Any, fits: Any, span: tuple[int, int]) -> tuple[Any, An
 
 
 def _readings(numbers: Any, span: tuple[int, int], zone: str, *, is_unique: bool) -> tuple[Any, Any]:
-    """What the clock showed at these instants; where it has to be unique, only what it showed once."""
+    """Return what the clock showed at these instants; where it has to be unique, only what it showed once."""
     per_second = span[1]
     offsets, known = offsets_at(np.floor_divide(numbers, per_second), zone)
     shown, held = moved(numbers, offsets * per_second)
@@ -102,7 +102,7 @@ def _instants(numbers: Any, span: tuple[int, int], zone: str) -> tuple[Any, Any]
 
 
 def moved(numbers: Any, by: Any) -> tuple[Any, Any]:
-    """The sums, and where they are within 64 bits."""
+    """Return the sums, and where they are within 64 bits."""
     with np.errstate(over="ignore"):
         sums = numbers + by
     return sums, (sums >= numbers) == (by >= 0)

@@ -88,7 +88,7 @@ def _cast_decimals(values: Any, wanted: Wanted) -> Cast:
 
 
 def to_decimal(value: Any, wanted: Wanted) -> Decimal | None:
-    """A number as a decimal of the wanted precision and scale; None where it does not fit."""
+    """Return a number as a decimal of the wanted precision and scale; None where it does not fit."""
     exact = Decimal(value)
     if not exact.is_finite():
         return None
@@ -102,7 +102,7 @@ def to_decimal(value: Any, wanted: Wanted) -> Decimal | None:
 
 
 def to_float(value: Decimal, scale: int, wanted: Wanted) -> float | None:
-    """A decimal number as a binary one; None where that, rounded to the scale, is another decimal."""
+    """Return a decimal number as a binary one; None where that, rounded to the scale, is another decimal."""
     near = nearest_float(value, wanted.new.kind)
     if near in (float("inf"), float("-inf")):
         return None
@@ -116,7 +116,7 @@ def to_float(value: Decimal, scale: int, wanted: Wanted) -> float | None:
 
 
 def at_scale(value: Decimal, scale: int) -> Decimal | None:
-    """A decimal with so many digits after the point; None where it would have more than anybody writes."""
+    """Return a decimal with so many digits after the point; None where it would have more than anybody writes."""
     try:
         return value.quantize(Decimal((0, (1,), -scale)), context=EXACT)
     except InvalidOperation:
@@ -124,7 +124,7 @@ def at_scale(value: Decimal, scale: int) -> Decimal | None:
 
 
 def nearest_float(value: Decimal, kind: str) -> float:
-    """The nearest number of a binary kind, which may be infinite; of two, the even one."""
+    """Return the nearest number of a binary kind, which may be infinite; of two, the even one."""
     near = float(value)
     if kind == "Float64" or near in (float("inf"), float("-inf")):
         return near

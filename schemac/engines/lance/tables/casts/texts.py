@@ -75,7 +75,7 @@ def write_out(values: Any, wanted: Wanted) -> Cast:
 
 
 def read_text(values: Any, wanted: Wanted) -> Cast:
-    """A text as what it says."""
+    """Return a text as what it says."""
     values = values.cast(pa.large_string())
     kind, new = wanted.new.kind, wanted.new
     if kind == "Timestamp":
@@ -139,7 +139,7 @@ def _date_in(text: str) -> date | None:
 
 
 def _moment_in(text: str, wanted: Wanted) -> int | None:
-    """The number to be stored."""
+    """Return the number to be stored."""
     found = _MOMENT.fullmatch(text)
     if found is None:
         return None
@@ -161,7 +161,7 @@ def _moment_in(text: str, wanted: Wanted) -> int | None:
 
 
 def _in_zone(seconds: int, offset: str | None, wanted: Wanted) -> int | None:
-    """The instant or reading that is stored: a text with an offset is an instant, one without a reading."""
+    """Return the instant or reading that is stored: a text with an offset is an instant, one without a reading."""
     is_instant = wanted.new.timezone is not None
     if offset:
         instant = seconds - _ahead(offset)

@@ -44,7 +44,7 @@ def fitting(values: Any, count: int) -> Cast:
 
 
 def numbers_of(values: Any) -> tuple[Any, Any]:
-    """The stored numbers of an array, and where they are not null; what stands under a null is 0."""
+    """Return the stored numbers of an array, and where they are not null; what stands under a null is 0."""
     type_ = values.type
     if pa.types.is_boolean(type_):
         values, type_ = values.cast(pa.uint8()), pa.uint8()
@@ -59,7 +59,7 @@ def numbers_of(values: Any) -> tuple[Any, Any]:
 
 
 def array_of(numbers: Any, there: Any, fits: Any, type_: Any) -> Cast:
-    """The array whose stored numbers these are; null where nothing was or nothing fits."""
+    """Return the array whose stored numbers these are; null where nothing was or nothing fits."""
     good = there & fits
     numbers = np.where(good, numbers, 0)
     if pa.types.is_boolean(type_):

@@ -1,6 +1,6 @@
 """Names and texts in Spark SQL.
 
-Layer: engines.
+Layer: artifacts. The dialect of Spark, which several engines write.
 Source: Spark replaces `${…}` in a statement before it parses it (`spark.sql.variable.substitute`, which is on unless
 somebody turns it off), in names and texts alike. A text can hide the dollar sign in an escape; a name between backticks
 has no escapes, so that only a session that replaces nothing takes it as it is.
@@ -13,12 +13,12 @@ _SUBSTITUTE = "spark.sql.variable.substitute"
 
 
 def quoted_name(name: str) -> str:
-    """A name as Spark SQL has it."""
+    """Return a name as Spark SQL has it."""
     return f"`{name.replace('`', '``')}`"
 
 
 def literal(text: str) -> str:
-    """A text as Spark SQL has it."""
+    """Return a text as Spark SQL has it."""
     escaped = (
         text.replace("\\", "\\\\")
         .replace("'", "\\'")
@@ -31,12 +31,12 @@ def literal(text: str) -> str:
 
 
 def table_name(dataset: str) -> str:
-    """A dataset's table as Spark SQL names it."""
+    """Return a dataset's table as Spark SQL names it."""
     return ".".join(quoted_name(part) for part in dataset.split("/"))
 
 
 def taken_literally(statements: Iterable[str]) -> tuple[str, ...]:
-    """The same statements; where a name looks like a variable, the session replaces none meanwhile."""
+    """Return the same statements; where a name looks like a variable, the session replaces none meanwhile."""
     found = tuple(statements)
     if not any(_REFERENCE in statement for statement in found):
         return found

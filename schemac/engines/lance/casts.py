@@ -1,6 +1,6 @@
 """Casts that Lance makes by itself.
 
-Layer: identity.
+Layer: engines.
 Shape: between logical types, as Lance spells them. Lance counts on when a zone comes or goes and never looks at a clock, so
 of instants only those in UTC are left to it to make readings of.
 Source: all pairs of 38 types tried with `alter_columns` of pylance 14.0.2.

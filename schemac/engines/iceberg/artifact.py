@@ -1,0 +1,126 @@
+"""Iceberg: a table's schema, and the CREATE TABLE of Spark.
+
+Layer: engines.
+Shape: `iceberg/schema.json`, the schema as table metadata has it, one column a line; `iceberg/create_table.sql`, for a
+catalog of Iceberg in Spark.
+Errors: SC581 to SC584; losses SC585.
+Source: the Iceberg table specification, "Appendix C: JSON serialization". The schema is the artifact of record.
+"""
+
+import json
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from schemac.artifacts.emission import Artifact, Compilation, Emission, Target
+from schemac.attributes import iceberg as attributes
+from schemac.attributes import odf, own
+from schemac.engines.iceberg.keys import identifier_ids
+from schemac.engines.iceberg.names import collisions, full_name
+from schemac.engines.iceberg.statements import DDL_FILE, ddl
+from schemac.engines.iceberg.types import FORMAT_2, IcebergSchema, NestedField
+from schemac.engines.iceberg.writer import is_lost, to_columns
+from schemac.logical.dataset import LogicalDataset
+from schemac.logical.slots import Slot, preorder
+from schemac.physical.field import LoweredSchema
+from schemac.source.catalogue import ICEBERG_LOSS, ICEBERG_NAME
+
+SCHEMA_FILE = "iceberg/schema.json"
+
+
+def format_version(extra: Mapping[str, Any]) -> int:
+    """Return the format that a schema is for."""
+    return attributes.FORMAT_VERSION.read(extra) or FORMAT_2
+
+
+def to_schema(
+    dataset: LogicalDataset,
+    lowered: LoweredSchema,
+    emission: Emission,
+    ids: Mapping[Slot, int] | None = None,
+    schema_id: int = 0,
+) -> IcebergSchema:
+    """Return the schema as Iceberg has it; not to be used where the emission found an error.
+
+    Without ids fields are numbered in pre-order from 1, as a first locking does.
+    """
+    extra = dataset.schema.extra
+    numbers = ids or {slot: number for number, slot in enumerate(preorder(dataset.columns), 1)}
+    columns = to_columns(lowered, emission, numbers, format_version(extra))
+    for key in sorted(extra):
+        if key not in (odf.DESCRIPTION.key, own.TARGETS_OF.key) and is_lost(key):
+            emission.lose(None, f"the attribute {key}", "nothing")
+    schema = IcebergSchema(columns, (), schema_id)
+    fields = fields_by_slot(dataset, schema)
+    _refuse_collisions(schema, fields, emission)
+    return replace(schema, identifier_ids=identifier_ids(dataset, fields, emission))
+
+
+def fields_by_slot(dataset: LogicalDataset, schema: IcebergSchema) -> dict[Slot, NestedField]:
+    """Return what Iceberg has at every slot that it knows of: not inside a variant."""
+    found: dict[Slot, NestedField] = {}
+
+    def enter(slots: tuple[Slot, ...], fields: tuple[NestedField, ...]) -> None:
+        for slot, field in zip(slots, fields, strict=True):
+            found[slot] = field
+            if field.type.fields:
+                enter(slot.children, field.type.fields)
+
+    enter(dataset.columns, schema.columns)
+    return found
+
+
+def text_of(schema: IcebergSchema) -> str:
+    """Return the file's text, one column a line."""
+    tree = schema.to_json()
+    columns = ",\n    ".join([_compact(column) for column in tree.pop("fields")])
+    head = "".join([f'  "{key}": {_compact(value)},\n' for key, value in tree.items()])
+    fields = f"[\n    {columns}\n  ]" if columns else "[]"
+    return f'{{\n{head}  "fields": {fields}\n}}\n'
+
+
+def schema_of(compilation: Compilation, emission: Emission) -> IcebergSchema:
+    """Return the schema with the ids of its lock; not to be used where the emission found an error."""
+    version = compilation.version
+    return to_schema(
+        compilation.dataset,
+        compilation.lowered,
+        emission,
+        compilation.ids,
+        0 if version is None else version.number - 1,
+    )
+
+
+def emit(compilation: Compilation, emission: Emission) -> list[Artifact]:
+    """Return schema and DDL."""
+    dataset = compilation.dataset
+    schema = schema_of(compilation, emission)
+    if emission.findings.report.has_errors:
+        return []
+    if odf.DESCRIPTION.key in dataset.schema.extra:
+        emission.lose(None, "the description", "nothing", artifact=SCHEMA_FILE)
+    made = [Artifact(SCHEMA_FILE, text_of(schema).encode())]
+    statements = ddl(dataset, schema, format_version(dataset.schema.extra), emission)
+    if statements:
+        made.append(Artifact(DDL_FILE, statements.encode()))
+    return made
+
+
+def _refuse_collisions(schema: IcebergSchema, fields: Mapping[Slot, NestedField], emission: Emission) -> None:
+    slots = {id(field): slot for slot, field in fields.items()}
+    by_path = {tuple(path): slots[id(field)] for path, field in schema.preorder()}
+    for first, second in collisions(schema):
+        slot = by_path[tuple(second)]
+        emission.findings.at_name(
+            slot,
+            ICEBERG_NAME,
+            f"Iceberg calls both {by_path[tuple(first)].title} and {slot.title} '{full_name(second)}'",
+            help="rename one of them; the dot in a name is not told from that between names",
+        )
+
+
+def _compact(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(", ", ": "))
+
+
+TARGET = Target("iceberg", ICEBERG_LOSS, emit)

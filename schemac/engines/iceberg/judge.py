@@ -1,0 +1,216 @@
+"""Iceberg tables.
+
+Layer: engines.
+Shape: judged by what Iceberg has at a field before and after, for many kinds are one type there. A table with data is
+meant; files stay as they are, and fields are found in them by their ids.
+Source: the Iceberg table specification, "Schema Evolution". It is stricter than pyiceberg 0.12, which also lets the scale
+of a decimal change and text become bytes (`tests/engines/iceberg/test_oracle.py`).
+"""
+
+from schemac.attributes import iceberg as attributes
+from schemac.engines.iceberg.promotions import is_promotion, needs_format_3
+from schemac.engines.iceberg.types import FORMAT_3, NestedField
+from schemac.engines.iceberg.view import errors_of, fields_of, format_of, schema_of
+from schemac.evolution.castability import castability, is_lossless_by_calendar
+from schemac.evolution.changes import ATTRIBUTE_FACTS, TYPE_FACTS, Change, Fact
+from schemac.evolution.diff import diff_of
+from schemac.evolution.judge import Judge
+from schemac.evolution.side import Pair
+from schemac.evolution.verdict import SAFE, Judgement, Outcome, of_another_unit
+from schemac.logical.castability import Castability
+from schemac.logical.path import Part
+from schemac.logical.slots import Slot
+
+_BESIDE = "add a field beside it, fill it, and drop the old one"
+_KEY_FACTS = frozenset(
+    {
+        Fact.PRIMARY_KEY_ADDED,
+        Fact.PRIMARY_KEY_REMOVED,
+        Fact.PRIMARY_KEY_MOVED,
+        Fact.PAIMON_PRIMARY_KEYS_CHANGED,
+    }
+)
+_OF_FIELDS = frozenset({Fact.FIELD_ADDED, Fact.FIELD_DROPPED, Fact.FIELD_RENAMED, Fact.FIELD_MOVED})
+
+
+def judge(change: Change, sides: Pair | None) -> Judgement:
+    """Return what a change means for a table with data."""
+    if sides is None:
+        return SAFE
+    if errors_of(sides.old):
+        return Judgement(Outcome.SAFE, "Iceberg could not represent the old schema, so no such table exists")
+    reason = _unheld(change, sides)
+    if reason:
+        return Judgement(Outcome.REFUSED, f"Iceberg cannot hold the new schema: {reason}")
+    if errors_of(sides.new):
+        # Another change is to blame, and says so.
+        return SAFE
+    if change.fact in _KEY_FACTS or change.key == attributes.IDENTIFIER_FIELDS.key:
+        return _identifiers(sides)
+    old, new = change.old_slot, change.new_slot
+    if old is None and new is None:
+        return _schema(change, sides)
+    slot = new if new is not None else old
+    assert slot is not None
+    if is_in_key(slot) and (change.fact in _OF_FIELDS or change.fact is Fact.FIELDS_REORDERED):
+        return _fixed_key(slot)
+    match change.fact:
+        case Fact.FIELD_ADDED if new is not None:
+            return _added(change, sides, new)
+        case Fact.FIELD_DROPPED | Fact.FIELD_RENAMED | Fact.FIELDS_REORDERED:
+            return Judgement(Outcome.METADATA)
+        case Fact.FIELD_MOVED:
+            return Judgement(Outcome.REFUSED, "Iceberg cannot move a field out of its struct", _BESIDE)
+        case Fact.UNIT_CHANGED if change.old is not None and change.new is not None:
+            return of_another_unit(change)
+    if old is None or new is None:
+        return SAFE
+    return _field(change, sides, old, new)
+
+
+def is_in_key(slot: Slot) -> bool:
+    """Whether a slot is the key of a map, or lies in one."""
+    above: Slot | None = slot
+    while above is not None:
+        if above.segment is Part.KEY:
+            return True
+        above = above.parent
+    return False
+
+
+def _unheld(change: Change, sides: Pair) -> str:
+    """Why Iceberg cannot hold the new schema, if that is this change's doing, or no change is known to be to blame."""
+    errors = errors_of(sides.new)
+    if not errors:
+        return ""
+    for error in errors:
+        if _is_related(change, error.path):
+            return error.message
+    others = diff_of(sides)
+    orphans = [e.message for e in errors if not any(_is_related(other, e.path) for other in others)]
+    return orphans[0] if orphans else ""
+
+
+def _is_related(change: Change, path: str) -> bool:
+    """Whether a change is about what stands at a path, above it or below it."""
+    if not path or not change.path:
+        return True
+    paths = (f"{path}.", f"{change.path}.")
+    return paths[0].startswith(paths[1]) or paths[1].startswith(paths[0])
+
+
+def _schema(change: Change, sides: Pair) -> Judgement:
+    """Return what was said of the schema as a whole."""
+    if change.fact is Fact.FIELDS_REORDERED:
+        return Judgement(Outcome.METADATA)
+    if change.key == attributes.FORMAT_VERSION.key:
+        old, new = format_of(sides.old), format_of(sides.new)
+        if new < old:
+            return Judgement(
+                Outcome.REFUSED,
+                f"a table of format {old} cannot go back to format {new}",
+                f"keep `{attributes.FORMAT_VERSION.key}: {old}`",
+            )
+        return Judgement(Outcome.METADATA) if new > old else SAFE
+    is_told = change.key == attributes.TABLE_PROPERTIES.key or "description" in change.fact
+    return Judgement(Outcome.METADATA) if is_told else SAFE
+
+
+def _identifiers(sides: Pair) -> Judgement:
+    """Whether other fields identify a row than before."""
+    old_ids, new_ids = (set(schema_of(side).identifier_ids) for side in (sides.old, sides.new))
+    old = {slot for slot, field in fields_of(sides.old).items() if field.id in old_ids}
+    new = {sides.before.get(slot) for slot, field in fields_of(sides.new).items() if field.id in new_ids}
+    if old == new:
+        return SAFE
+    return Judgement(Outcome.METADATA, "existing rows are not checked")
+
+
+def _added(change: Change, sides: Pair, new: Slot) -> Judgement:
+    field = fields_of(sides.new).get(new)
+    if field is None:
+        return SAFE
+    if field.initial_default is not None:
+        return Judgement(Outcome.METADATA, f"existing rows read as {field.initial_default}")
+    if not field.required:
+        return Judgement(Outcome.METADATA, "existing rows read as null")
+    way_out = f"make it optional: {{kind: Option, inner: {new.type.kind}}}"
+    if format_of(sides.new) >= FORMAT_3:
+        way_out += f", or set its value in old rows with `{attributes.INITIAL_DEFAULT.key}`"
+    return Judgement(Outcome.REFUSED, f"existing rows have no {change.path}, and it may not be null", way_out)
+
+
+def _field(change: Change, sides: Pair, old: Slot, new: Slot) -> Judgement:
+    """Return what was said of a field that stays."""
+    was, is_ = fields_of(sides.old).get(old), fields_of(sides.new).get(new)
+    if was is None and is_ is None:
+        return SAFE
+    if was is None or is_ is None:
+        return Judgement(Outcome.REFUSED, "Iceberg cannot convert between variant and other types", _BESIDE)
+    if change.fact in (Fact.BECAME_OPTIONAL, Fact.BECAME_REQUIRED):
+        return _nullability(new, was, is_)
+    if change.fact in TYPE_FACTS or was.type.word != is_.type.word:
+        return _type(change, sides, old, new)
+    if "description" in change.fact:
+        return SAFE if was.doc == is_.doc else Judgement(Outcome.METADATA)
+    if change.fact in ATTRIBUTE_FACTS and change.key == attributes.INITIAL_DEFAULT.key:
+        return Judgement(
+            Outcome.REFUSED,
+            "the value of a field in older rows is fixed when the field is added",
+            f"leave `{attributes.INITIAL_DEFAULT.key}` unchanged; only `{attributes.WRITE_DEFAULT.key}` may change",
+        )
+    if change.fact in ATTRIBUTE_FACTS and change.key == attributes.WRITE_DEFAULT.key:
+        return Judgement(Outcome.NEW_FILES, "existing rows stay unchanged")
+    return SAFE
+
+
+def _nullability(new: Slot, was: NestedField, is_: NestedField) -> Judgement:
+    if was.required == is_.required:
+        return SAFE
+    if is_in_key(new):
+        return _fixed_key(new)
+    if is_.required:
+        return Judgement(
+            Outcome.REFUSED,
+            f"{new.title} may be null in existing rows, and Iceberg does not check",
+            "keep it optional, or copy the rows into a new table",
+        )
+    return Judgement(Outcome.METADATA)
+
+
+def _type(change: Change, sides: Pair, old: Slot, new: Slot) -> Judgement:
+    was, is_ = fields_of(sides.old)[old].type, fields_of(sides.new)[new].type
+    if was.word == is_.word:
+        if change.fact in TYPE_FACTS and _is_doubtful(old, new):
+            return Judgement(
+                Outcome.DATA,
+                f"Iceberg's type stays {is_.word}, so values that do not fit {new.type.title()} stay too",
+                "check the values first",
+            )
+        return SAFE
+    if is_in_key(new):
+        return _fixed_key(new)
+    if not is_promotion(was, is_, format_of(sides.new)):
+        hint = f", except in format {FORMAT_3}" if needs_format_3(was, is_) else ""
+        return Judgement(Outcome.REFUSED, f"{was.word} cannot become {is_.word}{hint}", _BESIDE)
+    if _is_doubtful(old, new):
+        title = new.type.title()
+        reason = f"Iceberg's type becomes {is_.word}, and values that do not fit {title} stay unchanged"
+        if was.word == "date":
+            reason = f"days outside the range of {is_.word} can no longer be read"
+        return Judgement(Outcome.DATA, reason, f"check the values of {old.title} first")
+    return Judgement(Outcome.METADATA, "values are cast when they are read")
+
+
+def _is_doubtful(old: Slot, new: Slot) -> bool:
+    """Whether values may not fit, by their kinds."""
+    return castability(old.type, new.type) >= Castability.DEPENDS and not is_lossless_by_calendar(
+        old.type, new.type
+    )
+
+
+def _fixed_key(slot: Slot) -> Judgement:
+    return Judgement(Outcome.REFUSED, f"{slot.title} is in a map key, which never changes", _BESIDE)
+
+
+JUDGE = Judge(judge)

@@ -1,0 +1,84 @@
+"""The fields that identify a row.
+
+Layer: engines.
+Shape: those that `iceberg.apache.org/identifierFields` names, else the primary key that the schema has for another engine.
+Errors: SC583.
+Source: the Iceberg table specification, "Identifier Field IDs": required, neither float nor double, and not inside a list,
+a map or an optional struct.
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from schemac.artifacts.emission import Emission
+from schemac.attributes import iceberg as attributes
+from schemac.attributes import lance, paimon
+from schemac.engines.iceberg.types import NestedField
+from schemac.logical.dataset import LogicalDataset
+from schemac.logical.slots import Slot, preorder
+from schemac.source.catalogue import ICEBERG_KEY
+from schemac.source.suggest import closest
+
+
+def identifier_ids(
+    dataset: LogicalDataset, fields: Mapping[Slot, NestedField], emission: Emission
+) -> tuple[int, ...]:
+    """Ids of the identifier fields, in rising order; what is wrong with them is in the emission."""
+    extra = dataset.schema.extra
+    named = attributes.IDENTIFIER_FIELDS.read(extra)
+    if named is not None:
+        return tuple(sorted(_declared(dataset, named, fields, emission)))
+    found: list[int] = []
+    for slot in _primary_key(dataset, extra):
+        reason = _complaint(slot, fields)
+        if reason:
+            emission.lose(slot, "a part of the primary key", f"no identifier field: {reason}")
+            # Half of a key identifies nothing.
+            return ()
+        found.append(fields[slot].id)
+    return tuple(sorted(found))
+
+
+def _declared(
+    dataset: LogicalDataset, named: list[str], fields: Mapping[Slot, NestedField], emission: Emission
+) -> Iterator[int]:
+    slots = {slot.title: slot for slot in preorder(dataset.columns)}
+    for i, name in enumerate(named):
+        place = ("extra", attributes.IDENTIFIER_FIELDS.key, i)
+        slot = slots.get(name)
+        if slot is None:
+            near = closest(name, list(slots))
+            help = f"did you mean '{near}'?" if near else "name a field by its path, such as `address.city`"
+            emission.findings.at_schema(ICEBERG_KEY, f"there is no field '{name}'", *place, help=help)
+            continue
+        reason = _complaint(slot, fields)
+        if reason:
+            message = f"{name} cannot identify rows: {reason}"
+            emission.findings.at_schema(ICEBERG_KEY, message, *place, help="name other fields, or remove it")
+            continue
+        yield fields[slot].id
+
+
+def _primary_key(dataset: LogicalDataset, extra: Mapping[str, Any]) -> list[Slot]:
+    marked = [slot for slot in preorder(dataset.columns) if lance.PRIMARY_KEY.key in slot.extra]
+    if marked:
+        return marked
+    names = paimon.PRIMARY_KEYS.read(extra) or []
+    return [slot for slot in dataset.columns if slot.segment in names]
+
+
+def _complaint(slot: Slot, fields: Mapping[Slot, NestedField]) -> str:
+    """Why a field cannot identify a row; empty where it can."""
+    field = fields.get(slot)
+    if field is None or field.type.fields or field.type.word in ("variant", "unknown"):
+        return "it is no plain value"
+    if field.type.word in ("float", "double"):
+        return f"Iceberg takes no {field.type.word} for that"
+    above: Slot | None = slot
+    while above is not None:
+        if above.type.kind in ("List", "Map"):
+            return f"it lies in the {above.type.kind.lower()} {above.title}"
+        if above.is_nullable:
+            return f"{above.title} may be null"
+        above = above.parent
+    return ""

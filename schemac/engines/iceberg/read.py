@@ -1,0 +1,230 @@
+"""Schemas and table metadata of Iceberg, whoever wrote them.
+
+Layer: engines.
+Shape: raises UnreadableError with the place inside the document.
+Source: the Iceberg table specification, "Appendix C: JSON serialization"; Java and pyiceberg differ in the order of keys
+and in the blanks of `decimal(9, 2)`.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from schemac.engines.iceberg.types import (
+    MOST_DIGITS,
+    Decimal,
+    Fixed,
+    IcebergSchema,
+    IcebergType,
+    List,
+    Map,
+    NestedField,
+    Primitive,
+    Struct,
+)
+
+PLAIN = (
+    "boolean",
+    "int",
+    "long",
+    "float",
+    "double",
+    "date",
+    "time",
+    "timestamp",
+    "timestamptz",
+    "timestamp_ns",
+    "timestamptz_ns",
+    "string",
+    "uuid",
+    "binary",
+    "unknown",
+    "variant",
+)
+"""Types without parameters."""
+_DECIMAL = re.compile(r"decimal\(\s*([0-9]{1,4})\s*,\s*([0-9]{1,4})\s*\)")
+_FIXED = re.compile(r"fixed\[\s*([0-9]{1,9})\s*\]")
+_GEO = re.compile(r"(?:geometry|geography)(?:\([^()]*\))?")
+_HIGHEST = 2**31 - 1
+
+
+class UnreadableError(Exception):
+    """A place in a document that is not as Iceberg writes it."""
+
+    def __init__(self, place: str, reason: str) -> None:
+        super().__init__(f"{place}: {reason}" if place else reason)
+
+
+@dataclass(frozen=True, slots=True)
+class TableMetadata:
+    """What the metadata file of a table says of its schemas."""
+
+    format_version: int
+    schemas: tuple[IcebergSchema, ...]
+    """In the order of their ids."""
+    current: IcebergSchema
+    last_column_id: int
+    properties: Mapping[str, str]
+    partition_sources: tuple[int, ...] = ()
+    """Ids of fields that the table is, or was, partitioned or sorted by."""
+    is_empty: bool = False
+    """Whether the table has no snapshot, so that no file of it can be read."""
+
+
+def parse_type(written: Any, place: str = "type") -> IcebergType:
+    """Return a type. Raises UnreadableError."""
+    if isinstance(written, str):
+        return _parse_primitive(written, place)
+    if not isinstance(written, dict):
+        raise UnreadableError(place, "a type is a text or an object")
+    word = written.get("type")
+    if word == "struct":
+        return Struct(_parse_fields(written.get("fields"), f"{place}.fields"))
+    if word == "list":
+        return List(_parse_part(written, "element", "element-required", place))
+    if word == "map":
+        key = _parse_part(written, "key", None, place)
+        return Map(key, _parse_part(written, "value", "value-required", place))
+    raise UnreadableError(place, "an object of a type has the `type` struct, list or map")
+
+
+def parse_schema(written: Any, place: str = "") -> IcebergSchema:
+    """Return a schema; where it has no `schema-id`, it is 0. Raises UnreadableError."""
+    if not isinstance(written, dict) or written.get("type", "struct") != "struct":
+        raise UnreadableError(place, "a schema is an object with the `type` struct")
+    inner = f"{place}." if place else ""
+    columns = _parse_fields(written.get("fields"), f"{inner}fields")
+    identifiers = written.get("identifier-field-ids") or []
+    if not isinstance(identifiers, list):
+        raise UnreadableError(f"{inner}identifier-field-ids", "the identifier fields are a list of ids")
+    ids = tuple(sorted({_number(id, f"{inner}identifier-field-ids", 1) for id in identifiers}))
+    schema_id = _number(written.get("schema-id", 0), f"{inner}schema-id", 0)
+    schema = IcebergSchema(columns, ids, schema_id)
+    _check_ids(schema, place)
+    return schema
+
+
+def parse_metadata(written: Any) -> TableMetadata:
+    """Return a table's metadata, of format 1, 2 or 3. Raises UnreadableError."""
+    if not isinstance(written, dict):
+        raise UnreadableError("", "it is no object")
+    version = _number(written.get("format-version"), "format-version", 1)
+    if version > 3:
+        raise UnreadableError("format-version", f"format {version} is not known here; 1, 2 and 3 are")
+    listed = written.get("schemas")
+    if listed is None and "schema" in written:
+        # Tables of format 1 that nobody has written to for long have the one schema alone.
+        schemas: tuple[IcebergSchema, ...] = (parse_schema(written["schema"], "schema"),)
+        wanted = schemas[0].schema_id
+    elif isinstance(listed, list) and listed:
+        found = [parse_schema(schema, f"schemas[{i}]") for i, schema in enumerate(listed)]
+        schemas = tuple(sorted(found, key=lambda schema: schema.schema_id))
+        wanted = _number(written.get("current-schema-id"), "current-schema-id", 0)
+    else:
+        raise UnreadableError("schemas", "the schemas are a list of one or more")
+    current = next((schema for schema in schemas if schema.schema_id == wanted), None)
+    if current is None:
+        raise UnreadableError("current-schema-id", f"there is no schema with the id {wanted}")
+    last = _number(written.get("last-column-id", 0), "last-column-id", 0)
+    return TableMetadata(
+        version,
+        schemas,
+        current,
+        max(last, *(schema.highest_id for schema in schemas)),
+        _properties(written.get("properties") or {}),
+        tuple(dict.fromkeys((*_sources(written, "partition-specs"), *_sources(written, "sort-orders")))),
+        written.get("current-snapshot-id") in (None, -1) and not written.get("snapshots"),
+    )
+
+
+def _parse_primitive(text: str, place: str) -> IcebergType:
+    if text in PLAIN:
+        return Primitive(text)
+    if match := _DECIMAL.fullmatch(text):
+        precision, scale = int(match[1]), int(match[2])
+        if not 1 <= precision <= MOST_DIGITS or scale > precision:
+            raise UnreadableError(
+                place, f"a decimal has 1 to {MOST_DIGITS} digits, and no more behind the point"
+            )
+        return Decimal(precision, scale)
+    if match := _FIXED.fullmatch(text):
+        return Fixed(int(match[1]))
+    if _GEO.fullmatch(text):
+        return Primitive(text)
+    raise UnreadableError(place, f"'{text}' is no type of Iceberg")
+
+
+def _parse_fields(written: Any, place: str) -> tuple[NestedField, ...]:
+    if not isinstance(written, list):
+        raise UnreadableError(place, "the fields are a list")
+    fields = tuple([_parse_field(field, f"{place}[{i}]") for i, field in enumerate(written)])
+    names = [field.name for field in fields]
+    for name in names:
+        if names.count(name) > 1:
+            raise UnreadableError(place, f"two fields are called '{name}'")
+    return fields
+
+
+def _parse_field(written: Any, place: str) -> NestedField:
+    if not isinstance(written, dict):
+        raise UnreadableError(place, "a field is an object")
+    name, doc, required = written.get("name"), written.get("doc"), written.get("required")
+    if not isinstance(name, str):
+        raise UnreadableError(place, "a field needs a `name`")
+    if not isinstance(required, bool):
+        raise UnreadableError(place, "a field needs `required`, true or false")
+    if doc is not None and not isinstance(doc, str):
+        raise UnreadableError(f"{place}.doc", "a doc is a text")
+    if "type" not in written:
+        raise UnreadableError(place, "a field needs a `type`")
+    return NestedField(
+        _number(written.get("id"), f"{place}.id", 1),
+        name,
+        parse_type(written["type"], f"{place}.type"),
+        required,
+        doc,
+        written.get("initial-default"),
+        written.get("write-default"),
+    )
+
+
+def _parse_part(written: Mapping[str, Any], name: str, required_key: str | None, place: str) -> NestedField:
+    id = _number(written.get(f"{name}-id"), f"{place}.{name}-id", 1)
+    required = True if required_key is None else written.get(required_key)
+    if not isinstance(required, bool):
+        raise UnreadableError(place, f"it needs `{required_key}`, true or false")
+    return NestedField(id, name, parse_type(written.get(name), f"{place}.{name}"), required)
+
+
+def _check_ids(schema: IcebergSchema, place: str) -> None:
+    """Every id stands for one field, and the identifiers are among them."""
+    known: dict[int, Sequence[str]] = {}
+    for path, field in schema.preorder():
+        if field.id in known:
+            both = " and ".join(".".join(p) for p in (known[field.id], path))
+            raise UnreadableError(place, f"the id {field.id} is that of {both}")
+        known[field.id] = path
+    for id in schema.identifier_ids:
+        if id not in known:
+            raise UnreadableError(place, f"there is no field with the id {id}, which is to identify rows")
+
+
+def _sources(written: Mapping[str, Any], key: str) -> list[int]:
+    """Ids of the fields that partition specs or sort orders transform."""
+    held = written.get(key)
+    listed = [one.get("fields") for one in held if isinstance(one, dict)] if isinstance(held, list) else []
+    fields = [field for found in listed if isinstance(found, list) for field in found]
+    return [f["source-id"] for f in fields if isinstance(f, dict) and type(f.get("source-id")) is int]
+
+
+def _properties(written: Any) -> dict[str, str]:
+    if not isinstance(written, dict):
+        raise UnreadableError("properties", "the properties are an object")
+    return {str(key): str(value) for key, value in written.items()}
+
+
+def _number(written: Any, place: str, least: int) -> int:
+    if type(written) is not int or not least <= written <= _HIGHEST:
+        raise UnreadableError(place, f"a whole number from {least} on stands here")
+    return written

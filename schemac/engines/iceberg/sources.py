@@ -1,0 +1,52 @@
+"""Where the metadata of an Iceberg table lies.
+
+Layer: engines.
+Source: the Iceberg table specification, "Table Metadata" and "File System Tables": metadata files are called
+`v<N>.metadata.json` or `<N>-<uuid>.metadata.json`, with `.gz` before `.metadata` or at the end where they are packed.
+"""
+
+import re
+from pathlib import Path
+
+from schemac.importers.sniffing import is_json_with
+
+METADATA_FILE = re.compile(r"v?([0-9]+)(?:-[0-9A-Za-z-]+)?(?:\.gz)?\.metadata\.json(?:\.gz)?")
+
+
+def metadata_file(path: Path) -> Path | None:
+    """Return the newest metadata file of a table's folder, or of the `metadata` folder in it; a file itself; None for none."""
+    if path.is_file():
+        return path
+    for folder in (path / "metadata", path):
+        hinted = _hinted(folder)
+        if hinted is not None:
+            return hinted
+        numbered = [
+            (int(match[1]), file.name, file)
+            for file in (folder.iterdir() if folder.is_dir() else ())
+            if (match := METADATA_FILE.fullmatch(file.name)) and file.is_file()
+        ]
+        if numbered:
+            return max(numbered)[2]
+    return None
+
+
+def is_source(path: Path) -> bool:
+    """Whether a path is a table's folder, one of its metadata files, or a schema alone."""
+    if path.is_dir():
+        return metadata_file(path) is not None
+    if METADATA_FILE.fullmatch(path.name):
+        return True
+    if path.suffix.lower() != ".json":
+        return False
+    return is_json_with(path, b'"last-column-id":') or is_json_with(path, b'"schema-id":')
+
+
+def _hinted(folder: Path) -> Path | None:
+    """Return the file that `version-hint.text` names, as tables without a catalog have it."""
+    hint = folder / "version-hint.text"
+    if not hint.is_file():
+        return None
+    version = hint.read_text(encoding="utf-8", errors="replace").strip()
+    names = (f"v{version}.metadata.json", f"v{version}.gz.metadata.json", f"v{version}.metadata.json.gz")
+    return next((folder / name for name in names if (folder / name).is_file()), None)

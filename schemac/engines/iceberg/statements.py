@@ -1,0 +1,141 @@
+"""The statements that make a table in a catalog of Iceberg, from Spark.
+
+Layer: engines.
+Shape: CREATE TABLE, and where fields identify rows an ALTER TABLE of Iceberg's own extensions. Where Spark has no word for
+a type there is no file, for a table without a column is another table.
+Source: `SparkTypeToType` and `TypeUtil.assignFreshIds` of github.com/apache/iceberg; the grammar of Spark 4.
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from schemac.artifacts.emission import Emission
+from schemac.artifacts.sql_text import literal, quoted_name, table_name, taken_literally
+from schemac.attributes import iceberg as attributes
+from schemac.attributes import odf
+from schemac.engines.iceberg.numbering import fresh_ids
+from schemac.engines.iceberg.types import (
+    Decimal,
+    Fixed,
+    IcebergSchema,
+    IcebergType,
+    List,
+    Map,
+    NestedField,
+    Struct,
+)
+from schemac.logical.dataset import LogicalDataset
+from schemac.logical.slots import Slot
+
+DDL_FILE = "iceberg/create_table.sql"
+_FORMAT_VERSION = "format-version"
+_PLAIN = {
+    "boolean": "BOOLEAN",
+    "int": "INT",
+    "long": "BIGINT",
+    "float": "FLOAT",
+    "double": "DOUBLE",
+    "date": "DATE",
+    "timestamp": "TIMESTAMP_NTZ",
+    "timestamptz": "TIMESTAMP",
+    "string": "STRING",
+    "binary": "BINARY",
+    "uuid": "STRING",
+    "variant": "VARIANT",
+}
+
+
+def ddl(dataset: LogicalDataset, schema: IcebergSchema, format_version: int, emission: Emission) -> str:
+    """Return the file of statements, each with a semicolon at the end of its last line; empty where Spark has no words for it."""
+    fields = list(_with_slots(schema.columns, dataset.columns))
+    wordless = [
+        (slot, field) for slot, field in fields if not field.type.fields and _word(field.type) is None
+    ]
+    if wordless:
+        for slot, field in wordless:
+            message = f"no statement: Spark has no type for Iceberg's {field.type.word}"
+            emission.lose(slot, str(field.type.word), message, artifact=DDL_FILE)
+        return ""
+    for slot, field in fields:
+        _lose(slot, field, emission)
+    if dataset.columns and fresh_ids(schema) != {field.id: field.id for _, field in schema.preorder()}:
+        emission.lose(None, "the numbering of the fields", "Iceberg's own", artifact=DDL_FILE)
+    statements = _statements(dataset, schema, format_version)
+    return "".join(f"{statement};\n" for statement in taken_literally(statements))
+
+
+def _statements(dataset: LogicalDataset, schema: IcebergSchema, format_version: int) -> Iterator[str]:
+    extra, table = dataset.schema.extra, table_name(dataset.name)
+    columns = ",\n  ".join([_column(column) for column in schema.columns])
+    # Spark's grammar has no empty list of columns.
+    lines = [
+        f"CREATE TABLE {table} (\n  {columns}\n)" if columns else f"CREATE TABLE {table}",
+        "USING iceberg",
+    ]
+    description = odf.DESCRIPTION.read(extra)
+    if description is not None:
+        lines.append(f"COMMENT {literal(description)}")
+    properties = _properties(extra, format_version)
+    items = ",\n  ".join(f"{literal(key)} = {literal(properties[key])}" for key in sorted(properties))
+    lines.append(f"TBLPROPERTIES (\n  {items}\n)")
+    yield "\n".join(lines)
+    if schema.identifier_ids:
+        names = [
+            ".".join(map(quoted_name, path))
+            for path, field in schema.preorder()
+            if field.id in schema.identifier_ids
+        ]
+        yield f"ALTER TABLE {table} SET IDENTIFIER FIELDS {', '.join(names)}"
+
+
+def _properties(extra: Mapping[str, Any], format_version: int) -> dict[str, str]:
+    return {**(attributes.TABLE_PROPERTIES.read(extra) or {}), _FORMAT_VERSION: str(format_version)}
+
+
+def _column(field: NestedField) -> str:
+    return f"{quoted_name(field.name)} {_spark_type(field.type)}{_suffix(field)}"
+
+
+def _suffix(field: NestedField) -> str:
+    comment = "" if field.doc is None else f" COMMENT {literal(field.doc)}"
+    return f"{' NOT NULL' if field.required else ''}{comment}"
+
+
+def _spark_type(type_: IcebergType) -> str:
+    if isinstance(type_, Struct):
+        members = [f"{quoted_name(m.name)}: {_spark_type(m.type)}{_suffix(m)}" for m in type_.members]
+        return f"STRUCT<{', '.join(members)}>"
+    if isinstance(type_, List):
+        return f"ARRAY<{_spark_type(type_.element.type)}>"
+    if isinstance(type_, Map):
+        return f"MAP<{_spark_type(type_.key.type)}, {_spark_type(type_.value.type)}>"
+    word = _word(type_)
+    assert word is not None, "types without a word make no statement"
+    return word
+
+
+def _word(type_: IcebergType) -> str | None:
+    """Return what Spark calls a type without parts."""
+    if isinstance(type_, Decimal):
+        return f"DECIMAL({type_.precision},{type_.scale})"
+    return "BINARY" if isinstance(type_, Fixed) else _PLAIN.get(type_.word)
+
+
+def _lose(slot: Slot, field: NestedField, emission: Emission) -> None:
+    """Enter what is different in the table that the statement makes."""
+    becomes = {"uuid": "string"}.get(field.type.word, "binary" if isinstance(field.type, Fixed) else None)
+    if becomes is not None:
+        emission.lose(slot, field.type.title(), becomes, artifact=DDL_FILE)
+    if field.required and field.name in ("element", "value") and not slot.is_member:
+        emission.lose(slot, "a value that may not be null", "one that may", artifact=DDL_FILE)
+    if field.initial_default is not None or field.write_default is not None:
+        emission.lose(slot, "a default value", "nothing", artifact=DDL_FILE)
+
+
+def _with_slots(
+    fields: tuple[NestedField, ...], slots: tuple[Slot, ...]
+) -> Iterator[tuple[Slot, NestedField]]:
+    for field, slot in zip(fields, slots, strict=True):
+        yield slot, field
+        if field.type.fields:
+            yield from _with_slots(field.type.fields, slot.children)

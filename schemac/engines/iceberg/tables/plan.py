@@ -1,0 +1,261 @@
+"""What one commit has to change in an Iceberg table, so that it is as a locked schema says.
+
+Layer: engines.
+Shape: the whole schema is set at once, under the ids that the table has for fields that stay. A field that is new gets the
+lock's id where the table is numbered so and the id is free, else the next one. What Iceberg refuses is no plan.
+Errors: SC411.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from schemac.attributes import iceberg as attributes
+from schemac.attributes.odf import DESCRIPTION
+from schemac.engines.iceberg.judge import judge
+from schemac.engines.iceberg.names import full_name
+from schemac.engines.iceberg.tables.live_table import VERSION_PROPERTY, IcebergTable
+from schemac.engines.iceberg.types import IcebergSchema, NestedField
+from schemac.engines.iceberg.view import errors_of, fields_of, format_of, schema_of
+from schemac.evolution.changes import Change, Fact
+from schemac.evolution.diff import diff_of
+from schemac.evolution.side import Pair, Side, pair
+from schemac.evolution.verdict import Judgement, Outcome
+from schemac.source.catalogue import REFUSED_CHANGE
+from schemac.source.report import Report
+
+_COMMENT = "comment"
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """One thing that the commit changes."""
+
+    verb: str
+    field: str
+    """Its full name; empty for the table as a whole."""
+    told: str = ""
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the operation for programs."""
+        return {"does": self.told, "field": self.field, "step": self.verb}
+
+
+@dataclass(frozen=True)
+class Note:
+    """Something to know before."""
+
+    field: str
+    judgement: Judgement
+
+    def describe(self) -> str:
+        """Return the reason, and what can be done."""
+        _, reason, way_out = self.judgement
+        return f"{reason}; {way_out}" if way_out else reason
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the note for programs."""
+        outcome, reason, way_out = self.judgement
+        return {"cost": str(outcome), "field": self.field, "reason": reason, "wayOut": way_out}
+
+
+@dataclass(frozen=True)
+class IcebergPlan:
+    """One commit."""
+
+    table: IcebergTable
+    new: Side
+    schema: IcebergSchema
+    """The schema that the table is to have, under its own ids."""
+    ids: Mapping[int, int]
+    """The table's id of each field of the new schema by the lock's."""
+    operations: tuple[Operation, ...]
+    notes: tuple[Note, ...]
+    set_properties: Mapping[str, str]
+    removed_properties: tuple[str, ...]
+
+    @property
+    def is_done(self) -> bool:
+        """Whether there is nothing to do."""
+        return not self.operations
+
+    @property
+    def unlooked(self) -> tuple[Note, ...]:
+        """What depends on data that nobody has looked at; nothing in an empty table."""
+        if self.table.metadata.is_empty:
+            return ()
+        return tuple(note for note in self.notes if note.judgement.outcome is Outcome.DATA)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the plan for programs."""
+        return {
+            "notes": [note.to_json() for note in self.notes],
+            "schema": self.schema.to_json(),
+            "steps": [operation.to_json() for operation in self.operations],
+        }
+
+
+def plan_iceberg(table: IcebergTable, new: Side, report: Report) -> IcebergPlan | None:
+    """Return the plan for a table; None after saying why there is none."""
+    sides = pair(table.side, new)
+    judged = [(change, judge(change, sides)) for change in diff_of(sides)]
+    judged += [
+        (change, said) for change in diff_of(sides) if (said := _bound(table, change, sides)) is not None
+    ]
+    refused = [(change, said) for change, said in judged if said.outcome is Outcome.REFUSED]
+    for change, said in refused:
+        message = f"Iceberg: {change}: {said.reason}"
+        report.add(REFUSED_CHANGE, message, file=table.name, path=change.path, help=said.way_out)
+    if refused:
+        return None
+    for error in errors_of(new):
+        message = f"Iceberg cannot hold {new.label}: {error.message}"
+        report.add(REFUSED_CHANGE, message, file=table.name, path=error.path, help=error.help)
+    if errors_of(new):
+        return None
+    ids = _new_ids(table, schema_of(new))
+    schema = replace(schema_of(new).renumbered(ids), schema_id=table.metadata.current.schema_id)
+    set_, removed = _properties(table, new)
+    operations = (*_table_operations(table, new, schema), *_field_operations(table.metadata.current, schema))
+    told = (Outcome.DATA, Outcome.NEW_FILES)
+    return IcebergPlan(
+        table,
+        new,
+        schema,
+        ids,
+        (*operations, *_property_operations(set_, removed)),
+        tuple(Note(change.path or change.key, said) for change, said in judged if said.outcome in told),
+        set_,
+        removed,
+    )
+
+
+def _bound(table: IcebergTable, change: Change, sides: Pair) -> Judgement | None:
+    """Return what a table's partitions and sort orders forbid, which no manifest speaks of."""
+    if change.old_slot is None:
+        return None
+    field = fields_of(sides.old).get(change.old_slot)
+    below = [] if field is None else [field, *(f for _, f in _below(field))]
+    if not any(table.ids[f.id] in table.metadata.partition_sources for f in below):
+        return None
+    if change.fact is Fact.FIELD_DROPPED:
+        reason = f"the table is, or was, partitioned or sorted by {change.path}"
+        return Judgement(Outcome.REFUSED, reason, "keep the field, or copy the rows into a new table")
+    if change.fact is Fact.TEMPORAL_TYPE_CHANGED:
+        reason = f"the table is, or was, partitioned or sorted by {change.path}, whose type then stays"
+        return Judgement(Outcome.REFUSED, reason, "add a field beside it")
+    return None
+
+
+def _below(field: NestedField) -> Iterator[tuple[tuple[str, ...], NestedField]]:
+    return IcebergSchema(field.type.fields).preorder()
+
+
+def _new_ids(table: IcebergTable, schema: IcebergSchema) -> dict[int, int]:
+    """Return the table's ids of all fields, by the lock's."""
+    highest, found = table.metadata.last_column_id, {}
+    for _, field in schema.preorder():
+        own = table.ids.get(field.id)
+        if own is None:
+            own = field.id if table.has_ids_of_lock and field.id > highest else highest + 1
+        found[field.id] = own
+        highest = max(highest, own)
+    return found
+
+
+def _properties(table: IcebergTable, new: Side) -> tuple[dict[str, str], tuple[str, ...]]:
+    """Properties to set and to remove: those that the schema speaks of, or spoke of."""
+    before, after = (wanted_properties(side) for side in (table.side, new))
+    found = table.metadata.properties
+    changed = {key: value for key, value in after.items() if found.get(key) != value}
+    return changed, tuple(sorted(key for key in before if key not in after and key in found))
+
+
+def wanted_properties(side: Side) -> dict[str, str]:
+    extra = side.dataset.schema.extra
+    wanted = dict(attributes.TABLE_PROPERTIES.read(extra) or {})
+    comment = DESCRIPTION.read(extra)
+    return wanted if comment is None else {**wanted, _COMMENT: comment}
+
+
+def _property_operations(set_: Mapping[str, str], removed: tuple[str, ...]) -> Iterator[Operation]:
+    for key in sorted(set_):
+        yield Operation("set property", "", f"{key} = {set_[key]}")
+    for key in removed:
+        yield Operation("remove property", "", key)
+
+
+def _table_operations(table: IcebergTable, new: Side, schema: IcebergSchema) -> Iterator[Operation]:
+    wanted = format_of(new)
+    if wanted > table.metadata.format_version:
+        yield Operation("upgrade", "", f"format {table.metadata.format_version} → {wanted}")
+    if table.metadata.current.identifier_ids != schema.identifier_ids:
+        names = {f.id: full_name(path) for path, f in schema.preorder()}
+        told = ", ".join(names[id] for id in schema.identifier_ids) or "none"
+        yield Operation("identify by", "", told)
+
+
+def _field_operations(old: IcebergSchema, new: IcebergSchema) -> Iterator[Operation]:
+    """Yield what becomes of each field, in the order of the new schema; what was dropped comes first."""
+    before = {field.id: (path, field) for path, field in old.preorder()}
+    after = {field.id: (path, field) for path, field in new.preorder()}
+    gone = {id for id in before if id not in after}
+    for id in gone:
+        path, field = before[id]
+        if not _is_within(old, id, gone):
+            yield Operation("drop", full_name(path), field.full_title())
+    come = {id for id in after if id not in before}
+    for id, (path, field) in after.items():
+        if id not in come:
+            yield from _kept(before[id], (path, field))
+        elif not _is_within(new, id, come):
+            below = [f.id for _, f in _below(field)]
+            numbers = f"id {id}" if not below else f"id {id}, {', '.join(map(str, below))}"
+            yield Operation("add", full_name(path), f"{field.full_title()}; {numbers}")
+    for group, was, is_ in _orders(old, new):
+        if was != is_:
+            yield Operation("reorder", group, ", ".join(is_))
+
+
+def _kept(
+    before: tuple[tuple[str, ...], NestedField], after: tuple[tuple[str, ...], NestedField]
+) -> Iterator[Operation]:
+    (_, was), (path, is_) = before, after
+    name = full_name(path)
+    if was.name != is_.name:
+        yield Operation("rename", name, f"{was.name} → {is_.name}")
+    if was.type.word != is_.type.word:
+        yield Operation(
+            "promote", name, f"{was.type.word} → {is_.type.word}; values are cast when they are read"
+        )
+    if was.required != is_.required:
+        yield Operation("make optional" if was.required else "make required", name)
+    if was.doc != is_.doc:
+        yield Operation("set doc" if is_.doc is not None else "remove doc", name, is_.doc or "")
+    if was.write_default != is_.write_default:
+        yield Operation("set default", name, str(is_.write_default))
+
+
+def _orders(old: IcebergSchema, new: IcebergSchema) -> Iterator[tuple[str, list[str], list[str]]]:
+    """Fields that stand in a table or struct before and after, in both orders."""
+    olds = {id: [f.id for f in fields] for id, _, fields in _groups(old)}
+    for id, path, fields in _groups(new):
+        if id in olds:
+            names = {f.id: f.name for f in fields}
+            was = [names[i] for i in olds[id] if i in names]
+            yield full_name(path), was, [f.name for f in fields if f.id in olds[id]]
+
+
+def _groups(schema: IcebergSchema) -> Iterator[tuple[int, tuple[str, ...], tuple[NestedField, ...]]]:
+    yield 0, (), schema.columns
+    for path, field in schema.preorder():
+        if field.type.word == "struct":
+            yield field.id, path, field.type.fields
+
+
+def _is_within(schema: IcebergSchema, id: int, ids: set[int]) -> bool:
+    """Whether a field lies in one of others."""
+    return any(id in {f.id for _, f in _below(field)} for _, field in schema.preorder() if field.id in ids)
+
+
+__all__ = ["VERSION_PROPERTY", "IcebergPlan", "Note", "Operation", "plan_iceberg"]

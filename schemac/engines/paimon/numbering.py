@@ -1,0 +1,125 @@
+"""Numbers for fields, as Paimon gives them, and for the versions of a schema.
+
+Layer: engines.
+Shape: a column and a member of a row have one number each. Of a version the lock remembers `schemaId`, the N of Paimon's
+`schema-N`, and `timeMillis`, when its file was made, where it was imported.
+Source: `SchemaChange.addColumn` and `Schema.Builder` take the column's number first, then those of the members inside
+its type, children before their parent.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from schemac.attributes import paimon
+from schemac.identity.lock import Numbers, Version
+from schemac.identity.numbering import Former, Numbered, Numbering
+from schemac.logical.dataset import LogicalDataset
+from schemac.logical.slots import Slot
+
+NAME = "paimon"
+
+
+def ids_of(numbers: Mapping[Slot, Numbers]) -> dict[Slot, int]:
+    """Return the ids that a lock gives to columns and members."""
+    found = {slot: own.of(NAME) for slot, own in numbers.items()}
+    return {slot: ids[0] for slot, ids in found.items() if ids}
+
+
+def highest_of(version: Version) -> int:
+    """Return the highest id that was ever given to a field, -1 for none."""
+    return version.highest.of(NAME)
+
+
+def schema_id_of(version: Version) -> int:
+    """Return the N of `schema-N`."""
+    return int(version.data.of(NAME)["schemaId"])
+
+
+def time_millis_of(version: Version) -> int:
+    """When the file was made, as its importer found it; 0 for one that was made here."""
+    return int(version.data.of(NAME).get("timeMillis", 0))
+
+
+def data_of(schema_id: int, time_millis: int) -> dict[str, int]:
+    """Return what a lock remembers of a version."""
+    return {"schemaId": schema_id, **({"timeMillis": time_millis} if time_millis else {})}
+
+
+def _next_data(data: Mapping[str, Any]) -> dict[str, int]:
+    return data_of(data.get("schemaId", -1) + 1, 0)
+
+
+def number_fields(
+    columns: Sequence[Slot], kept: Mapping[Slot, int] | None = None, highest: int = -1
+) -> tuple[dict[Slot, int], int]:
+    """Return the ids of all columns and members, and the highest one: kept ids stay, others count on."""
+    counter = _Counter(kept or {}, highest)
+    for slot in columns:
+        counter.added(slot)
+    return counter.ids, counter.highest
+
+
+def _number(dataset: LogicalDataset, former: Former | None, highest: int) -> Numbered:
+    # Paimon reads by its ids whatever was between: a field that is back has the id that it had.
+    kept = _kept(dataset.columns, former) if former is not None else {}
+    ids, highest = number_fields(dataset.columns, kept, highest)
+    return {slot: (id,) for slot, id in ids.items()}, highest
+
+
+def _kept(columns: Sequence[Slot], former: Former) -> dict[Slot, int]:
+    """Return the ids that fields bring with them: those that stand where they stood, in types that Paimon can cast."""
+    kept: dict[Slot, int] = {}
+    stack = list(columns)
+    while stack:
+        slot = stack.pop()
+        before = former.fields.get(slot)
+        if before is None or not former.is_in_its_place(slot):
+            continue
+        if not _is_of_the_same_form(slot, before.slot):
+            continue
+        if before.numbers:
+            kept[slot] = before.numbers[0]
+        stack.extend(slot.children)
+    return kept
+
+
+def _is_of_the_same_form(slot: Slot, before: Slot) -> bool:
+    """Whether Paimon could keep the id: it casts plain values, but makes no row of a number."""
+    return slot.type.kind == before.type.kind or not (slot.children or before.children)
+
+
+class _Counter:
+    """Goes through the columns in the order of Paimon's Java."""
+
+    def __init__(self, kept: Mapping[Slot, int], highest: int) -> None:
+        self._kept = kept
+        self.highest = highest
+        self.ids: dict[Slot, int] = {}
+
+    def added(self, slot: Slot) -> None:
+        """Enter the number of a column, or of a member of a row that was there before."""
+        self._take(slot)
+        self._below(slot, is_new=slot not in self._kept)
+
+    def _below(self, slot: Slot, *, is_new: bool) -> None:
+        """Everything that a slot is made of; `is_new` tells whether the field that it belongs to is."""
+        if not slot.children or (slot.extra and slot.extra.get(paimon.TYPE.key) == "VARIANT"):
+            return
+        for child in slot.children:
+            if not child.is_member:
+                self._below(child, is_new=is_new)
+            elif is_new:
+                self._below(child, is_new=True)
+                self._take(child)
+            else:
+                self.added(child)
+
+    def _take(self, slot: Slot) -> None:
+        id = self._kept.get(slot)
+        if id is None:
+            self.highest += 1
+            id = self.highest
+        self.ids[slot] = id
+
+
+NUMBERING = Numbering(_number, next_data=_next_data, data_of_form_1=data_of)

@@ -1,0 +1,126 @@
+"""Versions out of a lock, as they were.
+
+Layer: identity.
+Shape: where an installed engine did not number a version, since it was installed later or was not there on the machine that
+locked it, it numbers that version now, as it would have then: always the same, so that nothing has to be written.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+from schemac.arrow.lower_metadata import compact
+from schemac.identity.lock import LockedDataset, State, Version, order_of
+from schemac.identity.numbering import Former, Numbering, Old, numberings
+from schemac.identity.shapes import schema_of
+from schemac.logical.dataset import LogicalDataset
+from schemac.logical.origins import Origins
+from schemac.logical.slots import Slot, columns, preorder
+
+
+@dataclass(frozen=True)
+class LockedVersion:
+    """One version as it was: its schema, and the state behind every slot, with the numbers of all installed engines."""
+
+    version: Version
+    logical: LogicalDataset
+    states: Mapping[Slot, State]
+
+
+def open_version(dataset: LockedDataset, version: Version) -> LockedVersion:
+    """Rebuild a version."""
+    opened = _as_locked(dataset, version)
+    for engine in numberings():
+        if not version.is_numbered_by(engine):
+            opened = _with_engine(opened, engine, dataset.view(_replayed)[engine, version.number])
+    return opened
+
+
+def _as_locked(dataset: LockedDataset, version: Version) -> LockedVersion:
+    schema = schema_of(dataset, version)
+    logical = LogicalDataset(
+        dataset.name, schema, columns(schema), Origins(f"version {version.number} of {dataset.name}")
+    )
+    states = _preorder(dataset.states_of(version.number))
+    return LockedVersion(version, logical, dict(zip(preorder(logical.columns), states, strict=True)))
+
+
+def _preorder(states: Sequence[State]) -> list[State]:
+    children: dict[int | None, list[State]] = {}
+    for state in states:
+        children.setdefault(state.shape.parent, []).append(state)
+    for siblings in children.values():
+        siblings.sort(key=order_of, reverse=True)
+    found: list[State] = []
+    stack = list(children.get(None, ()))
+    while stack:
+        state = stack.pop()
+        found.append(state)
+        stack.extend(children.get(state.id, ()))
+    return found
+
+
+class _Numbered(NamedTuple):
+    """What an engine makes of a version that it did not number."""
+
+    numbers: Mapping[int, tuple[int, ...]]
+    """By the ids of the lock."""
+    highest: int
+    data: str
+    """As compact JSON; empty for none."""
+
+
+def _with_engine(opened: LockedVersion, engine: str, made: _Numbered) -> LockedVersion:
+    version = opened.version
+    version = replace(
+        version,
+        highest=version.highest.with_value(engine, made.highest),
+        data=version.data.with_value(engine, made.data) if made.data else version.data,
+        carried=tuple([name for name in version.carried if name != engine]),
+    )
+    states = {
+        slot: replace(state, numbers=state.numbers.with_value(engine, made.numbers[state.id]))
+        for slot, state in opened.states.items()
+    }
+    return LockedVersion(version, opened.logical, states)
+
+
+def _replayed(dataset: LockedDataset) -> dict[tuple[str, int], _Numbered]:
+    """Return what installed engines make of the versions that they did not number, by engine and number of the version."""
+    found: dict[tuple[str, int], _Numbered] = {}
+    for engine, numbering in numberings().items():
+        before: LockedVersion | None = None
+        for version in dataset.versions:
+            opened = _as_locked(dataset, version)
+            if not version.is_numbered_by(engine):
+                made = _number(engine, numbering, opened, before)
+                found[engine, version.number] = made
+                opened = _with_engine(opened, engine, made)
+            before = opened
+    return found
+
+
+def _number(
+    engine: str, numbering: Numbering, opened: LockedVersion, before: LockedVersion | None
+) -> _Numbered:
+    """Return the numbers of a version, above all that any earlier one is known to have had."""
+    highest = opened.version.highest.of(engine)
+    former = None
+    if before is not None:
+        highest = max(highest, before.version.highest.of(engine))
+        slots = {state.id: slot for slot, state in before.states.items()}
+        former = Former(
+            before.logical,
+            {
+                slot: Old(slots[state.id], before.states[slots[state.id]].numbers.of(engine))
+                for slot, state in opened.states.items()
+                if state.id in slots
+            },
+        )
+    made, highest = numbering.number(opened.logical, former, highest)
+    data = numbering.next_data(before.version.data.of(engine) if before is not None else {})
+    return _Numbered(
+        {state.id: made.get(slot, ()) for slot, state in opened.states.items()},
+        highest,
+        compact(dict(data)) if data else "",
+    )

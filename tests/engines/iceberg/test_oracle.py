@@ -1,0 +1,138 @@
+"""Verdicts held against pyiceberg: random pairs of schemas, a table with rows, the plan carried out.
+
+Shape: a table of the old schema is made and written by pyiceberg; the changes are judged, and each is tried by pyiceberg's
+own `update_schema`; the plan is carried out, and the old rows are read by the new schema and compared with what an
+independent model says they are. What is refused leaves the table as it was.
+"""
+
+import random
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from schemac.engines.iceberg.judge import judge
+from schemac.engines.iceberg.tables.apply import apply_iceberg
+from schemac.engines.iceberg.tables.differences import shape_of
+from schemac.engines.iceberg.tables.live_table import open_iceberg_table
+from schemac.engines.iceberg.tables.plan import plan_iceberg
+from schemac.engines.iceberg.tables.verify import report_iceberg_drift
+from schemac.engines.iceberg.view import fields_of, schema_of
+from schemac.evolution.diff import diff_of
+from schemac.evolution.side import Pair, pair, side_of_version
+from schemac.evolution.verdict import Outcome
+from schemac.source.report import Report
+from tests.engines.iceberg.conftest import CATALOG
+from tests.engines.iceberg.rows import append, attempt, create
+from tests.tables import drawing
+from tests.tables.drawing import Drawing, Node, row_after
+from tests.tables.test_oracle import comparable, locked
+
+LAX = (("string", "binary"), ("binary", "string"), ("fixed[16]", "uuid"))
+"""Changes that pyiceberg 0.12 makes, and the specification does not have."""
+
+
+class IcebergDrawing(Drawing):
+    """Schemas that Iceberg can hold, with edits that it often makes."""
+
+    def leaf(self, is_optional: bool) -> Node:
+        """A plain type, but no duration."""
+        kind = self.chance.choice([kind for kind in drawing.LEAVES if kind != "Duration"])
+        return Node(kind, "", is_optional, self.properties(kind))
+
+    def cast(self, node: Node) -> None:
+        """More often than not something that Iceberg promotes."""
+        wider = {"Int8": "Int64", "Int16": "Int32", "Int32": "Int64", "UInt8": "Int64", "Float32": "Float64"}
+        narrower = {"Int16": "Int8", "Int32": "Int16", "UInt16": "Int16", "Timestamp": "Timestamp"}
+        if self.chance.random() < 0.3:
+            super().cast(node)
+        elif self.chance.random() < 0.3 and node.was is not None and node.was.kind in narrower:
+            # Iceberg has the same type for both.
+            node.kind = narrower[node.was.kind]
+        elif node.was is not None and node.kind == node.was.kind and not node.children:
+            if node.kind == "Decimal":
+                node.properties = {**node.properties, "precision": node.properties["precision"] + 2}
+            else:
+                node.kind = wider.get(node.kind, node.kind)
+
+
+def is_lax(change: Any, sides: Pair) -> bool:
+    """Whether pyiceberg is known to make a change that no promotion is."""
+    if change.old_slot is None or change.new_slot is None:
+        return False
+    was, is_ = fields_of(sides.old).get(change.old_slot), fields_of(sides.new).get(change.new_slot)
+    if was is None or is_ is None:
+        return False
+    words = (was.type.word, is_.type.word)
+    return words in LAX or all(word.startswith("decimal") for word in words)
+
+
+def hold(seed: int, catalog: Any) -> set[Outcome]:
+    """One pair: what the verdicts say is what happens. Returns the outcomes that occurred."""
+    chance = random.Random(seed)
+    drawn = IcebergDrawing(chance)
+    before = drawn.schema()
+    rows = [{column.name: drawn.value(column) for column in before} for _ in range(6)]
+    after = drawn.edited(before, chance.randint(1, 4))
+    lock = locked([{"fields": [c.member() for c in columns]} for columns in (before, after)])
+    old = side_of_version(lock, 1)
+    name = f"iceberg://{CATALOG}/n.t{seed}"
+    handle = create(catalog, f"t{seed}", schema_of(old), rows)
+    if len(lock.versions) == 1:
+        return set()
+    new = side_of_version(lock, 2)
+    report = Report()
+    table = open_iceberg_table(name, lock, report)
+    assert table is not None, report.diagnostics
+    # Where Iceberg has the same for both versions, the table is at the newer one as well.
+    is_alike = table.side.label == "lock:2"
+    assert is_alike == (shape_of(schema_of(new)) == shape_of(schema_of(old)))
+    sides = pair(old, new)
+    outcomes: set[Outcome] = set()
+    for change in diff_of(sides):
+        said = judge(change, sides)
+        outcomes.add(said.outcome)
+        against = attempt(handle, change, sides)
+        if said.outcome is Outcome.REFUSED:
+            assert against or is_lax(change, sides), f"pyiceberg makes what is refused: {change}"
+        else:
+            assert not against, f"{change}: {against}"
+    made = plan_iceberg(table, new, report)
+    if Outcome.REFUSED in outcomes:
+        assert not is_alike
+        assert made is None
+        assert {d.code for d in report.diagnostics} == {"SC411"}
+        return outcomes
+    assert made is not None, report.diagnostics
+    if made.unlooked:
+        assert not apply_iceberg(made, report)
+        assert {d.code for d in report.diagnostics} == {"SC422"}
+        assert catalog.load_table(f"n.t{seed}").metadata == handle.metadata
+        report = Report()
+    assert apply_iceberg(made, report, is_unchecked=True), report.diagnostics
+    report_iceberg_drift(name, new, report)
+    assert not report.diagnostics
+    handle = catalog.load_table(f"n.t{seed}")
+    read = handle.scan().to_arrow().to_pylist()
+    expected = [comparable(row_after(after, row)) for row in rows]
+    assert [comparable(row) for row in read] == expected
+    # Whoever writes from now on writes the new columns.
+    append(handle, read)
+    assert [comparable(row) for row in handle.scan().to_arrow().to_pylist()] == [*expected, *expected]
+    return outcomes
+
+
+def test_find_no_disagreement(catalog: Any) -> None:
+    seen: set[Outcome] = set()
+    for seed in range(30):
+        try:
+            seen |= hold(seed, catalog)
+        except Exception as error:
+            raise AssertionError(f"seed {seed}") from error
+    assert seen == {Outcome.SAFE, Outcome.METADATA, Outcome.DATA, Outcome.REFUSED}
+
+
+@pytest.mark.long
+def test_find_no_disagreement_among_many(catalog: Any, tmp_path: Path) -> None:
+    for seed in range(1000, 2500):
+        hold(seed, catalog)
