@@ -20,7 +20,7 @@ def pages() -> dict[str, str]:
 def _help(*command: str) -> str:
     written = io.StringIO()
     # argparse breaks its lines by the width of the terminal, and colours them on one.
-    terminal = patch.dict(os.environ, {"COLUMNS": "100", "NO_COLOR": "1"})
+    terminal = patch.dict(os.environ, {"COLUMNS": "100", "NO_COLOR": "1", "SCHEMAC_TRACEBACK": "1"})
     with terminal, contextlib.redirect_stdout(written), contextlib.suppress(SystemExit):
         main([*command, "--help"])
     return written.getvalue()
