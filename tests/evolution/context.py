@@ -139,6 +139,21 @@ def _paimon() -> Iterator[Case]:
     yield _set("other keys", {keys: ["id"]}, {keys: ["id", "x"]}, f.PAIMON_PRIMARY_KEYS_CHANGED)
 
 
+def _paimon_columns() -> Iterator[Case]:
+    """Columns whose change a key, a type or an option of Paimon forbids."""
+    f, keys, options = Fact, f"{PAIMON}/primaryKeys", f"{PAIMON}/options"
+    identity = member("id", LONG)
+    both = {"fields": [identity, X], "extra": {keys: ["id", "x"]}}
+    alone = {"fields": [identity], "extra": {keys: ["id"]}}
+    yield Case("drop a Paimon key", both, alone, (f.PAIMON_PRIMARY_KEYS_CHANGED, f.FIELD_DROPPED))
+    renamed = {**member("z", INT), "extra": {"schemac.dev/renamedFrom": "x"}}
+    other = {"fields": [identity, renamed], "extra": {keys: ["id", "z"]}}
+    yield Case("rename a Paimon key", both, other, (f.PAIMON_PRIMARY_KEYS_CHANGED, f.FIELD_RENAMED))
+    implicit = {options: {"disable-explicit-type-casting": "true"}}
+    before, after = ({"fields": [member("x", type_)], "extra": implicit} for type_ in (LONG, INT))
+    yield Case("narrow where Paimon casts nothing explicitly", before, after, (f.INTEGER_NARROWED,))
+
+
 def _iceberg() -> Iterator[Case]:
     f, version, identifiers = Fact, f"{ICEBERG}/formatVersion", f"{ICEBERG}/identifierFields"
     yield _set("a newer format of Iceberg", {version: 2}, {version: 3}, f.ATTRIBUTE_CHANGED)
@@ -167,5 +182,6 @@ CASES = (
     *_times(),
     *_zones(),
     *_paimon(),
+    *_paimon_columns(),
     *_iceberg(),
 )
