@@ -19,7 +19,12 @@ LOWEST_LOCK := tests/lowest/requirements.lock
 LOWEST_PYTHONS ?= 3.11 3.12 3.13
 LOWEST_TESTS := tests/test_corpus.py tests/unit tests/project tests/importers tests/laws tests/losses
 
-.PHONY: help demo test quick test-long test-lowest bench bench-pipeline lint format lock protos schemas clean
+# The site generator has an environment of its own, with the compiler's dependencies, whose docstrings it reads.
+DOCS := .venv-docs
+DOCS_READY := $(DOCS)/.ready
+DOCS_LOCK := docs/requirements.lock
+
+.PHONY: help demo test quick test-long test-lowest coverage docs bench bench-pipeline lint format lock protos schemas clean
 
 help:  ## show the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 18
@@ -49,6 +54,12 @@ test-lowest: $(READY)  ## the compiler's tests with the lowest declared versions
 		$(LOWEST)/$$version/bin/python -m pytest -q -n $(JOBS) -m 'not long and not spark' $(LOWEST_TESTS) || exit 1; \
 	done
 
+docs: $(DOCS_READY)  ## the guide and the reference as a site: site/html/index.html
+	@$(DOCS)/bin/python -m docs.site site/source
+	@$(DOCS)/bin/sphinx-build -q -W --keep-going -b html -c docs -d site/doctrees site/source site/html
+	@$(DOCS)/bin/python -m docs.external site/html
+	@echo "site/html/index.html"
+
 bench: $(READY)  ## compare the compiler with buf (needs npm), and the pipeline with df.write.parquet
 	$(BIN)/python -m tests.bench.compiler
 	$(BIN)/python -m tests.bench.pipeline
@@ -72,6 +83,8 @@ lock: $(READY)  ## update the lock files of the dependencies
 	$(BIN)/uv pip compile -q --universal --python-version 3.11 --upgrade --resolution lowest-direct --generate-hashes \
 		--extra lance --extra console --extra sql --no-emit-index-url --no-header pyproject.toml \
 		$(LOWEST_LOCK:.lock=.in) -o $(LOWEST_LOCK)
+	$(BIN)/uv pip compile -q --universal --python-version 3.11 --upgrade --generate-hashes \
+		--no-emit-index-url --no-header pyproject.toml $(DOCS_LOCK:.lock=.in) -o $(DOCS_LOCK)
 
 protos: $(READY)  ## generate the message classes from protos/
 	$(BIN)/python -m grpc_tools.protoc -Iprotos --python_out=schemac/engines/lance/_generated \
@@ -81,7 +94,7 @@ schemas: $(READY)  ## generate schemas/ from the models
 	$(BIN)/python -m schemac.manifest.json_schema schemas
 
 clean:  ## remove everything that the targets created
-	rm -rf $(VENV) $(PAIMON) $(LOWEST) build demo dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) $(PAIMON) $(LOWEST) $(DOCS) site build demo dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
 
 # The virtual environment is made anew when the lock or the project's metadata changes.
 $(READY): requirements.lock pyproject.toml
@@ -97,4 +110,10 @@ $(PAIMON_READY): $(PAIMON_LOCK) | $(READY)
 	@echo "setting up $(PAIMON) (a minute the first time)"
 	@$(PYTHON) -m venv --clear $(PAIMON)
 	@$(PAIMON)/bin/python -m pip install -q --disable-pip-version-check --require-hashes -r $(PAIMON_LOCK)
+	@touch $@
+
+$(DOCS_READY): $(DOCS_LOCK)
+	@echo "setting up $(DOCS) (a minute the first time)"
+	@$(PYTHON) -m venv --clear $(DOCS)
+	@$(DOCS)/bin/python -m pip install -q --disable-pip-version-check --require-hashes -r $(DOCS_LOCK)
 	@touch $@

@@ -15,13 +15,19 @@ import schemac
 from schemac.cli.main import main
 from schemac.evolution.verdict import Outcome
 from tests.conformance.arrow_values import table
-from tests.evolution.cases import CASES, Case
+from tests.evolution.case import Case
+from tests.evolution.cases import CASES
 from tests.evolution.test_verdicts import verdicts
 
 NOT_STORED = frozenset({"sort the keys no more", "views of lists"})
 """What Lance has no type for; the target says so before."""
+INSIDE_VIEWS = "inside list views"
+"""What cases in types are called that Lance does not have either."""
 READ_IN_PART = "in a vector"
 """Structs in vectors come back column by column only (SC506)."""
+
+
+STORED = [c for c in CASES if c.name not in NOT_STORED and INSIDE_VIEWS not in c.name]
 
 
 def _files(path: Path) -> set[str]:
@@ -45,7 +51,7 @@ def _read(path: Path, case: Case) -> Any:
     return dataset.to_table(columns=["id"]).num_rows
 
 
-@pytest.mark.parametrize("case", [c for c in CASES if c.name not in NOT_STORED], ids=lambda case: case.name)
+@pytest.mark.parametrize("case", STORED, ids=lambda case: case.name)
 def test_carry_out_as_judged(case: Case, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     path = _write(case, tmp_path)

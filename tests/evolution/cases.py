@@ -4,7 +4,6 @@ Shape: a case has a schema before and one after, and the facts between them in t
 """
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from typing import Any
 
 from schemac.evolution.changes import Fact
@@ -19,18 +18,10 @@ from tests.conformance.manifest_types import (
     option,
     struct,
 )
+from tests.evolution import context
+from tests.evolution.case import Case
 
 LANCE, PAIMON, SPARK, OWN = "lance.org", "paimon.apache.org", "spark.apache.org", "schemac.dev"
-
-
-@dataclass(frozen=True)
-class Case:
-    """A change with its name, which says what is done."""
-
-    name: str
-    old: Manifest
-    new: Manifest
-    facts: tuple[Fact, ...]
 
 
 def _schema(*fields: Manifest, extra: Manifest | None = None) -> Manifest:
@@ -350,6 +341,6 @@ def _others() -> Iterator[Case]:
     yield _hint("no attribute", INT, {own: "a"}, None, f.ATTRIBUTE_REMOVED)
 
 
-CASES = (*_fields(), *_nested(), *_type_changes(), *_layouts(), *_lance(), *_others())
+CASES = (*_fields(), *_nested(), *_type_changes(), *_layouts(), *_lance(), *_others(), *context.CASES)
 WHOLE_DATASETS = frozenset({Fact.DATASET_ADDED, Fact.DATASET_DROPPED})
 """Facts that two sides of one dataset cannot show."""

@@ -1,19 +1,22 @@
 """Every fact is found, told and judged as it was reviewed.
 
 Shape: `verdicts.txt` has a paragraph a case: the change, what each engine makes of it, what old readers do.
-`pytest tests/evolution --refresh 'verdicts*'` writes it anew.
+`further_verdicts.txt` has those of Paimon, and of Spark with other versions of lance-spark. `castability.txt` has a line a type, with a
+letter for each type in the same order. `pytest tests/evolution --refresh '*'` writes them anew.
 """
 
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fnmatch import fnmatch
+from functools import cache
+from itertools import product
 from pathlib import Path
 from typing import Any, cast
 
 import pytest
 
-from schemac.evolution.castability import castability
+from schemac.evolution.castability import can_be_rounded, castability, is_lossless_by_calendar, why_misfit
 from schemac.evolution.changes import JUDGED_FACTS, Change, Fact
 from schemac.evolution.diff import diff_of
 from schemac.evolution.judge import judge, judged_engines
@@ -24,12 +27,20 @@ from schemac.logical.castability import Castability
 from schemac.logical.model import LogicalType
 from tests.compiling import compile_bytes
 from tests.conformance.manifest_types import Manifest
-from tests.evolution.cases import CASES, WHOLE_DATASETS, Case
+from tests.evolution.case import Case
+from tests.evolution.cases import CASES, WHOLE_DATASETS
 
-GOLDEN = Path(__file__).with_name("verdicts.txt")
 ENGINES = tuple(engine for engine in judged_engines() if engine != "paimon")
-"""Paimon's verdicts are reviewed beside Paimon's own rules."""
-
+"""Those of `verdicts.txt`."""
+VERSIONS = ("0.4.0", "next")
+"""Versions of lance-spark that alter nothing, and columns too."""
+VARIANTS = tuple(variant for kind in KINDS for variant in kind.variants())
+LETTERS = {
+    Castability.EQUAL: "=",
+    Castability.LOSSLESS: "+",
+    Castability.DEPENDS: "?",
+    Castability.NEVER: ".",
+}
 
 OTHERS: dict[str, dict[str, Any]] = {
     "List": {"item_type": None, "fixed_length": None},
@@ -62,20 +73,26 @@ def sides_of(case: Case) -> Pair:
     return pair(side(case.old, "old"), side(case.new, "new"))
 
 
+@cache
+def compared() -> tuple[tuple[Case, Pair, tuple[Change, ...]], ...]:
+    """Every case with what changes in it."""
+    pairs = [(case, sides_of(case)) for case in CASES]
+    return tuple((case, sides, diff_of(sides)) for case, sides in pairs)
+
+
 def verdicts(case: Case) -> tuple[tuple[Change, ...], tuple[Verdict, ...]]:
-    sides = sides_of(case)
-    changes = diff_of(sides)
+    sides, changes = next((sides, changes) for known, sides, changes in compared() if known is case)
     return changes, judge(changes, sides, judged_engines())
 
 
 def lines() -> Iterator[str]:
-    for case in CASES:
-        changes, found = verdicts(case)
+    for case, sides, changes in compared():
+        found = judge(changes, sides, ENGINES)
         yield f"# {case.name}"
         for change in changes:
             yield str(change)
             mine = [v for v in found if v.change is change]
-            yield from (_line(v.engine, v.old_data) for v in mine if v.engine in ENGINES)
+            yield from (_line(v.engine, v.old_data) for v in mine)
             yield _line("old readers", mine[0].old_readers)
         yield ""
     yield "# a dataset comes or goes"
@@ -87,18 +104,55 @@ def lines() -> Iterator[str]:
         yield _line("old readers", found[0].old_readers)
 
 
+def further_lines() -> Iterator[str]:
+    for case, sides, changes in compared():
+        yield f"# {case.name}"
+        yield from (_line(v.engine, v.old_data) for v in judge(changes, sides, ("paimon",)))
+        for version in VERSIONS:
+            found = judge(changes, sides, ("spark",), {"spark": version})
+            yield from (_line(version, v.old_data) for v in found)
+        yield ""
+    yield "# a dataset comes or goes"
+    for fact in sorted(WHOLE_DATASETS):
+        yield from (
+            _line(v.engine, v.old_data) for v in judge([Change(fact, "rides", "")], None, ("paimon",))
+        )
+
+
+def matrix() -> Iterator[str]:
+    for old in VARIANTS:
+        yield f"{old.title():<32}{''.join(_letter(old, new) for new in VARIANTS)}"
+    for old, new in product(VARIANTS, VARIANTS):
+        reason = why_misfit(old, new) if castability(old, new) is Castability.DEPENDS else ""
+        if reason:
+            yield f"{old.title()} → {new.title()}: {reason}"
+
+
+def _letter(old: LogicalType, new: LogicalType) -> str:
+    """`~` and `c` depend on the values too: the former may be rounded, in the latter all usual dates fit, in `C` both."""
+    is_rounded, is_usual = can_be_rounded(old, new), is_lossless_by_calendar(old, new)
+    if castability(old, new) is Castability.DEPENDS and (is_rounded or is_usual):
+        return "C" if is_rounded and is_usual else "~" if is_rounded else "c"
+    return LETTERS[castability(old, new)]
+
+
 def _line(who: str, judgement: Judgement) -> str:
     reason = "; ".join(part for part in (judgement.reason, judgement.way_out) if part)
     return f"  {who:<12}{judgement.outcome:<17}{reason}".rstrip()
 
 
-def test_judge_as_reviewed(request: pytest.FixtureRequest) -> None:
-    actual = "\n".join(lines()) + "\n"
+GOLDENS = {"verdicts": lines, "further_verdicts": further_lines, "castability": matrix}
+
+
+@pytest.mark.parametrize("name", GOLDENS)
+def test_judge_as_reviewed(name: str, request: pytest.FixtureRequest) -> None:
+    golden = Path(__file__).with_name(f"{name}.txt")
+    actual = "\n".join(GOLDENS[name]()) + "\n"
     pattern = request.config.getoption("--refresh")
-    if pattern is not None and fnmatch("verdicts", pattern):
-        GOLDEN.write_text(actual, encoding="utf-8")
-    assert actual == GOLDEN.read_text(encoding="utf-8"), (
-        "review, then: pytest tests/evolution --refresh 'verdicts'"
+    if pattern is not None and fnmatch(name, pattern):
+        golden.write_text(actual, encoding="utf-8")
+    assert actual == golden.read_text(encoding="utf-8"), (
+        f"review, then: pytest tests/evolution --refresh '{name}'"
     )
 
 

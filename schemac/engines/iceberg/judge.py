@@ -22,6 +22,7 @@ from schemac.logical.path import Part
 from schemac.logical.slots import Slot
 
 _BESIDE = "add a field beside it, fill it, and drop the old one"
+_ELSEWHERE = "use a type and settings that Iceberg has, or leave iceberg out of `schemac.dev/targets`"
 _KEY_FACTS = frozenset(
     {
         Fact.PRIMARY_KEY_ADDED,
@@ -41,7 +42,7 @@ def judge(change: Change, sides: Pair | None) -> Judgement:
         return Judgement(Outcome.SAFE, "Iceberg could not represent the old schema, so no such table exists")
     reason = _unheld(change, sides)
     if reason:
-        return Judgement(Outcome.REFUSED, f"Iceberg cannot hold the new schema: {reason}")
+        return Judgement(Outcome.REFUSED, f"Iceberg cannot hold the new schema: {reason}", _ELSEWHERE)
     if errors_of(sides.new):
         # Another change is to blame, and says so.
         return SAFE

@@ -34,6 +34,7 @@ _KEYS = frozenset({Fact.PAIMON_PRIMARY_KEYS_CHANGED, Fact.PAIMON_PARTITION_KEYS_
 _OPTIONS = frozenset({Fact.PAIMON_OPTION_SET, Fact.PAIMON_OPTION_REMOVED})
 _BESIDE = "add a new field beside it, fill it, and drop the old one"
 _NEW_TABLE = "copy the rows into a new table"
+_ELSEWHERE = "use a type and settings that Paimon has, or leave paimon out of `schemac.dev/targets`"
 
 
 def judge(change: Change, sides: Pair | None) -> Judgement:
@@ -44,7 +45,7 @@ def judge(change: Change, sides: Pair | None) -> Judgement:
         return Judgement(Outcome.SAFE, "Paimon could not hold the schema before, so there is no such table")
     reason = _unheld(change, sides)
     if reason:
-        return Judgement(Outcome.REFUSED, f"Paimon cannot represent the new schema: {reason}")
+        return Judgement(Outcome.REFUSED, f"Paimon cannot represent the new schema: {reason}", _ELSEWHERE)
     if change.fact in _KEYS or (change.fact in _OPTIONS and change.key in OPTION_OF.values()):
         return _keys(change, sides)
     if change.fact in _OPTIONS:

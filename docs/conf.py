@@ -1,0 +1,20 @@
+"""Settings of Sphinx for `make docs`."""
+
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from schemac.version import __version__
+
+project = "schemac"
+version = release = __version__
+extensions = ["myst_parser", "sphinx.ext.autodoc"]
+html_theme = "furo"
+html_title = f"schemac {__version__}"
+html_copy_source = False
+html_show_sphinx = False
+default_role = "literal"  # docstrings put code in single backticks, as Markdown does
+autodoc_member_order = "bysource"
+autodoc_typehints = "signature"
+suppress_warnings = ["misc.highlighting_failure"]  # the wrong examples are wrong

@@ -1,0 +1,16 @@
+"""A change, and what is to be found of it."""
+
+from dataclasses import dataclass
+
+from schemac.evolution.changes import Fact
+from tests.conformance.manifest_types import Manifest
+
+
+@dataclass(frozen=True)
+class Case:
+    """A change with its name, which says what is done."""
+
+    name: str
+    old: Manifest
+    new: Manifest
+    facts: tuple[Fact, ...]

@@ -1,0 +1,187 @@
+"""Changes whose verdict depends on what lies around them: the struct, list or map above, the keys, the table's settings."""
+
+from collections.abc import Iterator
+from itertools import pairwise
+from typing import Any
+
+from schemac.evolution.changes import Fact
+from tests.conformance.manifest_types import Manifest, buffer, extension, member, of, option, struct
+from tests.evolution.case import Case
+
+INT, LONG, TEXT = of("Int32"), of("Int64"), of("String")
+X, Y, NEW = member("x", INT), member("y", INT), member("n", option(of("Int32")))
+PAIMON, ICEBERG = "paimon.apache.org", "iceberg.apache.org"
+
+
+def _case(name: str, old: Manifest, new: Manifest, *facts: Fact) -> Case:
+    return Case(name, {"fields": [member("id", LONG), old]}, {"fields": [member("id", LONG), new]}, facts)
+
+
+def _set(name: str, old: Manifest, new: Manifest, *facts: Fact, fields: tuple[Manifest, ...] = (X,)) -> Case:
+    before, after = ({"fields": [member("id", LONG), *fields], "extra": extra} for extra in (old, new))
+    return Case(name, before, after, facts)
+
+
+def _packed(*members: Manifest) -> Manifest:
+    return member("s", {**struct(*members), "extra": {"lance.org/encoding": {"packed": True}}})
+
+
+def _views(*members: Manifest, **properties: Any) -> Manifest:
+    return member("v", of("List", buffer("View"), itemType=struct(*members), **properties))
+
+
+def _vector(item: Manifest) -> Manifest:
+    return member("v", of("List", itemType=item, fixedLength=4))
+
+
+def _structs() -> Iterator[Case]:
+    f = Fact
+    yield _case("add to a packed struct", _packed(X), _packed(X, NEW), f.FIELD_ADDED)
+    yield _case("drop from a packed struct", _packed(X, Y), _packed(X), f.FIELD_DROPPED)
+    yield _case("reorder a packed struct", _packed(X, Y), _packed(Y, X), f.FIELDS_REORDERED)
+    yield _case("widen in a packed struct", _packed(X), _packed(member("x", LONG)), f.INTEGER_WIDENED)
+    moved = {**X, "extra": {"schemac.dev/renamedFrom": "s.x"}}
+    yield Case(
+        "move out of a packed struct",
+        {"fields": [member("id", LONG), _packed(X, Y)]},
+        {"fields": [member("id", LONG), _packed(Y), moved]},
+        (f.FIELD_MOVED,),
+    )
+    yield _case("add inside list views", _views(X), _views(X, NEW), f.FIELD_ADDED)
+    yield _case("drop inside list views", _views(X, Y), _views(X), f.FIELD_DROPPED)
+    yield _case("reorder inside list views", _views(X, Y), _views(Y, X), f.FIELDS_REORDERED)
+    optional = member("x", option(INT))
+    yield _case("optional inside list views", _views(X), _views(optional), f.BECAME_OPTIONAL)
+    yield _case("required inside list views", _views(optional), _views(X), f.BECAME_REQUIRED)
+    yield _case("add a required member inside list views", _views(X), _views(X, Y), f.FIELD_ADDED)
+    yield _case("required items of a vector", _vector(option(INT)), _vector(INT), f.BECAME_REQUIRED)
+    yield _case("optional items of a vector", _vector(INT), _vector(option(INT)), f.BECAME_OPTIONAL)
+
+
+def _wrapped() -> Iterator[Case]:
+    """Structs that are made of fields which were elsewhere."""
+    f, moved = Fact, {**X, "extra": {"schemac.dev/renamedFrom": "x"}}
+    for name, members, nested in (
+        ("wrap a column", (moved,), False),
+        ("wrap a column beside an optional one", (moved, NEW), False),
+        ("wrap a column beside a required one", (moved, Y), False),
+        ("wrap a column twice beside a required one", (moved, Y), True),
+    ):
+        inner = member("s", struct(*members))
+        yield _case(name, X, member("o", struct(inner)) if nested else inner, f.FIELD_ADDED, f.FIELD_MOVED)
+
+
+def _keys() -> Iterator[Case]:
+    """What is in the key of a map."""
+    f, renamed = Fact, {**member("z", INT), "extra": {"schemac.dev/renamedFrom": "x"}}
+
+    def keyed(*members: Manifest) -> Manifest:
+        return member("m", of("Map", keyType=struct(*members), valueType=INT))
+
+    yield _case("add inside keys", keyed(X), keyed(X, NEW), f.FIELD_ADDED)
+    yield _case("drop inside keys", keyed(X, Y), keyed(X), f.FIELD_DROPPED)
+    yield _case("rename inside keys", keyed(X), keyed(renamed), f.FIELD_RENAMED)
+    yield _case("optional inside keys", keyed(X), keyed(member("x", option(INT))), f.BECAME_OPTIONAL)
+    yield _case("required inside keys", keyed(member("x", option(INT))), keyed(X), f.BECAME_REQUIRED)
+
+
+def _without_type() -> Iterator[Case]:
+    """What some engines have no type for."""
+    f, waited = Fact, member("w", option(of("Duration")))
+    before, after = ({"fields": [X, *more]} for more in ((), (waited,)))
+    yield Case("add a duration", before, after, (f.FIELD_ADDED,))
+    yield Case("drop a duration", after, before, (f.FIELD_DROPPED,))
+    told = {"fields": [{**X, "extra": {"example.com/a": 1}}, waited]}
+    yield Case("another attribute beside a duration", after, told, (f.ATTRIBUTE_ADDED,))
+    yield Case("an attribute and a duration", before, told, (f.ATTRIBUTE_ADDED, f.FIELD_ADDED))
+
+
+def _extensions() -> Iterator[Case]:
+    opaque = extension("arrow.opaque", '{"type_name":"a","vendor_name":"b"}')
+    for name, kind, properties in (
+        ("arrow.uuid", "Binary", {"fixedLength": 16}),
+        ("arrow.bool8", "Int8", {}),
+    ):
+        old = member("x", of(kind, extension(name), **properties))
+        new = member("x", of(kind, opaque, **properties))
+        yield _case(f"{name} to another", old, new, Fact.EXTENSION_TYPE_CHANGED)
+
+
+def _times() -> Iterator[Case]:
+    units = ("Second", "Millisecond", "Microsecond", "Nanosecond")
+    for old, new in pairwise(units):
+        before, after = (member("x", of("Timestamp", unit=unit)) for unit in (old, new))
+        yield _case(f"timestamps from {old} to {new}", before, after, Fact.TIME_UNIT_REFINED)
+        yield _case(
+            f"dates to timestamps in {new}", member("x", of("Date")), after, Fact.TEMPORAL_TYPE_CHANGED
+        )
+
+
+def _zones() -> Iterator[Case]:
+    clock, kyiv = (member("x", of("Timestamp", timezone=zone)) for zone in (None, "Europe/Kyiv"))
+    yield _case("give a clock a zone that is not UTC", clock, kyiv, Fact.ZONE_ADDED)
+    yield _case("take a zone that is not UTC", kyiv, clock, Fact.ZONE_REMOVED)
+    said = {**clock, "extra": {"schemac.dev/clockZone": "Europe/Kyiv"}}
+    yield _case("give a clock its own zone", said, kyiv, Fact.ZONE_ADDED, Fact.ATTRIBUTE_REMOVED)
+
+
+def _paimon() -> Iterator[Case]:
+    f, keys, options = Fact, f"{PAIMON}/primaryKeys", f"{PAIMON}/options"
+    for name, key, old, new in (
+        ("other buckets", "bucket", "1", "2"),
+        ("another merge engine", "merge-engine", "deduplicate", "first-row"),
+        ("another format of files", "file.format", "parquet", "orc"),
+        ("keep more snapshots", "snapshot.num-retained.max", "10", "20"),
+    ):
+        base = {keys: ["id"]}
+        before, after = ({**base, options: {"bucket": "1", key: value}} for value in (old, new))
+        yield _set(name, before, after, f.PAIMON_OPTION_SET)
+    yield _set("other keys", {keys: ["id"]}, {keys: ["id", "x"]}, f.PAIMON_PRIMARY_KEYS_CHANGED)
+
+
+def _paimon_columns() -> Iterator[Case]:
+    """Columns whose change a key, a type or an option of Paimon forbids."""
+    f, keys, options = Fact, f"{PAIMON}/primaryKeys", f"{PAIMON}/options"
+    identity = member("id", LONG)
+    both = {"fields": [identity, X], "extra": {keys: ["id", "x"]}}
+    alone = {"fields": [identity], "extra": {keys: ["id"]}}
+    yield Case("drop a Paimon key", both, alone, (f.PAIMON_PRIMARY_KEYS_CHANGED, f.FIELD_DROPPED))
+    renamed = {**member("z", INT), "extra": {"schemac.dev/renamedFrom": "x"}}
+    other = {"fields": [identity, renamed], "extra": {keys: ["id", "z"]}}
+    yield Case("rename a Paimon key", both, other, (f.PAIMON_PRIMARY_KEYS_CHANGED, f.FIELD_RENAMED))
+    implicit = {options: {"disable-explicit-type-casting": "true"}}
+    before, after = ({"fields": [member("x", type_)], "extra": implicit} for type_ in (LONG, INT))
+    yield Case("narrow where Paimon casts nothing explicitly", before, after, (f.INTEGER_NARROWED,))
+
+
+def _iceberg() -> Iterator[Case]:
+    f, version, identifiers = Fact, f"{ICEBERG}/formatVersion", f"{ICEBERG}/identifierFields"
+    yield _set("a newer format of Iceberg", {version: 2}, {version: 3}, f.ATTRIBUTE_CHANGED)
+    yield _set("an older format of Iceberg", {version: 3}, {version: 2}, f.ATTRIBUTE_CHANGED)
+    yield _set("the usual format of Iceberg", {}, {version: 2}, f.ATTRIBUTE_ADDED)
+    yield _set("fields that identify", {}, {identifiers: ["id"]}, f.ATTRIBUTE_ADDED)
+    yield _set("other fields that identify", {identifiers: ["id"]}, {identifiers: ["x"]}, f.ATTRIBUTE_CHANGED)
+    yield _set("no fields that identify", {identifiers: ["id"]}, {}, f.ATTRIBUTE_REMOVED)
+    for name in ("initialDefault", "writeDefault"):
+        old, new = ({**X, "extra": {f"{ICEBERG}/{name}": value}} for value in (1, 2))
+        before, after = ({"fields": [member("id", LONG), x], "extra": {version: 3}} for x in (old, new))
+        yield Case(f"another {name}", before, after, (f.ATTRIBUTE_CHANGED,))
+    told = {**Y, "extra": {f"{ICEBERG}/initialDefault": 1}}
+    before, after = ({"fields": [X, *more], "extra": {version: 3}} for more in ((), (told,)))
+    yield Case("add a required column with a default", before, after, (f.FIELD_ADDED,))
+    after = {"fields": [X, Y], "extra": {version: 3}}
+    yield Case("add a required column in format 3", before, after, (f.FIELD_ADDED,))
+
+
+CASES = (
+    *_structs(),
+    *_wrapped(),
+    *_keys(),
+    *_without_type(),
+    *_extensions(),
+    *_times(),
+    *_zones(),
+    *_paimon(),
+    *_paimon_columns(),
+    *_iceberg(),
+)

@@ -1,0 +1,131 @@
+"""The site has a page for everything that it promises one for, and its links lead somewhere."""
+
+import posixpath
+import re
+from pathlib import Path
+
+import pytest
+
+import schemac
+from docs.external import requests
+from docs.markdown import shown, table
+from docs.site import pages, write
+from schemac.attributes.registry import ATTRIBUTES, OPEN, domain_of
+from schemac.cli.main import COMMANDS
+from schemac.kinds.registry import KINDS
+from schemac.logical.model import LogicalType
+from schemac.registry.installed import engines
+from schemac.source.catalogue import CATALOGUE
+from schemac.source.pages import loss_pages, rule_pages
+
+PAGES = pages()
+_TOCTREE = re.compile(r"^```\{toctree\}\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+_BLOCK = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
+
+
+def entries(path: str) -> list[str]:
+    """Paths of the pages that a page lists below itself."""
+    lines = [line for block in _TOCTREE.findall(PAGES[path]) for line in block.splitlines()]
+    names = [re.sub(r".*<(.*)>", r"\1", line) for line in lines if line and not line.startswith(":")]
+    return [posixpath.join(posixpath.dirname(path), f"{name}.md") for name in names]
+
+
+def test_have_a_page_for_everything() -> None:
+    expected = {
+        *(f"diagnostics/{code}.md" for code in CATALOGUE),
+        *(f"rules/{name}.md" for name in rule_pages()),
+        *(f"losses/{name}.md" for name in loss_pages()),
+        *(f"kinds/{kind.__name__}.md" for kind in KINDS),
+        *(f"engines/{engine.name}.md" for engine in engines()),
+        *(f"commands/{name}.md" for name in COMMANDS),
+    }
+    assert expected - set(PAGES) == set()
+    assert all(text.startswith("# ") and len(text) > 60 for text in PAGES.values())
+
+
+def test_describe_every_attribute() -> None:
+    for key in {**ATTRIBUTES, **OPEN}:
+        assert f"\n## `{key}`\n" in PAGES[f"attributes/{domain_of(key)}.md"]
+
+
+def test_list_every_code_in_one_group() -> None:
+    for code in CATALOGUE:
+        assert PAGES["diagnostics/index.md"].count(f"[{code}]({code}.md)") == 1
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
+def test_show_what_is_known_of_a_kind(kind: type[LogicalType]) -> None:
+    page = PAGES[f"kinds/{kind.__name__}.md"]
+    properties = set(kind.model_json_schema(by_alias=True).get("properties", ())) - {"kind", "extra"}
+    assert kind.__doc__ is not None
+    for told in (kind.__doc__, kind.example, *(f"`{name}`" for name in (*kind.foreign_names, *properties))):
+        assert told in page
+    assert "| type | Arrow type |" in page
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_show_the_help_of_a_command(command: str) -> None:
+    assert f"usage: schemac {command} " in PAGES[f"commands/{command}.md"]
+
+
+def test_document_every_public_name() -> None:
+    for name in schemac.__all__:
+        assert name == "__version__" or f":: schemac.{name}\n" in PAGES["python.md"]
+
+
+def test_reach_every_page_from_the_first() -> None:
+    reached, waiting = set(), ["index.md"]
+    while waiting:
+        path = waiting.pop()
+        assert path not in reached, f"{path} is listed twice"
+        reached.add(path)
+        waiting += entries(path)
+    assert reached == set(PAGES)
+
+
+@pytest.mark.parametrize("path", PAGES)
+def test_link_to_pages_that_exist(path: str) -> None:
+    text = _BLOCK.sub("", PAGES[path])
+    links = [link for link in re.findall(r"\]\(([^)#\s]+)", text) if "://" not in link]
+    targets = [posixpath.normpath(posixpath.join(posixpath.dirname(path), link)) for link in links]
+    assert [target for target in targets if target not in PAGES] == []
+
+
+def test_leave_no_page_of_before(tmp_path: Path) -> None:
+    (tmp_path / "site").mkdir()
+    (tmp_path / "site" / "old.md").write_text("# Old\n")
+    write(tmp_path / "site")
+    assert {p.relative_to(tmp_path / "site").as_posix() for p in (tmp_path / "site").rglob("*.md")} == set(
+        PAGES
+    )
+
+
+def test_name_the_examples() -> None:
+    assert shown("```yaml wrong\na: 1\n```\n") == "Wrong:\n\n```yaml\na: 1\n```\n"
+    assert shown("```csv rides.csv\na\n```\n") == "`rides.csv`:\n\n```text\na\n```\n"
+    assert table(("a",), [("x|y",)]).endswith("| x\\|y |")
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("a.html", '<script src="https://cdn.example/a.js"></script>'),
+        ("a.html", '<link rel="stylesheet" href="//fonts.example/css">'),
+        ("a.html", '<img src="http://example.com/badge.svg">'),
+        ("a.html", "<style>@import 'https://example.com/a.css'</style>"),
+        ("a.css", "src: url(https://example.com/font.woff2)"),
+        ("a.js", 'fetch("https://example.com/data")'),
+        ("a.svg", '<svg><image href="https://example.com/a.png"/></svg>'),
+    ],
+)
+def test_find_requests_to_elsewhere(name: str, text: str, tmp_path: Path) -> None:
+    (tmp_path / name).write_text(text)
+    assert [path.as_posix() for path, _ in requests(tmp_path)] == [name]
+
+
+def test_allow_links_that_readers_follow(tmp_path: Path) -> None:
+    (tmp_path / "a.html").write_text(
+        '<a href="https://example.com">x</a><link rel="index" href="https://x.example">'
+    )
+    (tmp_path / "a.css").write_text("src: url(fonts/a.woff2)")
+    assert list(requests(tmp_path)) == []
