@@ -72,19 +72,19 @@ def why_misfit(old: Any, new: Any) -> str:
         and new.family is Family.TIMESTAMP
         and (old.timezone is None) != (new.timezone is None)
     ):
-        return "a reading of a clock without a zone is an instant only where it is known what clock that was"
+        return "a timestamp without a zone becomes an instant only if the zone of its clock is known"
     if old.kind == new.kind and new.family is Family.MAP:
-        return "the keys of a map may stand in any order"
+        return "the keys of a map may be in any order"
     if old.family is Family.TIMESTAMP and new.family is Family.TIME:
-        return "a Time has no day, so only times of 1970-01-01 fit"
+        return "a Time has no date, so only timestamps on 1970-01-01 fit"
     if old.family is Family.TIMESTAMP and new.family is Family.DATE:
-        return "only midnights fit"
+        return "only timestamps at midnight fit"
     if old.family in (Family.DATE, Family.TIMESTAMP) and new.family is Family.TEXT:
-        return "years before 1 or after 9999 cannot be written, nor offsets with seconds"
+        return "years before 1 or after 9999, and offsets with seconds, cannot be written as text"
     if new.family is Family.TIMESTAMP and (old.family is Family.DATE or _is_refined(old, new)):
-        return f"{new.title()} reaches {_REACH[new.unit]} only"
+        return f"{new.title()} covers only {_REACH[new.unit]}"
     if old.kind == new.kind and new.family is Family.DURATION and _is_refined(old, new):
-        return f"{new.title()} holds 2⁶³ of its units only"
+        return f"{new.title()} holds at most 2⁶³ of its units"
     return ""
 
 

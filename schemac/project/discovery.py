@@ -57,9 +57,7 @@ def find_manifests(paths: Sequence[str], base: Path, out: Path, report: Report) 
                 if os.path.exists(file):
                     found.setdefault(place, ManifestFile(file, where, is_named=False))
                     continue
-                report.add(
-                    UNREADABLE_FILE, f"{where} is a link that leads nowhere", file=where, help="remove it"
-                )
+                report.add(UNREADABLE_FILE, f"{where} is a broken link", file=where, help="remove it")
         elif exists:
             place = _place(path)
             found.setdefault(place, ManifestFile(path, _name(path, place), is_named=True))

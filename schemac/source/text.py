@@ -83,7 +83,7 @@ def read_file(path: Path, limit: int | None = None) -> bytes:
     try:
         handle = os.open(path, flags)
     except ValueError as error:
-        raise OSError(errno.EINVAL, "a path cannot hold a NUL") from error
+        raise OSError(errno.EINVAL, "a path cannot contain a NUL") from error
     if stat.S_ISDIR(os.fstat(handle).st_mode):
         os.close(handle)
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))

@@ -52,7 +52,7 @@ def _type(table: Table, slot: int, owner: str) -> Tree:
     tag = table.scalar(slot, TAG) or 0
     kind = KINDS_BY_TAG.get(tag)
     if kind is None:
-        raise MalformedError(f"{owner} has a type of the unknown number {tag}")
+        raise MalformedError(f"{owner} has a type with the unknown number {tag}")
     properties = table.table(slot + 1)
     if properties is None:
         raise MalformedError(f"{owner} has a {kind} without its properties")

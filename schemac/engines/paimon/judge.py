@@ -42,7 +42,9 @@ def judge(change: Change, sides: Pair | None) -> Judgement:
     if sides is None:
         return SAFE
     if errors_of(sides.old):
-        return Judgement(Outcome.SAFE, "Paimon could not hold the schema before, so there is no such table")
+        return Judgement(
+            Outcome.SAFE, "Paimon could not represent the old schema, so no such table can exist"
+        )
     reason = _unheld(change, sides)
     if reason:
         return Judgement(Outcome.REFUSED, f"Paimon cannot represent the new schema: {reason}", _ELSEWHERE)
@@ -134,7 +136,9 @@ def _dropped(sides: Pair, old: Slot) -> Judgement:
         *table_schema(sides.old).primary_keys,
         *table_schema(sides.old).partition_keys,
     ):
-        return Judgement(Outcome.REFUSED, f"{name} is in a key of the table, which never changes", _NEW_TABLE)
+        return Judgement(
+            Outcome.REFUSED, f"{name} is in a key of the table, and keys cannot change", _NEW_TABLE
+        )
     siblings = sides.old.dataset.columns if parent is None else parent.children
     if not any(sibling in sides.after for sibling in siblings):
         what = "table" if parent is None else "ROW"
@@ -309,7 +313,7 @@ def _word(type_: PaimonType) -> str:
 
 
 def _fixed_key(slot: Slot) -> Judgement:
-    return Judgement(Outcome.REFUSED, f"{slot.title} is in the key of a map, which never changes", _BESIDE)
+    return Judgement(Outcome.REFUSED, f"{slot.title} is in the key of a map, which cannot change", _BESIDE)
 
 
 JUDGE = Judge(judge)

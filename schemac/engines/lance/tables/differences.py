@@ -67,7 +67,7 @@ def differences(
             lines.append(f"a field moved from `{place}` in the table to `{path}` in the schema")
             moved.add(path)
         elif wanted[path].get(NAME) != found[place].get(NAME):
-            lines.append(f"`{path}` is called `{place}` in the table")
+            lines.append(f"`{path}` has the name `{place}` in the table")
         if above in moved:
             moved.add(path)
         # What is moved is written anew, under other ids.

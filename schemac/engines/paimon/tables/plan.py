@@ -124,5 +124,5 @@ def _report(table: PaimonTable, sides: Pair, judged: _Judged, report: Report) ->
         report.add(REFUSED_CHANGE, message, file=table.name, path=change.path, help=said.way_out)
     if not report.has_errors:
         for error in errors_of(sides.new):
-            message = f"Paimon cannot hold {sides.new.label}: {error.message}"
+            message = f"Paimon cannot represent {sides.new.label}: {error.message}"
             report.add(REFUSED_CHANGE, message, file=table.name, path=error.path, help=error.help)
