@@ -248,13 +248,14 @@ def diff(old: Dataset, new: Dataset) -> "tuple[Change, ...]":
 
 
 def _side(dataset: Dataset) -> "Side":
-    from schemac.evolution.side import Side  # for start-up time, as above
+    from schemac.evolution.side import LockedSide, Side  # for start-up time, as above
 
     locked = dataset._locked
     if locked is None:
         return Side(dataset._logical, dataset._logical.origins.file)
     found = locked.found
-    return Side(dataset._logical, dataset._logical.origins.file, locked.dataset, found.ids, found.numbers)
+    label = dataset._logical.origins.file
+    return LockedSide(dataset._logical, label, locked.dataset, found.ids, found.numbers)
 
 
 def from_arrow(schema: "pa.Schema", *, name: str = "dataset") -> Dataset:

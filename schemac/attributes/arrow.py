@@ -12,7 +12,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
-from schemac.attributes.attribute import Attribute, AttributeValue, Extra, spelled
+from schemac.attributes.attribute import Attribute, AttributeValue, Extra, Facts, spelled
 from schemac.attributes.family import NUMBERS, Family
 
 DOMAIN = "arrow.apache.org"
@@ -143,12 +143,14 @@ DATE_ENCODING = Attribute[DateEncoding](
     DateEncoding,
     "days in 32 bits or milliseconds in 64",
     fits=frozenset({Family.DATE}),
+    facts=Facts.all("date-encoding-changed"),
 )
 DECIMAL_ENCODING = Attribute[DecimalEncoding](
     f"{DOMAIN}/decimalEncoding",
     DecimalEncoding,
     "width of a decimal in bits",
     fits=frozenset({Family.DECIMAL}),
+    facts=Facts.all("decimal-width-changed"),
 )
 DICTIONARY_ENCODING = Attribute[DictionaryEncoding](
     f"{DOMAIN}/dictionaryEncoding",
@@ -167,21 +169,27 @@ DICTIONARY_ENCODING = Attribute[DictionaryEncoding](
             Family.DECIMAL,
         }
     ),
+    facts=Facts("dictionary-added", "dictionary-removed", "dictionary-changed"),
 )
 EXTENSION_TYPE = Attribute[ExtensionType](
-    f"{DOMAIN}/extensionType", ExtensionType, "an Arrow extension type with this storage"
+    f"{DOMAIN}/extensionType",
+    ExtensionType,
+    "an Arrow extension type with this storage",
+    facts=Facts.all("extension-type-changed"),
 )
 CHILD_NAMES = Attribute[ChildNames](
     f"{DOMAIN}/childNames",
     ChildNames,
     "names of a list's or map's child fields, where they are not `item`, `key` and `value`",
     fits=frozenset({Family.LIST, Family.MAP}),
+    facts=Facts.all("child-names-changed"),
 )
 METADATA = Attribute[dict[str, str]](
     f"{DOMAIN}/metadata",
     dict[str, str],
     "Arrow metadata without an attribute of its own, kept unchanged",
     on_schema=True,
+    facts=Facts.all("arrow-metadata-changed"),
 )
 ATTRIBUTES = (
     BUFFER_ENCODING,

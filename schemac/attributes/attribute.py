@@ -4,10 +4,11 @@ Layer: attributes.
 Source: RFC-016, "Extra Attributes Format": keys are `<domain>/<attribute-name>`, values any JSON.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from enum import Enum, auto
 from functools import cached_property
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 
 from pydantic import BeforeValidator, TypeAdapter
 
@@ -42,6 +43,37 @@ def spellings(word: str) -> tuple[str, str, str]:
     return (word, word[0].lower() + word[1:], word.lower())
 
 
+class Role(Enum):
+    """What an attribute of the schema is to the table: a list of columns, or options as text."""
+
+    PRIMARY_KEY = auto()
+    PARTITION_KEY = auto()
+    OPTIONS = auto()
+
+
+class Facts(NamedTuple):
+    """What it is when an attribute is added, removed or changed: values of `schemac.logical.facts.Fact`."""
+
+    added: str
+    removed: str
+    changed: str
+
+    @classmethod
+    def all(cls, fact: str) -> "Facts":
+        """One fact for the three of them."""
+        return cls(fact, fact, fact)
+
+
+class Renaming(NamedTuple):
+    """A place in an attribute's value that names a column, and what stands there after the column is renamed."""
+
+    step: str | int
+    """Key or index in the value."""
+    text: str
+    is_key: bool = False
+    """Whether it is the key that changes, not what stands behind it."""
+
+
 @dataclass(frozen=True)
 class Attribute(Generic[T]):
     """One known attribute: its key, the type of its value, and where it may stand."""
@@ -53,6 +85,15 @@ class Attribute(Generic[T]):
     """Families of kinds that it can apply to; None means every kind."""
     on_field: bool = True
     on_schema: bool = False
+    facts: Facts = Facts("attribute-added", "attribute-removed", "attribute-changed")
+    """What a change of it is; of options, what a change of each entry is."""
+    role: Role | None = None
+    keeps: Callable[[str, int | None], str] | None = None
+    """The value that keeps a type of another system, by its name in lower case and its length; empty where none does."""
+    foreign_keys: tuple[str, ...] = ()
+    """What other systems call it as a key beside a field's name."""
+    renamed: Callable[[T, str, str], Iterable[Renaming]] | None = None
+    """Where a value names a column, by the old and the new name of the column, if it is no list of columns."""
 
     @cached_property
     def adapter(self) -> TypeAdapter[T]:
@@ -62,6 +103,23 @@ class Attribute(Generic[T]):
     def read(self, extra: Extra) -> T | None:
         """Return the typed value, or None where the attribute is absent. The value has to have passed the checks."""
         return self.adapter.validate_python(extra[self.key]) if self.key in extra else None
+
+    @property
+    def names_columns(self) -> bool:
+        """Whether its value is a list of columns."""
+        return self.role in (Role.PRIMARY_KEY, Role.PARTITION_KEY)
+
+    def renamings(self, extra: Extra, old: str, new: str) -> Iterator[Renaming]:
+        """Return what changes in its value when a column is renamed."""
+        if not self.names_columns and self.renamed is None:
+            return
+        value: Any = self.read(extra)
+        if value is None:
+            return
+        if self.renamed is not None:
+            yield from self.renamed(value, old, new)
+        else:
+            yield from (Renaming(i, new) for i, name in enumerate(value) if name == old)
 
     @property
     def name(self) -> str:

@@ -10,7 +10,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
-from schemac.attributes.attribute import Attribute, AttributeValue
+from schemac.attributes.attribute import Attribute, AttributeValue, Facts
 from schemac.attributes.family import Family
 
 DOMAIN = "lance.org"
@@ -79,23 +79,38 @@ class FloatEncoding(AttributeValue):
 
 
 PRIMARY_KEY = Attribute[KeyPosition](
-    f"{DOMAIN}/primaryKey", KeyPosition, "part of the table's (unenforced) primary key"
+    f"{DOMAIN}/primaryKey",
+    KeyPosition,
+    "part of the table's (unenforced) primary key",
+    facts=Facts("primary-key-added", "primary-key-removed", "primary-key-moved"),
 )
 CLUSTERING_KEY = Attribute[ClusteringPosition](
-    f"{DOMAIN}/clusteringKey", ClusteringPosition, "part of the table's clustering key"
+    f"{DOMAIN}/clusteringKey",
+    ClusteringPosition,
+    "part of the table's clustering key",
+    facts=Facts.all("clustering-key-changed"),
 )
 ENCODING = Attribute[Encoding](f"{DOMAIN}/encoding", Encoding, "compression and page layout of the column")
 BLOB = Attribute[Blob](
-    f"{DOMAIN}/blob", Blob, "large values kept outside the pages", fits=frozenset({Family.BYTES})
+    f"{DOMAIN}/blob",
+    Blob,
+    "large values kept outside the pages",
+    fits=frozenset({Family.BYTES}),
+    facts=Facts("blob-added", "blob-removed", "blob-thresholds-changed"),
 )
 FLOAT_ENCODING = Attribute[FloatEncoding](
     f"{DOMAIN}/floatEncoding",
     FloatEncoding,
     "items of a vector stored as bfloat16",
     fits=frozenset({Family.LIST}),
+    facts=Facts.all("float-encoding-changed"),
 )
 JSON = Attribute[bool](
-    f"{DOMAIN}/json", Literal[True], "the text is JSON and is stored as JSON", fits=frozenset({Family.TEXT})
+    f"{DOMAIN}/json",
+    Literal[True],
+    "the text is JSON and is stored as JSON",
+    fits=frozenset({Family.TEXT}),
+    facts=Facts.all("json-changed"),
 )
 STORAGE_VERSION = Attribute[str](
     f"{DOMAIN}/storageVersion",
@@ -103,5 +118,6 @@ STORAGE_VERSION = Attribute[str](
     "storage version of the data files",
     on_field=False,
     on_schema=True,
+    facts=Facts.all("storage-version-changed"),
 )
 ATTRIBUTES = (PRIMARY_KEY, CLUSTERING_KEY, ENCODING, BLOB, FLOAT_ENCODING, JSON, STORAGE_VERSION)

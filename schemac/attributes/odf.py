@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import ConfigDict, Field
 
-from schemac.attributes.attribute import Attribute, AttributeValue, spelled
+from schemac.attributes.attribute import Attribute, AttributeValue, Facts, spelled
 from schemac.attributes.family import Family
 
 DOMAIN = "opendatafabric.org"
@@ -33,9 +33,18 @@ class LinkedObjects(AttributeValue):
     size_naive: Annotated[int, Field(ge=0)]
 
 
-DESCRIPTION = Attribute[str](f"{DOMAIN}/description", str, "a description for readers", on_schema=True)
+DESCRIPTION = Attribute[str](
+    f"{DOMAIN}/description",
+    str,
+    "a description for readers",
+    on_schema=True,
+    facts=Facts("description-added", "description-removed", "description-changed"),
+)
 TYPE = Attribute[LogicalTypeWord](
-    f"{DOMAIN}/type", LogicalTypeWord, "a richer logical type: Did, Multihash, ObjectLink"
+    f"{DOMAIN}/type",
+    LogicalTypeWord,
+    "a richer logical type: Did, Multihash, ObjectLink",
+    facts=Facts.all("odf-type-changed"),
 )
 LINKED_OBJECTS = Attribute[LinkedObjects](
     f"{DOMAIN}/linkedObjects",
@@ -49,6 +58,7 @@ ARCHETYPE = Attribute[str](
     "the kind of the dataset as a whole",
     on_field=False,
     on_schema=True,
+    facts=Facts.all("archetype-changed"),
 )
 WORDS = frozenset({"Did", "Multihash", "ObjectLink"})
 """Logical types that have String as their kind."""

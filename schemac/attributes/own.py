@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import AfterValidator, Field
 
-from schemac.attributes.attribute import Attribute
+from schemac.attributes.attribute import Attribute, Facts
 from schemac.attributes.family import NUMBERS, Family
 from schemac.attributes.zones import find_zone
 from schemac.registry.installed import engines
@@ -45,6 +45,7 @@ UNIT = Attribute[str](
     Annotated[str, Field(min_length=1)],
     "unit of measure of the number, such as `m/s`",
     fits=NUMBERS | frozenset({Family.DECIMAL, Family.LIST}),
+    facts=Facts.all("unit-changed"),
 )
 CLOCK_ZONE = Attribute[str](
     f"{DOMAIN}/clockZone",
@@ -58,5 +59,6 @@ TARGETS_OF = Attribute[list[str]](
     "the targets that this dataset is built for, if not all",
     on_field=False,
     on_schema=True,
+    facts=Facts.all("targets-changed"),
 )
 ATTRIBUTES = (RENAMED_FROM, UNIT, CLOCK_ZONE, TARGETS_OF)

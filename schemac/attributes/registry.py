@@ -1,24 +1,56 @@
 """Every known attribute.
 
 Layer: attributes.
+Source: the domains of the core stand here, those of engines are found through the engines' `attributes`.
 """
 
 from typing import Any
 
-from schemac.attributes import arrow, iceberg, lance, odf, own, paimon, spark
-from schemac.attributes.attribute import Attribute
+from schemac.attributes import arrow, lance, odf, own
+from schemac.attributes.attribute import Attribute, Role
+from schemac.registry.engine import Engine, EngineError, load_as
+from schemac.registry.installed import engines
+
+_CORE = (arrow, odf, lance)
+
+
+def _brought(engine: Engine) -> tuple[Attribute[Any], ...]:
+    """Return the attributes of an engine. Raises EngineError."""
+    what = f"`attributes` of the engine {engine.name}"
+    found = load_as(engine.attributes, tuple, what)
+    if not engine.domain or engine.domain in {domain.DOMAIN for domain in (*_CORE, own)}:
+        raise EngineError(f"{what} need a `domain` of their own, not '{engine.domain}'")
+    for attribute in found:
+        if not isinstance(attribute, Attribute) or domain_of(attribute.key) != engine.domain:
+            raise EngineError(
+                f"{what} ({engine.attributes}) has an item that is no Attribute of {engine.domain}"
+            )
+    return found
+
+
+def domain_of(key: str) -> str:
+    """Return the part of a key before the slash."""
+    return key.partition("/")[0]
+
+
+_BRINGING = tuple(engine for engine in engines() if engine.attributes)
+"""Engines that bring attributes."""
 
 ATTRIBUTES: dict[str, Attribute[Any]] = {
     attribute.key: attribute
-    for domain in (arrow, odf, lance, spark, paimon, iceberg, own)
-    for attribute in domain.ATTRIBUTES
+    for attributes in (
+        *(domain.ATTRIBUTES for domain in _CORE),
+        *map(_brought, _BRINGING),
+        own.ATTRIBUTES,
+    )
+    for attribute in attributes
 }
 """All attributes of the closed domains by key."""
 
 OPEN: dict[str, Attribute[Any]] = {odf.ARCHETYPE.key: odf.ARCHETYPE}
 """Known attributes of domains that stay open: checked where they occur, but others may stand beside them."""
 
-DOMAINS = (arrow.DOMAIN, odf.DOMAIN, lance.DOMAIN, spark.DOMAIN, paimon.DOMAIN, iceberg.DOMAIN, own.DOMAIN)
+DOMAINS = (*(domain.DOMAIN for domain in _CORE), *(engine.domain for engine in _BRINGING), own.DOMAIN)
 """Domains in which an unknown name is an error."""
 
 
@@ -27,6 +59,6 @@ def known(key: str) -> Attribute[Any] | None:
     return ATTRIBUTES.get(key) or OPEN.get(key)
 
 
-def domain_of(key: str) -> str:
-    """Return the part of a key before the slash."""
-    return key.partition("/")[0]
+def roles(domain: str) -> dict[Role, Attribute[Any]]:
+    """Return the attributes of a domain that have a role in the table."""
+    return {a.role: a for a in ATTRIBUTES.values() if a.role is not None and domain_of(a.key) == domain}

@@ -3,14 +3,15 @@
 Layer: checks.
 Errors: SC317 to SC319.
 Source: Lance's table format, "Unenforced Primary Key": no field of the key, and nothing above it, may be
-nullable, nested in a list or map, or have members. Paimon takes top-level columns.
+nullable, nested in a list or map, or have members. Keys that an attribute of the schema lists are of columns.
 """
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from schemac.attributes import lance, odf, paimon
+from schemac.attributes import lance, odf
 from schemac.attributes.attribute import Attribute
+from schemac.attributes.registry import ATTRIBUTES
 from schemac.logical.findings import Findings
 from schemac.logical.slots import Slot
 from schemac.source.catalogue import (
@@ -20,6 +21,8 @@ from schemac.source.catalogue import (
     UNKNOWN_COLUMN,
 )
 from schemac.source.suggest import closest, with_article
+
+_NAMING_COLUMNS = tuple(attribute for attribute in ATTRIBUTES.values() if attribute.names_columns)
 
 
 def check_primary_key(slot: Slot, findings: Findings) -> None:
@@ -84,7 +87,7 @@ def check_positions(slots: Sequence[Slot], findings: Findings) -> None:
 def check_named_columns(extra: Mapping[str, Any], columns: Sequence[Slot], findings: Findings) -> None:
     """Columns that attributes of the schema name do exist."""
     names = [str(slot.segment) for slot in columns]
-    for attribute in (paimon.PRIMARY_KEYS, paimon.PARTITION_KEYS):
+    for attribute in _NAMING_COLUMNS:
         for i, name in enumerate(attribute.read(extra) or ()):
             if name not in names:
                 near = closest(name, names)

@@ -4,6 +4,7 @@ Layer: checks.
 Errors: SC304 nested-option, and what each kind says of itself.
 """
 
+from schemac.logical.checked import Checked
 from schemac.logical.findings import Findings
 from schemac.logical.slots import Slot
 from schemac.source.catalogue import NESTED_OPTION
@@ -19,4 +20,5 @@ def check_type(slot: Slot, findings: Findings) -> None:
             f"{slot.title} is an Option inside an Option",
             help="keep the outer Option only",
         )
-    slot.type.check(slot, findings)
+    if isinstance(slot.type, Checked):
+        slot.type.check(slot, findings)

@@ -7,6 +7,7 @@ import argparse
 from collections.abc import Iterable, Mapping
 
 from schemac.cli.output import (
+    add_engines,
     add_output_arguments,
     add_paths,
     add_versions,
@@ -18,13 +19,14 @@ from schemac.cli.output import (
 )
 from schemac.cli.project import open_compared
 from schemac.cli.terminal import put, put_json
-from schemac.evolution.judge import judged_engines
+from schemac.evolution.judge import JUDGE, judged_engines
 from schemac.evolution.verdict import OF_DATA, OF_READERS, Judgement, Outcome, Verdict
 from schemac.project.comparing import Comparison, Wanted, compare
 from schemac.project.compile import collector_paused
 from schemac.source.diagnostic import Code
 from schemac.source.printable import printable
 from schemac.source.report import Report
+from schemac.source.span import WHOLE_FILE
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -37,13 +39,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="lock, lock:N, git:REF, a manifest, or a folder of manifests or artifacts",
     )
     parser.add_argument("--transitive", action="store_true", help="compare with every locked version")
-    parser.add_argument(
-        "--engine",
-        action="append",
-        choices=judged_engines(),
-        metavar="NAME",
-        help=f"judge for this engine only; may be repeated ({', '.join(judged_engines())}; default: the project's targets)",
-    )
+    help = "judge for this engine only; may be repeated ({}; default: the project's targets)"
+    add_engines(parser, "--engine", JUDGE, "judges no changes", help)
     parser.add_argument(
         "--ignore-readers",
         action="store_true",
@@ -124,12 +121,11 @@ def _add(
     # What is gone is told of where it was missed: the line of another commit is none of this one.
     place = change.new_place
     then = comparison.old.removeprefix(f"{options.against.removeprefix('git:')}:")
-    at = (place.line, place.column, place.line, place.column) if place is not None else (0, 0, 0, 0)
     report.add(
         code,
         f"{change}: {judgement.reason}{who}",
         file=place.file if place is not None else comparison.new or then,
-        at=at,
+        at=place.region if place is not None else WHOLE_FILE,
         path=change.path,
         help=judgement.way_out,
     )

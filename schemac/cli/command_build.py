@@ -6,9 +6,9 @@ Layer: cli.
 import argparse
 from collections.abc import Sequence
 
-from schemac.artifacts.emission import target_names
+from schemac.artifacts.emission import ARTIFACTS, target_names
 from schemac.artifacts.store import Build, Store, Written
-from schemac.cli.output import add_compile_arguments, exit_code, say, show
+from schemac.cli.output import add_compile_arguments, add_engines, exit_code, say, show
 from schemac.cli.project import open_project, out_folder
 from schemac.physical.arrow import numpy_left_out
 from schemac.project.compile import Output, compile_files
@@ -25,13 +25,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Arguments of the command."""
     add_compile_arguments(parser)
     parser.add_argument("--out", metavar="FOLDER", help="output folder (default: build)")
-    parser.add_argument(
-        "--target",
-        action="append",
-        choices=target_names(),
-        metavar="NAME",
-        help=f"build for this engine only; may be repeated ({', '.join(target_names())})",
-    )
+    help = "build for this engine only; may be repeated ({})"
+    add_engines(parser, "--target", ARTIFACTS, "has no artifacts", help)
     parser.add_argument(
         "--check", action="store_true", help="write nothing; exit with 4 if an artifact is not up to date"
     )

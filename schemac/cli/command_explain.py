@@ -7,9 +7,10 @@ import argparse
 
 from schemac.cli.exit_code import ExitCode
 from schemac.cli.terminal import put, put_page, tell
+from schemac.registry.codes import codes, loss_pages, page
 from schemac.source.catalogue import CATALOGUE
 from schemac.source.diagnostic import Code
-from schemac.source.pages import loss_pages, read_page, rule_pages
+from schemac.source.pages import rule_pages
 from schemac.source.suggest import closest
 
 
@@ -27,13 +28,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Print the page of a code."""
     if options.code is None:
-        for known in CATALOGUE.values():
+        for known in codes().values():
             put(f"{known.id}  {known.severity:<7}  {known.slug:<24}  {known.title}")
         return ExitCode.CLEAN
     wanted = options.code.strip().upper()
-    losses = {f"LOSSES/{target.upper()}": page for target, page in loss_pages().items()}
+    # A page of the compiler's own can be read whatever is wrong with an engine that is installed.
+    if wanted in CATALOGUE:
+        put_page(page(CATALOGUE[wanted]))
+        return ExitCode.CLEAN
+    known_codes = codes()
+    losses = {f"LOSSES/{target.upper()}": text for target, text in loss_pages().items()}
     # A rule with its reason, such as `zone: say …`, is copied from a row of the quarantine.
-    rules = {name.upper(): page.text for name, page in rule_pages().items()}
+    rules = {name.upper(): rule.text for name, rule in rule_pages().items()}
     pages = losses | rules
     for group, listed in (("LOSSES", losses), ("RULES", rules)):
         if wanted == group:
@@ -42,14 +48,14 @@ def run(options: argparse.Namespace) -> int:
     if wanted.partition(":")[0] in pages:
         put_page(pages[wanted.partition(":")[0]])
         return ExitCode.CLEAN
-    code: Code | None = CATALOGUE.get(wanted) or next(
-        (c for c in CATALOGUE.values() if c.slug.upper() == wanted), None
+    code: Code | None = known_codes.get(wanted) or next(
+        (c for c in known_codes.values() if c.slug.upper() == wanted), None
     )
     if code is None:
-        names = [*CATALOGUE, *(c.slug for c in CATALOGUE.values()), *(name.lower() for name in pages)]
+        names = [*known_codes, *(c.slug for c in known_codes.values()), *(name.lower() for name in pages)]
         near = closest(options.code, names)
         hint = f"; did you mean {near}?" if near else "; `schemac explain` lists all"
         tell(f"schemac: there is no diagnostic code '{options.code}'{hint}")
         return ExitCode.USAGE
-    put_page(read_page(code).text)
+    put_page(page(code))
     return ExitCode.CLEAN

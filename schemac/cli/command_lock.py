@@ -15,7 +15,7 @@ from schemac.identity.lock import Lock
 from schemac.identity.opening import open_version
 from schemac.logical.slots import preorder
 from schemac.manifest.write import write_manifest
-from schemac.project.compile import CompiledFile, collector_paused, read_manifests
+from schemac.project.compile import collector_paused
 from schemac.project.discovery import lock_path
 from schemac.project.locking import (
     LockFile,
@@ -28,6 +28,7 @@ from schemac.project.locking import (
     save_lock,
     summary,
 )
+from schemac.project.manifests import CompiledFile, read_manifests
 from schemac.project.merging import merge_driver, resolve
 from schemac.project.strays import report_lost_locks
 from schemac.source.catalogue import NOTHING_TO_COMPILE, UNKNOWN_COLUMN

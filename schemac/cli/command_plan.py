@@ -9,10 +9,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from schemac.cli.output import add_versions, exit_code, say, show, versions_of
+from schemac.cli.output import add_engines, add_versions, exit_code, say, show, versions_of
 from schemac.cli.planning import add_dataset, add_rounding, lines_text, open_locked, owner_of, version_side
 from schemac.cli.terminal import put, put_json
-from schemac.evolution.side import Side
+from schemac.evolution.side import LockedSide
 from schemac.evolution.tables import TABLES, TableChange, refuse_rounding
 from schemac.identity.lock import LockedDataset
 from schemac.project.configuration import Project
@@ -33,15 +33,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--to", dest="new", type=int, metavar="N", help="plan to this locked version (default: the newest)"
     )
-    names = TABLES.names(engines())
-    parser.add_argument(
-        "--engine",
-        action="append",
-        choices=names,
-        metavar="NAME",
-        help=f"plan for this engine only; may be repeated ({', '.join(names)}; default: that of the table, else the"
-        " project's targets)",
-    )
+    help = "plan for this engine only; may be repeated ({}; default: that of the table, else the project's targets)"
+    add_engines(parser, "--engine", TABLES, "has no tables to plan for", help)
     add_versions(parser)
 
 
@@ -89,6 +82,8 @@ def _plan(
     if options.table is None and old is not None:
         made.lines.append(f"{locked.name}: {old.label} → {new.label}")
     _refuse_rounding(names, options.rounded, report)
+    if not names:
+        made.summary = f"nothing is planned: none of the targets has tables; name another with `--engine {TABLES.names(engines())[0]}`"
     versions = versions_of(options, project)
     for name in names:
         change = TableChange(
@@ -122,7 +117,7 @@ def _version_before(locked: LockedDataset, asked: int | None) -> int:
 
 def _of_table(
     options: argparse.Namespace, locked: LockedDataset, report: Report
-) -> tuple[list[str], Side | None]:
+) -> tuple[list[str], LockedSide | None]:
     """Return the engines to plan for, and what a table is now where one of them alters tables of another."""
     path: str = options.table
     owner = owner_of(path)
@@ -142,7 +137,7 @@ def _of_table(
     return names, TABLES.of(owner).open(path, locked, report)
 
 
-def _of_versions(project: Project, new: Side, asked: Sequence[str] | None) -> list[str]:
+def _of_versions(project: Project, new: LockedSide, asked: Sequence[str] | None) -> list[str]:
     """Those that were asked for, else the targets; an optional engine only where somebody speaks of it."""
     configuration, dataset = project.configuration, new.dataset
     is_named = "targets" in configuration.model_fields_set

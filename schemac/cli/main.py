@@ -13,6 +13,7 @@ from typing import NoReturn
 
 from schemac.cli.exit_code import ExitCode
 from schemac.cli.terminal import OutputError, tell
+from schemac.registry.engine import EngineError
 from schemac.source.printable import printable
 from schemac.source.suggest import closest
 from schemac.version import __version__
@@ -62,6 +63,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         # The reader of our output left, as `head` does; Python would complain once more at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return ExitCode.FINDINGS
+    except EngineError as error:
+        if os.environ.get("SCHEMAC_TRACEBACK"):
+            raise
+        tell(f"schemac: {error}; update or uninstall the distribution that it comes from")
+        return ExitCode.USAGE
     except Exception as error:
         if os.environ.get("SCHEMAC_TRACEBACK"):
             raise

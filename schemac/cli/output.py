@@ -10,13 +10,14 @@ import sys
 import textwrap
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 from schemac.cli.exit_code import ExitCode
 from schemac.cli.terminal import put, put_rendered, tell
 from schemac.logical.system import VARIANTS
 from schemac.project.configuration import Project
-from schemac.registry.engine import VersionSetting
-from schemac.registry.installed import version_settings
+from schemac.registry.engine import Capability, VersionSetting
+from schemac.registry.installed import engines, version_settings
 from schemac.source.catalogue import (
     INVALID_CONFIGURATION,
     NOTHING_TO_COMPILE,
@@ -30,10 +31,18 @@ from schemac.source.render.places import from_root
 from schemac.source.render.sarif import render_sarif
 from schemac.source.render.text import count_summary, render_text
 
+
+def _sarif(diagnostics: Sequence[Diagnostic]) -> str:
+    # Imported here for start-up time: only SARIF describes the codes.
+    from schemac.registry.codes import codes
+
+    return render_sarif(diagnostics, codes())
+
+
 RENDERERS: dict[str, Callable[[Sequence[Diagnostic]], str]] = {
     "json": render_json,
     "github": render_github,
-    "sarif": render_sarif,
+    "sarif": _sarif,
 }
 """Forms of findings for programs; `text` is the one for people."""
 _LEAST = 20
@@ -91,6 +100,23 @@ def add_compile_arguments(parser: argparse.ArgumentParser) -> None:
         help="insert missing system columns of the standard, with the types of RFC-016 or of kamu",
     )
     add_output_arguments(parser)
+
+
+def add_engines(
+    parser: argparse.ArgumentParser, option: str, capability: Capability[Any], lacks: str, help: str
+) -> None:
+    """Add an option that names engines with a capability; one without it `lacks` something, and that is said."""
+    able = capability.names(engines())
+    others = {engine.name: engine.title for engine in engines() if engine.name not in able}
+
+    def check(name: str) -> str:
+        if name in others:
+            raise argparse.ArgumentTypeError(f"{others[name]} {lacks}; choose from {', '.join(able)}")
+        return name
+
+    parser.add_argument(
+        option, action="append", type=check, choices=able, metavar="NAME", help=help.format(", ".join(able))
+    )
 
 
 def add_versions(parser: argparse.ArgumentParser) -> None:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from schemac.cli.output import add_text_or_json, wrapped
 from schemac.cli.project import find_dataset
-from schemac.evolution.side import Side, side_of_version
+from schemac.evolution.side import LockedSide, side_of_version
 from schemac.evolution.tables import TABLES, PlanLine
 from schemac.identity.freeze import freeze
 from schemac.identity.lock import LockedDataset
@@ -78,7 +78,7 @@ def open_locked(
     return None if report.has_errors else (project, locked)
 
 
-def version_side(locked: LockedDataset, number: int | None, report: Report) -> Side | None:
+def version_side(locked: LockedDataset, number: int | None, report: Report) -> LockedSide | None:
     """One locked version; the newest where no number is given."""
     assert locked.newest is not None
     wanted = locked.newest.number if number is None else number

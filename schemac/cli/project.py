@@ -8,9 +8,9 @@ import os
 from pathlib import Path
 
 from schemac.logical.dataset import LogicalDataset
-from schemac.project.compile import CompiledFile, read_manifests
 from schemac.project.configuration import Project, find_project
 from schemac.project.discovery import ManifestFile, find_manifests
+from schemac.project.manifests import CompiledFile, read_manifests
 from schemac.source.catalogue import NOTHING_TO_COMPILE
 from schemac.source.report import Report
 from schemac.source.suggest import closest

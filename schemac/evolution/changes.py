@@ -11,6 +11,7 @@ from typing import Any
 
 from schemac.logical.facts import Fact as Fact  # noqa: PLC0414 — an explicit re-export, for the change and its fact belong together
 from schemac.logical.slots import Slot
+from schemac.source.span import Region
 
 FIELD_FACTS = frozenset(
     {
@@ -172,6 +173,11 @@ class Place:
     file: str
     line: int = 0
     column: int = 0
+
+    @property
+    def region(self) -> Region:
+        """Its line and column, as a finding there has them."""
+        return Region.point(self.line, self.column)
 
     def __str__(self) -> str:
         return f"{self.file}:{self.line}:{self.column}" if self.line else self.file

@@ -25,15 +25,11 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Side:
-    """A schema that is compared, with what is known of its identity."""
+    """A schema that is compared."""
 
     dataset: LogicalDataset
     label: str
     """What people call it: a file, `lock:3`, `git:main`."""
-    locked: LockedDataset | None = None
-    """The lock that the ids are of; None where there is none."""
-    ids: Ids | None = None
-    numbers: Mapping[Slot, Numbers] | None = None
 
     @cached_property
     def lowered(self) -> LoweredSchema:
@@ -62,7 +58,7 @@ class Side:
     @cached_property
     def compilation(self) -> Compilation:
         """What targets see of it."""
-        return Compilation(self.dataset, self.lowered, self.numbers)
+        return Compilation(self.dataset, self.lowered)
 
     def place(self, slot: Slot | None, *steps: str | int) -> Place:
         """Where a slot, or a part of it, stands."""
@@ -75,7 +71,27 @@ class Side:
         return Place(origins.source.name, position.line, position.column)
 
 
-def side_of_version(locked: LockedDataset, number: int) -> Side:
+@dataclass(frozen=True)
+class LockedSide(Side):
+    """A schema whose fields have the ids of a lock."""
+
+    locked: LockedDataset
+    """The lock that the ids are of."""
+    ids: Ids
+    numbers: Mapping[Slot, Numbers]
+
+    @property
+    def number(self) -> int:
+        """That of the newest version of its lock."""
+        return self.locked.versions[-1].number
+
+    @cached_property
+    def compilation(self) -> Compilation:
+        """What targets see of it, with the numbers of its fields."""
+        return Compilation(self.dataset, self.lowered, self.numbers)
+
+
+def side_of_version(locked: LockedDataset, number: int) -> LockedSide:
     """One version of a locked dataset; there has to be one of this number."""
     version = locked.version(number)
     assert version is not None
@@ -83,7 +99,7 @@ def side_of_version(locked: LockedDataset, number: int) -> Side:
     history = LockedDataset(locked.name, locked.versions[:number], locked.states)
     ids = {slot: state.id for slot, state in opened.states.items()}
     numbers = {slot: state.numbers for slot, state in opened.states.items()}
-    return Side(opened.logical, f"lock:{number}", history, ids, numbers)
+    return LockedSide(opened.logical, f"lock:{number}", history, ids, numbers)
 
 
 @dataclass(frozen=True)
@@ -101,10 +117,18 @@ class Pair:
         return {old: new for new, old in self.before.items()}
 
 
+@dataclass(frozen=True)
+class LockedPair(Pair):
+    """Two sides whose fields have the ids of one lock."""
+
+    old: LockedSide
+    new: LockedSide
+
+
 def pair(old: Side, new: Side) -> Pair:
     """Match two sides: by the ids of one lock where both have them, else by names and what is declared."""
-    if old.ids is not None and new.ids is not None and _is_same_line(old, new):
-        return Pair(old, new, _by_ids(old, new))
+    if isinstance(old, LockedSide) and isinstance(new, LockedSide) and _is_same_line(old, new):
+        return LockedPair(old, new, _by_ids(old, new))
     if any(RENAMED_FROM.key in slot.extra for slot in preorder(new.dataset.columns)):
         by_id, states = _numbered(old.dataset)
         ids = Matcher(states, new.dataset.columns).match()
@@ -112,10 +136,8 @@ def pair(old: Side, new: Side) -> Pair:
     return Pair(old, new, dict(_namesakes(old.dataset.columns, new.dataset.columns)))
 
 
-def _by_ids(old: Side, new: Side) -> dict[Slot, Slot]:
+def _by_ids(old: LockedSide, new: LockedSide) -> dict[Slot, Slot]:
     """By the ids that both locks know; those that a field would get by the next locking say nothing of it."""
-    assert old.ids is not None and old.locked is not None  # noqa: PT018
-    assert new.ids is not None and new.locked is not None  # noqa: PT018
     known = min(old.locked.highest_id, new.locked.highest_id)
     by_id = {id: slot for slot, id in old.ids.items() if id <= known}
     before = {slot: by_id[id] for slot, id in new.ids.items() if id in by_id}
@@ -150,10 +172,8 @@ def _namesakes(old: Sequence[Slot], new: Sequence[Slot]) -> Iterator[tuple[Slot,
                 yield from _namesakes(before.children, slot.children)
 
 
-def _is_same_line(old: Side, new: Side) -> bool:
+def _is_same_line(old: LockedSide, new: LockedSide) -> bool:
     """Whether one lock is a later state of the other: then their ids mean the same."""
-    if old.locked is None or new.locked is None:
-        return False
-    olds, news = ([v.digest for v in side.locked.versions] for side in (old, new) if side.locked is not None)
+    olds, news = ([v.digest for v in side.locked.versions] for side in (old, new))
     shared = min(len(olds), len(news))
     return shared > 0 and olds[:shared] == news[:shared]

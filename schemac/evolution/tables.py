@@ -11,7 +11,8 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from schemac.evolution.side import Side
+from schemac.evolution.side import LockedSide
+from schemac.evolution.verdict import Judgement
 from schemac.identity.lock import LockedDataset
 from schemac.registry.engine import Capability
 from schemac.source.catalogue import POINTLESS_ROUNDING
@@ -34,14 +35,32 @@ class PlanLine(NamedTuple):
 
 
 @dataclass(frozen=True)
+class Note:
+    """What a change means for a table, to be known before its plan is carried out."""
+
+    field: str
+    judgement: Judgement
+
+    def describe(self) -> str:
+        """Return the reason, and what can be done."""
+        _, reason, way_out = self.judgement
+        return f"{reason}; {way_out}" if way_out else reason
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the note for programs."""
+        outcome, reason, way_out = self.judgement
+        return {"cost": str(outcome), "field": self.field, "reason": reason, "wayOut": way_out}
+
+
+@dataclass(frozen=True)
 class TableChange:
     """A change of a table that somebody asked for."""
 
     locked: LockedDataset
-    new: Side
+    new: LockedSide
     path: str = ""
     """The table; empty for one that is imagined to be at `old`."""
-    old: Side | None = None
+    old: LockedSide | None = None
     """Where the change starts; None where the table tells."""
     rounded: frozenset[str] = frozenset()
     """Fields whose values may be rounded."""
@@ -100,7 +119,7 @@ class Tables(ABC):
         """Tell whether a path is one of its tables."""
         return False
 
-    def open(self, path: str, locked: LockedDataset, report: Report) -> Side | None:
+    def open(self, path: str, locked: LockedDataset, report: Report) -> LockedSide | None:
         """Return the schema that a table has now."""
         raise NotImplementedError
 
@@ -108,7 +127,7 @@ class Tables(ABC):
     def plan(self, change: TableChange, report: Report) -> PlannedChange | None:
         """Plan a change."""
 
-    def verify(self, path: str, locked: LockedDataset, wanted: Side, report: Report) -> None:
+    def verify(self, path: str, locked: LockedDataset, wanted: LockedSide, report: Report) -> None:
         """Report how a table differs from a schema."""
         raise NotImplementedError
 

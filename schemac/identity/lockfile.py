@@ -28,6 +28,7 @@ from schemac.identity.lock_lines import (
 )
 from schemac.source.catalogue import DAMAGED_LOCK, UNMERGED_LOCK
 from schemac.source.report import Report
+from schemac.source.span import Region
 
 _END = "end"
 """The last line, without which a file was cut off between two datasets."""
@@ -66,7 +67,7 @@ def read_lock(text: str, file: str, report: Report) -> Lock | None:
                 UNMERGED_LOCK,
                 f"{file} has changes of two branches that git could not merge",
                 file=file,
-                at=(number, 1, number, len(line) + 1),
+                at=Region.within(number, 1, len(line) + 1),
                 help="run `schemac lock --resolve`",
             )
             return None
@@ -79,7 +80,7 @@ def read_lock(text: str, file: str, report: Report) -> Lock | None:
             DAMAGED_LOCK,
             f"{file}: this lock has format {form}, but this version of schemac reads only formats up to {FORMS[-1]}",
             file=file,
-            at=(1, 1, 1, 1),
+            at=Region.point(1, 1),
             help="install the newer version of schemac that wrote it",
         )
         return None
@@ -214,6 +215,6 @@ def _refuse(line: int, message: str, file: str, report: Report) -> None:
         DAMAGED_LOCK,
         f"{file}: {message}",
         file=file,
-        at=(line, 1, line, 1),
+        at=Region.point(line, 1),
         help="restore the file from the repository: git checkout -- " + file,
     )

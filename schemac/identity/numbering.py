@@ -14,8 +14,8 @@ from typing import Any
 from schemac.identity.lock import Highest
 from schemac.logical.dataset import LogicalDataset
 from schemac.logical.slots import Slot
-from schemac.registry.engine import Capability
-from schemac.registry.installed import EngineError, engines
+from schemac.registry.engine import Capability, EngineError
+from schemac.registry.installed import engines
 
 SlotNumbers = Mapping[Slot, tuple[int, ...]]
 """The numbers of an engine; a slot that it does not number is not there, or has none."""

@@ -11,7 +11,7 @@ from typing import Any
 
 from schemac.identity.lock import EngineData, Highest, Numbers
 from schemac.logical.path import FieldPath, Part, quoted
-from schemac.registry.engine import Format, load
+from schemac.registry.engine import Format, load_as
 from schemac.registry.installed import engines
 from schemac.source.catalogue import UNREADABLE_SOURCE, UNSUPPORTED_ARROW_TYPE
 from schemac.source.diagnostic import Diagnostic
@@ -201,8 +201,7 @@ def _read(path: Path, format: str | None, report: Report) -> Imported | None:
 
             if refuse_foreign(path, report):
                 return None
-        importer = load(formats()[format].importer)
-        assert isinstance(importer, Importer)
+        importer = load_as(formats()[format].importer, Importer, f"`importer` of the format {format}")
         return importer.read(path, report)
     except OSError as error:
         refuse(path, (error.strerror or str(error)).lower(), report)

@@ -15,6 +15,7 @@ from pydantic import Field as Bounds
 from schemac.attributes.arrow import DECIMAL_ENCODING, ArrowDefaults, Hints, read_hints
 from schemac.attributes.family import Family
 from schemac.logical.castability import Castability
+from schemac.logical.checked import Checked
 from schemac.logical.facts import Fact
 from schemac.logical.findings import Findings
 from schemac.logical.model import Lifted, LogicalType
@@ -26,7 +27,7 @@ MOST_DIGITS = {32: 9, 64: 18, 128: 38, 256: 76}
 """Largest precision by width."""
 
 
-class Decimal(LogicalType):
+class Decimal(LogicalType, Checked):
     """A number with `precision` digits, `scale` of them after the point; a negative scale is legal."""
 
     kind: Literal["Decimal"] = "Decimal"

@@ -11,6 +11,7 @@ from typing import Any, ClassVar, Literal, Self
 from schemac.attributes.arrow import ArrowDefaults, Hints
 from schemac.attributes.family import Family
 from schemac.logical.castability import Castability
+from schemac.logical.checked import Checked
 from schemac.logical.facts import Fact
 from schemac.logical.findings import Findings
 from schemac.logical.model import Lifted, LogicalType, Member
@@ -20,7 +21,7 @@ from schemac.physical.arrow import ArrowField, ArrowType, pa
 from schemac.source.catalogue import OPTIONAL_MAP_KEY
 
 
-class Map(LogicalType):
+class Map(LogicalType, Checked):
     """Values by key; a key is never null."""
 
     kind: Literal["Map"] = "Map"

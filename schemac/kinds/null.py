@@ -10,6 +10,7 @@ from typing import Any, ClassVar, Literal, Self
 from schemac.attributes.arrow import ArrowDefaults, Hints
 from schemac.attributes.family import Family
 from schemac.logical.castability import Castability
+from schemac.logical.checked import Checked
 from schemac.logical.facts import Fact
 from schemac.logical.findings import Findings
 from schemac.logical.model import Lifted, LogicalType
@@ -18,7 +19,7 @@ from schemac.physical.arrow import ArrowField, ArrowType, pa
 from schemac.source.catalogue import BARE_NULL
 
 
-class Null(LogicalType):
+class Null(LogicalType, Checked):
     """Only null. Means something inside an Option alone: a null that may not be null has no value."""
 
     kind: Literal["Null"] = "Null"

@@ -14,6 +14,7 @@ from pydantic import Field as Bounds
 from schemac.attributes.arrow import BUFFER_ENCODING, ArrowDefaults, Hints, read_hints
 from schemac.attributes.family import Family
 from schemac.logical.castability import Castability
+from schemac.logical.checked import Checked
 from schemac.logical.facts import Fact
 from schemac.logical.findings import Findings
 from schemac.logical.model import Lifted, LogicalType, Member, UnsupportedTypeError
@@ -104,7 +105,7 @@ def _check_buffer_hint(slot: Slot, findings: Findings, is_fixed: bool, has_large
         )
 
 
-class String(LogicalType):
+class String(LogicalType, Checked):
     """Text in UTF-8."""
 
     kind: Literal["String"] = "String"
@@ -174,7 +175,7 @@ class String(LogicalType):
         return _TEXTS
 
 
-class Binary(LogicalType):
+class Binary(LogicalType, Checked):
     """Bytes, of any length or of one."""
 
     kind: Literal["Binary"] = "Binary"
@@ -238,7 +239,7 @@ class Binary(LogicalType):
         return tuple(v for v in values if self.fixed_length in (None, len(v)))
 
 
-class List(LogicalType):
+class List(LogicalType, Checked):
     """Items of one type, any number of them or always the same number."""
 
     kind: Literal["List"] = "List"

@@ -21,6 +21,7 @@ from schemac.kinds.units import (
     unit_facts,
 )
 from schemac.logical.castability import Castability
+from schemac.logical.checked import Checked
 from schemac.logical.facts import Fact
 from schemac.logical.findings import Findings
 from schemac.logical.model import Lifted, LogicalType
@@ -125,7 +126,7 @@ class Time(LogicalType):
         return tuple(dict.fromkeys((0, 1, 3600 * per, DAY * per - 1)))
 
 
-class Timestamp(LogicalType):
+class Timestamp(LogicalType, Checked):
     """A point in time; with no zone, a reading of a wall clock."""
 
     kind: Literal["Timestamp"] = "Timestamp"

@@ -8,7 +8,7 @@ Source: the standard's DataSchema, DataField and DataType (RFC-016). Nullability
 
 from abc import abstractmethod
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, NamedTuple, Self
+from typing import Annotated, Any, ClassVar, NamedTuple, Self
 
 from pydantic import Field as Bounds
 from pydantic import GetCoreSchemaHandler, Strict
@@ -21,10 +21,6 @@ from schemac.logical.facts import Fact
 from schemac.logical.path import Segment
 from schemac.physical.arrow import ArrowField, ArrowType
 from schemac.syntax.model import AuthoredModel
-
-if TYPE_CHECKING:
-    from schemac.logical.findings import Findings
-    from schemac.logical.slots import Slot
 
 ExtraAttributes = dict[str, Any]
 
@@ -71,9 +67,6 @@ class LogicalType(Model):
     def inner_type(self) -> "LogicalType | None":
         """Return what an Option wraps; None for every other kind."""
         return None
-
-    def check(self, slot: "Slot", findings: "Findings") -> None:
-        """Report what no grammar can: combinations of properties that mean nothing."""
 
     @abstractmethod
     def to_arrow(self, children: Sequence[ArrowField], hints: Hints, defaults: ArrowDefaults) -> ArrowType:

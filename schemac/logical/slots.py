@@ -6,6 +6,7 @@ value; `Option` makes no slot of its own but makes its slot nullable. These are 
 """
 
 from collections.abc import Mapping, Sequence
+from copy import copy
 from typing import Any
 
 from schemac.logical.model import Field, LogicalType, Member, Schema
@@ -59,6 +60,12 @@ class Slot:
         self.doubled = doubled
         parts = type_.parts()
         self.children = tuple([Slot(self, part) for part in parts]) if parts else ()
+
+    def without_attributes(self) -> "Slot":
+        """Return the same place with nothing declared there but its type."""
+        bare = copy(self)
+        bare.extra = _NO_EXTRA
+        return bare
 
     @property
     def is_nullable(self) -> bool:

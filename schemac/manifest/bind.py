@@ -7,13 +7,15 @@ even so is left out, so that all else is still looked at; the report then has er
 such a dataset.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import PurePath
 from typing import Any
 
 from pydantic import ValidationError
 
+from schemac.attributes.attribute import Attribute
+from schemac.attributes.registry import ATTRIBUTES
 from schemac.kinds.foreign import FOREIGN_NAMES
 from schemac.kinds.registry import BY_NAME
 from schemac.kinds.units import FOREIGN_UNITS
@@ -41,6 +43,11 @@ def _advise_option(key: str, field: Mapping[str, Any]) -> str:
     kind = field["type"].get("kind") if isinstance(field.get("type"), dict) else None
     inner = kind if isinstance(kind, str) and len(field["type"]) == 1 else "…"
     return f"nullability is part of the type: write `type: {{kind: Option, inner: {inner}}}`"
+
+
+def _advise_attribute(attribute: Attribute[Any]) -> Callable[[str, Mapping[str, Any]], str]:
+    """Say what to write for a key of another system that an attribute stands for."""
+    return lambda _key, _field: f"write it under `extra:` as `{attribute.key}`"
 
 
 def _type_help(text: str, is_nested: bool) -> str | None:
@@ -74,7 +81,7 @@ _WORDS = Vocabulary(
     advice={
         **dict.fromkeys(("nullable", "optional", "null", "required", "notnull", "mode"), _advise_option),
         "id": lambda _key, _field: "remove it: ids are kept in the lock beside the manifest",
-        "default": lambda _key, _field: "write it under `extra:` as `paimon.apache.org/defaultValue`",
+        **{key: _advise_attribute(a) for a in ATTRIBUTES.values() for key in a.foreign_keys},
     },
     type_help=_type_help,
     complete_type=_complete_type,

@@ -8,11 +8,13 @@ Source: the documented meaning of each notation; `tests/unit/test_foreign_types.
 """
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any, NamedTuple
 
-from schemac.attributes import arrow, lance, paimon, spark
+from schemac.attributes import arrow, lance
+from schemac.attributes.registry import ATTRIBUTES
 from schemac.kinds.decimal import MOST_DIGITS
 from schemac.kinds.foreign import ARROW_BUFFERS, ARROW_NAMES, FOREIGN_NAMES
 from schemac.kinds.registry import BY_NAME, SPELLINGS
@@ -243,6 +245,25 @@ def _length(digits: str) -> int:
     return length
 
 
+def _keeping(name: str, length: int | None = None) -> Iterator[tuple[str, str]]:
+    """Yield the attributes that keep a type of another system, with their values."""
+    for attribute in ATTRIBUTES.values():
+        value = attribute.keeps(name, length) if attribute.keeps is not None else ""
+        if value:
+            yield attribute.key, value
+
+
+def _kept(name: str) -> dict[str, str]:
+    """Return the first attribute that keeps a type."""
+    return dict(islice(_keeping(name), 1))
+
+
+def _length_kept(name: str, length: int) -> str:
+    """Say in a remark which attributes keep a length."""
+    found = " and ".join(f"`{key}: {value}`" for key, value in _keeping(name, length))
+    return f"; the length is kept by {found} under the field's `extra:`" if found else ""
+
+
 def _plain(kind: str) -> Callable[[_Reader, TypeText], Meaning]:
     def plain(reader: _Reader, written: TypeText) -> Meaning:
         # MySQL's integers have a width that shows, pandas' types a backend.
@@ -277,15 +298,11 @@ def _text(reader: _Reader, written: TypeText) -> Meaning:
     if folded in ("json", "jsonb"):
         return Meaning({"kind": "String"}, {lance.JSON.key: True})
     if folded == "variant":
-        return Meaning({"kind": "String"}, {spark.TYPE.key: "variant"})
+        return Meaning({"kind": "String"}, _kept("variant"))
     if not length:
         return Meaning({"kind": "String"})
     word = "char" if folded in ("char", "character", "nchar", "bpchar", "fixedstring") else "varchar"
-    remark = (
-        f"; the length is kept by `{spark.TYPE.key}: {word}({length[0]})` and "
-        f"`{paimon.TYPE.key}: {word.upper()}({length[0]})` under the field's `extra:`"
-    )
-    return Meaning({"kind": "String"}, remark=remark)
+    return Meaning({"kind": "String"}, remark=_length_kept(word, length[0]))
 
 
 def _bytes(reader: _Reader, written: TypeText) -> Meaning:
@@ -296,10 +313,7 @@ def _bytes(reader: _Reader, written: TypeText) -> Meaning:
     if not length:
         return Meaning({"kind": "Binary"})
     if folded in ("varbinary", "blob", "bytea"):
-        remark = (
-            f"; the length is kept by `{paimon.TYPE.key}: VARBINARY({length[0]})` under the field's `extra:`"
-        )
-        return Meaning({"kind": "Binary"}, remark=remark)
+        return Meaning({"kind": "Binary"}, remark=_length_kept("varbinary", length[0]))
     return Meaning({"kind": "Binary", "fixedLength": length[0]})
 
 
@@ -387,7 +401,7 @@ def _multiset(reader: _Reader, written: TypeText) -> Meaning:
     element = written.arguments[0] if written.arguments else ColumnText("", TypeText("String"))
     key = reader.part(element, is_open=False, is_key=True)
     tree = {"kind": "Map", "keyType": key, "valueType": {"kind": "Int32"}}
-    return Meaning(tree, {paimon.TYPE.key: "MULTISET"})
+    return Meaning(tree, _kept("multiset"))
 
 
 def _extension(reader: _Reader, written: TypeText) -> Meaning:

@@ -32,6 +32,7 @@ from schemac.pipeline.preflight import check_same_schema
 from schemac.pipeline.progress import Notes
 from schemac.pipeline.recover import recover
 from schemac.pipeline.run_identity import RunIdentity
+from schemac.pipeline.sink_report import SinkReport
 from schemac.pipeline.spill import ERRORS, QUARANTINE_SCHEMA, QuarantineBuffer
 from schemac.source.catalogue import EMPTIED_TABLE, SINK_OPTION, TABLE_EXISTS, TOO_MANY_QUARANTINED
 
@@ -235,7 +236,7 @@ class LanceWriter(DataSourceArrowWriter):  # type: ignore[misc]  # PySpark is no
         bad = [text for result in results for text in result.bad_fragments]
         report = self._report(results)
         self._check_limit(report)
-        rows = ((ROWS, str(report["rows_written"])), (QUARANTINED, str(report["rows_quarantined"])))
+        rows = ((ROWS, str(report.rows_written)), (QUARANTINED, str(report.rows_quarantined)))
         self._check_emptied(report)
         table = replace(self.table, properties=rows)
         quarantine_version = None
@@ -254,34 +255,32 @@ class LanceWriter(DataSourceArrowWriter):  # type: ignore[misc]  # PySpark is no
         for place in self._places():
             lance_table.close_staging(place)
         if self.options.report is not None:
-            with open(self.options.report, "w") as file:
-                json.dump({**report, "version": version, "quarantine_version": quarantine_version}, file)
+            replace(report, version=version, quarantine_version=quarantine_version).write(self.options.report)
 
-    def _report(self, results: list[Written]) -> dict[str, Any]:
+    def _report(self, results: list[Written]) -> SinkReport:
         reasons: Counter[tuple[str, str]] = Counter()
         for result in results:
             reasons.update(result.reasons)
-        return {
-            "rows_written": sum(result.rows for result in results),
-            "rows_quarantined": sum(result.bad_rows for result in results),
-            "reasons": [[path, rule, count] for (path, rule), count in sorted(reasons.items())],
-        }
+        return SinkReport(
+            sum(result.rows for result in results),
+            sum(result.bad_rows for result in results),
+            tuple((path, rule, count) for (path, rule), count in sorted(reasons.items())),
+        )
 
-    def _check_limit(self, report: dict[str, Any]) -> None:
+    def _check_limit(self, report: SinkReport) -> None:
         if self.options.max_quarantined is None:
             return
         limit = json.loads(self.options.max_quarantined)
-        bad = report["rows_quarantined"]
-        allowed = limit if isinstance(limit, int) else limit * (bad + report["rows_written"])
+        bad = report.rows_quarantined
+        allowed = limit if isinstance(limit, int) else limit * (bad + report.rows_written)
         if bad > allowed:
             if self.options.report is not None:
-                with open(self.options.report, "w") as file:
-                    json.dump({**report, "over_limit": limit}, file)
+                replace(report, over_limit=limit).write(self.options.report)
             raise PipelineError(TOO_MANY_QUARANTINED, f"{bad} records do not fit, the limit is {limit}")
 
-    def _check_emptied(self, report: dict[str, Any]) -> None:
+    def _check_emptied(self, report: SinkReport) -> None:
         """Refuses to put nothing in the place of rows: an input that is empty by mistake would empty the table."""
-        if self.table.mode != "overwrite" or report["rows_written"] or not self.options.keep_rows:
+        if self.table.mode != "overwrite" or report.rows_written or not self.options.keep_rows:
             return
         table = lance_table.open_table(self.table.path, self.table.storage_options)
         rows = 0 if table is None else table.count_rows()

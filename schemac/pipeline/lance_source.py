@@ -18,8 +18,8 @@ from schemac.engines.lance.tables.live_table import open_dataset
 from schemac.pipeline import lance_table
 from schemac.pipeline.errors import PipelineError
 from schemac.pipeline.job import Source
+from schemac.pipeline.registration import register
 from schemac.pipeline.scalars import extension_name
-from schemac.pipeline.session import register
 from schemac.source.catalogue import INPUT_NOT_FOUND
 
 ROWS_PER_BATCH = 8192

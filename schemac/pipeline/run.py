@@ -26,8 +26,10 @@ from schemac.pipeline.lance_table import is_local, local_path
 from schemac.pipeline.preflight import check
 from schemac.pipeline.progress import Progress, Step, Watch, watched
 from schemac.pipeline.recover import recover
+from schemac.pipeline.registration import register
 from schemac.pipeline.run_identity import RunIdentity
-from schemac.pipeline.session import active, register, settings_of_a_run
+from schemac.pipeline.session import active, settings_of_a_run
+from schemac.pipeline.sink_report import SinkReport
 from schemac.pipeline.source import open_records
 from schemac.pipeline.staging import kept_alive
 from schemac.pipeline.workspace import temporary_folder
@@ -117,7 +119,7 @@ def run(
     watch.at(Step.VERIFYING)
     expected = lance_fields_of(arrow_schema) if lance_fields is None else lance_fields
     found = table_differences(job.target.path, expected, lance_metadata, job.target.storage_options)
-    written, quarantined = numbers["rows_written"], numbers["rows_quarantined"]
+    written, quarantined = numbers.rows_written, numbers.rows_quarantined
     rows_in = int(counted.get["rows"])
     if rows_in != written + quarantined:
         found = (*found, f"{rows_in} records were read, {written} written and {quarantined} quarantined")
@@ -130,9 +132,9 @@ def run(
         reasons=_top_reasons(numbers),
         seconds=time.monotonic() - started,
         table_path=job.target.path,
-        table_version=numbers["version"],
+        table_version=numbers.version,
         quarantine_path=job.quarantine_path if quarantined else None,
-        quarantine_version=numbers["quarantine_version"],
+        quarantine_version=numbers.quarantine_version,
         differences=found,
     )
 
@@ -164,8 +166,8 @@ def _conformed(spark: SparkSession, job: Job, schema: pa.Schema) -> tuple[DataFr
     return frame, counted
 
 
-def _top_reasons(numbers: dict[str, Any]) -> tuple[ReasonCount, ...]:
-    ordered = sorted(numbers["reasons"], key=lambda entry: (-entry[2], entry[0], entry[1]))
+def _top_reasons(numbers: SinkReport) -> tuple[ReasonCount, ...]:
+    ordered = sorted(numbers.reasons, key=lambda entry: (-entry[2], entry[0], entry[1]))
     return tuple(ReasonCount(*entry) for entry in ordered[:SHOWN_REASONS])
 
 
@@ -176,7 +178,7 @@ def _write(
     storage_version: str | None,
     identity: RunIdentity,
     message: str | None,
-) -> dict[str, Any]:
+) -> SinkReport:
     with temporary_folder() as folder:
         report = folder / "report.json"
         options = SinkOptions(
@@ -198,19 +200,18 @@ def _write(
             frame.write.format(LanceSink.name()).mode(mode).options(**encode_options(options)).save()
         except PySparkException as error:
             raise _explained(error, report) from error
-        numbers: dict[str, Any] = json.loads(report.read_text())
-        return numbers
+        return SinkReport.read(report)
 
 
 def _explained(error: PySparkException, report: Path) -> Exception:
     """Find the error that the sink raised in Spark's; a limit that was passed comes with its reasons."""
-    numbers = json.loads(report.read_text()) if report.exists() else {}
-    if "over_limit" in numbers:
+    numbers = SinkReport.read(report) if report.exists() else None
+    if numbers is not None and numbers.over_limit is not None:
         worst = ", ".join(f"`{entry.path}` {entry.rule} {entry.count}" for entry in _top_reasons(numbers)[:5])
         return PipelineError(
             TOO_MANY_QUARANTINED,
-            f"{numbers['rows_quarantined']} of {numbers['rows_quarantined'] + numbers['rows_written']} records do not"
-            f" fit, the limit is {numbers['over_limit']}; nothing was written",
+            f"{numbers.rows_quarantined} of {numbers.rows_quarantined + numbers.rows_written} records do not"
+            f" fit, the limit is {numbers.over_limit}; nothing was written",
             f"most of them: {worst}",
         )
     sparks_own: Exception = error

@@ -16,14 +16,14 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from pyspark import SparkContext
-from pyspark.errors import AnalysisException
 from pyspark.sql import SparkSession
-from pyspark.sql.datasource import DataSource
 
 from schemac.pipeline.failures import not_started
 from schemac.pipeline.java import java_home
 from schemac.pipeline.job import Job
+from schemac.pipeline.lance_sink import LanceSink
 from schemac.pipeline.masters import check_master
+from schemac.pipeline.registration import register
 
 STATIC_SETTINGS = {
     "spark.ui.enabled": "false",
@@ -84,19 +84,8 @@ def start_session(
     """Start a session for a run: the one that is there, or one that listens on loopback only and writes no console noise."""
     active = _existing() or _create(master, dict(settings or {}), app_name)
     logging.getLogger("SQLQueryContextLogger").setLevel(logging.CRITICAL)
-    from schemac.pipeline.lance_sink import LanceSink
-
     register(active, LanceSink)
     return active
-
-
-def register(spark: SparkSession, source: type[DataSource]) -> None:
-    """Make a data source known to a session, which may have it from the one that it was made of."""
-    try:
-        spark.dataSource.register(source)
-    except AnalysisException as error:
-        if error.getCondition() != "DATA_SOURCE_ALREADY_EXISTS":
-            raise
 
 
 @contextmanager

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from schemac.evolution.side import Side
+from schemac.evolution.side import LockedSide, Side
 from schemac.identity.freeze import identify
 from schemac.identity.lock import Lock, LockedDataset
 from schemac.identity.lockfile import read_lock
@@ -55,7 +55,7 @@ def side_of(dataset: LogicalDataset, label: str, lock: Lock | None) -> Side:
     if locked.newest is None:
         return Side(dataset, label)
     found = identify(dataset, locked)
-    return Side(dataset, label, locked, found.ids, found.numbers)
+    return LockedSide(dataset, label, locked, found.ids, found.numbers)
 
 
 def checked_datasets(

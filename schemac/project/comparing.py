@@ -16,13 +16,14 @@ from typing import NamedTuple
 from schemac.evolution.changes import Change, Fact
 from schemac.evolution.diff import diff_of
 from schemac.evolution.judge import judge, judged_engines, load
-from schemac.evolution.side import Pair, Side, pair, side_of_version
+from schemac.evolution.side import LockedSide, Pair, Side, pair, side_of_version
 from schemac.evolution.verdict import Verdict
 from schemac.project.before import Before, Sides, checked_datasets, sides_before
 from schemac.project.commits import read_commit
-from schemac.project.compile import CompiledFile, collector_paused, read_manifests
+from schemac.project.compile import collector_paused
 from schemac.project.configuration import Project
 from schemac.project.discovery import ManifestFile, find_manifests, lock_path
+from schemac.project.manifests import CompiledFile, read_manifests
 from schemac.project.moves import Unpaired, follow
 from schemac.project.partial import keep_names, parts_of
 from schemac.project.references import (
@@ -283,7 +284,7 @@ def _pairs(
 
 def _versions(old: Side | None, wanted: Wanted) -> list[Side | None]:
     """Return the old side; or, where all versions are asked for, those that its lock has, and itself if it is none of them."""
-    if old is None or not wanted.is_transitive or old.locked is None or not old.locked.versions:
+    if old is None or not wanted.is_transitive or not isinstance(old, LockedSide):
         return [old]
     versions = [side_of_version(old.locked, version.number) for version in old.locked.versions]
     return [*versions, old] if diff_of(pair(versions[-1], old)) else [*versions]

@@ -10,7 +10,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
-from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
 from schemac.artifacts.emission import (
@@ -18,16 +17,14 @@ from schemac.artifacts.emission import (
 )
 from schemac.artifacts.provenance import Built
 from schemac.artifacts.store import built
-from schemac.logical.dataset import LogicalDataset
-from schemac.manifest.bind import told_apart, unique_by_name
 from schemac.project.configuration import Project
 from schemac.project.discovery import ManifestFile, has_lock
+from schemac.project.manifests import CompiledFile, check_manifests
 from schemac.project.options import Options
-from schemac.project.stages import check_source, emit
+from schemac.project.stages import emit
 from schemac.project.workers import cores, share
 from schemac.source.diagnostic import Diagnostic
 from schemac.source.report import Report
-from schemac.source.text import read_text
 
 if TYPE_CHECKING:
     from schemac.project.locking import Locked
@@ -35,14 +32,6 @@ if TYPE_CHECKING:
 
 SHARED_FROM = 500_000
 """Bytes of manifests from which on a run is shared between the cores; below, a process costs more than it saves."""
-
-
-class CompiledFile(NamedTuple):
-    """The checked datasets of one manifest, and its bytes."""
-
-    file: ManifestFile
-    content: bytes
-    datasets: list[LogicalDataset]
 
 
 @dataclass(slots=True)
@@ -97,7 +86,7 @@ class _Part(NamedTuple):
 
 def _compile_part(files: Sequence[ManifestFile], project: Project, options: Options) -> _Part:
     report, emitted = Report(), Report()
-    compiled = _check_part(files, project, options, report)
+    compiled = check_manifests(files, project, options, report)
     output = Output([(dataset.name, file.file) for file in compiled for dataset in file.datasets])
     if report.has_errors or not options.targets:
         return _Part(output, report.diagnostics, ())
@@ -140,37 +129,6 @@ def _has_doubles(parts: Sequence[_Part]) -> bool:
     """Whether a name was used by several processes."""
     taken = Counter(name.casefold() for part in parts for name, _ in part.output.datasets)
     return any(count > 1 for count in taken.values())
-
-
-def _check_part(
-    files: Sequence[ManifestFile], project: Project, options: Options, report: Report
-) -> list[CompiledFile]:
-    """Manifests checked, with every dataset's name used once."""
-    compiled: list[CompiledFile] = []
-    for file in files:
-        source = read_text(file.path, file.name, report)
-        if source is not None:
-            datasets = check_source(
-                source,
-                project,
-                report,
-                strict=options.strict,
-                is_named=file.is_named,
-                system_columns=options.system_columns,
-            )
-            compiled.append(CompiledFile(file, source.content.encode(), datasets))
-    renamed = iter(told_apart([dataset for file in compiled for dataset in file.datasets]))
-    compiled = [one._replace(datasets=list(islice(renamed, len(one.datasets)))) for one in compiled]
-    unique_by_name([dataset for file in compiled for dataset in file.datasets], report)
-    return compiled
-
-
-def read_manifests(
-    files: Sequence[ManifestFile], project: Project, report: Report, *, strict: bool = False
-) -> list[CompiledFile]:
-    """Return the checked datasets of these manifests, one process."""
-    columns = project.configuration.system_columns
-    return _check_part(files, project, Options(strict=strict, system_columns=columns), report)
 
 
 def _size(file: ManifestFile) -> int:

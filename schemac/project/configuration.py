@@ -26,6 +26,7 @@ from schemac.logical.system import Variant
 from schemac.registry.installed import version_settings
 from schemac.source.catalogue import INVALID_CONFIGURATION
 from schemac.source.report import Report
+from schemac.source.span import WHOLE_FILE, Region
 from schemac.source.suggest import shortened
 from schemac.source.text import read_file, reason_of
 from schemac.syntax.complaints import complaints
@@ -148,7 +149,7 @@ def _read(path: Path, report: Report) -> dict[str, Any] | None:
         at = re.search(r"at line (\d+), column (\d+)", str(error))
         line, column = (int(at[1]), int(at[2])) if at else (0, 0)
         message = f"{path.name} is not TOML: {re.sub(r' [(]at .*', '', str(error)).lower()}"
-        report.add(INVALID_CONFIGURATION, message, file=path.name, at=(line, column, line, column + 1))
+        report.add(INVALID_CONFIGURATION, message, file=path.name, at=Region.within(line, column, column + 1))
         return None
     if path.name != "pyproject.toml":
         return document
@@ -222,19 +223,18 @@ class _Places:
     def __init__(self, path: Path) -> None:
         self._path = path
 
-    def of(self, keys: Sequence[str]) -> tuple[int, int, int, int]:
+    def of(self, keys: Sequence[str]) -> Region:
         """Return the line of the innermost key that can be found."""
-        return next((self._first[key] for key in reversed(keys) if key in self._first), (0, 0, 0, 0))
+        return next((self._first[key] for key in reversed(keys) if key in self._first), WHOLE_FILE)
 
     @cached_property
-    def _first(self) -> dict[str, tuple[int, int, int, int]]:
-        found: dict[str, tuple[int, int, int, int]] = {}
+    def _first(self) -> dict[str, Region]:
+        found: dict[str, Region] = {}
         for number, line in enumerate(read_file(self._path).decode("utf-8").splitlines(), start=1):
             head = _HEAD.match(line)
             for key in _KEY.finditer(head[0] if head is not None else ""):
                 group = key.lastindex or 0
-                place = (number, key.start(group) + 1, number, key.end(group) + 1)
-                found.setdefault(key[group], place)
+                found.setdefault(key[group], Region.within(number, key.start(group) + 1, key.end(group) + 1))
         return found
 
 

@@ -12,9 +12,9 @@ from pathlib import Path
 
 from schemac.evolution.side import Side
 from schemac.project.before import Before, Sides, sides_before
-from schemac.project.compile import read_manifests
 from schemac.project.configuration import Project
 from schemac.project.discovery import ManifestFile
+from schemac.project.manifests import read_manifests
 from schemac.project.references import content_of, sides_of_file
 from schemac.source.catalogue import POSSIBLE_ORIGIN, UNKNOWN_PAST
 from schemac.source.report import Report

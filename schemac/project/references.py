@@ -21,10 +21,10 @@ from schemac.logical.model import Schema
 from schemac.logical.origins import Origins
 from schemac.logical.slots import columns
 from schemac.project.before import Before, Sides, checked_datasets, side_of
-from schemac.project.compile import CompiledFile
 from schemac.project.configuration import Project
 from schemac.project.discovery import ManifestFile, find_manifests, lock_path
 from schemac.project.locking import open_lock
+from schemac.project.manifests import CompiledFile
 from schemac.source.catalogue import UNKNOWN_REFERENCE
 from schemac.source.report import Report
 from schemac.source.suggest import closest

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from schemac.attributes import paimon
+from schemac.attributes.registry import ATTRIBUTES
 from schemac.identity.freeze import freeze, identify
 from schemac.identity.lock import Lock
 from schemac.logical.dataset import LogicalDataset
@@ -21,9 +21,9 @@ from schemac.logical.path import dotted
 from schemac.logical.slots import Slot, TreePath, preorder
 from schemac.manifest.write import scalar
 from schemac.project.blocks import Block, NoBlockError, block_of, moved
-from schemac.project.compile import CompiledFile
 from schemac.project.configuration import Project
 from schemac.project.locking import LockFile, identified, open_lock, report_unlocked, save_lock
+from schemac.project.manifests import CompiledFile
 from schemac.project.stages import check_source
 from schemac.project.writing import replace_file
 from schemac.source.catalogue import REFUSED_EDIT, UNKNOWN_COLUMN, WRITE_FAILED
@@ -35,19 +35,6 @@ from schemac.syntax.document import parse
 
 _MARK = b"\xef\xbb\xbf"
 """Of UTF-8, which some editors put before a text."""
-_COLUMN_OPTIONS = frozenset(
-    {
-        "blob-field",
-        "bucket-key",
-        "clustering.columns",
-        "record-level.time-field",
-        "rowkind.field",
-        "sequence.field",
-        "vector-field",
-    }
-)
-_COLUMNS_OPTION = re.compile(r"fields\..+\.sequence-group|file-index\..+\.columns")
-"""Options whose values are columns, with commas between."""
 _STEP = re.compile(r"`((?:[^`]|``)*)`|([^.`]+)")
 
 Fields = list[Any]
@@ -279,22 +266,15 @@ def _edits(dataset: LogicalDataset, slot: Slot, goal: _Goal) -> Iterator[Edit]:
     if slot.parent is not None or goal.parent is not None or old == new:
         return
     extra = dataset.schema.extra
-    for attribute in (paimon.PRIMARY_KEYS, paimon.PARTITION_KEYS):
-        for index, name in enumerate(attribute.read(extra) or ()):
-            if name == old:
-                yield _edit(dataset, ("extra", attribute.key, index), new)
-    for key, value in (paimon.OPTIONS.read(extra) or {}).items():
-        place = ("extra", paimon.OPTIONS.key, key)
-        if key in _COLUMN_OPTIONS or _COLUMNS_OPTION.fullmatch(key):
-            names = re.split(r"(\s*,\s*)", value)
-            if old in names:
-                yield _edit(dataset, place, "".join(new if name == old else name for name in names))
-        steps = key.split(".")
-        if steps[0] == "fields" and len(steps) > 2 and old in steps[1].split(","):
-            steps[1] = ",".join(new if name == old else name for name in steps[1].split(","))
-            span = dataset.origins.key_span(place)
-            assert span is not None
-            yield Edit(span, scalar(".".join(steps), _excerpt(dataset, span)))
+    for attribute in ATTRIBUTES.values():
+        for found in attribute.renamings(extra, old, new):
+            place = ("extra", attribute.key, found.step)
+            if found.is_key:
+                span = dataset.origins.key_span(place)
+                assert span is not None
+                yield Edit(span, scalar(found.text, _excerpt(dataset, span)))
+            else:
+                yield _edit(dataset, place, found.text)
 
 
 def _edit(dataset: LogicalDataset, place: TreePath, text: str) -> Edit:

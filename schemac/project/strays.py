@@ -16,9 +16,9 @@ from pathlib import Path
 from schemac.identity.lock import Lock, LockedDataset
 from schemac.identity.lockfile import read_lock
 from schemac.logical.dataset import LogicalDataset
-from schemac.project.compile import CompiledFile, read_manifests
 from schemac.project.configuration import Project
 from schemac.project.discovery import ManifestFile, has_lock, lock_path, walk
+from schemac.project.manifests import CompiledFile, read_manifests
 from schemac.source.catalogue import LOST_LOCK
 from schemac.source.report import Report
 from schemac.source.text import read_file

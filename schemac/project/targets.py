@@ -9,6 +9,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
+from posixpath import normpath
 from typing import NamedTuple
 
 from schemac.artifacts.emission import (
@@ -27,7 +28,8 @@ from schemac.logical.dataset import LogicalDataset
 from schemac.logical.slots import preorder
 from schemac.project.options import Options
 from schemac.project.workers import cores, share
-from schemac.registry.installed import engine, engines
+from schemac.registry.engine import EngineError
+from schemac.registry.installed import blamed, engine, engines
 from schemac.source.diagnostic import Diagnostic, Severity
 from schemac.source.report import Report
 
@@ -78,7 +80,7 @@ def _emit(
         target = load_target(name)
         said = Report()
         emission = Emission(compilation.dataset, name, target.loss_code, said)
-        made = target.emit(compilation, emission)
+        made = _made(target, compilation, emission)
         if (
             said.has_errors
             and engine(name).is_optional
@@ -94,6 +96,18 @@ def _emit(
             emission.report_losses()
         report.extend(said.diagnostics)
     return artifacts, losses, report.diagnostics
+
+
+def _made(target: Target, compilation: Compilation, emission: Emission) -> list[Artifact]:
+    """Return the files of a target; each engine has a folder of its own below that of the dataset. Raises EngineError."""
+    with blamed(target.name):
+        made = target.emit(compilation, emission)
+    for artifact in made:
+        if not artifact.path.startswith(f"{target.name}/") or normpath(artifact.path) != artifact.path:
+            raise EngineError(
+                f"the engine {target.name} writes {artifact.path}, which is not below {target.name}/"
+            )
+    return made
 
 
 def _is_wanted(target: Target, dataset: LogicalDataset, options: Options) -> bool:
@@ -144,7 +158,7 @@ def _leave_out(target: Target, dataset: LogicalDataset, said: Report, report: Re
     first = next(d for d in said.diagnostics if d.severity is Severity.ERROR)
     others = ", ".join(name for name in default_targets() if name != target.name)
     message = f"{dataset.name} is built without {target.name}: {first.message}"
-    help = f"name the engines that it is for: `{TARGETS_OF.key}: [{others}]` under the schema's `extra:`"
+    help = f"name the engines that you need: `{TARGETS_OF.key}: [{others}]` under the schema's `extra:`"
     report.extend(
         [
             replace(

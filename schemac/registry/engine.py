@@ -5,13 +5,17 @@ Shape: an `Engine` only says where its capabilities stand, as `module:NAME`; a m
 is loaded when the capability is first asked for. The room that uses a capability says of which type it is.
 """
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 from typing import Generic, TypeVar
 
 T = TypeVar("T")
+
+
+class EngineError(Exception):
+    """An engine of another distribution that cannot be used; its text is one line for the person who installed it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,9 +36,8 @@ class Format:
     """A function of a path that tells whether it is such a source by more than its suffix; it is asked first."""
 
     def is_source(self, path: Path) -> bool:
-        """Ask `recognizes` about a path."""
-        recognizes = load(self.recognizes)
-        assert callable(recognizes)
+        """Ask `recognizes` about a path. Raises EngineError."""
+        recognizes = _function(self.recognizes, f"`recognizes` of the format {self.name}")
         return bool(recognizes(path))
 
 
@@ -50,8 +53,7 @@ class VersionSetting:
 
     def checked(self, text: str) -> str:
         """Return a version as it is to be kept. Raises ValueError for what is none."""
-        check = load(self.check)
-        assert callable(check)
+        check = _function(self.check, f"`check` of the version {self.key}")
         return str(check(text))
 
 
@@ -77,6 +79,13 @@ class Engine:
     """What `import` reads."""
     domain: str = ""
     """Domain of the attributes that are for this engine."""
+    attributes: str = ""
+    """A tuple of `Attribute` (`schemac.attributes.attribute`), all of them in `domain`, which is a closed one then."""
+    codes: str = ""
+    """Tuple of `Code` (`schemac.source.diagnostic`) of its own diagnostics; those of the compiler's own engines stand in
+    `schemac.source.catalogue`."""
+    pages: str = ""
+    """A package with the pages of `schemac explain`: `<code>.md` for each of its codes, `losses/<engine>.md`."""
     is_default: bool = False
     """Whether it is built and judged for where nobody names engines."""
     is_optional: bool = False
@@ -98,15 +107,36 @@ class Capability(Generic[T]):
         return bool(getattr(engine, self.field))
 
     def of(self, engine: Engine) -> T:
-        """Load it. Raises TypeError where it is not what its room expects, and ImportError."""
-        found = load(getattr(engine, self.field))
-        if not isinstance(found, self.type):
-            raise TypeError(f"{self.field} of the engine {engine.name} is no {self.type.__name__}")
-        return found
+        """Load it. Raises EngineError where it cannot be loaded, or is not what its room expects."""
+        return load_as(getattr(engine, self.field), self.type, f"`{self.field}` of the engine {engine.name}")
 
     def names(self, engines: Iterable[Engine]) -> tuple[str, ...]:
         """Return the names of those engines that have it, in their order."""
         return tuple(engine.name for engine in engines if self.is_of(engine))
+
+
+def load_as(reference: str, type: type[T], what: str) -> T:
+    """Return what stands at `module:NAME`, which has to be of a type; `what` names it in the EngineError that is raised else."""
+    try:
+        found = load(reference)
+    except Exception as error:
+        raise EngineError(f"{what} ({reference}) cannot be loaded: {reason_of(error)}") from error
+    if not isinstance(found, type):
+        raise EngineError(f"{what} ({reference}) is no {type.__name__}")
+    return found
+
+
+def _function(reference: str, what: str) -> Callable[..., object]:
+    found = load_as(reference, object, what)
+    if not callable(found):
+        raise EngineError(f"{what} ({reference}) is no function")
+    return found
+
+
+def reason_of(error: Exception) -> str:
+    """Return what an exception says, on one line."""
+    text = " ".join(str(error).split())
+    return f"{type(error).__name__}: {text}" if text else type(error).__name__
 
 
 def load(reference: str) -> object:

@@ -5,34 +5,56 @@ Source: every package of `schemac.engines` is one; other distributions name thei
 name, each with its `ENGINE`: `avro = "schemac_avro:ENGINE"`.
 """
 
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import cache
 from importlib import import_module
-from importlib.metadata import entry_points
+from importlib.metadata import EntryPoint, entry_points
 from pkgutil import iter_modules
 
-from schemac.registry.engine import Engine, VersionSetting
+from schemac.registry.engine import Engine, EngineError, VersionSetting, reason_of
 
 GROUP = "schemac.engines"
-
-
-class EngineError(Exception):
-    """An engine of another distribution that cannot be used."""
+_NAME = re.compile(r"[a-z][a-z0-9_-]*")
+"""Form of an engine's name: it is a word of the command line, and the folder of its artifacts."""
 
 
 @cache
 def engines() -> tuple[Engine, ...]:
-    """All engines by position, then by name. Raises EngineError."""
-    found = {engine.name: engine for engine in _own()}
-    for point in entry_points(group=GROUP):
-        try:
-            engine = point.load()
-        except Exception as error:
-            raise EngineError(f"the engine {point.name} ({point.value}) cannot be loaded: {error}") from error
-        if not isinstance(engine, Engine):
-            raise EngineError(f"the engine {point.name} ({point.value}) is no schemac.registry.engine.Engine")
+    """All engines by position, then by name; those of other distributions follow the compiler's own. Raises EngineError."""
+    own = _own()
+    found = {engine.name: engine for engine in own}
+    formats = {format.name: engine.name for engine in own for format in engine.formats}
+    others: list[Engine] = []
+    for point in sorted(entry_points(group=GROUP), key=lambda point: (point.name, point.value)):
+        engine = _loaded(point)
         if found.setdefault(engine.name, engine) is not engine:
             raise EngineError(f"two engines are called {engine.name}; one of them is {point.value}")
-    return tuple(sorted(found.values(), key=lambda engine: (engine.position, engine.name)))
+        for format in engine.formats:
+            other = formats.setdefault(format.name, engine.name)
+            if other != engine.name:
+                raise EngineError(f"the engines {other} and {engine.name} both have a format {format.name}")
+        others.append(engine)
+    return (*_sorted(own), *_sorted(others))
+
+
+def _loaded(point: EntryPoint) -> Engine:
+    """Load the engine of an entry point. Raises EngineError."""
+    what = f"the engine {point.name} ({point.value})"
+    try:
+        engine = point.load()
+    except Exception as error:
+        raise EngineError(f"{what} cannot be loaded: {reason_of(error)}") from error
+    if not isinstance(engine, Engine):
+        raise EngineError(f"{what} is no schemac.registry.engine.Engine")
+    if not _NAME.fullmatch(engine.name):
+        raise EngineError(f"{what} cannot be called '{engine.name}'; a name is like delta or my_engine2")
+    return engine
+
+
+def _sorted(found: list[Engine]) -> list[Engine]:
+    return sorted(found, key=lambda engine: (engine.position, engine.name))
 
 
 @cache
@@ -41,9 +63,27 @@ def engine(name: str) -> Engine:
     return {engine.name: engine for engine in engines()}[name]
 
 
+@contextmanager
+def blamed(name: str) -> Iterator[None]:
+    """Turn an exception of an engine of another distribution into EngineError; it is no mistake of the compiler."""
+    try:
+        yield
+    except EngineError:
+        raise
+    except Exception as error:
+        if any(engine.name == name for engine in _own()):
+            raise
+        raise EngineError(f"the engine {name} failed: {reason_of(error)}") from error
+
+
 def version_settings() -> dict[str, VersionSetting]:
     """Return the version settings of those engines that have one, by the engine's name."""
-    return {engine.name: engine.version for engine in engines() if engine.version is not None}
+    settings = {engine.name: engine.version for engine in engines() if engine.version is not None}
+    keys = [setting.key for setting in settings.values()]
+    for name, setting in settings.items():
+        if keys.count(setting.key) > 1:
+            raise EngineError(f"the engine {name} has a version setting {setting.key}, and so has another")
+    return settings
 
 
 def _own() -> list[Engine]:

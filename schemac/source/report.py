@@ -5,13 +5,22 @@ Shape: a report is handed down through the stages; each adds and goes on. Nothin
 """
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 from schemac.source.diagnostic import Code, Diagnostic, Label, Severity
-from schemac.source.span import Span
+from schemac.source.span import WHOLE_FILE, Region, Span
 
-if TYPE_CHECKING:
-    from schemac.source.text import SourceText
+
+class Lines(Protocol):
+    """What a report needs of a text: a `SourceText`."""
+
+    name: str
+
+    def region(self, span: Span) -> Region:
+        """Lines and columns of a span."""
+
+    def line(self, number: int) -> str:
+        """Return the text of a line without its line end."""
 
 
 class Report:
@@ -26,10 +35,10 @@ class Report:
         code: Code,
         message: str,
         *,
-        source: "SourceText | None" = None,
+        source: Lines | None = None,
         span: Span | None = None,
         file: str = "",
-        at: tuple[int, int, int, int] = (0, 0, 0, 0),
+        at: Region = WHOLE_FILE,
         path: str = "",
         help: str = "",
         labels: tuple[Label, ...] = (),
@@ -40,8 +49,8 @@ class Report:
         if source is not None:
             file = source.name
             if span is not None:
-                at = _place(source, span)
-                excerpt = (source.line(at[0]),)
+                at = source.region(span)
+                excerpt = (source.line(at.line),)
         severity = severity or code.severity
         self.extend(
             [Diagnostic(code.id, code.slug, severity, message, file, *at, path, help, labels, excerpt)]
@@ -61,12 +70,7 @@ class Report:
         )
 
 
-def label(message: str, source: "SourceText", span: Span) -> Label:
+def label(message: str, source: Lines, span: Span) -> Label:
     """Return a secondary place in a source text."""
-    at = _place(source, span)
-    return Label(message, source.name, *at, excerpt=source.line(at[0]))
-
-
-def _place(source: "SourceText", span: Span) -> tuple[int, int, int, int]:
-    start, end = source.position(span.start), source.position(max(span.start, span.end))
-    return (start.line, start.column, end.line, end.column)
+    at = source.region(span)
+    return Label(message, source.name, *at, excerpt=source.line(at.line))

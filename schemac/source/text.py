@@ -14,7 +14,7 @@ from pathlib import Path
 
 from schemac.source.catalogue import FILE_TOO_LARGE, NOT_TEXT, UNREADABLE_FILE, WRONG_ENCODING
 from schemac.source.report import Report
-from schemac.source.span import Position, Span
+from schemac.source.span import Position, Region, Span
 
 MAX_BYTES = 32 * 1024 * 1024
 """Largest manifest that is read; a hundred thousand fields fit several times over."""
@@ -47,6 +47,10 @@ class SourceText:
         offset = max(0, min(offset, len(self.content)))
         line = bisect_right(self._line_starts, offset) - 1
         return Position(line + 1, offset - self._line_starts[line] + 1)
+
+    def region(self, span: Span) -> Region:
+        """Lines and columns of a span."""
+        return Region(*self.position(span.start), *self.position(max(span.start, span.end)))
 
     def line(self, number: int) -> str:
         """Return the text of a one-based line without its line end; empty past the last line."""
@@ -134,7 +138,7 @@ def decode_text(content: bytes, name: str, report: Report) -> SourceText | None:
             f"{name} is not UTF-8"
             + (f" but {encoding}" if encoding else f": byte 0x{content[error.start]:02x} cannot be read"),
             file=name,
-            at=(line, column, line, column + 1),
+            at=Region.within(line, column, column + 1),
             help="save the file as UTF-8",
         )
         return None

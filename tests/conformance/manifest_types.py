@@ -7,14 +7,23 @@ any) and gives the field that holds it.
 from collections.abc import Callable
 from typing import Any
 
+from schemac.kinds.registry import KINDS
+
 Manifest = dict[str, Any]
 
 VERSIONS = ("2.0", "2.1", "2.2", "2.3")
 UNITS = ("Second", "Millisecond", "Microsecond", "Nanosecond")
 INDICES = ("Int8", "Int16", "Int32", "Int64", "UInt8", "UInt16", "UInt32", "UInt64")
-PLAIN = (
+_IN_FULL = ("Time", "Timestamp", "Duration", "Decimal")
+"""Kinds that are listed below with what they can be."""
+_FIRST = (
     *("Bool", "Int8", "Int16", "Int32", "Int64", "UInt8", "UInt16", "UInt32", "UInt64"),
     *("Float16", "Float32", "Float64", "Date", "String", "Binary"),
+)
+"""Kinds in the order of the pages; of every other the registry gives the name."""
+PLAIN = (
+    *_FIRST,
+    *(kind.__name__ for kind in KINDS if kind.variants() and kind.__name__ not in (*_IN_FULL, *_FIRST)),
 )
 ARROW = "arrow.apache.org"
 

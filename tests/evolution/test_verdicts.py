@@ -202,6 +202,37 @@ def test_fit_no_kind_that_nobody_thought_of(kind: str) -> None:
     assert castability(unheard, other) is Castability.NEVER
 
 
+HOLDING_ALL = ("arrow", "lance", "spark", "odf")
+"""The engines whose verdicts follow castability; Paimon and Iceberg have rules of their own, and their own oracles."""
+
+
+@pytest.mark.parametrize("old", VARIANTS, ids=lambda variant: variant.title())
+def test_judge_every_type_against_every_other(old: LogicalType) -> None:
+    """No engine calls a change of type safe where values of the old type do not all fit the new one."""
+    for new in VARIANTS:
+        sides = pair(_variant(old.title()), _variant(new.title()))
+        changes = diff_of(sides)
+        assert bool(changes) == (old != new)
+        for verdict in judge(changes, sides, HOLDING_ALL):
+            if castability(old, new) >= Castability.DEPENDS:
+                assert verdict.old_data.outcome not in (Outcome.SAFE, Outcome.METADATA), str(verdict.change)
+
+
+@cache
+def _variant(title: str) -> Side:
+    """A schema of one column of this type; compiled once."""
+    return side(_column(next(v for v in VARIANTS if v.title() == title)), "one")
+
+
+def _column(type_: LogicalType) -> Manifest:
+    properties = type_.model_dump(by_alias=True, exclude={"extra"})
+    return {
+        "fields": [
+            {"name": "a", "type": {k: v for k, v in properties.items() if k == "timezone" or v is not None}}
+        ]
+    }
+
+
 def test_have_a_case_for_every_fact() -> None:
     shown = {fact for case in CASES for fact in case.facts}
     assert set(Fact) - shown == WHOLE_DATASETS

@@ -17,8 +17,8 @@ from schemac.identity.restore import restored
 from schemac.logical.dataset import LogicalDataset
 from schemac.logical.path import dotted
 from schemac.logical.slots import Slot, preorder
-from schemac.registry.engine import Engine
-from schemac.registry.installed import EngineError, engines
+from schemac.registry.engine import Engine, EngineError
+from schemac.registry.installed import engines
 from schemac.source.report import Report
 from tests.identity.trees import fields, ids, locked, struct
 

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from ruamel.yaml import YAML
 
 from schemac.arrow.lower_metadata import compact
+from schemac.kinds.registry import BY_NAME, KINDS
 
 Tree = dict[str, Any]
 Extra = dict[str, Any]
@@ -167,13 +168,22 @@ _decimals = st.integers(1, 76).flatmap(
 )
 _units = _subset({"unit": st.sampled_from(UNITS)})
 _leaf_properties: dict[str, st.SearchStrategy[Tree]] = {
-    **dict.fromkeys(("Bool", *INTEGERS, *FLOATS, "Date", "String"), _nothing),
     "Binary": _subset({"fixedLength": st.sampled_from((1, 16, 2**28 - 1))}),
     "Decimal": _decimals,
     "Duration": _units,
     "Time": _units,
     "Timestamp": _subset({"unit": st.sampled_from(UNITS), "timezone": st.sampled_from(ZONES)}),
 }
+
+_LEAVES = tuple(kind.__name__ for kind in KINDS if kind.variants())
+"""Every kind that has values of its own, of the registry."""
+
+
+def _variants(kind: str) -> st.SearchStrategy[Tree]:
+    """The properties of a kind that nobody has described better here."""
+    exclude = {"kind", "extra"}
+    found = [variant.model_dump(by_alias=True, exclude=exclude) for variant in BY_NAME[kind].variants()]
+    return st.sampled_from([{k: v for k, v in one.items() if v is not None} for one in found])
 
 
 class _Typed:
@@ -198,10 +208,10 @@ class _Typed:
 
 @st.composite
 def _leaves(draw: st.DrawFn) -> _Typed:
-    kind = draw(st.sampled_from((*_leaf_properties, "Null")))
+    kind = draw(st.sampled_from((*_LEAVES, "Null")))
     if kind == "Null":
         return _Typed({"kind": "Null"}, draw(_notes)).optional()
-    properties = draw(_leaf_properties[kind])
+    properties = draw(_leaf_properties.get(kind) or _variants(kind))
     extra = {**draw(_hints(kind, properties)), **draw(_notes)}
     typed = _Typed({"kind": kind, **properties}, extra)
     return typed.optional() if draw(st.booleans()) else typed

@@ -22,7 +22,7 @@ from schemac.pipeline.errors import PipelineError
 from schemac.pipeline.failures import not_started, told
 from schemac.pipeline.job import Job
 from schemac.pipeline.lance_sink import LanceSink
-from schemac.pipeline.session import register
+from schemac.pipeline.registration import register
 from schemac.pipeline.source import EXPLAINED
 from schemac.pipeline.texts import BAD_ENCODING
 from schemac.source.catalogue import (

@@ -14,7 +14,7 @@ from schemac.artifacts.emission import Emission
 from schemac.cli.main import main
 from schemac.engines.spark.artifact import to_fields
 from schemac.engines.spark.connector import Maker
-from schemac.engines.spark.statements import own_properties, primary_key
+from schemac.engines.spark.statements import key_columns, own_properties
 from schemac.engines.spark.versions import KNOWN
 from schemac.source.catalogue import SPARK_LOSS
 from schemac.source.report import Report
@@ -134,7 +134,7 @@ def made(dataset: schemac.Dataset) -> pa.Schema:
     columns = to_fields(compilation.lowered, Emission(compilation.dataset, "spark", SPARK_LOSS, Report()))
     properties = own_properties(compilation, columns)
     return pa.schema(
-        Maker(KNOWN).table(columns, properties, properties["file_format_version"], primary_key(compilation))
+        Maker(KNOWN).table(columns, properties, properties["file_format_version"], key_columns(compilation))
     )
 
 

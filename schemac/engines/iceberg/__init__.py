@@ -14,6 +14,7 @@ ENGINE = Engine(
     judge="schemac.engines.iceberg.judge:JUDGE",
     tables="schemac.engines.iceberg.tables.capability:TABLES",
     domain="iceberg.apache.org",
+    attributes="schemac.engines.iceberg.attributes:ATTRIBUTES",
     formats=(
         Format(
             "iceberg",

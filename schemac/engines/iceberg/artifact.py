@@ -13,8 +13,8 @@ from dataclasses import replace
 from typing import Any
 
 from schemac.artifacts.emission import Artifact, Compilation, Emission, Target
-from schemac.attributes import iceberg as attributes
 from schemac.attributes import odf, own
+from schemac.engines.iceberg import attributes
 from schemac.engines.iceberg.keys import identifier_ids
 from schemac.engines.iceberg.names import collisions, full_name
 from schemac.engines.iceberg.statements import DDL_FILE, ddl

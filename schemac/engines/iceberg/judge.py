@@ -7,7 +7,7 @@ Source: the Iceberg table specification, "Schema Evolution". It is stricter than
 of a decimal change and text become bytes (`tests/engines/iceberg/test_oracle.py`).
 """
 
-from schemac.attributes import iceberg as attributes
+from schemac.engines.iceberg import attributes
 from schemac.engines.iceberg.promotions import is_promotion, needs_format_3
 from schemac.engines.iceberg.types import FORMAT_3, NestedField
 from schemac.engines.iceberg.view import errors_of, fields_of, format_of, schema_of

@@ -8,13 +8,12 @@ a map or an optional struct.
 """
 
 from collections.abc import Iterator, Mapping
-from typing import Any
 
 from schemac.artifacts.emission import Emission
-from schemac.attributes import iceberg as attributes
-from schemac.attributes import lance, paimon
+from schemac.engines.iceberg import attributes
 from schemac.engines.iceberg.types import NestedField
 from schemac.logical.dataset import LogicalDataset
+from schemac.logical.keys import named_key, primary_key
 from schemac.logical.slots import Slot, preorder
 from schemac.source.catalogue import ICEBERG_KEY
 from schemac.source.suggest import closest
@@ -29,7 +28,7 @@ def identifier_ids(
     if named is not None:
         return tuple(sorted(_declared(dataset, named, fields, emission)))
     found: list[int] = []
-    for slot in _primary_key(dataset, extra):
+    for slot in primary_key(dataset.columns) or named_key(dataset):
         reason = _complaint(slot, fields)
         if reason:
             emission.lose(slot, "a part of the primary key", f"no identifier field: {reason}")
@@ -57,14 +56,6 @@ def _declared(
             emission.findings.at_schema(ICEBERG_KEY, message, *place, help="name other fields, or remove it")
             continue
         yield fields[slot].id
-
-
-def _primary_key(dataset: LogicalDataset, extra: Mapping[str, Any]) -> list[Slot]:
-    marked = [slot for slot in preorder(dataset.columns) if lance.PRIMARY_KEY.key in slot.extra]
-    if marked:
-        return marked
-    names = paimon.PRIMARY_KEYS.read(extra) or []
-    return [slot for slot in dataset.columns if slot.segment in names]
 
 
 def _complaint(slot: Slot, fields: Mapping[Slot, NestedField]) -> str:

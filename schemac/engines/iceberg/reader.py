@@ -16,8 +16,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from schemac.attributes import iceberg as attributes
 from schemac.attributes.odf import DESCRIPTION
+from schemac.engines.iceberg import attributes
 from schemac.engines.iceberg.read import TableMetadata, UnreadableError, parse_metadata, parse_schema
 from schemac.engines.iceberg.sources import metadata_file
 from schemac.engines.iceberg.types import (
@@ -36,6 +36,7 @@ from schemac.importers.importer import Imported, Importer, NumberedVersion, Tree
 from schemac.logical.path import FieldPath, Part, dotted
 from schemac.source.catalogue import UNREADABLE_SOURCE
 from schemac.source.report import Report
+from schemac.source.span import Region
 
 _SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
 _NOT_KEPT = frozenset({"comment", "format-version"})
@@ -85,7 +86,7 @@ def read_file(file: Path, report: Report) -> TableMetadata | None:
             json.dumps(document, ensure_ascii=False).encode()
         return metadata_of(document)
     except json.JSONDecodeError as error:
-        at = (error.lineno, error.colno, error.lineno, error.colno + 1)
+        at = Region.within(error.lineno, error.colno, error.colno + 1)
         message = f"cannot read {file}: it is no JSON: {error.msg[0].lower()}{error.msg[1:]}"
         report.add(UNREADABLE_SOURCE, message, file=str(file), at=at)
     except (ValueError, RecursionError, EOFError, gzip.BadGzipFile, zlib.error) as error:

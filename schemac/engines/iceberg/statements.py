@@ -11,8 +11,8 @@ from typing import Any
 
 from schemac.artifacts.emission import Emission
 from schemac.artifacts.sql_text import literal, quoted_name, table_name, taken_literally
-from schemac.attributes import iceberg as attributes
 from schemac.attributes import odf
+from schemac.engines.iceberg import attributes
 from schemac.engines.iceberg.numbering import fresh_ids
 from schemac.engines.iceberg.types import (
     Decimal,

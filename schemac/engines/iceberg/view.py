@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from schemac.artifacts.emission import Emission
 from schemac.engines.iceberg.artifact import fields_by_slot, format_version, to_schema
 from schemac.engines.iceberg.types import IcebergSchema, NestedField
-from schemac.evolution.side import Side
+from schemac.evolution.side import LockedSide, Side
 from schemac.logical.slots import Slot
 from schemac.source.catalogue import ICEBERG_LOSS
 from schemac.source.diagnostic import Diagnostic, Severity
@@ -38,7 +38,8 @@ def format_of(side: Side) -> int:
 def _compiled(side: Side) -> tuple[IcebergSchema, tuple[Diagnostic, ...]]:
     report = Report()
     emission = Emission(side.dataset, "iceberg", ICEBERG_LOSS, report)
-    schema = to_schema(side.dataset, side.lowered, emission, side.ids)
+    ids = side.ids if isinstance(side, LockedSide) else None
+    schema = to_schema(side.dataset, side.lowered, emission, ids)
     return schema, tuple(d for d in report.diagnostics if d.severity is Severity.ERROR)
 
 

@@ -11,8 +11,8 @@ from typing import Any
 
 from schemac.artifacts.emission import Emission
 from schemac.attributes import arrow, lance, odf, own
-from schemac.attributes import iceberg as attributes
 from schemac.attributes.registry import DOMAINS, domain_of
+from schemac.engines.iceberg import attributes
 from schemac.engines.iceberg.defaults import complaint
 from schemac.engines.iceberg.types import (
     FORMAT_3,

@@ -14,7 +14,7 @@ from schemac.evolution.castability import castability, misfit
 from schemac.evolution.changes import LAYOUT_FACTS, TYPE_FACTS, Change, Fact
 from schemac.evolution.clocks import clock_of
 from schemac.evolution.judge import Judge
-from schemac.evolution.side import Pair, Side
+from schemac.evolution.side import LockedSide, Pair, Side
 from schemac.evolution.verdict import SAFE, Judgement, Outcome, of_another_unit
 from schemac.logical.castability import Castability
 from schemac.logical.slots import Slot, is_in_structs, preorder
@@ -169,7 +169,7 @@ def _is_told(slot: Slot, above: Slot, sides: Pair) -> bool:
 
 def _is_as_old(slot: Slot, above: Slot, side: Side) -> bool:
     """Whether a field came with what is around it, or was written anew later; without a lock nobody knows better."""
-    if side.locked is None or side.ids is None:
+    if not isinstance(side, LockedSide):
         return True
     states = [[s for s in side.locked.states if s.id == side.ids[it]] for it in (slot, above)]
     if not all(states):
@@ -239,7 +239,7 @@ def version_before(struct: Slot, side: Side) -> int | None:
 
     Whoever went from version to version has such a struct in every row, though its members may be null.
     """
-    if not struct.children or side.locked is None or side.ids is None:
+    if not struct.children or not isinstance(side, LockedSide):
         return None
     first: dict[int, int] = {}
     for state in side.locked.states:

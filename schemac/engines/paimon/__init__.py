@@ -15,6 +15,7 @@ ENGINE = Engine(
     judge="schemac.engines.paimon.judge:JUDGE",
     tables="schemac.engines.paimon.tables.capability:TABLES",
     domain="paimon.apache.org",
+    attributes="schemac.engines.paimon.attributes:ATTRIBUTES",
     is_optional=True,
     formats=(
         Format(

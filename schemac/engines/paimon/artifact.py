@@ -12,8 +12,9 @@ from dataclasses import replace
 from typing import Any
 
 from schemac.artifacts.emission import Artifact, Compilation, Emission, Target
-from schemac.attributes import arrow, lance, odf, own, paimon
+from schemac.attributes import arrow, lance, odf, own
 from schemac.attributes.registry import DOMAINS, domain_of
+from schemac.engines.paimon import attributes as paimon
 from schemac.engines.paimon.keys import read_table
 from schemac.engines.paimon.limits import Limits
 from schemac.engines.paimon.numbering import (

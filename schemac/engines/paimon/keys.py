@@ -8,8 +8,8 @@ more.
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from schemac.attributes import paimon
 from schemac.attributes.attribute import Attribute
+from schemac.engines.paimon import attributes as paimon
 
 TreePath = tuple[str | int, ...]
 OPTION_OF = {paimon.PRIMARY_KEYS.key: "primary-key", paimon.PARTITION_KEYS.key: "partition"}

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from schemac.artifacts.emission import Emission
-from schemac.attributes import paimon
+from schemac.engines.paimon import attributes as paimon
 from schemac.engines.paimon.defaults import complaint
 from schemac.engines.paimon.keys import OPTION_OF, KeyColumn, Table
 from schemac.engines.paimon.types import DataField, PaimonType, Row

@@ -10,7 +10,7 @@ its type, children before their parent.
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from schemac.attributes import paimon
+from schemac.engines.paimon import attributes as paimon
 from schemac.identity.lock import Numbers, Version
 from schemac.identity.numbering import Former, Numbered, Numbering
 from schemac.logical.dataset import LogicalDataset

@@ -14,8 +14,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 from schemac.arrow.lower_metadata import compact
-from schemac.attributes import paimon
 from schemac.attributes.odf import DESCRIPTION
+from schemac.engines.paimon import attributes as paimon
 from schemac.engines.paimon.numbering import NAME, data_of
 from schemac.engines.paimon.read import member_ids, parts, read_table_schema
 from schemac.engines.paimon.sources import schema_files
@@ -38,6 +38,7 @@ from schemac.importers.importer import Imported, ImportedVersion, Importer, Tree
 from schemac.logical.path import FieldPath, Part, dotted
 from schemac.source.catalogue import UNREADABLE_SOURCE, UNSUPPORTED_ARROW_TYPE
 from schemac.source.report import Report
+from schemac.source.span import Region
 
 _SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
 _UNITS = ("Second", "Millisecond", "Microsecond", "Nanosecond")
@@ -75,7 +76,7 @@ def read_schema_file(file: Path, report: Report) -> TableSchema | None:
             json.dumps(document, ensure_ascii=False).encode()
         return read_table_schema(document)
     except json.JSONDecodeError as error:
-        at = (error.lineno, error.colno, error.lineno, error.colno + 1)
+        at = Region.within(error.lineno, error.colno, error.colno + 1)
         message = f"cannot read {file}: it is not valid JSON: {error.msg[0].lower()}{error.msg[1:]}"
         report.add(UNREADABLE_SOURCE, message, file=str(file), at=at)
     except (ValueError, RecursionError) as error:

@@ -11,7 +11,7 @@ from schemac.engines.paimon.artifact import to_table_schema
 from schemac.engines.paimon.numbering import highest_of, ids_of, schema_id_of
 from schemac.engines.paimon.table_schema import TableSchema
 from schemac.engines.paimon.types import DataField, PaimonType, Row
-from schemac.evolution.side import Side
+from schemac.evolution.side import LockedSide, Side
 from schemac.logical.slots import Slot
 from schemac.source.catalogue import PAIMON_LOSS
 from schemac.source.diagnostic import Diagnostic, Severity
@@ -43,8 +43,8 @@ def places(side: Side) -> Mapping[Slot, PaimonPlace]:
 
 def _compiled(side: Side) -> tuple[TableSchema, tuple[Diagnostic, ...]]:
     report = Report()
-    version = side.locked.newest if side.locked is not None else None
-    ids = ids_of(side.numbers or {})
+    version = side.locked.newest if isinstance(side, LockedSide) else None
+    ids = ids_of(side.numbers) if isinstance(side, LockedSide) else {}
     highest = max([-1 if version is None else highest_of(version), *ids.values()])
     table = to_table_schema(
         side.compilation,

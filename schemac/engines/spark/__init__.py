@@ -14,6 +14,7 @@ ENGINE = Engine(
     judge="schemac.engines.spark.judge:JUDGE",
     tables="schemac.engines.spark.tables:TABLES",
     domain="spark.apache.org",
+    attributes="schemac.engines.spark.attributes:ATTRIBUTES",
     version=VersionSetting(
         "lance_spark",
         "the version of lance-spark to judge for, such as 0.4.0; `next` for changes that are not released yet",

@@ -34,13 +34,14 @@ from schemac.arrow.marks import (
     VECTOR_SIZE,
 )
 from schemac.artifacts.emission import Artifact, Compilation, Emission, Target
-from schemac.attributes import lance, spark
+from schemac.attributes import lance
 from schemac.attributes.odf import DESCRIPTION
+from schemac.engines.spark import attributes as spark
 from schemac.engines.spark.columns import SparkField, SparkJson, SparkType
 from schemac.engines.spark.connector import Maker
 from schemac.engines.spark.ddl_losses import lost_of_schema, tell_differences
 from schemac.engines.spark.readable import warn_of_unreadable
-from schemac.engines.spark.statements import own_properties, primary_key, statements
+from schemac.engines.spark.statements import key_columns, own_properties, statements
 from schemac.engines.spark.versions import NEWEST_KNOWN, Connector
 from schemac.logical.slots import Slot
 from schemac.physical.arrow import ArrowField, pa
@@ -87,7 +88,7 @@ def _lose_of_ddl(compilation: Compilation, fields: Sequence[SparkField], emissio
     extra = compilation.dataset.schema.extra
     properties = own_properties(compilation, fields)
     connector = Connector.of(compilation.versions.get("spark", NEWEST_KNOWN))
-    made = Maker(connector).table(fields, properties, storage_version(extra), primary_key(compilation))
+    made = Maker(connector).table(fields, properties, storage_version(extra), key_columns(compilation))
     told = emission.losing_paths
     tell_differences(
         compilation.lowered.fields,
@@ -234,7 +235,8 @@ class _Writer:
 
     def plainly(self, lowered: LoweredField, arrow_type: Any) -> SparkType:
         """Return the type of a storage that the attributes have no say in any more."""
-        return self.type(LoweredField(lowered.arrow, lowered.children, _Plain(lowered.slot)), arrow_type)
+        slot: Slot = lowered.slot
+        return self.type(LoweredField(lowered.arrow, lowered.children, slot.without_attributes()), arrow_type)
 
     def decimal(self, lowered: LoweredField, arrow_type: Any) -> SparkType:
         slot, precision, scale = lowered.slot, arrow_type.precision, arrow_type.scale
@@ -331,17 +333,6 @@ def _float_item(child: LoweredField) -> SparkField:
     return SparkField(
         "element", SparkType("float", "FLOAT"), child.arrow.nullable, _metadata_of(child.arrow), None
     )
-
-
-class _Plain:
-    """A slot without attributes: an extension type's storage is not decided by them a second time."""
-
-    def __init__(self, slot: Slot) -> None:
-        self._slot = slot
-        self.extra: dict[str, Any] = {}
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._slot, name)
 
 
 def _child_metadata(kind: str, children: list[SparkField]) -> SparkJson:

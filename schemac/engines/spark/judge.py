@@ -16,10 +16,12 @@ from schemac.arrow.marks import COMMENT
 from schemac.attributes.odf import DESCRIPTION
 from schemac.engines.spark.versions import KNOWN, Connector
 from schemac.engines.spark.view import spark_column
-from schemac.evolution.changes import Change, Fact
+from schemac.evolution.castability import castability, misfit
+from schemac.evolution.changes import TYPE_FACTS, Change, Fact
 from schemac.evolution.judge import Judge
 from schemac.evolution.side import Pair
 from schemac.evolution.verdict import SAFE, Judgement, Outcome, of_another_unit
+from schemac.logical.castability import Castability
 from schemac.logical.slots import Slot
 
 _APPLY = "use `schemac apply`, which changes the table through Lance itself"
@@ -71,6 +73,10 @@ def judge(change: Change, sides: Pair | None, connector: Connector = KNOWN) -> J
         spark_column(sides.old, change.old_slot.column),
         spark_column(sides.new, change.new_slot.column),
     )
+    if _bare(old) == _bare(new) and _may_lose_values(change):
+        assert change.new_slot is not None
+        reason = f"{misfit(change.old_slot.type, change.new_slot.type)}, though Spark's type stays the same"
+        return Judgement(Outcome.DATA, reason, "look at the values first; `schemac apply` changes the table")
     if old == new:
         return SAFE
     if _bare(old) == _bare(new):
@@ -117,6 +123,13 @@ def _needs_properties(slot: Slot, sides: Pair) -> bool:
 
 def _refused(connector: Connector, what: str) -> Judgement:
     return Judgement(Outcome.REFUSED, f"{connector} {what}", _APPLY)
+
+
+def _may_lose_values(change: Change) -> bool:
+    """Tell whether stored values may not fit, whatever Spark sees of the types."""
+    if change.fact not in TYPE_FACTS or change.old_slot is None or change.new_slot is None:
+        return False
+    return castability(change.old_slot.type, change.new_slot.type) >= Castability.DEPENDS
 
 
 def _bare(column: dict[str, Any]) -> Any:

@@ -26,8 +26,8 @@ from schemac.arrow.marks import (
     TYPE_MARKS,
     VECTOR_SIZE,
 )
-from schemac.attributes import spark as words
 from schemac.attributes.odf import DESCRIPTION
+from schemac.engines.spark import attributes as words
 from schemac.importers.importer import Imported, Importer, Notes, refuse
 from schemac.logical.path import FieldPath, Part, dotted
 from schemac.physical.arrow import ArrowField, ArrowType, pa

@@ -19,13 +19,17 @@ from typing import Any
 from schemac.arrow.lift_metadata import field_attributes
 from schemac.arrow.lower_metadata import BLOB, PRIMARY_KEY, PRIMARY_KEY_POSITION
 from schemac.arrow.marks import BYTE_WIDTH, FLOAT16, LARGE_BINARY, LARGE_STRING, VECTOR_SIZE
-from schemac.attributes import arrow, lance, paimon, spark
+from schemac.attributes import arrow, lance
+from schemac.attributes.attribute import Attribute, Role
 from schemac.attributes.odf import DESCRIPTION
+from schemac.attributes.registry import roles
+from schemac.engines.spark.attributes import TABLE_PROPERTIES
 from schemac.engines.spark.ddl_statement import Table, read_script, with_required_key
 from schemac.engines.spark.reader import from_struct_type
 from schemac.engines.spark.sql_words import split_words
 from schemac.importers.importer import Imported, Importer, Notes, refuse
 from schemac.logical.path import FieldPath, Part
+from schemac.registry.installed import engines
 from schemac.source.report import Report
 from schemac.source.text import SourceText
 from schemac.syntax.type_text import ColumnText, TypeText
@@ -120,9 +124,10 @@ def _imported(table: Table, name: str | None, file: str, report: Report) -> Impo
     head = list(table.head)
     if len(table.name) > 2:
         head.append(f"from the table {'.'.join(table.name)}")
-    is_paimon = table.provider == "paimon"
-    extra = _paimon_key(table) if is_paimon else {}
-    if not is_paimon and not _mark_key(table, columns):
+    words = _roles_at(table.provider)
+    key, partition = words.get(Role.PRIMARY_KEY), words.get(Role.PARTITION_KEY)
+    extra: SparkJson = {key.key: _written(table.key, table)} if key is not None and table.key else {}
+    if key is None and not _mark_key(table, columns):
         head.append(f"not kept: PRIMARY KEY ({', '.join(table.key)})")
     rest = _take_properties(columns, table.properties)
     if rest.get(_FORMAT_VERSION) in lance.STORAGE_VERSIONS:
@@ -132,13 +137,13 @@ def _imported(table: Table, name: str | None, file: str, report: Report) -> Impo
         return None
     if table.comment is not None:
         extra[DESCRIPTION.key] = table.comment
-    if table.partitions and is_paimon:
-        extra[paimon.PARTITION_KEYS.key] = _written(table.partitions, table)
+    if table.partitions and partition is not None:
+        extra[partition.key] = _written(table.partitions, table)
     elif table.partitions:
-        # The attribute is Paimon's, and would hold a table of another engine to the limits of Paimon.
+        # Such an attribute is of one engine, and would hold a table of another to the limits of that engine.
         head.append(f"not kept: PARTITIONED BY ({', '.join(table.partitions)})")
     if rest:
-        extra[(paimon.OPTIONS if is_paimon else spark.TABLE_PROPERTIES).key] = rest
+        extra[words.get(Role.OPTIONS, TABLE_PROPERTIES).key] = rest
     tree = {**imported.schema, **({"extra": extra} if extra else {})}
     return Imported(tree, tuple(head), name, imported.notes)
 
@@ -149,8 +154,9 @@ def _written(names: tuple[str, ...], table: Table) -> list[str]:
     return [by_folded.get(name.casefold(), name) for name in names]
 
 
-def _paimon_key(table: Table) -> SparkJson:
-    return {paimon.PRIMARY_KEYS.key: _written(table.key, table)} if table.key else {}
+def _roles_at(provider: str) -> dict[Role, Attribute[Any]]:
+    """Return the attributes of the engine behind `USING` for what a table has; none where it has no such attributes."""
+    return next((roles(engine.domain) for engine in engines() if engine.name == provider), {})
 
 
 def _mark_key(table: Table, columns: list[SparkJson]) -> bool:

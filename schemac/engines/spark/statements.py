@@ -19,16 +19,18 @@ from schemac.arrow.marks import (
 )
 from schemac.artifacts.emission import Compilation
 from schemac.artifacts.sql_text import literal, quoted_name, table_name, taken_literally
-from schemac.attributes import lance, spark
+from schemac.attributes import lance
 from schemac.attributes.odf import DESCRIPTION
+from schemac.engines.spark import attributes as spark
 from schemac.engines.spark.columns import SparkField
+from schemac.logical.keys import primary_key
 from schemac.physical.field import LoweredField
 
 
 def statements(compilation: Compilation, columns: Sequence[SparkField]) -> tuple[str, ...]:
     """All of them in order, without semicolons."""
     found = [create_table(compilation, columns)]
-    key = primary_key(compilation)
+    key = key_columns(compilation)
     if key:
         names = ", ".join(map(quoted_name, key))
         table = table_name(compilation.dataset.name)
@@ -52,18 +54,12 @@ def create_table(compilation: Compilation, columns: Sequence[SparkField]) -> str
     return "\n".join(lines)
 
 
-def primary_key(compilation: Compilation) -> tuple[str, ...]:
+def key_columns(compilation: Compilation) -> tuple[str, ...]:
     """Return the key's columns in order; none where a part of it lies inside a column, which the statement cannot name."""
-    keyed = [
-        (field, key)
-        for field in compilation.lowered.preorder()
-        if field.slot.extra and (key := lance.PRIMARY_KEY.read(field.slot.extra)) is not None
-    ]
-    if any(field.slot.parent is not None for field, _ in keyed):
+    key = primary_key(compilation.dataset.columns)
+    if any(slot.parent is not None for slot in key):
         return ()
-    # As Lance orders them: by position, then those without one by their ids.
-    ordered = sorted(keyed, key=lambda pair: pair[1].position or 2**32)
-    return tuple(field.arrow.name for field, _ in ordered)
+    return tuple([str(slot.segment) for slot in key])
 
 
 def table_properties(compilation: Compilation, columns: Sequence[SparkField]) -> dict[str, str]:

@@ -7,20 +7,29 @@ URI (RFC 3986), relative to a base that has a name.
 
 import json
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 from urllib.parse import quote
 
 from schemac.source.catalogue import CATALOGUE
-from schemac.source.diagnostic import Diagnostic, Label
+from schemac.source.diagnostic import Code, Diagnostic, Label
 from schemac.version import __version__
 
 _ROOT = "%SRCROOT%"
 
 
-def render_sarif(diagnostics: Sequence[Diagnostic]) -> str:
-    """One log with one run, with a line end."""
-    used = [code for code in CATALOGUE.values() if any(d.code == code.id for d in diagnostics)]
+def render_sarif(diagnostics: Sequence[Diagnostic], codes: Mapping[str, Code] = CATALOGUE) -> str:
+    """One log with one run, with a line end; `codes` by number describe the rules.
+
+    A code that is not among them, as an engine of another distribution may report one, is described by its slug.
+    """
+    others = {
+        d.code: Code(d.code, d.slug, d.severity, d.slug.replace("-", " "))
+        for d in diagnostics
+        if d.code not in codes
+    }
+    known = (*codes.values(), *others.values())
+    used = [code for code in known if any(d.code == code.id for d in diagnostics)]
     rules = [
         {
             "id": code.id,

@@ -19,7 +19,7 @@ from schemac.artifacts.emission import Emission
 from schemac.engines.lance.tables.differences import differences, lance_fields_of
 from schemac.engines.spark import artifact as spark
 from schemac.engines.spark.connector import Maker
-from schemac.engines.spark.statements import own_properties, primary_key
+from schemac.engines.spark.statements import key_columns, own_properties
 from schemac.engines.spark.versions import Connector
 from schemac.source.catalogue import SPARK_LOSS
 from schemac.source.report import Report
@@ -72,7 +72,7 @@ def assert_made_as_said(cases: list[tuple[str, schemac.Dataset]], folder: Path) 
         properties = own_properties(compilation, columns)
         assert table.data_storage_version == properties["file_format_version"]
         maker = Maker(Connector(VERSION))
-        made = maker.table(columns, properties, table.data_storage_version, primary_key(compilation))
+        made = maker.table(columns, properties, table.data_storage_version, key_columns(compilation))
         assert differences(lance_fields_of(pa.schema(made)), table.lance_schema, ids=False) == (), name
         wanted = [field.SerializeToString() for field in dataset.to_lance().fields]
         # A view is lost by the JSON alone: Lance stores it as a text in any case.

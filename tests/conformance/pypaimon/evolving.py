@@ -20,7 +20,7 @@ from schemac.engines.paimon.tables.plan import plan_paimon
 from schemac.engines.paimon.view import errors_of, table_schema
 from schemac.evolution.changes import Change
 from schemac.evolution.diff import diff_of
-from schemac.evolution.side import Pair, Side, pair, side_of_version
+from schemac.evolution.side import LockedSide, Pair, pair, side_of_version
 from schemac.evolution.verdict import Judgement, Outcome
 from schemac.identity.freeze import freeze, identify
 from schemac.identity.lock import LockedDataset
@@ -38,8 +38,8 @@ class Evolution:
     """A locked dataset of two versions."""
 
     locked: LockedDataset
-    old: Side
-    new: Side
+    old: LockedSide
+    new: LockedSide
 
     @classmethod
     def of(cls, old: Tree, new: Tree) -> "Evolution":

@@ -56,6 +56,15 @@ class IcebergDrawing(Drawing):
                 node.kind = wider.get(node.kind, node.kind)
 
 
+def told(value: Any) -> Any:
+    """A value as it is compared: pyiceberg 0.12 reads null maps, and null lists of structs, as empty ones."""
+    if isinstance(value, dict):
+        return {key: told(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [told(item) for item in value] or None
+    return comparable(value)
+
+
 def is_lax(change: Any, sides: Pair) -> bool:
     """Whether pyiceberg is known to make a change that no promotion is."""
     if change.old_slot is None or change.new_slot is None:
@@ -114,11 +123,11 @@ def hold(seed: int, catalog: Any) -> set[Outcome]:
     assert not report.diagnostics
     handle = catalog.load_table(f"n.t{seed}")
     read = handle.scan().to_arrow().to_pylist()
-    expected = [comparable(row_after(after, row)) for row in rows]
-    assert [comparable(row) for row in read] == expected
+    expected = [told(row_after(after, row)) for row in rows]
+    assert [told(row) for row in read] == expected
     # Whoever writes from now on writes the new columns.
     append(handle, read)
-    assert [comparable(row) for row in handle.scan().to_arrow().to_pylist()] == [*expected, *expected]
+    assert [told(row) for row in handle.scan().to_arrow().to_pylist()] == [*expected, *expected]
     return outcomes
 
 

@@ -57,7 +57,7 @@ METADATA = {
 def write(path: Path, tree: Any = METADATA, *, is_packed: bool = False) -> Path:
     path.parent.mkdir(parents=True, exist_ok=True)
     text = json.dumps(tree).encode()
-    path.write_bytes(gzip.compress(text) if is_packed else text)
+    path.write_bytes(gzip.compress(text, mtime=0) if is_packed else text)
     return path
 
 
@@ -203,8 +203,8 @@ def test_refuse_what_is_no_metadata(
         b"",
         b"{",
         b"\x1f\x8bnot gzip",
-        gzip.compress(b"{}" * 99)[:-9],
-        gzip.compress(b"{}")[:10] + b"\xff" * 9,
+        gzip.compress(b"{}" * 99, mtime=0)[:-9],
+        gzip.compress(b"{}", mtime=0)[:10] + b"\xff" * 9,
         b'{"format-version": NaN}',
         b"[" * 9000,
     ],

@@ -81,7 +81,7 @@ def test_bring_a_table_to_the_next_version(
     code, out = said(capsys, "verify", "trips", "--table", TABLE)
     assert code == 1
     assert "SC424" in out
-    assert "`tip` is missing" in out
+    assert "`tip` (id 8) is missing" in out
     code, out = said(capsys, "plan", "trips", "--table", TABLE)
     assert code == 0, out
     lines = [" ".join(line.split()) for line in out.splitlines()]
@@ -280,3 +280,25 @@ def test_plan_between_versions(table: Any, capsys: pytest.CaptureFixture[str]) -
 def test_judge_where_the_schema_speaks_of_it(table: Any, capsys: pytest.CaptureFixture[str]) -> None:
     _, out = said(capsys, "breaking", "--against", "lock:1")
     assert "    iceberg      metadata only" in out
+
+
+def test_give_an_empty_table_the_ids_of_the_lock(
+    catalog: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """As whoever makes a table of the artifact wants it; pyiceberg itself numbers all columns first."""
+    from pyiceberg.schema import Schema
+
+    monkeypatch.chdir(tmp_path)
+    nested = "{kind: Struct, fields: [{name: x, type: Int32}]}"
+    lock(f"name: trips\nfields:\n  - {{name: s, type: {nested}}}\n  - {{name: id, type: Int64}}\n")
+    wanted = built()
+    made = catalog.create_table("n.trips", Schema.model_validate(wanted))
+    assert {field.name: field.field_id for field in made.schema().fields} == {"s": 1, "id": 2}
+    code, out = said(capsys, "apply", "trips", "--table", TABLE)
+    assert code == 0, out
+    assert "renumber" in out
+    found = catalog.load_table("n.trips")
+    assert found.schema().model_dump(mode="json", by_alias=True)["fields"] == wanted["fields"]
+    found.append(pa.Table.from_pylist([{"s": {"x": 1}, "id": 2}], schema=found.schema().as_arrow()))
+    assert found.scan().to_arrow().to_pylist() == [{"s": {"x": 1}, "id": 2}]
+    assert "nothing to do" in said(capsys, "apply", "trips", "--table", TABLE)[1]

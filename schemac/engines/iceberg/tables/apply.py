@@ -86,9 +86,7 @@ def _updates(plan: IcebergPlan) -> tuple[Any, ...]:
         schema = Schema.model_validate({**plan.schema.to_json(), "schema-id": number})
         # -1 stands for the schema that was added last.
         found += [AddSchemaUpdate(schema=schema), SetCurrentSchemaUpdate(schema_id=-1)]
-    assert plan.new.locked is not None
-    assert plan.new.locked.newest is not None
-    version = str(plan.new.locked.newest.number)
+    version = str(plan.new.number)
     found.append(SetPropertiesUpdate(updates={**plan.set_properties, VERSION_PROPERTY: version}))
     if plan.removed_properties:
         found.append(RemovePropertiesUpdate(removals=list(plan.removed_properties)))

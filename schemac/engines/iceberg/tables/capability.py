@@ -13,7 +13,7 @@ from schemac.engines.iceberg.tables.live_table import IcebergTable, is_table, op
 from schemac.engines.iceberg.tables.plan import IcebergPlan, plan_iceberg
 from schemac.engines.iceberg.tables.verify import report_iceberg_drift
 from schemac.engines.iceberg.view import errors_of
-from schemac.evolution.side import Side
+from schemac.evolution.side import LockedSide, Side
 from schemac.evolution.tables import Done, PlanLine, PlannedChange, Progress, TableChange, Tables
 from schemac.identity.lock import LockedDataset
 from schemac.source.catalogue import REFUSED_CHANGE
@@ -28,7 +28,7 @@ class IcebergTables(Tables):
         """Tell whether a path names a table in a catalog, or the metadata of one."""
         return is_table(path)
 
-    def open(self, path: str, locked: LockedDataset, report: Report) -> Side | None:
+    def open(self, path: str, locked: LockedDataset, report: Report) -> LockedSide | None:
         """Return the locked version that a table is at."""
         table = open_iceberg_table(path, locked, report)
         return table.side if table is not None else None
@@ -45,7 +45,7 @@ class IcebergTables(Tables):
         made = plan_iceberg(table, change.new, report) if table is not None else None
         return _PlannedIceberg(made, change) if made is not None else None
 
-    def verify(self, path: str, locked: LockedDataset, wanted: Side, report: Report) -> None:
+    def verify(self, path: str, locked: LockedDataset, wanted: LockedSide, report: Report) -> None:
         """Report how a table differs from a schema."""
         report_iceberg_drift(path, wanted, report)
 

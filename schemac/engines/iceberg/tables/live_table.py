@@ -12,13 +12,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from schemac.engines.iceberg.numbering import fresh_ids
 from schemac.engines.iceberg.read import TableMetadata, UnreadableError, parse_metadata
 from schemac.engines.iceberg.reader import read_file
 from schemac.engines.iceberg.sources import metadata_file
 from schemac.engines.iceberg.tables.differences import differences, shape_of
 from schemac.engines.iceberg.view import errors_of, format_of, schema_of
-from schemac.evolution.side import Side, side_of_version
+from schemac.evolution.side import LockedSide, side_of_version
 from schemac.identity.lock import LockedDataset
 from schemac.source.catalogue import UNUSABLE_TABLE
 from schemac.source.report import Report
@@ -35,7 +34,7 @@ class IcebergTable:
     name: str
     """How it is spoken of."""
     metadata: TableMetadata
-    side: Side
+    side: LockedSide
     """The locked version that it is."""
     ids: Mapping[int, int]
     """The table's id of each field by the lock's."""
@@ -43,11 +42,10 @@ class IcebergTable:
     """pyiceberg's table; None for one that can only be looked at."""
 
     @classmethod
-    def imagined(cls, side: Side) -> "IcebergTable":
+    def imagined(cls, side: LockedSide) -> "IcebergTable":
         """Return a table of a locked version that has rows, for a plan without a table."""
         schema = schema_of(side)
-        assert side.locked is not None
-        metadata = TableMetadata(format_of(side), (schema,), schema, side.locked.highest_id, {})
+        metadata = TableMetadata(format_of(side), (schema,), schema, schema.highest_id, {})
         return cls(side.label, metadata, side, {f.id: f.id for _, f in schema.preorder()})
 
     @property
@@ -99,16 +97,18 @@ def open_iceberg_table(name: str, locked: LockedDataset, report: Report) -> Iceb
     return IcebergTable(name, metadata, side, ids_between(side, metadata), handle)
 
 
-def ids_between(side: Side, metadata: TableMetadata) -> dict[int, int]:
+def ids_between(side: LockedSide, metadata: TableMetadata) -> dict[int, int]:
     """Return the table's ids by those of the lock; both schemas have to be of one shape."""
     ours, theirs = (list(schema.preorder()) for schema in (schema_of(side), metadata.current))
     return {ours_field.id: field.id for (_, ours_field), (_, field) in zip(ours, theirs, strict=True)}
 
 
-def _settled(name: str, likely: Sequence[Side], metadata: TableMetadata, report: Report) -> Side | None:
+def _settled(
+    name: str, likely: Sequence[LockedSide], metadata: TableMetadata, report: Report
+) -> LockedSide | None:
     """Which of the versions that look like the table it is."""
     exact = [side for side in likely if all(a == b for a, b in ids_between(side, metadata).items())]
-    noted = [side for side in likely if str(_number(side)) == metadata.properties.get(VERSION_PROPERTY)]
+    noted = [side for side in likely if str(side.number) == metadata.properties.get(VERSION_PROPERTY)]
     for found in (exact, noted):
         if found:
             return next((side for side in found if side in noted), found[0])
@@ -119,13 +119,13 @@ def _settled(name: str, likely: Sequence[Side], metadata: TableMetadata, report:
         UNUSABLE_TABLE,
         f"{name} may be at {labels}: its columns are the same in these versions, and its ids are not the lock's",
         file=name,
-        help=f"say which it is, as with ALTER TABLE … SET TBLPROPERTIES ('{VERSION_PROPERTY}' = '{_number(likely[0])}')",
+        help=f"say which it is, as with ALTER TABLE … SET TBLPROPERTIES ('{VERSION_PROPERTY}' = '{likely[0].number}')",
     )
     return None
 
 
 def _report_stranger(
-    name: str, nearest: Side, metadata: TableMetadata, locked: LockedDataset, report: Report
+    name: str, nearest: LockedSide, metadata: TableMetadata, locked: LockedDataset, report: Report
 ) -> None:
     lines: list[str] = []
     if not errors_of(nearest):
@@ -137,12 +137,6 @@ def _report_stranger(
         file=name,
         help="start from the table as it is: schemac import FOLDER, with the folder that its `metadata` lies in",
     )
-
-
-def _number(side: Side) -> int:
-    assert side.locked is not None
-    assert side.locked.newest is not None
-    return side.locked.newest.number
 
 
 def _load(name: str, report: Report) -> tuple[TableMetadata, Any] | None:
@@ -181,6 +175,3 @@ def metadata_of_handle(table: Any) -> TableMetadata:
         return parse_metadata(table.metadata.model_dump(mode="json", by_alias=True))
     except UnreadableError as error:
         raise AssertionError(f"pyiceberg's own metadata is not understood: {error}") from error
-
-
-__all__ = ["SCHEME", "VERSION_PROPERTY", "IcebergTable", "fresh_ids", "is_table", "open_iceberg_table"]

@@ -10,16 +10,17 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from schemac.attributes import iceberg as attributes
 from schemac.attributes.odf import DESCRIPTION
+from schemac.engines.iceberg import attributes
 from schemac.engines.iceberg.judge import judge
 from schemac.engines.iceberg.names import full_name
-from schemac.engines.iceberg.tables.live_table import VERSION_PROPERTY, IcebergTable
+from schemac.engines.iceberg.tables.live_table import IcebergTable
 from schemac.engines.iceberg.types import IcebergSchema, NestedField
 from schemac.engines.iceberg.view import errors_of, fields_of, format_of, schema_of
 from schemac.evolution.changes import Change, Fact
 from schemac.evolution.diff import diff_of
-from schemac.evolution.side import Pair, Side, pair
+from schemac.evolution.side import LockedSide, Pair, Side, pair
+from schemac.evolution.tables import Note
 from schemac.evolution.verdict import Judgement, Outcome
 from schemac.source.catalogue import REFUSED_CHANGE
 from schemac.source.report import Report
@@ -42,29 +43,11 @@ class Operation:
 
 
 @dataclass(frozen=True)
-class Note:
-    """Something to know before."""
-
-    field: str
-    judgement: Judgement
-
-    def describe(self) -> str:
-        """Return the reason, and what can be done."""
-        _, reason, way_out = self.judgement
-        return f"{reason}; {way_out}" if way_out else reason
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the note for programs."""
-        outcome, reason, way_out = self.judgement
-        return {"cost": str(outcome), "field": self.field, "reason": reason, "wayOut": way_out}
-
-
-@dataclass(frozen=True)
 class IcebergPlan:
     """One commit."""
 
     table: IcebergTable
-    new: Side
+    new: LockedSide
     schema: IcebergSchema
     """The schema that the table is to have, under its own ids."""
     ids: Mapping[int, int]
@@ -95,7 +78,7 @@ class IcebergPlan:
         }
 
 
-def plan_iceberg(table: IcebergTable, new: Side, report: Report) -> IcebergPlan | None:
+def plan_iceberg(table: IcebergTable, new: LockedSide, report: Report) -> IcebergPlan | None:
     """Return the plan for a table; None after saying why there is none."""
     sides = pair(table.side, new)
     judged = [(change, judge(change, sides)) for change in diff_of(sides)]
@@ -113,10 +96,14 @@ def plan_iceberg(table: IcebergTable, new: Side, report: Report) -> IcebergPlan 
         report.add(REFUSED_CHANGE, message, file=table.name, path=error.path, help=error.help)
     if errors_of(new):
         return None
-    ids = _new_ids(table, schema_of(new))
-    schema = replace(schema_of(new).renumbered(ids), schema_id=table.metadata.current.schema_id)
+    current, ids = table.metadata.current, _new_ids(table, schema_of(new))
+    schema = replace(schema_of(new).renumbered(ids), schema_id=current.schema_id)
+    operations: list[Operation] = []
+    if _is_renumbered(table):
+        operations.append(Operation("renumber", "", "the table is empty, and gets the ids of the lock"))
+        current = current.renumbered({own: id for id, own in table.ids.items()})
     set_, removed = _properties(table, new)
-    operations = (*_table_operations(table, new, schema), *_field_operations(table.metadata.current, schema))
+    operations += [*_table_operations(table, current, new, schema), *_field_operations(current, schema)]
     told = (Outcome.DATA, Outcome.NEW_FILES)
     return IcebergPlan(
         table,
@@ -151,8 +138,16 @@ def _below(field: NestedField) -> Iterator[tuple[tuple[str, ...], NestedField]]:
     return IcebergSchema(field.type.fields).preorder()
 
 
+def _is_renumbered(table: IcebergTable) -> bool:
+    """Tell whether a table can have the ids of the lock in place of its own: no file and no partition knows these."""
+    is_unused = table.metadata.is_empty and not table.metadata.partition_sources
+    return is_unused and not table.has_ids_of_lock
+
+
 def _new_ids(table: IcebergTable, schema: IcebergSchema) -> dict[int, int]:
     """Return the table's ids of all fields, by the lock's."""
+    if _is_renumbered(table):
+        return {field.id: field.id for _, field in schema.preorder()}
     highest, found = table.metadata.last_column_id, {}
     for _, field in schema.preorder():
         own = table.ids.get(field.id)
@@ -172,6 +167,7 @@ def _properties(table: IcebergTable, new: Side) -> tuple[dict[str, str], tuple[s
 
 
 def wanted_properties(side: Side) -> dict[str, str]:
+    """Return the table properties that a schema speaks of; its description is the comment."""
     extra = side.dataset.schema.extra
     wanted = dict(attributes.TABLE_PROPERTIES.read(extra) or {})
     comment = DESCRIPTION.read(extra)
@@ -185,11 +181,13 @@ def _property_operations(set_: Mapping[str, str], removed: tuple[str, ...]) -> I
         yield Operation("remove property", "", key)
 
 
-def _table_operations(table: IcebergTable, new: Side, schema: IcebergSchema) -> Iterator[Operation]:
+def _table_operations(
+    table: IcebergTable, current: IcebergSchema, new: LockedSide, schema: IcebergSchema
+) -> Iterator[Operation]:
     wanted = format_of(new)
     if wanted > table.metadata.format_version:
         yield Operation("upgrade", "", f"format {table.metadata.format_version} → {wanted}")
-    if table.metadata.current.identifier_ids != schema.identifier_ids:
+    if current.identifier_ids != schema.identifier_ids:
         names = {f.id: full_name(path) for path, f in schema.preorder()}
         told = ", ".join(names[id] for id in schema.identifier_ids) or "none"
         yield Operation("identify by", "", told)
@@ -256,6 +254,3 @@ def _groups(schema: IcebergSchema) -> Iterator[tuple[int, tuple[str, ...], tuple
 def _is_within(schema: IcebergSchema, id: int, ids: set[int]) -> bool:
     """Whether a field lies in one of others."""
     return any(id in {f.id for _, f in _below(field)} for _, field in schema.preorder() if field.id in ids)
-
-
-__all__ = ["VERSION_PROPERTY", "IcebergPlan", "Note", "Operation", "plan_iceberg"]

@@ -12,13 +12,14 @@ from schemac.engines.iceberg.read import TableMetadata
 from schemac.engines.iceberg.tables.differences import differences, shape_of
 from schemac.engines.iceberg.tables.live_table import ids_between, open_metadata
 from schemac.engines.iceberg.tables.plan import wanted_properties
+from schemac.engines.iceberg.types import IcebergSchema
 from schemac.engines.iceberg.view import errors_of, format_of, schema_of
-from schemac.evolution.side import Side
+from schemac.evolution.side import LockedSide
 from schemac.source.catalogue import TABLE_DRIFT
 from schemac.source.report import Report
 
 
-def report_iceberg_drift(name: str, side: Side, report: Report) -> None:
+def report_iceberg_drift(name: str, side: LockedSide, report: Report) -> None:
     """Say how a table differs from a locked schema."""
     for error in errors_of(side):
         message = f"Iceberg cannot hold {side.label}: {error.message}"
@@ -31,15 +32,22 @@ def report_iceberg_drift(name: str, side: Side, report: Report) -> None:
         report.add(TABLE_DRIFT, f"{name}: {line}", file=name, help=help)
 
 
-def _lines(side: Side, metadata: TableMetadata) -> Iterator[str]:
-    wanted = schema_of(side)
-    if shape_of(wanted) == shape_of(metadata.current):
-        wanted = wanted.renumbered(ids_between(side, metadata))
-        yield from differences(wanted, metadata.current)
+def _lines(side: LockedSide, metadata: TableMetadata) -> Iterator[str]:
+    wanted, found = schema_of(side), metadata.current
+    if shape_of(wanted) == shape_of(found):
+        # Whatever the ids are, the fields are told apart by them from now on.
+        yield from differences(wanted.renumbered(ids_between(side, metadata)), found)
     else:
-        yield from differences(wanted, metadata.current, by_name=True)
+        yield from differences(wanted, found, by_name=not _is_numbered_alike(wanted, found))
     if format_of(side) > metadata.format_version:
         yield f"the format is {metadata.format_version}, expected {format_of(side)}"
     for key, value in sorted(wanted_properties(side).items()):
         if metadata.properties.get(key) != value:
             yield f"the property {key} is {metadata.properties.get(key)!r}, expected {value!r}"
+
+
+def _is_numbered_alike(wanted: IcebergSchema, found: IcebergSchema) -> bool:
+    """Whether the fields that two schemas share by name have the same ids in both."""
+    ours, theirs = ({path: field.id for path, field in schema.preorder()} for schema in (wanted, found))
+    shared = ours.keys() & theirs.keys()
+    return bool(shared) and all(ours[path] == theirs[path] for path in shared)

@@ -19,7 +19,7 @@ from schemac.engines.lance.view import words
 from schemac.evolution.castability import can_be_rounded, why_misfit
 from schemac.evolution.changes import Change, Fact
 from schemac.evolution.clocks import clock_of
-from schemac.evolution.side import Pair
+from schemac.evolution.side import LockedPair, Pair
 from schemac.evolution.verdict import Judgement, Outcome
 from schemac.logical.slots import Slot, preorder
 from schemac.source.catalogue import POINTLESS_ROUNDING
@@ -29,7 +29,7 @@ from schemac.source.suggest import closest
 
 def checks(
     sides: Pair,
-    ways: Sequence[Pair],
+    ways: Sequence[LockedPair],
     judged: Sequence[tuple[Change, Judgement]],
     rounded: frozenset[str],
 ) -> Iterator[Check]:
@@ -46,7 +46,7 @@ def checks(
 
 
 def _checks(
-    fact: Fact, sides: Pair, before: Slot, slot: Slot, rounded: frozenset[str], ways: Sequence[Pair]
+    fact: Fact, sides: Pair, before: Slot, slot: Slot, rounded: frozenset[str], ways: Sequence[LockedPair]
 ) -> Iterator[Check]:
     nulls = "it may not be null"
     if fact is Fact.BECAME_REQUIRED:
@@ -71,7 +71,7 @@ def _checks(
         yield Check(slot.title, question=question, query=query, slot=slot)
 
 
-def report_pointless_rounding(rounded: frozenset[str], ways: Sequence[Pair], report: Report) -> None:
+def report_pointless_rounding(rounded: frozenset[str], ways: Sequence[LockedPair], report: Report) -> None:
     """SC430 for a name that is no field, or a field that has nothing to round."""
     slots = {slot.title: slot for slot in preorder(ways[-1].new.dataset.columns)}
     for name in sorted(rounded):

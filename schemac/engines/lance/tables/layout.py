@@ -17,7 +17,7 @@ from schemac.engines.lance._generated.lance import file_pb2 as pb
 from schemac.engines.lance.judge import has_values
 from schemac.engines.lance.nodes import lance_ids
 from schemac.engines.lance.tables.steps import MARK
-from schemac.evolution.side import Pair
+from schemac.evolution.side import LockedPair
 from schemac.identity.lock import Numbers
 from schemac.logical.slots import Slot, preorder
 
@@ -26,7 +26,7 @@ from schemac.logical.slots import Slot, preorder
 class Layout:
     """Everything that a table has and is to have."""
 
-    sides: Pair
+    sides: LockedPair
     fields: tuple[pb.Field, ...]
     """The table's fields as they are."""
     stale: frozenset[int]

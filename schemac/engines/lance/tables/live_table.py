@@ -28,7 +28,7 @@ from schemac.engines.lance.tables.fields import data_of, in_preorder, paths, sch
 from schemac.engines.lance.tables.ids import IDS_KEY, ids_as_noted, ids_by_number, ids_by_place
 from schemac.engines.lance.tables.indices import indices_of
 from schemac.engines.lance.tables.steps import Index
-from schemac.evolution.side import Side, side_of_version
+from schemac.evolution.side import LockedSide, Side, side_of_version
 from schemac.identity.lock import LockedDataset
 from schemac.identity.opening import open_version
 from schemac.logical.dataset import LogicalDataset
@@ -51,8 +51,8 @@ class LanceTable:
     """How it is spoken of."""
     dataset: Any
     """pylance's, at its newest version."""
-    side: Side
-    """Its schema; ids where the lock knows its fields."""
+    side: LockedSide
+    """Its schema, with the ids of those fields that the lock knows."""
     fields: tuple[pb.Field, ...]
     """All its fields, also those that are under way."""
     has_own_numbers: bool
@@ -65,7 +65,7 @@ class LanceTable:
     """The lock that it was opened with; None for one that is imagined."""
 
     @classmethod
-    def imagined(cls, side: Side) -> "LanceTable":
+    def imagined(cls, side: LockedSide) -> "LanceTable":
         """Return a table of a locked version that has rows and no indices, for a plan without a table."""
         message = to_message(side.lowered, side.numbers)
         return cls(side.label, None, side, tuple(message.fields), has_own_numbers=False)
@@ -109,7 +109,7 @@ class LanceTable:
 
     def with_field(self, index: Index) -> Index:
         """One that waits has its field already."""
-        if index.field_id or self.side.ids is None or self.side.numbers is None:
+        if index.field_id:
             return index
         lance = next((id for id, path in paths(self.fields).items() if path == index.path), None)
         found = (id for slot, id in self.side.ids.items() if lance in lance_ids(self.side.numbers[slot]))
@@ -239,7 +239,7 @@ def _lifted(
     has_own_numbers = by_place is not None
     if by_place is not None:
         ids, unknown = by_place, []
-    side = Side(logical, path, locked, ids, numbers)
+    side = LockedSide(logical, path, locked, ids, numbers)
     return LanceTable(path, dataset, side, fields, has_own_numbers, tuple(unknown), stale, locked)
 
 
@@ -269,7 +269,7 @@ def lance_errors() -> Iterator[None]:
         raise
 
 
-def _messages(side: Side) -> list[bytes] | None:
+def _messages(side: LockedSide) -> list[bytes] | None:
     """Return the messages of a version; None of one that Lance could not hold."""
     try:
         return [field.SerializeToString() for field in to_message(side.lowered, side.numbers).fields]

@@ -38,13 +38,14 @@ from schemac.engines.lance.view import words
 from schemac.evolution.changes import TYPE_FACTS, Change, Fact
 from schemac.evolution.clocks import clock_of
 from schemac.evolution.diff import diff_of, slot_title
-from schemac.evolution.side import Pair, Side
+from schemac.evolution.side import LockedPair, LockedSide
 from schemac.evolution.verdict import Judgement, Outcome
 from schemac.identity.lock import Numbers
 from schemac.identity.numbering import Former, Old
 from schemac.logical.slots import Slot, preorder
 from schemac.source.catalogue import LANCE_STORAGE_VERSION, REFUSED_CHANGE, UNUSABLE_TABLE
 from schemac.source.report import Report
+from schemac.source.span import WHOLE_FILE
 
 _S = TypeVar("_S", bound=Step)
 
@@ -63,7 +64,7 @@ class Plan:
 
     table: LanceTable
     layout: Layout
-    stages: tuple[Pair, ...]
+    stages: tuple[LockedPair, ...]
     """How values get from the table's types to the new ones."""
     changes: tuple[Change, ...]
     steps: tuple[Step, ...]
@@ -71,7 +72,7 @@ class Plan:
     """The fields whose values may be rounded."""
 
     @property
-    def sides(self) -> Pair:
+    def sides(self) -> LockedPair:
         """The table's schema and the new one."""
         return self.layout.sides
 
@@ -90,7 +91,9 @@ class Plan:
         return [step for step in self.steps if isinstance(step, kind)]
 
 
-def plan(table: LanceTable, new: Side, report: Report, rounded: frozenset[str] = frozenset()) -> Plan | None:
+def plan(
+    table: LanceTable, new: LockedSide, report: Report, rounded: frozenset[str] = frozenset()
+) -> Plan | None:
     """Return the plan for a table; None after saying why there is none."""
     if table.unknown:
         report.add(
@@ -134,7 +137,7 @@ def plan(table: LanceTable, new: Side, report: Report, rounded: frozenset[str] =
     return Plan(table, layout, ways, changes, tuple(steps), rounded)
 
 
-def _layout(table: LanceTable, sides: Pair) -> Layout:
+def _layout(table: LanceTable, sides: LockedPair) -> Layout:
     """Return what the table gets, in files of its version."""
     numbers = numbers_for(table, sides.new)
     layout = Layout(sides, table.fields, table.stale, numbers, _target(table, sides, numbers))
@@ -151,7 +154,7 @@ def _layout(table: LanceTable, sides: Pair) -> Layout:
     return replace(layout, numbers=renewed, target=_target(table, sides, renewed))
 
 
-def _target(table: LanceTable, sides: Pair, numbers: Mapping[Slot, Numbers]) -> pb.Schema:
+def _target(table: LanceTable, sides: LockedPair, numbers: Mapping[Slot, Numbers]) -> pb.Schema:
     """Return what the table's schema is afterwards."""
     message = to_message(sides.new.lowered, numbers)
     if not table.notes_its_version:
@@ -160,9 +163,8 @@ def _target(table: LanceTable, sides: Pair, numbers: Mapping[Slot, Numbers]) -> 
     return message
 
 
-def numbers_for(table: LanceTable, new: Side) -> Mapping[Slot, Numbers]:
+def numbers_for(table: LanceTable, new: LockedSide) -> Mapping[Slot, Numbers]:
     """Return the numbers that the table's fields are to have: those of the lock, unless the table has others already."""
-    assert new.numbers is not None
     if table.unknown:
         # No plan is made for such a table; by the lock's numbers one sees which fields are called otherwise.
         return new.numbers
@@ -171,7 +173,6 @@ def numbers_for(table: LanceTable, new: Side) -> Mapping[Slot, Numbers]:
     fresh = {id for numbers in new.numbers.values() for id in lance_ids(numbers)} - there
     if not table.has_own_numbers and all(id > table.highest_id for id in fresh):
         return new.numbers
-    assert table.side.numbers is not None
     numbers = table.side.numbers
     old = {slot: Old(before, lance_ids(numbers[before])) for slot, before in sides.before.items()}
     former = Former(table.side.dataset, old)
@@ -180,7 +181,7 @@ def numbers_for(table: LanceTable, new: Side) -> Mapping[Slot, Numbers]:
 
 
 def _judged(
-    sides: Pair, ways: Sequence[Pair], changes: Sequence[Change]
+    sides: LockedPair, ways: Sequence[LockedPair], changes: Sequence[Change]
 ) -> Iterator[tuple[Change, Judgement]]:
     """Yield what Lance makes of each change; where types changed more than once, each of these changes counts."""
     for change in changes:
@@ -193,10 +194,8 @@ def _judged(
                 yield told, _with_clock_to_declare(change, told, engine.judge(change, way))
 
 
-def _at_the_end(change: Change, way: Pair, sides: Pair) -> Change:
+def _at_the_end(change: Change, way: LockedPair, sides: LockedPair) -> Change:
     """Return a change on the way, told of the field that it is in the end."""
-    assert way.new.ids is not None
-    assert sides.new.ids is not None
     id = way.new.ids.get(change.new_slot) if change.new_slot is not None else None
     slot = next((slot for slot, other in sides.new.ids.items() if other == id), None)
     return replace(change, new_slot=slot, old_slot=sides.before.get(slot) if slot is not None else None)
@@ -221,7 +220,7 @@ def _refuse(change: Change, judgement: Judgement, table: LanceTable, report: Rep
         REFUSED_CHANGE,
         f"{change}: {judgement.reason}",
         file=place.file if place else table.name,
-        at=(place.line, place.column, place.line, place.column) if place else (0, 0, 0, 0),
+        at=place.region if place else WHOLE_FILE,
         path=change.path,
         help=judgement.way_out,
     )
@@ -261,7 +260,7 @@ def _field_steps(layout: Layout, table: LanceTable) -> Iterator[Rewrite | Add]:
             before="" if is_carrier else was,
             after=slot_title(slot),
             ids=layout.ids_below(slot),
-            old_ids=lance_ids(numbers[before]) if before is not None and numbers and not is_carrier else (),
+            old_ids=lance_ids(numbers[before]) if before is not None and not is_carrier else (),
         )
     added = [slot for slot in layout.added if slot not in roots]
     if added:
@@ -312,9 +311,8 @@ def is_going(index: Index, table: LanceTable, target: pb.Schema) -> bool:
     return id in {field.id for field in table.fields} - {field.id for field in target.fields}
 
 
-def path_after(index: Index, sides: Pair) -> str | None:
+def path_after(index: Index, sides: LockedPair) -> str | None:
     """Where the indexed field is once the plan is carried out; None where it goes."""
-    assert sides.new.ids is not None
     return next((slot.title for slot, id in sides.new.ids.items() if id == index.field_id), None)
 
 

@@ -23,7 +23,7 @@ from schemac.engines.lance.tables.plan import Plan
 from schemac.engines.lance.tables.recipe import Recipe
 from schemac.engines.lance.tables.stages import casts_of
 from schemac.engines.lance.tables.steps import Check, Subject
-from schemac.evolution.side import Pair
+from schemac.evolution.side import LockedPair
 from schemac.logical.model import LogicalType
 from schemac.logical.slots import Slot, is_in_structs, preorder
 from schemac.source.catalogue import FAILED_CHECK
@@ -41,7 +41,7 @@ class Question:
         assert check.slot is not None
         self.check = check
         self.slot: Slot = check.slot
-        self.sides: Pair = plan.sides
+        self.sides: LockedPair = plan.sides
         self.is_moved = check.subject is Subject.PLACE or _is_moved(plan.sides, self.slot)
         self._count = 0
         self._casts = casts_of(check.slot, plan.stages)
@@ -136,7 +136,7 @@ class Question:
         return slot
 
 
-def _is_moved(sides: Pair, slot: Slot) -> bool:
+def _is_moved(sides: LockedPair, slot: Slot) -> bool:
     parent = sides.before.get(slot.parent) if slot.parent is not None else None
     return sides.before[slot].parent is not parent
 
@@ -174,13 +174,12 @@ def _inside(values: Any, slot: Slot) -> Any:
     return values.flatten()
 
 
-def _titles(slot: Slot, stages: Sequence[Pair]) -> frozenset[str]:
+def _titles(slot: Slot, stages: Sequence[LockedPair]) -> frozenset[str]:
     """Return what a field is called on its way."""
-    ids = stages[-1].new.ids or {}
-    id = ids.get(slot)
+    id = stages[-1].new.ids.get(slot)
     found = {slot.title}
     for stage in stages if id is not None else ():
-        found |= {s.title for s in preorder(stage.new.dataset.columns) if (stage.new.ids or {}).get(s) == id}
+        found |= {s.title for s in preorder(stage.new.dataset.columns) if stage.new.ids.get(s) == id}
     return frozenset(found)
 
 

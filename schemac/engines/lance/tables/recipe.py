@@ -17,7 +17,7 @@ from schemac.attributes import lance
 from schemac.engines.lance.nodes import lance_ids, nodes_by_slot, nodes_of
 from schemac.engines.lance.tables.convert import Conversion, Told
 from schemac.engines.lance.tables.steps import MARK
-from schemac.evolution.side import Pair, Side
+from schemac.evolution.side import LockedPair, Pair, Side
 from schemac.identity.lock import Numbers
 from schemac.logical.dataset import LogicalDataset
 from schemac.logical.model import LogicalType, Schema
@@ -80,7 +80,7 @@ class Recipe:
     @classmethod
     def of(
         cls,
-        stages: Sequence[Pair],
+        stages: Sequence[LockedPair],
         roots: Sequence[Slot],
         numbers: Mapping[Slot, Numbers],
         rounded: Collection[str] = (),
@@ -167,12 +167,10 @@ class _Pruned(Conversion):
         return metadata
 
 
-def _names_in(stage: Pair, last: Pair, names: Collection[str]) -> set[str]:
+def _names_in(stage: LockedPair, last: LockedPair, names: Collection[str]) -> set[str]:
     """Return what fields of the last stage are called after another one."""
     if stage is last or not names:
         return set(names)
-    assert stage.new.ids is not None
-    assert last.new.ids is not None
     wanted = {last.new.ids[slot] for slot in preorder(last.new.dataset.columns) if slot.title in names}
     return {slot.title for slot, id in stage.new.ids.items() if id in wanted}
 

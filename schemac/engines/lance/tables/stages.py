@@ -14,25 +14,21 @@ from itertools import pairwise
 from schemac.engines.lance.judge import version_before
 from schemac.engines.lance.nodes import lance_ids
 from schemac.engines.lance.tables.undeclared_clocks import ClockHistory, clock_in
-from schemac.evolution.side import Pair, Side, side_of_version
+from schemac.evolution.side import LockedPair, LockedSide, side_of_version
 from schemac.identity.lock import LockedDataset, State
 from schemac.identity.shapes import shape_of
 from schemac.logical.slots import Slot, preorder
 
 
-def pair_by_ids(old: Side, new: Side) -> Pair:
+def pair_by_ids(old: LockedSide, new: LockedSide) -> LockedPair:
     """Two sides of one lock."""
-    assert old.ids is not None
-    assert new.ids is not None
     by_id = {id: slot for slot, id in old.ids.items()}
-    return Pair(old, new, {slot: by_id[id] for slot, id in new.ids.items() if id in by_id})
+    return LockedPair(old, new, {slot: by_id[id] for slot, id in new.ids.items() if id in by_id})
 
 
-def stages(sides: Pair) -> tuple[Pair, ...]:
+def stages(sides: LockedPair) -> tuple[LockedPair, ...]:
     """Return the pairs that lead from the old side to the new one; the last one ends at the new side itself."""
     locked = sides.new.locked
-    if locked is None or sides.new.ids is None:
-        return (sides,)
     ways = _ways(sides, locked)
     stops = sorted({stop for way in ways.values() for stop in _stops(way)} | set(_made(sides)))
     locked = _settled(locked, ways) if stops else locked
@@ -44,21 +40,20 @@ def stages(sides: Pair) -> tuple[Pair, ...]:
     return (*found, pair_by_ids(old, sides.new)) if found else (sides,)
 
 
-def casts_of(slot: Slot, ways: Sequence[Pair]) -> list[tuple[Slot, Slot]]:
+def casts_of(slot: Slot, ways: Sequence[LockedPair]) -> list[tuple[Slot, Slot]]:
     """Return a field of the last new side before and after each change of its type on the way."""
     last = ways[-1]
-    id = last.new.ids.get(slot) if last.new.ids is not None else None
+    id = last.new.ids.get(slot)
     found = []
     for way in ways:
-        ids = way.new.ids or {}
-        after = slot if way is last else next((s for s, other in ids.items() if other == id), None)
+        after = slot if way is last else next((s for s, other in way.new.ids.items() if other == id), None)
         before = way.before.get(after) if after is not None else None
         if after is not None and before is not None and before.type != after.type:
             found.append((before, after))
     return found
 
 
-def _made(sides: Pair) -> Iterator[int]:
+def _made(sides: LockedPair) -> Iterator[int]:
     """Yield the versions in which fields stood that the table does not have, before new structs were made of them."""
     for slot in preorder(sides.new.dataset.columns):
         if slot not in sides.before:
@@ -67,9 +62,8 @@ def _made(sides: Pair) -> Iterator[int]:
                 yield stop
 
 
-def _ways(sides: Pair, locked: LockedDataset) -> Mapping[int, list[State]]:
+def _ways(sides: LockedPair, locked: LockedDataset) -> Mapping[int, list[State]]:
     """Return the states that the values of each field go through by its id, from that of the table on."""
-    assert sides.new.ids is not None
     newest = locked.versions[-1].number
     states: dict[int, list[State]] = {}
     for state in sorted(locked.states, key=lambda state: state.first):
@@ -103,9 +97,9 @@ def _settled(locked: LockedDataset, ways: Mapping[int, list[State]]) -> LockedDa
     return replace(locked, states=tuple(settled.get((s.id, s.first), s) for s in locked.states))
 
 
-def _state_of_table(sides: Pair, before: Slot, states: list[State]) -> State | None:
+def _state_of_table(sides: LockedPair, before: Slot, states: list[State]) -> State | None:
     """Which state of a field the table has: by its numbers, else the last one of this type; of several, one of its clock."""
-    numbers = lance_ids(sides.old.numbers[before]) if sides.old.numbers is not None else ()
+    numbers = lance_ids(sides.old.numbers[before])
     shape = shape_of(before, None, None)
     alike = [state for state in states if _type(state.shape.type) == _type(shape.type)]
     numbered = [state for state in alike if numbers and lance_ids(state.numbers) == numbers]

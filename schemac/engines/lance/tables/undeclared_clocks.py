@@ -51,7 +51,7 @@ class ClockHistory:
     def _slot(self, state: State) -> Slot:
         if state.first not in self._slots:
             side = side_of_version(self._locked, state.first)
-            self._slots[state.first] = {id: slot for slot, id in (side.ids or {}).items()}
+            self._slots[state.first] = {id: slot for slot, id in side.ids.items()}
         return self._slots[state.first][state.id]
 
 

@@ -13,7 +13,7 @@ from schemac.engines.paimon.tables.apply import apply_paimon
 from schemac.engines.paimon.tables.live_table import PaimonTable, open_paimon_table, report_paimon_drift
 from schemac.engines.paimon.tables.plan import PaimonPlan, plan_paimon
 from schemac.engines.paimon.view import errors_of, table_schema
-from schemac.evolution.side import Side
+from schemac.evolution.side import LockedSide, Side
 from schemac.evolution.tables import Done, PlanLine, PlannedChange, Progress, TableChange, Tables
 from schemac.identity.lock import LockedDataset
 from schemac.source.catalogue import REFUSED_CHANGE, TABLE_DRIFT
@@ -28,7 +28,7 @@ class PaimonTables(Tables):
         """Tell whether a path is the folder of a Paimon table."""
         return is_table(Path(path))
 
-    def open(self, path: str, locked: LockedDataset, report: Report) -> Side | None:
+    def open(self, path: str, locked: LockedDataset, report: Report) -> LockedSide | None:
         """Return the locked version that a table is at."""
         table = open_paimon_table(path, locked, report)
         return table.side if table is not None else None
@@ -45,7 +45,7 @@ class PaimonTables(Tables):
         made = plan_paimon(table, change.locked, change.new, report) if table is not None else None
         return _PlannedPaimon(made, change) if made is not None else None
 
-    def verify(self, path: str, locked: LockedDataset, wanted: Side, report: Report) -> None:
+    def verify(self, path: str, locked: LockedDataset, wanted: LockedSide, report: Report) -> None:
         """Report how a table differs from a schema."""
         for error in errors_of(wanted):
             message = f"Paimon cannot represent {wanted.label}: {error.message}"

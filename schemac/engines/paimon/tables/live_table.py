@@ -17,7 +17,7 @@ from schemac.engines.paimon.sources import schema_files
 from schemac.engines.paimon.table_schema import TableSchema
 from schemac.engines.paimon.types import DataField, PaimonType, Row
 from schemac.engines.paimon.view import errors_of, table_schema
-from schemac.evolution.side import Side, side_of_version
+from schemac.evolution.side import LockedSide, Side, side_of_version
 from schemac.identity.lock import LockedDataset
 from schemac.logical.path import FieldPath, dotted
 from schemac.source.catalogue import TABLE_DRIFT, UNUSABLE_TABLE
@@ -33,20 +33,18 @@ class PaimonTable:
     folder: Path | None
     """Where its schema files are; None for a table that a plan only imagines."""
     schema: TableSchema
-    side: Side
+    side: LockedSide
     """The locked version that it is."""
 
     @classmethod
-    def imagined(cls, side: Side) -> "PaimonTable":
+    def imagined(cls, side: LockedSide) -> "PaimonTable":
         """Return a table of a locked version that has rows, for a plan without a table."""
         return cls(side.label, None, table_schema(side), side)
 
     @property
     def version(self) -> int:
         """The number of the locked version that it is."""
-        assert self.side.locked is not None
-        assert self.side.locked.newest is not None
-        return self.side.locked.newest.number
+        return self.side.number
 
     @property
     def is_empty(self) -> bool:

@@ -17,7 +17,8 @@ from schemac.engines.paimon.tables.live_table import PaimonTable
 from schemac.engines.paimon.view import errors_of, table_schema
 from schemac.evolution.changes import Change, Fact
 from schemac.evolution.diff import diff_of
-from schemac.evolution.side import Pair, Side, pair, side_of_version
+from schemac.evolution.side import LockedSide, Pair, pair, side_of_version
+from schemac.evolution.tables import Note
 from schemac.evolution.verdict import Judgement, Outcome
 from schemac.identity.lock import LockedDataset
 from schemac.source.catalogue import REFUSED_CHANGE
@@ -29,28 +30,10 @@ _Judged = list[tuple[Change, Judgement]]
 
 
 @dataclass(frozen=True)
-class Note:
-    """Something to know before a step."""
-
-    field: str
-    judgement: Judgement
-
-    def describe(self) -> str:
-        """Return the reason, and what can be done."""
-        _, reason, way_out = self.judgement
-        return f"{reason}; {way_out}" if way_out else reason
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the note for programs."""
-        outcome, reason, way_out = self.judgement
-        return {"cost": str(outcome), "field": self.field, "reason": reason, "wayOut": way_out}
-
-
-@dataclass(frozen=True)
 class PaimonStep:
     """One schema file."""
 
-    side: Side
+    side: LockedSide
     """The locked version that it is of."""
     changes: tuple[SchemaChange, ...]
     notes: tuple[Note, ...]
@@ -87,11 +70,11 @@ class PaimonPlan:
         return tuple(n for n in notes if n.judgement.outcome is Outcome.DATA and not self.table.is_empty)
 
 
-def plan_paimon(table: PaimonTable, locked: LockedDataset, new: Side, report: Report) -> PaimonPlan | None:
+def plan_paimon(
+    table: PaimonTable, locked: LockedDataset, new: LockedSide, report: Report
+) -> PaimonPlan | None:
     """Return the plan for a table; None after saying why there is none."""
-    assert new.locked is not None
-    assert new.locked.newest is not None
-    target = new.locked.newest.number
+    target = new.number
     if target < table.version:
         report.add(
             REFUSED_CHANGE,

@@ -1,23 +1,33 @@
 """`spark.apache.org`: where Spark has a richer word.
 
-Layer: attributes.
+Layer: engines.
 """
 
 from typing import Annotated
 
 from pydantic import Field
 
-from schemac.attributes.attribute import Attribute
+from schemac.attributes.attribute import Attribute, Facts, Role
 from schemac.attributes.family import Family
 
 DOMAIN = "spark.apache.org"
 TYPE_PATTERN = r"^(varchar\([1-9][0-9]{0,9}\)|char\([1-9][0-9]{0,9}\)|variant)$"
+
+
+def _keeping(type_: str, length: int | None) -> str:
+    """Return the type of a text with a length, and of a VARIANT."""
+    if length is None:
+        return "variant" if type_ == "variant" else ""
+    return f"{type_}({length})" if type_ in ("char", "varchar") else ""
+
 
 TYPE = Attribute[str](
     f"{DOMAIN}/type",
     Annotated[str, Field(pattern=TYPE_PATTERN)],
     "Spark's type where it says more than the kind: varchar(n), char(n), variant",
     fits=frozenset({Family.TEXT}),
+    keeps=_keeping,
+    facts=Facts.all("spark-type-changed"),
 )
 TABLE_PROPERTIES = Attribute[dict[str, str]](
     f"{DOMAIN}/tableProperties",
@@ -25,5 +35,7 @@ TABLE_PROPERTIES = Attribute[dict[str, str]](
     "table properties (TBLPROPERTIES)",
     on_field=False,
     on_schema=True,
+    role=Role.OPTIONS,
+    facts=Facts("table-property-set", "table-property-removed", "table-property-set"),
 )
 ATTRIBUTES = (TYPE, TABLE_PROPERTIES)

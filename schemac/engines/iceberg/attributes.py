@@ -1,6 +1,6 @@
 """`iceberg.apache.org`: format, identifier fields, defaults and richer types of Iceberg tables.
 
-Layer: attributes.
+Layer: engines.
 Source: the Iceberg table specification, formats 2 and 3.
 """
 

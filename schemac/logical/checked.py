@@ -1,0 +1,17 @@
+"""Kinds with rules of their own.
+
+Layer: logical.
+"""
+
+from abc import ABC, abstractmethod
+
+from schemac.logical.findings import Findings
+from schemac.logical.slots import Slot
+
+
+class Checked(ABC):
+    """A kind whose properties can be combined to something that means nothing."""
+
+    @abstractmethod
+    def check(self, slot: Slot, findings: Findings) -> None:
+        """Report what no grammar can."""

@@ -1,0 +1,36 @@
+"""What the sink says of a write.
+
+Layer: pipeline.
+Shape: a JSON file, because Spark commits in another process than the one that asked for it.
+"""
+
+import json
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+
+@dataclass(frozen=True)
+class SinkReport:
+    """The numbers of one write."""
+
+    rows_written: int
+    rows_quarantined: int
+    reasons: tuple[tuple[str, str, int], ...]
+    """How often a field did not fit a rule: path, rule and count."""
+    version: int = 0
+    """That of the table; 0 where nothing was committed."""
+    quarantine_version: int | None = None
+    over_limit: int | float | None = None
+    """The limit of quarantined records, where the write was given up for it."""
+
+    def write(self, path: str) -> None:
+        """Write the file."""
+        Path(path).write_text(json.dumps(asdict(self)))
+
+    @classmethod
+    def read(cls, path: Path) -> "SinkReport":
+        """Return what a file says. Raises OSError."""
+        found = json.loads(path.read_text())
+        return cls(
+            **{**found, "reasons": tuple((path, rule, count) for path, rule, count in found["reasons"])}
+        )

@@ -1,0 +1,168 @@
+"""What is known of one engine lies in its folder; the rest of the compiler finds it through the registry.
+
+Each list names what is left and why. Nothing joins a list without a reason, and a line that is not needed any more has to go.
+"""
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import schemac
+from schemac.attributes.registry import ATTRIBUTES, DOMAINS, domain_of
+from schemac.logical.facts import Fact
+from schemac.registry.engine import load
+from schemac.registry.installed import engines
+
+PACKAGE = Path(schemac.__file__).parent
+ENGINES = {path.parent.name for path in (PACKAGE / "engines").glob("*/__init__.py")}
+OF_THE_CORE = {
+    "arrow": "Arrow is the physical form of every schema, whatever engine it is for",
+    "odf": "manifests are written in the standard of ODF",
+}
+ROOMS = {
+    "engines": "one folder per engine",
+    "pipeline": "runs on Spark and writes Lance; another engine would be another pipeline",
+}
+Listed = dict[str, dict[str, str]]
+"""A reason, and the modules that it holds for with the engines that they may name."""
+
+IMPORTING: Listed = {
+    "convenience methods of the Python API, one per engine": {"api.py": "iceberg lance odf paimon spark"},
+    "the pipeline writes Lance tables": {
+        "cli/command_run.py": "lance",
+        "pipeline/lance_sink.py": "lance",
+        "pipeline/lance_source.py": "lance",
+        "pipeline/lance_table.py": "lance",
+        "pipeline/lance_undo.py": "lance",
+        "pipeline/preflight.py": "lance",
+        "pipeline/recover.py": "lance",
+        "pipeline/rewrite.py": "lance",
+        "pipeline/run.py": "lance",
+    },
+}
+NAMING: Listed = {
+    "convenience methods of the Python API, one per engine": {
+        "__init__.py": "iceberg lance paimon spark",
+        "api.py": "iceberg lance paimon spark",
+    },
+    "`lance.org` is a domain of the core: Arrow fields carry its words as metadata (see schemac/arrow/__init__.py)": {
+        "arrow/lift.py": "lance",
+        "arrow/lift_metadata.py": "lance",
+        "arrow/lift_types.py": "lance",
+        "arrow/lower.py": "lance",
+        "arrow/lower_metadata.py": "lance",
+        "arrow/marks.py": "lance",
+        "attributes/lance.py": "lance",
+        "attributes/registry.py": "lance",
+        "checks/hints.py": "lance",
+        "checks/keys.py": "lance",
+        "evolution/words.py": "lance",
+        "logical/keys.py": "lance",
+        "manifest/foreign.py": "lance",
+    },
+    "facts are a closed set, and their texts are part of the output": {
+        "evolution/changes.py": "lance paimon spark",
+        "logical/facts.py": "paimon spark",
+    },
+    "codes are a closed set: each has a number and a page": {
+        "source/catalogue.py": "iceberg lance paimon spark"
+    },
+    "runs the pipeline, or the part of `apply` that it does on Spark": {
+        "cli/command_apply.py": "paimon spark",
+        "cli/command_run.py": "lance spark",
+    },
+    "texts for people: help, and why a type or a name is refused": {
+        "checks/names.py": "spark",
+        "cli/command_explain.py": "spark",
+        "cli/main.py": "lance paimon spark",
+        "cli/planning.py": "lance",
+        "importers/foreign_json.py": "paimon spark",
+        "kinds/decimal.py": "paimon spark",
+        "kinds/sequences.py": "lance paimon spark",
+    },
+    "types in Spark's notation are read among others": {"syntax/type_text.py": "spark"},
+    "the SQL of Spark is how several engines make and change tables": {"artifacts/sql_text.py": "spark"},
+}
+_WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
+
+
+def of(listed: Listed) -> dict[str, set[str]]:
+    """The engines of each module; no module stands under two reasons."""
+    pairs = [(module, set(names.split())) for modules in listed.values() for module, names in modules.items()]
+    assert len(dict(pairs)) == len(pairs)
+    return dict(pairs)
+
+
+def modules(*, but: set[str]) -> Iterator[tuple[str, ast.Module]]:
+    for path in sorted(PACKAGE.rglob("*.py")):
+        place = path.relative_to(PACKAGE)
+        if place.parts[0] not in but:
+            yield place.as_posix(), ast.parse(path.read_text(encoding="utf-8"))
+
+
+def words(text: str) -> set[str]:
+    """The words of an identifier or a text in lower case: `LanceSchema`, `to_lance` and `lance.org` have `lance`."""
+    return {word.lower() for word in _WORD.findall(text)}
+
+
+def texts(tree: ast.Module) -> Iterator[str]:
+    """Every identifier and every string, but for docstrings."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
+            node.value.value = None
+    for node in ast.walk(tree):
+        for _, value in ast.iter_fields(node):
+            yield from (
+                item for item in (value if isinstance(value, list) else [value]) if isinstance(item, str)
+            )
+
+
+def imported(tree: ast.Module) -> Iterator[str]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+
+
+def test_import_no_engine_by_its_name() -> None:
+    found: dict[str, set[str]] = {}
+    for module, tree in modules(but={"engines"}):
+        for name in imported(tree):
+            if name.startswith("schemac.engines."):
+                found.setdefault(module, set()).add(name.split(".")[2])
+    assert found == of(IMPORTING)
+
+
+def test_name_no_engine_outside_its_folder() -> None:
+    named = ENGINES - set(OF_THE_CORE)
+    found = {
+        module: engines
+        for module, tree in modules(but=set(ROOMS))
+        if (engines := named & {word for text in texts(tree) for word in words(text)})
+    }
+    assert found == of(NAMING)
+
+
+def test_find_a_name_in_every_form() -> None:
+    source = '"""Lance."""\nfrom schemac.engines.lance import x\ndef to_paimon(a): return f"a {a} of Spark" + pylance'
+    found = {word for text in texts(ast.parse(source)) for word in words(text)}
+    assert {"lance", "paimon", "spark"} <= found
+    assert "lance" not in {
+        word for text in texts(ast.parse('"""Lance."""\nbalance = pylance')) for word in words(text)
+    }
+    assert list(imported(ast.parse("from schemac.engines import lance"))) == ["schemac.engines.lance"]
+
+
+def test_find_the_attributes_of_every_engine() -> None:
+    """They stand in the engine's own domain, which is closed, and their changes are facts that there are."""
+    bringing = [engine for engine in engines() if engine.attributes]
+    assert {engine.name for engine in bringing} >= {"paimon", "spark"}
+    for engine in bringing:
+        brought: Any = load(engine.attributes)
+        assert engine.domain in DOMAINS
+        assert {domain_of(attribute.key) for attribute in brought} == {engine.domain}
+        assert all(ATTRIBUTES[attribute.key] is attribute for attribute in brought)
+    assert {fact for attribute in ATTRIBUTES.values() for fact in attribute.facts} <= set(Fact)

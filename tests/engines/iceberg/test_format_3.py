@@ -1,0 +1,85 @@
+"""What only tables of format 3 have; pyiceberg 0.12 reads their metadata and commits nothing to them."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import schemac
+from schemac.cli.main import main
+from schemac.engines.iceberg.judge import judge
+from schemac.evolution.diff import diff_of
+from schemac.evolution.side import Side, pair
+from schemac.evolution.verdict import Outcome
+from tests.engines.iceberg.conftest import CATALOG
+from tests.engines.iceberg.test_reader import METADATA
+from tests.engines.iceberg.test_tables import lock, said
+
+DEFAULT = "iceberg.apache.org/initialDefault"
+FORMAT = "iceberg.apache.org/formatVersion"
+CLOCK = "{kind: Timestamp, unit: Microsecond, timezone: null}"
+NANOS = "{kind: Timestamp, unit: Nanosecond, timezone: null}"
+
+
+def side(field: str, format_version: int) -> Side:
+    text = f"extra: {{{FORMAT}: {format_version}}}\nfields:\n  - {{name: key, type: Int64}}\n  {field}\n"
+    (dataset,) = schemac.compile_text(f"name: t\n{text}")
+    return Side(dataset._logical, "test")
+
+
+def outcomes(old: str, new: str, formats: tuple[int, int]) -> dict[str, Outcome]:
+    sides = pair(side(old, formats[0]), side(new, formats[1]))
+    return {str(change.fact): judge(change, sides).outcome for change in diff_of(sides)}
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "fact", "of_2", "of_3"),
+    [
+        ("- {name: a, type: Date}", f"- {{name: a, type: {CLOCK}}}", "temporal-type-changed", Outcome.REFUSED, Outcome.METADATA),
+        ("- {name: a, type: Date}", f"- {{name: a, type: {NANOS}}}", "temporal-type-changed", Outcome.REFUSED, Outcome.DATA),
+        ("- {name: a, type: Date}", "- {name: a, type: {kind: Timestamp, unit: Microsecond}}", "temporal-type-changed", Outcome.REFUSED, Outcome.REFUSED),
+        (f"- {{name: a, type: {CLOCK}}}", f"- {{name: a, type: {NANOS}}}", "time-unit-refined", Outcome.DATA, Outcome.REFUSED),
+        ("", "- {name: a, type: Int32}", "field-added", Outcome.REFUSED, Outcome.REFUSED),
+        ("", f"- {{name: a, type: Int32, extra: {{{DEFAULT}: 7}}}}", "field-added", Outcome.REFUSED, Outcome.METADATA),
+        ("- {name: a, type: Int32}", f"- {{name: a, type: Int32, extra: {{{DEFAULT}: 7}}}}", "attribute-added", Outcome.REFUSED, Outcome.REFUSED),
+        ("- {name: a, type: Int32}", "- {name: a, type: Int32, extra: {iceberg.apache.org/writeDefault: 7}}", "attribute-added", Outcome.REFUSED, Outcome.NEW_FILES),
+    ],
+)  # fmt: skip
+def test_judge_by_the_format(old: str, new: str, fact: str, of_2: Outcome, of_3: Outcome) -> None:
+    assert outcomes(old, new, (2, 2))[fact] is of_2
+    assert outcomes(old, new, (3, 3))[fact] is of_3
+
+
+def test_judge_what_was_always_null() -> None:
+    old, new = (
+        '- {name: a, type: {kind: Option, inner: {kind: "Null"}}}',
+        "- {name: a, type: {kind: Option, inner: String}}",
+    )
+    assert outcomes(old, new, (3, 3)) == {"type-replaced": Outcome.METADATA}
+
+
+def test_let_a_format_only_rise() -> None:
+    field = "- {name: a, type: Int32}"
+    assert outcomes(field, field, (2, 3)) == {"attribute-changed": Outcome.METADATA}
+    assert outcomes(field, field, (3, 2)) == {"attribute-changed": Outcome.REFUSED}
+
+
+def test_say_that_pyiceberg_cannot_write_it(
+    catalog: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    location = f"file://{tmp_path}/warehouse/n/t"
+    tree = {**METADATA, "format-version": 3, "next-row-id": 0, "location": location}
+    file = tmp_path / "warehouse/n/t/metadata/00001-a.metadata.json"
+    file.parent.mkdir(parents=True)
+    file.write_text(json.dumps(tree))
+    table = catalog.register_table("n.t", f"file://{file}")
+    assert main(["import", str(file), "--name", "trips", "--out", "trips.yaml"]) == 0
+    lock(Path("trips.yaml").read_text() + "  - {name: more, type: {kind: Option, inner: Int32}}\n")
+    name = f"iceberg://{CATALOG}/n.t"
+    assert main(["plan", "trips", "--table", name]) == 0
+    code, out = said(capsys, "apply", "trips", "--table", name)
+    assert code == 1
+    assert "pyiceberg cannot make this commit" in " ".join(out.split())
+    assert catalog.load_table("n.t").metadata == table.metadata

@@ -1,0 +1,269 @@
+"""Engines of other distributions: what they can do, and what is said of one that is broken.
+
+Each runs in a process of its own, for the engines are found once a process. An installed distribution is a folder on the path
+with its `.dist-info` beside the package.
+"""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+AVRO = ROOT / "examples" / "engine-avro"
+MANIFEST = "name: trips\nfields:\n  - {name: fare, type: UInt8}\n"
+START = "from schemac.registry.engine import Engine, Format\n"
+PARTS = "# parts\n"
+"""Divides the module that every command loads from the one that holds the capabilities."""
+
+
+class Site:
+    """A folder of distributions, and commands that run with it."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder / "site"
+        self.work = folder / "work"
+        self.work.mkdir()
+        (self.work / "trips.yaml").write_text(MANIFEST)
+
+    def install(self, package: str, point: str, source: str | None = None) -> None:
+        """Install a distribution with one entry point, and its package where it lies nowhere else."""
+        info = self.folder / f"{package}-0.1.0.dist-info"
+        info.mkdir(parents=True)
+        (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {package}\nVersion: 0.1.0\n")
+        (info / "entry_points.txt").write_text(f"[schemac.engines]\n{point}\n")
+        if source is not None:
+            head, _, parts = source.partition(PARTS)
+            (self.folder / f"{package}.py").write_text(head)
+            (self.folder / "parts.py").write_text(parts)
+
+    def python(self, *arguments: str) -> subprocess.CompletedProcess[str]:
+        """Run Python with these distributions."""
+        path = os.pathsep.join(map(str, (self.folder, AVRO, ROOT)))
+        environment = {**os.environ, "PYTHONPATH": path, "PYTHONDONTWRITEBYTECODE": "1"}
+        command = [sys.executable, *arguments]
+        return subprocess.run(
+            command, cwd=self.work, env=environment, capture_output=True, text=True, check=False
+        )
+
+    def run(self, *arguments: str) -> subprocess.CompletedProcess[str]:
+        """Run schemac with these distributions."""
+        return self.python("-m", "schemac", *arguments)
+
+
+@pytest.fixture
+def site(tmp_path: Path) -> Site:
+    return Site(tmp_path)
+
+
+@pytest.fixture
+def avro(site: Site) -> Site:
+    site.install("schemac_avro", "avro = schemac_avro:ENGINE")
+    return site
+
+
+@pytest.mark.slow
+def test_pass_the_tests_of_the_example(avro: Site) -> None:
+    pytest.importorskip("fastavro")
+    options = ["-q", "-p", "no:cacheprovider", "-c", os.devnull, "--rootdir", str(AVRO)]
+    ran = avro.python("-m", "pytest", *options, str(AVRO / "tests"))
+    assert ran.returncode == 0, ran.stdout
+    assert "skipped" not in ran.stdout
+
+
+@pytest.mark.slow
+def test_offer_an_engine_where_it_can_do_something(avro: Site) -> None:
+    ran = avro.run("build", "--target", "avro", "--losses")
+    assert ran.returncode == 0, ran.stderr
+    assert "note[AVRO511]: fare: UInt8 becomes int" in ran.stdout
+    found = json.loads((avro.work / "build/trips/losses.json").read_text())["losses"]
+    assert [loss["target"] for loss in found] == ["avro"]
+
+    assert avro.run("lock").returncode == 0
+    (avro.work / "trips.yaml").write_text(MANIFEST.replace("UInt8", "String"))
+    ran = avro.run("breaking", "--against", "lock", "--engine", "avro", "--ignore-readers")
+    assert ran.returncode == 1
+    assert "Avro does not read int as string" in ran.stdout
+    assert avro.run("lock").returncode == 0
+    ran = avro.run("plan", "trips", "--engine", "avro")
+    assert ran.returncode == 2
+    assert "argument --engine: Avro has no tables to plan for; choose from lance" in ran.stderr
+    (avro.work / "schemac.toml").write_text('targets = ["arrow", "avro"]\n')
+    ran = avro.run("plan", "trips")
+    assert ran.returncode == 0
+    assert "nothing is planned: none of the targets has tables" in ran.stderr
+
+
+@pytest.mark.slow
+def test_check_and_describe_the_attributes_that_an_engine_brings(avro: Site) -> None:
+    extra = "extra: {avro.apache.org/namespac: a.b, schemac.dev/targets: [avro]}\n"
+    (avro.work / "trips.yaml").write_text(MANIFEST + extra)
+    ran = avro.run("check")
+    assert ran.returncode == 1
+    assert "did you mean `avro.apache.org/namespace`?" in ran.stdout
+    assert avro.python("-m", "schemac.manifest.json_schema", ".").returncode == 0
+    schema = json.loads((avro.work / "manifest.schema.json").read_text())
+    properties = schema["$defs"]["SchemaAttributes"]["properties"]
+    assert "avro.apache.org/namespace" in properties
+    assert "avro" in properties["schemac.dev/targets"]["items"]["enum"]
+
+
+def engine(more: str = "", name: str = "other") -> str:
+    """The module with ENGINE; what is put behind it is the module `parts`."""
+    return f'{START}ENGINE = Engine("{name}", "Other", position=100, {more})\n{PARTS}'
+
+
+TARGET = """
+from schemac.artifacts.emission import Artifact, Target
+from schemac.source.diagnostic import Code, Severity
+LOSS = Code("OTHER511", "other-loss", Severity.NOTE, "a loss")
+C = (LOSS,)
+"""
+BROKEN = {
+    "no module": (
+        "other = nowhere:ENGINE",
+        None,
+        "cannot be loaded: ModuleNotFoundError: No module named 'nowhere'",
+    ),
+    "no name": ("other = broken:NOTHING", START, "has no attribute 'NOTHING'"),
+    "an error": ("other = broken:ENGINE", "raise ValueError('two\\nlines')", "ValueError: two lines"),
+    "no engine": ("other = broken:ENGINE", "ENGINE = 1", "is no schemac.registry.engine.Engine"),
+    "taken name": ("other = broken:ENGINE", engine(name="lance"), "two engines are called lance"),
+    "bad name": ("other = broken:ENGINE", engine(name="../x"), "cannot be called '../x'"),
+    "taken format": (
+        "other = broken:ENGINE",
+        engine('formats=(Format("odf", "parts:X"),)'),
+        "the engines odf and other both have a format odf",
+    ),
+    "no target": (
+        "other = broken:ENGINE",
+        engine('artifacts="parts:START"') + "START = 1\n",
+        "is no Target",
+    ),
+    "missing target": (
+        "other = broken:ENGINE",
+        engine('artifacts="absent:TARGET"'),
+        "No module named 'absent'",
+    ),
+    "other target": (
+        "other = broken:ENGINE",
+        engine('artifacts="parts:T", codes="parts:C"')
+        + TARGET
+        + 'T = Target("lance", LOSS, lambda c, e: [])\n',
+        "the target of the engine other is called lance",
+    ),
+    "target with an unlisted code": (
+        "other = broken:ENGINE",
+        engine('artifacts="parts:T"') + TARGET + 'T = Target("other", LOSS, lambda c, e: [])\n',
+        "reports losses as OTHER511, which is not among its `codes`",
+    ),
+    "failing target": (
+        "other = broken:ENGINE",
+        engine('artifacts="parts:T", codes="parts:C"')
+        + TARGET
+        + 'T = Target("other", LOSS, lambda c, e: [1 / 0])\n',
+        "the engine other failed: ZeroDivisionError: division by zero",
+    ),
+    "escaping": (
+        "other = broken:ENGINE",
+        engine('artifacts="parts:T", codes="parts:C"')
+        + TARGET
+        + 'T = Target("other", LOSS, lambda c, e: [Artifact("other/../../x", b"")])\n',
+        "writes other/../../x, which is not below other/",
+    ),
+    "taken domain": (
+        "other = broken:ENGINE",
+        engine('attributes="parts:A", domain="lance.org"') + "A = ()\n",
+        "need a `domain` of their own, not 'lance.org'",
+    ),
+    "no attributes": (
+        "other = broken:ENGINE",
+        engine('attributes="parts:A", domain="a.b"') + "A = (1,)\n",
+        "has an item that is no Attribute of a.b",
+    ),
+}
+"""An entry point, its module, and what is said."""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", BROKEN)
+def test_say_in_one_line_that_an_engine_is_broken(name: str, site: Site) -> None:
+    point, source, said = BROKEN[name]
+    site.install("broken", point, source)
+    target = ["--target", "other"] if "arget" in name or name == "escaping" else []
+    ran = site.run("build", *target)
+    assert (ran.returncode, ran.stdout) == (2, "")
+    assert said in ran.stderr
+    assert len(ran.stderr.splitlines()) == 1
+    assert not (site.work / "build").exists()
+
+
+CODES = {
+    "no item": ("(1,)", "has an item that is no Code"),
+    "ours": ('(Code("SC999", "other", Severity.NOTE, "x"),)', "write a code like OTHER501"),
+    "taken": ('(Code("OTHER1", "lance-loss", Severity.NOTE, "x"),)', "OTHER1 lance-loss, which is taken"),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", CODES)
+def test_refuse_codes_that_are_none(name: str, site: Site) -> None:
+    value, said = CODES[name]
+    site.install("broken", "other = broken:ENGINE", engine('codes="parts:C"') + TARGET + f"C = {value}\n")
+    ran = site.run("explain")
+    assert (ran.returncode, ran.stdout) == (2, "")
+    assert said in ran.stderr
+    assert len(ran.stderr.splitlines()) == 1
+
+
+@pytest.mark.slow
+def test_say_what_does_not_depend_on_engines_all_the_same(site: Site) -> None:
+    site.install("broken", "other = nowhere:ENGINE")
+    for arguments in (["--version"], ["--help"], ["explain", "SC201"]):
+        assert site.run(*arguments).returncode == 0
+
+
+@pytest.mark.slow
+def test_explain_a_code_without_a_page(site: Site) -> None:
+    site.install("broken", "other = broken:ENGINE", engine('codes="parts:C"') + TARGET + "C = (LOSS,)\n")
+    ran = site.run("explain", "other-loss")
+    assert (ran.returncode, ran.stdout) == (0, "# OTHER511 other-loss\n\nOther: a loss.\n")
+
+
+@pytest.mark.slow
+def test_render_a_code_that_an_engine_does_not_list(site: Site) -> None:
+    emit = """
+OTHER = Code("OTHER512", "odd-thing", Severity.WARNING, "an odd thing")
+def emit(compilation, emission):
+    emission.findings.at_schema(OTHER, "how odd")
+    return []
+T = Target("other", LOSS, emit)
+"""
+    source = engine('artifacts="parts:T", codes="parts:C"') + TARGET + emit
+    site.install("broken", "other = broken:ENGINE", source)
+    ran = site.run("build", "--target", "other", "--format", "sarif")
+    (rule,) = json.loads(ran.stdout)["runs"][0]["tool"]["driver"]["rules"]
+    assert (ran.returncode, rule["id"], rule["shortDescription"]["text"]) == (0, "OTHER512", "odd thing")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("facts", "code", "said"), [("", 2, "failed: ZeroDivisionError"), (", facts=F", 1, "")]
+)
+def test_refuse_a_fact_that_a_judge_does_not_name(facts: str, code: int, said: str, site: Site) -> None:
+    """It is not asked about others, so it cannot fail at them."""
+    judge = f"""
+from schemac.evolution.judge import Judge
+F = frozenset()
+J = Judge(lambda change, sides: 1 / 0{facts})
+"""
+    site.install("broken", "other = broken:ENGINE", engine('judge="parts:J"') + judge)
+    assert site.run("lock").returncode == 0
+    (site.work / "trips.yaml").write_text(MANIFEST.replace("UInt8", "UInt16"))
+    ran = site.run("breaking", "--against", "lock", "--engine", "other", "--ignore-readers")
+    assert ran.returncode == code
+    assert said in ran.stderr
+    assert ("no verdict is known for this change" in ran.stdout) == (code == 1)
