@@ -54,6 +54,9 @@ test-lowest: $(READY)  ## the compiler's tests with the lowest declared versions
 		$(LOWEST)/$$version/bin/python -m pytest -q -n $(JOBS) -m 'not long and not spark' $(LOWEST_TESTS) || exit 1; \
 	done
 
+coverage: $(READY) $(PAIMON_READY)  ## how much of the code the tests without Spark run; the floor is in pyproject.toml
+	$(BIN)/python -m pytest -q -n $(JOBS) -m "not long and not spark" --cov --cov-report=term
+
 docs: $(DOCS_READY)  ## the guide and the reference as a site: site/html/index.html
 	@$(DOCS)/bin/python -m docs.site site/source
 	@$(DOCS)/bin/sphinx-build -q -W --keep-going -b html -c docs -d site/doctrees site/source site/html

@@ -150,6 +150,12 @@ def test_build_without_numpy_unless_it_is_there_already(first: str, tmp_path: Pa
     assert result == f"0 {bool(first)}"
 
 
+def test_begin_the_changelog_with_this_version() -> None:
+    first = re.search(r"^## (\S+)", (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"), re.MULTILINE)
+    assert first is not None
+    assert first[1] == schemac.__version__
+
+
 def test_speak_of_no_machine() -> None:
     tracked = subprocess.run(
         ["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=False

@@ -1,0 +1,86 @@
+"""The tests of verdicts notice mistakes in the rules of verdicts.
+
+Shape: every mutant of a rule is put in the place of the rule; one that no test of verdicts notices survives. Those that survive
+today are mostly no mistakes: conditions that the types ask for, bounds that no two types meet, and what only a lock or a version
+shows, which other tests ask. A change of the rules may have no more survivors than before, else a case is missing in
+`tests/evolution`.
+"""
+
+from importlib import import_module
+
+import pytest
+
+from schemac.evolution.changes import Change, Fact
+from schemac.evolution.readers import for_old_readers
+from schemac.evolution.verdict import Outcome
+from tests.mutation.mutants import mutants, mutants_of
+from tests.mutation.run import RULES, is_killed, reviewed, survivors
+from tests.mutation.swap import swapped
+
+MOST_SURVIVORS = {
+    "schemac.evolution.castability": 8,
+    "schemac.evolution.readers": 2,
+    "schemac.engines.arrow.judge": 4,
+    "schemac.engines.lance.judge": 19,
+    "schemac.engines.paimon.judge": 16,
+    "schemac.engines.iceberg.judge": 8,
+}
+"""Survivors of each rule; without an entry there may be none."""
+
+SOURCE = """
+_TABLE = frozenset({Fact.A, Fact.B})
+
+def judge(change):
+    if change.a and change.b < 1:
+        return SAFE
+    match change.fact:
+        case Fact.A if change.c:
+            return Judgement(Outcome.REFUSED)
+        case Fact.B:
+            return Castability.NEVER
+"""
+
+
+def test_make_each_kind_of_mistake() -> None:
+    assert [(mutant.line, mutant.what) for mutant in mutants(SOURCE)] == [
+        (2, "without Fact.A"),
+        (2, "without Fact.B"),
+        (5, "not: change.a and change.b < 1"),
+        (8, "not: change.c"),
+        (8, "without case Fact.A"),
+        (10, "without case Fact.B"),
+        (5, "without: change.a"),
+        (5, "without: change.b < 1"),
+        (6, "SAFE becomes METADATA"),
+        (5, "change.b < 1: LtE"),
+        (11, "Castability.NEVER becomes EQUAL"),
+        (9, "Outcome.REFUSED becomes SAFE"),
+    ]
+
+
+def test_swap_a_rule_and_put_it_back() -> None:
+    module = import_module("schemac.evolution.readers")
+    dropped = Change(Fact.DATASET_DROPPED, "rides", "")
+    wrong = next(
+        m for m in mutants_of(module) if m.what == "without case Fact.FIELD_DROPPED | Fact.DATASET_DROPPED"
+    )
+    assert for_old_readers(dropped).outcome is Outcome.REFUSED
+    with swapped(module, wrong):
+        assert for_old_readers(dropped).outcome is Outcome.SAFE
+    assert for_old_readers(dropped).outcome is Outcome.REFUSED
+
+
+def test_notice_a_wrong_rule() -> None:
+    name = "schemac.engines.odf.judge"
+    expected = reviewed()
+    assert is_killed(name, next(mutants_of(import_module(name))), expected)
+    assert reviewed() == expected
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", RULES)
+def test_leave_few_mistakes_unnoticed(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    found = list(survivors(name))
+    with capsys.disabled():
+        print(f"\n{name}: {len(found)} survivors", *found, sep="\n  ")
+    assert len(found) <= MOST_SURVIVORS.get(name, 0)
