@@ -103,7 +103,7 @@ def _plan_for(name: str, change: TableChange, made: _Made, report: Report) -> No
     found = tables.plan(change, report)
     if found is None:
         return
-    if tables.alters and change.path and change.is_alone:
+    if engine(name).alters and change.path and change.is_alone:
         made.lines.append(f"{change.locked.name}: {change.path} → {change.new.label}")
     made.lines += [found.title, lines_text(found.lines)]
     made.document |= found.document
@@ -122,7 +122,7 @@ def _of_table(
     path: str = options.table
     owner = owner_of(path)
     able = [e for e in engines() if TABLES.is_of(e)]
-    possible = [e.name for e in able if e is owner or TABLES.of(e).alters == owner.name]
+    possible = [e.name for e in able if e is owner or e.alters == owner.name]
     names = [e.name for e in able if e.name in (options.engine or (owner.name,))]
     for name in names:
         if name not in possible:

@@ -29,9 +29,9 @@ def add_dataset(parser: argparse.ArgumentParser) -> None:
 
 def add_table(parser: argparse.ArgumentParser) -> None:
     """Add the argument for the table that a command is about."""
-    own = [e for e in engines() if TABLES.is_of(e) and not TABLES.of(e).alters]
+    own = [e for e in engines() if TABLES.is_of(e) and not e.alters]
     parser.add_argument(
-        "--table", required=True, metavar="PATH", help=", or ".join(TABLES.of(e).help for e in own)
+        "--table", required=True, metavar="PATH", help=", or ".join(e.table_help for e in own if e.table_help)
     )
 
 
@@ -40,8 +40,16 @@ def owner_of(path: str) -> Engine:
 
     So the first engine says what is wrong with a path, and opens those that are none of a file system.
     """
-    own = [e for e in engines() if TABLES.is_of(e) and not TABLES.of(e).alters]
-    return next((e for e in own if TABLES.of(e).is_table(path)), own[0])
+    own = [e for e in engines() if TABLES.is_of(e) and not e.alters]
+    return next((e for e in own if _is_table_of(e, path)), own[0])
+
+
+def _is_table_of(engine: Engine, path: str) -> bool:
+    try:
+        return TABLES.of(engine).is_table(path)
+    except ModuleNotFoundError:
+        # The engine's own library is an extra; without it none of its tables can be opened anyway.
+        return False
 
 
 def add_rounding(parser: argparse.ArgumentParser) -> None:

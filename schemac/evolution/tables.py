@@ -8,7 +8,7 @@ Errors: SC430 pointless-rounding, and those of the engines.
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from schemac.evolution.side import LockedSide
@@ -110,10 +110,6 @@ class Tables(ABC):
 
     why_no_rounding: str = ""
     """Why values are never rounded here; empty where they may be."""
-    alters: str = ""
-    """The engine whose tables it alters; empty for its own."""
-    help: str = field(default="", kw_only=True)
-    """What a path of its tables is, for `--help`."""
 
     def is_table(self, path: str) -> bool:
         """Tell whether a path is one of its tables."""

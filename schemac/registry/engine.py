@@ -75,6 +75,10 @@ class Engine:
     """A `Judge` (`schemac.evolution.judge`): what a change means for data that is there."""
     tables: str = ""
     """Its `Tables` (`schemac.evolution.tables`): what `plan`, `apply` and `verify` do with tables that are there."""
+    alters: str = ""
+    """The engine whose tables it alters; empty for its own."""
+    table_help: str = ""
+    """What `--table` takes for a table of its own."""
     formats: tuple[Format, ...] = ()
     """What `import` reads."""
     domain: str = ""

@@ -16,7 +16,7 @@ from schemac.source.report import Report
 from tests.identity.commands import TRIPS, environment, schemac
 from tests.identity.trees import fields, locked
 
-LOCKS = sorted((Path(__file__).parent / "locks").glob("*.lock"))
+LOCKS = sorted((Path(__file__).parent / "locks").glob("*.locked"))
 every_lock = pytest.mark.parametrize("path", LOCKS, ids=lambda path: path.stem)
 
 
@@ -136,7 +136,7 @@ def test_go_on_from_a_lock_of_form_1() -> None:
     assert again == after
 
 
-OLD = Path(__file__).parent / "locks" / "trips.lock"
+OLD = Path(__file__).parent / "locks" / "trips.locked"
 
 
 def test_accept_a_lock_of_form_1_until_the_next_one_is_written(tmp_path: Path) -> None:
@@ -171,7 +171,7 @@ def test_follow_a_rename_from_a_lock_of_form_1(tmp_path: Path) -> None:
 
 
 def test_merge_a_lock_of_form_1_into_one_of_today(tmp_path: Path) -> None:
-    base, theirs = (OLD.parent / name for name in ("trips.lock", "trips_with_tip.lock"))
+    base, theirs = (OLD.parent / name for name in ("trips.locked", "trips_with_tip.locked"))
     (dataset,) = read(text_of(base)).datasets
     ours, _ = locked(fields(id="Int64", fare="Float64", way="Int8"), dataset)
     file = tmp_path / "ours"

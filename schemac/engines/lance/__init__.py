@@ -14,6 +14,7 @@ ENGINE = Engine(
     numbering="schemac.engines.lance.numbering:NUMBERING",
     judge="schemac.engines.lance.judge:JUDGE",
     tables="schemac.engines.lance.tables.capability:TABLES",
+    table_help="a Lance table",
     domain="lance.org",
     formats=(
         Format(

@@ -14,6 +14,7 @@ ENGINE = Engine(
     numbering="schemac.engines.paimon.numbering:NUMBERING",
     judge="schemac.engines.paimon.judge:JUDGE",
     tables="schemac.engines.paimon.tables.capability:TABLES",
+    table_help="a Paimon table's folder",
     domain="paimon.apache.org",
     attributes="schemac.engines.paimon.attributes:ATTRIBUTES",
     is_optional=True,

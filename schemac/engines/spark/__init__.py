@@ -13,6 +13,7 @@ ENGINE = Engine(
     artifacts="schemac.engines.spark.artifact:TARGET",
     judge="schemac.engines.spark.judge:JUDGE",
     tables="schemac.engines.spark.tables:TABLES",
+    alters="lance",
     domain="spark.apache.org",
     attributes="schemac.engines.spark.attributes:ATTRIBUTES",
     version=VersionSetting(

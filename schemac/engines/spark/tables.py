@@ -61,4 +61,4 @@ def _lines(plan: SparkPlan) -> Iterator[PlanLine]:
         yield PlanLine("", f"  -- refused: {change}: {said.reason}; {said.way_out}", is_code=True)
 
 
-TABLES = SparkTables("the statements of Spark change no values", alters="lance")
+TABLES = SparkTables("the statements of Spark change no values")

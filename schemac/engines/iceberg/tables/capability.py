@@ -93,5 +93,4 @@ def _lines(plan: IcebergPlan) -> Iterator[PlanLine]:
 
 TABLES = IcebergTables(
     "Iceberg casts values when they are read, and rounds none",
-    help="iceberg://CATALOG/NAMESPACE.TABLE in a catalog of pyiceberg, or an Iceberg table's folder",
 )

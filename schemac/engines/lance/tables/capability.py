@@ -82,4 +82,4 @@ class _PlannedLance(PlannedChange):
         return Done(f"is at version {version}", {"version": version})
 
 
-TABLES = LanceTables(help="a Lance table")
+TABLES = LanceTables()

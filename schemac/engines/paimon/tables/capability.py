@@ -103,6 +103,4 @@ def _lines(plan: PaimonPlan) -> Iterator[PlanLine]:
         yield PlanLine("", f"  {step.file}:\n{step.schema.to_text()}", is_code=True, is_detail=True)
 
 
-TABLES = PaimonTables(
-    "Paimon casts values when they are read, by its own rules", help="a Paimon table's folder"
-)
+TABLES = PaimonTables("Paimon casts values when they are read, by its own rules")
