@@ -153,7 +153,7 @@ def test_accept_a_lock_of_form_1_until_the_next_one_is_written(tmp_path: Path) -
     assert lock.read_text().startswith("# schemac lock 2:")
     assert read(lock.read_text()) == read(text_of(OLD))
     done = schemac(tmp_path, "lock", "trips.yaml")
-    assert "nothing changed" in done.stdout + done.stderr
+    assert "unchanged" in done.stdout + done.stderr
     assert schemac(tmp_path, "build", "--check", "--out", "build", "trips.yaml").returncode == 0
 
 
