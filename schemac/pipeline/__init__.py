@@ -10,8 +10,8 @@ proven to be right, and leave the rest to the next one. Only the last one gives 
                 ▼                                                     │
     ┌───────────────────────────┐  a field whose rules                │
     │ whole-record reader       │  Spark's JSON reader                │
-    │ `whole`: one `from_json`  │  does not have ──────────┐          │
-    │ for all fields            │  (JSON text, a position) │          │
+    │ `whole_record`:           │  does not have ──────────┐          │
+    │ `from_json` for all fields│  (JSON text, a position) │          │
     └───────────┬───────────────┘                          │          │
        proven?  ├── yes: the value of every field read     │          │
                 │   no: this record, each of its fields    │          │
@@ -29,7 +29,7 @@ proven to be right, and leave the rest to the next one. Only the last one gives 
     └───────────┬───────────────┘                ▼             ▼
        proven: the value                ┌──────────────────────────────────────┐
                                         │ item by item (`nested`, `scalars`,   │
-                                        │ `moments`): the value, or a reason   │
+                                        │ `timestamps`): the value, or a reason│
                                         │ with path and rule for each mistake  │
                                         └──────────────────────────────────────┘
 

@@ -18,14 +18,14 @@ from schemac.pipeline.clocks import with_zones
 from schemac.pipeline.exact_numbers import MAY_BE_LONG, exact_token, has_exact, is_unsure, with_numbers_marked
 from schemac.pipeline.inputs import NUMBER_MARK, Input, Json, Text, Typed
 from schemac.pipeline.job import FieldSource, Job, Keys, Unexpected
-from schemac.pipeline.moments import is_outside
 from schemac.pipeline.native import native_reading
 from schemac.pipeline.nested import NO_REASONS, Path, Rules, reason, required
+from schemac.pipeline.quarantine_buffer import ERRORS, RAW, SOURCE
 from schemac.pipeline.scalars import Scalar, scalar_of
 from schemac.pipeline.source import RECORD, Records
-from schemac.pipeline.spill import ERRORS, RAW, SOURCE
 from schemac.pipeline.sqltext import any_of, first_of, literal, name, parsed, struct, variant_of, when
-from schemac.pipeline.whole import PROVEN, Levels, whole_record_reader
+from schemac.pipeline.timestamps import is_outside
+from schemac.pipeline.whole_record import PROVEN, Levels, whole_record_reader
 
 
 @dataclass

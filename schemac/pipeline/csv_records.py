@@ -19,8 +19,8 @@ from schemac.pipeline.csv_grammar import Dialect, dialect_of
 from schemac.pipeline.decoding import codec_name, has_marks, lines_of
 from schemac.pipeline.errors import PipelineError
 from schemac.pipeline.job import Source
+from schemac.pipeline.quarantine_buffer import RAW, SOURCE
 from schemac.pipeline.source_options import Options
-from schemac.pipeline.spill import RAW, SOURCE
 from schemac.pipeline.sqltext import literal, matches, name, when
 from schemac.pipeline.texts import FAULT, File, Listed, Texts
 from schemac.source.catalogue import CHANGED_INPUT, DUPLICATE_COLUMN, EMPTY_INPUT, UNREADABLE_HEADER

@@ -30,10 +30,10 @@ from schemac.pipeline.job import Mode
 from schemac.pipeline.lance_table import Place
 from schemac.pipeline.preflight import check_same_schema
 from schemac.pipeline.progress import Notes
+from schemac.pipeline.quarantine_buffer import ERRORS, QUARANTINE_SCHEMA, QuarantineBuffer
 from schemac.pipeline.recover import recover
 from schemac.pipeline.run_identity import RunIdentity
 from schemac.pipeline.sink_report import SinkReport
-from schemac.pipeline.spill import ERRORS, QUARANTINE_SCHEMA, QuarantineBuffer
 from schemac.source.catalogue import EMPTIED_TABLE, SINK_OPTION, TABLE_EXISTS, TOO_MANY_QUARANTINED
 
 

@@ -16,10 +16,10 @@ from schemac.pipeline.errors import PipelineError
 from schemac.pipeline.exact_numbers import has_exact, is_unsure, with_numbers_marked
 from schemac.pipeline.inputs import Counted, Input, Json, Text, Typed, typed_input
 from schemac.pipeline.job import Coerce, EpochUnit, FieldSource, Unexpected
-from schemac.pipeline.moments import is_outside, text_of_count
 from schemac.pipeline.scalars import Scalar, extension_name, scalar_of, storage_type
 from schemac.pipeline.shapes import is_list, is_scalar, spark_type
 from schemac.pipeline.sqltext import concat, first_of, fresh, let, literal, struct, variant_of, when
+from schemac.pipeline.timestamps import is_outside, text_of_count
 from schemac.source.catalogue import SOURCE_TYPE_MISMATCH
 
 REASON_TYPE = "struct<path:string,rule:string,value:string>"

@@ -15,9 +15,9 @@ from schemac.pipeline import lance_table
 from schemac.pipeline.errors import PipelineError
 from schemac.pipeline.job import Job, Mode
 from schemac.pipeline.mapping import mapping_mistakes
+from schemac.pipeline.quarantine_buffer import QUARANTINE_SCHEMA
 from schemac.pipeline.recover import holds_only_leftovers
 from schemac.pipeline.source import check_source
-from schemac.pipeline.spill import QUARANTINE_SCHEMA
 from schemac.source.catalogue import (
     NOT_A_QUARANTINE,
     NOT_A_TABLE,

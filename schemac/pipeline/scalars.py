@@ -16,8 +16,8 @@ import pyarrow as pa
 from schemac.pipeline.clocks import zone_of
 from schemac.pipeline.errors import PipelineError
 from schemac.pipeline.job import EpochUnit
-from schemac.pipeline.moments import date_or_timestamp, duration, time_of_day
 from schemac.pipeline.sqltext import first_of, is_alone, let, literal, matches, parsed, when
+from schemac.pipeline.timestamps import date_or_timestamp, duration, time_of_day
 from schemac.source.catalogue import UNSUPPORTED_TYPE
 
 

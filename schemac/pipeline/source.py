@@ -35,8 +35,8 @@ from schemac.pipeline.job import FieldSource, Job
 from schemac.pipeline.json_records import read_geojson, read_json
 from schemac.pipeline.parquet_types import read_parquet
 from schemac.pipeline.paths import check_path
+from schemac.pipeline.quarantine_buffer import RAW, SOURCE
 from schemac.pipeline.source_options import option_mistakes
-from schemac.pipeline.spill import RAW, SOURCE
 from schemac.pipeline.sqltext import first_of, is_alone, literal, name, parsed
 from schemac.pipeline.texts import FAULT, Texts
 from schemac.source.catalogue import (

@@ -19,9 +19,9 @@ from pyspark.sql.types import StringType, StructField, StructType
 from schemac.pipeline.decoding import byte_text, has_marks
 from schemac.pipeline.job import Source
 from schemac.pipeline.paths import base_path, spark_path
+from schemac.pipeline.quarantine_buffer import RAW, SOURCE
 from schemac.pipeline.registration import register
 from schemac.pipeline.source_options import FILES, Options
-from schemac.pipeline.spill import RAW, SOURCE
 from schemac.pipeline.sqltext import literal, name, when
 
 FAULT = "_fault"

@@ -20,9 +20,9 @@ from schemac.logical.dataset import LogicalDataset
 from schemac.logical.path import dotted
 from schemac.logical.slots import Slot, TreePath, preorder
 from schemac.manifest.write import scalar
-from schemac.project.blocks import Block, NoBlockError, block_of, moved
 from schemac.project.configuration import Project
 from schemac.project.locking import LockFile, identified, open_lock, report_unlocked, save_lock
+from schemac.project.manifest_edit import Block, NoBlockError, block_of, moved
 from schemac.project.manifests import CompiledFile
 from schemac.project.stages import check_source
 from schemac.project.writing import replace_file

@@ -25,9 +25,9 @@ from schemac.engines.lance.tables.differences import lance_fields_of
 from schemac.pipeline import lance_table
 from schemac.pipeline.lance_sink import LanceWriter, SinkOptions, encode_message, encode_schema
 from schemac.pipeline.processes import this_process
+from schemac.pipeline.quarantine_buffer import REASON
 from schemac.pipeline.recover import recover
 from schemac.pipeline.run_identity import RunIdentity
-from schemac.pipeline.spill import REASON
 
 SCHEMA = pa.schema([pa.field("id", pa.int64(), False), pa.field("s", pa.string())])
 STEPS: tuple[tuple[Any, str], ...] = (

@@ -13,7 +13,7 @@ import pytest
 from schemac.pipeline import lance_table
 from schemac.pipeline.errors import PipelineError
 from schemac.pipeline.lance_sink import LanceWriter, SinkOptions, Written, encode_schema
-from schemac.pipeline.spill import REASON
+from schemac.pipeline.quarantine_buffer import REASON
 from schemac.source.catalogue import CONCURRENT_RUN
 
 SCHEMA = pa.schema([pa.field("id", pa.int64(), False)])

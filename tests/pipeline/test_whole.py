@@ -12,7 +12,7 @@ from schemac.pipeline import conform as conform_module
 from schemac.pipeline.job import Job
 from schemac.pipeline.run import run
 from schemac.pipeline.source import open_records
-from schemac.pipeline.whole import PROVEN, whole_record_reader
+from schemac.pipeline.whole_record import PROVEN, whole_record_reader
 from tests.pipeline.conftest import reasons_of, rows_of
 
 pytestmark = pytest.mark.spark

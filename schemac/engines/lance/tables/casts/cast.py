@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from schemac.engines.lance.tables.casts.moments import cast_moments
 from schemac.engines.lance.tables.casts.numbers import cast_numbers
 from schemac.engines.lance.tables.casts.texts import cast_bytes, read_text, write_out
+from schemac.engines.lance.tables.casts.timestamps import cast_moments
 from schemac.engines.lance.tables.casts.wanted import Cast, Wanted, fitting, one_by_one
 
 _MOMENTS = frozenset({"Date", "Time", "Timestamp", "Duration"})

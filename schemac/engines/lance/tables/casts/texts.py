@@ -15,8 +15,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from schemac.engines.lance.tables.casts.clocks import FIRST_SECOND, LAST_SECOND, offsets_at, offsets_of
-from schemac.engines.lance.tables.casts.moments import DAY, moved
 from schemac.engines.lance.tables.casts.numbers import to_decimal, to_float
+from schemac.engines.lance.tables.casts.timestamps import DAY, moved
 from schemac.engines.lance.tables.casts.wanted import Cast, Wanted, array_of, fitting, numbers_of, one_by_one
 from schemac.kinds.units import PER_SECOND
 
