@@ -191,8 +191,8 @@ def _read(path: Path, format: str | None, report: Report) -> Imported | None:
         is_told_by_name = format is None
         format = format or detect(path)
         if format is None:
-            message = f"the format of {shown} cannot be told from its name"
-            help = f"name it with --from {', --from '.join(formats())}"
+            message = f"the name of {shown} does not tell its format"
+            help = f"give it with --from {', --from '.join(formats())}"
             report.add(UNREADABLE_SOURCE, message, file=shown, help=help)
             return None
         if is_told_by_name and formats()[format].is_json:
