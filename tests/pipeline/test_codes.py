@@ -248,7 +248,7 @@ def test_refuse_a_pipe_in_place_of_a_version(folder: Path) -> None:
     done = subprocess.run(words, capture_output=True, text=True, timeout=120, check=False)
     assert done.returncode == 1
     assert f"[{UNREADABLE_TABLE.id}]" in done.stdout
-    assert "_versions/1.manifest is no file" in done.stdout
+    assert "_versions/1.manifest is not a file" in done.stdout
 
 
 @pytest.mark.spark
