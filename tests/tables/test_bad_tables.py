@@ -27,7 +27,7 @@ def test_refuse_a_pipe_in_place_of_a_version(command: str, tmp_path: Path) -> No
     words = [sys.executable, "-m", "schemac", command, "t.yaml", "--table", "t.lance"]
     done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, timeout=120, check=False)
     assert done.returncode == 1
-    assert f"_versions/{version.name} is no file" in done.stdout
+    assert f"_versions/{version.name} is not a file" in done.stdout
 
 
 @pytest.mark.parametrize("command", ["plan", "apply"])
