@@ -49,7 +49,7 @@ def edited(text: str, diff: str) -> str:
 def test_walk_through_a_change(walk: Path) -> None:
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     section = readme.partition("## Changing a schema\n")[2].partition("\n## ")[0]
-    (_, first), (_, diff), (_, second), _merging = BLOCK.findall(section)
+    (_, first), (_, diff), (_, second), *_ = BLOCK.findall(section)
     assert "trips.lance: 1,000,000 rows" in run(first, walk)
     manifest = walk / "trips.yaml"
     manifest.write_text(edited(manifest.read_text(), diff))

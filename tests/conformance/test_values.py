@@ -32,7 +32,7 @@ from tests.conformance.manifest_types import of, option
 from tests.tables.test_oracle import QUIET, locked, opened
 
 TYPES = all_types()
-FEW = ("Int64", "Float64", "Decimal 20 2", "Timestamp Millisecond Europe/Berlin", "String")
+FEW = ("Int64", "Float64", "Decimal(20, 2)", "Timestamp(Millisecond, Europe/Berlin)", "String")
 """One of each family for the run in short; from these to all."""
 
 

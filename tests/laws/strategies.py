@@ -211,7 +211,7 @@ def _leaves(draw: st.DrawFn) -> _Typed:
     kind = draw(st.sampled_from((*_LEAVES, "Null")))
     if kind == "Null":
         return _Typed({"kind": "Null"}, draw(_notes)).optional()
-    properties = draw(_leaf_properties.get(kind) or _variants(kind))
+    properties = draw(_leaf_properties[kind] if kind in _leaf_properties else _variants(kind))
     extra = {**draw(_hints(kind, properties)), **draw(_notes)}
     typed = _Typed({"kind": kind, **properties}, extra)
     return typed.optional() if draw(st.booleans()) else typed

@@ -58,6 +58,8 @@ def test_give_the_schemas_of_a_build(
         text = copy.read_bytes().decode()
         in_text = schemac.compile_text(text, name=copy.name, project=folder)
         for dataset in (*schemac.compile_file(copy), *in_text):
+            if "arrow" not in dataset.schema.extra.get("schemac.dev/targets", ["arrow"]):
+                continue
             built = (folder / "build" / dataset.name / "arrow/schema.arrow").read_bytes()
             assert dataset.to_arrow().serialize().to_pybytes() == built
             compared += 1

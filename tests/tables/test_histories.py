@@ -155,4 +155,4 @@ def test_say_which_field_gets_its_name_late(tmp_path: Path) -> None:
     write(path, side_of_version(lock, 1), [{"key": 1, "x": 1}])
     made = plan(opened(path, lock), side_of_version(lock, 3), Report())
     assert made is not None
-    assert "gives x its name" in made.steps[-1].describe()
+    assert "gives x its final name" in made.steps[-1].describe()

@@ -111,7 +111,7 @@ def test_say_where_a_field_moved(stride: int, tmp_path: Path) -> None:
         lock = locked([{"fields": tree()}, {"fields": fields}])
         is_renamed = old.rpartition(".")[0] == new.rpartition(".")[0]
         moved = f"a field moved from `{old}` in the table to `{new}` in the schema"
-        wanted = f"`{new}` is called `{old}` in the table" if is_renamed else moved
+        wanted = f"`{new}` has the name `{old}` in the table" if is_renamed else moved
         # Lists that are to be written anew get other ids.
         told = [line for line in drift(path, lock, 2) if " has the id " not in line]
         assert told == [wanted], (old, new)
@@ -154,4 +154,4 @@ def test_know_a_field_by_its_id_where_another_has_its_name(name: str, tmp_path: 
         ]
     )
     lance.write_dataset(side_of_version(lock, 1).lowered.to_arrow().empty_table(), path)
-    assert drift(path, lock, 2) == [f"`{name}` is missing", "`b` is called `a` in the table"]
+    assert drift(path, lock, 2) == [f"`{name}` is missing", "`b` has the name `a` in the table"]
