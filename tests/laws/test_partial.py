@@ -8,6 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from schemac.engines.iceberg.view import errors_of as iceberg_errors_of
 from schemac.engines.paimon.view import errors_of
 from schemac.evolution.changes import Change
 from schemac.evolution.diff import diff_of
@@ -55,9 +56,13 @@ def _tell_the_same(trees: tuple[Tree, Tree]) -> bool:
     )
     whole = sides_of(before, today)
     assert whole is not None
-    # Of a schema that Paimon could not hold it says so, whichever column is to blame.
-    is_held = not (errors_of(whole.old) or errors_of(whole.new))
-    engines = [engine for engine in judged_engines() if is_held or engine != "paimon"]
+    # Of a schema that Paimon or Iceberg could not hold they say so, whichever column is to blame.
+    unable = {
+        engine
+        for engine, errors in (("paimon", errors_of), ("iceberg", iceberg_errors_of))
+        if errors(whole.old) or errors(whole.new)
+    }
+    engines = [engine for engine in judged_engines() if engine not in unable]
     found = in_parts(before, today, engines)
     assert found is None or found == told(whole, engines)
     return found is not None
