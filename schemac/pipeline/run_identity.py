@@ -39,7 +39,7 @@ class RunIdentity:
     @classmethod
     def new(cls, job: Job) -> "RunIdentity":
         """Identify a run of this job that starts now, in this process."""
-        source = {"format": job.source.format, "path": [_without_secrets(path) for path in job.source.path]}
+        source = {"format": job.source.format, "path": [without_secrets(path) for path in job.source.path]}
         return cls(
             uuid.uuid4().hex,
             datetime.now(UTC),
@@ -97,7 +97,7 @@ class RunIdentity:
         }
 
 
-def _without_secrets(path: str) -> str:
+def without_secrets(path: str) -> str:
     """Strip the user and the password off the address of a path."""
     if "://" not in path:
         return path

@@ -209,7 +209,9 @@ UNKNOWN_BYTE_ORDER = Code(
 UNREADABLE_INPUT = Code("SC636", "unreadable-input", _ERROR, "a source that cannot be read in its format")
 EMPTY_INPUT = Code("SC637", "empty-input", _ERROR, "a CSV source without a header and without rows")
 UNREADABLE_HEADER = Code("SC638", "unreadable-header", _ERROR, "a CSV header that cannot be read")
-DUPLICATE_COLUMN = Code("SC639", "duplicate-column", _ERROR, "two columns of one name in a CSV header")
+DUPLICATE_COLUMN = Code(
+    "SC639", "duplicate-column", _ERROR, "two columns of one name in a CSV header or a frame"
+)
 AMBIGUOUS_COLUMN = Code(
     "SC640", "ambiguous-column", _ERROR, "a column that is in the files and in the names of their folders"
 )
@@ -257,6 +259,10 @@ SESSION_STOPPED = Code("SC678", "session-stopped", _ERROR, "a Spark session that
 JAVA_GONE = Code("SC679", "java-gone", _ERROR, "a Java process of Spark that is gone")
 RUN_CANCELLED = Code("SC680", "run-cancelled", _ERROR, "a run that was cancelled in Spark")
 UNKNOWN_JAVA_ZONE = Code("SC682", "unknown-zone", _ERROR, "a time zone that the Java of Spark does not know")
+SESSION_SETTING = Code(
+    "SC691", "session-setting", _ERROR, "a setting of the Spark session that would change values"
+)
+STREAMING_FRAME = Code("SC692", "streaming-frame", _ERROR, "a stream where a frame with an end is needed")
 MISSING_PACKAGE = Code(
     "SC681", "missing-package", _ERROR, "a Python package of the pipeline that is not installed"
 )

@@ -31,15 +31,15 @@ Listed = dict[str, dict[str, str]]
 IMPORTING: Listed = {
     "convenience methods of the Python API, one per engine": {"api.py": "iceberg lance odf paimon spark"},
     "the pipeline writes Lance tables": {
-        "cli/command_run.py": "lance",
         "pipeline/lance_sink.py": "lance",
         "pipeline/lance_source.py": "lance",
         "pipeline/lance_table.py": "lance",
         "pipeline/lance_undo.py": "lance",
+        "pipeline/library.py": "lance",
         "pipeline/preflight.py": "lance",
         "pipeline/recover.py": "lance",
         "pipeline/rewrite.py": "lance",
-        "pipeline/run.py": "lance",
+        "pipeline/runner.py": "lance",
     },
 }
 NAMING: Listed = {

@@ -13,7 +13,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from schemac.pipeline.job import Job
-from schemac.pipeline.run import RunReport, run
+from schemac.pipeline.runner import RunReport, run
 from tests.pipeline.test_spellings import instant
 
 pytestmark = pytest.mark.spark

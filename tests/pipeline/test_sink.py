@@ -18,7 +18,7 @@ from pyspark.sql import SparkSession
 from schemac.pipeline.errors import PipelineError
 from schemac.pipeline.job import Job
 from schemac.pipeline.lance_sink import encode_schema
-from schemac.pipeline.run import run
+from schemac.pipeline.runner import run
 from schemac.source.catalogue import TABLE_EXISTS
 from tests.pipeline.conftest import rows_of
 

@@ -286,6 +286,12 @@ class _Compiler:
         return Json(self.steps.keep(first, when(is_long, marked, source.variant)), is_marked=True)
 
 
+def key_checked(frame: DataFrame, schema: pa.Schema, job: Job) -> DataFrame:
+    """Check the primary key over all records, where the job asks for it."""
+    keys = primary_key(schema)
+    return key_check(frame, keys) if job.keys is Keys.CHECK and keys else frame
+
+
 def key_check(frame: DataFrame, keys: list[str]) -> DataFrame:
     """Add a reason to every record whose key another good record has as well."""
     from pyspark.sql import Window, functions

@@ -8,6 +8,7 @@ Errors: PipelineError for what the author can mend; anything else is Spark's, La
 
 import json
 import time
+from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -17,14 +18,14 @@ from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, Observation, SparkSession, functions
 
 from schemac.engines.lance.tables.differences import lance_fields_of, table_differences
-from schemac.pipeline.conform import conform, key_check, primary_key
 from schemac.pipeline.errors import PipelineError
 from schemac.pipeline.failures import sparks_errors_told
-from schemac.pipeline.job import Job, Keys, Mode
+from schemac.pipeline.job import Job, Mode
 from schemac.pipeline.lance_sink import LanceSink, SinkOptions, encode_message, encode_options, encode_schema
 from schemac.pipeline.lance_table import is_local, local_path
 from schemac.pipeline.preflight import check
 from schemac.pipeline.progress import Progress, Step, Watch, watched
+from schemac.pipeline.projection import conform, key_checked
 from schemac.pipeline.recover import recover
 from schemac.pipeline.registration import register
 from schemac.pipeline.run_identity import RunIdentity
@@ -36,6 +37,8 @@ from schemac.pipeline.workspace import temporary_folder
 from schemac.source.catalogue import TOO_MANY_QUARANTINED
 
 SHOWN_REASONS = 20
+Opened = Callable[[], Any]
+"""Gives `Records`, or a DataFrame that is conformed already."""
 
 
 @dataclass(frozen=True)
@@ -84,6 +87,26 @@ class RunReport:
             "differences": list(self.differences),
         }
 
+    def to_html(self, *, title: str = "schemac run", storage_options: dict[str, str] | None = None) -> str:
+        """Write a page that needs no other file: counts, the first offenders of each rule, and the runs of the table."""
+        from schemac.pipeline.history import runs_of  # for those who ask for a page
+        from schemac.pipeline.offenders import first_offenders
+        from schemac.pipeline.report_html import run_page
+
+        offenders = first_offenders(self, storage_options=storage_options)
+        runs = runs_of(self.table_path, storage_options=storage_options)
+        return run_page(title, self, offenders=offenders, runs=runs)
+
+    def __str__(self) -> str:
+        from schemac.pipeline.report_text import run_text
+
+        return run_text(self)
+
+    def _repr_html_(self) -> str:
+        from schemac.pipeline.report_html import run_fragment  # for notebooks only
+
+        return run_fragment(self)
+
 
 def run(
     job: Job,
@@ -94,8 +117,9 @@ def run(
     storage_version: str | None = None,
     progress: Progress | None = None,
     spark: SparkSession | None = None,
+    opened: Opened | None = None,
 ) -> RunReport:
-    """Run the job; paths are taken as they stand."""
+    """Run the job; paths are taken as they stand. `opened` gives what is read in place of the job's source."""
     started = time.monotonic()
     identity = RunIdentity.new(job)
     places = [path for path in (job.target.path, job.quarantine_path) if is_local(path)]
@@ -113,7 +137,7 @@ def run(
         watched(spark, identity.id, watch),
     ):
         register(spark, LanceSink)
-        frame, counted = _conformed(spark, job, arrow_schema)
+        frame, counted = _conformed(spark, job, arrow_schema, opened)
         message = encode_message(lance_fields, lance_metadata or {}) if lance_fields is not None else None
         numbers = _write(frame, job, arrow_schema, storage_version, identity, message)
     watch.at(Step.VERIFYING)
@@ -152,18 +176,16 @@ def _session(spark: SparkSession | None, job: Job) -> SparkSession:
     return spark
 
 
-def _conformed(spark: SparkSession, job: Job, schema: pa.Schema) -> tuple[DataFrame, Observation]:
+def _conformed(
+    spark: SparkSession, job: Job, schema: pa.Schema, opened: Opened | None
+) -> tuple[DataFrame, Observation]:
     """Conform the records, and count those that were read, on their own."""
-    counted = Observation("records read")
-    records = open_records(spark, job)
-    records = replace(
-        records, frame=records.frame.observe(counted, functions.count(functions.lit(1)).alias("rows"))
-    )
-    frame = conform(records, schema, job)
-    keys = primary_key(schema)
-    if job.keys is Keys.CHECK and keys:
-        frame = key_check(frame, keys)
-    return frame, counted
+    counted, rows = Observation("records read"), functions.count(functions.lit(1)).alias("rows")
+    records = open_records(spark, job) if opened is None else opened()
+    if isinstance(records, DataFrame):
+        return records.observe(counted, rows), counted
+    records = replace(records, frame=records.frame.observe(counted, rows))
+    return key_checked(conform(records, schema, job), schema, job), counted
 
 
 def _top_reasons(numbers: SinkReport) -> tuple[ReasonCount, ...]:
