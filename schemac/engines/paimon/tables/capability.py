@@ -6,7 +6,6 @@ Layer: engines.
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from schemac.engines.paimon.sources import is_table
 from schemac.engines.paimon.tables.apply import apply_paimon
@@ -14,7 +13,7 @@ from schemac.engines.paimon.tables.live_table import PaimonTable, open_paimon_ta
 from schemac.engines.paimon.tables.plan import PaimonPlan, plan_paimon
 from schemac.engines.paimon.view import errors_of, table_schema
 from schemac.evolution.side import LockedSide, Side
-from schemac.evolution.tables import Done, PlanLine, PlannedChange, Progress, TableChange, Tables
+from schemac.evolution.tables import Done, PlanLine, PlannedChange, Progress, Spread, TableChange, Tables
 from schemac.identity.lock import LockedDataset
 from schemac.source.catalogue import REFUSED_CHANGE, TABLE_DRIFT
 from schemac.source.report import Report
@@ -77,7 +76,7 @@ class _PlannedPaimon(PlannedChange):
         self.document = {"paimon": {"steps": [step.to_json() for step in made.steps]}}
         self.is_done = not made.steps
 
-    def apply(self, report: Report, progress: Progress, rewrite: Any = None) -> Done | None:
+    def apply(self, report: Report, progress: Progress, spread: Spread | None = None) -> Done | None:
         """Write the schema files."""
         change = self._change
         is_done = apply_paimon(
