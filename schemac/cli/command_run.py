@@ -104,7 +104,7 @@ def _run(options: argparse.Namespace, call: _Call, progress: "Callable[[State], 
         from schemac.pipeline.load import load_job
         from schemac.pipeline.preflight import check
     except ModuleNotFoundError as error:
-        help = "install it with: pip install 'schemac[lance,spark]'"
+        help = "install it with: pip install 'schemac[all]'"
         report.add(MISSING_PACKAGE, f"the pipeline needs {error.name}, which is not installed", help=help)
         return
     loaded = call.loaded = load_job(Path(options.pipeline), report)
@@ -118,7 +118,7 @@ def _run(options: argparse.Namespace, call: _Call, progress: "Callable[[State], 
             return
         call.result = _write(loaded, progress, report)
     except PipelineError as error:
-        report.add(error.code, error.message, file=options.pipeline, help=error.help or "")
+        loaded.report(error, report)
 
 
 def _write(loaded: "LoadedJob", progress: "Callable[[State], None]", report: Report) -> "RunReport":
@@ -131,7 +131,7 @@ def _write(loaded: "LoadedJob", progress: "Callable[[State], None]", report: Rep
             PIPELINE_DRIFT,
             difference,
             file=shown(result.table_path),
-            help="compare it with the Lance artifact of `schemac build`",
+            help="compare it with the artifacts of `schemac build`",
         )
     return result
 

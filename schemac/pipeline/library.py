@@ -14,7 +14,6 @@ from pyspark.sql import DataFrame, SparkSession
 
 from schemac.api import Dataset, compile_file
 from schemac.arrow.lower import storage_version
-from schemac.engines.lance._generated.lance.file_pb2 import Schema as LanceSchema
 from schemac.pipeline.conformed import Conformed, Rules, job_of_frame, open_frame
 from schemac.pipeline.errors import PipelineError
 from schemac.pipeline.job import Job
@@ -23,6 +22,7 @@ from schemac.pipeline.progress import Progress
 from schemac.pipeline.quarantine_buffer import ERRORS
 from schemac.pipeline.runner import Opened, RunReport
 from schemac.pipeline.runner import run as run_job
+from schemac.runs.tables import SINK, sink_engine
 from schemac.source.catalogue import PIPELINE_FILE, STREAMING_FRAME
 from schemac.source.diagnostic import SchemaError
 from schemac.source.report import Report
@@ -57,18 +57,7 @@ def run_loaded(
     loaded: LoadedJob, *, spark: SparkSession | None = None, progress: Progress | None = None
 ) -> RunReport:
     """Run the job of a pipeline file."""
-    from schemac.engines.lance.artifact import to_message  # for start-up time
-
-    message = to_message(loaded.lowered, loaded.numbers)
-    return run_job(
-        loaded.job,
-        loaded.arrow_schema,
-        _fields(message),
-        lance_metadata=dict(message.metadata),
-        storage_version=loaded.storage_version,
-        progress=progress,
-        spark=spark,
-    )
+    return run_job(loaded.job, loaded.arrow_schema, loaded.form, progress=progress, spark=spark)
 
 
 def write(
@@ -84,11 +73,11 @@ def write(
     progress: Progress | None = None,
     **rules: Unpack[Rules],
 ) -> RunReport:
-    """Write a frame to the dataset's Lance table: rows that fit with one commit, the others to the quarantine.
+    """Write a frame to the dataset's table: rows that fit with one commit, the others to the quarantine.
 
     A frame is conformed first, by `rules` (see `conform`); what `conform` gave is written as it is. `quarantine` lies
     beside the table unless it is given. `max_quarantined` is the largest share of rows (0.05) or count of rows (5) that
-    may not fit; with more of them nothing is written. `storage_options` are Lance's, for object stores.
+    may not fit; with more of them nothing is written. `storage_options` are those of the engine, for object stores.
 
     Raises PipelineError; nothing is written then.
     """
@@ -117,21 +106,11 @@ def _run(
     progress: Progress | None,
     opened: Opened | None = None,
 ) -> RunReport:
-    message = dataset.to_lance()
-    return run_job(
-        job,
-        dataset.to_arrow(),
-        _fields(message),
-        lance_metadata=dict(message.metadata),
-        storage_version=storage_version(dataset.schema.extra),
-        progress=progress,
-        spark=spark,
-        opened=opened,
-    )
-
-
-def _fields(message: LanceSchema) -> list[bytes]:
-    return [field.SerializeToString(deterministic=True) for field in message.fields]
+    engine = sink_engine(job.target.format)
+    dataset.losses(engine.name)  # raises SchemaError where the engine cannot hold the schema
+    found = dataset._compilation
+    form = SINK.of(engine).form(found.lowered, found.numbers, storage_version(dataset.schema.extra))
+    return run_job(job, dataset.to_arrow(), form, progress=progress, spark=spark, opened=opened)
 
 
 def _dataset_of(job: Job) -> Dataset:

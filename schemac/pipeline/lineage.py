@@ -18,7 +18,7 @@ from urllib.parse import urlsplit
 
 from schemac.physical.arrow import ArrowSchema
 from schemac.pipeline.outcome import Outcome
-from schemac.pipeline.run_identity import without_secrets
+from schemac.runs.identity import without_secrets
 from schemac.version import __version__
 
 PRODUCER = f"https://pypi.org/project/schemac/{__version__}"

@@ -17,9 +17,11 @@ from typing import Any
 from urllib.parse import unquote, urlsplit
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from schemac.pipeline.quarantine_buffer import POSITIONS
 from schemac.pipeline.runner import RunReport
+from schemac.runs.tables import sink_engine, source_of
 
 OF_EACH = 3
 """How many offenders are told of one field and rule."""
@@ -47,15 +49,13 @@ class Offender:
         return re.sub(POSITIONS, "[]", self.path), self.rule
 
 
-def first_offenders(
-    report: RunReport, *, storage_options: dict[str, str] | None = None, of_each: int = OF_EACH
-) -> tuple[Offender, ...]:
+def first_offenders(report: RunReport, *, of_each: int = OF_EACH) -> tuple[Offender, ...]:
     """Find the first records of each field and rule; none where the run has quarantined none."""
     if report.quarantine_path is None:
         return ()
     wanted = {(reason.path, reason.rule): of_each for reason in report.reasons}
     found: list[Offender] = []
-    for row in itertools.islice(_rows(report, storage_options), ROWS_LOOKED_AT):
+    for row in itertools.islice(_rows(report), ROWS_LOOKED_AT):
         for error in row["errors"]:
             offender = Offender(error["path"], error["rule"], error["value"], row["source"], row["raw"])
             if wanted.get(offender.group, 0) > 0:
@@ -66,16 +66,20 @@ def first_offenders(
     return _with_lines(found)
 
 
-def _rows(report: RunReport, storage_options: dict[str, str] | None) -> Iterator[dict[str, Any]]:
-    import lance  # for start-up time
-
-    assert report.quarantine_path is not None
-    dataset = lance.dataset(
-        report.quarantine_path, version=report.quarantine_version, storage_options=storage_options
-    )
-    # The rows of this run were written last.
-    for batch in dataset.scanner(filter=f"run = '{report.run}'", scan_in_order=True).to_batches():
-        yield from batch.to_pylist()
+def _rows(report: RunReport) -> Iterator[dict[str, Any]]:
+    """Read the rows that the run put into its quarantine, which has the form of the default engine."""
+    source = source_of(sink_engine(None).name)
+    path, version = report.quarantine_path, report.quarantine_version
+    if source is None or path is None or version is None:
+        return
+    # The parts that were written last are those of this run.
+    for part in reversed(source.parts(path, version)):
+        for batch in source.read(path, version, part):
+            own = pc.equal(batch.column("run"), report.run)
+            if pc.any(own).as_py():
+                yield from batch.filter(own).to_pylist()
+            else:
+                return
 
 
 def _with_lines(found: list[Offender]) -> tuple[Offender, ...]:

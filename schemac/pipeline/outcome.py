@@ -68,7 +68,7 @@ def _html(outcome: Outcome) -> str:
     from schemac.pipeline.report_html import run_page
 
     options = {} if outcome.job is None else outcome.job.target.storage_options
-    offenders = () if outcome.report is None else first_offenders(outcome.report, storage_options=options)
+    offenders = () if outcome.report is None else first_offenders(outcome.report)
     try:
         runs = () if outcome.job is None else runs_of(outcome.job.target.path, storage_options=options)
     except (OSError, ValueError):

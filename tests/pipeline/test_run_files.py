@@ -19,8 +19,8 @@ from schemac.pipeline.metrics import metrics_text
 from schemac.pipeline.offenders import Offender, lines_of
 from schemac.pipeline.outcome import Outcome
 from schemac.pipeline.report_html import run_page
-from schemac.pipeline.run_identity import RunIdentity
 from schemac.pipeline.runner import ReasonCount, RunReport
+from schemac.runs.identity import RunIdentity
 from schemac.source.catalogue import TOO_MANY_QUARANTINED
 from schemac.source.diagnostic import Diagnostic
 
