@@ -51,6 +51,7 @@ if TYPE_CHECKING:
     from schemac.pipeline.library import run, write
     from schemac.pipeline.progress import State, Step
     from schemac.pipeline.runner import ReasonCount, RunReport
+    from schemac.pipeline.table_sink import register_formats
 
 __all__ = [
     "CommittedRun",
@@ -64,6 +65,7 @@ __all__ = [
     "State",
     "Step",
     "conform",
+    "register_formats",
     "run",
     "runs_of",
     "write",
@@ -76,6 +78,7 @@ _HOMES = {
     **dict.fromkeys(("State", "Step"), "progress"),
     **dict.fromkeys(("run", "write"), "library"),
     "Job": "job",
+    "register_formats": "table_sink",
     "PipelineError": "errors",
 }
 

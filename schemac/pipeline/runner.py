@@ -23,11 +23,16 @@ from schemac.pipeline.job import Job
 from schemac.pipeline.preflight import check
 from schemac.pipeline.progress import Progress, Step, Watch, watched
 from schemac.pipeline.projection import conform, key_checked
-from schemac.pipeline.registration import register
 from schemac.pipeline.session import active, settings_of_a_run
 from schemac.pipeline.sink_report import SinkReport
 from schemac.pipeline.source import open_records
-from schemac.pipeline.table_sink import SinkOptions, encode_options, encode_schema, spark_sink
+from schemac.pipeline.table_sink import (
+    SinkOptions,
+    encode_options,
+    encode_schema,
+    register_engine,
+    spark_sink,
+)
 from schemac.pipeline.workspace import temporary_folder
 from schemac.runs.identity import RunIdentity
 from schemac.runs.locations import is_local, local_path
@@ -138,7 +143,7 @@ def run(
         kept_alive(watch.tables, identity),
         watched(spark, identity.id, watch),
     ):
-        register(spark, spark_sink(sink_engine(job.target.format).name))
+        register_engine(spark, sink_engine(job.target.format).name)
         frame, counted = _conformed(spark, job, arrow_schema, opened)
         numbers = _write(frame, job, form, identity)
     watch.at(Step.VERIFYING)

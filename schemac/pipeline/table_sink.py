@@ -1,4 +1,4 @@
-"""Spark data sources that write tables of engines: tasks write pieces, the driver commits them once.
+"""Spark data sources for tables of engines. Tasks write pieces, the driver commits them once; reading is `table_source`.
 
 Layer: pipeline.
 Shape: `df.write.format("schemac-<engine>").mode("append"|"overwrite")` with the options of `SinkOptions`. Where the frame has
@@ -18,6 +18,7 @@ from typing import Any
 
 import pyarrow as pa
 from pyspark import TaskContext
+from pyspark.sql import SparkSession
 from pyspark.sql.datasource import DataSource, DataSourceArrowWriter, WriterCommitMessage
 from pyspark.sql.types import StructType
 
@@ -25,7 +26,9 @@ from schemac.pipeline.batches import to_schema
 from schemac.pipeline.preflight import check_same_schema
 from schemac.pipeline.progress import Notes
 from schemac.pipeline.quarantine_buffer import ERRORS, QUARANTINE_SCHEMA, QuarantineBuffer
+from schemac.pipeline.registration import register
 from schemac.pipeline.sink_report import SinkReport
+from schemac.pipeline.table_source import FILTER_PUSHDOWN, TableReader, reader_of_table, schema_of_table
 from schemac.runs.errors import PipelineError
 from schemac.runs.history import QUARANTINED, ROWS, TABLE
 from schemac.runs.identity import RunIdentity
@@ -113,11 +116,21 @@ class TableSink(DataSource):  # type: ignore[misc]  # PySpark is not followed
     """Spark's way in; `spark_sink` makes the class of one engine."""
 
     engine = ""
+    filters = False
+    """Whether the session hands filters to data sources in Python."""
 
     @classmethod
     def name(cls) -> str:
         """Return the word for `format`."""
         return f"schemac-{cls.engine}"
+
+    def schema(self) -> StructType:
+        """Columns of the table that is read."""
+        return schema_of_table(self.options, self.engine)
+
+    def reader(self, schema: StructType) -> TableReader:
+        """Make a reader of these columns."""
+        return reader_of_table(self.options, self.engine, schema, filters=self.filters)
 
     def writer(self, schema: StructType, overwrite: bool) -> "TableWriter":
         """Make a writer for one run."""
@@ -125,10 +138,26 @@ class TableSink(DataSource):  # type: ignore[misc]  # PySpark is not followed
         return TableWriter(options, overwrite, ERRORS in schema.names, self.engine)
 
 
-def spark_sink(engine: str) -> type[TableSink]:
-    """Return the data source that writes the tables of an engine."""
+def spark_sink(engine: str, *, filters: bool = False) -> type[TableSink]:
+    """Return the data source that writes, and reads, the tables of an engine."""
     # Made here, and not found by its name: Spark's workers get the class itself.
-    return type("EngineSink", (TableSink,), {"engine": engine})
+    return type("EngineSink", (TableSink,), {"engine": engine, "filters": filters})
+
+
+def register_engine(spark: SparkSession, engine: str) -> None:
+    """Make the tables of an engine known to a session, with filters where the session hands them over."""
+    filters = str(spark.conf.get(FILTER_PUSHDOWN, "false")).lower() == "true"
+    register(spark, spark_sink(engine, filters=filters))
+
+
+def register_formats(spark: SparkSession) -> None:
+    """Make `schemac-<engine>` known to a session, as `format` of `spark.read` and `df.write`.
+
+    Turns on `spark.sql.python.filterPushdown.enabled`, so that the filters of a query reach the table.
+    """
+    spark.conf.set(FILTER_PUSHDOWN, "true")
+    for engine in sink_names():
+        register_engine(spark, engine)
 
 
 class TableWriter(DataSourceArrowWriter):  # type: ignore[misc]  # PySpark is not followed
