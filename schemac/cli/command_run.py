@@ -17,7 +17,7 @@ from schemac.cli.output import add_output_arguments, exit_code, say, show
 from schemac.cli.progress import ProgressLines, records_bar
 from schemac.cli.run_files import RunFiles, add_file_arguments
 from schemac.cli.terminal import put, put_json, tell
-from schemac.source.catalogue import MISSING_PACKAGE, PIPELINE_DRIFT
+from schemac.source.catalogue import MISSING_PACKAGE, PIPELINE_DRIFT, RULE_WARNING
 from schemac.source.report import Report
 
 if TYPE_CHECKING:
@@ -126,6 +126,14 @@ def _write(loaded: "LoadedJob", progress: "Callable[[State], None]", report: Rep
     from schemac.pipeline.report_text import shown
 
     result = run_loaded(loaded, progress=progress)
+    for warning in result.warnings:
+        what = f"`{warning.path}`" if warning.path else "the record"
+        report.add(
+            RULE_WARNING,
+            f"{what} breaks the rule `{warning.rule}` {warning.count:,} times; these records were written",
+            file=loaded.document.source.name,
+            help=f"`schemac explain {warning.rule}` says what to do about it",
+        )
     for difference in result.differences:
         report.add(
             PIPELINE_DRIFT,

@@ -21,7 +21,7 @@ from schemac.pipeline.failures import sparks_errors_told
 from schemac.pipeline.job import Job
 from schemac.pipeline.mapping import mapping_mistakes
 from schemac.pipeline.projection import conform as projected
-from schemac.pipeline.projection import key_checked
+from schemac.pipeline.projection import key_checked, with_warnings
 from schemac.pipeline.quarantine_buffer import ERRORS, POSITIONS, RAW, SOURCE
 from schemac.pipeline.runner import ReasonCount
 from schemac.pipeline.session import DEFAULT_SETTINGS, RUN_SETTINGS, active, settings_of_a_run
@@ -50,6 +50,8 @@ class Rules(TypedDict, total=False):
     """What a column or key that no field takes does."""
     keys: Literal["trust", "check"]
     """Whether two rows with one primary key are found out, at the price of a shuffle."""
+    rules: Mapping[str, Literal["quarantine", "warn"]]
+    """Rules that only warn: `{"unexpected": "warn"}`; their reasons are in a column `_warnings`, and the row fits."""
     null_values: Sequence[str]
     """Texts that mean null, as whole values."""
     json_column: str | None
@@ -149,7 +151,7 @@ def conform(frame: DataFrame, dataset: Dataset, **rules: Unpack[Rules]) -> Confo
     _check_settings(frame)
     with sparks_errors_told(), active(spark), settings_of_a_run(spark, job):
         records = open_frame(frame, rules.get("json_column"))
-        found = key_checked(projected(records, schema, job), schema, job)
+        found = with_warnings(key_checked(projected(records, schema, job), schema, job), job)
         good = found.where(f"{ERRORS} is null").selectExpr(*map(name, schema.names))
         rejected = found.where(f"{ERRORS} is not null").select(SOURCE, RAW, ERRORS)
     return Conformed(found, good, rejected, dataset)

@@ -6,6 +6,7 @@ Errors: SchemaError with all findings of a pipeline file and its manifest; Pipel
         which nothing is written.
 """
 
+from collections.abc import Mapping
 from os import PathLike
 from pathlib import Path
 from typing import Any, Literal, Unpack
@@ -67,7 +68,7 @@ def write(
     *,
     mode: Literal["create", "append", "overwrite"] = "create",
     quarantine: str | PathLike[str] | None = None,
-    max_quarantined: float | None = None,
+    max_quarantined: float | Mapping[str, Any] | None = None,
     allow_empty: bool = False,
     storage_options: dict[str, str] | None = None,
     progress: Progress | None = None,
@@ -77,7 +78,8 @@ def write(
 
     A frame is conformed first, by `rules` (see `conform`); what `conform` gave is written as it is. `quarantine` lies
     beside the table unless it is given. `max_quarantined` is the largest share of rows (0.05) or count of rows (5) that
-    may not fit; with more of them nothing is written. `storage_options` are those of the engine, for object stores.
+    may not fit, or such limits for rules and fields (`{"total": 0.05, "fields": {"fare": 0}}`); with more of them nothing
+    is written. `storage_options` are those of the engine, for object stores.
 
     Raises PipelineError; nothing is written then.
     """

@@ -65,6 +65,9 @@ def _families(outcome: Outcome) -> Iterator[tuple[str, str, Samples]]:
     reasons: Samples = [({"field": one.path, "rule": one.rule}, one.count) for one in report.reasons]
     if reasons:
         yield "schemac_run_reasons", "How often a field broke a rule; the most frequent ones.", reasons
+    warnings: Samples = [({"field": one.path, "rule": one.rule}, one.count) for one in report.warnings]
+    if warnings:
+        yield "schemac_run_warnings", "How often a record that was written broke a rule that warns.", warnings
     yield "schemac_table_version", "Version of the table after the last run.", [({}, report.table_version)]
 
 

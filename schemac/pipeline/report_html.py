@@ -74,9 +74,7 @@ def run_fragment(report: "RunReport") -> str:
     )
     if report.quarantine_path is not None:
         counts += f" in <code>{_text(report.quarantine_path)}</code>"
-    return (
-        f"<div><p>{counts}; {report.seconds:.1f} s</p>{_reasons(report.reasons)}{_differences(report)}</div>"
-    )
+    return f"<div><p>{counts}; {report.seconds:.1f} s</p>{_reasons((*report.reasons, *report.warnings))}{_differences(report)}</div>"
 
 
 def run_page(
@@ -93,6 +91,8 @@ def run_page(
         if report.reasons:
             parts.append(f"<h2>Why records were quarantined</h2>{_reasons(report.reasons)}")
         parts.append(_offenders(offenders))
+        if report.warnings:
+            parts.append(f"<h2>Warnings: these records were written</h2>{_reasons(report.warnings)}")
     parts.append(_history(runs[:RUNS_SHOWN]))
     return (
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'

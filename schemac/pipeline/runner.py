@@ -8,7 +8,7 @@ Errors: PipelineError for what the author can mend; anything else is Spark's, th
 
 import json
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -22,7 +22,7 @@ from schemac.pipeline.failures import sparks_errors_told
 from schemac.pipeline.job import Job
 from schemac.pipeline.preflight import check
 from schemac.pipeline.progress import Progress, Step, Watch, watched
-from schemac.pipeline.projection import conform, key_checked
+from schemac.pipeline.projection import conform, key_checked, with_warnings
 from schemac.pipeline.session import active, settings_of_a_run
 from schemac.pipeline.sink_report import SinkReport
 from schemac.pipeline.source import open_records
@@ -72,6 +72,8 @@ class RunReport:
     quarantine_path: str | None
     quarantine_version: int | None
     differences: tuple[str, ...]
+    warnings: tuple[ReasonCount, ...] = ()
+    """The same as `reasons` of rules that only warn; these records were written."""
 
     def to_json(self) -> dict[str, Any]:
         """Give the report for programs."""
@@ -87,6 +89,7 @@ class RunReport:
                 "quarantined": self.rows_quarantined,
             },
             "reasons": [asdict(reason) for reason in self.reasons],
+            "warnings": [asdict(reason) for reason in self.warnings],
             "table": {"path": self.table_path, "version": self.table_version},
             "quarantine": quarantine,
             "differences": list(self.differences),
@@ -158,13 +161,14 @@ def run(
         rows_in=rows_in,
         rows_written=written,
         rows_quarantined=quarantined,
-        reasons=_top_reasons(numbers),
+        reasons=_top_reasons(numbers.reasons),
         seconds=time.monotonic() - started,
         table_path=job.target.path,
         table_version=numbers.version,
         quarantine_path=job.quarantine_path if quarantined else None,
         quarantine_version=numbers.quarantine_version,
         differences=found,
+        warnings=_top_reasons(numbers.warnings),
     )
 
 
@@ -190,11 +194,11 @@ def _conformed(
     if isinstance(records, DataFrame):
         return records.observe(counted, rows), counted
     records = replace(records, frame=records.frame.observe(counted, rows))
-    return key_checked(conform(records, schema, job), schema, job), counted
+    return with_warnings(key_checked(conform(records, schema, job), schema, job), job), counted
 
 
-def _top_reasons(numbers: SinkReport) -> tuple[ReasonCount, ...]:
-    ordered = sorted(numbers.reasons, key=lambda entry: (-entry[2], entry[0], entry[1]))
+def _top_reasons(counts: Sequence[tuple[str, str, int]]) -> tuple[ReasonCount, ...]:
+    ordered = sorted(counts, key=lambda entry: (-entry[2], entry[0], entry[1]))
     return tuple(ReasonCount(*entry) for entry in ordered[:SHOWN_REASONS])
 
 
@@ -209,7 +213,7 @@ def _write(frame: DataFrame, job: Job, form: TableForm, identity: RunIdentity) -
             report=str(report),
             must_create=job.target.mode is Mode.CREATE,
             keep_rows=not job.target.allow_empty,
-            max_quarantined=None if job.max_quarantined is None else json.dumps(job.max_quarantined),
+            max_quarantined=job.max_quarantined.model_dump_json(),
             storage_version=form.storage_version,
             max_rows_per_file=job.target.max_rows_per_file,
             storage_options=json.dumps(job.target.storage_options),
@@ -227,14 +231,15 @@ def _write(frame: DataFrame, job: Job, form: TableForm, identity: RunIdentity) -
 def _explained(error: PySparkException, report: Path) -> Exception:
     """Find the error that the sink raised in Spark's; a limit that was passed comes with its reasons."""
     numbers = SinkReport.read(report) if report.exists() else None
-    if numbers is not None and numbers.over_limit is not None:
-        worst = ", ".join(f"`{entry.path}` {entry.rule} {entry.count}" for entry in _top_reasons(numbers)[:5])
+    if numbers is not None and numbers.passed is not None:
+        worst = ", ".join(
+            f"`{entry.path}` {entry.rule} {entry.count}" for entry in _top_reasons(numbers.reasons)[:5]
+        )
         return PipelineError(
             TOO_MANY_QUARANTINED,
-            f"{numbers.rows_quarantined} of {numbers.rows_quarantined + numbers.rows_written} records do not"
-            f" fit, the limit is {numbers.over_limit}; nothing was written",
+            f"{numbers.passed.message}; nothing was written",
             f"most of them: {worst}",
-            place=("maxQuarantined",),
+            place=("maxQuarantined", *numbers.passed.place),
         )
     sparks_own: Exception = error
     return sparks_own

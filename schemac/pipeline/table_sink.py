@@ -12,20 +12,22 @@ import base64
 import json
 import tempfile
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 import pyarrow as pa
+from pydantic import TypeAdapter
 from pyspark import TaskContext
 from pyspark.sql import SparkSession
 from pyspark.sql.datasource import DataSource, DataSourceArrowWriter, WriterCommitMessage
 from pyspark.sql.types import StructType
 
 from schemac.pipeline.batches import to_schema
+from schemac.pipeline.limits import AuthoredLimits, Key, Limits
 from schemac.pipeline.preflight import check_same_schema
 from schemac.pipeline.progress import Notes
-from schemac.pipeline.quarantine_buffer import ERRORS, QUARANTINE_SCHEMA, QuarantineBuffer
+from schemac.pipeline.quarantine_buffer import ERRORS, QUARANTINE_SCHEMA, WARNINGS, QuarantineBuffer, counted
 from schemac.pipeline.registration import register
 from schemac.pipeline.sink_report import SinkReport
 from schemac.pipeline.table_source import FILTER_PUSHDOWN, TableReader, reader_of_table, schema_of_table
@@ -47,6 +49,8 @@ class Written(WriterCommitMessage):  # type: ignore[misc]  # PySpark is not foll
     bad_pieces: list[str] = field(default_factory=list)
     bad_rows: int = 0
     reasons: Counter[tuple[str, str]] = field(default_factory=Counter)
+    warnings: Counter[tuple[str, str]] = field(default_factory=Counter)
+    broken: Counter[Key] = field(default_factory=Counter)
 
 
 @dataclass(frozen=True)
@@ -63,6 +67,7 @@ class SinkOptions:
     keep_rows: bool = False
     """Whether an overwrite without any row is refused where the table has some."""
     max_quarantined: str | None = None
+    """A number, or `Limits`, as JSON."""
     storage_version: str | None = None
     max_rows_per_file: int = 1 << 20
     storage_options: str = "{}"
@@ -72,6 +77,10 @@ class SinkOptions:
     def form(self) -> TableForm:
         """Say what the table is to be."""
         return TableForm(self.read_schema(), self.native, self.storage_version)
+
+    def limits(self) -> Limits:
+        """Decode the limits of records that do not fit."""
+        return TypeAdapter(AuthoredLimits).validate_json(self.max_quarantined or "null")
 
     def read_schema(self) -> pa.Schema:
         """Decode the table's Arrow schema."""
@@ -229,7 +238,7 @@ class TableWriter(DataSourceArrowWriter):  # type: ignore[misc]  # PySpark is no
         """Write the rows of one task."""
         written, schema = Written(), self.schema
         with tempfile.TemporaryFile() as file:
-            bad = QuarantineBuffer(file, self.run.id)
+            bad = QuarantineBuffer(file, self.run.id, self.options.limits())
             notes = Notes(self.table.staging if self.table.is_staged else None, _task())
             good = self._good_batches(_counted(iterator, notes), schema, bad, written)
             failure: list[BaseException] = []
@@ -244,6 +253,7 @@ class TableWriter(DataSourceArrowWriter):  # type: ignore[misc]  # PySpark is no
                 assert self.quarantine is not None
                 written.bad_pieces = self.sink.write(self.quarantine, QUARANTINE_SCHEMA, bad.read())
                 written.bad_rows, written.reasons = bad.rows, bad.reasons
+                written.broken = bad.broken.counts
         return written
 
     def _good_batches(
@@ -252,6 +262,8 @@ class TableWriter(DataSourceArrowWriter):  # type: ignore[misc]  # PySpark is no
         for batch in batches:
             if self.is_split:
                 batch = bad.take_from(batch)
+            if WARNINGS in batch.schema.names:
+                written.warnings.update(counted(batch.column(WARNINGS)))
             if batch.num_rows:
                 written.rows += batch.num_rows
                 yield to_schema(batch, schema)
@@ -265,7 +277,7 @@ class TableWriter(DataSourceArrowWriter):  # type: ignore[misc]  # PySpark is no
         good = [text for result in results for text in result.pieces]
         bad = [text for result in results for text in result.bad_pieces]
         report = self._report(results)
-        self._check_limit(report)
+        self._check_limits(report, sum((result.broken for result in results), Counter()))
         rows = ((ROWS, str(report.rows_written)), (QUARANTINED, str(report.rows_quarantined)))
         self._check_emptied(report)
         table = replace(self.table, properties=rows)
@@ -289,26 +301,21 @@ class TableWriter(DataSourceArrowWriter):  # type: ignore[misc]  # PySpark is no
             replace(report, version=version, quarantine_version=quarantine_version).write(self.options.report)
 
     def _report(self, results: list[Written]) -> SinkReport:
-        reasons: Counter[tuple[str, str]] = Counter()
-        for result in results:
-            reasons.update(result.reasons)
         return SinkReport(
             sum(result.rows for result in results),
             sum(result.bad_rows for result in results),
-            tuple((path, rule, count) for (path, rule), count in sorted(reasons.items())),
+            _summed(result.reasons for result in results),
+            warnings=_summed(result.warnings for result in results),
         )
 
-    def _check_limit(self, report: SinkReport) -> None:
-        if self.options.max_quarantined is None:
-            return
-        limit = json.loads(self.options.max_quarantined)
-        bad = report.rows_quarantined
-        allowed = limit if isinstance(limit, int) else limit * (bad + report.rows_written)
-        if bad > allowed:
+    def _check_limits(self, report: SinkReport, broken: Counter[Key]) -> None:
+        records = report.rows_quarantined + report.rows_written
+        passed = self.options.limits().passed(records, report.rows_quarantined, broken)
+        if passed is not None:
             if self.options.report is not None:
-                replace(report, over_limit=limit).write(self.options.report)
-            message = f"{bad} records do not fit, the limit is {limit}"
-            raise PipelineError(TOO_MANY_QUARANTINED, message, place=("maxQuarantined",))
+                replace(report, passed=passed).write(self.options.report)
+            place = ("maxQuarantined", *passed.place)
+            raise PipelineError(TOO_MANY_QUARANTINED, passed.message, place=place)
 
     def _check_emptied(self, report: SinkReport) -> None:
         """Refuses to put nothing in the place of rows: an input that is empty by mistake would empty the table."""
@@ -330,6 +337,12 @@ class TableWriter(DataSourceArrowWriter):  # type: ignore[misc]  # PySpark is no
         self.sink.discard(self.table, [text for result in results for text in result.pieces])
         if self.quarantine is not None:
             self.sink.discard(self.quarantine, [text for result in results for text in result.bad_pieces])
+
+
+def _summed(counts: Iterable[Counter[tuple[str, str]]]) -> tuple[tuple[str, str, int], ...]:
+    """Add the counts of all tasks."""
+    total = sum(counts, Counter())
+    return tuple((path, rule, count) for (path, rule), count in sorted(total.items()))
 
 
 def _task() -> int | None:

@@ -259,6 +259,11 @@ SESSION_STOPPED = Code("SC678", "session-stopped", _ERROR, "a Spark session that
 JAVA_GONE = Code("SC679", "java-gone", _ERROR, "a Java process of Spark that is gone")
 RUN_CANCELLED = Code("SC680", "run-cancelled", _ERROR, "a run that was cancelled in Spark")
 UNKNOWN_JAVA_ZONE = Code("SC682", "unknown-zone", _ERROR, "a time zone that the Java of Spark does not know")
+UNKNOWN_RULE = Code("SC693", "unknown-rule", _ERROR, "a setting for a rule that does not exist")
+CANNOT_WARN = Code("SC694", "cannot-warn", _ERROR, "a rule that cannot only warn")
+RULE_WARNING = Code(
+    "SC695", "rule-warning", _WARNING, "records that were written and break a rule that warns"
+)
 SESSION_SETTING = Code(
     "SC691", "session-setting", _ERROR, "a setting of the Spark session that would change values"
 )

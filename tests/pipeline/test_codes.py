@@ -35,7 +35,7 @@ from schemac.source.catalogue import (
     UNREADABLE_INPUT,
     UNREADABLE_TABLE,
 )
-from schemac.source.diagnostic import Code
+from schemac.source.diagnostic import Code, Severity
 from schemac.source.pages import Example, Page, read_page, rule_pages
 from tests.page_files import lay_out
 
@@ -71,7 +71,9 @@ def test_run_the_pipelines_of_pages(
 ) -> None:
     lay_out(read_page(code), folder)
     (folder / "pipeline.yaml").write_text(example.text)
-    status = main(["run", "pipeline.yaml"])
+    status = main(
+        ["run", "pipeline.yaml", *(["--fail-on", "warning"] if code.severity is Severity.WARNING else [])]
+    )
     said = capsys.readouterr().out
     assert (status, f"[{code.id}]" in said) == ((0, False) if example.is_right else (1, True)), said
 

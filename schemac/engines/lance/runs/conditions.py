@@ -61,5 +61,5 @@ def _literal(value: Any, held: pa.DataType) -> str | None:
 
 def _fits(value: int, held: pa.DataType) -> bool:
     """Whether a type holds a number; not the lowest one, whose digits alone are beyond the type for Lance's parser."""
-    bits = held.bit_width if pa.types.is_unsigned_integer(held) else held.bit_width - 1
+    bits: int = held.bit_width if pa.types.is_unsigned_integer(held) else held.bit_width - 1
     return (0 if bits == held.bit_width else -(1 << bits) + 1) <= value < 1 << bits
