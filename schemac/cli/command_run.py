@@ -22,6 +22,7 @@ from schemac.source.report import Report
 
 if TYPE_CHECKING:
     from schemac.physical.arrow import ArrowSchema
+    from schemac.pipeline.explain import FieldPlan
     from schemac.pipeline.load import LoadedJob
     from schemac.pipeline.outcome import Outcome
     from schemac.pipeline.progress import State
@@ -35,6 +36,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--dry-run",
         action="store_true",
         help="check the file, its manifest and its paths without starting the run",
+    )
+    parser.add_argument(
+        "--explain",
+        metavar="FIELD",
+        help="show what the run would do with one field: where it is read, how it is converted and checked, and which rules"
+        " it can break; nothing is run",
     )
     parser.add_argument(
         "--progress",
@@ -66,11 +73,13 @@ def run(options: argparse.Namespace) -> int:
     diagnostics = call.report.diagnostics
     outcome = _outcome(options, call, files, exit_code(diagnostics, options))
     if options.format == "json":
-        put_json(outcome.to_json())
+        explained = {} if call.plan is None else {"explained": call.plan.to_json()}
+        put_json({**outcome.to_json(), **explained})
     else:
         show(diagnostics, options)
-    if call.result is not None and options.format == "text":
-        put(str(call.result))
+    told = call.result or call.plan
+    if told is not None and options.format == "text":
+        put(str(told))
     written = files.ended(outcome, call.schema)
     return outcome.exit_code or written
 
@@ -82,6 +91,8 @@ class _Call:
     report: Report = field(default_factory=Report)
     loaded: "LoadedJob | None" = None
     result: "RunReport | None" = None
+    plan: "FieldPlan | None" = None
+    """What `--explain` asks for."""
 
     @property
     def schema(self) -> "ArrowSchema | None":
@@ -115,6 +126,11 @@ def _run(options: argparse.Namespace, call: _Call, progress: "Callable[[State], 
             check(loaded.job, loaded.arrow_schema)
             columns = len(loaded.dataset.columns)
             say(f"{options.pipeline} can run: {columns} columns of {loaded.dataset.name}", options)
+            return
+        if options.explain is not None:
+            from schemac.pipeline.explain import explain_field
+
+            call.plan = explain_field(loaded.job, loaded.arrow_schema, options.explain)
             return
         call.result = _write(loaded, progress, report)
     except PipelineError as error:
