@@ -149,6 +149,11 @@ class Spark(_Model):
 
     master: str = "local[*]"
     settings: Options = Field(default_factory=dict, description="Extra `spark.*` settings.")
+    wait_for_executors: float | None = Field(
+        default=None,
+        gt=0,
+        description="Seconds after which a run stops that no executor takes up; else it waits.",
+    )
 
 
 class Job(_Model):

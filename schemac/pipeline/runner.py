@@ -144,7 +144,7 @@ def run(
         active(spark),
         settings_of_a_run(spark, job),
         kept_alive(watch.tables, identity),
-        watched(spark, identity.id, watch),
+        watched(spark, identity.id, watch, job.spark.wait_for_executors),
     ):
         register_engine(spark, sink_engine(job.target.format).name)
         frame, counted = _conformed(spark, job, arrow_schema, opened)

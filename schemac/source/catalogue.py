@@ -264,6 +264,7 @@ CANNOT_WARN = Code("SC694", "cannot-warn", _ERROR, "a rule that cannot only warn
 RULE_WARNING = Code(
     "SC695", "rule-warning", _WARNING, "records that were written and break a rule that warns"
 )
+NO_EXECUTOR = Code("SC696", "no-executor", _ERROR, "a run that no executor takes up")
 SESSION_SETTING = Code(
     "SC691", "session-setting", _ERROR, "a setting of the Spark session that would change values"
 )
