@@ -257,6 +257,7 @@ SESSION_STOPPED = Code("SC678", "session-stopped", _ERROR, "a Spark session that
 JAVA_GONE = Code("SC679", "java-gone", _ERROR, "a Java process of Spark that is gone")
 RUN_CANCELLED = Code("SC680", "run-cancelled", _ERROR, "a run that was cancelled in Spark")
 UNKNOWN_JAVA_ZONE = Code("SC682", "unknown-zone", _ERROR, "a time zone that the Java of Spark does not know")
+INVALID_RUN = Code("SC690", "invalid-run", _ERROR, "a run whose id or interval is not valid")
 MISSING_PACKAGE = Code(
     "SC681", "missing-package", _ERROR, "a Python package of the pipeline that is not installed"
 )
