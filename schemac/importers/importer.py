@@ -12,7 +12,7 @@ from typing import Any
 from schemac.identity.lock import EngineData, Highest, Numbers
 from schemac.logical.path import FieldPath, Part, quoted
 from schemac.registry.engine import Format, load_as
-from schemac.registry.installed import engines
+from schemac.registry.installed import blamed, engines
 from schemac.source.catalogue import UNREADABLE_SOURCE, UNSUPPORTED_ARROW_TYPE
 from schemac.source.diagnostic import Diagnostic
 from schemac.source.report import Report
@@ -114,6 +114,11 @@ def formats() -> dict[str, Format]:
     return {format.name: format for format in (*(f for engine in engines() for f in engine.formats), *_OWN)}
 
 
+def _owner_of(format: str) -> str | None:
+    """Return the name of the engine that brings a format; None for a file of data."""
+    return next((e.name for e in engines() if any(f.name == format for f in e.formats)), None)
+
+
 _PARTS = {"inner": Part.ITEM, "itemType": Part.ITEM, "keyType": Part.KEY, "valueType": Part.VALUE}
 
 
@@ -202,7 +207,12 @@ def _read(path: Path, format: str | None, report: Report) -> Imported | None:
             if refuse_foreign(path, report):
                 return None
         importer = load_as(formats()[format].importer, Importer, f"`importer` of the format {format}")
-        return importer.read(path, report)
+        with blamed(_owner_of(format)):
+            try:
+                return importer.read(path, report)
+            except (OSError, UnicodeError) as error:  # the source's fault, not the reader's
+                unreadable = error
+        raise unreadable
     except OSError as error:
         refuse(path, (error.strerror or str(error)).lower(), report)
     except UnicodeDecodeError:
