@@ -86,8 +86,7 @@ class Engine:
     attributes: str = ""
     """A tuple of `Attribute` (`schemac.attributes.attribute`), all of them in `domain`, which is a closed one then."""
     codes: str = ""
-    """Tuple of `Code` (`schemac.source.diagnostic`) of its own diagnostics; those of the compiler's own engines stand in
-    `schemac.source.catalogue`."""
+    """Tuple of `Code` (`schemac.source.diagnostic`) of its own diagnostics."""
     pages: str = ""
     """A package with the pages of `schemac explain`: `<code>.md` for each of its codes, `losses/<engine>.md`."""
     is_default: bool = False

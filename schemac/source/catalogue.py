@@ -1,7 +1,7 @@
-"""Every diagnostic code, once.
+"""The diagnostic codes of the core; each engine has its own in its `codes.py`, and `registry.codes` finds all of them.
 
 Layer: source.
-Shape: numbers go by floor: SC1xx text and YAML, SC2xx the manifest's grammar, SC3xx the meaning of one
+Shape: numbers go by layer: SC1xx text and YAML, SC2xx the manifest's grammar, SC3xx the meaning of one
 schema, SC4xx identity and evolution, SC5xx targets, SC6xx configuration and the pipeline. A number is never
 used twice; a retired code stays here, marked. What each means at length, with a wrong and a right example, is
 in `pages/<code>.md`.
@@ -120,52 +120,11 @@ POINTLESS_ROUNDING = Code(
 )
 MERGE_CHOICE = Code("SC407", "merge-choice", _WARNING, "a field that two branches changed differently")
 
-LANCE_TYPE = Code("SC501", "lance-type", _ERROR, "a type that Lance cannot store")
-LANCE_NAME = Code("SC502", "lance-name", _ERROR, "a field name that Lance does not allow")
-LANCE_NAME_RISK = Code(
-    "SC503", "lance-name-risk", _WARNING, "a field name that Lance accepts but that causes problems"
-)
-LANCE_STORAGE_VERSION = Code(
-    "SC504", "lance-storage-version", _ERROR, "a type that needs a newer storage version"
-)
-LANCE_STRUCTURE = Code(
-    "SC505", "lance-structure", _ERROR, "a structure that Lance accepts but cannot read back"
-)
-LANCE_READ_RISK = Code("SC506", "lance-read-risk", _WARNING, "a structure that Lance reads only partly")
-LANCE_LOSS = Code("SC511", "lance-loss", _NOTE, "something that Lance does not keep")
-SPARK_TYPE = Code("SC521", "spark-type", _ERROR, "a type that Spark cannot represent")
-SPARK_LOSS = Code("SC522", "spark-loss", _NOTE, "something that Spark does not keep")
-SPARK_CONNECTOR = Code("SC523", "spark-connector", _WARNING, "a table that lance-spark cannot read")
-SPARK_PROPERTY = Code("SC524", "spark-property", _WARNING, "a table property that contradicts the schema")
-ARROW_LOSS = Code("SC531", "arrow-loss", _NOTE, "something that the Arrow artifact does not keep")
-ODF_LOSS = Code("SC532", "odf-loss", _NOTE, "something that the ODF standard cannot express")
 UNSUPPORTED_ARROW_TYPE = Code(
     "SC551", "unsupported-arrow-type", _ERROR, "an Arrow type without a matching kind"
 )
 UNREADABLE_SOURCE = Code("SC552", "unreadable-source", _ERROR, "a source that cannot be imported")
 FOREIGN_SCHEMA = Code("SC553", "foreign-schema", _ERROR, "a schema in a format that cannot be imported")
-LANCE_NULL_VECTOR = Code("SC554", "lance-null-vector", _NOTE, "a nullable vector with non-nullable items")
-PAIMON_TYPE = Code("SC561", "paimon-type", _ERROR, "a type that Paimon cannot represent")
-PAIMON_NAME = Code("SC562", "paimon-name", _ERROR, "a column name that Paimon reserves")
-PAIMON_KEY = Code("SC563", "paimon-key", _ERROR, "a key that Paimon does not allow")
-PAIMON_BUCKET = Code("SC564", "paimon-bucket", _ERROR, "a bucket setting that Paimon refuses")
-PAIMON_OPTION = Code("SC565", "paimon-option", _ERROR, "an option that contradicts the table")
-PAIMON_DEFAULT = Code("SC566", "paimon-default", _ERROR, "a default value that Paimon cannot read")
-PAIMON_FORMAT = Code("SC567", "paimon-format", _ERROR, "a type that the table's file format cannot store")
-PAIMON_DESCRIPTION = Code(
-    "SC568", "paimon-description", _ERROR, "a description that Paimon reads as a directive"
-)
-PAIMON_LEFT_OUT = Code("SC569", "paimon-left-out", _WARNING, "a dataset that is built without Paimon")
-PAIMON_RELEASE = Code(
-    "SC570", "paimon-release", _WARNING, "a type that only newer releases of Paimon can store"
-)
-PAIMON_LOSS = Code("SC576", "paimon-loss", _NOTE, "something that Paimon does not keep")
-
-ICEBERG_TYPE = Code("SC581", "iceberg-type", _ERROR, "a type that Iceberg cannot hold")
-ICEBERG_NAME = Code("SC582", "iceberg-name", _ERROR, "names that Iceberg cannot tell apart")
-ICEBERG_KEY = Code("SC583", "iceberg-key", _ERROR, "a field that cannot identify rows in Iceberg")
-ICEBERG_DEFAULT = Code("SC584", "iceberg-default", _ERROR, "a default value that Iceberg cannot have")
-ICEBERG_LOSS = Code("SC585", "iceberg-loss", _NOTE, "something that Iceberg does not keep")
 
 STALE_ARTIFACT = Code(
     "SC541", "stale-artifact", _ERROR, "an artifact that differs from what the manifest compiles to"
@@ -262,4 +221,4 @@ MISSING_PACKAGE = Code(
 )
 
 CATALOGUE: dict[str, Code] = {code.id: code for code in list(globals().values()) if isinstance(code, Code)}
-"""All codes by number, in the order of this file."""
+"""The codes of the core by number, in the order of this file."""

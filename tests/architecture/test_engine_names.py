@@ -66,9 +66,7 @@ NAMING: Listed = {
         "evolution/changes.py": "lance paimon spark",
         "logical/facts.py": "paimon spark",
     },
-    "codes are a closed set: each has a number and a page": {
-        "source/catalogue.py": "iceberg lance paimon spark"
-    },
+    "the codes of the pipeline, which runs on Spark and writes Lance": {"source/catalogue.py": "lance spark"},
     "runs the pipeline, or the part of `apply` that it does on Spark": {
         "cli/command_apply.py": "paimon spark",
         "cli/command_run.py": "lance spark",

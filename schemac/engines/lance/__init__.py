@@ -16,6 +16,8 @@ ENGINE = Engine(
     tables="schemac.engines.lance.tables.capability:TABLES",
     table_help="a Lance table",
     domain="lance.org",
+    codes="schemac.engines.lance.codes:CODES",
+    pages="schemac.engines.lance.pages",
     formats=(
         Format(
             "lance",

@@ -18,6 +18,8 @@ ENGINE = Engine(
     domain="paimon.apache.org",
     attributes="schemac.engines.paimon.attributes:ATTRIBUTES",
     is_optional=True,
+    codes="schemac.engines.paimon.codes:CODES",
+    pages="schemac.engines.paimon.pages",
     formats=(
         Format(
             "paimon",

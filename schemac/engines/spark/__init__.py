@@ -21,6 +21,8 @@ ENGINE = Engine(
         "the version of lance-spark to judge for, such as 0.4.0; `next` for changes that are not released yet",
         "schemac.engines.spark.versions:checked",
     ),
+    codes="schemac.engines.spark.codes:CODES",
+    pages="schemac.engines.spark.pages",
     formats=(
         Format(
             "spark",

@@ -13,6 +13,7 @@ from schemac.artifacts.emission import Emission
 from schemac.artifacts.sql_text import literal, quoted_name, table_name, taken_literally
 from schemac.engines.spark import judge as engine
 from schemac.engines.spark.artifact import to_fields
+from schemac.engines.spark.codes import SPARK_LOSS
 from schemac.engines.spark.columns import SparkField
 from schemac.engines.spark.versions import KNOWN, Connector
 from schemac.evolution.changes import Change, Fact
@@ -20,7 +21,6 @@ from schemac.evolution.diff import diff_of
 from schemac.evolution.renames import in_turn
 from schemac.evolution.verdict import Judgement, Outcome
 from schemac.evolution.version_pair import SchemaVersion, VersionPair
-from schemac.source.catalogue import SPARK_LOSS
 from schemac.source.report import Report
 
 
