@@ -85,6 +85,8 @@ class Engine:
     """Domain of the attributes that are for this engine."""
     attributes: str = ""
     """A tuple of `Attribute` (`schemac.attributes.attribute`), all of them in `domain`, which is a closed one then."""
+    facts: str = ""
+    """An enumeration of `AnyFact` (`schemac.logical.facts`): what changes of its attributes are, where that matters to it."""
     codes: str = ""
     """Tuple of `Code` (`schemac.source.diagnostic`) of its own diagnostics."""
     pages: str = ""

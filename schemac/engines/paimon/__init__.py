@@ -17,6 +17,7 @@ ENGINE = Engine(
     table_help="a Paimon table's folder",
     domain="paimon.apache.org",
     attributes="schemac.engines.paimon.attributes:ATTRIBUTES",
+    facts="schemac.engines.paimon.facts:PaimonFact",
     is_optional=True,
     codes="schemac.engines.paimon.codes:CODES",
     pages="schemac.engines.paimon.pages",

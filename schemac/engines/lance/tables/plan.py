@@ -43,6 +43,7 @@ from schemac.evolution.verdict import Judgement, Outcome
 from schemac.evolution.version_pair import LockedSchemaVersion, LockedVersionPair
 from schemac.identity.lock import Numbers
 from schemac.identity.numbering import Former, Old
+from schemac.logical.facts import AnyFact
 from schemac.logical.slots import Slot, preorder
 from schemac.source.catalogue import REFUSED_CHANGE, UNUSABLE_TABLE
 from schemac.source.report import Report
@@ -50,7 +51,7 @@ from schemac.source.span import WHOLE_FILE
 
 _S = TypeVar("_S", bound=Step)
 
-_DETAILS = {
+_DETAILS: dict[AnyFact, str] = {
     Fact.FIELD_DROPPED: "drops {path}",
     Fact.FIELD_RENAMED: "renames {old} to {new}",
     Fact.FIELDS_REORDERED: "reorders the fields",
