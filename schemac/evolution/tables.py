@@ -7,7 +7,7 @@ Errors: SC430 pointless-rounding, and those of the engines.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -20,6 +20,11 @@ from schemac.source.report import Report
 
 Progress = Callable[[str, int, int], None]
 """Told what is under way, how much of it is done, and how much there is."""
+
+PartsTask = Callable[[Iterable[int]], Iterator[tuple[int, str]]]
+"""Work of an engine on parts of a table, by their numbers: what it made of each, as text. It can be pickled."""
+Spread = Callable[[PartsTask, Sequence[int], str, Progress], dict[int, str]]
+"""Does a task for many parts, in one process or many; the text names the work."""
 
 
 class PlanLine(NamedTuple):
@@ -97,10 +102,10 @@ class PlannedChange(ABC):
     """Rows for which columns are written anew; 0 where none are."""
 
     @abstractmethod
-    def apply(self, report: Report, progress: Progress, rewrite: Any = None) -> Done | None:
+    def apply(self, report: Report, progress: Progress, spread: Spread | None = None) -> Done | None:
         """Carry the plan out; None after saying why not all of it was done.
 
-        `rewrite` writes columns anew in place of this process, as the engine's own rewriter would.
+        `spread` does the work that an engine can divide; None leaves it to this process.
         """
 
 

@@ -6,14 +6,13 @@ Layer: engines.
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
 from schemac.engines.iceberg.tables.apply import apply_iceberg
 from schemac.engines.iceberg.tables.live_table import IcebergTable, is_table, open_iceberg_table
 from schemac.engines.iceberg.tables.plan import IcebergPlan, plan_iceberg
 from schemac.engines.iceberg.tables.verify import report_iceberg_drift
 from schemac.engines.iceberg.view import errors_of
-from schemac.evolution.tables import Done, PlanLine, PlannedChange, Progress, TableChange, Tables
+from schemac.evolution.tables import Done, PlanLine, PlannedChange, Progress, Spread, TableChange, Tables
 from schemac.evolution.version_pair import LockedSchemaVersion, SchemaVersion
 from schemac.identity.lock import LockedDataset
 from schemac.source.catalogue import REFUSED_CHANGE
@@ -71,7 +70,7 @@ class _PlannedIceberg(PlannedChange):
         self.document = {"iceberg": made.to_json()}
         self.is_done = made.is_done
 
-    def apply(self, report: Report, progress: Progress, rewrite: Any = None) -> Done | None:
+    def apply(self, report: Report, progress: Progress, spread: Spread | None = None) -> Done | None:
         """Commit."""
         is_done = apply_iceberg(self._made, report, is_unchecked=self._change.is_unchecked)
         return Done(f"is as {self._change.new.label} says", {}) if is_done else None

@@ -6,14 +6,13 @@ Layer: engines.
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from schemac.engines.paimon.sources import is_table
 from schemac.engines.paimon.tables.apply import apply_paimon
 from schemac.engines.paimon.tables.live_table import PaimonTable, open_paimon_table, report_paimon_drift
 from schemac.engines.paimon.tables.plan import PaimonPlan, plan_paimon
 from schemac.engines.paimon.view import errors_of, table_schema
-from schemac.evolution.tables import Done, PlanLine, PlannedChange, Progress, TableChange, Tables
+from schemac.evolution.tables import Done, PlanLine, PlannedChange, Progress, Spread, TableChange, Tables
 from schemac.evolution.version_pair import LockedSchemaVersion, SchemaVersion
 from schemac.identity.lock import LockedDataset
 from schemac.source.catalogue import REFUSED_CHANGE, TABLE_DRIFT
@@ -77,7 +76,7 @@ class _PlannedPaimon(PlannedChange):
         self.document = {"paimon": {"steps": [step.to_json() for step in made.steps]}}
         self.is_done = not made.steps
 
-    def apply(self, report: Report, progress: Progress, rewrite: Any = None) -> Done | None:
+    def apply(self, report: Report, progress: Progress, spread: Spread | None = None) -> Done | None:
         """Write the schema files."""
         change = self._change
         is_done = apply_paimon(
