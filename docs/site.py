@@ -9,7 +9,7 @@ from docs import commands, diagnostics, engines, language, python_api
 from docs.markdown import heading, toctree
 
 ROOT = Path(__file__).parents[1]
-_PAGES_IN_TREE = re.compile(r"schemac/(source|engines/\w+)/pages/")
+_PAGES_IN_TREE = re.compile(r"schemac/(source|pipeline|engines/\w+)/pages/")
 """Where the README links to pages of the compiler."""
 _CODE_PAGE = re.compile(r"\]\((SC\d+\.md)\)")
 

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 import schemac
+from schemac.pipeline import codes as of_pipeline
 from schemac.project.configuration import find_project
-from schemac.registry.codes import codes_of, own_codes
-from schemac.registry.installed import own_engines
+from schemac.registry.codes import codes_of, own_bringers, own_codes
 from schemac.registry.pages import page as page_of
 from schemac.source import catalogue
 from schemac.source.catalogue import CATALOGUE, INPUT_NOT_FOUND
@@ -22,6 +22,8 @@ from tests.page_files import lay_out
 from tests.shell import Shell
 
 PACKAGE = Path(schemac.__file__).parent
+CONSTANTS = {**vars(catalogue), **vars(of_pipeline)}
+"""The codes of pipelines by the names that raise them, among other things."""
 CODES = list(own_codes().values())
 STRICT = frozenset({"SC213", "SC214"})
 """Codes whose examples are compiled with `--strict`."""
@@ -128,7 +130,7 @@ def test_give_nothing_for_right_example(code: Code, shells: Callable[[str], tupl
 @pytest.mark.parametrize(("id", "file"), SHOWN_BY.items())
 def test_show_the_other_codes_elsewhere(id: str, file: str) -> None:
     text = (Path(__file__).parent / file).read_text(encoding="utf-8")
-    (constant,) = (name for name, value in vars(catalogue).items() if value is own_codes()[id])
+    (constant,) = (name for name, value in CONSTANTS.items() if value is own_codes()[id])
     assert id in text or re.search(rf"\b{constant}\b", text)
 
 
@@ -154,22 +156,22 @@ def test_raise_each_pipeline_error_with_a_code_of_the_pipeline() -> None:
                 code = ast.unparse(node.args[node.func.id == "_cause"])  # type: ignore[attr-defined]
                 # Those that pass a code on: the constructor's callers, not the places where a mistake is found.
                 if not code.endswith(("code", "['code']]")):
-                    raised.add(getattr(catalogue, code))
+                    raised.add(CONSTANTS[code])
     assert len(raised) > 40
     assert all(code.id.startswith("SC6") for code in raised)
 
 
 def test_find_every_page_where_its_code_is() -> None:
-    """Those of an engine lie in its folder."""
-    folders = {"source": CATALOGUE.values()} | {
-        f"engines/{engine.name}": codes_of(engine) for engine in own_engines()
+    """Those of an engine or of the pipeline lie in its folder."""
+    folders = {"schemac.source.pages": tuple(CATALOGUE.values())} | {
+        bringer.pages: codes_of(bringer) for bringer in own_bringers()
     }
-    for folder, codes in folders.items():
-        pages = PACKAGE / folder / "pages"
+    for package, codes in folders.items():
+        pages = PACKAGE.parent.joinpath(*package.split("."))
         assert {path.stem for path in pages.glob("*.md")} == {code.id for code in codes}
 
 
 def test_list_codes_once() -> None:
-    codes = [*CATALOGUE.values(), *(code for engine in own_engines() for code in codes_of(engine))]
+    codes = [*CATALOGUE.values(), *(code for bringer in own_bringers() for code in codes_of(bringer))]
     for names in ([code.id for code in codes], [code.slug for code in codes]):
         assert sorted(set(names)) == sorted(names)

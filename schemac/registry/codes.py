@@ -1,4 +1,4 @@
-"""All diagnostic codes: those of the core, and those that engines bring.
+"""All diagnostic codes: those of the core, and those that engines and the pipeline bring.
 
 Layer: registry.
 Shape: a code of an engine of another distribution is a word in capitals and a number, such as `AVRO501`; `SC` is for the core
@@ -6,13 +6,47 @@ and for the engines that come with it.
 """
 
 import re
+from dataclasses import dataclass
 from functools import cache
+from typing import Protocol
 
-from schemac.registry.engine import Engine, EngineError, load_as
+from schemac.registry.engine import EngineError, load_as
 from schemac.registry.installed import engines, own_engines
 from schemac.source.catalogue import CATALOGUE
 from schemac.source.diagnostic import Code
 
+
+class Bringer(Protocol):
+    """What brings codes: an `Engine` or a `Room`."""
+
+    @property
+    def name(self) -> str:
+        """Its name, for errors."""
+
+    @property
+    def title(self) -> str:
+        """As people write it."""
+
+    @property
+    def codes(self) -> str:
+        """Where its tuple of `Code` stands, as `module:NAME`; empty where it has none."""
+
+    @property
+    def pages(self) -> str:
+        """The package with `<code>.md` for each of them; empty where it has none."""
+
+
+@dataclass(frozen=True, slots=True)
+class Room:
+    """A package of the compiler with codes of its own."""
+
+    name: str
+    title: str
+    codes: str
+    pages: str
+
+
+_ROOMS = (Room("pipeline", "Pipelines", "schemac.pipeline.codes:CODES", "schemac.pipeline.pages"),)
 _ID = re.compile(r"(?!SC\d)[A-Z][A-Z_]*[0-9]+")
 
 
@@ -40,16 +74,21 @@ def codes() -> dict[str, Code]:
 @cache
 def own_codes() -> dict[str, Code]:
     """Return the codes that come with the compiler, sorted by number; no other distribution is asked."""
-    found = [*CATALOGUE.values(), *(code for engine in own_engines() for code in codes_of(engine))]
+    found = [*CATALOGUE.values(), *(code for bringer in own_bringers() for code in codes_of(bringer))]
     return {code.id: code for code in sorted(found, key=lambda code: code.id)}
 
 
-def codes_of(engine: Engine) -> tuple[Code, ...]:
-    """Return the codes that an engine brings. Raises EngineError."""
-    if not engine.codes:
+def own_bringers() -> tuple[Bringer, ...]:
+    """Return what comes with the compiler and brings codes."""
+    return (*own_engines(), *_ROOMS)
+
+
+def codes_of(bringer: Bringer) -> tuple[Code, ...]:
+    """Return the codes that an engine or a room brings. Raises EngineError."""
+    if not bringer.codes:
         return ()
-    what = f"`codes` of the engine {engine.name}"
-    found = load_as(engine.codes, tuple, what)
+    what = f"`codes` of the engine {bringer.name}"
+    found = load_as(bringer.codes, tuple, what)
     if not all(isinstance(code, Code) for code in found):
-        raise EngineError(f"{what} ({engine.codes}) has an item that is no Code")
+        raise EngineError(f"{what} ({bringer.codes}) has an item that is no Code")
     return found

@@ -5,9 +5,9 @@ Layer: registry.
 
 from pkgutil import get_data
 
-from schemac.registry.codes import codes_of, own_codes
-from schemac.registry.engine import Engine, EngineError, reason_of
-from schemac.registry.installed import engines, own_engines
+from schemac.registry.codes import Bringer, codes_of, own_bringers, own_codes
+from schemac.registry.engine import EngineError, reason_of
+from schemac.registry.installed import engines
 from schemac.source.catalogue import CATALOGUE
 from schemac.source.diagnostic import Code
 from schemac.source.pages import Page, read_page
@@ -17,10 +17,10 @@ def page(code: Code) -> Page:
     """Return the page of a code; where an engine of another distribution brought none, its title. Raises EngineError."""
     if CATALOGUE.get(code.id) is code:
         return read_page(code)
-    bringing = own_engines() if own_codes().get(code.id) is code else engines()
-    engine = next(engine for engine in bringing if code in codes_of(engine))
-    text = _text(engine, f"{code.id}.md")
-    return Page(text or f"# {code.id} {code.slug}\n\n{engine.title}: {code.title}.\n")
+    bringing = own_bringers() if own_codes().get(code.id) is code else engines()
+    bringer = next(bringer for bringer in bringing if code in codes_of(bringer))
+    text = _text(bringer, f"{code.id}.md")
+    return Page(text or f"# {code.id} {code.slug}\n\n{bringer.title}: {code.title}.\n")
 
 
 def loss_pages() -> dict[str, str]:
@@ -29,16 +29,16 @@ def loss_pages() -> dict[str, str]:
     return {name: text for name, text in sorted(brought.items()) if text}
 
 
-def _text(engine: Engine, name: str) -> str:
-    """Return a page that an engine brought; empty where it has none."""
-    if not engine.pages:
+def _text(bringer: Bringer, name: str) -> str:
+    """Return a page that an engine or a room brought; empty where it has none."""
+    if not bringer.pages:
         return ""
     try:
-        content = get_data(engine.pages, name)
+        content = get_data(bringer.pages, name)
         return content.decode() if content is not None else ""
     except FileNotFoundError:
         return ""
     except (ImportError, OSError, UnicodeError) as error:
         raise EngineError(
-            f"`pages` of the engine {engine.name} ({engine.pages}) cannot be read: {reason_of(error)}"
+            f"`pages` of the engine {bringer.name} ({bringer.pages}) cannot be read: {reason_of(error)}"
         ) from error

@@ -1,4 +1,4 @@
-"""The diagnostic codes of the core; each engine has its own in its `codes.py`, and `registry.codes` finds all of them.
+"""The diagnostic codes of the core; engines and the pipeline have theirs in a `codes.py`, and `registry.codes` finds all.
 
 Layer: source.
 Shape: numbers go by layer: SC1xx text and YAML, SC2xx the manifest's grammar, SC3xx the meaning of one
@@ -139,7 +139,6 @@ IN_THE_WAY = Code("SC545", "in-the-way", _ERROR, "a file or folder in the place 
 INVALID_CONFIGURATION = Code("SC601", "invalid-configuration", _ERROR, "a configuration that cannot be read")
 NOTHING_TO_COMPILE = Code("SC602", "nothing-to-compile", _ERROR, "a command without manifests to work on")
 PIPELINE_FILE = Code("SC611", "pipeline-file", _ERROR, "a pipeline file that cannot be read")
-PIPELINE_FAILED = Code("SC612", "pipeline-failed", _ERROR, "a run that Spark stopped for a cause of its own")
 PIPELINE_DRIFT = Code("SC613", "pipeline-drift", _ERROR, "a written table that differs from its artifact")
 SOURCE_OPTION = Code("SC614", "source-option", _ERROR, "a source option that is not supported")
 # The fields of a pipeline file.
@@ -159,7 +158,6 @@ INVALID_RECORD_PATH = Code(
 # The source.
 MISSING_PATH = Code("SC630", "missing-path", _ERROR, "a source without a path")
 INPUT_NOT_FOUND = Code("SC631", "input-not-found", _ERROR, "a source that is not there")
-HIDDEN_INPUT = Code("SC632", "hidden-input", _ERROR, "a file whose name hides it from Spark")
 PACKED_INPUT = Code("SC633", "packed-input", _ERROR, "a file that is compressed in a way that is not read")
 UNKNOWN_ENCODING = Code("SC634", "unknown-encoding", _ERROR, "a text encoding that does not exist")
 UNKNOWN_BYTE_ORDER = Code(
@@ -187,7 +185,7 @@ UNREADABLE_TABLE = Code("SC652", "unreadable-table", _ERROR, "a table that canno
 SCHEMA_MISMATCH = Code(
     "SC653", "schema-mismatch", _ERROR, "a table with another schema than the rows to append"
 )
-NOT_A_TABLE = Code("SC654", "not-a-table", _ERROR, "a target that is no Lance table")
+NOT_A_TABLE = Code("SC654", "not-a-table", _ERROR, "a target that is no table")
 NOT_A_QUARANTINE = Code("SC655", "not-a-quarantine", _ERROR, "a quarantine path where another table is")
 UNWRITABLE_TARGET = Code("SC656", "unwritable-target", _ERROR, "a path that cannot be written to")
 TOO_MANY_QUARANTINED = Code(
@@ -196,28 +194,10 @@ TOO_MANY_QUARANTINED = Code(
 EMPTIED_TABLE = Code("SC658", "emptied-table", _ERROR, "a run that would leave a table without rows")
 CONCURRENT_RUN = Code("SC659", "concurrent-run", _ERROR, "a table that another run changed in the meantime")
 ABANDONED_RUN = Code("SC660", "abandoned-run", _ERROR, "a run that another run took for dead")
-SINK_OPTION = Code(
-    "SC661", "sink-option", _ERROR, "an option of the Spark sink that is missing or cannot be read"
-)
+SINK_OPTION = Code("SC661", "sink-option", _ERROR, "an option of the sink that is missing or cannot be read")
 MISSING_COLUMN = Code("SC662", "missing-column", _ERROR, "a frame without a column of the schema")
 NULL_IN_REQUIRED_FIELD = Code(
     "SC663", "null-in-required-field", _ERROR, "a frame with a null in a required field"
-)
-# Java and Spark.
-JAVA_NOT_FOUND = Code("SC670", "java-not-found", _ERROR, "no Java runtime for Spark")
-SPARK_NOT_STARTED = Code("SC671", "spark-not-started", _ERROR, "a Spark session that did not start")
-UNREACHABLE_MASTER = Code("SC672", "unreachable-master", _ERROR, "a Spark master that does not answer")
-UNKNOWN_HOST = Code("SC673", "unknown-host", _ERROR, "a host name that cannot be resolved")
-OUT_OF_MEMORY = Code("SC674", "out-of-memory", _ERROR, "Spark ran out of memory")
-DISK_FULL = Code("SC675", "disk-full", _ERROR, "a disk without free space")
-WORKER_KILLED = Code("SC676", "worker-killed", _ERROR, "a Python worker of Spark that was killed")
-EXECUTOR_LOST = Code("SC677", "executor-lost", _ERROR, "an executor that Spark lost")
-SESSION_STOPPED = Code("SC678", "session-stopped", _ERROR, "a Spark session that was stopped during the run")
-JAVA_GONE = Code("SC679", "java-gone", _ERROR, "a Java process of Spark that is gone")
-RUN_CANCELLED = Code("SC680", "run-cancelled", _ERROR, "a run that was cancelled in Spark")
-UNKNOWN_JAVA_ZONE = Code("SC682", "unknown-zone", _ERROR, "a time zone that the Java of Spark does not know")
-MISSING_PACKAGE = Code(
-    "SC681", "missing-package", _ERROR, "a Python package of the pipeline that is not installed"
 )
 
 CATALOGUE: dict[str, Code] = {code.id: code for code in list(globals().values()) if isinstance(code, Code)}

@@ -89,7 +89,11 @@ def test_name_no_engine_where_ids_are_kept(path: Path) -> None:
 
 
 def test_use_every_code() -> None:
-    catalogues = [PACKAGE / "source/catalogue.py", *PACKAGE.glob("engines/*/codes.py")]
+    catalogues = [
+        PACKAGE / "source/catalogue.py",
+        *PACKAGE.glob("engines/*/codes.py"),
+        PACKAGE / "pipeline/codes.py",
+    ]
     declared = "".join(path.read_text(encoding="utf-8") for path in catalogues)
     constants = re.findall(r"^([A-Z_]+) = Code\(", declared, re.MULTILINE)
     assert len(constants) == len(own_codes())

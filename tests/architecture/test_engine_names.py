@@ -56,7 +56,6 @@ NAMING: Listed = {
         "pipeline/scalars.py": "lance",
         "pipeline/shapes.py": "lance",
     },
-    "the codes of the pipeline, which runs on Spark and writes Lance": {"source/catalogue.py": "lance spark"},
     "runs the pipeline, or the part of `apply` that it does on Spark": {
         "cli/command_apply.py": "paimon spark",
     },
