@@ -18,9 +18,9 @@ from schemac.importers.importer import Importer
 from schemac.kinds.registry import KINDS
 from schemac.logical.model import LogicalType
 from schemac.manifest.json_schema import write_schemas
+from schemac.registry.codes import own_codes
 from schemac.registry.engine import Engine, load
 from schemac.registry.installed import engines
-from schemac.source.catalogue import CATALOGUE
 
 ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "schemac"
@@ -88,13 +88,21 @@ def test_name_no_engine_where_ids_are_kept(path: Path) -> None:
     assert [name for name in names if re.search(rf"\b{name}\b", text)] == []
 
 
-def test_use_every_code_of_the_catalogue() -> None:
-    texts = "".join(p.read_text(encoding="utf-8") for p in MODULES if p.name != "catalogue.py")
-    constants = re.findall(
-        r"^([A-Z_]+) = Code\(", (PACKAGE / "source/catalogue.py").read_text(encoding="utf-8"), re.MULTILINE
-    )
-    assert len(constants) == len(CATALOGUE)
-    words = set(re.findall(r"\w+", texts))
+def test_use_every_code() -> None:
+    catalogues = [
+        PACKAGE / "source/catalogue.py",
+        *PACKAGE.glob("engines/*/codes.py"),
+        PACKAGE / "pipeline/codes.py",
+    ]
+    declared = "".join(path.read_text(encoding="utf-8") for path in catalogues)
+    constants = re.findall(r"^([A-Z_]+) = Code\(", declared, re.MULTILINE)
+    assert len(constants) == len(own_codes())
+    words = {
+        word
+        for path in MODULES
+        if path not in catalogues
+        for word in re.findall(r"\w+", path.read_text(encoding="utf-8"))
+    }
     assert [name for name in constants if name not in words] == []
 
 

@@ -13,6 +13,7 @@ from schemac.artifacts.emission import Emission
 from schemac.attributes import arrow, lance, odf, own
 from schemac.attributes.registry import DOMAINS, domain_of
 from schemac.engines.iceberg import attributes
+from schemac.engines.iceberg.codes import ICEBERG_DEFAULT, ICEBERG_TYPE
 from schemac.engines.iceberg.defaults import complaint
 from schemac.engines.iceberg.types import (
     FORMAT_3,
@@ -29,7 +30,6 @@ from schemac.engines.iceberg.types import (
 from schemac.logical.slots import Slot
 from schemac.physical.arrow import pa
 from schemac.physical.field import LoweredField, LoweredSchema
-from schemac.source.catalogue import ICEBERG_DEFAULT, ICEBERG_TYPE
 
 _KEPT = frozenset({odf.DESCRIPTION.key, own.RENAMED_FROM.key})
 OTHER_ENGINES = frozenset(DOMAINS) - {odf.DOMAIN, own.DOMAIN} | {attributes.DOMAIN}

@@ -15,6 +15,7 @@ from schemac.artifacts.emission import Artifact, Compilation, Emission, Target
 from schemac.attributes import arrow, lance, odf, own
 from schemac.attributes.registry import DOMAINS, domain_of
 from schemac.engines.paimon import attributes as paimon
+from schemac.engines.paimon.codes import PAIMON_LEFT_OUT, PAIMON_LOSS, PAIMON_TYPE
 from schemac.engines.paimon.keys import read_table
 from schemac.engines.paimon.limits import Limits
 from schemac.engines.paimon.numbering import (
@@ -45,7 +46,6 @@ from schemac.logical.path import FieldPath
 from schemac.logical.slots import Slot
 from schemac.physical.arrow import pa
 from schemac.physical.field import LoweredField
-from schemac.source.catalogue import PAIMON_LEFT_OUT, PAIMON_LOSS, PAIMON_TYPE
 from schemac.source.report import Report
 
 MOST_DIGITS = 38

@@ -11,11 +11,12 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from schemac.engines.paimon import judge as engine
+from schemac.engines.paimon.facts import PaimonFact
 from schemac.engines.paimon.table_schema import TableSchema
 from schemac.engines.paimon.tables.changes import SchemaChange, changes_between
 from schemac.engines.paimon.tables.live_table import PaimonTable
 from schemac.engines.paimon.view import errors_of, table_schema
-from schemac.evolution.changes import Change, Fact
+from schemac.evolution.changes import Change
 from schemac.evolution.diff import diff_of
 from schemac.evolution.tables import Note
 from schemac.evolution.verdict import Judgement, Outcome
@@ -30,7 +31,7 @@ from schemac.source.catalogue import REFUSED_CHANGE
 from schemac.source.report import Report
 
 _TOLD = (Outcome.DATA, Outcome.REWRITE, Outcome.NEW_FILES)
-_FREE_WHEN_EMPTY = frozenset({Fact.PAIMON_OPTION_SET, Fact.PAIMON_OPTION_REMOVED})
+_FREE_WHEN_EMPTY = frozenset({PaimonFact.OPTION_SET, PaimonFact.OPTION_REMOVED})
 _Judged = list[tuple[Change, Judgement]]
 
 
