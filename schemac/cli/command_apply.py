@@ -113,13 +113,15 @@ def _apply(
         say("nothing was changed", options)
         return False
     with progress_bar(options.format == "text" and sys.stderr.isatty()) as progress:
-        done = made.apply(report, progress, _spread(made, options))
-    if done is None:
+        if not made.apply(report, progress, _spread(made, options)):
+            return False
+    document |= {"applied": True}
+    state = tables.verify(options.table, locked, new, report)
+    if state is None:
         return False
-    tables.verify(options.table, locked, new, report)
-    document |= {"applied": True, **done.document}
+    document |= state.document
     if not report.has_errors:
-        say(f"done: {options.table} {done.state}, and verified", options)
+        say(f"done: {options.table} {state.text}, and verified", options)
     return not report.has_errors
 
 

@@ -111,7 +111,7 @@ def _plan_for(name: str, change: TableChange, made: _Made, report: Report) -> No
     if found is None:
         return
     if engine(name).alters and change.path and change.is_alone:
-        made.lines.append(f"{change.locked.name}: {change.path} → {change.new.label}")
+        made.lines.append(change.heading(change.path))
     made.lines += [found.title, lines_text(found.lines)]
     made.document |= found.document
     made.summary = found.summary or made.summary
