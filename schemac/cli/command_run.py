@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING
 from schemac.cli.output import add_output_arguments, exit_code, say, show
 from schemac.cli.progress import records_bar
 from schemac.cli.terminal import put, put_json
-from schemac.source.catalogue import MISSING_PACKAGE, PIPELINE_DRIFT
+from schemac.pipeline.codes import MISSING_PACKAGE
+from schemac.source.catalogue import PIPELINE_DRIFT
 from schemac.source.render.json import render_json
 from schemac.source.report import Report
 
