@@ -8,9 +8,9 @@ Errors: PipelineError for what the author of the pipeline can mend.
 
 import hashlib
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import pyarrow as pa
 
@@ -79,6 +79,16 @@ class FoundTable:
     version: int
     names: tuple[str, ...]
     """Of its columns."""
+
+
+@dataclass(frozen=True)
+class Condition:
+    """What a reader asks of the values in a column: an order among them, or whether there is one."""
+
+    column: str
+    operator: Literal["=", "<", "<=", ">", ">=", "in", "is null", "is not null"]
+    values: tuple[Any, ...] = ()
+    """What is compared with: nothing, one value, or for `in` any number of them."""
 
 
 class Sink(ABC):
@@ -202,8 +212,18 @@ class Source(ABC):
         """Return the numbers of the parts that can be read side by side."""
 
     @abstractmethod
-    def read(self, path: str, version: int, part: int) -> Iterator[pa.RecordBatch]:
-        """Read the rows of one part with the columns of `schema`."""
+    def read(
+        self,
+        path: str,
+        version: int,
+        part: int,
+        columns: Sequence[str] | None = None,
+        conditions: Sequence[Condition] = (),
+    ) -> Iterator[pa.RecordBatch]:
+        """Read the rows of one part with these columns of `schema`, or all.
+
+        Rows that break a condition may be left out, and need not be: the reader looks itself.
+        """
 
 
 SINK: Capability[Sink] = Capability("sink", Sink)  # type: ignore[type-abstract]
