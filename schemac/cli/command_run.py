@@ -17,7 +17,8 @@ from schemac.cli.output import add_output_arguments, exit_code, say, show
 from schemac.cli.progress import ProgressLines, records_bar
 from schemac.cli.run_files import RunFiles, add_file_arguments
 from schemac.cli.terminal import put, put_json, tell
-from schemac.source.catalogue import MISSING_PACKAGE, PIPELINE_DRIFT, RULE_WARNING
+from schemac.pipeline.codes import MISSING_PACKAGE
+from schemac.source.catalogue import PIPELINE_DRIFT, RULE_WARNING
 from schemac.source.report import Report
 
 if TYPE_CHECKING:
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from schemac.pipeline.outcome import Outcome
     from schemac.pipeline.progress import State
     from schemac.pipeline.runner import RunReport
+    from schemac.runs.request import RunRequest
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -36,6 +38,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--dry-run",
         action="store_true",
         help="check the file, its manifest and its paths without starting the run",
+    )
+    which = parser.add_mutually_exclusive_group()
+    which.add_argument(
+        "--run-id",
+        metavar="ID",
+        help="the run's id; a run that was committed is not committed again",
+    )
+    which.add_argument(
+        "--interval", metavar="START..END", help="the interval of a schedule that the run is for"
+    )
+    parser.add_argument(
+        "--again", action="store_true", help="read input once more that the table has the rows of"
     )
     parser.add_argument(
         "--explain",
@@ -114,6 +128,7 @@ def _run(options: argparse.Namespace, call: _Call, progress: "Callable[[State], 
         from schemac.pipeline.errors import PipelineError
         from schemac.pipeline.load import load_job
         from schemac.pipeline.preflight import check
+        from schemac.runs.request import RunRequest
     except ModuleNotFoundError as error:
         help = "install it with: pip install 'schemac[all]'"
         report.add(MISSING_PACKAGE, f"the pipeline needs {error.name}, which is not installed", help=help)
@@ -132,16 +147,19 @@ def _run(options: argparse.Namespace, call: _Call, progress: "Callable[[State], 
 
             call.plan = explain_field(loaded.job, loaded.arrow_schema, options.explain)
             return
-        call.result = _write(loaded, progress, report)
+        request = RunRequest(options.run_id or "", options.interval or "", options.again)
+        call.result = _write(loaded, request, progress, report)
     except PipelineError as error:
         loaded.report(error, report)
 
 
-def _write(loaded: "LoadedJob", progress: "Callable[[State], None]", report: Report) -> "RunReport":
+def _write(
+    loaded: "LoadedJob", request: "RunRequest", progress: "Callable[[State], None]", report: Report
+) -> "RunReport":
     from schemac.pipeline.library import run_loaded  # for start-up time, as above
     from schemac.pipeline.report_text import shown
 
-    result = run_loaded(loaded, progress=progress)
+    result = run_loaded(loaded, request=request, progress=progress)
     for warning in result.warnings:
         what = f"`{warning.path}`" if warning.path else "the record"
         report.add(

@@ -16,6 +16,7 @@ from pydantic import ValidationError
 from pyspark.sql import DataFrame, functions
 
 from schemac.api import Dataset
+from schemac.pipeline.codes import SESSION_SETTING
 from schemac.pipeline.errors import PipelineError
 from schemac.pipeline.failures import sparks_errors_told
 from schemac.pipeline.job import Job
@@ -27,7 +28,7 @@ from schemac.pipeline.runner import ReasonCount
 from schemac.pipeline.session import DEFAULT_SETTINGS, RUN_SETTINGS, active, settings_of_a_run
 from schemac.pipeline.source import Records, records_in_column, records_of_frame
 from schemac.pipeline.sqltext import name
-from schemac.source.catalogue import DUPLICATE_COLUMN, PIPELINE_FILE, SESSION_SETTING, UNKNOWN_SOURCE_COLUMN
+from schemac.source.catalogue import DUPLICATE_COLUMN, PIPELINE_FILE, UNKNOWN_SOURCE_COLUMN
 from schemac.syntax.complaints import complaints
 
 FRAME = "dataframe"

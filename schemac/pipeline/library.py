@@ -23,6 +23,7 @@ from schemac.pipeline.progress import Progress
 from schemac.pipeline.quarantine_buffer import ERRORS
 from schemac.pipeline.runner import Opened, RunReport
 from schemac.pipeline.runner import run as run_job
+from schemac.runs.request import RunRequest
 from schemac.runs.tables import SINK, sink_engine
 from schemac.source.catalogue import PIPELINE_FILE, STREAMING_FRAME
 from schemac.source.diagnostic import SchemaError
@@ -33,6 +34,9 @@ def run(
     pipeline: str | PathLike[str] | Job,
     dataset: Dataset | None = None,
     *,
+    run_id: str = "",
+    interval: str = "",
+    again: bool = False,
     spark: "SparkSession | None" = None,
     progress: Progress | None = None,
 ) -> RunReport:
@@ -40,25 +44,33 @@ def run(
 
     `pipeline` is the path of a pipeline file, or a `Job`; the paths of a job are those of the working folder, and its
     dataset is `dataset`, or that of the manifest that it names. `spark` is the session to run in, by default the active
-    one, or one that is started. `progress` is called with a `State` whenever something has changed.
+    one, or one that is started. `run_id`, `interval` and `again` are those of `schemac run`: a run that was committed is
+    not committed again, and its report says so with `is_repeat`. `progress` is called with a `State` whenever something has changed.
 
     Raises SchemaError for findings in the file or its manifest, PipelineError for a run that cannot start or finish;
     nothing is written then.
     """
+    request = RunRequest(run_id, interval, again)
     if not isinstance(pipeline, Job):
         report = Report()
         loaded = load_job(Path(pipeline), report)
         if loaded is None:
             raise SchemaError(report.diagnostics)
-        return run_loaded(loaded, spark=spark, progress=progress)
-    return _run(pipeline, dataset or _dataset_of(pipeline), spark=spark, progress=progress)
+        return run_loaded(loaded, request=request, spark=spark, progress=progress)
+    return _run(pipeline, dataset or _dataset_of(pipeline), request, spark=spark, progress=progress)
 
 
 def run_loaded(
-    loaded: LoadedJob, *, spark: SparkSession | None = None, progress: Progress | None = None
+    loaded: LoadedJob,
+    *,
+    request: RunRequest | None = None,
+    spark: SparkSession | None = None,
+    progress: Progress | None = None,
 ) -> RunReport:
     """Run the job of a pipeline file."""
-    return run_job(loaded.job, loaded.arrow_schema, loaded.form, progress=progress, spark=spark)
+    return run_job(
+        loaded.job, loaded.arrow_schema, loaded.form, request=request, progress=progress, spark=spark
+    )
 
 
 def write(
@@ -71,6 +83,7 @@ def write(
     max_quarantined: float | Mapping[str, Any] | None = None,
     allow_empty: bool = False,
     storage_options: dict[str, str] | None = None,
+    run_id: str = "",
     progress: Progress | None = None,
     **rules: Unpack[Rules],
 ) -> RunReport:
@@ -79,7 +92,8 @@ def write(
     A frame is conformed first, by `rules` (see `conform`); what `conform` gave is written as it is. `quarantine` lies
     beside the table unless it is given. `max_quarantined` is the largest share of rows (0.05) or count of rows (5) that
     may not fit, or such limits for rules and fields (`{"total": 0.05, "fields": {"fare": 0}}`); with more of them nothing
-    is written. `storage_options` are those of the engine, for object stores.
+    is written. `storage_options` are those of the engine, for object stores. With a `run_id`, such as the number of a
+    batch, the rows are written once: the report of a second call says `is_repeat`.
 
     Raises PipelineError; nothing is written then.
     """
@@ -97,12 +111,14 @@ def write(
     def opened() -> Any:
         return source if is_conformed else open_frame(source, rules.get("json_column"))
 
-    return _run(job, dataset, spark=source.sparkSession, progress=progress, opened=opened)
+    request = RunRequest(run_id)
+    return _run(job, dataset, request, spark=source.sparkSession, progress=progress, opened=opened)
 
 
 def _run(
     job: Job,
     dataset: Dataset,
+    request: RunRequest,
     *,
     spark: "SparkSession | None",
     progress: Progress | None,
@@ -112,7 +128,9 @@ def _run(
     dataset.losses(engine.name)  # raises SchemaError where the engine cannot hold the schema
     found = dataset._compilation
     form = SINK.of(engine).form(found.lowered, found.numbers, storage_version(dataset.schema.extra))
-    return run_job(job, dataset.to_arrow(), form, progress=progress, spark=spark, opened=opened)
+    return run_job(
+        job, dataset.to_arrow(), form, request=request, progress=progress, spark=spark, opened=opened
+    )
 
 
 def _dataset_of(job: Job) -> Dataset:

@@ -17,10 +17,10 @@ from typing import Any
 
 from pyspark.sql import SparkSession
 
+from schemac.pipeline.codes import NO_EXECUTOR
 from schemac.pipeline.errors import PipelineError
 from schemac.runs import staging
 from schemac.runs.heartbeat import Heartbeat
-from schemac.source.catalogue import NO_EXECUTOR
 
 NOTED_EVERY_SECONDS = 0.5
 LOOKED_EVERY_SECONDS = 0.2

@@ -12,6 +12,12 @@ if TYPE_CHECKING:
 
 def run_text(report: "RunReport") -> str:
     """Write the counts, the reasons and the places of a run, a line each."""
+    if report.is_repeat:
+        return (
+            f"already committed as version {report.table_version} of {shown(report.table_path)}, by the run {report.run}:"
+            f" {report.rows_written:,} rows written, {report.rows_quarantined:,} quarantined; nothing was written now.\n"
+            "To write the same input once more, use `--again` or a new `--run-id`."
+        )
     share = report.rows_quarantined / report.rows_in if report.rows_in else 0.0
     table, quarantine = shown(report.table_path), shown(report.quarantine_path or "-")
     lines = [

@@ -23,6 +23,7 @@ from schemac.pipeline.job import Job
 from schemac.pipeline.preflight import check
 from schemac.pipeline.progress import Progress, Step, Watch, watched
 from schemac.pipeline.projection import conform, key_checked, with_warnings
+from schemac.pipeline.repeats import Identified, identify, settle
 from schemac.pipeline.session import active, settings_of_a_run
 from schemac.pipeline.sink_report import SinkReport
 from schemac.pipeline.source import open_records
@@ -34,11 +35,13 @@ from schemac.pipeline.table_sink import (
     spark_sink,
 )
 from schemac.pipeline.workspace import temporary_folder
+from schemac.runs.history import CommittedRun
 from schemac.runs.identity import RunIdentity
 from schemac.runs.locations import is_local, local_path
 from schemac.runs.modes import Mode
+from schemac.runs.request import RunRequest
 from schemac.runs.staging import kept_alive
-from schemac.runs.tables import TableForm, sink_engine, sink_of
+from schemac.runs.tables import Sink, TableForm, sink_engine, sink_of
 from schemac.source.catalogue import TOO_MANY_QUARANTINED
 
 SHOWN_REASONS = 20
@@ -72,8 +75,31 @@ class RunReport:
     quarantine_path: str | None
     quarantine_version: int | None
     differences: tuple[str, ...]
+    is_repeat: bool = False
+    """Whether the run had been committed before, as `table_version`: its numbers, and nothing was written."""
+
     warnings: tuple[ReasonCount, ...] = ()
     """The same as `reasons` of rules that only warn; these records were written."""
+
+    @classmethod
+    def of_earlier(cls, earlier: CommittedRun, job: Job, seconds: float) -> "RunReport":
+        """Report a run that was committed before."""
+        rows, quarantined = earlier.rows, earlier.rows_quarantined
+        return cls(
+            run=earlier.id,
+            identity=earlier.identity,
+            rows_in=rows + quarantined,
+            rows_written=rows,
+            rows_quarantined=quarantined,
+            reasons=(),
+            seconds=seconds,
+            table_path=job.target.path,
+            table_version=earlier.version,
+            quarantine_path=job.quarantine_path if quarantined else None,
+            quarantine_version=None,
+            differences=(),
+            is_repeat=True,
+        )
 
     def to_json(self) -> dict[str, Any]:
         """Give the report for programs."""
@@ -82,6 +108,7 @@ class RunReport:
             quarantine = {"path": self.quarantine_path, "version": self.quarantine_version}
         return {
             **self.identity.report(),
+            "repeat": self.is_repeat,
             "seconds": round(self.seconds, 3),
             "records": {
                 "in": self.rows_in,
@@ -121,6 +148,7 @@ def run(
     arrow_schema: pa.Schema,
     form: TableForm | None = None,
     *,
+    request: RunRequest | None = None,
     progress: Progress | None = None,
     spark: SparkSession | None = None,
     opened: Opened | None = None,
@@ -128,14 +156,18 @@ def run(
     """Run the job; paths are taken as they stand.
 
     `form` is what the engine makes of the schema where it is not given, `opened` gives what is read in place of the job's source.
+
+    A run that was committed before is not committed again, unless the request says so (see `repeats`).
     """
     started = time.monotonic()
     form, sink = form or TableForm(arrow_schema), sink_of(job.target.format)
-    identity = RunIdentity.new(job.source.format, job.source.path, job.target.mode.value)
     places = [path for path in (job.target.path, job.quarantine_path) if is_local(path)]
     watch = Watch(progress or _untold, tuple(local_path(path) for path in places))
     watch.at(Step.LOOKING)
     sink.recover(job.target.path, job.quarantine_path, job.target.storage_options)
+    identity, earlier = _identified(job, form, request or RunRequest(), sink)
+    if earlier is not None:
+        return RunReport.of_earlier(earlier, job, time.monotonic() - started)
     check(job, arrow_schema)
     watch.at(Step.STARTING)
     spark = _session(spark, job)
@@ -149,6 +181,10 @@ def run(
         register_engine(spark, sink_engine(job.target.format).name)
         frame, counted = _conformed(spark, job, arrow_schema, opened)
         numbers = _write(frame, job, form, identity)
+    if numbers.is_repeat:
+        committed = sink.find_run(identity, job.target.path, job.target.storage_options)
+        assert committed is not None
+        return RunReport.of_earlier(committed, job, time.monotonic() - started)
     watch.at(Step.VERIFYING)
     found = sink.differences(job.target.path, form, job.target.storage_options)
     written, quarantined = numbers.rows_written, numbers.rows_quarantined
@@ -174,6 +210,15 @@ def run(
 
 def _untold(*_: object) -> None:
     """Nobody watches."""
+
+
+def _identified(job: Job, form: TableForm, request: RunRequest, sink: Sink) -> Identified:
+    """Identify the run; earlier attempts of it that go on without their driver cannot commit from then on."""
+    found = identify(job, form, request, sink)
+    if found.earlier is not None:
+        return found
+    table, quarantine = job.target.path, job.quarantine_path
+    return found._replace(earlier=settle(found.identity, table, quarantine, sink, job.target.storage_options))
 
 
 def _session(spark: SparkSession | None, job: Job) -> SparkSession:

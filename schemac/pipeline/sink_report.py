@@ -22,6 +22,8 @@ class SinkReport:
     version: int = 0
     """That of the table; 0 where nothing was committed."""
     quarantine_version: int | None = None
+    is_repeat: bool = False
+    """Whether another attempt of the run had been committed: its numbers, and nothing was written."""
     warnings: tuple[tuple[str, str, int], ...] = ()
     """The same of rules that only warn, over the records that were written."""
     passed: Passed | None = None

@@ -34,6 +34,7 @@ from schemac.pipeline import job
 from schemac.pipeline.errors import PipelineError, did_you_mean
 from schemac.pipeline.quarantine_buffer import SOURCE
 from schemac.pipeline.registration import register
+from schemac.registry.installed import engine as registered
 from schemac.runs.tables import Condition, Source, source_of
 from schemac.source.catalogue import (
     INPUT_NOT_FOUND,
@@ -51,7 +52,7 @@ def read_tables(spark: SparkSession, source: job.Source) -> DataFrame:
     for path in source.path:
         newest = engine.newest_version(path)
         if newest is None:
-            message = f"there is no {source.format} table at `{path}`"
+            message = f"there is no {registered(source.format).title} table at `{path}`"
             raise PipelineError(INPUT_NOT_FOUND, message, place=("source", "path"))
         version = source.options.get("version", str(newest))
         reader = spark.read.format(TableSource.name())

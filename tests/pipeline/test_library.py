@@ -14,11 +14,11 @@ from pyspark.sql import DataFrame, SparkSession
 import schemac
 import schemac.pipeline
 from schemac.pipeline import Conformed, Job, PipelineError, RunReport, conform, run, runs_of, write
+from schemac.pipeline.codes import SESSION_SETTING
 from schemac.pipeline.conformed import LATE_SETTINGS
 from schemac.source.catalogue import (
     DUPLICATE_COLUMN,
     PIPELINE_FILE,
-    SESSION_SETTING,
     STREAMING_FRAME,
     UNEXPECTED_COLUMN,
     UNKNOWN_FIELD,

@@ -11,8 +11,8 @@ from pathlib import Path
 import pyspark
 import pytest
 
+from schemac.pipeline.codes import JAVA_NOT_FOUND, NO_EXECUTOR, OUT_OF_MEMORY
 from schemac.pipeline.java import java_home
-from schemac.source.catalogue import JAVA_NOT_FOUND, NO_EXECUTOR, OUT_OF_MEMORY
 from schemac.source.diagnostic import Code
 
 ROOT = Path(__file__).parents[2]
