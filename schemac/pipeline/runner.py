@@ -9,7 +9,7 @@ Errors: PipelineError for what the author can mend; anything else is Spark's, th
 import json
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -19,11 +19,16 @@ from pyspark.sql import DataFrame, Observation, SparkSession, functions
 
 from schemac.pipeline.errors import PipelineError
 from schemac.pipeline.failures import sparks_errors_told
+from schemac.pipeline.history import runs_of
 from schemac.pipeline.job import Job
+from schemac.pipeline.offenders import first_offenders
 from schemac.pipeline.preflight import check
 from schemac.pipeline.progress import Progress, Step, Watch, watched
 from schemac.pipeline.projection import conform, key_checked, with_warnings
 from schemac.pipeline.repeats import Identified, identify, settle
+from schemac.pipeline.report_html import run_fragment, run_page
+from schemac.pipeline.report_text import run_text
+from schemac.pipeline.run_facts import ReasonCount, RunFacts
 from schemac.pipeline.session import active, settings_of_a_run
 from schemac.pipeline.sink_report import SinkReport
 from schemac.pipeline.source import open_records
@@ -50,36 +55,8 @@ Opened = Callable[[], Any]
 
 
 @dataclass(frozen=True)
-class ReasonCount:
-    """How many times a field broke a rule; positions in the path are left out."""
-
-    path: str
-    rule: str
-    count: int
-
-
-@dataclass(frozen=True)
-class RunReport:
+class RunReport(RunFacts):
     """What a run did."""
-
-    run: str
-    """Its id, which its rows in the quarantine carry."""
-    identity: RunIdentity
-    rows_in: int
-    rows_written: int
-    rows_quarantined: int
-    reasons: tuple[ReasonCount, ...]
-    seconds: float
-    table_path: str
-    table_version: int
-    quarantine_path: str | None
-    quarantine_version: int | None
-    differences: tuple[str, ...]
-    is_repeat: bool = False
-    """Whether the run had been committed before, as `table_version`: its numbers, and nothing was written."""
-
-    warnings: tuple[ReasonCount, ...] = ()
-    """The same as `reasons` of rules that only warn; these records were written."""
 
     @classmethod
     def of_earlier(cls, earlier: CommittedRun, job: Job, seconds: float) -> "RunReport":
@@ -101,45 +78,15 @@ class RunReport:
             is_repeat=True,
         )
 
-    def to_json(self) -> dict[str, Any]:
-        """Give the report for programs."""
-        quarantine = None
-        if self.quarantine_path is not None:
-            quarantine = {"path": self.quarantine_path, "version": self.quarantine_version}
-        return {
-            **self.identity.report(),
-            "repeat": self.is_repeat,
-            "seconds": round(self.seconds, 3),
-            "records": {
-                "in": self.rows_in,
-                "written": self.rows_written,
-                "quarantined": self.rows_quarantined,
-            },
-            "reasons": [asdict(reason) for reason in self.reasons],
-            "warnings": [asdict(reason) for reason in self.warnings],
-            "table": {"path": self.table_path, "version": self.table_version},
-            "quarantine": quarantine,
-            "differences": list(self.differences),
-        }
-
     def to_html(self, *, title: str = "schemac run", storage_options: dict[str, str] | None = None) -> str:
         """Write a page that needs no other file: counts, the first offenders of each rule, and the runs of the table."""
-        from schemac.pipeline.history import runs_of  # for those who ask for a page
-        from schemac.pipeline.offenders import first_offenders
-        from schemac.pipeline.report_html import run_page
-
-        offenders = first_offenders(self)
         runs = runs_of(self.table_path, storage_options=storage_options)
-        return run_page(title, self, offenders=offenders, runs=runs)
+        return run_page(title, self, offenders=first_offenders(self), runs=runs)
 
     def __str__(self) -> str:
-        from schemac.pipeline.report_text import run_text
-
         return run_text(self)
 
     def _repr_html_(self) -> str:
-        from schemac.pipeline.report_html import run_fragment  # for notebooks only
-
         return run_fragment(self)
 
 

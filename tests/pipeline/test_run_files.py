@@ -19,7 +19,8 @@ from schemac.pipeline.metrics import metrics_text
 from schemac.pipeline.offenders import Offender, lines_of
 from schemac.pipeline.outcome import Outcome
 from schemac.pipeline.report_html import run_page
-from schemac.pipeline.runner import ReasonCount, RunReport
+from schemac.pipeline.run_facts import ReasonCount
+from schemac.pipeline.runner import RunReport
 from schemac.runs.identity import RunIdentity
 from schemac.source.catalogue import TOO_MANY_QUARANTINED
 from schemac.source.diagnostic import Diagnostic
