@@ -107,7 +107,8 @@ def field_steps(records: Records, schema: pa.Schema, job: Job) -> FieldSteps:
     """Compile a schema of one field, and show what `conform` would run for it."""
     compiler = _Compiler(records, schema, job)
     found, final = compiler.compile()
-    levels = [*(compiler.whole.levels if compiler.whole else []), *found.projections]
+    # The last level puts the reasons of all fields together.
+    levels = [*(compiler.whole.levels if compiler.whole else []), *found.projections[:-1]]
     is_whole = compiler.whole is not None and schema.names[0] in compiler.whole.values
     readers = {
         True: "whole records natively where that is proven exact, item by item for other records",

@@ -271,6 +271,7 @@ def test_a_run_writes_its_files_also_where_it_stops(
     assert 'schemac_run_records{pipeline="p.yaml",outcome="written"} 2' in (tmp_path / "m.prom").read_text()
     # The next run stops before Spark: its files say so, and the page still has the run before.
     (tmp_path / "p.yaml").write_text(pipeline.replace("append", "create"))
+    (tmp_path / "rides.json").write_text('{"fare": 3}\n')
     assert main(["run", "p.yaml", *files, *more]) == 1
     text = "".join(Page((tmp_path / "r.html").read_text()).texts)
     assert "SC651" in text
