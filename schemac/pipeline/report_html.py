@@ -59,6 +59,8 @@ def conformed_fragment(dataset: str, columns: Iterable[tuple[str, str]]) -> str:
 
 def run_fragment(report: RunFacts) -> str:
     """Show a run in a notebook."""
+    if report.is_repeat:
+        return f"<div><p>{_repeat(report)}</p></div>"
     place = f"<code>{_text(report.table_path)}</code>, version {report.table_version}"
     counts = (
         f"<b>{report.rows_in:,}</b> records read, <b>{report.rows_written:,}</b> written to {place}; "
@@ -103,11 +105,20 @@ def _text(text: str) -> str:
 def _head(title: str, report: RunFacts | None) -> str:
     if report is None:
         return f'<h1>{_text(title)}</h1><p class="bad">The run stopped; nothing was written.</p>'
+    if report.is_repeat:
+        return f'<h1>{_text(title)}</h1><p class="dim">{_repeat(report)}</p>'
     state = "differs from its schema" if report.differences else "matches its schema"
     started = report.identity.started.strftime("%Y-%m-%d %H:%M:%S UTC")
     told = f"run <code>{_text(report.run)}</code> of {started}, mode {_text(report.identity.mode)}; the table {state}"
     tone = "bad" if report.differences else "dim"
     return f'<h1>{_text(title)}</h1><p class="{tone}">{told}</p>'
+
+
+def _repeat(report: RunFacts) -> str:
+    return (
+        f"Already committed as version {report.table_version} of <code>{_text(report.table_path)}</code>, by the run"
+        f" <code>{_text(report.run)}</code>; nothing was written now."
+    )
 
 
 def _cards(report: RunFacts) -> str:
