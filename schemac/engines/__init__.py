@@ -1,5 +1,5 @@
 """The engines: one folder each, which holds all that the compiler knows of it.
 
 Layer: engines. Engines do not import each other, and nothing below imports them: the rest of the compiler sees each
-through its `ENGINE` (`schemac.registry`).
+through its `ENGINE` (`schemac.registry`). A module beside the folders is what several engines share.
 """

@@ -134,6 +134,8 @@ class Tables(ABC):
 
 
 TABLES: Capability[Tables] = Capability("tables", Tables)  # type: ignore[type-abstract]
+SPREAD: Capability[Any] = Capability("spread", object)
+"""A `Spread`; a function has no class that could be asked for."""
 
 
 def refuse_rounding(rounded: Collection[str], why: str, report: Report) -> None:

@@ -56,20 +56,6 @@ NAMING: Listed = {
         "pipeline/scalars.py": "lance",
         "pipeline/shapes.py": "lance",
     },
-    "runs the pipeline, or the part of `apply` that it does on Spark": {
-        "cli/command_apply.py": "paimon spark",
-    },
-    "texts for people: help, and why a type or a name is refused": {
-        "checks/names.py": "spark",
-        "cli/command_explain.py": "spark",
-        "cli/main.py": "lance paimon spark",
-        "cli/planning.py": "lance",
-        "importers/foreign_json.py": "paimon spark",
-        "kinds/decimal.py": "paimon spark",
-        "kinds/sequences.py": "lance paimon spark",
-    },
-    "types in Spark's notation are read among others": {"syntax/type_text.py": "spark"},
-    "the SQL of Spark is how several engines make and change tables": {"artifacts/sql_text.py": "spark"},
 }
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 
