@@ -64,14 +64,17 @@ def engine(name: str) -> Engine:
 
 
 @contextmanager
-def blamed(name: str) -> Iterator[None]:
-    """Turn an exception of an engine of another distribution into EngineError; it is no mistake of the compiler."""
+def blamed(name: str | None) -> Iterator[None]:
+    """Turn an exception of an engine of another distribution into EngineError; it is no mistake of the compiler.
+
+    Without a name, what is done is no engine's.
+    """
     try:
         yield
     except EngineError:
         raise
     except Exception as error:
-        if any(engine.name == name for engine in own_engines()):
+        if name is None or any(engine.name == name for engine in own_engines()):
             raise
         raise EngineError(f"the engine {name} failed: {reason_of(error)}") from error
 

@@ -4,6 +4,7 @@ import ast
 import re
 import subprocess
 import sys
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 from typing import Any
 
@@ -111,6 +112,26 @@ def test_keep_each_module_readable(path: Path) -> None:
     text = path.read_text(encoding="utf-8")
     assert len(text.splitlines()) <= MOST_LINES
     assert ast.get_docstring(ast.parse(text)), "a module says what it is for"
+
+
+def test_import_in_no_circle() -> None:
+    """Imports in functions and for annotations count: they are late for start-up time, never to hide a circle."""
+    names = {p.relative_to(ROOT).with_suffix("").as_posix().replace("/", "."): p for p in MODULES}
+    names = {name.removesuffix(".__init__"): path for name, path in names.items()}
+
+    def imported(path: Path) -> set[str]:
+        nodes = [
+            n for n in ast.walk(ast.parse(path.read_text(encoding="utf-8"))) if isinstance(n, ast.ImportFrom)
+        ]
+        pairs = [(node.module or "", alias.name) for node in nodes for alias in node.names]
+        return {f"{m}.{name}" if f"{m}.{name}" in names else m for m, name in pairs} & names.keys()
+
+    graph = {name: imported(path) for name, path in names.items()}
+    assert sum(map(len, graph.values())) > 1000
+    try:
+        TopologicalSorter(graph).prepare()
+    except CycleError as error:
+        pytest.fail(" → ".join(error.args[1]))
 
 
 def test_export_what_is_documented() -> None:

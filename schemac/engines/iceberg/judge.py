@@ -45,7 +45,7 @@ def judge(change: Change, pair: VersionPair | None) -> Judgement:
         return Judgement(Outcome.SAFE, "Iceberg could not represent the old schema, so no such table exists")
     reason = _unheld(change, pair)
     if reason:
-        return Judgement(Outcome.REFUSED, f"Iceberg cannot hold the new schema: {reason}", _ELSEWHERE)
+        return Judgement(Outcome.REFUSED, f"Iceberg cannot represent the new schema: {reason}", _ELSEWHERE)
     if errors_of(pair.new):
         # Another change is to blame, and says so.
         return SAFE
@@ -90,7 +90,7 @@ def is_in_key(slot: Slot) -> bool:
 
 
 def _unheld(change: Change, pair: VersionPair) -> str:
-    """Why Iceberg cannot hold the new schema, if that is this change's doing, or no change is known to be to blame."""
+    """Why Iceberg cannot represent the new schema, if that is this change's doing, or no change is known to be to blame."""
     errors = errors_of(pair.new)
     if not errors:
         return ""

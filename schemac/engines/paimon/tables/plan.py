@@ -18,7 +18,7 @@ from schemac.engines.paimon.tables.live_table import PaimonTable
 from schemac.engines.paimon.view import errors_of, table_schema
 from schemac.evolution.changes import Change
 from schemac.evolution.diff import diff_of
-from schemac.evolution.tables import Note
+from schemac.evolution.tables import Note, report_unrepresentable
 from schemac.evolution.verdict import Judgement, Outcome
 from schemac.evolution.version_pair import (
     LockedSchemaVersion,
@@ -129,6 +129,4 @@ def _report(table: PaimonTable, pair: VersionPair, judged: _Judged, report: Repo
         message = f"Paimon: {change}: {said.reason}"
         report.add(REFUSED_CHANGE, message, file=table.name, path=change.path, help=said.way_out)
     if not report.has_errors:
-        for error in errors_of(pair.new):
-            message = f"Paimon cannot represent {pair.new.label}: {error.message}"
-            report.add(REFUSED_CHANGE, message, file=table.name, path=error.path, help=error.help)
+        report_unrepresentable("Paimon", pair.new, errors_of(pair.new), REFUSED_CHANGE, table.name, report)
