@@ -8,7 +8,7 @@ from docs.markdown import heading
 
 def pages() -> dict[str, str]:
     """All pages by path."""
-    names = [name for name in schemac.__all__ if not name.startswith("_")]
+    names = [name for name in dir(schemac) if not name.startswith("_")]
     assert schemac.__doc__ is not None
     directives = [_directive(name) for name in names]
     return {"python.md": heading("Python API", _block("automodule:: schemac"), *directives)}
@@ -16,7 +16,7 @@ def pages() -> dict[str, str]:
 
 def _directive(name: str) -> str:
     if inspect.isclass(getattr(schemac, name)):
-        return _block(f"autoclass:: schemac.{name}\n   :members:")
+        return _block(f"autoclass:: schemac.{name}\n   :members:\n   :inherited-members:")
     return _block(f"autofunction:: schemac.{name}")
 
 
