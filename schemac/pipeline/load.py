@@ -13,7 +13,8 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from schemac.arrow.lower import LoweringOptions, lower, storage_version
+from schemac.arrow.lower import LoweringOptions, lower
+from schemac.engines.lance.attributes import storage_version
 from schemac.identity.lock import Numbers
 from schemac.logical.dataset import LogicalDataset
 from schemac.logical.slots import Slot

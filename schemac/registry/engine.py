@@ -85,6 +85,10 @@ class Engine:
     """Domain of the attributes that are for this engine."""
     attributes: str = ""
     """A tuple of `Attribute` (`schemac.attributes.attribute`), all of them in `domain`, which is a closed one then."""
+    arrow_form: str = ""
+    """An `ArrowForm` (`schemac.arrow.form`): what its attributes are in Arrow, where they do not travel under their own keys."""
+    checks: str = ""
+    """`Checks` (`schemac.checks.brought`): what of its attributes is wrong in every schema, whatever it is built for."""
     codes: str = ""
     """Tuple of `Code` (`schemac.source.diagnostic`) of its own diagnostics; those of the compiler's own engines stand in
     `schemac.source.catalogue`."""

@@ -10,8 +10,9 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from schemac.artifacts.emission import Emission
-from schemac.attributes import arrow, lance, odf, own
-from schemac.attributes.registry import DOMAINS, domain_of
+from schemac.attributes import arrow, odf, own
+from schemac.attributes.attribute import Role
+from schemac.attributes.registry import DOMAINS, domain_of, has_role
 from schemac.engines.iceberg import attributes
 from schemac.engines.iceberg.defaults import complaint
 from schemac.engines.iceberg.types import (
@@ -142,7 +143,7 @@ class _Writer:
         word = attributes.TYPE.read(extra)
         if word is not None:
             return self.worded(lowered, word)
-        if lance.BLOB.key in extra:
+        if has_role(extra, Role.BLOB):
             self.lose(lowered, "a blob", "binary")
             return BINARY
         storage = arrow_type.storage_type if isinstance(arrow_type, pa.BaseExtensionType) else arrow_type
@@ -150,7 +151,7 @@ class _Writer:
         if extension is not None and extension.name == "arrow.uuid":
             return Primitive("uuid")
         type_ = self.type(lowered, storage)
-        if lance.JSON.key in extra:
+        if has_role(extra, Role.JSON):
             self.lose(lowered, "JSON", type_.title())
         elif extension is not None:
             self.lose(lowered, f"the extension type {extension.name}", type_.title())
@@ -248,7 +249,7 @@ class _Writer:
             self.lose(lowered, other, "list")
         self.lose_child_names(lowered)
         (item,) = lowered.children
-        if lance.FLOAT_ENCODING.key not in lowered.slot.extra:
+        if not has_role(lowered.slot.extra, Role.BRAIN_FLOATS):
             return List(self.field(item, "element"))
         self.lose(lowered, "brain floats", "float")
         return List(NestedField(self.ids[item.slot], "element", Primitive("float"), not item.arrow.nullable))

@@ -16,6 +16,9 @@ ENGINE = Engine(
     tables="schemac.engines.lance.tables.capability:TABLES",
     table_help="a Lance table",
     domain="lance.org",
+    attributes="schemac.engines.lance.attributes:ATTRIBUTES",
+    arrow_form="schemac.engines.lance.arrow_form:FORM",
+    checks="schemac.engines.lance.checks:CHECKS",
     formats=(
         Format(
             "lance",

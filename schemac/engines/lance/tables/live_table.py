@@ -18,9 +18,9 @@ from typing import Any
 from schemac.arrow.lift import lift
 from schemac.arrow.lower import lower
 from schemac.artifacts.emission import Emission
-from schemac.attributes.lance import STORAGE_VERSION, STORAGE_VERSIONS
 from schemac.engines.lance._generated.lance import file_pb2 as pb
 from schemac.engines.lance.artifact import to_message
+from schemac.engines.lance.attributes import STORAGE_VERSION, STORAGE_VERSIONS
 from schemac.engines.lance.limits import Limits
 from schemac.engines.lance.nodes import lance_ids, numbers_of
 from schemac.engines.lance.tables.differences import differences
