@@ -152,8 +152,7 @@ class _Reader:
             return special(self, written)
         buffer = _BUFFERS.get(folded)
         if buffer is not None and not written.arguments:
-            name, hint = buffer
-            return Meaning({"kind": name}, {arrow.BUFFER_ENCODING.key: hint} if hint else {})
+            return Meaning({"kind": buffer.kind}, buffer.extra)
         kind = _kind_of(written.head)
         if kind is None or written.is_quoted:
             raise _MeaninglessError

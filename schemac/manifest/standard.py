@@ -7,7 +7,7 @@ Errors: SC204, SC210 to SC214, SC218.
 Source: RFC-016 and its sample; the three spellings are those of the reference implementation.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Any
 
 from schemac.attributes.attribute import spellings
@@ -207,7 +207,7 @@ class Standardizer:
             return singular
         return self._word(written, ARROW_UNITS, _UNITS, at)
 
-    def _word(self, written: str, words: dict[str, Any], known: dict[str, str], at: TreePath) -> str:
+    def _word(self, written: str, words: Collection[str], known: dict[str, str], at: TreePath) -> str:
         if written in words:
             return written
         word = known.get(written)

@@ -7,11 +7,15 @@ Source: `describe_indices` and `index_stats` of pylance 14.0.2, held against ind
 (`tests/tables/test_indices.py`).
 """
 
-from collections.abc import Iterator, Mapping
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import asdict
 from typing import Any
 
 from schemac.engines.lance.tables.steps import Index
 
+INDICES_KEY = "schemac.indices"
+"""Key of a table's configuration under which indices wait that are to be built again."""
 _SCALAR_TYPES = {
     "LabelList": "LABEL_LIST",
     "NGram": "NGRAM",
@@ -62,6 +66,17 @@ _UNLIMITED = frozenset({"max_token_length"})
 _OF_STATISTICS = {"ZoneMap": ("rows_per_zone",), "BloomFilter": ("number_of_items", "probability")}
 """Parameters that statistics alone tell."""
 _ROWS_OF_A_PAGE = 4096
+
+
+def noted_indices(dataset: Any) -> dict[str, Index]:
+    """Return the indices that a table's configuration notes, by name."""
+    entries = json.loads(dataset.config().get(INDICES_KEY) or "[]")
+    return {entry["name"]: Index(**{**entry, "lost": tuple(entry.get("lost", ()))}) for entry in entries}
+
+
+def note_of(indices: Iterable[Index]) -> str:
+    """Return the note of indices in a table's configuration."""
+    return json.dumps([asdict(index) for index in indices])
 
 
 def indices_of(dataset: Any) -> Iterator[Index]:

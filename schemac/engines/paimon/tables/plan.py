@@ -12,8 +12,9 @@ from typing import Any
 
 from schemac.engines.paimon import judge as engine
 from schemac.engines.paimon.table_schema import TableSchema
-from schemac.engines.paimon.tables.changes import SchemaChange, changes_between
+from schemac.engines.paimon.tables.changes import changes_between
 from schemac.engines.paimon.tables.live_table import PaimonTable
+from schemac.engines.paimon.tables.schema_change import SchemaChange
 from schemac.engines.paimon.view import errors_of, table_schema
 from schemac.evolution.changes import Change, Fact
 from schemac.evolution.diff import diff_of
