@@ -26,8 +26,7 @@ from schemac.attributes import arrow, lance
 from schemac.attributes.attribute import KEY_PATTERN
 from schemac.attributes.registry import DOMAINS, domain_of, known
 from schemac.kinds.registry import BY_NAME
-
-Tree = dict[str, Any]
+from schemac.source.json_object import Json
 
 _KEY = re.compile(KEY_PATTERN)
 _ENCODING = "lance-encoding:"
@@ -49,10 +48,10 @@ def is_text(content: bytes) -> bool:
     return True
 
 
-def field_attributes(metadata: Mapping[str, str], kind: str) -> Tree:
+def field_attributes(metadata: Mapping[str, str], kind: str) -> Json:
     """Return the attributes of a field with this metadata; one that does not fit the kind stays what it is."""
     rest = dict(metadata)
-    extra: Tree = {}
+    extra: Json = {}
     _take_extension(rest, extra)
     _take_keys(rest, extra)
     _take_encoding(rest, extra, kind)
@@ -62,7 +61,7 @@ def field_attributes(metadata: Mapping[str, str], kind: str) -> Tree:
     return extra
 
 
-def schema_attributes(metadata: Mapping[str, str]) -> Tree:
+def schema_attributes(metadata: Mapping[str, str]) -> Json:
     """Return the attributes of a schema with this metadata."""
     rest = dict(metadata)
     extra = _written_attributes(rest, None)
@@ -71,9 +70,9 @@ def schema_attributes(metadata: Mapping[str, str]) -> Tree:
     return extra
 
 
-def _written_attributes(rest: dict[str, str], kind: str | None) -> Tree:
+def _written_attributes(rest: dict[str, str], kind: str | None) -> Json:
     """Entries under an attribute's own key with compact JSON as value; without a kind, those of a schema."""
-    extra: Tree = {}
+    extra: Json = {}
     for key, text in list(rest.items()):
         if not _KEY.fullmatch(key) or domain_of(key) == arrow.DOMAIN:
             continue
@@ -123,7 +122,7 @@ def _is_sound(key: str, value: Any, kind: str | None) -> bool:
     return True
 
 
-def _take_extension(rest: dict[str, str], extra: Tree) -> None:
+def _take_extension(rest: dict[str, str], extra: Json) -> None:
     name = rest.pop(EXTENSION_NAME, None)
     if name is not None:
         metadata = rest.pop(EXTENSION_METADATA, None)
@@ -133,7 +132,7 @@ def _take_extension(rest: dict[str, str], extra: Tree) -> None:
         }
 
 
-def _take_keys(rest: dict[str, str], extra: Tree) -> None:
+def _take_keys(rest: dict[str, str], extra: Json) -> None:
     position = rest.get(PRIMARY_KEY_POSITION, "")
     if rest.get(PRIMARY_KEY, "").lower() in _TRUE or position.isdecimal():
         rest.pop(PRIMARY_KEY, None)
@@ -147,7 +146,7 @@ def _take_keys(rest: dict[str, str], extra: Tree) -> None:
         extra[lance.CLUSTERING_KEY.key] = {"position": int(position)}
 
 
-def _take_encoding(rest: dict[str, str], extra: Tree, kind: str) -> None:
+def _take_encoding(rest: dict[str, str], extra: Json, kind: str) -> None:
     """`lance-encoding:*` as the attribute that lowers to exactly these entries, if there is one."""
     for attribute, prefix in ((lance.ENCODING, _ENCODING), (lance.BLOB, _BLOB_ENCODING)):
         fields = {

@@ -23,6 +23,7 @@ from schemac.cli.progress import progress_bar
 from schemac.cli.terminal import ask, put, put_json
 from schemac.evolution.tables import TABLES, PlannedChange, TableChange, refuse_rounding
 from schemac.identity.lock import LockedDataset
+from schemac.source.json_object import Json
 from schemac.source.render.json import render_json
 from schemac.source.report import Report
 
@@ -61,7 +62,7 @@ def run(options: argparse.Namespace) -> int:
     """Apply; exit with 1 where nothing, or not everything, could be done."""
     report = Report()
     opened = open_locked(options, report)
-    document: dict[str, Any] = {}
+    document: Json = {}
     is_refused = False
     if opened is not None:
         is_refused = not _apply(opened[1], options, document, report)
@@ -74,9 +75,7 @@ def run(options: argparse.Namespace) -> int:
     return ExitCode.FINDINGS if is_refused and not diagnostics else exit_code(diagnostics, options)
 
 
-def _apply(
-    locked: LockedDataset, options: argparse.Namespace, document: dict[str, Any], report: Report
-) -> bool:
+def _apply(locked: LockedDataset, options: argparse.Namespace, document: Json, report: Report) -> bool:
     """Whether everything that was asked for is done; what is not is in the report, or the person knows."""
     tables = TABLES.of(owner_of(options.table))
     if tables.why_no_rounding:

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 from schemac.importers.samples import read_sample
 from schemac.source.catalogue import FOREIGN_SCHEMA
+from schemac.source.json_object import Json
 from schemac.source.report import Report
 
 _DELTA = frozenset(
@@ -89,7 +90,7 @@ def _is_delta(value: Any) -> bool:
     return isinstance(value, dict) and len(value) == 1 and set(value) <= _DELTA and _is_object_inside(value)
 
 
-def _is_object_inside(value: dict[str, Any]) -> bool:
+def _is_object_inside(value: Json) -> bool:
     return all(isinstance(item, dict) for item in value.values())
 
 

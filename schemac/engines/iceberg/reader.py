@@ -32,9 +32,10 @@ from schemac.engines.iceberg.types import (
     NestedField,
     Struct,
 )
-from schemac.importers.importer import Imported, Importer, NumberedVersion, Tree, refuse
+from schemac.importers.importer import Imported, Importer, NumberedVersion, refuse
 from schemac.logical.path import FieldPath, Part, dotted
 from schemac.source.catalogue import UNREADABLE_SOURCE
+from schemac.source.json_object import Json
 from schemac.source.report import Report
 from schemac.source.span import Region
 
@@ -104,11 +105,11 @@ def metadata_of(document: Any) -> TableMetadata:
     return TableMetadata(_least_format(schema), (schema,), schema, schema.highest_id, {})
 
 
-def version_of(schema: IcebergSchema, metadata: TableMetadata) -> tuple[Tree, dict[FieldPath, int]]:
+def version_of(schema: IcebergSchema, metadata: TableMetadata) -> tuple[Json, dict[FieldPath, int]]:
     """Return a schema in the standard's long form, and the ids of its fields by their paths."""
     lifting = _Lifting(has_defaults=metadata.format_version >= FORMAT_3)
     fields = [lifting.member(column, (column.name,)) for column in schema.columns]
-    extra: Tree = {}
+    extra: Json = {}
     comment = metadata.properties.get("comment")
     if comment is not None:
         extra[DESCRIPTION.key] = comment
@@ -167,7 +168,7 @@ class _Lifting:
         self.ids: dict[FieldPath, int] = {}
         self._has_defaults = has_defaults
 
-    def member(self, field: NestedField, path: FieldPath) -> Tree:
+    def member(self, field: NestedField, path: FieldPath) -> Json:
         """Return a column, or a member of a struct."""
         type_, extra = self._slot(field, path)
         if field.doc is not None:
@@ -178,19 +179,19 @@ class _Lifting:
             extra = {**extra, attributes.WRITE_DEFAULT.key: field.write_default}
         return {"name": field.name, "type": type_, **({"extra": extra} if extra else {})}
 
-    def _part(self, field: NestedField, path: FieldPath) -> Tree:
+    def _part(self, field: NestedField, path: FieldPath) -> Json:
         """Return an item, key or value: attributes go beside `kind`."""
         tree, extra = self._slot(field, path)
         return {**tree, "extra": extra} if extra else tree
 
-    def _slot(self, field: NestedField, path: FieldPath) -> tuple[Tree, Tree]:
+    def _slot(self, field: NestedField, path: FieldPath) -> tuple[Json, Json]:
         self.ids[path] = field.id
         tree, extra = self._type(field.type, path)
         # What is always null may be null, whatever the field says.
         is_optional = not field.required or tree["kind"] == "Null"
         return ({"kind": "Option", "inner": tree} if is_optional else tree), extra
 
-    def _type(self, type_: IcebergType, path: FieldPath) -> tuple[Tree, Tree]:
+    def _type(self, type_: IcebergType, path: FieldPath) -> tuple[Json, Json]:
         if isinstance(type_, Struct):
             members = [self.member(field, (*path, field.name)) for field in type_.members]
             return {"kind": "Struct", "fields": members}, {}
@@ -213,11 +214,11 @@ class _Lifting:
         return dict(_WORDED.get(type_.word, {"kind": "Binary"})), {attributes.TYPE.key: type_.word}
 
 
-def _timestamp(unit: str, timezone: str | None) -> Tree:
+def _timestamp(unit: str, timezone: str | None) -> Json:
     return {"kind": "Timestamp", "unit": unit, "timezone": timezone}
 
 
-_PLAIN: Mapping[str, Tree] = {
+_PLAIN: Mapping[str, Json] = {
     "boolean": {"kind": "Bool"},
     "int": {"kind": "Int32"},
     "long": {"kind": "Int64"},
@@ -233,7 +234,7 @@ _PLAIN: Mapping[str, Tree] = {
     "binary": {"kind": "Binary"},
     "unknown": {"kind": "Null"},
 }
-_WORDED: Mapping[str, Tree] = {
+_WORDED: Mapping[str, Json] = {
     "uuid": {"kind": "Binary", "fixedLength": 16},
     "variant": {
         "kind": "Struct",

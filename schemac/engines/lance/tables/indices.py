@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict
 from typing import Any
 
-from schemac.engines.lance.tables.steps import Index
+from schemac.engines.lance.tables.steps import Index, IndexParameters
 
 INDICES_KEY = "schemac.indices"
 """Key of a table's configuration under which indices wait that are to be built again."""
@@ -106,8 +106,8 @@ def _lost_pages(type_: str, statistics: Mapping[str, Any], dataset: Any) -> set[
     return {"zone_size"} if type_ == "BTree" and has_more else set()
 
 
-def _of_vectors(details: Mapping[str, Any], statistics: Mapping[str, Any], lost: set[str]) -> dict[str, Any]:
-    found: dict[str, Any] = {"metric": str(details["metric_type"]).lower()}
+def _of_vectors(details: Mapping[str, Any], statistics: Mapping[str, Any], lost: set[str]) -> IndexParameters:
+    found: IndexParameters = {"metric": str(details["metric_type"]).lower()}
     found["num_partitions"] = statistics.get("num_partitions")
     compression = dict(details.get("compression") or {})
     if compression.pop("type", None) == "rq":

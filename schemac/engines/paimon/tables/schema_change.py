@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, fields
 from typing import Any, ClassVar
 
 from schemac.engines.paimon.types import PaimonType
+from schemac.source.json_object import Json
 
 Path = tuple[str, ...]
 """Names from a column down to a member; `element` and `value` stand for the parts of arrays and maps."""
@@ -29,7 +30,7 @@ class Move:
     def __str__(self) -> str:
         return f"{self.name} FIRST" if self.after is None else f"{self.name} AFTER {self.after}"
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> Json:
         """Return the move as the REST catalog takes it."""
         type_ = "FIRST" if self.after is None else "AFTER"
         return {"fieldName": self.name, "referenceFieldName": self.after, "type": type_}
@@ -49,7 +50,7 @@ class SchemaChange:
         name = ".".join(getattr(self, "path", ()))
         return f"{name}: {told}" if name and told else name or told
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> Json:
         """Return the operation as the REST catalog takes it."""
         arguments = {f.metadata["key"]: _written(getattr(self, f.name)) for f in fields(self)}
         return {"action": self.action, **arguments}
@@ -91,7 +92,7 @@ class UpdateColumnType(SchemaChange):
     path: Path = _argument("fieldNames")
     type: PaimonType = _argument("newDataType")
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> Json:
         """Return the operation as the REST catalog takes it."""
         return {**SchemaChange.to_json(self), "keepNullability": True}
 
