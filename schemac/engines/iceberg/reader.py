@@ -9,8 +9,6 @@ Source: as in `schemac.engines.iceberg.read`.
 """
 
 import gzip
-import json
-import re
 import zlib
 from collections.abc import Mapping
 from pathlib import Path
@@ -33,13 +31,11 @@ from schemac.engines.iceberg.types import (
     Struct,
 )
 from schemac.importers.importer import Imported, Importer, NumberedVersion, refuse
+from schemac.importers.json_file import json_document, refuse_json
 from schemac.logical.path import FieldPath, Part, dotted
-from schemac.source.catalogue import UNREADABLE_SOURCE
 from schemac.source.json_object import Json
 from schemac.source.report import Report
-from schemac.source.span import Region
 
-_SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
 _NOT_KEPT = frozenset({"comment", "format-version"})
 """Properties that the manifest says in its own words."""
 
@@ -81,17 +77,9 @@ def read_file(file: Path, report: Report) -> TableMetadata | None:
         content = file.read_bytes()
         if content.startswith(b"\x1f\x8b"):
             content = gzip.decompress(content)
-        document = json.loads(content)
-        if _SURROGATE.search(content):
-            # Half a character has a form in JSON, but no text can hold it.
-            json.dumps(document, ensure_ascii=False).encode()
-        return metadata_of(document)
-    except json.JSONDecodeError as error:
-        at = Region.within(error.lineno, error.colno, error.colno + 1)
-        message = f"cannot read {file}: it is no JSON: {error.msg[0].lower()}{error.msg[1:]}"
-        report.add(UNREADABLE_SOURCE, message, file=str(file), at=at)
+        return metadata_of(json_document(content))
     except (ValueError, RecursionError, EOFError, gzip.BadGzipFile, zlib.error) as error:
-        refuse(file, f"it is no JSON: {error}", report)
+        refuse_json(file, error, report)
     except UnreadableError as error:
         refuse(file, f"it is no metadata of Iceberg: {error}", report)
     return None

@@ -8,8 +8,6 @@ Errors: SC551, SC552.
 Source: as in `schemac.engines.paimon.read`; `ArrowFieldTypeConversion` of github.com/apache/paimon.
 """
 
-import json
-import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -35,13 +33,12 @@ from schemac.engines.paimon.types import (
 )
 from schemac.identity.lock import EngineData, Highest, Numbers
 from schemac.importers.importer import Imported, ImportedVersion, Importer, refuse
+from schemac.importers.json_file import json_document, refuse_json
 from schemac.logical.path import FieldPath, Part, dotted
-from schemac.source.catalogue import UNREADABLE_SOURCE, UNSUPPORTED_ARROW_TYPE
+from schemac.source.catalogue import UNSUPPORTED_ARROW_TYPE
 from schemac.source.json_object import Json
 from schemac.source.report import Report
-from schemac.source.span import Region
 
-_SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
 _UNITS = ("Second", "Millisecond", "Microsecond", "Nanosecond")
 """By the groups of three digits that a unit has."""
 
@@ -70,18 +67,9 @@ def read(path: Path, report: Report) -> Imported | None:
 def read_schema_file(file: Path, report: Report) -> TableSchema | None:
     """Return what one schema file says; None after saying why it cannot be read."""
     try:
-        content = file.read_bytes()
-        document = json.loads(content)
-        if _SURROGATE.search(content):
-            # Half a character has a form in JSON, but no text can hold it.
-            json.dumps(document, ensure_ascii=False).encode()
-        return read_table_schema(document)
-    except json.JSONDecodeError as error:
-        at = Region.within(error.lineno, error.colno, error.colno + 1)
-        message = f"cannot read {file}: it is not valid JSON: {error.msg[0].lower()}{error.msg[1:]}"
-        report.add(UNREADABLE_SOURCE, message, file=str(file), at=at)
+        return read_table_schema(json_document(file.read_bytes()))
     except (ValueError, RecursionError) as error:
-        refuse(file, f"it is not valid JSON: {error}", report)
+        refuse_json(file, error, report)
     except UnreadableError as error:
         refuse(file, f"it is not a Paimon schema: {error}", report)
     return None

@@ -28,6 +28,7 @@ from schemac.arrow.marks import (
 )
 from schemac.attributes.odf import DESCRIPTION
 from schemac.engines.spark import attributes as words
+from schemac.engines.spark.connector import blob_type
 from schemac.importers.importer import Imported, Importer, Notes, refuse
 from schemac.logical.path import FieldPath, Part, dotted
 from schemac.physical.arrow import ArrowField, ArrowType, pa
@@ -287,13 +288,7 @@ def _text(metadata: Json, path: FieldPath) -> ArrowType:
 
 def _binary(metadata: Json, path: FieldPath) -> ArrowType:
     if metadata.get(EXTENSION_NAME) == BLOB_EXTENSION:
-        members = (
-            ("data", pa.large_binary()),
-            ("uri", pa.string()),
-            ("position", pa.uint64()),
-            ("size", pa.uint64()),
-        )
-        return pa.struct([pa.field(name, type_) for name, type_ in members])
+        return blob_type()
     if BYTE_WIDTH in metadata:
         width = _length(metadata, BYTE_WIDTH, path)
         if metadata.get(EXTENSION_NAME) == "arrow.uuid" and width == 16:

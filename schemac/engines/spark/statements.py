@@ -17,8 +17,9 @@ from schemac.arrow.marks import (
     VECTOR_ELEMENTS,
     VECTOR_SIZE,
 )
+from schemac.artifacts import sql_text
 from schemac.artifacts.emission import Compilation
-from schemac.artifacts.sql_text import literal, quoted_name, table_name, taken_literally
+from schemac.artifacts.sql_text import quoted_name, table_name, taken_literally
 from schemac.attributes import lance
 from schemac.attributes.odf import DESCRIPTION
 from schemac.engines.spark import attributes as spark
@@ -40,18 +41,10 @@ def statements(compilation: Compilation, columns: Sequence[SparkField]) -> tuple
 
 def create_table(compilation: Compilation, columns: Sequence[SparkField]) -> str:
     """Return the table without its primary key."""
-    schema = compilation.dataset.schema
-    defined = ",\n  ".join(f.ddl(" ") for f in columns)
-    # Spark's grammar has no empty list of columns.
-    defined = f" (\n  {defined}\n)" if columns else ""
-    lines = [f"CREATE TABLE {table_name(compilation.dataset.name)}{defined}\nUSING lance"]
-    comment = DESCRIPTION.read(schema.extra)
-    if comment is not None:
-        lines.append(f"COMMENT {literal(comment)}")
+    dataset = compilation.dataset
+    comment = DESCRIPTION.read(dataset.schema.extra)
     properties = table_properties(compilation, columns)
-    items = ",\n  ".join(f"{literal(key)} = {literal(properties[key])}" for key in sorted(properties))
-    lines.append(f"TBLPROPERTIES (\n  {items}\n)")
-    return "\n".join(lines)
+    return sql_text.create_table(dataset.name, [f.ddl(" ") for f in columns], "lance", comment, properties)
 
 
 def key_columns(compilation: Compilation) -> tuple[str, ...]:
