@@ -23,13 +23,13 @@ PIPELINE = (
 
 
 def _directives(module: ModuleType) -> list[str]:
-    return [_directive(module, name) for name in module.__all__ if not name.startswith("_")]
+    return [_directive(module, name) for name in dir(module) if not name.startswith("_")]
 
 
 def _directive(module: ModuleType, name: str) -> str:
     # By its spelling: what a name stands for may need packages that the site is built without.
     if name[0].isupper():
-        return _block(f"autoclass:: {module.__name__}.{name}\n   :members:")
+        return _block(f"autoclass:: {module.__name__}.{name}\n   :members:\n   :inherited-members:")
     return _block(f"autofunction:: {module.__name__}.{name}")
 
 

@@ -13,8 +13,8 @@ from typing import Any, Literal, Unpack
 
 from pyspark.sql import DataFrame, SparkSession
 
-from schemac.api import Dataset, compile_file
-from schemac.arrow.lower import storage_version
+from schemac.api import compile_file
+from schemac.artifacts.dataset import CheckedDataset
 from schemac.pipeline.conformed import Conformed, Rules, job_of_frame, open_frame
 from schemac.pipeline.errors import PipelineError
 from schemac.pipeline.job import Job
@@ -32,7 +32,7 @@ from schemac.source.report import Report
 
 def run(
     pipeline: str | PathLike[str] | Job,
-    dataset: Dataset | None = None,
+    dataset: CheckedDataset | None = None,
     *,
     run_id: str = "",
     interval: str = "",
@@ -75,7 +75,7 @@ def run_loaded(
 
 def write(
     frame: "DataFrame | Conformed",
-    dataset: Dataset,
+    dataset: CheckedDataset,
     table: str | PathLike[str],
     *,
     mode: Literal["create", "append", "overwrite"] = "create",
@@ -117,7 +117,7 @@ def write(
 
 def _run(
     job: Job,
-    dataset: Dataset,
+    dataset: CheckedDataset,
     request: RunRequest,
     *,
     spark: "SparkSession | None",
@@ -127,13 +127,13 @@ def _run(
     engine = sink_engine(job.target.format)
     dataset.losses(engine.name)  # raises SchemaError where the engine cannot hold the schema
     found = dataset._compilation
-    form = SINK.of(engine).form(found.lowered, found.numbers, storage_version(dataset.schema.extra))
+    form = SINK.of(engine).form(found.lowered, found.numbers, dataset.schema.extra)
     return run_job(
         job, dataset.to_arrow(), form, request=request, progress=progress, spark=spark, opened=opened
     )
 
 
-def _dataset_of(job: Job) -> Dataset:
+def _dataset_of(job: Job) -> CheckedDataset:
     """Compile the manifest that a job names."""
     if job.schema_ is None:
         message = "the job names no manifest, and no dataset was given"
