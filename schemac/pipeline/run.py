@@ -18,6 +18,7 @@ from pyspark.sql import DataFrame, Observation, SparkSession, functions
 
 from schemac.pipeline.conform import conform, key_check, primary_key
 from schemac.pipeline.errors import PipelineError
+from schemac.pipeline.executors import ship
 from schemac.pipeline.failures import sparks_errors_told
 from schemac.pipeline.job import Job, Keys
 from schemac.pipeline.preflight import check
@@ -32,6 +33,7 @@ from schemac.runs.identity import RunIdentity
 from schemac.runs.locations import is_local, local_path
 from schemac.runs.modes import Mode
 from schemac.runs.staging import kept_alive
+from schemac.runs.storage import storage_in_use
 from schemac.runs.tables import TableForm, sink_engine, sink_of
 from schemac.source.catalogue import TOO_MANY_QUARANTINED
 
@@ -100,12 +102,14 @@ def run(
     places = [path for path in (job.target.path, job.quarantine_path) if is_local(path)]
     watch = Watch(progress or _untold, tuple(local_path(path) for path in places))
     watch.at(Step.LOOKING)
-    sink.recover(job.target.path, job.quarantine_path, job.target.storage_options)
+    sink.recover(job.target.path, job.quarantine_path, job.storage_options)
     check(job, arrow_schema)
     watch.at(Step.STARTING)
     spark = _session(spark, job)
+    ship(spark)
     with (
         sparks_errors_told(),
+        storage_in_use(job.storage_options),
         active(spark),
         settings_of_a_run(spark, job),
         kept_alive(watch.tables, identity),
@@ -115,7 +119,7 @@ def run(
         frame, counted = _conformed(spark, job, arrow_schema)
         numbers = _write(frame, job, form, identity)
     watch.at(Step.VERIFYING)
-    found = sink.differences(job.target.path, form, job.target.storage_options)
+    found = sink.differences(job.target.path, form, job.storage_options)
     written, quarantined = numbers.rows_written, numbers.rows_quarantined
     rows_in = int(counted.get["rows"])
     if rows_in != written + quarantined:
@@ -182,7 +186,7 @@ def _write(frame: DataFrame, job: Job, form: TableForm, identity: RunIdentity) -
             max_quarantined=None if job.max_quarantined is None else json.dumps(job.max_quarantined),
             storage_version=form.storage_version,
             max_rows_per_file=job.target.max_rows_per_file,
-            storage_options=json.dumps(job.target.storage_options),
+            storage_options=job.storage_options.to_json(),
             native=form.native,
         )
         mode = "overwrite" if job.target.mode is Mode.OVERWRITE else "append"

@@ -18,6 +18,7 @@ from pathlib import Path
 from pyspark import SparkContext
 from pyspark.sql import SparkSession
 
+from schemac.pipeline.executors import is_local_master, python_of_executors
 from schemac.pipeline.failures import not_started
 from schemac.pipeline.java import java_home
 from schemac.pipeline.job import Job
@@ -26,6 +27,7 @@ from schemac.pipeline.registration import register
 from schemac.pipeline.table_sink import spark_sink
 from schemac.runs.tables import sink_names
 
+LOCAL = "local[*]"
 STATIC_SETTINGS = {
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
@@ -80,10 +82,13 @@ WITHOUT_CODE = {"spark.sql.codegen.wholeStage": "false", "spark.sql.codegen.fact
 
 
 def start_session(
-    *, master: str = "local[*]", settings: Mapping[str, str] | None = None, app_name: str = "schemac"
+    *, master: str | None = None, settings: Mapping[str, str] | None = None, app_name: str = "schemac"
 ) -> SparkSession:
-    """Start a session for a run: the one that is there, or one that listens on loopback only and writes no console noise."""
-    active = _existing() or _create(master, dict(settings or {}), app_name)
+    """Start a session for a run: the one that is there, or one that listens on loopback only and writes no console noise.
+
+    Without a master it is the one that `spark-submit` was given, or else all cores of this machine.
+    """
+    active = _existing() or _create(master or _submitted_master() or LOCAL, dict(settings or {}), app_name)
     logging.getLogger("SQLQueryContextLogger").setLevel(logging.CRITICAL)
     for engine in sink_names():
         register(active, spark_sink(engine))
@@ -132,11 +137,22 @@ def _existing() -> SparkSession | None:
     return SparkSession.builder.getOrCreate()
 
 
+def _submitted_master() -> str | None:
+    """Return the master that `spark-submit` was given; None where this program was started without it."""
+    if "PYSPARK_GATEWAY_PORT" not in os.environ:
+        return None
+    from pyspark import SparkConf
+
+    SparkContext._ensure_initialized()
+    found: str | None = SparkConf().get("spark.master", None)
+    return found
+
+
 def _create(master: str, settings: dict[str, str], app_name: str) -> SparkSession:
     os.environ["JAVA_HOME"] = str(java_home())
-    os.environ["PYSPARK_PYTHON"] = sys.executable
+    os.environ["PYSPARK_PYTHON"] = python_of_executors(master, settings)
     os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
-    is_local = master.startswith("local")
+    is_local = is_local_master(master)
     if is_local:
         os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
     else:

@@ -31,7 +31,8 @@ from schemac.runs.history import QUARANTINED, ROWS, TABLE
 from schemac.runs.identity import RunIdentity
 from schemac.runs.locations import seen_from
 from schemac.runs.modes import Mode
-from schemac.runs.tables import Place, Sink, TableForm, sink_names, sink_of
+from schemac.runs.storage import Storage
+from schemac.runs.tables import Place, Sink, StorageOptions, TableForm, sink_names, sink_of
 from schemac.source.catalogue import EMPTIED_TABLE, SINK_OPTION, TABLE_EXISTS, TOO_MANY_QUARANTINED
 
 
@@ -63,6 +64,7 @@ class SinkOptions:
     storage_version: str | None = None
     max_rows_per_file: int = 1 << 20
     storage_options: str = "{}"
+    """Settings of object stores by address as JSON, with references in the place of secrets."""
     native: str = ""
     """The schema in the engine's own form (see `TableForm`)."""
 
@@ -187,9 +189,9 @@ class TableWriter(DataSourceArrowWriter):  # type: ignore[misc]  # PySpark is no
             run=self.run,
         )
 
-    def _storage_options(self) -> dict[str, str]:
-        told: dict[str, str] = json.loads(self.options.storage_options)
-        return told
+    def _storage_options(self) -> StorageOptions:
+        # Looked up here, where Spark's driver runs: executors on other machines do not have the variables.
+        return Storage.from_json(self.options.storage_options).resolved()
 
     def _check_schema(self) -> None:
         # What metadata says is compared at the end of a run: it does not keep rows out.

@@ -16,22 +16,23 @@ from schemac.pipeline import job
 from schemac.pipeline.errors import PipelineError
 from schemac.pipeline.quarantine_buffer import SOURCE
 from schemac.pipeline.registration import register
+from schemac.runs.storage import NO_STORAGE, Storage
 from schemac.runs.tables import Source, source_of
 from schemac.source.catalogue import INPUT_NOT_FOUND
 
 
-def read_tables(spark: SparkSession, source: job.Source) -> DataFrame:
+def read_tables(spark: SparkSession, source: job.Source, storage: Storage = NO_STORAGE) -> DataFrame:
     """Read the rows of one or more tables of one schema."""
     register(spark, TableSource)
     engine = _engine(source.format)
     frames = []
     for path in source.path:
-        newest = engine.newest_version(path)
+        newest = engine.newest_version(path, storage)
         if newest is None:
             message = f"there is no {source.format} table at `{path}`"
             raise PipelineError(INPUT_NOT_FOUND, message, place=("source", "path"))
         version = source.options.get("version", str(newest))
-        reader = spark.read.format(TableSource.name())
+        reader = spark.read.format(TableSource.name()).options(storage=storage.to_json())
         frames.append(reader.options(engine=source.format, path=path, version=version).load())
     first, *others = frames
     for other in others:
@@ -64,30 +65,36 @@ class TableSource(DataSource):  # type: ignore[misc]  # PySpark is not followed
         return self._reader()
 
     def _reader(self) -> "TableReader":
-        return TableReader(self.options["engine"], self.options["path"], int(self.options["version"]))
+        told = self.options
+        # Looked up here: executors on other machines do not have the variables.
+        storage = Storage.from_json(told.get("storage", "{}")).resolved()
+        return TableReader(told["engine"], told["path"], int(told["version"]), storage)
 
 
 class TableReader(DataSourceReader):  # type: ignore[misc]  # PySpark is not followed
     """Reads part by part."""
 
-    def __init__(self, engine: str, path: str, version: int) -> None:
+    def __init__(self, engine: str, path: str, version: int, storage: Storage) -> None:
         self.engine = engine
         self.path = path
         self.version = version
+        self.storage = storage
 
     @property
     def schema(self) -> pa.Schema:
         """The engine's columns, and where a row comes from."""
-        columns = _engine(self.engine).schema(self.path, self.version)
+        columns = _engine(self.engine).schema(self.path, self.version, self.storage)
         return columns.append(pa.field(SOURCE, pa.string()))
 
     def partitions(self) -> list[InputPartition]:
         """One for each part."""
-        return [InputPartition(part) for part in _engine(self.engine).parts(self.path, self.version)]
+        parts = _engine(self.engine).parts(self.path, self.version, self.storage)
+        return [InputPartition(part) for part in parts]
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         """Read the rows of one part."""
         schema = self.schema
-        for batch in _engine(self.engine).read(self.path, self.version, partition.value):
+        batches = _engine(self.engine).read(self.path, self.version, partition.value, self.storage)
+        for batch in batches:
             source = pa.array([self.path] * batch.num_rows, pa.string())
             yield pa.RecordBatch.from_arrays([*batch.columns, source], schema=schema)

@@ -260,6 +260,15 @@ UNKNOWN_JAVA_ZONE = Code("SC682", "unknown-zone", _ERROR, "a time zone that the 
 MISSING_PACKAGE = Code(
     "SC681", "missing-package", _ERROR, "a Python package of the pipeline that is not installed"
 )
+# Executors and object stores.
+EXECUTOR_PYTHON = Code(
+    "SC683", "executor-python", _ERROR, "a Python of the executors that cannot run the pipeline"
+)
+NOT_SHARED = Code("SC684", "path-not-shared", _ERROR, "a path that the executors do not see")
+STORAGE_SETTING = Code("SC685", "storage-setting", _ERROR, "a variable of `storage` that is not set")
+OBJECT_STORE = Code("SC686", "object-store", _ERROR, "an object store that refuses, or does not answer")
+NO_FILE_SYSTEM = Code("SC687", "no-file-system", _ERROR, "an address that Spark has no file system for")
+CONNECT_SESSION = Code("SC688", "connect-session", _ERROR, "a session that cannot run the pipeline")
 
 CATALOGUE: dict[str, Code] = {code.id: code for code in list(globals().values()) if isinstance(code, Code)}
 """All codes by number, in the order of this file."""

@@ -14,12 +14,11 @@ from typing import Any, NamedTuple
 
 from schemac.runs.errors import PipelineError
 from schemac.runs.locations import is_local, local_path
+from schemac.runs.storage import NO_STORAGE, Storage
 from schemac.source.catalogue import UNREADABLE_TABLE
 
 
-def open_dataset(
-    path: str, version: int | None = None, storage_options: Mapping[str, str] | None = None
-) -> Any:
+def open_dataset(path: str, version: int | None = None, storage_options: Storage | None = None) -> Any:
     """Open pylance's dataset at a path: its newest version, or one of its versions.
 
     Raises ValueError where there is none, OSError and RuntimeError where Lance cannot open it.
@@ -28,10 +27,15 @@ def open_dataset(
 
     _refuse_pipes(local_path(path))
     with lance_errors():
-        return lance.dataset(path, version=version, storage_options=dict(storage_options or {}) or None)
+        return lance.dataset(path, version=version, storage_options=options_for(path, storage_options))
 
 
-def find_dataset(path: str, storage_options: Mapping[str, str] | None = None) -> Any | None:
+def options_for(path: str, storage_options: Storage | None) -> dict[str, str] | None:
+    """Give the options of Lance for a path; None where there are none."""
+    return (storage_options or NO_STORAGE).lance_options(path) or None
+
+
+def find_dataset(path: str, storage_options: Storage | None = None) -> Any | None:
     """Open the dataset; None where there is none. Anything else that keeps it from being opened is raised."""
     if is_local(path) and os.path.isfile(local_path(path)):
         return None
@@ -83,14 +87,14 @@ def commit(
     operation: Any,
     read_version: int,
     properties: Mapping[str, str],
-    storage_options: Mapping[str, str] | None = None,
+    storage_options: Storage | None = None,
 ) -> Any:
     """Commit an operation that was made for a version, with what it says of itself; the dataset after it."""
     import lance
 
     made = lance.Transaction(read_version, operation, transaction_properties=dict(properties))
     with lance_errors():
-        return lance.LanceDataset.commit(path, made, storage_options=dict(storage_options or {}) or None)
+        return lance.LanceDataset.commit(path, made, storage_options=options_for(path, storage_options))
 
 
 def data_files(dataset: Any) -> set[str]:

@@ -12,6 +12,7 @@ from typing import Any
 from schemac.engines.lance.dataset import find_dataset, properties_of, versions
 from schemac.runs.history import CommittedRun
 from schemac.runs.identity import RunIdentity
+from schemac.runs.storage import Storage
 
 CLOCKS_DIFFER = timedelta(days=1)
 
@@ -28,7 +29,7 @@ def committed_runs(
             yield run
 
 
-def has_happened(run: RunIdentity, table: str, storage_options: dict[str, str] | None) -> bool:
+def has_happened(run: RunIdentity, table: str, storage_options: Storage | None) -> bool:
     """Whether a table has the commit of a run."""
     dataset = find_dataset(table, storage_options)
     return dataset is not None and any(

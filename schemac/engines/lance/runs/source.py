@@ -11,7 +11,7 @@ from typing import Any
 import pyarrow as pa
 
 from schemac.engines.lance.dataset import find_dataset, open_dataset
-from schemac.runs.tables import Source
+from schemac.runs.tables import Source, StorageOptions
 
 ROWS_PER_BATCH = 8192
 WIDER = {
@@ -30,22 +30,25 @@ class LanceSource(Source):
 
     options = ("version",)
 
-    def newest_version(self, path: str) -> int | None:
+    def newest_version(self, path: str, storage_options: StorageOptions) -> int | None:
         """Return the newest version of the table at a path."""
-        table = find_dataset(path)
+        table = find_dataset(path, storage_options)
         return None if table is None else int(table.version)
 
-    def schema(self, path: str, version: int) -> pa.Schema:
+    def schema(self, path: str, version: int, storage_options: StorageOptions) -> pa.Schema:
         """Columns of a version."""
-        return _plain_schema(open_dataset(path, version).schema)
+        return _plain_schema(open_dataset(path, version, storage_options).schema)
 
-    def parts(self, path: str, version: int) -> list[int]:
+    def parts(self, path: str, version: int, storage_options: StorageOptions) -> list[int]:
         """Return the ids of the fragments of a version."""
-        return [fragment.fragment_id for fragment in open_dataset(path, version).get_fragments()]
+        table = open_dataset(path, version, storage_options)
+        return [fragment.fragment_id for fragment in table.get_fragments()]
 
-    def read(self, path: str, version: int, part: int) -> Iterator[pa.RecordBatch]:
+    def read(
+        self, path: str, version: int, part: int, storage_options: StorageOptions
+    ) -> Iterator[pa.RecordBatch]:
         """Read the rows of one fragment."""
-        table = open_dataset(path, version)
+        table = open_dataset(path, version, storage_options)
         schema = _plain_schema(table.schema)
         for batch in table.get_fragment(part).to_batches(columns=schema.names, batch_size=ROWS_PER_BATCH):
             arrays = [

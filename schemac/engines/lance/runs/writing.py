@@ -19,7 +19,7 @@ import pyarrow as pa
 
 from schemac.engines.lance import dataset
 from schemac.engines.lance._generated.lance import file_pb2 as pb
-from schemac.engines.lance.dataset import find_dataset, lance_errors, open_dataset
+from schemac.engines.lance.dataset import find_dataset, lance_errors, open_dataset, options_for
 from schemac.engines.lance.tables.differences import differences
 from schemac.engines.lance.tables.fields import lance_schema
 from schemac.runs import staging
@@ -28,6 +28,7 @@ from schemac.runs.history import UNFINISHED
 from schemac.runs.identity import RunIdentity
 from schemac.runs.locations import is_local, local_path
 from schemac.runs.staging import AGAIN
+from schemac.runs.storage import Storage
 from schemac.runs.tables import Place
 from schemac.source.catalogue import ABANDONED_RUN, CONCURRENT_RUN
 
@@ -38,7 +39,7 @@ def prepare(
     path: str,
     mode: str,
     *,
-    storage_options: dict[str, str],
+    storage_options: Storage,
     storage_version: str | None,
     max_rows_per_file: int,
     run: RunIdentity,
@@ -80,7 +81,7 @@ def write_fragments(place: Place, schema: pa.Schema, batches: Iterator[pa.Record
             mode=mode,
             max_rows_per_file=place.max_rows_per_file,
             data_storage_version=None if mode == "append" else place.storage_version,
-            storage_options=place.storage_options or None,
+            storage_options=options_for(place.path, place.storage_options),
         )
     assert isinstance(fragments, list)
     if place.is_staged and not staging.is_open(place.staging):
@@ -136,7 +137,7 @@ def commit(
 def _commit(place: Place, schema: pa.Schema, fragments: list[str]) -> int:
     import lance
 
-    options = place.storage_options or None
+    options = options_for(place.path, place.storage_options)
     with lance_errors():
         if place.mode == "append":
             operation: Any = lance.LanceOperation.Append(
@@ -170,15 +171,17 @@ def _commit_with_ids(place: Place, fragments: list[str], message: pb.Schema) -> 
     import lance
 
     made = [_with_ids(text, [field.id for field in message.fields]) for text in fragments]
-    options = place.storage_options or None
+    options = options_for(place.path, place.storage_options)
     with lance_errors():
         if place.mode == "overwrite":
-            table = open_dataset(place.path, place.read_version, options)
+            table = open_dataset(place.path, place.read_version, place.storage_options)
             expected = [field.SerializeToString() for field in message.fields]
             if not differences(expected, table.lance_schema):
                 old = [fragment.fragment_id for fragment in table.get_fragments()]
                 replaced = lance.LanceOperation.Update(removed_fragment_ids=old, new_fragments=made)
-                done = dataset.commit(place.path, replaced, table.version, place.told(), options)
+                done = dataset.commit(
+                    place.path, replaced, table.version, place.told(), place.storage_options
+                )
                 return int(done.version)
         is_hidden = place.is_staged and place.mode == "create"
         path = place.staging if is_hidden else place.path
@@ -191,7 +194,7 @@ def _commit_with_ids(place: Place, fragments: list[str], message: pb.Schema) -> 
             transaction_properties=place.told(**{UNFINISHED: "true"}),
         )
         merged = lance.LanceOperation.Merge(made, lance_schema(message.fields, message.metadata))
-        done = dataset.commit(path, merged, seed.version, place.told(), options)
+        done = dataset.commit(path, merged, seed.version, place.told(), place.storage_options)
     if is_hidden:
         _publish(place)
     return int(done.version)
