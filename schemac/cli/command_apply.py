@@ -17,7 +17,7 @@ from schemac.cli.planning import (
     lines_text,
     open_locked,
     owner_of,
-    version_side,
+    requested_version,
 )
 from schemac.cli.progress import progress_bar
 from schemac.cli.terminal import ask, put, put_json
@@ -81,7 +81,7 @@ def _apply(
     tables = TABLES.of(owner_of(options.table))
     if tables.why_no_rounding:
         refuse_rounding(options.rounded, tables.why_no_rounding, report)
-    new = version_side(locked, options.new, report) if not report.has_errors else None
+    new = requested_version(locked, options.new, report) if not report.has_errors else None
     if new is None:
         return False
     change = TableChange(

@@ -11,8 +11,8 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from schemac.evolution.side import LockedSide
 from schemac.evolution.verdict import Judgement
+from schemac.evolution.version_pair import LockedSchemaVersion
 from schemac.identity.lock import LockedDataset
 from schemac.registry.engine import Capability
 from schemac.source.catalogue import POINTLESS_ROUNDING
@@ -62,10 +62,10 @@ class TableChange:
     """A change of a table that somebody asked for."""
 
     locked: LockedDataset
-    new: LockedSide
+    new: LockedSchemaVersion
     path: str = ""
     """The table; empty for one that is imagined to be at `old`."""
-    old: LockedSide | None = None
+    old: LockedSchemaVersion | None = None
     """Where the change starts; None where the table tells."""
     rounded: frozenset[str] = frozenset()
     """Fields whose values may be rounded."""
@@ -120,7 +120,7 @@ class Tables(ABC):
         """Tell whether a path is one of its tables."""
         return False
 
-    def open(self, path: str, locked: LockedDataset, report: Report) -> LockedSide | None:
+    def open(self, path: str, locked: LockedDataset, report: Report) -> LockedSchemaVersion | None:
         """Return the schema that a table has now."""
         raise NotImplementedError
 
@@ -128,7 +128,7 @@ class Tables(ABC):
     def plan(self, change: TableChange, report: Report) -> PlannedChange | None:
         """Plan a change."""
 
-    def verify(self, path: str, locked: LockedDataset, wanted: LockedSide, report: Report) -> None:
+    def verify(self, path: str, locked: LockedDataset, wanted: LockedSchemaVersion, report: Report) -> None:
         """Report how a table differs from a schema."""
         raise NotImplementedError
 

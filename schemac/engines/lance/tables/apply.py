@@ -97,7 +97,7 @@ class _Run:
 
     def start_over(self) -> None:
         """Plan again for the table as it is now."""
-        table, new = self.plan.table, self.plan.sides.new
+        table, new = self.plan.table, self.plan.pair.new
         assert table.locked is not None
         now = open_table(table.name, table.locked, self.report)
         made = plan(now, new, self.report, self.plan.rounded) if now is not None else None
@@ -177,7 +177,7 @@ class _Run:
         if self.plan.of(SetSchema):
             layout = self.plan.layout
             names = {field.id: field.name for field in layout.middle}
-            entries[IDS_KEY] = note_ids(layout.sides.new, names, layout.numbers)
+            entries[IDS_KEY] = note_ids(layout.pair.new, names, layout.numbers)
         if not entries:
             return version + 1
         self.progress("note the coming steps", 0, 1)
@@ -187,9 +187,9 @@ class _Run:
 
     def going(self, dataset: Any) -> list[Index]:
         """Return the indices of a version that go with their fields, and whose fields are somewhere afterwards."""
-        table, sides = self.plan.table, self.plan.sides
+        table, pair = self.plan.table, self.plan.pair
         found = [table.with_field(index) for index in indices_of(dataset)]
-        return [i for i in found if is_going(i, table, self.plan.target) and path_after(i, sides) is not None]
+        return [i for i in found if is_going(i, table, self.plan.target) and path_after(i, pair) is not None]
 
     def remember_late(self, version: int) -> None:
         """Note the indices that somebody made in the moment before the swap, which dropped them."""
@@ -219,7 +219,7 @@ class _Run:
         now = open_dataset(self.plan.table.name)
         known = {step.index.name: step.index for step in self.plan.of(BuildIndex) if step.index is not None}
         for index in map(_index, self.waiting(now)):
-            path = path_after(index, self.plan.sides)
+            path = path_after(index, self.plan.pair)
             known.setdefault(index.name, index)
             if path is None:
                 del known[index.name]
@@ -232,7 +232,7 @@ class _Run:
 
     def build_index(self, index: Index) -> None:
         """One index, where its field is now."""
-        path = path_after(index, self.plan.sides)
+        path = path_after(index, self.plan.pair)
         assert path is not None
         self.progress(f"build index {index.name}", 0, 1)
         build(open_dataset(self.plan.table.name), index, path)

@@ -1,7 +1,7 @@
 """Compares the schema of a table with the one that was compiled, field by field.
 
 Layer: engines.
-Shape: serialized `lance.file.Field` messages on both sides, in pre-order; differences as sentences, none when equal.
+Shape: serialized `lance.file.Field` messages of both versions, in pre-order; differences as sentences, none when equal.
 Source: `reference` of the Lance format: ids, types, nullability, encodings and metadata count; field 8 (dictionary) only
         says whether data was written, and the order of metadata entries is random.
 """
