@@ -6,11 +6,13 @@ Shape: the package as it is installed, as an archive whose name has a digest of 
 """
 
 import hashlib
+import io
 import os
 import sys
 import zipfile
 from collections.abc import Mapping
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from pyspark.sql import SparkSession
 
@@ -37,13 +39,20 @@ def python_of_executors(master: str, settings: Mapping[str, str]) -> str:
     return sys.executable if is_local_master(master) else os.environ.get("PYSPARK_PYTHON", sys.executable)
 
 
+def is_connect(spark: SparkSession) -> bool:
+    """Whether a session is one of a Spark Connect server, which has no Java process of its own here."""
+    return type(spark).__module__.startswith("pyspark.sql.connect.")
+
+
 def ship(spark: SparkSession) -> None:
     """Give the package to the Python workers of a session whose executors are processes of their own."""
+    if is_connect(spark):
+        _ship_to_server(spark)
+        return
     context = spark.sparkContext
     if is_local_master(context.master):
         return
-    content = archive()
-    name = f"schemac-{hashlib.sha256(content).hexdigest()[:16]}.zip"
+    name, content = _named_archive()
     if name in context._python_includes:
         return
     path = Path(context._temp_dir, name)
@@ -56,11 +65,23 @@ def ship(spark: SparkSession) -> None:
         sys.path[:] = searched
 
 
+def _ship_to_server(spark: SparkSession) -> None:
+    """Give the package to a server; one that has it already keeps it, because the name tells the content."""
+    name, content = _named_archive()
+    with TemporaryDirectory(prefix="schemac-") as folder:
+        path = Path(folder, name)
+        path.write_bytes(content)
+        spark.addArtifacts(str(path), pyfile=True)
+
+
+def _named_archive() -> tuple[str, bytes]:
+    content = archive()
+    return f"schemac-{hashlib.sha256(content).hexdigest()[:16]}.zip", content
+
+
 def archive() -> bytes:
     """Pack the package; the same bytes for the same files."""
-    from io import BytesIO
-
-    packed = BytesIO()
+    packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as file:
         for path in sorted(PACKAGE.rglob("*")):
             if path.is_file() and "__pycache__" not in path.parts:

@@ -32,6 +32,7 @@ TARGET_PATH, QUARANTINE_PATH = ("target", "path"), ("quarantine", "path")
 
 def check(job: Job, schema: pa.Schema | None = None) -> None:
     """Whether the job can run; tables that are there are compared where the schema is given."""
+    job.storage_options.resolved()
     check_source(job)
     if schema is not None:
         for mistake in mapping_mistakes(job, schema):

@@ -28,6 +28,7 @@ from schemac.pipeline.session import active, settings_of_a_run
 from schemac.pipeline.sink_report import SinkReport
 from schemac.pipeline.source import open_records
 from schemac.pipeline.table_sink import SinkOptions, encode_options, encode_schema, spark_sink
+from schemac.pipeline.unchanged import Seen, look, note
 from schemac.pipeline.workspace import temporary_folder
 from schemac.runs.identity import RunIdentity
 from schemac.runs.locations import is_local, local_path
@@ -116,8 +117,9 @@ def run(
         watched(spark, identity.id, watch),
     ):
         register(spark, spark_sink(sink_engine(job.target.format).name))
+        seen = look(job.source.path)
         frame, counted = _conformed(spark, job, arrow_schema)
-        numbers = _write(frame, job, form, identity)
+        numbers = _write(frame, job, form, identity, seen)
     watch.at(Step.VERIFYING)
     found = sink.differences(job.target.path, form, job.storage_options)
     written, quarantined = numbers.rows_written, numbers.rows_quarantined
@@ -172,15 +174,17 @@ def _top_reasons(numbers: SinkReport) -> tuple[ReasonCount, ...]:
     return tuple(ReasonCount(*entry) for entry in ordered[:SHOWN_REASONS])
 
 
-def _write(frame: DataFrame, job: Job, form: TableForm, identity: RunIdentity) -> SinkReport:
+def _write(frame: DataFrame, job: Job, form: TableForm, identity: RunIdentity, seen: Seen) -> SinkReport:
     with temporary_folder() as folder:
-        report = folder / "report.json"
+        report, inputs = folder / "report.json", folder / "inputs.json"
+        note(seen, inputs)
         options = SinkOptions(
             path=job.target.path,
             schema=encode_schema(form.schema),
             quarantine=job.quarantine_path,
             run=identity.to_json(),
             report=str(report),
+            inputs=str(inputs),
             must_create=job.target.mode is Mode.CREATE,
             keep_rows=not job.target.allow_empty,
             max_quarantined=None if job.max_quarantined is None else json.dumps(job.max_quarantined),

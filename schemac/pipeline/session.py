@@ -16,18 +16,21 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from pyspark import SparkContext
+from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
-from schemac.pipeline.executors import is_local_master, python_of_executors
+from schemac.pipeline.executors import is_connect, is_local_master, python_of_executors
 from schemac.pipeline.failures import not_started
 from schemac.pipeline.java import java_home
 from schemac.pipeline.job import Job
 from schemac.pipeline.masters import check_master
 from schemac.pipeline.registration import register
 from schemac.pipeline.table_sink import spark_sink
+from schemac.runs.errors import PipelineError
 from schemac.runs.tables import sink_names
+from schemac.source.catalogue import MISSING_PACKAGE
 
-LOCAL = "local[*]"
+LOCAL, CONNECT = "local[*]", "sc://"
 STATIC_SETTINGS = {
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
@@ -98,6 +101,9 @@ def start_session(
 @contextmanager
 def active(spark: SparkSession) -> Iterator[None]:
     """Make a session the one in which Spark looks data sources up, which it does by the thread, not by the frame."""
+    if is_connect(spark):
+        yield
+        return
     sessions = SparkSession._get_j_spark_session_class(spark._jvm)
     before = sessions.getActiveSession()
     sessions.setActiveSession(spark._jsparkSession)
@@ -148,7 +154,20 @@ def _submitted_master() -> str | None:
     return found
 
 
+def _connected(address: str) -> SparkSession:
+    """Open a session on a Spark Connect server; its settings are the server's own."""
+    try:
+        return SparkSession.builder.remote(address).getOrCreate()
+    except ImportError as error:
+        message = "a session on a Spark Connect server needs packages that are not installed"
+        raise PipelineError(MISSING_PACKAGE, message, "pip install 'pyspark[connect]'") from error
+    except PySparkException as error:
+        raise not_started(str(error), "") from error
+
+
 def _create(master: str, settings: dict[str, str], app_name: str) -> SparkSession:
+    if master.startswith(CONNECT):
+        return _connected(master)
     os.environ["JAVA_HOME"] = str(java_home())
     os.environ["PYSPARK_PYTHON"] = python_of_executors(master, settings)
     os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable

@@ -26,6 +26,7 @@ from schemac.pipeline.preflight import check_same_schema
 from schemac.pipeline.progress import Notes
 from schemac.pipeline.quarantine_buffer import ERRORS, QUARANTINE_SCHEMA, QuarantineBuffer
 from schemac.pipeline.sink_report import SinkReport
+from schemac.pipeline.unchanged import check_unchanged
 from schemac.runs.errors import PipelineError
 from schemac.runs.history import QUARANTINED, ROWS, TABLE
 from schemac.runs.identity import RunIdentity
@@ -57,6 +58,8 @@ class SinkOptions:
     run: str = ""
     """The run's identity as JSON, or only its id."""
     report: str | None = None
+    inputs: str | None = None
+    """Path of what `unchanged.note` has written: files that have to be the same still at the commit."""
     must_create: bool = False
     keep_rows: bool = False
     """Whether an overwrite without any row is refused where the table has some."""
@@ -163,8 +166,17 @@ class TableWriter(DataSourceArrowWriter):  # type: ignore[misc]  # PySpark is no
         if quarantine is not None:
             place = self._place(quarantine, "append")
             self.quarantine = replace(place, table=seen_from(place.path, self.table.path))
-        for place in self._places():
-            self.sink.open_staging(place)
+        self._open_staging()
+
+    def _open_staging(self) -> None:
+        try:
+            for place in self._places():
+                self.sink.open_staging(place)
+        except Exception:
+            # Spark asks no writer to give up that it has not got.
+            for place in self._places():
+                self.sink.close_staging(place)
+            raise
 
     @property
     def sink(self) -> Sink:
@@ -234,6 +246,8 @@ class TableWriter(DataSourceArrowWriter):  # type: ignore[misc]  # PySpark is no
 
         Whoever reads the quarantine knows by the table which of its rows count (see `history`).
         """
+        if self.options.inputs is not None:
+            check_unchanged(self.options.inputs)
         results = [message for message in messages if isinstance(message, Written)]
         good = [text for result in results for text in result.pieces]
         bad = [text for result in results for text in result.bad_pieces]

@@ -17,6 +17,7 @@ from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
 from pyspark.sql.types import StringType, StructField, StructType
 
 from schemac.pipeline.decoding import byte_text, has_marks
+from schemac.pipeline.executors import is_connect
 from schemac.pipeline.job import Source
 from schemac.pipeline.paths import base_path, spark_path
 from schemac.pipeline.quarantine_buffer import RAW, SOURCE
@@ -146,8 +147,15 @@ def cut(spark: SparkSession, listed: Listed, splitter: Splitter) -> Texts:
     register(spark, CutFiles)
     records = spark.read.format(CutFiles.name()).option("task", task.told()).load()
     if max((file.size_bytes for file in listed.files), default=0) > BYTES_WORTH_SPREADING:
-        records = records.repartition(spark.sparkContext.defaultParallelism)
+        records = records.repartition(_parallelism(spark))
     return Texts(records, partitions)
+
+
+def _parallelism(spark: SparkSession) -> int:
+    """How many tasks run side by side; a server tells only what a shuffle has."""
+    if is_connect(spark):
+        return int(spark.conf.get("spark.sql.shuffle.partitions", "8") or 8)
+    return int(spark.sparkContext.defaultParallelism)
 
 
 class CutFiles(DataSource):  # type: ignore[misc]  # PySpark is not followed

@@ -34,7 +34,7 @@ NAMES = {
 }
 SECRETS = ("accessKeyId", "secretAccessKey", "sessionToken")
 LOOKS_SECRET = re.compile(
-    r"secret|token|password|credential|access[._-]?key|account[._-]?key|sas|signature", re.I
+    r"secret|token|password|credential|access[._-]?key|account[._-]?key|sas|signature", re.IGNORECASE
 )
 TEMPORARY = "org.apache.hadoop.fs.s3a.TemporaryAWSCredentialsProvider"
 WITH_KEYS = "org.apache.hadoop.fs.s3a.SimpleAWSCredentialsProvider"

@@ -268,7 +268,6 @@ NOT_SHARED = Code("SC684", "path-not-shared", _ERROR, "a path that the executors
 STORAGE_SETTING = Code("SC685", "storage-setting", _ERROR, "a variable of `storage` that is not set")
 OBJECT_STORE = Code("SC686", "object-store", _ERROR, "an object store that refuses, or does not answer")
 NO_FILE_SYSTEM = Code("SC687", "no-file-system", _ERROR, "an address that Spark has no file system for")
-CONNECT_SESSION = Code("SC688", "connect-session", _ERROR, "a session that cannot run the pipeline")
 
 CATALOGUE: dict[str, Code] = {code.id: code for code in list(globals().values()) if isinstance(code, Code)}
 """All codes by number, in the order of this file."""

@@ -11,7 +11,7 @@ import sys
 import sysconfig
 import time
 import venv
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -54,8 +54,8 @@ def python_without_schemac(folder: Path) -> Path:
 
 
 @contextmanager
-def cluster(folder: Path, workers: int = 2) -> Iterator[Cluster]:
-    """Start a master and workers of one core each."""
+def cluster(folder: Path, workers: int = 2, wrapper: Sequence[str] = ()) -> Iterator[Cluster]:
+    """Start a master and workers of one core each; `wrapper` is a command that starts the workers."""
     python = python_without_schemac(folder / "venv")
     master = f"spark://127.0.0.1:{free_port()}"
     host = ["--host", "127.0.0.1", "--webui-port", "0"]
@@ -66,15 +66,18 @@ def cluster(folder: Path, workers: int = 2) -> Iterator[Cluster]:
         _wait_for(log, r"New state: ALIVE")
         for i in range(workers):
             at = ["--cores", "1", "--memory", "1g", "--work-dir", str(folder / f"work{i}"), master]
-            stack.enter_context(_started("worker.Worker", [*host, *at], folder / f"worker{i}.log", folder))
-            _wait_for(folder / f"worker{i}.log", r"Successfully registered with master")
+            log = folder / f"worker{i}.log"
+            stack.enter_context(_started("worker.Worker", [*host, *at], log, folder, wrapper))
+            _wait_for(log, r"Successfully registered with master")
         yield Cluster(master, python, folder)
 
 
 @contextmanager
-def _started(name: str, arguments: list[str], log: Path, folder: Path) -> Iterator[None]:
+def _started(
+    name: str, arguments: list[str], log: Path, folder: Path, wrapper: Sequence[str] = ()
+) -> Iterator[None]:
     program = Path(pyspark.__file__).parent / "bin" / "spark-class"
-    command = [str(program), f"org.apache.spark.deploy.{name}", *arguments]
+    command = [*wrapper, str(program), f"org.apache.spark.deploy.{name}", *arguments]
     environment = {**clean_environment(), "SPARK_LOCAL_IP": "127.0.0.1", "SPARK_DAEMON_MEMORY": "256m"}
     with log.open("w") as file:
         process = subprocess.Popen(

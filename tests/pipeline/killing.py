@@ -29,6 +29,7 @@ from schemac.pipeline.table_sink import SinkOptions, TableWriter, encode_schema
 from schemac.runs.identity import RunIdentity
 from schemac.runs.locations import is_local
 from schemac.runs.processes import this_process
+from schemac.runs.storage import NO_STORAGE
 
 SCHEMA = pa.schema([pa.field("id", pa.int64(), False), pa.field("s", pa.string())])
 STEPS: tuple[tuple[Any, str], ...] = (
@@ -94,7 +95,7 @@ def write(
 ) -> None:
     """One run from its recovery to its end, in two tasks."""
     table, quarantine = str(folder / name), str(folder / "q.lance")
-    recover(table, quarantine, {})
+    recover(table, quarantine, NO_STORAGE)
     identity = RunIdentity(run, datetime.now(UTC), "", mode, this_process())
     options = SinkOptions(
         path=table,

@@ -150,9 +150,9 @@ def door(behind: Store) -> Iterator[Door]:
             if found.lose is not None and found.lose(self.command, self.path):
                 self.close_connection = True
                 return
-            dropped = ("transfer-encoding", "connection", "server", "date")
+            dropped = {"transfer-encoding", "connection", "server", "date"}
             if self.command != "HEAD":
-                dropped += ("content-length",)
+                dropped.add("content-length")
             kept = {name: text for name, text in answer.getheaders() if name.lower() not in dropped}
             self.answer(answer.status, kept, content)
 
@@ -166,11 +166,11 @@ def door(behind: Store) -> Iterator[Door]:
             if self.command != "HEAD":
                 self.wfile.write(content)
 
-        do_GET = do_PUT = do_POST = do_DELETE = do_HEAD = handle_any
-
         def log_message(self, *_: object) -> None:
             """Nothing is printed."""
 
+    for method in ("GET", "PUT", "POST", "DELETE", "HEAD"):
+        setattr(Handler, f"do_{method}", Handler.handle_any)
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     server.daemon_threads = True
     found.port = server.server_port

@@ -58,8 +58,13 @@ def _remove_remote(place: Place, fragments: list[str]) -> None:
 
 
 def take_back(place: Place, version: int, run: str) -> None:
-    """Undoes a commit of this run: the dataset as it was before, by a new version, or gone where it was new."""
-    take_back_at(place.path, version, run, place.storage_options)
+    """Undo a commit of this run: the dataset as it was before, by a new version, or gone where it was new."""
+    try:
+        take_back_at(place.path, version, run, place.storage_options)
+    except (OSError, RuntimeError):
+        # Where there is no room to write the version that takes the rows back, the next run does it.
+        if place.is_staged:
+            staging.give_up(place.staging)
 
 
 def take_back_at(path: str, version: int, run: str, storage_options: Storage | None) -> None:

@@ -10,6 +10,7 @@ Source: pylance 14: a fragment of an existing table takes its field ids from it,
 import contextlib
 import json
 import os
+import socket
 import time
 from collections.abc import Iterator
 from dataclasses import replace
@@ -27,10 +28,11 @@ from schemac.runs.errors import PipelineError
 from schemac.runs.history import UNFINISHED
 from schemac.runs.identity import RunIdentity
 from schemac.runs.locations import is_local, local_path
+from schemac.runs.processes import is_here
 from schemac.runs.staging import AGAIN
 from schemac.runs.storage import Storage
 from schemac.runs.tables import Place
-from schemac.source.catalogue import ABANDONED_RUN, CONCURRENT_RUN
+from schemac.source.catalogue import ABANDONED_RUN, CONCURRENT_RUN, NOT_SHARED
 
 TABLE_FOLDERS = ("data", "_transactions", "_versions")
 
@@ -71,6 +73,7 @@ def write_fragments(place: Place, schema: pa.Schema, batches: Iterator[pa.Record
     """Fragments of the batches, as JSON; the files are in the table's staging folder."""
     from lance.fragment import write_fragments as write
 
+    _refuse_another_disk(place)
     reader = pa.RecordBatchReader.from_batches(schema, _renewing(place, batches))
     mode = "create" if place.is_staged and place.mode == "overwrite" else place.mode
     with lance_errors():
@@ -90,6 +93,17 @@ def write_fragments(place: Place, schema: pa.Schema, batches: Iterator[pa.Record
             close_staging(place)
         raise PipelineError(ABANDONED_RUN, "the run was given up while this task was writing")
     return [json.dumps(fragment.to_json()) for fragment in fragments]
+
+
+def _refuse_another_disk(place: Place) -> None:
+    """Refuse to write where the driver would not find it: to a folder that only has the same name as the table's."""
+    if place.is_staged and not os.path.isdir(place.staging) and not is_here(place.run.process):
+        raise PipelineError(
+            NOT_SHARED,
+            f"the executor on {socket.gethostname()} does not see the folder `{place.path}` of the driver",
+            "name a folder that all machines share, or an address of an object store such as s3://",
+            place=("target", "path"),
+        )
 
 
 def _renewing(place: Place, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -231,6 +245,10 @@ def _move_in(place: Place, fragments: list[str]) -> None:
     """Move the files of finished tasks to where the table's files are; a file that is not moved leaves with staging."""
     source, destination = os.path.join(place.staging, "data"), os.path.join(place.path, "data")
     os.makedirs(destination, exist_ok=True)
+    lost = [name for name in file_names(fragments) if not os.path.exists(os.path.join(source, name))]
+    if lost:
+        message = f"{len(lost)} files that tasks wrote are not in `{place.staging}`"
+        raise PipelineError(NOT_SHARED, message, "name a folder that all machines share")
     for name in file_names(fragments):
         for entry in (name, name.removesuffix(".lance")):
             if os.path.exists(os.path.join(source, entry)):
@@ -246,7 +264,7 @@ def file_names(fragments: list[str]) -> Iterator[str]:
 
 def close_staging(place: Place) -> None:
     """Remove the folder that tasks wrote to, with everything that is still in it."""
-    if place.is_staged:
+    if place.is_staged and not staging.is_given_up(place.staging):
         staging.remove(place.staging)
         if place.mode == "create":
             remove_if_empty(place.path)
