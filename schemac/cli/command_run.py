@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING
 from schemac.cli.output import add_output_arguments, exit_code, say, show
 from schemac.cli.progress import records_bar
 from schemac.cli.terminal import put, put_json
-from schemac.source.catalogue import MISSING_PACKAGE, PIPELINE_DRIFT
+from schemac.pipeline.codes import MISSING_PACKAGE
+from schemac.source.catalogue import PIPELINE_DRIFT
 from schemac.source.render.json import render_json
 from schemac.source.report import Report
 
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from schemac.pipeline.load import LoadedJob
     from schemac.pipeline.progress import State
     from schemac.pipeline.run import RunReport
+    from schemac.runs.request import RunRequest
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -31,6 +33,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--dry-run",
         action="store_true",
         help="check the file, its manifest and its paths without starting the run",
+    )
+    which = parser.add_mutually_exclusive_group()
+    which.add_argument(
+        "--run-id",
+        metavar="ID",
+        help="the run's id; a run that was committed is not committed again",
+    )
+    which.add_argument(
+        "--interval", metavar="START..END", help="the interval of a schedule that the run is for"
+    )
+    parser.add_argument(
+        "--again", action="store_true", help="read input once more that the table has the rows of"
     )
     add_output_arguments(parser)
 
@@ -60,6 +74,7 @@ def _run(
         from schemac.pipeline.errors import PipelineError
         from schemac.pipeline.load import load_job
         from schemac.pipeline.preflight import check
+        from schemac.runs.request import RunRequest
     except ModuleNotFoundError as error:
         help = "install it with: pip install 'schemac[all]'"
         report.add(MISSING_PACKAGE, f"the pipeline needs {error.name}, which is not installed", help=help)
@@ -75,16 +90,19 @@ def _run(
                 options,
             )
             return None
-        return _write(loaded, progress, report)
+        request = RunRequest(options.run_id or "", options.interval or "", options.again)
+        return _write(loaded, request, progress, report)
     except PipelineError as error:
         loaded.report(error, report)
         return None
 
 
-def _write(loaded: "LoadedJob", progress: "Callable[[State], None]", report: Report) -> "RunReport":
+def _write(
+    loaded: "LoadedJob", request: "RunRequest", progress: "Callable[[State], None]", report: Report
+) -> "RunReport":
     from schemac.pipeline.run import run as run_job  # for start-up time, as above
 
-    result = run_job(loaded.job, loaded.arrow_schema, loaded.form, progress=progress)
+    result = run_job(loaded.job, loaded.arrow_schema, loaded.form, request=request, progress=progress)
     for difference in result.differences:
         report.add(
             PIPELINE_DRIFT,
@@ -103,6 +121,13 @@ def _progress(options: argparse.Namespace) -> "Iterator[Callable[[State], None]]
 
 
 def _show_result(result: "RunReport") -> None:
+    if result.is_repeat:
+        put(
+            f"already committed as version {result.table_version} of {_shown(result.table_path)}, by the run {result.run}:"
+            f" {result.rows_written:,} rows written, {result.rows_quarantined:,} quarantined; nothing was written now.\n"
+            "To write the same input once more, use `--again` or a new `--run-id`."
+        )
+        return
     share = result.rows_quarantined / result.rows_in if result.rows_in else 0.0
     put(f"{result.rows_in:>12,} rows in")
     table, quarantine = _shown(result.table_path), _shown(result.quarantine_path or "-")

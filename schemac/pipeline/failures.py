@@ -13,14 +13,12 @@ from dataclasses import dataclass
 from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 
-from schemac.pipeline.errors import PipelineError
-from schemac.source.catalogue import (
+from schemac.pipeline.codes import (
     DISK_FULL,
     EXECUTOR_LOST,
     EXECUTOR_PYTHON,
     JAVA_GONE,
     NO_FILE_SYSTEM,
-    NOT_SHARED,
     OBJECT_STORE,
     OUT_OF_MEMORY,
     PIPELINE_FAILED,
@@ -32,6 +30,8 @@ from schemac.source.catalogue import (
     UNREACHABLE_MASTER,
     WORKER_KILLED,
 )
+from schemac.pipeline.errors import PipelineError
+from schemac.source.catalogue import NOT_SHARED
 from schemac.source.diagnostic import Code
 
 RAISED = re.compile(r"^(?:: )?(?:\w+\.)*\w*(?:Error|Invalid|Exception): (?P<message>\S.*)$", re.MULTILINE)

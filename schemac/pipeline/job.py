@@ -12,6 +12,7 @@ from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field, StrictF
 
 from schemac.attributes.zones import find_zone
 from schemac.kinds.units import TimeUnit
+from schemac.runs.identity import IDENTIFIER
 from schemac.runs.modes import Mode
 from schemac.runs.storage import Storage, table_address, written_secrets
 from schemac.runs.tables import sink_engine, sink_names, source_names
@@ -131,6 +132,12 @@ class Target(_Model):
     max_rows_per_file: int = Field(default=1 << 20, gt=0)
 
 
+def _run_id(id: str | None) -> str | None:
+    if id is not None and not IDENTIFIER.match(id):
+        raise ValueError("expected up to 64 letters, digits, `_` and `-`")
+    return id
+
+
 class Quarantine(_Model):
     """The dataset that takes the other rows, each with its raw record and every reason."""
 
@@ -203,6 +210,9 @@ class Job(_Model):
         default_factory=dict, description="Where a field comes from; null: from nowhere, it is always null."
     )
     target: Target
+    run: Annotated[str | None, AfterValidator(_run_id)] = Field(
+        default=None, description="Id of the run, such as that of a batch; a run is committed once."
+    )
     quarantine: Quarantine | None = None
     unexpected: Unexpected = Unexpected.IGNORE
     coerce: Coerce = Coerce.NONE

@@ -24,18 +24,21 @@ from schemac.pipeline.job import Job, Keys
 from schemac.pipeline.preflight import check
 from schemac.pipeline.progress import Progress, Step, Watch, watched
 from schemac.pipeline.registration import register
+from schemac.pipeline.repeats import Identified, identify, settle
 from schemac.pipeline.session import active, settings_of_a_run
 from schemac.pipeline.sink_report import SinkReport
 from schemac.pipeline.source import open_records
 from schemac.pipeline.table_sink import SinkOptions, encode_options, encode_schema, spark_sink
 from schemac.pipeline.unchanged import Seen, look, note
 from schemac.pipeline.workspace import temporary_folder
+from schemac.runs.history import CommittedRun
 from schemac.runs.identity import RunIdentity
 from schemac.runs.locations import is_local, local_path
 from schemac.runs.modes import Mode
+from schemac.runs.request import RunRequest
 from schemac.runs.staging import kept_alive
 from schemac.runs.storage import storage_in_use
-from schemac.runs.tables import TableForm, sink_engine, sink_of
+from schemac.runs.tables import Sink, TableForm, sink_engine, sink_of
 from schemac.source.catalogue import TOO_MANY_QUARANTINED
 
 SHOWN_REASONS = 20
@@ -67,6 +70,28 @@ class RunReport:
     quarantine_path: str | None
     quarantine_version: int | None
     differences: tuple[str, ...]
+    is_repeat: bool = False
+    """Whether the run had been committed before, as `table_version`: its numbers, and nothing was written."""
+
+    @classmethod
+    def of_earlier(cls, earlier: CommittedRun, job: Job, seconds: float) -> "RunReport":
+        """Report a run that was committed before."""
+        rows, quarantined = earlier.rows, earlier.rows_quarantined
+        return cls(
+            run=earlier.id,
+            identity=earlier.identity,
+            rows_in=rows + quarantined,
+            rows_written=rows,
+            rows_quarantined=quarantined,
+            reasons=(),
+            seconds=seconds,
+            table_path=job.target.path,
+            table_version=earlier.version,
+            quarantine_path=job.quarantine_path if quarantined else None,
+            quarantine_version=None,
+            differences=(),
+            is_repeat=True,
+        )
 
     def to_json(self) -> dict[str, Any]:
         """Give the report for programs."""
@@ -75,6 +100,7 @@ class RunReport:
             quarantine = {"path": self.quarantine_path, "version": self.quarantine_version}
         return {
             **self.identity.report(),
+            "repeat": self.is_repeat,
             "seconds": round(self.seconds, 3),
             "records": {
                 "in": self.rows_in,
@@ -93,17 +119,25 @@ def run(
     arrow_schema: pa.Schema,
     form: TableForm | None = None,
     *,
+    request: RunRequest | None = None,
     progress: Progress | None = None,
     spark: SparkSession | None = None,
 ) -> RunReport:
-    """Run the job; paths are taken as they stand. `form` is what the engine makes of the schema where it is not given."""
+    """Run the job; paths are taken as they stand. `form` is what the engine makes of the schema where it is not given.
+
+    A run that was committed before is not committed again, unless the request says so (see `repeats`).
+    """
     started = time.monotonic()
     form, sink = form or TableForm(arrow_schema), sink_of(job.target.format)
-    identity = RunIdentity.new(job.source.format, job.source.path, job.target.mode.value)
     places = [path for path in (job.target.path, job.quarantine_path) if is_local(path)]
     watch = Watch(progress or _untold, tuple(local_path(path) for path in places))
     watch.at(Step.LOOKING)
     sink.recover(job.target.path, job.quarantine_path, job.storage_options)
+    # Before the run is named by what it reads.
+    seen = look(job.source.path)
+    identity, earlier = _identified(job, form, request or RunRequest(), sink)
+    if earlier is not None:
+        return RunReport.of_earlier(earlier, job, time.monotonic() - started)
     check(job, arrow_schema)
     watch.at(Step.STARTING)
     spark = _session(spark, job)
@@ -117,9 +151,12 @@ def run(
         watched(spark, identity.id, watch),
     ):
         register(spark, spark_sink(sink_engine(job.target.format).name))
-        seen = look(job.source.path)
         frame, counted = _conformed(spark, job, arrow_schema)
         numbers = _write(frame, job, form, identity, seen)
+    if numbers.is_repeat:
+        committed = sink.find_run(identity, job.target.path, job.storage_options)
+        assert committed is not None
+        return RunReport.of_earlier(committed, job, time.monotonic() - started)
     watch.at(Step.VERIFYING)
     found = sink.differences(job.target.path, form, job.storage_options)
     written, quarantined = numbers.rows_written, numbers.rows_quarantined
@@ -144,6 +181,15 @@ def run(
 
 def _untold(*_: object) -> None:
     """Nobody watches."""
+
+
+def _identified(job: Job, form: TableForm, request: RunRequest, sink: Sink) -> Identified:
+    """Identify the run; earlier attempts of it that go on without their driver cannot commit from then on."""
+    found = identify(job, form, request, sink)
+    if found.earlier is not None:
+        return found
+    table, quarantine = job.target.path, job.quarantine_path
+    return found._replace(earlier=settle(found.identity, table, quarantine, sink, job.storage_options))
 
 
 def _session(spark: SparkSession | None, job: Job) -> SparkSession:

@@ -19,6 +19,7 @@ from pyspark import SparkContext
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
+from schemac.pipeline.codes import MISSING_PACKAGE
 from schemac.pipeline.executors import is_connect, is_local_master, python_of_executors
 from schemac.pipeline.failures import not_started
 from schemac.pipeline.java import java_home
@@ -28,7 +29,6 @@ from schemac.pipeline.registration import register
 from schemac.pipeline.table_sink import spark_sink
 from schemac.runs.errors import PipelineError
 from schemac.runs.tables import sink_names
-from schemac.source.catalogue import MISSING_PACKAGE
 
 LOCAL, CONNECT = "local[*]", "sc://"
 STATIC_SETTINGS = {

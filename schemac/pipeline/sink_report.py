@@ -20,6 +20,8 @@ class SinkReport:
     version: int = 0
     """That of the table; 0 where nothing was committed."""
     quarantine_version: int | None = None
+    is_repeat: bool = False
+    """Whether another attempt of the run had been committed: its numbers, and nothing was written."""
     over_limit: int | float | None = None
     """The limit of quarantined records, where the write was given up for it."""
 

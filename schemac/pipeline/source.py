@@ -18,6 +18,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import DataType
 
 from schemac.pipeline import texts
+from schemac.pipeline.codes import PIPELINE_FAILED
 from schemac.pipeline.csv_records import CsvRecords, read_csv
 from schemac.pipeline.errors import PipelineError
 from schemac.pipeline.failures import deepest, told
@@ -41,13 +42,7 @@ from schemac.pipeline.sqltext import first_of, is_alone, literal, name, parsed
 from schemac.pipeline.table_source import read_tables
 from schemac.pipeline.texts import FAULT, Texts
 from schemac.runs.tables import source_names
-from schemac.source.catalogue import (
-    MISSING_PATH,
-    PIPELINE_FAILED,
-    UNEXPECTED_COLUMN,
-    UNKNOWN_SOURCE_COLUMN,
-    UNREADABLE_INPUT,
-)
+from schemac.source.catalogue import MISSING_PATH, UNEXPECTED_COLUMN, UNKNOWN_SOURCE_COLUMN, UNREADABLE_INPUT
 
 RECORD = "_record"
 IN_RECORD = (0,)

@@ -28,7 +28,7 @@ from schemac.pipeline.quarantine_buffer import ERRORS, QUARANTINE_SCHEMA, Quaran
 from schemac.pipeline.sink_report import SinkReport
 from schemac.pipeline.unchanged import check_unchanged
 from schemac.runs.errors import PipelineError
-from schemac.runs.history import QUARANTINED, ROWS, TABLE
+from schemac.runs.history import QUARANTINED, ROWS, TABLE, CommittedRun
 from schemac.runs.identity import RunIdentity
 from schemac.runs.locations import seen_from
 from schemac.runs.modes import Mode
@@ -255,6 +255,11 @@ class TableWriter(DataSourceArrowWriter):  # type: ignore[misc]  # PySpark is no
         self._check_limit(report)
         rows = ((ROWS, str(report.rows_written)), (QUARANTINED, str(report.rows_quarantined)))
         self._check_emptied(report)
+        self.sink.claim(self.table, good)
+        earlier = self.sink.find_run(self.run, self.table.path, self.table.storage_options)
+        if earlier is not None:
+            self._repeat(earlier, good, bad)
+            return
         table = replace(self.table, properties=rows)
         quarantine_version = None
         if self.quarantine is not None and bad:
@@ -266,14 +271,23 @@ class TableWriter(DataSourceArrowWriter):  # type: ignore[misc]  # PySpark is no
             version = self.sink.commit(table, self.options.form(), good)
         except Exception:
             # What failed may have come after the commit.
-            happened = self.sink.has_happened(self.run, table.path, table.storage_options)
-            if quarantine_version is not None and self.quarantine is not None and not happened:
+            happened = self.sink.find_run(self.run, table.path, table.storage_options)
+            if quarantine_version is not None and self.quarantine is not None and happened is None:
                 self.sink.take_back(self.quarantine, quarantine_version)
             raise
         for place in self._places():
             self.sink.close_staging(place)
         if self.options.report is not None:
             replace(report, version=version, quarantine_version=quarantine_version).write(self.options.report)
+
+    def _repeat(self, earlier: CommittedRun, good: list[str], bad: list[str]) -> None:
+        """Leave the run as another attempt has committed it."""
+        self.sink.give_up(self.table, good)
+        if self.quarantine is not None:
+            self.sink.give_up(self.quarantine, bad)
+        if self.options.report is not None:
+            rows, quarantined = earlier.rows, earlier.rows_quarantined
+            SinkReport(rows, quarantined, (), earlier.version, is_repeat=True).write(self.options.report)
 
     def _report(self, results: list[Written]) -> SinkReport:
         reasons: Counter[tuple[str, str]] = Counter()

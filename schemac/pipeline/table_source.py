@@ -16,6 +16,7 @@ from schemac.pipeline import job
 from schemac.pipeline.errors import PipelineError
 from schemac.pipeline.quarantine_buffer import SOURCE
 from schemac.pipeline.registration import register
+from schemac.registry.installed import engine as registered
 from schemac.runs.storage import NO_STORAGE, Storage
 from schemac.runs.tables import Source, source_of
 from schemac.source.catalogue import INPUT_NOT_FOUND
@@ -29,7 +30,7 @@ def read_tables(spark: SparkSession, source: job.Source, storage: Storage = NO_S
     for path in source.path:
         newest = engine.newest_version(path, storage)
         if newest is None:
-            message = f"there is no {source.format} table at `{path}`"
+            message = f"there is no {registered(source.format).title} table at `{path}`"
             raise PipelineError(INPUT_NOT_FOUND, message, place=("source", "path"))
         version = source.options.get("version", str(newest))
         reader = spark.read.format(TableSource.name()).options(storage=storage.to_json())

@@ -4,6 +4,7 @@ import os
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import lance
 import pyarrow as pa
@@ -64,7 +65,9 @@ def test_a_change_is_seen(tmp_path: Path, change: Callable[[Path], None], named:
 
 
 @pytest.mark.parametrize("change", CHANGES)
-def test_nothing_is_committed_of_a_source_that_changed(tmp_path: Path, change: Callable[[Path], None]) -> None:
+def test_nothing_is_committed_of_a_source_that_changed(
+    tmp_path: Path, change: Callable[[Path], None]
+) -> None:
     file = source(tmp_path)
     note(look([str(file)]), tmp_path / "seen.json")
     table = tmp_path / "t.lance"
@@ -93,7 +96,12 @@ def test_run_on_a_source_that_changes(
     told = {"source": {"path": str(file)}, "target": {"path": str(table), "mode": "append"}}
     run(Job.model_validate(told), schema, spark=spark)
     write = runner._write
-    monkeypatch.setattr(runner, "_write", lambda *rest: (change(file), write(*rest))[1])
+
+    def change_and_write(*rest: Any) -> Any:
+        change(file)
+        return write(*rest)
+
+    monkeypatch.setattr(runner, "_write", change_and_write)
     with pytest.raises(PipelineError) as caught:
         run(Job.model_validate(told), schema, spark=spark)
     assert caught.value.code in (CHANGED_INPUT, NOT_SHARED)
