@@ -56,7 +56,7 @@ def _cause(pattern: str, code: Code, message: str, help: str) -> Cause:
 
 MEMORY = "give it more, as `spark: {settings: {spark.driver.memory: 4g}}`, or let fewer tasks run at once, as `spark: {master: 'local[2]'}`"
 PYTHON = (
-    "name a Python that has `schemac[lance]`'s libraries, as `spark: {settings: {spark.pyspark.python: /path/to/python}}`,"
+    "name a Python that has schemac's libraries, as `spark: {settings: {spark.pyspark.python: /path/to/python}}`,"
     " or send one along with `spark.archives`"
 )
 CAUSES = (
@@ -84,7 +84,7 @@ CAUSES = (
         NO_FILE_SYSTEM,
         "Spark has no file system for the address of the source ({what})",
         "add its jar, as `spark: {settings: {spark.jars.packages: org.apache.hadoop:hadoop-aws:<the version of Spark's"
-        " hadoop-client jars>}}`; tables of Lance need none",
+        " hadoop-client jars>}}`; the tables of a run need none",
     ),
     _cause(
         r"FileNotFoundException: (?:File )?(?P<uri>(?:file:)?/[^\n]+?)(?: does not exist| \()",

@@ -172,7 +172,9 @@ class ObjectStore(_Model):
     path_style: bool | None = Field(
         default=None, description="Whether the bucket stands in the path of a request, not in its host."
     )
-    lance: Options = Field(default_factory=dict, description="Further options by Lance's names.")
+    options: Options = Field(
+        default_factory=dict, description="Further options by the names of the engine of the table."
+    )
     hadoop: Options = Field(default_factory=dict, description="Further options by Hadoop's names.")
 
 

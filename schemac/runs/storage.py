@@ -2,10 +2,10 @@
 
 Layer: runs.
 Shape: settings by the address that they are for; of several that a path lies below, the longest counts. Our own names
-       are those of S3; `lance` and `hadoop` take the names of these libraries, for stores of every kind.
+       are those of S3; `options` takes the names of the engine of the table, `hadoop` those of Hadoop, for stores of every kind.
 Rule: a secret is written as `${NAME}`, the name of an environment variable. What is passed on, logged or stored has the
       reference; the value is looked up in the process that opens the store, and shown by no `repr`.
-Source: the options of the crate object_store (`aws_*`), of hadoop-aws (`fs.s3a.*`), and of pyarrow's `S3FileSystem`.
+Source: the options of hadoop-aws (`fs.s3a.*`) and of pyarrow's `S3FileSystem`; an engine translates our names into its own.
 """
 
 import json
@@ -24,13 +24,13 @@ from schemac.source.catalogue import STORAGE_SETTING
 REFERENCE = re.compile(r"\$\{(?P<name>[A-Za-z_][A-Za-z0-9_]*)\}")
 S3_SCHEMES = ("s3", "s3a", "s3n")
 
-# Our name, Lance's, Hadoop's below `fs.s3a.bucket.<bucket>.`
+# Our name, and Hadoop's below `fs.s3a.bucket.<bucket>.`
 NAMES = {
-    "endpoint": ("aws_endpoint", "endpoint"),
-    "region": ("aws_region", "endpoint.region"),
-    "accessKeyId": ("aws_access_key_id", "access.key"),
-    "secretAccessKey": ("aws_secret_access_key", "secret.key"),
-    "sessionToken": ("aws_session_token", "session.token"),
+    "endpoint": "endpoint",
+    "region": "endpoint.region",
+    "accessKeyId": "access.key",
+    "secretAccessKey": "secret.key",
+    "sessionToken": "session.token",
 }
 SECRETS = ("accessKeyId", "secretAccessKey", "sessionToken")
 LOOKS_SECRET = re.compile(
@@ -49,7 +49,7 @@ class Bucket:
     """By our own names."""
     path_style: bool | None = None
     """Whether the bucket stands in the path of a request, not in the name of its host."""
-    lance: Mapping[str, str] = field(default_factory=dict)
+    options: Mapping[str, str] = field(default_factory=dict)
     hadoop: Mapping[str, str] = field(default_factory=dict)
 
     def __repr__(self) -> str:
@@ -59,12 +59,14 @@ class Bucket:
     def parse(cls, told: Mapping[str, Any]) -> "Bucket":
         """Read the settings as they stand in a pipeline file."""
         own = {name: str(told[name]) for name in NAMES if told.get(name) is not None}
-        return cls(own, told.get("pathStyle"), dict(told.get("lance") or {}), dict(told.get("hadoop") or {}))
+        return cls(
+            own, told.get("pathStyle"), dict(told.get("options") or {}), dict(told.get("hadoop") or {})
+        )
 
     def told(self) -> dict[str, Any]:
         """Write the settings as `parse` reads them."""
         style = {} if self.path_style is None else {"pathStyle": self.path_style}
-        others = {"lance": dict(self.lance), "hadoop": dict(self.hadoop)}
+        others = {"options": dict(self.options), "hadoop": dict(self.hadoop)}
         return {**self.texts, **style, **{name: texts for name, texts in others.items() if texts}}
 
     def resolved(self, address: str, environment: Mapping[str, str]) -> "Bucket":
@@ -73,7 +75,7 @@ class Bucket:
         def all_of(texts: Mapping[str, str]) -> dict[str, str]:
             return {name: _resolved(address, name, text, environment) for name, text in texts.items()}
 
-        return Bucket(all_of(self.texts), self.path_style, all_of(self.lance), all_of(self.hadoop))
+        return Bucket(all_of(self.texts), self.path_style, all_of(self.options), all_of(self.hadoop))
 
     @property
     def is_encrypted(self) -> bool:
@@ -124,18 +126,6 @@ class Storage:
         bucket = self.buckets[address]
         return bucket if self.is_resolved else bucket.resolved(address, os.environ)
 
-    def lance_options(self, path: str) -> dict[str, str]:
-        """Options of Lance, and of what else is built on object_store, for a path."""
-        bucket = self.bucket_of(path)
-        if bucket is None:
-            return {}
-        told = {NAMES[name][0]: text for name, text in bucket.texts.items()}
-        if not bucket.is_encrypted:
-            told["allow_http"] = "true"
-        if bucket.path_style is not None:
-            told["aws_virtual_hosted_style_request"] = str(not bucket.path_style).lower()
-        return {**told, **bucket.lance}
-
     def hadoop_options(self, path: str) -> dict[str, str]:
         """Options of Hadoop's file systems for a path, as readers of Spark take them."""
         bucket = self.bucket_of(path)
@@ -145,7 +135,7 @@ class Storage:
         if bucket is None:
             return told
         below = f"fs.s3a.bucket.{urlsplit(path).netloc.rpartition('@')[2]}"
-        told |= {f"{below}.{NAMES[name][1]}": text for name, text in bucket.texts.items()}
+        told |= {f"{below}.{NAMES[name]}": text for name, text in bucket.texts.items()}
         if not bucket.is_encrypted:
             told[f"{below}.connection.ssl.enabled"] = "false"
         if bucket.path_style is not None:
@@ -207,7 +197,7 @@ def _s3_address(path: str) -> str:
 
 
 def table_address(path: str) -> str:
-    """Write an address as Lance and pyarrow take it: they know S3 by one name."""
+    """Write an address as engines and pyarrow take it: they know S3 by one name."""
     return _s3_address(path)
 
 

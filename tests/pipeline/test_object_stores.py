@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 import lance
 import pytest
 
+from schemac.engines.lance.storage import options_for
 from schemac.pipeline.history import runs_of
 from schemac.pipeline.table_sink import SinkOptions, TableWriter, Written, encode_schema
 from schemac.runs.errors import PipelineError
@@ -77,11 +78,11 @@ def write(storage: Storage, run: str, mode: str, good: list[int], bad: int = 0) 
 def assert_state(found: Store, ids: list[int], runs: list[str], bad: dict[str, int]) -> None:
     """The rows of the table, its runs, and the rows of the quarantine by run, those that count and no others."""
     storage = Storage.parse(found.section())
-    table = lance.dataset(TABLE, storage_options=storage.lance_options(TABLE))
+    table = lance.dataset(TABLE, storage_options=options_for(TABLE, storage))
     assert sorted(table.to_table()["id"].to_pylist()) == sorted(ids)
     assert [run.id for run in runs_of(TABLE, storage_options=storage)] == runs
     kept = (
-        lance.dataset(QUARANTINE, storage_options=storage.lance_options(QUARANTINE))
+        lance.dataset(QUARANTINE, storage_options=options_for(QUARANTINE, storage))
         .to_table()["run"]
         .to_pylist()
     )
@@ -144,7 +145,7 @@ def test_a_store_that_stays_busy_leaves_the_old_table_and_the_next_run_ends_righ
     rides: Store, way: Door, phase: str
 ) -> None:
     told = rides.section(way.endpoint)
-    told["s3://rides"]["lance"] = {"client_max_retries": "1"}
+    told["s3://rides"]["options"] = {"client_max_retries": "1"}
     storage = Storage.parse(told)
     write(storage, "a", "create", [1, 2], 3)
     way.refuse = PHASES[phase]
@@ -202,7 +203,7 @@ def test_rows_are_not_added_to_a_table_that_was_replaced_meanwhile(rides: Store)
 def test_a_store_that_refuses_the_key_is_named_without_the_secret(rides: Store, way: Door) -> None:
     way.refuse = lambda method, path: True
     told = rides.section(way.endpoint)
-    told["s3://rides"]["lance"] = {"client_max_retries": "1"}
+    told["s3://rides"]["options"] = {"client_max_retries": "1"}
     with pytest.raises(PipelineError) as caught:
         sink_of(None).find(TABLE, Storage.parse(told))
     assert caught.value.code is UNREADABLE_TABLE

@@ -15,6 +15,7 @@ import pyarrow.parquet as pq
 import pytest
 from ruamel.yaml import YAML
 
+from schemac.engines.lance.storage import options_for
 from schemac.pipeline.java import java_home
 from schemac.runs.storage import Storage
 from tests.pipeline.s3_store import HAS_STORE, KEY, REASON, SECRET, Store, door, store
@@ -110,7 +111,7 @@ def test_read_and_write_a_store(rides: Store, tmp_path: Path, form: str) -> None
     told = json.loads(done.stdout)["run"]
     assert told["records"] == {"in": RECORDS, "written": 200, "quarantined": 100}
     os.environ.update(WHERE_KEY=KEY, WHERE_SECRET=SECRET)
-    options = Storage.parse(rides.section()).lance_options("s3://rides/t.lance")
+    options = options_for("s3://rides/t.lance", Storage.parse(rides.section()))
     assert lance.dataset("s3://rides/t.lance", storage_options=options).count_rows() == 200
     assert lance.dataset("s3://rides/t.quarantine.lance", storage_options=options).count_rows() == 100
     assert_not_told(tmp_path, done, rides)
@@ -121,7 +122,7 @@ def test_a_table_is_read_from_a_busy_store_without_jars(rides: Store, tmp_path: 
     """A table is both ends: Lance reads and writes it, and Spark needs no file system for it."""
     rides.empty()
     os.environ.update(WHERE_KEY=KEY, WHERE_SECRET=SECRET)
-    options = Storage.parse(rides.section()).lance_options("s3://rides/in.lance")
+    options = options_for("s3://rides/in.lance", Storage.parse(rides.section()))
     table = pa.table({"id": pa.array(range(RECORDS), pa.int64()), "s": ["é"] * RECORDS})
     lance.write_dataset(table, "s3://rides/in.lance", storage_options=options, max_rows_per_file=100)
     with door(rides) as way:

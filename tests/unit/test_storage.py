@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
+from schemac.engines.lance.storage import options_for
 from schemac.pipeline.job import Job
 from schemac.runs.errors import PipelineError
 from schemac.runs.storage import Storage, hadoop_address, is_secret, table_address
@@ -20,10 +21,10 @@ TOLD: dict[str, dict[str, Any]] = {
         "accessKeyId": "${RIDES_KEY}",
         "secretAccessKey": "${RIDES_SECRET}",
         "pathStyle": True,
-        "lance": {"timeout": "60s"},
+        "options": {"timeout": "60s"},
     },
     "s3://rides/raw": {"region": "us-west-2"},
-    "gs://": {"lance": {"google_service_account": "/etc/gcs.json"}},
+    "gs://": {"options": {"google_service_account": "/etc/gcs.json"}},
 }
 
 
@@ -40,7 +41,7 @@ def job(storage: dict[str, Any]) -> Job:
 
 def test_give_each_library_its_own_names() -> None:
     storage = job(TOLD).storage_options
-    assert storage.lance_options("s3://rides/t.lance") == {
+    assert (options_for("s3://rides/t.lance", storage) or {}) == {
         "aws_endpoint": "http://127.0.0.1:9000",
         "aws_region": "eu-central-1",
         "aws_access_key_id": "AKIA",
@@ -48,6 +49,7 @@ def test_give_each_library_its_own_names() -> None:
         "allow_http": "true",
         "aws_virtual_hosted_style_request": "false",
         "timeout": "60s",
+        "client_max_retries": "10",
     }
     below = "fs.s3a.bucket.rides"
     assert storage.hadoop_options("s3a://rides/in.json") == {
@@ -74,12 +76,12 @@ def test_give_each_library_its_own_names() -> None:
     ],
 )
 def test_the_longest_address_counts(path: str, region: str | None) -> None:
-    assert job(TOLD).storage_options.lance_options(path).get("aws_region") == region
+    assert (options_for(path, job(TOLD).storage_options) or {}).get("aws_region") == region
 
 
 def test_a_scheme_alone_is_an_address_too() -> None:
-    options = job(TOLD).storage_options.lance_options("gs://any/t.lance")
-    assert options == {"google_service_account": "/etc/gcs.json"}
+    options = options_for("gs://any/t.lance", job(TOLD).storage_options) or {}
+    assert options == {"google_service_account": "/etc/gcs.json", "client_max_retries": "10"}
 
 
 def test_s3_has_one_name_for_tables_and_another_for_hadoop() -> None:
@@ -101,7 +103,7 @@ def test_no_value_is_shown(monkeypatch: pytest.MonkeyPatch) -> None:
     assert SECRET not in f"{found!r} {found} {found.buckets!r} {[*found.buckets.values()]!r}"
     monkeypatch.delenv("RIDES_SECRET")
     # On another machine the variable is not needed any more.
-    assert found.lance_options("s3://rides/t")["aws_secret_access_key"] == SECRET
+    assert (options_for("s3://rides/t", found) or {})["aws_secret_access_key"] == SECRET
     with pytest.raises(AssertionError):
         found.to_json()
 
@@ -109,13 +111,13 @@ def test_no_value_is_shown(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_value_that_looks_like_a_reference_is_taken_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("RIDES_SECRET", "${HOME}")
     found = job(TOLD).storage_options.resolved()
-    assert found.lance_options("s3://rides/t")["aws_secret_access_key"] == "${HOME}"
+    assert (options_for("s3://rides/t", found) or {})["aws_secret_access_key"] == "${HOME}"
 
 
 def test_a_variable_that_is_not_set_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("RIDES_SECRET")
     with pytest.raises(PipelineError) as caught:
-        job(TOLD).storage_options.lance_options("s3://rides/t")
+        (options_for("s3://rides/t", job(TOLD).storage_options) or {})
     assert caught.value.code is STORAGE_SETTING
     assert caught.value.place == ("storage", "s3://rides", "secretAccessKey")
     assert "RIDES_SECRET" in caught.value.message
@@ -127,8 +129,8 @@ def test_a_variable_that_is_not_set_is_named(monkeypatch: pytest.MonkeyPatch) ->
         {"secretAccessKey": SECRET},
         {"accessKeyId": "AKIA"},
         {"sessionToken": f"x${{RIDES_SECRET}}{SECRET}"},
-        {"lance": {"aws_secret_access_key": SECRET}},
-        {"lance": {"azure_storage_account_key": SECRET}},
+        {"options": {"aws_secret_access_key": SECRET}},
+        {"options": {"azure_storage_account_key": SECRET}},
         {"hadoop": {"fs.s3a.secret.key": SECRET}},
         {"hadoop": {"fs.azure.sas.fixed.token": SECRET}},
     ],

@@ -12,9 +12,10 @@ from contextlib import contextmanager
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
+from schemac.engines.lance.storage import options_for
 from schemac.runs.errors import PipelineError
 from schemac.runs.locations import is_local, local_path
-from schemac.runs.storage import NO_STORAGE, Storage
+from schemac.runs.storage import Storage
 from schemac.source.catalogue import UNREADABLE_TABLE
 
 
@@ -28,11 +29,6 @@ def open_dataset(path: str, version: int | None = None, storage_options: Storage
     _refuse_pipes(local_path(path))
     with lance_errors():
         return lance.dataset(path, version=version, storage_options=options_for(path, storage_options))
-
-
-def options_for(path: str, storage_options: Storage | None) -> dict[str, str] | None:
-    """Give the options of Lance for a path; None where there are none."""
-    return (storage_options or NO_STORAGE).lance_options(path) or None
 
 
 def find_dataset(path: str, storage_options: Storage | None = None) -> Any | None:

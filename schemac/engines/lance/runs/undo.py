@@ -11,9 +11,10 @@ from collections.abc import Iterable
 
 import pyarrow as pa
 
-from schemac.engines.lance.dataset import data_files, find_dataset, lance_errors, options_for
+from schemac.engines.lance.dataset import data_files, find_dataset, lance_errors
 from schemac.engines.lance.runs.history import find_run
 from schemac.engines.lance.runs.writing import close_staging, file_names, remove_if_empty
+from schemac.engines.lance.storage import options_for
 from schemac.runs import staging
 from schemac.runs.locations import is_local
 from schemac.runs.storage import Storage

@@ -20,7 +20,8 @@ import pyarrow as pa
 
 from schemac.engines.lance import dataset
 from schemac.engines.lance._generated.lance import file_pb2 as pb
-from schemac.engines.lance.dataset import find_dataset, lance_errors, open_dataset, options_for
+from schemac.engines.lance.dataset import find_dataset, lance_errors, open_dataset
+from schemac.engines.lance.storage import options_for
 from schemac.engines.lance.tables.differences import differences
 from schemac.engines.lance.tables.fields import lance_schema
 from schemac.runs import staging
