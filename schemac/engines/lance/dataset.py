@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
+from schemac.engines.lance._generated.lance import file_pb2 as pb
 from schemac.engines.lance.storage import options_for
 from schemac.runs.errors import PipelineError
 from schemac.runs.locations import is_local, local_path
@@ -100,6 +101,12 @@ def commit(
 def data_files(dataset: Any) -> set[str]:
     """Names of the data files of a version."""
     return {file.path for fragment in dataset.get_fragments() for file in fragment.data_files()}
+
+
+def field_ids(dataset: Any) -> set[int]:
+    """Ids of all fields of a version, at every depth."""
+    _, *messages = dataset.lance_schema.__reduce__()[1]
+    return {pb.Field.FromString(message).id for message in messages}
 
 
 def reason_of(error: Exception) -> str:

@@ -20,7 +20,7 @@ import pyarrow as pa
 
 from schemac.engines.lance import dataset
 from schemac.engines.lance._generated.lance import file_pb2 as pb
-from schemac.engines.lance.dataset import find_dataset, lance_errors, open_dataset
+from schemac.engines.lance.dataset import field_ids, find_dataset, lance_errors, open_dataset
 from schemac.engines.lance.storage import options_for
 from schemac.engines.lance.tables.differences import differences
 from schemac.engines.lance.tables.fields import lance_schema
@@ -142,6 +142,8 @@ def commit(
             message = f"another run has made a table at `{place.path}` meanwhile"
             raise PipelineError(CONCURRENT_RUN, message, AGAIN)
         place = replace(place, mode="append", read_version=made.version)
+    if place.mode == "append":
+        _refuse_dropped(place, fragments)
     if place.is_staged:
         if staging.is_open(place.staging):
             claim(place, fragments)
@@ -165,6 +167,15 @@ def claim(place: Place, fragments: list[str]) -> None:
         if staging.others_committing(place.staging, place.path, place.run):
             message = f"another attempt of the run `{place.run.id}` is being committed"
             raise PipelineError(CONCURRENT_RUN, message, AGAIN)
+
+
+def _refuse_dropped(place: Place, fragments: list[str]) -> None:
+    """Refuse rows with a column that the table has no more: Lance would take them, and drop its values without a word."""
+    table = find_dataset(place.path, place.storage_options)
+    written = {id for text in fragments for file in json.loads(text)["files"] for id in file["fields"]}
+    if table is not None and not written <= field_ids(table):
+        message = f"another program has changed the columns of `{place.path}` meanwhile"
+        raise PipelineError(CONCURRENT_RUN, message, AGAIN)
 
 
 def _commit(place: Place, schema: pa.Schema, fragments: list[str]) -> int:
