@@ -146,6 +146,8 @@ class Tables(ABC):
 
 
 TABLES: Capability[Tables] = Capability("tables", Tables)  # type: ignore[type-abstract]
+SPREAD: Capability[Any] = Capability("spread", object)
+"""A `Spread`; a function has no class that could be asked for."""
 
 
 def report_unrepresentable(

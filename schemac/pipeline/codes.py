@@ -39,6 +39,9 @@ OBJECT_STORE = Code(
 NO_FILE_SYSTEM = Code(
     "SC687", "no-file-system", Severity.ERROR, "an address that Spark has no file system for"
 )
+SESSION_SETTING = Code(
+    "SC691", "session-setting", Severity.ERROR, "a setting of the Spark session that would change values"
+)
 CODES = (
     PIPELINE_FAILED,
     HIDDEN_INPUT,
@@ -58,5 +61,6 @@ CODES = (
     EXECUTOR_PYTHON,
     OBJECT_STORE,
     NO_FILE_SYSTEM,
+    SESSION_SETTING,
 )
 """By number."""

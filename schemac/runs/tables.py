@@ -8,9 +8,9 @@ Errors: PipelineError for what the author of the pipeline can mend.
 
 import hashlib
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import pyarrow as pa
 
@@ -21,7 +21,7 @@ from schemac.registry.engine import Capability, Engine
 from schemac.registry.installed import engine, engines
 from schemac.runs.history import CommittedRun
 from schemac.runs.identity import RunIdentity
-from schemac.runs.storage import Storage
+from schemac.runs.storage import NO_STORAGE, Storage
 
 StorageOptions = Storage
 
@@ -80,6 +80,16 @@ class FoundTable:
     version: int
     names: tuple[str, ...]
     """Of its columns."""
+
+
+@dataclass(frozen=True)
+class Condition:
+    """What a reader asks of the values in a column: an order among them, or whether there is one."""
+
+    column: str
+    operator: Literal["=", "<", "<=", ">", ">=", "in", "is null", "is not null"]
+    values: tuple[Any, ...] = ()
+    """What is compared with: nothing, one value, or for `in` any number of them."""
 
 
 class Sink(ABC):
@@ -191,22 +201,31 @@ class Source(ABC):
     """Names of the options that a source takes; `version` pins the version of a table."""
 
     @abstractmethod
-    def newest_version(self, path: str, storage_options: StorageOptions) -> int | None:
+    def newest_version(self, path: str, storage_options: StorageOptions = NO_STORAGE) -> int | None:
         """Return the newest version of the table at a path; None where there is none."""
 
     @abstractmethod
-    def schema(self, path: str, version: int, storage_options: StorageOptions) -> pa.Schema:
+    def schema(self, path: str, version: int, storage_options: StorageOptions = NO_STORAGE) -> pa.Schema:
         """Columns that can be read, of types that are in every reader's vocabulary: no extensions, no unsigned integers."""
 
     @abstractmethod
-    def parts(self, path: str, version: int, storage_options: StorageOptions) -> list[int]:
+    def parts(self, path: str, version: int, storage_options: StorageOptions = NO_STORAGE) -> list[int]:
         """Return the numbers of the parts that can be read side by side."""
 
     @abstractmethod
     def read(
-        self, path: str, version: int, part: int, storage_options: StorageOptions
+        self,
+        path: str,
+        version: int,
+        part: int,
+        columns: Sequence[str] | None = None,
+        conditions: Sequence[Condition] = (),
+        storage_options: StorageOptions = NO_STORAGE,
     ) -> Iterator[pa.RecordBatch]:
-        """Read the rows of one part with the columns of `schema`."""
+        """Read the rows of one part with these columns of `schema`, or all.
+
+        Rows that break a condition may be left out, and need not be: the reader looks itself.
+        """
 
 
 SINK: Capability[Sink] = Capability("sink", Sink)  # type: ignore[type-abstract]

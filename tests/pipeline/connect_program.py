@@ -16,7 +16,7 @@ from pyspark.sql import SparkSession
 
 from schemac.pipeline.java import java_home
 from schemac.pipeline.job import Job
-from schemac.pipeline.run import run
+from schemac.pipeline.runner import run
 from schemac.runs.errors import PipelineError
 
 SCHEMA = pa.schema([pa.field("id", pa.int64(), False)])

@@ -11,9 +11,9 @@ import pyarrow as pa
 import pytest
 from pyspark.sql import SparkSession
 
-from schemac.pipeline import run as runner
+from schemac.pipeline import runner
 from schemac.pipeline.job import Job
-from schemac.pipeline.run import run
+from schemac.pipeline.runner import run
 from schemac.pipeline.table_sink import SinkOptions, TableWriter, encode_schema
 from schemac.pipeline.unchanged import check_unchanged, look, note
 from schemac.runs.errors import PipelineError

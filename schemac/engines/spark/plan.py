@@ -10,13 +10,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from schemac.artifacts.emission import Emission
-from schemac.artifacts.sql_text import literal, quoted_name, table_name, taken_literally
 from schemac.engines.spark import judge as engine
 from schemac.engines.spark.artifact import to_fields
 from schemac.engines.spark.codes import SPARK_LOSS
 from schemac.engines.spark.columns import SparkField
 from schemac.engines.spark.facts import SparkFact
 from schemac.engines.spark.versions import KNOWN, Connector
+from schemac.engines.spark_sql import literal, quoted_name, table_name, taken_literally
 from schemac.evolution.changes import Change, Fact
 from schemac.evolution.diff import diff_of
 from schemac.evolution.renames import in_turn

@@ -18,11 +18,11 @@ from schemac.arrow.marks import (
     VECTOR_SIZE,
 )
 from schemac.artifacts.emission import Compilation
-from schemac.artifacts.sql_text import literal, quoted_name, table_name, taken_literally
 from schemac.attributes import lance
 from schemac.attributes.odf import DESCRIPTION
 from schemac.engines.spark import attributes as spark
 from schemac.engines.spark.columns import SparkField
+from schemac.engines.spark_sql import literal, quoted_name, table_name, taken_literally
 from schemac.logical.keys import primary_key
 from schemac.physical.field import LoweredField
 

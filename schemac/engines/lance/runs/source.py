@@ -5,13 +5,15 @@ Shape: columns as other readers can hold them: unsigned integers widened, fixed-
        floats; blob columns are left out.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import pyarrow as pa
 
 from schemac.engines.lance.dataset import find_dataset, open_dataset
-from schemac.runs.tables import Source, StorageOptions
+from schemac.engines.lance.runs.conditions import filter_of
+from schemac.runs.storage import NO_STORAGE
+from schemac.runs.tables import Condition, Source, StorageOptions
 
 ROWS_PER_BATCH = 8192
 WIDER = {
@@ -30,31 +32,43 @@ class LanceSource(Source):
 
     options = ("version",)
 
-    def newest_version(self, path: str, storage_options: StorageOptions) -> int | None:
+    def newest_version(self, path: str, storage_options: StorageOptions = NO_STORAGE) -> int | None:
         """Return the newest version of the table at a path."""
         table = find_dataset(path, storage_options)
         return None if table is None else int(table.version)
 
-    def schema(self, path: str, version: int, storage_options: StorageOptions) -> pa.Schema:
+    def schema(self, path: str, version: int, storage_options: StorageOptions = NO_STORAGE) -> pa.Schema:
         """Columns of a version."""
         return _plain_schema(open_dataset(path, version, storage_options).schema)
 
-    def parts(self, path: str, version: int, storage_options: StorageOptions) -> list[int]:
+    def parts(self, path: str, version: int, storage_options: StorageOptions = NO_STORAGE) -> list[int]:
         """Return the ids of the fragments of a version."""
         table = open_dataset(path, version, storage_options)
         return [fragment.fragment_id for fragment in table.get_fragments()]
 
     def read(
-        self, path: str, version: int, part: int, storage_options: StorageOptions
+        self,
+        path: str,
+        version: int,
+        part: int,
+        columns: Sequence[str] | None = None,
+        conditions: Sequence[Condition] = (),
+        storage_options: StorageOptions = NO_STORAGE,
     ) -> Iterator[pa.RecordBatch]:
-        """Read the rows of one fragment."""
+        """Read the rows of one fragment; conditions that Lance can have alike are a filter of its scan."""
         table = open_dataset(path, version, storage_options)
         schema = _plain_schema(table.schema)
-        for batch in table.get_fragment(part).to_batches(columns=schema.names, batch_size=ROWS_PER_BATCH):
+        if columns is not None:
+            schema = pa.schema([schema.field(name) for name in columns])
+        names = schema.names or table.schema.names[:1]  # rows that are only counted have a column too
+        batches = table.get_fragment(part).to_batches(
+            columns=names, filter=filter_of(conditions, table.schema), batch_size=ROWS_PER_BATCH
+        )
+        for batch in batches:
             arrays = [
-                _held(column).cast(field.type) for column, field in zip(batch.columns, schema, strict=True)
+                _held(column).cast(field.type) for column, field in zip(batch.columns, schema, strict=False)
             ]
-            yield pa.RecordBatch.from_arrays(arrays, schema=schema)
+            yield pa.RecordBatch.from_arrays(arrays, schema=schema) if arrays else batch.select([])
 
 
 SOURCE = LanceSource()

@@ -1,6 +1,6 @@
 """Names and texts in Spark SQL.
 
-Layer: artifacts. The dialect of Spark, which several engines write.
+Layer: engines, below their folders. The dialect of Spark, which several engines write.
 Source: Spark replaces `${…}` in a statement before it parses it (`spark.sql.variable.substitute`, which is on unless
 somebody turns it off), in names and texts alike. A text can hide the dollar sign in an escape; a name between backticks
 has no escapes, so that only a session that replaces nothing takes it as it is.
