@@ -58,7 +58,7 @@ def _run(
     try:
         # Imported here for start-up time, and because Spark is an extra that may not be there.
         from schemac.pipeline.errors import PipelineError
-        from schemac.pipeline.load import load_job
+        from schemac.pipeline.load import load_job, tell
         from schemac.pipeline.preflight import check
     except ModuleNotFoundError as error:
         help = "install it with: pip install 'schemac[lance,spark]'"
@@ -77,7 +77,7 @@ def _run(
             return None
         return _write(loaded, progress, report)
     except PipelineError as error:
-        report.add(error.code, error.message, file=options.pipeline, help=error.help or "")
+        tell(loaded, error, options.pipeline, report)
         return None
 
 

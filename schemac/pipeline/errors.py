@@ -18,8 +18,12 @@ MOST_NAMES = 12
 class PipelineError(Exception):
     """A pipeline that cannot run, or that ran and was not committed, for a reason its author can act on."""
 
-    def __init__(self, code: Code, message: str, help: str | None = None) -> None:
+    def __init__(
+        self, code: Code, message: str, help: str | None = None, *, place: tuple[str | int, ...] = ()
+    ) -> None:
         super().__init__(code, message, help)
+        self.place = place
+        """Keys of the pipeline file that lead to what is wrong; empty where it is in no one place."""
         self.code = code
         self.message = message
         self.help = help

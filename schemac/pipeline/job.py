@@ -8,7 +8,15 @@ Units: `maxQuarantined` is a share of all records when it is a fraction (0 <= x 
 from enum import StrEnum
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field, StrictFloat, StrictInt
+from pydantic import (
+    AfterValidator,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    StrictFloat,
+    StrictInt,
+    model_validator,
+)
 
 from schemac.attributes.zones import find_zone
 from schemac.kinds.units import TimeUnit
@@ -84,6 +92,53 @@ def _known_format(text: Any) -> Any:
     return text.lower() if isinstance(text, str) and text.lower() in own else text
 
 
+class FieldSource(_Model):
+    """Where one field comes from, when not from the column of its own name: one of `from`, `expr` and `value`."""
+
+    from_: str | None = Field(
+        default=None,
+        alias="from",
+        description="Path such as `properties.mag` or `xyz[2]`; `_metadata.file_name` and the like are of the record's file.",
+    )
+    expr: str | None = Field(
+        default=None,
+        min_length=1,
+        description="Spark SQL expression over the columns of the source, such as `upper(name)`.",
+    )
+    value: Any = Field(default=None, description="The same value in every record, such as `EUR`.")
+    format: str | None = Field(default=None, description="Date or time pattern, such as `MMM dd yyyy`.")
+    epoch: EpochUnit | None = Field(default=None, description="The number counts this unit since 1970-01-01.")
+    zone: Zone = Field(
+        default=None, description="Zone of this field's clocks, where the source's is another."
+    )
+
+    @property
+    def is_given(self) -> bool:
+        """Whether the value is the same in every record, or computed: it stands at no place of the record."""
+        return self.expr is not None or self.value is not None
+
+
+def _field_source(value: Any) -> Any:
+    return {"from": value} if isinstance(value, str) else value
+
+
+Fields = dict[str, Annotated[FieldSource | None, BeforeValidator(_field_source)]]
+
+
+class Explode(_Model):
+    """A list in each record, whose items become records of their own."""
+
+    path: str = Field(min_length=1, description="Path of the list, such as `lines` or `order.lines`.")
+    keep_empty: bool = Field(
+        default=False,
+        description="Whether a record whose list is empty or missing is one record, without an item.",
+    )
+
+
+def _explode(value: Any) -> Any:
+    return {"path": value} if isinstance(value, str) else value
+
+
 class Source(_Model):
     """Where records come from. Each option is honoured, or refused by its name (see `source_options`)."""
 
@@ -94,24 +149,14 @@ class Source(_Model):
     timezone: Zone = Field(
         default=None, description="Zone of the clocks in the source that are written without one."
     )
+    explode: Annotated[Explode | None, BeforeValidator(_explode)] = Field(
+        default=None, description="List whose items become records; its path then names the one item."
+    )
+    fields: Fields = Field(
+        default_factory=dict,
+        description="`fields` for this source alone; they go before those of the pipeline.",
+    )
     options: Options = Field(default_factory=dict, description="Options of the format.")
-
-
-class FieldSource(_Model):
-    """Where one field comes from, when not from the column of its own name."""
-
-    from_: str | None = Field(
-        default=None, alias="from", description="Path such as `properties.mag` or `xyz[2]`."
-    )
-    format: str | None = Field(default=None, description="Date or time pattern, such as `MMM dd yyyy`.")
-    epoch: EpochUnit | None = Field(default=None, description="The number counts this unit since 1970-01-01.")
-    zone: Zone = Field(
-        default=None, description="Zone of this field's clocks, where the source's is another."
-    )
-
-
-def _field_source(value: Any) -> Any:
-    return {"from": value} if isinstance(value, str) else value
 
 
 class Target(_Model):
@@ -148,12 +193,16 @@ class Spark(_Model):
 class Job(_Model):
     """One pipeline: read, conform, keep what does not fit beside its reason, write."""
 
-    source: Source
+    source_: Source | None = Field(default=None, alias="source", description="Where the records come from.")
+    sources: tuple[Source, ...] = Field(
+        default=(),
+        description="Several sources, in place of `source`: their records come into one table, in one commit.",
+    )
     schema_: str | None = Field(default=None, alias="schema", description="Manifest, relative to this file.")
     dataset: str | None = Field(
         default=None, description="Name of the dataset, if the manifest holds several."
     )
-    fields: dict[str, Annotated[FieldSource | None, BeforeValidator(_field_source)]] = Field(
+    fields: Fields = Field(
         default_factory=dict, description="Where a field comes from; null: from nowhere, it is always null."
     )
     target: Target
@@ -165,6 +214,48 @@ class Job(_Model):
     max_quarantined: Annotated[StrictInt | StrictFloat | None, AfterValidator(_share_below_one)] = None
     spark: Spark = Field(default_factory=Spark)
     version: Literal[1] = 1
+
+    @model_validator(mode="after")
+    def _one_or_several(self) -> "Job":
+        if self.source_ is None and not self.sources:
+            raise ValueError("a pipeline needs `source`, or a list of `sources`")
+        if self.source_ is not None and self.sources:
+            raise ValueError(
+                "a pipeline has either `source` or `sources`: put the one into the list of the others"
+            )
+        return self
+
+    @property
+    def source(self) -> Source:
+        """The source of a part (see `parts`)."""
+        assert self.source_ is not None, "several sources: ask each of the parts"
+        return self.source_
+
+    @property
+    def parts(self) -> "tuple[Job, ...]":
+        """One job for each source, with the `fields` that hold for it."""
+        if self.source_ is not None and not self.source_.fields:
+            return (self,)
+        found = self.sources or (self.source,)
+        return tuple(
+            self.model_copy(
+                update={
+                    "sources": (),
+                    "source_": source.model_copy(update={"fields": {}}),
+                    "fields": {**self.fields, **source.fields},
+                }
+            )
+            for source in found
+        )
+
+    def place_of(self, part: int, place: tuple[str | int, ...]) -> tuple[str | int, ...]:
+        """Where the file says what stands at a place (keys from the root) of one of the parts."""
+        own = ("sources", part) if self.sources else ("source",)
+        source = self.sources[part] if self.sources else self.source
+        if place[:1] == ("source",):
+            return (*own, *place[1:])
+        is_own = place[:1] == ("fields",) and place[1:2] and place[1] in source.fields
+        return (*own, *place) if is_own else place
 
     @property
     def quarantine_path(self) -> str:

@@ -6,7 +6,7 @@ this process; those of object stores stay.
 Errors: SC611 pipeline-file, SC614 source-option, SC620 to SC626 of `fields`, and whatever its manifest has.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -19,8 +19,10 @@ from schemac.logical.dataset import LogicalDataset
 from schemac.logical.slots import Slot
 from schemac.physical.arrow import ArrowSchema
 from schemac.physical.field import LoweredSchema
-from schemac.pipeline.job import Job
-from schemac.pipeline.mapping import mapping_mistakes
+from schemac.pipeline.errors import PipelineError
+from schemac.pipeline.given import expression_mistakes
+from schemac.pipeline.job import Job, Source
+from schemac.pipeline.mapping import Mistake, mapping_mistakes
 from schemac.pipeline.source_options import option_mistakes
 from schemac.project.configuration import Project, find_project
 from schemac.project.discovery import has_lock
@@ -32,7 +34,7 @@ from schemac.source.diagnostic import Code
 from schemac.source.report import Report
 from schemac.source.suggest import closest
 from schemac.source.text import read_text
-from schemac.syntax.complaints import Complaint, complaints
+from schemac.syntax.complaints import Complaint, TreePath, complaints
 from schemac.syntax.document import Document, parse
 
 
@@ -45,6 +47,8 @@ class LoadedJob:
     lowered: LoweredSchema
     numbers: Mapping[Slot, Numbers] | None = None
     """The fields' numbers, where the manifest has a lock."""
+    document: Document | None = None
+    """The pipeline file."""
 
     @property
     def arrow_schema(self) -> ArrowSchema:
@@ -75,13 +79,14 @@ def load_job(path: Path, report: Report) -> LoadedJob | None:
         for found in complaints(error, Job, value):
             _complain(document, found, report)
         return None
-    mistakes = list(option_mistakes(job.source))
-    for option, mistaken in mistakes:
-        found = Complaint(
-            SOURCE_OPTION, ("source", "options", option), mistaken.message, mistaken.help or "", on_key=True
-        )
-        _complain(document, found, report, SOURCE_OPTION)
-    if mistakes:
+    found_any = False
+    for i, part in enumerate(job.parts):
+        for option, mistaken in option_mistakes(part.source):
+            place = job.place_of(i, ("source", "options", option))
+            found = Complaint(SOURCE_OPTION, place, mistaken.message, mistaken.help or "", on_key=True)
+            _complain(document, found, report, SOURCE_OPTION)
+            found_any = True
+    if found_any:
         return None
     if job.schema_ is None:
         missing = Complaint(
@@ -137,24 +142,44 @@ def _lowered(
     emit(dataset, Options(targets=("lance",), lowering=lowering), report)
     if report.has_errors:
         return None
-    loaded = LoadedJob(job, dataset, lower(dataset, lowering))
-    for mistake in mapping_mistakes(job, loaded.arrow_schema):
-        found = Complaint(
-            mistake.error.code,
-            _place_in(document, mistake.place),
-            mistake.error.message,
-            mistake.error.help or "",
-            mistake.is_key,
-        )
-        _complain(document, found, report, mistake.error.code)
+    loaded = LoadedJob(job, dataset, lower(dataset, lowering), document=document)
+    for mistake in (*mapping_mistakes(job, loaded.arrow_schema), *_expression_mistakes(job)):
+        _tell(document, mistake, report)
     return None if report.has_errors else loaded
 
 
-def _place_in(document: Document, place: tuple[str, ...]) -> tuple[str, ...]:
+def _expression_mistakes(job: Job) -> Iterator[Mistake]:
+    told = set()
+    for i, part in enumerate(job.parts):
+        for error in expression_mistakes(part):
+            place = job.place_of(i, error.place)
+            if place not in told:
+                told.add(place)
+                yield Mistake(place, error)
+
+
+def _tell(document: Document, mistake: Mistake, report: Report) -> None:
+    error, place = mistake.error, _place_in(document, mistake.place)
+    found = Complaint(error.code, place, error.message, error.help or "", mistake.is_key)
+    _complain(document, found, report, error.code)
+
+
+def tell(loaded: LoadedJob, error: PipelineError, path: str, report: Report) -> None:
+    """Report what stopped a run, at its place in the pipeline file where it has one."""
+    if loaded.document is None or not error.place:
+        report.add(error.code, error.message, file=path, help=error.help or "")
+    else:
+        _tell(loaded.document, Mistake(error.place, error), report)
+
+
+def _place_in(document: Document, place: TreePath) -> TreePath:
     """Follow the place as far as the file has it: `m: a.b` is short for `m: {from: a.b}`."""
-    value = document.value
+    value: Any = document.value
     for i, part in enumerate(place):
-        if not isinstance(value, dict) or part not in value:
+        is_there = (
+            part in value if isinstance(value, dict) else isinstance(value, list) and isinstance(part, int)
+        )
+        if not is_there:
             return place[:i]
         value = value[part]
     return place
@@ -166,8 +191,12 @@ def _with_paths(job: Job, folder: Path) -> Job:
     def resolved(path: str) -> str:
         return path if "://" in path else str((folder / path).absolute())
 
+    def placed(source: Source) -> Source:
+        return source.model_copy(update={"path": tuple(resolved(path) for path in source.path)})
+
     update: dict[str, Any] = {
-        "source": job.source.model_copy(update={"path": tuple(resolved(p) for p in job.source.path)}),
+        "source_": None if job.source_ is None else placed(job.source_),
+        "sources": tuple(placed(source) for source in job.sources),
         "target": job.target.model_copy(update={"path": resolved(job.target.path)}),
     }
     if job.quarantine is not None:

@@ -5,22 +5,25 @@ Shape: a job and its Arrow schema in; each mistake with its place in the file (k
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import pyarrow as pa
 
 from schemac.pipeline.clocks import Clock, with_zones, zone_of
 from schemac.pipeline.errors import PipelineError, did_you_mean
+from schemac.pipeline.file_columns import file_part, no_file
 from schemac.pipeline.inputs import parse_steps
-from schemac.pipeline.job import FieldSource, Job
+from schemac.pipeline.job import FieldSource, Job, Source
 from schemac.pipeline.patterns import has_optional_zone, pattern_mistake
 from schemac.pipeline.quarantine_buffer import ERRORS, RAW, SOURCE
 from schemac.pipeline.scalars import scalar_of, storage_type
 from schemac.pipeline.shapes import is_list, is_scalar
 from schemac.source.catalogue import (
+    CONFLICTING_ORIGIN,
     INVALID_PATTERN,
     MISPLACED_FORMAT,
     MISPLACED_ZONE,
+    NO_LIST,
     RESERVED_NAME,
     UNKNOWN_FIELD,
 )
@@ -32,7 +35,7 @@ RESERVED = (ERRORS, RAW, SOURCE)
 class Mistake:
     """One mistake; `is_key` where the last part of the place is itself wrong, not what stands behind it."""
 
-    place: tuple[str, ...]
+    place: tuple[str | int, ...]
     error: PipelineError
     is_key: bool = False
 
@@ -45,14 +48,60 @@ def mapping_mistakes(job: Job, schema: pa.Schema) -> Iterator[Mistake]:
             yield Mistake(("schema",), error)
     for member in schema:
         yield from _unsupported(member)
-    schema = with_zones(schema, job)
+    told = set()
+    for i, part in enumerate(job.parts):
+        for mistake in _part_mistakes(part, with_zones(schema, part)):
+            place = job.place_of(i, mistake.place)
+            if place not in told:
+                told.add(place)
+                yield replace(mistake, place=place)
+
+
+def _part_mistakes(job: Job, schema: pa.Schema) -> Iterator[Mistake]:
+    """All mistakes in what one source, and its fields, say."""
+    yield from _explode_mistakes(job.source)
     for label, origin in job.fields.items():
         if label not in schema.names:
             message = f"`fields` names `{label}`, the schema has no such field"
             error = PipelineError(UNKNOWN_FIELD, message, did_you_mean(label, schema.names))
             yield Mistake(("fields", label), error, is_key=True)
         elif origin is not None:
+            yield from _given_mistakes(label, origin, job.source)
             yield from _origin_mistakes(label, origin, schema.field(label))
+
+
+def _explode_mistakes(source: Source) -> Iterator[Mistake]:
+    if source.explode is None:
+        return
+    place = ("source", "explode")
+    if source.format == "csv":
+        message = "a csv source has no lists to explode: each of its values is a text"
+        yield Mistake(place, PipelineError(NO_LIST, message, "leave `explode` out"))
+        return
+    try:
+        steps = parse_steps(source.explode.path)
+    except PipelineError as caught:
+        yield Mistake(place, caught)
+        return
+    if any(isinstance(step, int) for step in steps):
+        message = f"`explode` names `{source.explode.path}`, which is one item of a list"
+        yield Mistake(place, PipelineError(NO_LIST, message, "name the list, without a position in brackets"))
+
+
+def _given_mistakes(label: str, origin: FieldSource, source: Source) -> Iterator[Mistake]:
+    told = [
+        key
+        for key, text in (("from", origin.from_), ("expr", origin.expr), ("value", origin.value))
+        if text is not None
+    ]
+    if len(told) > 1:
+        message = f"`{label}` has both `{told[0]}` and `{told[1]}`"
+        error = PipelineError(
+            CONFLICTING_ORIGIN, message, "leave one of the two out; an expression names columns itself"
+        )
+        yield Mistake(("fields", label, told[1]), error)
+    if source.format == "lance" and file_part(origin) is not None:
+        yield Mistake(("fields", label, "from"), no_file(label, source.format))
 
 
 def _unsupported(member: pa.Field) -> Iterator[Mistake]:

@@ -30,7 +30,8 @@ from schemac.source.catalogue import (
 
 def check(job: Job, schema: pa.Schema | None = None) -> None:
     """Whether the job can run; tables that are there are compared where the schema is given."""
-    check_source(job)
+    for part in job.parts:
+        check_source(part)
     if schema is not None:
         for mistake in mapping_mistakes(job, schema):
             raise mistake.error

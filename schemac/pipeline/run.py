@@ -8,18 +8,19 @@ Errors: PipelineError for what the author can mend; anything else is Spark's, La
 
 import json
 import time
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 from pyspark.errors import PySparkException
-from pyspark.sql import DataFrame, Observation, SparkSession, functions
+from pyspark.sql import DataFrame, Observation, SparkSession
 
 from schemac.engines.lance.tables.differences import lance_fields_of, table_differences
-from schemac.pipeline.conform import conform, key_check, primary_key
+from schemac.pipeline.conform import key_check, primary_key
 from schemac.pipeline.errors import PipelineError
 from schemac.pipeline.failures import sparks_errors_told
+from schemac.pipeline.gather import gathered
 from schemac.pipeline.job import Job, Keys, Mode
 from schemac.pipeline.lance_sink import LanceSink, SinkOptions, encode_message, encode_options, encode_schema
 from schemac.pipeline.lance_table import is_local, local_path
@@ -30,7 +31,6 @@ from schemac.pipeline.registration import register
 from schemac.pipeline.run_identity import RunIdentity
 from schemac.pipeline.session import active, settings_of_a_run
 from schemac.pipeline.sink_report import SinkReport
-from schemac.pipeline.source import open_records
 from schemac.pipeline.staging import kept_alive
 from schemac.pipeline.workspace import temporary_folder
 from schemac.source.catalogue import TOO_MANY_QUARANTINED
@@ -120,7 +120,7 @@ def run(
     expected = lance_fields_of(arrow_schema) if lance_fields is None else lance_fields
     found = table_differences(job.target.path, expected, lance_metadata, job.target.storage_options)
     written, quarantined = numbers.rows_written, numbers.rows_quarantined
-    rows_in = int(counted.get["rows"])
+    rows_in = sum(int(found.get["rows"]) for found in counted)
     if rows_in != written + quarantined:
         found = (*found, f"{rows_in} records were read, {written} written and {quarantined} quarantined")
     return RunReport(
@@ -152,14 +152,9 @@ def _session(spark: SparkSession | None, job: Job) -> SparkSession:
     return spark
 
 
-def _conformed(spark: SparkSession, job: Job, schema: pa.Schema) -> tuple[DataFrame, Observation]:
-    """Conform the records, and count those that were read, on their own."""
-    counted = Observation("records read")
-    records = open_records(spark, job)
-    records = replace(
-        records, frame=records.frame.observe(counted, functions.count(functions.lit(1)).alias("rows"))
-    )
-    frame = conform(records, schema, job)
+def _conformed(spark: SparkSession, job: Job, schema: pa.Schema) -> tuple[DataFrame, "list[Observation]"]:
+    """Conform the records of all sources, and look for keys that stand in several."""
+    frame, counted = gathered(spark, job, schema)
     keys = primary_key(schema)
     if job.keys is Keys.CHECK and keys:
         frame = key_check(frame, keys)

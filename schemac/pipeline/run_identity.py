@@ -39,7 +39,11 @@ class RunIdentity:
     @classmethod
     def new(cls, job: Job) -> "RunIdentity":
         """Identify a run of this job that starts now, in this process."""
-        source = {"format": job.source.format, "path": [_without_secrets(path) for path in job.source.path]}
+        parts = [
+            {"format": part.source.format, "path": [_without_secrets(path) for path in part.source.path]}
+            for part in job.parts
+        ]
+        source = parts if job.sources else parts[0]
         return cls(
             uuid.uuid4().hex,
             datetime.now(UTC),

@@ -106,7 +106,9 @@ def active(spark: SparkSession) -> Iterator[None]:
 @contextmanager
 def settings_of_a_run(spark: SparkSession, job: Job) -> Iterator[None]:
     """Set the settings that decide about values, for one run; the session has its own again afterwards."""
-    quick = WITHOUT_CODE if job.source.format in ("csv", "json", "geojson") else {}
+    quick = (
+        WITHOUT_CODE if any(part.source.format in ("csv", "json", "geojson") for part in job.parts) else {}
+    )
     own = {key: text for key, text in job.spark.settings.items() if spark.conf.isModifiable(key)}
     told = DEFAULT_SETTINGS | quick | own | RUN_SETTINGS
     before = {key: spark.conf.get(key, None) for key in told}

@@ -17,14 +17,16 @@ from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
 from pyspark.sql.types import StringType, StructField, StructType
 
 from schemac.pipeline.decoding import byte_text, has_marks
+from schemac.pipeline.file_columns import FILE, FILE_TYPES, METADATA, OF_FILE
 from schemac.pipeline.job import Source
 from schemac.pipeline.paths import base_path, spark_path
 from schemac.pipeline.quarantine_buffer import RAW, SOURCE
 from schemac.pipeline.registration import register
 from schemac.pipeline.source_options import FILES, Options
-from schemac.pipeline.sqltext import literal, name, when
+from schemac.pipeline.sqltext import literal, name, struct, when
 
 FAULT = "_fault"
+SIZE, MODIFIED = "__size", "__modified"
 ROWS_PER_BATCH = 4096
 BYTES_PER_BATCH = 8 << 20
 # Below this, spreading the records of one file over the tasks costs more than it brings.
@@ -56,6 +58,7 @@ class File:
     path: str
     uri: str
     size_bytes: int
+    modified_micros: int = 0
     folders: tuple[str | None, ...] = ()
 
     @property
@@ -106,7 +109,7 @@ def lines(spark: SparkSession, source: Source, blank: str = " ") -> Texts:
         frame = spark.read.options(**options).text(spark_paths(source))
     partitions = {label: f"__p{i}" for i, label in enumerate(frame.columns[1:])}
     others = [f"{name(label)} as {column}" for label, column in partitions.items()]
-    kept = frame.selectExpr("value", f"_metadata.file_path as {SOURCE}", *others)
+    kept = frame.selectExpr("value", f"{METADATA}.file_path as {SOURCE}", OF_FILE, *others)
     return Texts(kept.where(f"trim(BOTH {literal(blank)} FROM value) <> ''"), partitions)
 
 
@@ -116,7 +119,7 @@ def judged(texts: Texts, faults: Sequence[tuple[str, str]] = ()) -> Texts:
     fault = f"case when not __valid then '{BAD_ENCODING}' {branches} end"
     # ISO-8859-1 has a character for each byte, so that none is lost.
     raw = when("__valid", "value", "decode(cast(value as binary), 'ISO-8859-1')")
-    kept = [SOURCE, *texts.partitions.values()]
+    kept = [SOURCE, FILE, *texts.partitions.values()]
     checked = texts.frame.selectExpr("value", *kept, "is_valid_utf8(value) as __valid")
     return texts.with_frame(checked.selectExpr(f"{raw} as {RAW}", f"{fault} as {FAULT}", *kept))
 
@@ -129,18 +132,26 @@ def files_of(spark: SparkSession, source: Source) -> Listed:
         label for label in listed.columns if label not in ("path", "modificationTime", "length", "content")
     ]
     rows = listed.selectExpr(
-        "path", f"_metadata.file_path as {SOURCE}", "length", *map(name, folders)
+        "path",
+        f"{METADATA}.file_path as {SOURCE}",
+        "length",
+        "unix_micros(modificationTime)",
+        *map(name, folders),
     ).collect()
-    files = [File(path, uri, size, tuple(values)) for path, uri, size, *values in rows]
+    files = [File(path, uri, size, modified, tuple(values)) for path, uri, size, modified, *values in rows]
     return Listed(tuple(folders), tuple(sorted(files, key=lambda file: file.path)))
 
 
 def cut(spark: SparkSession, listed: Listed, splitter: Splitter) -> Texts:
     """Read the records that a splitter finds in each file; a file is read by one task."""
     partitions = {label: f"__p{i}" for i, label in enumerate(listed.folders)}
-    task = _Cutter(splitter, (RAW, FAULT, SOURCE, *partitions.values()), listed.files)
+    task = _Cutter(splitter, (RAW, FAULT, SOURCE, SIZE, MODIFIED, *partitions.values()), listed.files)
     register(spark, CutFiles)
     records = spark.read.format(CutFiles.name()).option("task", task.told()).load()
+    modified = f"timestamp_micros(cast({MODIFIED} as bigint))"
+    parts = (SOURCE, f"element_at(split({SOURCE}, '/'), -1)", f"cast({SIZE} as bigint)", modified)
+    file = struct(zip(FILE_TYPES, parts, strict=True))
+    records = records.selectExpr(RAW, FAULT, SOURCE, f"{file} as {FILE}", *partitions.values())
     if max((file.size_bytes for file in listed.files), default=0) > BYTES_WORTH_SPREADING:
         records = records.repartition(spark.sparkContext.defaultParallelism)
     return Texts(records, partitions)
@@ -220,9 +231,10 @@ class _Cutter:
             yield self._batch(file, texts, faults)
 
     def _batch(self, file: File, texts: list[str], faults: list[str | None]) -> pa.RecordBatch:
-        others = (file.uri, *file.folders)
-        columns = [texts, faults, *([other] * len(texts) for other in others)]
-        return pa.record_batch([pa.array(column, pa.string()) for column in columns], names=list(self.labels))
+        others = (file.uri, str(file.size_bytes), str(file.modified_micros), *file.folders)
+        columns = [pa.array(column, pa.string()) for column in (texts, faults)]
+        columns += [pa.repeat(pa.scalar(other, pa.string()), len(texts)) for other in others]
+        return pa.record_batch(columns, names=list(self.labels))
 
 
 def decoded(text: str, encoding: str, fault: str | None = None) -> tuple[str, str | None]:

@@ -5,7 +5,7 @@ import gzip
 import json
 import tracemalloc
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import pairwise
 from pathlib import Path
 
@@ -66,7 +66,7 @@ def test_memory_follows_the_record_not_the_document(member: str | None) -> None:
     assert (large < 2 * small) == (member == "features"), (small, large)
 
 
-PACKED = {
+PACKED: dict[str, Callable[[bytes], bytes]] = {
     ".gz": gzip.compress,
     ".gzip": gzip.compress,
     ".bz2": bz2.compress,
