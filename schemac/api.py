@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
     from schemac.engines.lance._generated.lance.file_pb2 import Schema as LanceSchema
     from schemac.evolution.changes import Change
-    from schemac.evolution.side import Side
+    from schemac.evolution.version_pair import SchemaVersion
     from schemac.importers.importer import Imported
     from schemac.project.locking import Locked
 
@@ -244,18 +244,21 @@ def diff(old: Dataset, new: Dataset) -> "tuple[Change, ...]":
     """Return what changed from one dataset to another; fields are matched by their lock, else by names and `renamedFrom`."""
     from schemac.evolution.diff import diff as changes  # for start-up time, as above
 
-    return changes(_side(old), _side(new))
+    return changes(_version(old), _version(new))
 
 
-def _side(dataset: Dataset) -> "Side":
-    from schemac.evolution.side import LockedSide, Side  # for start-up time, as above
+def _version(dataset: Dataset) -> "SchemaVersion":
+    from schemac.evolution.version_pair import (  # for start-up time, as above
+        LockedSchemaVersion,
+        SchemaVersion,
+    )
 
     locked = dataset._locked
     if locked is None:
-        return Side(dataset._logical, dataset._logical.origins.file)
+        return SchemaVersion(dataset._logical, dataset._logical.origins.file)
     found = locked.found
     label = dataset._logical.origins.file
-    return LockedSide(dataset._logical, label, locked.dataset, found.ids, found.numbers)
+    return LockedSchemaVersion(dataset._logical, label, locked.dataset, found.ids, found.numbers)
 
 
 def from_arrow(schema: "pa.Schema", *, name: str = "dataset") -> Dataset:

@@ -17,11 +17,11 @@ from schemac.cli.planning import (
     lines_text,
     open_locked,
     owner_of,
-    version_side,
+    requested_version,
 )
 from schemac.cli.progress import progress_bar
 from schemac.cli.terminal import ask, put, put_json
-from schemac.evolution.tables import TABLES, PlannedChange, TableChange, refuse_rounding
+from schemac.evolution.tables import TABLES, PlannedChange, Spread, TableChange, refuse_rounding
 from schemac.identity.lock import LockedDataset
 from schemac.source.render.json import render_json
 from schemac.source.report import Report
@@ -81,7 +81,7 @@ def _apply(
     tables = TABLES.of(owner_of(options.table))
     if tables.why_no_rounding:
         refuse_rounding(options.rounded, tables.why_no_rounding, report)
-    new = version_side(locked, options.new, report) if not report.has_errors else None
+    new = requested_version(locked, options.new, report) if not report.has_errors else None
     if new is None:
         return False
     change = TableChange(
@@ -107,7 +107,7 @@ def _apply(
         say("nothing was changed", options)
         return False
     with progress_bar(options.format == "text" and sys.stderr.isatty()) as progress:
-        done = made.apply(report, progress, _rewriter(made, options))
+        done = made.apply(report, progress, _spread(made, options))
     if done is None:
         return False
     tables.verify(options.table, locked, new, report)
@@ -124,12 +124,12 @@ def _is_wanted(made: PlannedChange, options: argparse.Namespace) -> bool:
     return ask(made.question)
 
 
-def _rewriter(made: PlannedChange, options: argparse.Namespace) -> Any:
+def _spread(made: PlannedChange, options: argparse.Namespace) -> Spread | None:
     """Spark where that is worth it, or wanted."""
     is_worth_it = options.on == "spark" or (options.on == "auto" and made.rows_rewritten >= ON_SPARK_FROM)
     if not is_worth_it or not made.question:
         return None
     # Imported here, for pyspark is an extra that most changes do without.
-    from schemac.pipeline.rewrite import rewrite_on_spark
+    from schemac.pipeline.spread import spread_on_spark
 
-    return rewrite_on_spark
+    return spread_on_spark

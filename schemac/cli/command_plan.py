@@ -10,10 +10,17 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from schemac.cli.output import add_engines, add_versions, exit_code, say, show, versions_of
-from schemac.cli.planning import add_dataset, add_rounding, lines_text, open_locked, owner_of, version_side
+from schemac.cli.planning import (
+    add_dataset,
+    add_rounding,
+    lines_text,
+    open_locked,
+    owner_of,
+    requested_version,
+)
 from schemac.cli.terminal import put, put_json
-from schemac.evolution.side import LockedSide
 from schemac.evolution.tables import TABLES, TableChange, refuse_rounding
+from schemac.evolution.version_pair import LockedSchemaVersion
 from schemac.identity.lock import LockedDataset
 from schemac.project.configuration import Project
 from schemac.project.targets import engines_of, is_left_aside
@@ -69,14 +76,14 @@ class _Made:
 def _plan(
     project: Project, locked: LockedDataset, options: argparse.Namespace, made: _Made, report: Report
 ) -> None:
-    new = version_side(locked, options.new, report)
+    new = requested_version(locked, options.new, report)
     if new is None:
         return
     if options.table is not None:
         names, old = _of_table(options, locked, report)
     else:
         names = _of_versions(project, new, options.engine)
-        old = version_side(locked, _version_before(locked, options.old), report)
+        old = requested_version(locked, _version_before(locked, options.old), report)
     if report.has_errors:
         return
     if options.table is None and old is not None:
@@ -117,7 +124,7 @@ def _version_before(locked: LockedDataset, asked: int | None) -> int:
 
 def _of_table(
     options: argparse.Namespace, locked: LockedDataset, report: Report
-) -> tuple[list[str], LockedSide | None]:
+) -> tuple[list[str], LockedSchemaVersion | None]:
     """Return the engines to plan for, and what a table is now where one of them alters tables of another."""
     path: str = options.table
     owner = owner_of(path)
@@ -137,7 +144,7 @@ def _of_table(
     return names, TABLES.of(owner).open(path, locked, report)
 
 
-def _of_versions(project: Project, new: LockedSide, asked: Sequence[str] | None) -> list[str]:
+def _of_versions(project: Project, new: LockedSchemaVersion, asked: Sequence[str] | None) -> list[str]:
     """Those that were asked for, else the targets; an optional engine only where somebody speaks of it."""
     configuration, dataset = project.configuration, new.dataset
     is_named = "targets" in configuration.model_fields_set

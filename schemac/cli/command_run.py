@@ -58,10 +58,10 @@ def _run(
     try:
         # Imported here for start-up time, and because Spark is an extra that may not be there.
         from schemac.pipeline.errors import PipelineError
-        from schemac.pipeline.load import load_job, tell
+        from schemac.pipeline.load import load_job
         from schemac.pipeline.preflight import check
     except ModuleNotFoundError as error:
-        help = "install it with: pip install 'schemac[lance,spark]'"
+        help = "install it with: pip install 'schemac[all]'"
         report.add(MISSING_PACKAGE, f"the pipeline needs {error.name}, which is not installed", help=help)
         return None
     loaded = load_job(Path(options.pipeline), report)
@@ -77,29 +77,20 @@ def _run(
             return None
         return _write(loaded, progress, report)
     except PipelineError as error:
-        tell(loaded, error, options.pipeline, report)
+        loaded.report(error, report)
         return None
 
 
 def _write(loaded: "LoadedJob", progress: "Callable[[State], None]", report: Report) -> "RunReport":
-    from schemac.engines.lance.artifact import to_message
     from schemac.pipeline.run import run as run_job  # for start-up time, as above
 
-    message = to_message(loaded.lowered, loaded.numbers)
-    result = run_job(
-        loaded.job,
-        loaded.arrow_schema,
-        [field.SerializeToString(deterministic=True) for field in message.fields],
-        lance_metadata=dict(message.metadata),
-        storage_version=loaded.storage_version,
-        progress=progress,
-    )
+    result = run_job(loaded.job, loaded.arrow_schema, loaded.form, progress=progress)
     for difference in result.differences:
         report.add(
             PIPELINE_DRIFT,
             difference,
             file=_shown(result.table_path),
-            help="compare it with the Lance artifact of `schemac build`",
+            help="compare it with the artifacts of `schemac build`",
         )
     return result
 

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 
 from schemac.cli.output import add_text_or_json, wrapped
 from schemac.cli.project import find_dataset
-from schemac.evolution.side import LockedSide, side_of_version
 from schemac.evolution.tables import TABLES, PlanLine
+from schemac.evolution.version_pair import LockedSchemaVersion, locked_schema_version
 from schemac.identity.freeze import freeze
 from schemac.identity.lock import LockedDataset
 from schemac.project.configuration import Project
@@ -86,7 +86,9 @@ def open_locked(
     return None if report.has_errors else (project, locked)
 
 
-def version_side(locked: LockedDataset, number: int | None, report: Report) -> LockedSide | None:
+def requested_version(
+    locked: LockedDataset, number: int | None, report: Report
+) -> LockedSchemaVersion | None:
     """One locked version; the newest where no number is given."""
     assert locked.newest is not None
     wanted = locked.newest.number if number is None else number
@@ -97,7 +99,7 @@ def version_side(locked: LockedDataset, number: int | None, report: Report) -> L
             help=f"its versions are 1 to {locked.newest.number}",
         )
         return None
-    return side_of_version(locked, wanted)
+    return locked_schema_version(locked, wanted)
 
 
 def lines_text(lines: Sequence[PlanLine], *, with_details: bool = True) -> str:

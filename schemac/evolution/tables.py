@@ -7,12 +7,12 @@ Errors: SC430 pointless-rounding, and those of the engines.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from schemac.evolution.side import LockedSide
 from schemac.evolution.verdict import Judgement
+from schemac.evolution.version_pair import LockedSchemaVersion
 from schemac.identity.lock import LockedDataset
 from schemac.registry.engine import Capability
 from schemac.source.catalogue import POINTLESS_ROUNDING
@@ -20,6 +20,11 @@ from schemac.source.report import Report
 
 Progress = Callable[[str, int, int], None]
 """Told what is under way, how much of it is done, and how much there is."""
+
+PartsTask = Callable[[Iterable[int]], Iterator[tuple[int, str]]]
+"""Work of an engine on parts of a table, by their numbers: what it made of each, as text. It can be pickled."""
+Spread = Callable[[PartsTask, Sequence[int], str, Progress], dict[int, str]]
+"""Does a task for many parts, in one process or many; the text names the work."""
 
 
 class PlanLine(NamedTuple):
@@ -57,10 +62,10 @@ class TableChange:
     """A change of a table that somebody asked for."""
 
     locked: LockedDataset
-    new: LockedSide
+    new: LockedSchemaVersion
     path: str = ""
     """The table; empty for one that is imagined to be at `old`."""
-    old: LockedSide | None = None
+    old: LockedSchemaVersion | None = None
     """Where the change starts; None where the table tells."""
     rounded: frozenset[str] = frozenset()
     """Fields whose values may be rounded."""
@@ -97,10 +102,10 @@ class PlannedChange(ABC):
     """Rows for which columns are written anew; 0 where none are."""
 
     @abstractmethod
-    def apply(self, report: Report, progress: Progress, rewrite: Any = None) -> Done | None:
+    def apply(self, report: Report, progress: Progress, spread: Spread | None = None) -> Done | None:
         """Carry the plan out; None after saying why not all of it was done.
 
-        `rewrite` writes columns anew in place of this process, as the engine's own rewriter would.
+        `spread` does the work that an engine can divide; None leaves it to this process.
         """
 
 
@@ -115,7 +120,7 @@ class Tables(ABC):
         """Tell whether a path is one of its tables."""
         return False
 
-    def open(self, path: str, locked: LockedDataset, report: Report) -> LockedSide | None:
+    def open(self, path: str, locked: LockedDataset, report: Report) -> LockedSchemaVersion | None:
         """Return the schema that a table has now."""
         raise NotImplementedError
 
@@ -123,7 +128,7 @@ class Tables(ABC):
     def plan(self, change: TableChange, report: Report) -> PlannedChange | None:
         """Plan a change."""
 
-    def verify(self, path: str, locked: LockedDataset, wanted: LockedSide, report: Report) -> None:
+    def verify(self, path: str, locked: LockedDataset, wanted: LockedSchemaVersion, report: Report) -> None:
         """Report how a table differs from a schema."""
         raise NotImplementedError
 

@@ -72,7 +72,7 @@ def of_another_unit(change: Change) -> Judgement:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What one engine makes of one change, seen from both sides of time."""
+    """What one engine makes of one change, for the old data, and for old readers of new data."""
 
     change: Change
     engine: str

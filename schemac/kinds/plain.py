@@ -6,18 +6,17 @@ Source: RFC-016; Arrow's columnar format.
 
 import math
 import struct
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any, ClassVar, Literal, Self
 
 from schemac.attributes.arrow import ArrowDefaults, Hints
 from schemac.attributes.family import Family
-from schemac.logical.castability import Castability
-from schemac.logical.facts import Fact
-from schemac.logical.model import Lifted, LogicalType
+from schemac.kinds.answers import Invariable
+from schemac.logical.model import Lifted
 from schemac.physical.arrow import ArrowField, ArrowType, pa
 
 
-class PlainType(LogicalType):
+class PlainType(Invariable):
     """A kind that stands for one Arrow type."""
 
     arrow_name: ClassVar[str]
@@ -35,14 +34,6 @@ class PlainType(LogicalType):
     def lift(cls, type_: Any) -> Lifted | None:
         """Return the kind, for its one Arrow type."""
         return Lifted({}) if str(type_) == cls.arrow_text else None
-
-    def facts(self, new: Self) -> Iterator[Fact]:
-        """Nothing can change."""
-        return iter(())
-
-    def castability(self, new: Self) -> Castability:
-        """There are no properties that could decide."""
-        return Castability.EQUAL
 
     @classmethod
     def variants(cls) -> tuple[Self, ...]:

@@ -13,6 +13,7 @@ from pydantic import Field as Bounds
 
 from schemac.attributes.arrow import BUFFER_ENCODING, ArrowDefaults, Hints, read_hints
 from schemac.attributes.family import Family
+from schemac.kinds.answers import Invariable, WithoutValues
 from schemac.logical.castability import Castability
 from schemac.logical.checked import Checked
 from schemac.logical.facts import Fact
@@ -105,7 +106,7 @@ def _check_buffer_hint(slot: Slot, findings: Findings, is_fixed: bool, has_large
         )
 
 
-class String(LogicalType, Checked):
+class String(Invariable, Checked):
     """Text in UTF-8."""
 
     kind: Literal["String"] = "String"
@@ -156,14 +157,6 @@ class String(LogicalType, Checked):
     def lift(cls, type_: Any) -> Lifted | None:
         """Return the layout as a hint, where it is not the default."""
         return _lifted_layout(type_, "string")
-
-    def facts(self, new: Self) -> Iterator[Fact]:
-        """Nothing can change."""
-        return iter(())
-
-    def castability(self, new: Self) -> Castability:
-        """There are no properties that could decide."""
-        return Castability.EQUAL
 
     @classmethod
     def variants(cls) -> tuple[Self, ...]:
@@ -239,7 +232,7 @@ class Binary(LogicalType, Checked):
         return tuple(v for v in values if self.fixed_length in (None, len(v)))
 
 
-class List(LogicalType, Checked):
+class List(WithoutValues, Checked):
     """Items of one type, any number of them or always the same number."""
 
     kind: Literal["List"] = "List"
@@ -310,12 +303,3 @@ class List(LogicalType, Checked):
     def castability(self, new: Self) -> Castability:
         """By the length."""
         return _by_length(self.fixed_length, new.fixed_length)
-
-    @classmethod
-    def variants(cls) -> tuple[Self, ...]:
-        """None: it takes other types to make one."""
-        return ()
-
-    def samples(self) -> tuple[Any, ...]:
-        """None by themselves."""
-        return ()

@@ -135,7 +135,7 @@ def told(text: str) -> PipelineError:
     """
     ours = PipelineError.found_in(text)
     if ours is not None:
-        return PipelineError(ours.code, ours.message, ours.help or NOTHING)
+        return PipelineError(ours.code, ours.message, ours.help or NOTHING, place=ours.place)
     known = known_cause(text)
     if known is not None:
         return PipelineError(known.code, known.message, f"{NOTHING}; {known.help}")

@@ -19,7 +19,7 @@ from schemac.pipeline.errors import PipelineError
 from schemac.pipeline.given import constant, with_given
 from schemac.pipeline.job import Job
 from schemac.pipeline.quarantine_buffer import ERRORS, RAW, SOURCE
-from schemac.pipeline.source import Records, open_records
+from schemac.pipeline.source import Records, check_source, open_records
 from schemac.source.catalogue import INVALID_CONSTANT
 
 
@@ -36,6 +36,13 @@ def gathered(spark: SparkSession, job: Job, schema: pa.Schema) -> tuple[DataFram
             frames.append(conform(records, schema, part))
             counts.append(counted)
     return reduce(DataFrame.union, frames), counts
+
+
+def check_sources(job: Job) -> None:
+    """Look, without Spark, whether each source can be read."""
+    for i, part in enumerate(job.parts):
+        with _placed(job, i):
+            check_source(part)
 
 
 @contextmanager

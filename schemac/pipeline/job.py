@@ -20,6 +20,8 @@ from pydantic import (
 
 from schemac.attributes.zones import find_zone
 from schemac.kinds.units import TimeUnit
+from schemac.runs.modes import Mode
+from schemac.runs.tables import sink_engine, sink_names, source_names
 from schemac.syntax.model import AuthoredModel
 
 
@@ -53,14 +55,6 @@ class Keys(StrEnum):
     CHECK = "check"
 
 
-class Mode(StrEnum):
-    """What happens to a table that is already there."""
-
-    CREATE = "create"
-    APPEND = "append"
-    OVERWRITE = "overwrite"
-
-
 def _option_text(options: Any) -> Any:
     if not isinstance(options, dict):
         return options
@@ -88,7 +82,7 @@ Zone = Annotated[str | None, AfterValidator(_known_zone)]
 
 def _known_format(text: Any) -> Any:
     """Fold the name of a format that we read ourselves, whatever its case; others are Spark's."""
-    own = ("csv", "json", "geojson", "parquet", "orc", "lance")
+    own = ("csv", "json", "geojson", "parquet", "orc", *source_names())
     return text.lower() if isinstance(text, str) and text.lower() in own else text
 
 
@@ -139,12 +133,19 @@ def _explode(value: Any) -> Any:
     return {"path": value} if isinstance(value, str) else value
 
 
+def _known_sink(name: str | None) -> str | None:
+    if name is not None and name not in sink_names():
+        raise ValueError(f"expected an engine that writes tables: {', '.join(sink_names())}")
+    return name
+
+
 class Source(_Model):
     """Where records come from. Each option is honoured, or refused by its name (see `source_options`)."""
 
     path: Paths = Field(default=(), description="File, folder or glob; or a list of them.")
     format: Annotated[str, BeforeValidator(_known_format)] = Field(
-        default="json", description="csv, json, geojson, parquet, orc, lance, or any Spark format."
+        default="json",
+        description=f"csv, json, geojson, parquet, orc, {', '.join(source_names())}, or any Spark format.",
     )
     timezone: Zone = Field(
         default=None, description="Zone of the clocks in the source that are written without one."
@@ -163,11 +164,14 @@ class Target(_Model):
     """The table that takes the good rows."""
 
     path: str
+    format: Annotated[str | None, AfterValidator(_known_sink)] = Field(
+        default=None, description=f"Engine that writes the table: {', '.join(sink_names())}."
+    )
     mode: Mode = Mode.CREATE
     allow_empty: bool = Field(
         default=False, description="Whether `overwrite` may leave a table that has rows without any."
     )
-    storage_options: Options = Field(default_factory=dict, description="Object store options of Lance.")
+    storage_options: Options = Field(default_factory=dict, description="Object store options of the engine.")
     max_rows_per_file: int = Field(default=1 << 20, gt=0)
 
 
@@ -262,5 +266,5 @@ class Job(_Model):
         """Where bad rows go: as told, or beside the target."""
         if self.quarantine is not None:
             return self.quarantine.path
-        path = self.target.path.rstrip("/")
-        return f"{path.removesuffix('.lance')}.quarantine.lance"
+        path, suffix = self.target.path.rstrip("/"), sink_engine(self.target.format).table_suffix
+        return f"{path.removesuffix(suffix)}.quarantine{suffix}"

@@ -19,7 +19,6 @@ from schemac.logical.dataset import LogicalDataset
 from schemac.logical.slots import Slot
 from schemac.physical.arrow import ArrowSchema
 from schemac.physical.field import LoweredSchema
-from schemac.pipeline.errors import PipelineError
 from schemac.pipeline.given import expression_mistakes
 from schemac.pipeline.job import Job, Source
 from schemac.pipeline.mapping import Mistake, mapping_mistakes
@@ -29,6 +28,8 @@ from schemac.project.discovery import has_lock
 from schemac.project.locking import locked_datasets
 from schemac.project.options import Options
 from schemac.project.stages import check_source, emit
+from schemac.runs.errors import PipelineError
+from schemac.runs.tables import TableForm, sink_engine, sink_of
 from schemac.source.catalogue import PIPELINE_FILE, SOURCE_OPTION
 from schemac.source.diagnostic import Code
 from schemac.source.report import Report
@@ -43,12 +44,12 @@ class LoadedJob:
     """A job with its compiled schema."""
 
     job: Job
+    document: Document
+    """The pipeline file."""
     dataset: LogicalDataset
     lowered: LoweredSchema
     numbers: Mapping[Slot, Numbers] | None = None
     """The fields' numbers, where the manifest has a lock."""
-    document: Document | None = None
-    """The pipeline file."""
 
     @property
     def arrow_schema(self) -> ArrowSchema:
@@ -56,9 +57,20 @@ class LoadedJob:
         return self.lowered.to_arrow()
 
     @property
-    def storage_version(self) -> str:
-        """The version of the table's data files."""
-        return storage_version(self.dataset.schema.extra)
+    def form(self) -> TableForm:
+        """What the table is to be."""
+        sink = sink_of(self.job.target.format)
+        return sink.form(self.lowered, self.numbers, storage_version(self.dataset.schema.extra))
+
+    def report(self, error: PipelineError, report: Report) -> None:
+        """Report what a run told, at the setting of the file that it is about."""
+        place = _place_in(self.document, error.place)
+        found = Complaint(error.code, place, error.message, error.help or "")
+        if place:
+            _complain(self.document, found, report, error.code)
+        else:
+            name = self.document.source.name
+            report.add(error.code, error.message, file=name, help=error.help or "")
 
 
 def load_job(path: Path, report: Report) -> LoadedJob | None:
@@ -137,14 +149,16 @@ def _with_schema(job: Job, path: Path, document: Document, report: Report) -> Lo
 def _lowered(
     job: Job, dataset: LogicalDataset, project: Project, document: Document, report: Report
 ) -> LoadedJob | None:
-    """Compile the schema of a job as Lance will have it; None where Lance refuses it."""
+    """Compile the schema of a job as the engine of its table will have it; None where that engine refuses it."""
     lowering = LoweringOptions(project.defaults)
-    emit(dataset, Options(targets=("lance",), lowering=lowering), report)
+    emit(dataset, Options(targets=(sink_engine(job.target.format).name,), lowering=lowering), report)
     if report.has_errors:
         return None
-    loaded = LoadedJob(job, dataset, lower(dataset, lowering), document=document)
+    loaded = LoadedJob(job, document, dataset, lower(dataset, lowering))
     for mistake in (*mapping_mistakes(job, loaded.arrow_schema), *_expression_mistakes(job)):
-        _tell(document, mistake, report)
+        error, place = mistake.error, _place_in(document, mistake.place)
+        found = Complaint(error.code, place, error.message, error.help or "", mistake.is_key)
+        _complain(document, found, report, error.code)
     return None if report.has_errors else loaded
 
 
@@ -156,20 +170,6 @@ def _expression_mistakes(job: Job) -> Iterator[Mistake]:
             if place not in told:
                 told.add(place)
                 yield Mistake(place, error)
-
-
-def _tell(document: Document, mistake: Mistake, report: Report) -> None:
-    error, place = mistake.error, _place_in(document, mistake.place)
-    found = Complaint(error.code, place, error.message, error.help or "", mistake.is_key)
-    _complain(document, found, report, error.code)
-
-
-def tell(loaded: LoadedJob, error: PipelineError, path: str, report: Report) -> None:
-    """Report what stopped a run, at its place in the pipeline file where it has one."""
-    if loaded.document is None or not error.place:
-        report.add(error.code, error.message, file=path, help=error.help or "")
-    else:
-        _tell(loaded.document, Mistake(error.place, error), report)
 
 
 def _place_in(document: Document, place: TreePath) -> TreePath:

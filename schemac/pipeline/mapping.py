@@ -18,6 +18,7 @@ from schemac.pipeline.patterns import has_optional_zone, pattern_mistake
 from schemac.pipeline.quarantine_buffer import ERRORS, RAW, SOURCE
 from schemac.pipeline.scalars import scalar_of, storage_type
 from schemac.pipeline.shapes import is_list, is_scalar
+from schemac.runs.tables import source_names
 from schemac.source.catalogue import (
     CONFLICTING_ORIGIN,
     INVALID_PATTERN,
@@ -100,7 +101,7 @@ def _given_mistakes(label: str, origin: FieldSource, source: Source) -> Iterator
             CONFLICTING_ORIGIN, message, "leave one of the two out; an expression names columns itself"
         )
         yield Mistake(("fields", label, told[1]), error)
-    if source.format == "lance" and file_part(origin) is not None:
+    if source.format in source_names() and file_part(origin) is not None:
         yield Mistake(("fields", label, "from"), no_file(label, source.format))
 
 

@@ -1,9 +1,9 @@
 """Runs one job: read, conform, write good and bad rows in one pass, verify, report.
 
 Layer: pipeline.
-Shape: a `Job`, an Arrow schema and the expected Lance messages in; a `RunReport` out, whose counts come from what the
+Shape: a `Job`, an Arrow schema and the form of its table in; a `RunReport` out, whose counts come from what the
        tasks wrote. Nothing is committed when the run raises.
-Errors: PipelineError for what the author can mend; anything else is Spark's, Lance's or ours.
+Errors: PipelineError for what the author can mend; anything else is Spark's, the engine's or ours.
 """
 
 import json
@@ -16,23 +16,23 @@ import pyarrow as pa
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, Observation, SparkSession
 
-from schemac.engines.lance.tables.differences import lance_fields_of, table_differences
 from schemac.pipeline.conform import key_check, primary_key
 from schemac.pipeline.errors import PipelineError
 from schemac.pipeline.failures import sparks_errors_told
 from schemac.pipeline.gather import gathered
-from schemac.pipeline.job import Job, Keys, Mode
-from schemac.pipeline.lance_sink import LanceSink, SinkOptions, encode_message, encode_options, encode_schema
-from schemac.pipeline.lance_table import is_local, local_path
+from schemac.pipeline.job import Job, Keys
 from schemac.pipeline.preflight import check
 from schemac.pipeline.progress import Progress, Step, Watch, watched
-from schemac.pipeline.recover import recover
 from schemac.pipeline.registration import register
-from schemac.pipeline.run_identity import RunIdentity
 from schemac.pipeline.session import active, settings_of_a_run
 from schemac.pipeline.sink_report import SinkReport
-from schemac.pipeline.staging import kept_alive
+from schemac.pipeline.table_sink import SinkOptions, encode_options, encode_schema, spark_sink
 from schemac.pipeline.workspace import temporary_folder
+from schemac.runs.identity import RunIdentity
+from schemac.runs.locations import is_local, local_path
+from schemac.runs.modes import Mode
+from schemac.runs.staging import kept_alive
+from schemac.runs.tables import TableForm, sink_engine, sink_of
 from schemac.source.catalogue import TOO_MANY_QUARANTINED
 
 SHOWN_REASONS = 20
@@ -88,20 +88,21 @@ class RunReport:
 def run(
     job: Job,
     arrow_schema: pa.Schema,
-    lance_fields: list[bytes] | None = None,
+    form: TableForm | None = None,
     *,
-    lance_metadata: dict[str, bytes] | None = None,
-    storage_version: str | None = None,
     progress: Progress | None = None,
     spark: SparkSession | None = None,
 ) -> RunReport:
-    """Run the job; paths are taken as they stand."""
+    """Run the job; paths are taken as they stand. `form` is what the engine makes of the schema where it is not given."""
     started = time.monotonic()
-    identity = RunIdentity.new(job)
+    form, sink = form or TableForm(arrow_schema), sink_of(job.target.format)
+    identity = RunIdentity.new(
+        [(part.source.format, part.source.path) for part in job.parts], job.target.mode.value
+    )
     places = [path for path in (job.target.path, job.quarantine_path) if is_local(path)]
     watch = Watch(progress or _untold, tuple(local_path(path) for path in places))
     watch.at(Step.LOOKING)
-    recover(job.target.path, job.quarantine_path, job.target.storage_options)
+    sink.recover(job.target.path, job.quarantine_path, job.target.storage_options)
     check(job, arrow_schema)
     watch.at(Step.STARTING)
     spark = _session(spark, job)
@@ -112,13 +113,11 @@ def run(
         kept_alive(watch.tables, identity),
         watched(spark, identity.id, watch),
     ):
-        register(spark, LanceSink)
+        register(spark, spark_sink(sink_engine(job.target.format).name))
         frame, counted = _conformed(spark, job, arrow_schema)
-        message = encode_message(lance_fields, lance_metadata or {}) if lance_fields is not None else None
-        numbers = _write(frame, job, arrow_schema, storage_version, identity, message)
+        numbers = _write(frame, job, form, identity)
     watch.at(Step.VERIFYING)
-    expected = lance_fields_of(arrow_schema) if lance_fields is None else lance_fields
-    found = table_differences(job.target.path, expected, lance_metadata, job.target.storage_options)
+    found = sink.differences(job.target.path, form, job.target.storage_options)
     written, quarantined = numbers.rows_written, numbers.rows_quarantined
     rows_in = sum(int(found.get["rows"]) for found in counted)
     if rows_in != written + quarantined:
@@ -166,33 +165,27 @@ def _top_reasons(numbers: SinkReport) -> tuple[ReasonCount, ...]:
     return tuple(ReasonCount(*entry) for entry in ordered[:SHOWN_REASONS])
 
 
-def _write(
-    frame: DataFrame,
-    job: Job,
-    schema: pa.Schema,
-    storage_version: str | None,
-    identity: RunIdentity,
-    message: str | None,
-) -> SinkReport:
+def _write(frame: DataFrame, job: Job, form: TableForm, identity: RunIdentity) -> SinkReport:
     with temporary_folder() as folder:
         report = folder / "report.json"
         options = SinkOptions(
             path=job.target.path,
-            schema=encode_schema(schema),
+            schema=encode_schema(form.schema),
             quarantine=job.quarantine_path,
             run=identity.to_json(),
             report=str(report),
             must_create=job.target.mode is Mode.CREATE,
             keep_rows=not job.target.allow_empty,
             max_quarantined=None if job.max_quarantined is None else json.dumps(job.max_quarantined),
-            storage_version=storage_version,
+            storage_version=form.storage_version,
             max_rows_per_file=job.target.max_rows_per_file,
             storage_options=json.dumps(job.target.storage_options),
-            lance_schema=message,
+            native=form.native,
         )
         mode = "overwrite" if job.target.mode is Mode.OVERWRITE else "append"
         try:
-            frame.write.format(LanceSink.name()).mode(mode).options(**encode_options(options)).save()
+            format = spark_sink(sink_engine(job.target.format).name).name()
+            frame.write.format(format).mode(mode).options(**encode_options(options)).save()
         except PySparkException as error:
             raise _explained(error, report) from error
         return SinkReport.read(report)
@@ -208,6 +201,7 @@ def _explained(error: PySparkException, report: Path) -> Exception:
             f"{numbers.rows_quarantined} of {numbers.rows_quarantined + numbers.rows_written} records do not"
             f" fit, the limit is {numbers.over_limit}; nothing was written",
             f"most of them: {worst}",
+            place=("maxQuarantined",),
         )
     sparks_own: Exception = error
     return sparks_own

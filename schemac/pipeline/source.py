@@ -40,7 +40,9 @@ from schemac.pipeline.paths import check_path
 from schemac.pipeline.quarantine_buffer import RAW, SOURCE
 from schemac.pipeline.source_options import option_mistakes
 from schemac.pipeline.sqltext import first_of, is_alone, literal, name, parsed
+from schemac.pipeline.table_source import read_tables
 from schemac.pipeline.texts import FAULT, Texts
+from schemac.runs.tables import source_names
 from schemac.source.catalogue import (
     MISSING_PATH,
     PIPELINE_FAILED,
@@ -53,7 +55,7 @@ RECORD = "_record"
 IN_RECORD = (0,)
 GEOJSON_TOP = ("id", "geometry", "bbox", "properties")
 GEOJSON_ALWAYS = ("type", "id", "bbox", "geometry", "properties")
-WITH_PATH = ("csv", "json", "geojson", "parquet", "orc", "lance")
+WITH_PATH = ("csv", "json", "geojson", "parquet", "orc")
 OF_TEXT = ("csv", "json", "geojson")
 NO_RAW = "the source has no raw text: this is the row as JSON"
 EXPLAINED = {
@@ -164,16 +166,22 @@ class Records:
 
 def check_source(job: Job) -> list[str]:
     """List the files of the source, checked without Spark: options must be known, local paths must be there."""
-    for _, mistake in option_mistakes(job.source):
-        raise mistake
-    if not job.source.path and job.source.format in WITH_PATH:
-        raise PipelineError(MISSING_PATH, f"`source` has no `path`, a {job.source.format} source needs one")
-    is_text, is_listed_by_spark = job.source.format in OF_TEXT, job.source.format != "lance"
-    return [
-        file
-        for path in job.source.path
-        for file in check_path(path, is_text=is_text, is_listed_by_spark=is_listed_by_spark)
-    ]
+    for option, mistake in option_mistakes(job.source):
+        raise mistake.at("source", "options", option)
+    is_table = job.source.format in source_names()
+    if not job.source.path and (is_table or job.source.format in WITH_PATH):
+        raise PipelineError(
+            MISSING_PATH, f"`source` has no `path`, a {job.source.format} source needs one", place=("source",)
+        )
+    is_text, is_listed_by_spark = job.source.format in OF_TEXT, not is_table
+    try:
+        return [
+            file
+            for path in job.source.path
+            for file in check_path(path, is_text=is_text, is_listed_by_spark=is_listed_by_spark)
+        ]
+    except PipelineError as error:
+        raise error.at("source", "path") from error
 
 
 def open_records(spark: SparkSession, job: Job) -> Records:
@@ -183,7 +191,7 @@ def open_records(spark: SparkSession, job: Job) -> Records:
         return _opened(spark, job)
     except PySparkException as error:
         raise PipelineError(
-            UNREADABLE_INPUT, _first_line(error), f"format is `{job.source.format}`"
+            UNREADABLE_INPUT, _first_line(error), f"format is `{job.source.format}`", place=("source",)
         ) from error
     except Py4JError as error:
         # What Spark raises without a class of its own, as for a file that is not Parquet, comes as Java's error.
@@ -191,7 +199,7 @@ def open_records(spark: SparkSession, job: Job) -> Records:
         if found.code is not PIPELINE_FAILED:
             raise found from error
         raise PipelineError(
-            UNREADABLE_INPUT, deepest(str(error)), f"format is `{job.source.format}`"
+            UNREADABLE_INPUT, deepest(str(error)), f"format is `{job.source.format}`", place=("source",)
         ) from error
 
 
@@ -204,10 +212,8 @@ def _opened(spark: SparkSession, job: Job) -> Records:
         return _json_records(found, is_geojson=source.format == "geojson")
     if source.format == "csv":
         return _csv_records(read_csv(spark, source))
-    if source.format == "lance":
-        from schemac.pipeline.lance_source import read_lance
-
-        return _typed_records(read_lance(spark, source), explode=source.explode)
+    if source.format in source_names():
+        return _typed_records(read_tables(spark, source), explode=source.explode)
     if source.format == "parquet":
         return _typed_records(*read_parquet(spark, source), explode=source.explode)
     return _typed_records(_loaded(spark, job), explode=source.explode)

@@ -12,9 +12,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
-from schemac.artifacts.emission import (
-    Loss,
-)
+from schemac.artifacts.emission import Loss
 from schemac.artifacts.provenance import Built
 from schemac.artifacts.store import built
 from schemac.project.configuration import Project

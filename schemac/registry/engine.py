@@ -79,6 +79,12 @@ class Engine:
     """The engine whose tables it alters; empty for its own."""
     table_help: str = ""
     """What `--table` takes for a table of its own."""
+    sink: str = ""
+    """Its `Sink` (`schemac.runs.tables`): tables that runs of a pipeline write."""
+    source: str = ""
+    """Its `Source` (`schemac.runs.tables`): tables that runs of a pipeline read, as the format of its name."""
+    table_suffix: str = ""
+    """What names of its tables end with, with the dot."""
     formats: tuple[Format, ...] = ()
     """What `import` reads."""
     domain: str = ""

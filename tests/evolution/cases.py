@@ -343,4 +343,4 @@ def _others() -> Iterator[Case]:
 
 CASES = (*_fields(), *_nested(), *_type_changes(), *_layouts(), *_lance(), *_others(), *context.CASES)
 WHOLE_DATASETS = frozenset({Fact.DATASET_ADDED, Fact.DATASET_DROPPED})
-"""Facts that two sides of one dataset cannot show."""
+"""Facts that two versions of one dataset cannot show."""

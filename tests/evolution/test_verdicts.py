@@ -20,8 +20,8 @@ from schemac.evolution.castability import can_be_rounded, castability, is_lossle
 from schemac.evolution.changes import JUDGED_FACTS, Change, Fact
 from schemac.evolution.diff import diff_of
 from schemac.evolution.judge import judge, judged_engines
-from schemac.evolution.side import Pair, Side, pair
 from schemac.evolution.verdict import NO_VERDICT, Judgement, Outcome, Verdict
+from schemac.evolution.version_pair import SchemaVersion, VersionPair, pair_versions
 from schemac.kinds.registry import BY_NAME, KINDS
 from schemac.logical.castability import Castability
 from schemac.logical.model import LogicalType
@@ -62,32 +62,32 @@ class Unheard:
         return ()
 
 
-def side(manifest: Manifest, name: str) -> Side:
+def version(manifest: Manifest, name: str) -> SchemaVersion:
     compiled = compile_bytes(json.dumps(manifest, indent=1).encode(), f"{name}.yaml")
     assert compiled.datasets, compiled.diagnostics
     assert not {code for code in compiled.errors if code < "SC500"}, compiled.diagnostics
-    return Side(compiled.datasets[0], name)
+    return SchemaVersion(compiled.datasets[0], name)
 
 
-def sides_of(case: Case) -> Pair:
-    return pair(side(case.old, "old"), side(case.new, "new"))
+def pair_of(case: Case) -> VersionPair:
+    return pair_versions(version(case.old, "old"), version(case.new, "new"))
 
 
 @cache
-def compared() -> tuple[tuple[Case, Pair, tuple[Change, ...]], ...]:
+def compared() -> tuple[tuple[Case, VersionPair, tuple[Change, ...]], ...]:
     """Every case with what changes in it."""
-    pairs = [(case, sides_of(case)) for case in CASES]
-    return tuple((case, sides, diff_of(sides)) for case, sides in pairs)
+    pairs = [(case, pair_of(case)) for case in CASES]
+    return tuple((case, pair, diff_of(pair)) for case, pair in pairs)
 
 
 def verdicts(case: Case) -> tuple[tuple[Change, ...], tuple[Verdict, ...]]:
-    sides, changes = next((sides, changes) for known, sides, changes in compared() if known is case)
-    return changes, judge(changes, sides, judged_engines())
+    pair, changes = next((pair, changes) for known, pair, changes in compared() if known is case)
+    return changes, judge(changes, pair, judged_engines())
 
 
 def lines() -> Iterator[str]:
-    for case, sides, changes in compared():
-        found = judge(changes, sides, ENGINES)
+    for case, pair, changes in compared():
+        found = judge(changes, pair, ENGINES)
         yield f"# {case.name}"
         for change in changes:
             yield str(change)
@@ -105,11 +105,11 @@ def lines() -> Iterator[str]:
 
 
 def further_lines() -> Iterator[str]:
-    for case, sides, changes in compared():
+    for case, pair, changes in compared():
         yield f"# {case.name}"
-        yield from (_line(v.engine, v.old_data) for v in judge(changes, sides, ("paimon",)))
+        yield from (_line(v.engine, v.old_data) for v in judge(changes, pair, ("paimon",)))
         for version in VERSIONS:
-            found = judge(changes, sides, ("spark",), {"spark": version})
+            found = judge(changes, pair, ("spark",), {"spark": version})
             yield from (_line(version, v.old_data) for v in found)
         yield ""
     yield "# a dataset comes or goes"
@@ -173,10 +173,10 @@ def test_find_the_facts(case: Case) -> None:
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 def test_find_as_much_on_the_way_back(case: Case) -> None:
     """Nothing that is found one way is lost on the other, but for old names, which are declared one way only."""
-    back = diff_of(pair(side(case.new, "new"), side(case.old, "old")))
+    back = diff_of(pair_versions(version(case.new, "new"), version(case.old, "old")))
     if not {Fact.FIELD_RENAMED, Fact.FIELD_MOVED} & set(case.facts):
         assert len(back) == len(case.facts)
-    assert diff_of(pair(side(case.new, "new"), side(case.new, "same"))) == ()
+    assert diff_of(pair_versions(version(case.new, "new"), version(case.new, "same"))) == ()
 
 
 def test_think_of_every_fact() -> None:
@@ -210,18 +210,18 @@ HOLDING_ALL = ("arrow", "lance", "spark", "odf")
 def test_judge_every_type_against_every_other(old: LogicalType) -> None:
     """No engine calls a change of type safe where values of the old type do not all fit the new one."""
     for new in VARIANTS:
-        sides = pair(_variant(old.title()), _variant(new.title()))
-        changes = diff_of(sides)
+        pair = pair_versions(_variant(old.title()), _variant(new.title()))
+        changes = diff_of(pair)
         assert bool(changes) == (old != new)
-        for verdict in judge(changes, sides, HOLDING_ALL):
+        for verdict in judge(changes, pair, HOLDING_ALL):
             if castability(old, new) >= Castability.DEPENDS:
                 assert verdict.old_data.outcome not in (Outcome.SAFE, Outcome.METADATA), str(verdict.change)
 
 
 @cache
-def _variant(title: str) -> Side:
+def _variant(title: str) -> SchemaVersion:
     """A schema of one column of this type; compiled once."""
-    return side(_column(next(v for v in VARIANTS if v.title() == title)), "one")
+    return version(_column(next(v for v in VARIANTS if v.title() == title)), "one")
 
 
 def _column(type_: LogicalType) -> Manifest:

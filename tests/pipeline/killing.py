@@ -21,13 +21,14 @@ import lance.fragment
 import pyarrow as pa
 
 from schemac.engines.lance._generated.lance import file_pb2 as pb
+from schemac.engines.lance.runs.recover import recover
+from schemac.engines.lance.runs.sink import encode
 from schemac.engines.lance.tables.differences import lance_fields_of
-from schemac.pipeline import lance_table
-from schemac.pipeline.lance_sink import LanceWriter, SinkOptions, encode_message, encode_schema
-from schemac.pipeline.processes import this_process
 from schemac.pipeline.quarantine_buffer import REASON
-from schemac.pipeline.recover import recover
-from schemac.pipeline.run_identity import RunIdentity
+from schemac.pipeline.table_sink import SinkOptions, TableWriter, encode_schema
+from schemac.runs.identity import RunIdentity
+from schemac.runs.locations import is_local
+from schemac.runs.processes import this_process
 
 SCHEMA = pa.schema([pa.field("id", pa.int64(), False), pa.field("s", pa.string())])
 STEPS: tuple[tuple[Any, str], ...] = (
@@ -80,12 +81,12 @@ def batch(good: list[int], bad: int) -> Iterator[pa.RecordBatch]:
     yield pa.record_batch(columns, names=["id", "s", "_errors", "_raw"])
 
 
-def with_other_ids() -> str | None:
+def with_other_ids() -> str:
     """The table's message with ids that Lance would not give."""
     fields = [pb.Field.FromString(text) for text in lance_fields_of(SCHEMA)]
     for one, id in zip(fields, (7, 3), strict=True):
         one.id = id
-    return encode_message([one.SerializeToString() for one in fields], {})
+    return encode(pb.Schema(fields=fields))
 
 
 def write(
@@ -101,9 +102,9 @@ def write(
         schema=encode_schema(SCHEMA),
         run=identity.to_json(),
         must_create=mode == "create",
-        lance_schema=with_other_ids() if has_ids else None,
+        native=with_other_ids() if has_ids else "",
     )
-    writer = LanceWriter(options, mode == "overwrite", True)
+    writer = TableWriter(options, mode == "overwrite", True)
     halves = (good[: len(good) // 2], bad // 2), (good[len(good) // 2 :], bad - bad // 2)
     writer.commit([writer.write(batch(*half)) for half in halves])
 
@@ -140,6 +141,6 @@ def do(job: dict[str, Any]) -> int:
 
 if __name__ == "__main__":
     warnings.simplefilter("ignore")
-    assert lance_table.is_local("/")
+    assert is_local("/")
     for line in sys.stdin:
         print(do(json.loads(line)), flush=True)

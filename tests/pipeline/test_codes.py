@@ -21,9 +21,9 @@ from schemac.pipeline.csv_records import QUOTES
 from schemac.pipeline.errors import PipelineError
 from schemac.pipeline.failures import not_started, told
 from schemac.pipeline.job import Job
-from schemac.pipeline.lance_sink import LanceSink
 from schemac.pipeline.registration import register
 from schemac.pipeline.source import EXPLAINED
+from schemac.pipeline.table_sink import spark_sink
 from schemac.pipeline.texts import BAD_ENCODING
 from schemac.source.catalogue import (
     CATALOGUE,
@@ -82,7 +82,7 @@ def test_run_the_programs_of_pages(code: Code, example: Example, folder: Path, s
     lay_out(read_page(code), folder)
     assert main(["build", "rides.yaml", "--out", "build"]) == 0
     Path("build/rides/arrow/schema.arrow").rename("schema.arrow")
-    register(spark, LanceSink)
+    register(spark, spark_sink("lance"))
     # Spark's processes stay in the folder that they were started in.
     program = re.sub(r'"((?:rides|schema)\.\w+)"', lambda found: repr(str(folder / found[1])), example.text)
     if example.is_right:

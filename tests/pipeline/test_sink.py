@@ -17,8 +17,8 @@ from pyspark.sql import SparkSession
 
 from schemac.pipeline.errors import PipelineError
 from schemac.pipeline.job import Job
-from schemac.pipeline.lance_sink import encode_schema
 from schemac.pipeline.run import run
+from schemac.pipeline.table_sink import encode_schema
 from schemac.source.catalogue import TABLE_EXISTS
 from tests.pipeline.conftest import rows_of
 

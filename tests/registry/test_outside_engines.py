@@ -258,7 +258,7 @@ def test_refuse_a_fact_that_a_judge_does_not_name(facts: str, code: int, said: s
     judge = f"""
 from schemac.evolution.judge import Judge
 F = frozenset()
-J = Judge(lambda change, sides: 1 / 0{facts})
+J = Judge(lambda change, pair: 1 / 0{facts})
 """
     site.install("broken", "other = broken:ENGINE", engine('judge="parts:J"') + judge)
     assert site.run("lock").returncode == 0

@@ -22,8 +22,8 @@ from schemac.evolution.changes import (
     Fact,
 )
 from schemac.evolution.judge import Judge
-from schemac.evolution.side import Pair
 from schemac.evolution.verdict import NO_VERDICT, SAFE, Judgement, Outcome, of_another_unit
+from schemac.evolution.version_pair import VersionPair
 from schemac.logical.castability import Castability
 from schemac.logical.slots import Slot
 from schemac_avro.artifact import old_names
@@ -46,7 +46,7 @@ FACTS = _NOTHING | _PROPERTIES | FIELD_FACTS | TYPE_FACTS | {Fact.UNIT_CHANGED}
 _BESIDE = "add a field beside it, and fill it"
 
 
-def judge(change: Change, sides: Pair | None) -> Judgement:
+def judge(change: Change, pair: VersionPair | None) -> Judgement:
     """Judge whether data that is there can be read with the new schema."""
     old, new = change.old_slot, change.new_slot
     if change.key == ALIASES.key and not set(change.old or ()) <= set(change.new or ()):

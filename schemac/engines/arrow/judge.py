@@ -12,8 +12,8 @@ from schemac.evolution.castability import castability, misfit
 from schemac.evolution.changes import LAYOUT_FACTS, TYPE_FACTS, Change, Fact
 from schemac.evolution.judge import Judge
 from schemac.evolution.layouts import missing_cast
-from schemac.evolution.side import Pair
 from schemac.evolution.verdict import SAFE, Judgement, Outcome, of_another_unit
+from schemac.evolution.version_pair import VersionPair
 from schemac.logical.castability import Castability
 from schemac.logical.slots import Slot
 
@@ -41,7 +41,7 @@ _REGISTERED = frozenset(
 _WRITE_ANEW = "rewrite the files, or add a new field beside the old one"
 
 
-def judge(change: Change, sides: Pair | None) -> Judgement:
+def judge(change: Change, pair: VersionPair | None) -> Judgement:
     """Return what a change means for files that are there."""
     found = _judge(change)
     is_cast = change.fact in _SHAPES and found.outcome is not Outcome.REFUSED

@@ -15,6 +15,9 @@ ENGINE = Engine(
     judge="schemac.engines.lance.judge:JUDGE",
     tables="schemac.engines.lance.tables.capability:TABLES",
     table_help="a Lance table",
+    sink="schemac.engines.lance.runs.sink:SINK",
+    source="schemac.engines.lance.runs.source:SOURCE",
+    table_suffix=".lance",
     domain="lance.org",
     formats=(
         Format(

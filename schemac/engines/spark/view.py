@@ -8,7 +8,7 @@ from typing import Any
 from schemac.arrow.lower import lower
 from schemac.artifacts.emission import Emission
 from schemac.engines.spark.artifact import to_fields
-from schemac.evolution.side import Side
+from schemac.evolution.version_pair import SchemaVersion
 from schemac.logical.dataset import LogicalDataset
 from schemac.logical.slots import Slot
 from schemac.source.catalogue import SPARK_LOSS
@@ -20,6 +20,6 @@ def _struct_field(alone: LogicalDataset) -> dict[str, Any]:
     return field.json()
 
 
-def spark_column(side: Side, column: Slot) -> dict[str, Any]:
+def spark_column(version: SchemaVersion, column: Slot) -> dict[str, Any]:
     """Return Spark's StructField of one column."""
-    return side.column_view(_struct_field, column)
+    return version.column_view(_struct_field, column)

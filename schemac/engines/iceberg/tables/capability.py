@@ -6,15 +6,14 @@ Layer: engines.
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
 from schemac.engines.iceberg.tables.apply import apply_iceberg
 from schemac.engines.iceberg.tables.live_table import IcebergTable, is_table, open_iceberg_table
 from schemac.engines.iceberg.tables.plan import IcebergPlan, plan_iceberg
 from schemac.engines.iceberg.tables.verify import report_iceberg_drift
 from schemac.engines.iceberg.view import errors_of
-from schemac.evolution.side import LockedSide, Side
-from schemac.evolution.tables import Done, PlanLine, PlannedChange, Progress, TableChange, Tables
+from schemac.evolution.tables import Done, PlanLine, PlannedChange, Progress, Spread, TableChange, Tables
+from schemac.evolution.version_pair import LockedSchemaVersion, SchemaVersion
 from schemac.identity.lock import LockedDataset
 from schemac.source.catalogue import REFUSED_CHANGE
 from schemac.source.report import Report
@@ -28,10 +27,10 @@ class IcebergTables(Tables):
         """Tell whether a path names a table in a catalog, or the metadata of one."""
         return is_table(path)
 
-    def open(self, path: str, locked: LockedDataset, report: Report) -> LockedSide | None:
+    def open(self, path: str, locked: LockedDataset, report: Report) -> LockedSchemaVersion | None:
         """Return the locked version that a table is at."""
         table = open_iceberg_table(path, locked, report)
-        return table.side if table is not None else None
+        return table.schema_version if table is not None else None
 
     def plan(self, change: TableChange, report: Report) -> PlannedChange | None:
         """Plan the commit from a table, or from a version that a table is imagined to be at."""
@@ -45,12 +44,12 @@ class IcebergTables(Tables):
         made = plan_iceberg(table, change.new, report) if table is not None else None
         return _PlannedIceberg(made, change) if made is not None else None
 
-    def verify(self, path: str, locked: LockedDataset, wanted: LockedSide, report: Report) -> None:
+    def verify(self, path: str, locked: LockedDataset, wanted: LockedSchemaVersion, report: Report) -> None:
         """Report how a table differs from a schema."""
         report_iceberg_drift(path, wanted, report)
 
 
-def _is_refused(old: Side, report: Report) -> bool:
+def _is_refused(old: SchemaVersion, report: Report) -> bool:
     for error in errors_of(old)[:1]:
         reason = f"Iceberg cannot hold {old.label}: {error.message}"
         report.add(REFUSED_CHANGE, reason, file=old.label, path=error.path, help=error.help)
@@ -63,7 +62,7 @@ class _PlannedIceberg(PlannedChange):
         self._change = change
         table = made.table
         self.title = (
-            f"{change.locked.name}: {table.name} ({table.side.label}) → {change.new.label}"
+            f"{change.locked.name}: {table.name} ({table.schema_version.label}) → {change.new.label}"
             if change.path
             else "Iceberg"
         )
@@ -71,7 +70,7 @@ class _PlannedIceberg(PlannedChange):
         self.document = {"iceberg": made.to_json()}
         self.is_done = made.is_done
 
-    def apply(self, report: Report, progress: Progress, rewrite: Any = None) -> Done | None:
+    def apply(self, report: Report, progress: Progress, spread: Spread | None = None) -> Done | None:
         """Commit."""
         is_done = apply_iceberg(self._made, report, is_unchecked=self._change.is_unchecked)
         return Done(f"is as {self._change.new.label} says", {}) if is_done else None

@@ -5,7 +5,6 @@ Layer: engines.
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from schemac.engines.lance.sources import is_table
 from schemac.engines.lance.tables.apply import apply_plan
@@ -13,8 +12,8 @@ from schemac.engines.lance.tables.live_table import LanceTable, is_held, open_ta
 from schemac.engines.lance.tables.plan import Plan, plan
 from schemac.engines.lance.tables.steps import Rewrite
 from schemac.engines.lance.tables.verify import report_drift
-from schemac.evolution.side import LockedSide
-from schemac.evolution.tables import Done, PlanLine, PlannedChange, Progress, TableChange, Tables
+from schemac.evolution.tables import Done, PlanLine, PlannedChange, Progress, Spread, TableChange, Tables
+from schemac.evolution.version_pair import LockedSchemaVersion
 from schemac.identity.lock import LockedDataset
 from schemac.source.report import Report
 
@@ -27,10 +26,10 @@ class LanceTables(Tables):
         """Tell whether a path is the folder of a Lance table."""
         return is_table(Path(path))
 
-    def open(self, path: str, locked: LockedDataset, report: Report) -> LockedSide | None:
+    def open(self, path: str, locked: LockedDataset, report: Report) -> LockedSchemaVersion | None:
         """Return the schema that a table has now, under the lock's ids."""
         table = open_table(path, locked, report)
-        return table.side if table is not None else None
+        return table.schema_version if table is not None else None
 
     def plan(self, change: TableChange, report: Report) -> PlannedChange | None:
         """Plan the steps from a table, or from a version that a table is imagined to be at."""
@@ -42,7 +41,7 @@ class LanceTables(Tables):
         made = plan(table, change.new, report, change.rounded) if table is not None else None
         return _PlannedLance(made, change) if made is not None else None
 
-    def verify(self, path: str, locked: LockedDataset, wanted: LockedSide, report: Report) -> None:
+    def verify(self, path: str, locked: LockedDataset, wanted: LockedSchemaVersion, report: Report) -> None:
         """Report how a table differs from a schema."""
         table = open_table(path, locked, report) if is_held(wanted, report) else None
         if table is not None:
@@ -71,9 +70,9 @@ class _PlannedLance(PlannedChange):
             rows = f"{made.table.row_count:,} rows"
             self.question = f"{', '.join(written)}: will be rewritten for {rows}. Continue?"
 
-    def apply(self, report: Report, progress: Progress, rewrite: Any = None) -> Done | None:
+    def apply(self, report: Report, progress: Progress, spread: Spread | None = None) -> Done | None:
         """Carry all steps out on the table."""
-        if not apply_plan(self._made, report, progress, rewrite):
+        if not apply_plan(self._made, report, progress, spread):
             return None
         after = open_table(self._change.path, self._change.locked, report)
         if after is None:

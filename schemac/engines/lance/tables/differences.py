@@ -1,7 +1,7 @@
 """Compares the schema of a table with the one that was compiled, field by field.
 
 Layer: engines.
-Shape: serialized `lance.file.Field` messages on both sides, in pre-order; differences as sentences, none when equal.
+Shape: serialized `lance.file.Field` messages of both versions, in pre-order; differences as sentences, none when equal.
 Source: `reference` of the Lance format: ids, types, nullability, encodings and metadata count; field 8 (dictionary) only
         says whether data was written, and the order of metadata entries is random.
 """
@@ -112,19 +112,6 @@ def _namesakes(
             if path not in here and other is not None:
                 here[path] = other
     return {path: here[path] for path in wanted if path in here}
-
-
-def table_differences(
-    path: str,
-    expected: Iterable[bytes],
-    metadata: dict[str, bytes] | None = None,
-    storage_options: dict[str, str] | None = None,
-) -> tuple[str, ...]:
-    """How the table at a path differs from what is expected."""
-    import lance
-
-    table = lance.dataset(path, storage_options=storage_options or None)
-    return differences(expected, table.lance_schema, metadata=metadata)
 
 
 def _field_differences(path: str, wanted: Message, found: Message, *, ids: bool) -> Iterator[str]:

@@ -6,15 +6,14 @@ Layer: engines.
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from schemac.engines.paimon.sources import is_table
 from schemac.engines.paimon.tables.apply import apply_paimon
 from schemac.engines.paimon.tables.live_table import PaimonTable, open_paimon_table, report_paimon_drift
 from schemac.engines.paimon.tables.plan import PaimonPlan, plan_paimon
 from schemac.engines.paimon.view import errors_of, table_schema
-from schemac.evolution.side import LockedSide, Side
-from schemac.evolution.tables import Done, PlanLine, PlannedChange, Progress, TableChange, Tables
+from schemac.evolution.tables import Done, PlanLine, PlannedChange, Progress, Spread, TableChange, Tables
+from schemac.evolution.version_pair import LockedSchemaVersion, SchemaVersion
 from schemac.identity.lock import LockedDataset
 from schemac.source.catalogue import REFUSED_CHANGE, TABLE_DRIFT
 from schemac.source.report import Report
@@ -28,10 +27,10 @@ class PaimonTables(Tables):
         """Tell whether a path is the folder of a Paimon table."""
         return is_table(Path(path))
 
-    def open(self, path: str, locked: LockedDataset, report: Report) -> LockedSide | None:
+    def open(self, path: str, locked: LockedDataset, report: Report) -> LockedSchemaVersion | None:
         """Return the locked version that a table is at."""
         table = open_paimon_table(path, locked, report)
-        return table.side if table is not None else None
+        return table.schema_version if table is not None else None
 
     def plan(self, change: TableChange, report: Report) -> PlannedChange | None:
         """Plan the schema files from a table, or from a version that a table is imagined to be at."""
@@ -45,7 +44,7 @@ class PaimonTables(Tables):
         made = plan_paimon(table, change.locked, change.new, report) if table is not None else None
         return _PlannedPaimon(made, change) if made is not None else None
 
-    def verify(self, path: str, locked: LockedDataset, wanted: LockedSide, report: Report) -> None:
+    def verify(self, path: str, locked: LockedDataset, wanted: LockedSchemaVersion, report: Report) -> None:
         """Report how a table differs from a schema."""
         for error in errors_of(wanted):
             message = f"Paimon cannot represent {wanted.label}: {error.message}"
@@ -54,12 +53,12 @@ class PaimonTables(Tables):
             report_paimon_drift(path, table_schema(wanted), report)
 
 
-def _is_refused(old: Side, new: Side, report: Report) -> bool:
-    side = old if errors_of(old) else new
-    errors = errors_of(side)
+def _is_refused(old: SchemaVersion, new: SchemaVersion, report: Report) -> bool:
+    version = old if errors_of(old) else new
+    errors = errors_of(version)
     if errors:
-        reason = f"Paimon cannot represent {side.label}: {errors[0].message}"
-        report.add(REFUSED_CHANGE, reason, file=side.label, path=errors[0].path, help=errors[0].help)
+        reason = f"Paimon cannot represent {version.label}: {errors[0].message}"
+        report.add(REFUSED_CHANGE, reason, file=version.label, path=errors[0].path, help=errors[0].help)
     return bool(errors)
 
 
@@ -69,7 +68,7 @@ class _PlannedPaimon(PlannedChange):
         self._change = change
         table = made.table
         self.title = (
-            f"{change.locked.name}: {table.name} ({table.side.label}) → {change.new.label}"
+            f"{change.locked.name}: {table.name} ({table.schema_version.label}) → {change.new.label}"
             if change.path
             else "Paimon"
         )
@@ -77,7 +76,7 @@ class _PlannedPaimon(PlannedChange):
         self.document = {"paimon": {"steps": [step.to_json() for step in made.steps]}}
         self.is_done = not made.steps
 
-    def apply(self, report: Report, progress: Progress, rewrite: Any = None) -> Done | None:
+    def apply(self, report: Report, progress: Progress, spread: Spread | None = None) -> Done | None:
         """Write the schema files."""
         change = self._change
         is_done = apply_paimon(
@@ -89,7 +88,7 @@ class _PlannedPaimon(PlannedChange):
 def _lines(plan: PaimonPlan) -> Iterator[PlanLine]:
     """Operations by file with what is to be known before, then the files."""
     for step in plan.steps:
-        yield PlanLine("", f"  {step.file}, {step.side.label}:", is_code=True)
+        yield PlanLine("", f"  {step.file}, {step.schema_version.label}:", is_code=True)
         rows = [
             ("note", f"{note.field}: {note.describe()}  [{note.judgement.outcome}]") for note in step.notes
         ]

@@ -17,7 +17,7 @@ from schemac.engines.paimon.sources import schema_files
 from schemac.engines.paimon.table_schema import TableSchema
 from schemac.engines.paimon.types import DataField, PaimonType, Row
 from schemac.engines.paimon.view import errors_of, table_schema
-from schemac.evolution.side import LockedSide, Side, side_of_version
+from schemac.evolution.version_pair import LockedSchemaVersion, SchemaVersion, locked_schema_version
 from schemac.identity.lock import LockedDataset
 from schemac.logical.path import FieldPath, dotted
 from schemac.source.catalogue import TABLE_DRIFT, UNUSABLE_TABLE
@@ -33,18 +33,18 @@ class PaimonTable:
     folder: Path | None
     """Where its schema files are; None for a table that a plan only imagines."""
     schema: TableSchema
-    side: LockedSide
+    schema_version: LockedSchemaVersion
     """The locked version that it is."""
 
     @classmethod
-    def imagined(cls, side: LockedSide) -> "PaimonTable":
+    def imagined(cls, schema_version: LockedSchemaVersion) -> "PaimonTable":
         """Return a table of a locked version that has rows, for a plan without a table."""
-        return cls(side.label, None, table_schema(side), side)
+        return cls(schema_version.label, None, table_schema(schema_version), schema_version)
 
     @property
     def version(self) -> int:
         """The number of the locked version that it is."""
-        return self.side.number
+        return self.schema_version.number
 
     @property
     def is_empty(self) -> bool:
@@ -72,12 +72,14 @@ def open_paimon_table(path: str, locked: LockedDataset, report: Report) -> Paimo
     if found is None:
         return None
     folder, schema = found
-    sides = [side_of_version(locked, version.number) for version in reversed(locked.versions)]
+    versions = [locked_schema_version(locked, version.number) for version in reversed(locked.versions)]
     likely = [
-        side for side in sides if not errors_of(side) and not any(_differences(table_schema(side), schema))
+        schema_version
+        for schema_version in versions
+        if not errors_of(schema_version) and not any(_differences(table_schema(schema_version), schema))
     ]
     if not likely:
-        nearest = sides[0]
+        nearest = versions[0]
         lines = [] if errors_of(nearest) else list(differences(table_schema(nearest), schema))
         report.add(
             UNUSABLE_TABLE,
@@ -88,12 +90,12 @@ def open_paimon_table(path: str, locked: LockedDataset, report: Report) -> Paimo
         )
         return None
 
-    def fits(side: Side) -> tuple[bool, bool]:
-        is_exact = table_schema(side).highest_field_id == schema.highest_field_id
-        return (is_exact, table_schema(side).schema_id == schema.schema_id)
+    def fits(schema_version: SchemaVersion) -> tuple[bool, bool]:
+        is_exact = table_schema(schema_version).highest_field_id == schema.highest_field_id
+        return (is_exact, table_schema(schema_version).schema_id == schema.schema_id)
 
-    side = max(likely, key=fits)
-    if table_schema(side).highest_field_id < schema.highest_field_id:
+    schema_version = max(likely, key=fits)
+    if table_schema(schema_version).highest_field_id < schema.highest_field_id:
         report.add(
             UNUSABLE_TABLE,
             f"{path} has used ids up to {schema.highest_field_id}, but the lock of {locked.name} gives some"
@@ -102,7 +104,7 @@ def open_paimon_table(path: str, locked: LockedDataset, report: Report) -> Paimo
             help="start from the table as it is now: schemac import " + path,
         )
         return None
-    return PaimonTable(path, folder, schema, side)
+    return PaimonTable(path, folder, schema, schema_version)
 
 
 def is_same(wanted: TableSchema, found: TableSchema) -> bool:

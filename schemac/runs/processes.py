@@ -1,6 +1,6 @@
 """Which process drives a run, and whether it is still there.
 
-Layer: pipeline.
+Layer: runs.
 Shape: a label of the process, which any process of the same machine can ask about, and which says nothing to others: the
        machine (a digest of its name, its start and the namespace of process numbers), the number, and the tick of its start.
 Source: proc(5). A number of a process is given again; together with the tick at which the process started it is not.

@@ -1,6 +1,6 @@
 """Who a run is: one identity in the table, in the quarantine, and beside what is not committed yet.
 
-Layer: pipeline.
+Layer: runs.
 Shape: `RunIdentity` is a value. It travels as JSON to the tasks, and as properties of the transactions that the run
        commits, so that a table alone tells which runs it is of (see `history`).
 Units: `started` is in UTC.
@@ -9,14 +9,15 @@ Units: `started` is in UTC.
 import json
 import re
 import uuid
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
-from schemac.pipeline.errors import PipelineError
-from schemac.pipeline.job import Job, Mode
-from schemac.pipeline.processes import this_process
+from schemac.runs.errors import PipelineError
+from schemac.runs.modes import Mode
+from schemac.runs.processes import this_process
 from schemac.source.catalogue import SINK_OPTION
 
 RUN, STARTED, SOURCE, MODE = "schemac.run", "schemac.run.started", "schemac.run.source", "schemac.run.mode"
@@ -37,18 +38,18 @@ class RunIdentity:
     """The label of the process that drives the run; None where it is not known, as for a frame that is written to the sink directly."""
 
     @classmethod
-    def new(cls, job: Job) -> "RunIdentity":
-        """Identify a run of this job that starts now, in this process."""
+    def new(cls, sources: Iterable[tuple[str, Iterable[str]]], mode: str) -> "RunIdentity":
+        """Identify a run that starts now, in this process, and reads these sources: each a format and its paths."""
         parts = [
-            {"format": part.source.format, "path": [_without_secrets(path) for path in part.source.path]}
-            for part in job.parts
+            {"format": format, "path": [_without_secrets(path) for path in paths]}
+            for format, paths in sources
         ]
-        source = parts if job.sources else parts[0]
+        source = parts[0] if len(parts) == 1 else parts
         return cls(
             uuid.uuid4().hex,
             datetime.now(UTC),
             json.dumps(source, ensure_ascii=False),
-            job.target.mode.value,
+            mode,
             this_process(),
         )
 
@@ -79,7 +80,7 @@ class RunIdentity:
         return told if self.process is None else {**told, PROCESS: self.process}
 
     @classmethod
-    def from_properties(cls, properties: dict[str, Any] | None) -> "RunIdentity | None":
+    def from_properties(cls, properties: Mapping[str, Any] | None) -> "RunIdentity | None":
         """Read the identity that a transaction carries; None where it is of no run."""
         if not properties or RUN not in properties:
             return None

@@ -1,6 +1,6 @@
 """Takes back what a run has written: files that no version names, and commits that are not to count.
 
-Layer: pipeline.
+Layer: engines.
 Shape: a `Place`, or the path of a dataset; what others have written since stays.
 """
 
@@ -8,42 +8,22 @@ import contextlib
 import os
 import shutil
 from collections.abc import Iterable
-from typing import Any
 
 import pyarrow as pa
 
-from schemac.engines.lance.tables.live_table import lance_errors
-from schemac.pipeline import staging
-from schemac.pipeline.history import committed_runs
-from schemac.pipeline.lance_table import (
-    Place,
-    close_staging,
-    file_names,
-    is_local,
-    open_table,
-    remove_if_empty,
-)
-from schemac.pipeline.run_identity import RunIdentity
-
-
-def has_happened(run: RunIdentity, table: str, storage_options: dict[str, str] | None) -> bool:
-    """Whether a table has the commit of a run."""
-    dataset = open_table(table, storage_options)
-    return dataset is not None and any(
-        found.id == run.id for found in committed_runs(dataset, since=run.started)
-    )
-
-
-def named_files(table: Any) -> set[str]:
-    """Names of the data files of a version."""
-    return {file.path for fragment in table.get_fragments() for file in fragment.data_files()}
+from schemac.engines.lance.dataset import data_files, find_dataset, lance_errors
+from schemac.engines.lance.runs.history import has_happened
+from schemac.engines.lance.runs.writing import close_staging, file_names, remove_if_empty
+from schemac.runs import staging
+from schemac.runs.locations import is_local
+from schemac.runs.tables import Place
 
 
 def discard(place: Place, fragments: list[str]) -> None:
     """Remove what a run wrote and did not commit; what a version of the table names stays."""
-    table = open_table(place.path, place.storage_options)
+    table = find_dataset(place.path, place.storage_options)
     if table is not None:
-        named = named_files(table)
+        named = data_files(table)
         happened = has_happened(place.run, place.path, place.storage_options)
         fragments = [text for text in fragments if not happened and named.isdisjoint(file_names([text]))]
     if not place.is_staged:

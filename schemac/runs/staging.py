@@ -1,6 +1,6 @@
 """Where the files of a run wait until they are committed, and how what a dead run left is recognised.
 
-Layer: pipeline.
+Layer: runs.
 Shape: a folder `_staging-<run>-<number>` inside the table's, which no reader looks into. It holds `run.json`, the identity
        of the run; a mark that says how far the run is; and, from the commit on, the names of the files that are moved in.
        The mark is `.open` while tasks write and `.committing` afterwards. Either the run that commits takes `.open`, or
@@ -20,10 +20,10 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from schemac.pipeline.errors import PipelineError
-from schemac.pipeline.heartbeat import Heartbeat
-from schemac.pipeline.processes import is_gone, this_process
-from schemac.pipeline.run_identity import RunIdentity
+from schemac.runs.errors import PipelineError
+from schemac.runs.heartbeat import Heartbeat
+from schemac.runs.identity import RunIdentity
+from schemac.runs.processes import is_gone, this_process
 from schemac.source.catalogue import ABANDONED_RUN
 
 PREFIX = "_staging-"

@@ -1,4 +1,4 @@
-"""One side of a comparison.
+"""The versions of a schema that are compared, two at a time.
 
 Layer: evolution.
 """
@@ -24,7 +24,7 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True)
-class Side:
+class SchemaVersion:
     """A schema that is compared."""
 
     dataset: LogicalDataset
@@ -36,7 +36,7 @@ class Side:
         """Its Arrow fields."""
         return lower(self.dataset)
 
-    def view(self, make: "Callable[[Side], T]") -> T:
+    def view(self, make: "Callable[[SchemaVersion], T]") -> T:
         """Return what a function makes of this schema; it is called once."""
         if make not in self._views:
             self._views[make] = make(self)
@@ -72,7 +72,7 @@ class Side:
 
 
 @dataclass(frozen=True)
-class LockedSide(Side):
+class LockedSchemaVersion(SchemaVersion):
     """A schema whose fields have the ids of a lock."""
 
     locked: LockedDataset
@@ -91,7 +91,7 @@ class LockedSide(Side):
         return Compilation(self.dataset, self.lowered, self.numbers)
 
 
-def side_of_version(locked: LockedDataset, number: int) -> LockedSide:
+def locked_schema_version(locked: LockedDataset, number: int) -> LockedSchemaVersion:
     """One version of a locked dataset; there has to be one of this number."""
     version = locked.version(number)
     assert version is not None
@@ -99,15 +99,15 @@ def side_of_version(locked: LockedDataset, number: int) -> LockedSide:
     history = LockedDataset(locked.name, locked.versions[:number], locked.states)
     ids = {slot: state.id for slot, state in opened.states.items()}
     numbers = {slot: state.numbers for slot, state in opened.states.items()}
-    return LockedSide(opened.logical, f"lock:{number}", history, ids, numbers)
+    return LockedSchemaVersion(opened.logical, f"lock:{number}", history, ids, numbers)
 
 
 @dataclass(frozen=True)
-class Pair:
-    """Two sides, and which field of the new one is which of the old one."""
+class VersionPair:
+    """Two versions, and which field of the new one is which of the old one."""
 
-    old: Side
-    new: Side
+    old: SchemaVersion
+    new: SchemaVersion
     before: Mapping[Slot, Slot]
     """The old slot of each new slot that was there before."""
 
@@ -118,25 +118,29 @@ class Pair:
 
 
 @dataclass(frozen=True)
-class LockedPair(Pair):
-    """Two sides whose fields have the ids of one lock."""
+class LockedVersionPair(VersionPair):
+    """Two versions whose fields have the ids of one lock."""
 
-    old: LockedSide
-    new: LockedSide
+    old: LockedSchemaVersion
+    new: LockedSchemaVersion
 
 
-def pair(old: Side, new: Side) -> Pair:
-    """Match two sides: by the ids of one lock where both have them, else by names and what is declared."""
-    if isinstance(old, LockedSide) and isinstance(new, LockedSide) and _is_same_line(old, new):
-        return LockedPair(old, new, _by_ids(old, new))
+def pair_versions(old: SchemaVersion, new: SchemaVersion) -> VersionPair:
+    """Match two versions: by the ids of one lock where both have them, else by names and what is declared."""
+    if (
+        isinstance(old, LockedSchemaVersion)
+        and isinstance(new, LockedSchemaVersion)
+        and _is_same_line(old, new)
+    ):
+        return LockedVersionPair(old, new, _by_ids(old, new))
     if any(RENAMED_FROM.key in slot.extra for slot in preorder(new.dataset.columns)):
         by_id, states = _numbered(old.dataset)
         ids = Matcher(states, new.dataset.columns).match()
-        return Pair(old, new, {slot: by_id[id] for slot, id in ids.items()})
-    return Pair(old, new, dict(_namesakes(old.dataset.columns, new.dataset.columns)))
+        return VersionPair(old, new, {slot: by_id[id] for slot, id in ids.items()})
+    return VersionPair(old, new, dict(_namesakes(old.dataset.columns, new.dataset.columns)))
 
 
-def _by_ids(old: LockedSide, new: LockedSide) -> dict[Slot, Slot]:
+def _by_ids(old: LockedSchemaVersion, new: LockedSchemaVersion) -> dict[Slot, Slot]:
     """By the ids that both locks know; those that a field would get by the next locking say nothing of it."""
     known = min(old.locked.highest_id, new.locked.highest_id)
     by_id = {id: slot for slot, id in old.ids.items() if id <= known}
@@ -172,8 +176,8 @@ def _namesakes(old: Sequence[Slot], new: Sequence[Slot]) -> Iterator[tuple[Slot,
                 yield from _namesakes(before.children, slot.children)
 
 
-def _is_same_line(old: LockedSide, new: LockedSide) -> bool:
+def _is_same_line(old: LockedSchemaVersion, new: LockedSchemaVersion) -> bool:
     """Whether one lock is a later state of the other: then their ids mean the same."""
-    olds, news = ([v.digest for v in side.locked.versions] for side in (old, new))
+    olds, news = ([v.digest for v in version.locked.versions] for version in (old, new))
     shared = min(len(olds), len(news))
     return shared > 0 and olds[:shared] == news[:shared]

@@ -1,7 +1,7 @@
-"""A Spark data source that writes Lance tables: tasks write fragments, the driver commits them once.
+"""Spark data sources that write tables of engines: tasks write pieces, the driver commits them once.
 
 Layer: pipeline.
-Shape: `df.write.format("schemac-lance").mode("append"|"overwrite")` with the options of `SinkOptions`. Where the frame has
+Shape: `df.write.format("schemac-<engine>").mode("append"|"overwrite")` with the options of `SinkOptions`. Where the frame has
        a column `_errors`, rows in which it is not null go to the quarantine dataset instead, in the same pass.
        A write that fails leaves table and quarantine as they were.
 Errors: what is raised in tasks and at the commit reaches the caller inside Spark's exception; `report` names a file for
@@ -12,7 +12,7 @@ import base64
 import json
 import tempfile
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
@@ -21,19 +21,17 @@ from pyspark import TaskContext
 from pyspark.sql.datasource import DataSource, DataSourceArrowWriter, WriterCommitMessage
 from pyspark.sql.types import StructType
 
-from schemac.engines.lance._generated.lance import file_pb2 as pb
-from schemac.pipeline import lance_table, lance_undo
-from schemac.pipeline.batches import as_lance_reads, to_schema
-from schemac.pipeline.errors import PipelineError
-from schemac.pipeline.history import QUARANTINED, ROWS, TABLE, table_seen_from
-from schemac.pipeline.job import Mode
-from schemac.pipeline.lance_table import Place
+from schemac.pipeline.batches import to_schema
 from schemac.pipeline.preflight import check_same_schema
 from schemac.pipeline.progress import Notes
 from schemac.pipeline.quarantine_buffer import ERRORS, QUARANTINE_SCHEMA, QuarantineBuffer
-from schemac.pipeline.recover import recover
-from schemac.pipeline.run_identity import RunIdentity
 from schemac.pipeline.sink_report import SinkReport
+from schemac.runs.errors import PipelineError
+from schemac.runs.history import QUARANTINED, ROWS, TABLE
+from schemac.runs.identity import RunIdentity
+from schemac.runs.locations import seen_from
+from schemac.runs.modes import Mode
+from schemac.runs.tables import Place, Sink, TableForm, sink_names, sink_of
 from schemac.source.catalogue import EMPTIED_TABLE, SINK_OPTION, TABLE_EXISTS, TOO_MANY_QUARANTINED
 
 
@@ -41,9 +39,9 @@ from schemac.source.catalogue import EMPTIED_TABLE, SINK_OPTION, TABLE_EXISTS, T
 class Written(WriterCommitMessage):  # type: ignore[misc]  # PySpark is not followed
     """What one task wrote."""
 
-    fragments: list[str] = field(default_factory=list)
+    pieces: list[str] = field(default_factory=list)
     rows: int = 0
-    bad_fragments: list[str] = field(default_factory=list)
+    bad_pieces: list[str] = field(default_factory=list)
     bad_rows: int = 0
     reasons: Counter[tuple[str, str]] = field(default_factory=Counter)
 
@@ -65,14 +63,12 @@ class SinkOptions:
     storage_version: str | None = None
     max_rows_per_file: int = 1 << 20
     storage_options: str = "{}"
-    lance_schema: str | None = None
-    """The table's `lance.file.Schema` in base64, where its fields have other ids than Lance would give a new table."""
+    native: str = ""
+    """The schema in the engine's own form (see `TableForm`)."""
 
-    def message(self) -> pb.Schema | None:
-        """Decode the message with the ids that the table's fields are to have."""
-        return (
-            None if self.lance_schema is None else pb.Schema.FromString(base64.b64decode(self.lance_schema))
-        )
+    def form(self) -> TableForm:
+        """Say what the table is to be."""
+        return TableForm(self.read_schema(), self.native, self.storage_version)
 
     def read_schema(self) -> pa.Schema:
         """Decode the table's Arrow schema."""
@@ -89,21 +85,13 @@ class SinkOptions:
             ) from error
 
 
-def encode_message(fields: Sequence[bytes], metadata: Mapping[str, bytes]) -> str | None:
-    """Encode these fields as the option `lance_schema` takes them; None where Lance would give the same ids."""
-    message = pb.Schema(fields=[pb.Field.FromString(field) for field in fields], metadata=dict(metadata))
-    if [field.id for field in message.fields] == list(range(len(message.fields))):
-        return None
-    return base64.b64encode(message.SerializeToString(deterministic=True)).decode()
-
-
 def encode_schema(schema: pa.Schema) -> str:
     """Encode the schema as the option `schema` takes it."""
     return base64.b64encode(schema.serialize().to_pybytes()).decode()
 
 
-def sink_options(options: Any) -> SinkOptions:
-    """Read the options out of Spark's, whose keys ignore case."""
+def sink_options(options: Any, format: str) -> SinkOptions:
+    """Read the options of a format out of Spark's, whose keys ignore case."""
     folded = {name.lower(): text for name, text in dict(options).items()}
     found: dict[str, Any] = {}
     for name in SinkOptions.__dataclass_fields__:
@@ -112,7 +100,7 @@ def sink_options(options: Any) -> SinkOptions:
             found[name] = text
     for name in ("path", "schema"):
         if name not in found:
-            raise PipelineError(SINK_OPTION, f"the sink `{LanceSink.name()}` needs the option `{name}`")
+            raise PipelineError(SINK_OPTION, f"the sink `{format}` needs the option `{name}`")
     for name in ("must_create", "keep_rows"):
         if name in found:
             found[name] = found[name].lower() == "true"
@@ -121,38 +109,50 @@ def sink_options(options: Any) -> SinkOptions:
     return SinkOptions(**found)
 
 
-class LanceSink(DataSource):  # type: ignore[misc]  # PySpark is not followed
-    """Spark's way in."""
+class TableSink(DataSource):  # type: ignore[misc]  # PySpark is not followed
+    """Spark's way in; `spark_sink` makes the class of one engine."""
+
+    engine = ""
 
     @classmethod
     def name(cls) -> str:
         """Return the word for `format`."""
-        return "schemac-lance"
+        return f"schemac-{cls.engine}"
 
-    def writer(self, schema: StructType, overwrite: bool) -> "LanceWriter":
+    def writer(self, schema: StructType, overwrite: bool) -> "TableWriter":
         """Make a writer for one run."""
-        return LanceWriter(sink_options(self.options), overwrite, ERRORS in schema.names)
+        options = sink_options(self.options, self.name())
+        return TableWriter(options, overwrite, ERRORS in schema.names, self.engine)
 
 
-class LanceWriter(DataSourceArrowWriter):  # type: ignore[misc]  # PySpark is not followed
-    """Writes one frame; made on the driver, copied to the tasks."""
+def spark_sink(engine: str) -> type[TableSink]:
+    """Return the data source that writes the tables of an engine."""
+    # Made here, and not found by its name: Spark's workers get the class itself.
+    return type("EngineSink", (TableSink,), {"engine": engine})
 
-    def __init__(self, options: SinkOptions, overwrite: bool, is_split: bool) -> None:
-        import lance  # noqa: F401  registers Lance's extension types before the schema is read
 
-        self.options = replace(options, schema=encode_schema(as_lance_reads(options.read_schema())))
+class TableWriter(DataSourceArrowWriter):  # type: ignore[misc]  # PySpark is not followed
+    """Writes one frame to a table of an engine; made on the driver, copied to the tasks."""
+
+    def __init__(
+        self, options: SinkOptions, overwrite: bool, is_split: bool, engine: str | None = None
+    ) -> None:
+        self.engine = engine or sink_names()[0]
+        written = self.sink.written_schema(options.read_schema())
+        self.options = replace(options, schema=encode_schema(written))
         self.is_split = is_split
         self.run = RunIdentity.parse(options.run)
         if self.run.process is None:
             # Nobody has looked before: the sink is used by itself.
             self.run = replace(self.run, mode=Mode.OVERWRITE.value if overwrite else Mode.APPEND.value)
-            recover(options.path, options.quarantine if is_split else None, self._storage_options())
+            self.sink.recover(options.path, options.quarantine if is_split else None, self._storage_options())
         self.table = self._place(options.path, "overwrite" if overwrite else "append")
         if self.table.mode != "create" and options.must_create:
             raise PipelineError(
                 TABLE_EXISTS,
                 f"there is a table at `{options.path}` already",
                 "write with the mode `append` or `overwrite`, without the option `must_create`",
+                place=("target", "mode"),
             )
         if self.table.mode == "append":
             self._check_schema()
@@ -160,9 +160,14 @@ class LanceWriter(DataSourceArrowWriter):  # type: ignore[misc]  # PySpark is no
         self.quarantine = None
         if quarantine is not None:
             place = self._place(quarantine, "append")
-            self.quarantine = replace(place, table=table_seen_from(place.path, self.table.path))
+            self.quarantine = replace(place, table=seen_from(place.path, self.table.path))
         for place in self._places():
-            lance_table.open_staging(place)
+            self.sink.open_staging(place)
+
+    @property
+    def sink(self) -> Sink:
+        """What the engine does for runs: found again in every process."""
+        return sink_of(self.engine)
 
     @property
     def schema(self) -> pa.Schema:
@@ -173,7 +178,7 @@ class LanceWriter(DataSourceArrowWriter):  # type: ignore[misc]  # PySpark is no
         return [place for place in (self.table, self.quarantine) if place is not None]
 
     def _place(self, path: str, mode: str) -> Place:
-        return lance_table.prepare(
+        return self.sink.prepare(
             path,
             mode,
             storage_options=self._storage_options(),
@@ -187,14 +192,12 @@ class LanceWriter(DataSourceArrowWriter):  # type: ignore[misc]  # PySpark is no
         return told
 
     def _check_schema(self) -> None:
-        table = lance_table.open_table(self.table.path, self.table.storage_options)
-        assert table is not None
-        check_same_schema(self.table.path, table, self.schema)
+        # What metadata says is compared at the end of a run: it does not keep rows out.
+        form = TableForm(self.schema)
+        check_same_schema(self.sink, self.table.path, form, self.table.storage_options)
 
     def write(self, iterator: Iterator[pa.RecordBatch]) -> Written:
         """Write the rows of one task."""
-        import lance  # noqa: F401
-
         written, schema = Written(), self.schema
         with tempfile.TemporaryFile() as file:
             bad = QuarantineBuffer(file, self.run.id)
@@ -205,14 +208,12 @@ class LanceWriter(DataSourceArrowWriter):  # type: ignore[misc]  # PySpark is no
             if first is not None:
                 stream = _remembering(first, good, failure)
                 try:
-                    written.fragments = lance_table.write_fragments(self.table, schema, stream)
+                    written.pieces = self.sink.write(self.table, schema, stream)
                 except Exception as error:  # noqa: BLE001  raised again, or the error behind it is
                     raise failure[0] if failure else error from None
             if bad.rows:
                 assert self.quarantine is not None
-                written.bad_fragments = lance_table.write_fragments(
-                    self.quarantine, QUARANTINE_SCHEMA, bad.read()
-                )
+                written.bad_pieces = self.sink.write(self.quarantine, QUARANTINE_SCHEMA, bad.read())
                 written.bad_rows, written.reasons = bad.rows, bad.reasons
         return written
 
@@ -232,8 +233,8 @@ class LanceWriter(DataSourceArrowWriter):  # type: ignore[misc]  # PySpark is no
         Whoever reads the quarantine knows by the table which of its rows count (see `history`).
         """
         results = [message for message in messages if isinstance(message, Written)]
-        good = [text for result in results for text in result.fragments]
-        bad = [text for result in results for text in result.bad_fragments]
+        good = [text for result in results for text in result.pieces]
+        bad = [text for result in results for text in result.bad_pieces]
         report = self._report(results)
         self._check_limit(report)
         rows = ((ROWS, str(report.rows_written)), (QUARANTINED, str(report.rows_quarantined)))
@@ -243,17 +244,18 @@ class LanceWriter(DataSourceArrowWriter):  # type: ignore[misc]  # PySpark is no
         if self.quarantine is not None and bad:
             told = (*rows, (TABLE, self.quarantine.table))
             quarantine = replace(self.quarantine, properties=told)
-            quarantine_version = lance_table.commit(quarantine, QUARANTINE_SCHEMA, bad, may_join=True)
+            form = TableForm(QUARANTINE_SCHEMA, storage_version=self.quarantine.storage_version)
+            quarantine_version = self.sink.commit(quarantine, form, bad, may_join=True)
         try:
-            version = lance_table.commit(table, self.schema, good, lance_message=self.options.message())
+            version = self.sink.commit(table, self.options.form(), good)
         except Exception:
             # What failed may have come after the commit.
-            happened = lance_undo.has_happened(self.run, table.path, table.storage_options)
+            happened = self.sink.has_happened(self.run, table.path, table.storage_options)
             if quarantine_version is not None and self.quarantine is not None and not happened:
-                lance_undo.take_back(self.quarantine, quarantine_version, self.run.id)
+                self.sink.take_back(self.quarantine, quarantine_version)
             raise
         for place in self._places():
-            lance_table.close_staging(place)
+            self.sink.close_staging(place)
         if self.options.report is not None:
             replace(report, version=version, quarantine_version=quarantine_version).write(self.options.report)
 
@@ -276,26 +278,29 @@ class LanceWriter(DataSourceArrowWriter):  # type: ignore[misc]  # PySpark is no
         if bad > allowed:
             if self.options.report is not None:
                 replace(report, over_limit=limit).write(self.options.report)
-            raise PipelineError(TOO_MANY_QUARANTINED, f"{bad} records do not fit, the limit is {limit}")
+            message = f"{bad} records do not fit, the limit is {limit}"
+            raise PipelineError(TOO_MANY_QUARANTINED, message, place=("maxQuarantined",))
 
     def _check_emptied(self, report: SinkReport) -> None:
         """Refuses to put nothing in the place of rows: an input that is empty by mistake would empty the table."""
         if self.table.mode != "overwrite" or report.rows_written or not self.options.keep_rows:
             return
-        table = lance_table.open_table(self.table.path, self.table.storage_options)
-        rows = 0 if table is None else table.count_rows()
+        rows = self.sink.count_rows(self.table.path, self.table.storage_options)
         if rows:
             message = f"no record is there to take the place of the {rows} rows of `{self.table.path}`"
             raise PipelineError(
-                EMPTIED_TABLE, message, "set `allowEmpty: true` under `target` if that is meant"
+                EMPTIED_TABLE,
+                message,
+                "set `allowEmpty: true` under `target` if that is meant",
+                place=("target", "mode"),
             )
 
     def abort(self, messages: Sequence[WriterCommitMessage | None]) -> None:
         """Remove what was written."""
         results = [message for message in messages if isinstance(message, Written)]
-        lance_undo.discard(self.table, [text for result in results for text in result.fragments])
+        self.sink.discard(self.table, [text for result in results for text in result.pieces])
         if self.quarantine is not None:
-            lance_undo.discard(self.quarantine, [text for result in results for text in result.bad_fragments])
+            self.sink.discard(self.quarantine, [text for result in results for text in result.bad_pieces])
 
 
 def _task() -> int | None:
@@ -314,7 +319,7 @@ def _counted(batches: Iterator[pa.RecordBatch], notes: Notes) -> Iterator[pa.Rec
 def _remembering(
     first: pa.RecordBatch, rest: Iterator[pa.RecordBatch], failure: list[BaseException]
 ) -> Iterator[pa.RecordBatch]:
-    """Pass the batches on, and keep an error, for Lance would wrap it beyond recognition."""
+    """Pass the batches on, and keep an error, for an engine may wrap it beyond recognition."""
     yield first
     try:
         yield from rest

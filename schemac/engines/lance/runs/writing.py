@@ -1,6 +1,6 @@
-"""A Lance table as the writer meets it: is it there, where do tasks put files, how does it all appear at once.
+"""How a run writes a Lance table: where tasks put files, how they all appear at once.
 
-Layer: pipeline.
+Layer: engines.
 Shape: tasks write fragments beside the table, in a folder that no reader looks into; the commit moves their files in and
        adds one version. What is not committed never was in the table, and leaves with its folder.
 Errors: PipelineError where the table is there, is not there, or has another schema than expected.
@@ -12,80 +12,26 @@ import json
 import os
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import pyarrow as pa
 
+from schemac.engines.lance import dataset
 from schemac.engines.lance._generated.lance import file_pb2 as pb
+from schemac.engines.lance.dataset import find_dataset, lance_errors, open_dataset
 from schemac.engines.lance.tables.differences import differences
 from schemac.engines.lance.tables.fields import lance_schema
-from schemac.engines.lance.tables.live_table import lance_errors, open_dataset
-from schemac.pipeline import staging
-from schemac.pipeline.errors import PipelineError
-from schemac.pipeline.history import UNFINISHED
-from schemac.pipeline.run_identity import RunIdentity
-from schemac.pipeline.staging import AGAIN
-from schemac.source.catalogue import ABANDONED_RUN, CONCURRENT_RUN, UNREADABLE_TABLE
+from schemac.runs import staging
+from schemac.runs.errors import PipelineError
+from schemac.runs.history import UNFINISHED
+from schemac.runs.identity import RunIdentity
+from schemac.runs.locations import is_local, local_path
+from schemac.runs.staging import AGAIN
+from schemac.runs.tables import Place
+from schemac.source.catalogue import ABANDONED_RUN, CONCURRENT_RUN
 
 TABLE_FOLDERS = ("data", "_transactions", "_versions")
-
-
-def open_table(path: str, storage_options: dict[str, str] | None = None) -> Any | None:
-    """Open the table; None where there is none. Anything else that keeps it from being opened is raised."""
-    if is_local(path) and os.path.isfile(local_path(path)):
-        return None
-    try:
-        return open_dataset(path, storage_options=storage_options)
-    except (ValueError, OSError, RuntimeError) as error:
-        if "was not found" in str(error):
-            return None
-        raise PipelineError(
-            UNREADABLE_TABLE, f"cannot open the table `{path}`: {str(error).splitlines()[0]}"
-        ) from error
-
-
-def is_local(path: str) -> bool:
-    """Whether the table is in a file system of this machine."""
-    return "://" not in path or path.startswith("file://")
-
-
-def local_path(path: str) -> str:
-    """Strip the scheme off a path."""
-    return path.removeprefix("file://")
-
-
-@dataclass(frozen=True)
-class Place:
-    """Where the fragments of one run go, and the version that they are added to."""
-
-    path: str
-    staging: str
-    mode: str
-    read_version: int
-    storage_options: dict[str, str]
-    storage_version: str | None
-    max_rows_per_file: int
-    run: RunIdentity
-    table: str = ""
-    """In a quarantine: the table of the run, seen from here."""
-    properties: tuple[tuple[str, str], ...] = ()
-    """What the transaction that adds the rows says of them, beside the run's identity."""
-
-    def transaction(self, operation: Any, read_version: int | None, **more: str) -> Any:
-        """Make the operation a transaction of the run."""
-        import lance
-
-        return lance.Transaction(read_version or 0, operation, transaction_properties=self.told(**more))
-
-    def told(self, **more: str) -> dict[str, str]:
-        """Properties of the run's transactions."""
-        return {**self.run.properties(), **dict(self.properties), **more}
-
-    @property
-    def is_staged(self) -> bool:
-        """Whether fragments wait outside the table."""
-        return self.staging != self.path
 
 
 def prepare(
@@ -98,7 +44,7 @@ def prepare(
     run: RunIdentity,
 ) -> Place:
     """Choose the place for a run that appends to a table, or replaces its rows; either makes the table where it is missing."""
-    table = open_table(path, storage_options)
+    table = find_dataset(path, storage_options)
     folder = path
     if is_local(path):
         path = os.path.abspath(local_path(path))
@@ -115,7 +61,7 @@ def open_staging(place: Place) -> None:
     # The mark comes first: whatever is interrupted from here on is known to be a run's.
     staging.open_mark(place.staging, place.run, place.table)
     if place.mode == "append":
-        table = open_table(place.path, place.storage_options)
+        table = find_dataset(place.path, place.storage_options)
         assert table is not None
         table.shallow_clone(place.staging, place.read_version)
 
@@ -167,7 +113,7 @@ def commit(
 
     A table that another run has made meanwhile is joined, if it may be: its schema is known to be the same.
     """
-    made = open_table(place.path, place.storage_options) if place.mode == "create" else None
+    made = find_dataset(place.path, place.storage_options) if place.mode == "create" else None
     if made is not None:
         if not may_join:
             message = f"another run has made a table at `{place.path}` meanwhile"
@@ -210,8 +156,7 @@ def _commit(place: Place, schema: pa.Schema, fragments: list[str]) -> int:
         else:
             metadata = [lance.FragmentMetadata.from_json(json.dumps(json.loads(f))) for f in fragments]
             operation = lance.LanceOperation.Overwrite(schema, metadata)
-        done = place.transaction(operation, place.read_version)
-        table = lance.LanceDataset.commit(place.path, done, storage_options=options)
+    table = dataset.commit(place.path, operation, place.read_version, place.told(), place.storage_options)
     return int(table.version)
 
 
@@ -233,8 +178,8 @@ def _commit_with_ids(place: Place, fragments: list[str], message: pb.Schema) -> 
             if not differences(expected, table.lance_schema):
                 old = [fragment.fragment_id for fragment in table.get_fragments()]
                 replaced = lance.LanceOperation.Update(removed_fragment_ids=old, new_fragments=made)
-                done = place.transaction(replaced, place.read_version)
-                return int(lance.LanceDataset.commit(place.path, done, storage_options=options).version)
+                done = dataset.commit(place.path, replaced, table.version, place.told(), options)
+                return int(done.version)
         is_hidden = place.is_staged and place.mode == "create"
         path = place.staging if is_hidden else place.path
         seed = lance.write_dataset(
@@ -246,9 +191,7 @@ def _commit_with_ids(place: Place, fragments: list[str], message: pb.Schema) -> 
             transaction_properties=place.told(**{UNFINISHED: "true"}),
         )
         merged = lance.LanceOperation.Merge(made, lance_schema(message.fields, message.metadata))
-        done = lance.LanceDataset.commit(
-            path, place.transaction(merged, seed.version), storage_options=options
-        )
+        done = dataset.commit(path, merged, seed.version, place.told(), options)
     if is_hidden:
         _publish(place)
     return int(done.version)

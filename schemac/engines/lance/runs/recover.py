@@ -1,6 +1,6 @@
 """Cleans up after runs that died: a process that was killed, a machine that lost power.
 
-Layer: pipeline.
+Layer: engines.
 Shape: called before a run looks at its table. What a dead run staged is removed, what it had moved into the table and not
        committed too, and its rows leave the quarantine if the table does not have its commit. Runs that are alive
        are left alone (see `staging` for how they are told apart); two that recover at once do each other no harm.
@@ -15,18 +15,18 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from schemac.engines.lance.tables.live_table import lance_errors
-from schemac.pipeline import lance_table, lance_undo, staging
-from schemac.pipeline.history import (
-    LOOKED_AT,
-    UNFINISHED,
-    CommittedRun,
-    committed_runs,
-    properties_of,
-    table_seen_from,
-)
-from schemac.pipeline.processes import is_gone
-from schemac.pipeline.run_identity import RUN, RunIdentity
+from schemac.engines.lance.dataset import data_files, find_dataset, lance_errors, properties_of, versions
+from schemac.engines.lance.runs.history import committed_runs, has_happened
+from schemac.engines.lance.runs.undo import remove_data, take_back_at
+from schemac.engines.lance.runs.writing import TABLE_FOLDERS, remove_if_empty
+from schemac.runs import staging
+from schemac.runs.history import UNFINISHED, CommittedRun
+from schemac.runs.identity import RUN, RunIdentity
+from schemac.runs.locations import absolute, is_local, seen_from
+from schemac.runs.processes import is_gone
+
+LOOKED_AT = 100
+"""How many versions of a quarantine are looked at for runs that never happened; each run looks."""
 
 
 @dataclass(frozen=True)
@@ -43,15 +43,15 @@ class Dead:
 
 def recover(table: str, quarantine: str | None, storage_options: dict[str, str]) -> None:
     """Leaves both datasets as if runs that died had never been, or had come to their end."""
-    table = _absolute(table)
+    table = absolute(table)
     dead = _dead_folders(table, table)
     if quarantine is not None:
-        quarantine = _absolute(quarantine)
+        quarantine = absolute(quarantine)
         dead += _dead_folders(quarantine, table)
-        if not lance_table.is_local(quarantine):
+        if not is_local(quarantine):
             _sweep_remote_quarantine(table, quarantine, storage_options)
         for run, decides in {(found.run, found.table): None for found in dead if found.run is not None}:
-            if not lance_undo.has_happened(run, decides, storage_options):
+            if not has_happened(run, decides, storage_options):
                 _take_rows_back(quarantine, run, storage_options)
     for found in dead:
         _undo(found, storage_options)
@@ -65,18 +65,14 @@ def holds_only_leftovers(folder: Path) -> bool:
     known |= {name.removesuffix(".lance") for name in known}
     entries = [entry for entry in folder.iterdir() if not entry.name.startswith(staging.PREFIX)]
     return len(entries) < len(list(folder.iterdir())) and all(
-        entry.name in lance_table.TABLE_FOLDERS
+        entry.name in TABLE_FOLDERS
         and (entry.name != "data" or {inner.name for inner in entry.iterdir()} <= known)
         for entry in entries
     )
 
 
-def _absolute(path: str) -> str:
-    return os.path.abspath(lance_table.local_path(path)) if lance_table.is_local(path) else path
-
-
 def _dead_folders(path: str, table: str) -> list[Dead]:
-    if not lance_table.is_local(path):
+    if not is_local(path):
         return []
     return [
         Dead(path, folder, staging.run_in(folder), _table_of(folder, path) or table)
@@ -92,25 +88,25 @@ def _table_of(folder: Path, path: str) -> str:
 
 
 def _take_rows_back(quarantine: str, run: RunIdentity, storage_options: dict[str, str]) -> None:
-    dataset = lance_table.open_table(quarantine, storage_options)
+    dataset = find_dataset(quarantine, storage_options)
     if dataset is None or not dataset.count_rows(filter=f"run = '{run.id}'"):
         return
     for found in committed_runs(dataset, since=run.started):
         if found.id == run.id:
-            lance_undo.take_back_at(quarantine, found.version, run.id, storage_options)
+            take_back_at(quarantine, found.version, run.id, storage_options)
             return
 
 
 def _undo(dead: Dead, storage_options: dict[str, str]) -> None:
     """Remove the run's files from the dataset, unless a version names them, and its staging folder."""
-    dataset = lance_table.open_table(dead.path, storage_options)
+    dataset = find_dataset(dead.path, storage_options)
     if dataset is not None and dead.run is not None:
         dataset = _without_seed(dataset, dead.run)
     moved = staging.moved_files(dead.folder)
-    happened = dead.run is not None and lance_undo.has_happened(dead.run, dead.path, storage_options)
+    happened = dead.run is not None and has_happened(dead.run, dead.path, storage_options)
     if moved and not happened:
-        named = set() if dataset is None else lance_undo.named_files(dataset)
-        lance_undo.remove_data(dead.path, [name for name in moved if name not in named])
+        named = set() if dataset is None else data_files(dataset)
+        remove_data(dead.path, [name for name in moved if name not in named])
     staging.remove(dead.folder)
 
 
@@ -121,7 +117,7 @@ def _without_seed(dataset: Any, run: RunIdentity) -> Any:
         return dataset
     with lance_errors():
         dataset.checkout_version(dataset.version - 1).restore()
-    return lance_table.open_table(dataset.uri)
+    return find_dataset(dataset.uri)
 
 
 def _remove_what_is_no_table(path: str) -> None:
@@ -133,22 +129,22 @@ def _remove_what_is_no_table(path: str) -> None:
             shutil.rmtree(Path(path, name), ignore_errors=True)
     if not has_table:
         with contextlib.suppress(OSError):
-            lance_table.remove_if_empty(path)
+            remove_if_empty(path)
 
 
 def _sweep_remote_quarantine(table: str, quarantine: str, storage_options: dict[str, str]) -> None:
     """Remove rows of dead runs where no staging folder tells of them: the newest commits of the quarantine do."""
-    dataset = lance_table.open_table(quarantine, storage_options)
-    target = lance_table.open_table(table, storage_options)
+    dataset = find_dataset(quarantine, storage_options)
+    target = find_dataset(table, storage_options)
     if dataset is None or target is None:
         return
-    seen = table_seen_from(quarantine, table)
+    seen = seen_from(quarantine, table)
     candidates = [
         run for run in committed_runs(dataset, limit=LOOKED_AT) if run.table == seen and _is_dead(run)
     ]
     if not candidates:
         return
-    oldest = min(version["timestamp"] for version in target.versions()).astimezone(UTC)
+    oldest = versions(target)[-1].committed
     happened = {
         run.id for run in committed_runs(target, since=min(run.identity.started for run in candidates))
     }
