@@ -81,10 +81,10 @@ def _run(
         return None
 
 
-def _write(loaded: "LoadedJob", progress: "Callable[[State], None]", report: Report) -> "RunReport":
-    from schemac.pipeline.run import run as run_job  # for start-up time, as above
-
-    result = run_job(loaded.job, loaded.arrow_schema, loaded.form, progress=progress)
+def _write(loaded: "LoadedJob", progress: "Callable[[State], None]", report: Report) -> "RunReport | None":
+    result = _run_job(loaded, progress)
+    if result is None:
+        return None
     for difference in result.differences:
         report.add(
             PIPELINE_DRIFT,
@@ -93,6 +93,18 @@ def _write(loaded: "LoadedJob", progress: "Callable[[State], None]", report: Rep
             help="compare it with the artifacts of `schemac build`",
         )
     return result
+
+
+def _run_job(loaded: "LoadedJob", progress: "Callable[[State], None]") -> "RunReport | None":
+    """Run the job; or all batches of a stream, None where it has none."""
+    # For start-up time, as above.
+    if loaded.job.trigger is None:
+        from schemac.pipeline.run import run as run_job
+
+        return run_job(loaded.job, loaded.arrow_schema, loaded.form, progress=progress)
+    from schemac.pipeline.stream import run_stream, summary
+
+    return summary(run_stream(loaded.job, loaded.arrow_schema, loaded.form, progress=progress))
 
 
 @contextmanager

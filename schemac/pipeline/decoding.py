@@ -67,6 +67,13 @@ def open_file(path: str) -> Iterator[Any]:
         yield stream
 
 
+@contextmanager
+def raw_bytes(path: str) -> Iterator[Any]:
+    """Open the bytes of a file as they lie there."""
+    with _opened(path) as stream:
+        yield stream
+
+
 def _opened(path: str) -> Any:
     local = local_part(path)
     if local is not None:

@@ -5,6 +5,7 @@ Shape: frozen models with the names of the file in camelCase; the master of the 
 Units: `maxQuarantined` is a share of all records when it is a fraction (0 <= x < 1 with a decimal point), else records.
 """
 
+import re
 from enum import StrEnum
 from typing import Annotated, Any, Literal
 
@@ -20,6 +21,7 @@ from pydantic import (
 
 from schemac.attributes.zones import find_zone
 from schemac.kinds.units import TimeUnit
+from schemac.registry.engine import Engine
 from schemac.runs.modes import Mode
 from schemac.runs.tables import sink_engine, sink_names, source_names
 from schemac.syntax.model import AuthoredModel
@@ -119,6 +121,21 @@ def _field_source(value: Any) -> Any:
 Fields = dict[str, Annotated[FieldSource | None, BeforeValidator(_field_source)]]
 
 
+class SourceMode(StrEnum):
+    """Which files of a source a run takes: all of them, or those that no earlier run has taken."""
+
+    ALL = "all"
+    INCREMENTAL = "incremental"
+
+
+class Changed(StrEnum):
+    """What happens where a file that was read has other content now."""
+
+    REFUSE = "refuse"
+    READ = "read"
+    IGNORE = "ignore"
+
+
 class Explode(_Model):
     """A list in each record, whose items become records of their own."""
 
@@ -133,10 +150,14 @@ def _explode(value: Any) -> Any:
     return {"path": value} if isinstance(value, str) else value
 
 
-def _known_sink(name: str | None) -> str | None:
-    if name is not None and name not in sink_names():
-        raise ValueError(f"expected an engine that writes tables: {', '.join(sink_names())}")
-    return name
+FILE_FORMATS = ("parquet", "orc", "json", "csv", "avro", "xml")
+"""Formats of Spark that are files in a folder."""
+
+
+def _folded_sink(name: str | None) -> str | None:
+    """Fold the name of an engine or a format of files, whatever its case; others are Spark's."""
+    known = (*sink_names(), *FILE_FORMATS)
+    return name.lower() if isinstance(name, str) and name.lower() in known else name
 
 
 class Source(_Model):
@@ -149,6 +170,14 @@ class Source(_Model):
     )
     timezone: Zone = Field(
         default=None, description="Zone of the clocks in the source that are written without one."
+    )
+    mode: SourceMode = Field(
+        default=SourceMode.ALL,
+        description="Whether a run takes all files, or only those that are new to the table.",
+    )
+    changed: Changed = Field(
+        default=Changed.REFUSE,
+        description="With `mode: incremental`: what happens where a known file has changed.",
     )
     explode: Annotated[Explode | None, BeforeValidator(_explode)] = Field(
         default=None, description="List whose items become records; its path then names the one item."
@@ -164,15 +193,28 @@ class Target(_Model):
     """The table that takes the good rows."""
 
     path: str
-    format: Annotated[str | None, AfterValidator(_known_sink)] = Field(
-        default=None, description=f"Engine that writes the table: {', '.join(sink_names())}."
+    format: Annotated[str | None, AfterValidator(_folded_sink)] = Field(
+        default=None,
+        min_length=1,
+        description=f"{', '.join(sink_names())}; or parquet, orc, or any other format that Spark can write.",
     )
+    options: Options = Field(default_factory=dict, description="Options of a format of Spark.")
     mode: Mode = Mode.CREATE
     allow_empty: bool = Field(
         default=False, description="Whether `overwrite` may leave a table that has rows without any."
     )
     storage_options: Options = Field(default_factory=dict, description="Object store options of the engine.")
     max_rows_per_file: int = Field(default=1 << 20, gt=0)
+
+    @property
+    def is_of_spark(self) -> bool:
+        """Whether Spark writes the rows in a format of its own, and not an engine of ours."""
+        return self.format is not None and self.format not in sink_names()
+
+    @property
+    def engine(self) -> Engine:
+        """The engine of the table, and of its quarantine; for a format of Spark that of the quarantine alone."""
+        return sink_engine(None if self.is_of_spark else self.format)
 
 
 class Quarantine(_Model):
@@ -185,6 +227,16 @@ def _share_below_one(limit: float | None) -> int | float | None:
     if limit is not None and (limit < 0 or (isinstance(limit, float) and limit > 1)):
         raise ValueError("expected a count of records, or a share between 0.0 and 1.0")
     return limit
+
+
+AVAILABLE_NOW = "available-now"
+INTERVAL = re.compile(r"[1-9][0-9]* (?:second|minute|hour)s?\Z")
+
+
+def _known_trigger(trigger: str | None) -> str | None:
+    if trigger is not None and trigger != AVAILABLE_NOW and not INTERVAL.match(trigger):
+        raise ValueError("expected `available-now`, or an interval such as `10 seconds` or `5 minutes`")
+    return trigger
 
 
 class Spark(_Model):
@@ -216,6 +268,13 @@ class Job(_Model):
     keys: Keys = Keys.TRUST
     null_values: tuple[str, ...] = Field(default=(), description="Texts that mean null, as whole values.")
     max_quarantined: Annotated[StrictInt | StrictFloat | None, AfterValidator(_share_below_one)] = None
+    trigger: Annotated[str | None, AfterValidator(_known_trigger)] = Field(
+        default=None, description="As a stream: `available-now`, or an interval such as `10 seconds`."
+    )
+    checkpoint: str | None = Field(
+        default=None,
+        description="Folder in which a stream keeps how far it is; by default beside the target.",
+    )
     spark: Spark = Field(default_factory=Spark)
     version: Literal[1] = 1
 
@@ -262,9 +321,16 @@ class Job(_Model):
         return (*own, *place) if is_own else place
 
     @property
+    def checkpoint_path(self) -> str:
+        """Where a stream keeps how far it is: as told, or beside the target."""
+        if self.checkpoint is not None:
+            return self.checkpoint
+        return f"{self.target.path.rstrip('/').removesuffix(self.target.engine.table_suffix)}.checkpoint"
+
+    @property
     def quarantine_path(self) -> str:
         """Where bad rows go: as told, or beside the target."""
         if self.quarantine is not None:
             return self.quarantine.path
-        path, suffix = self.target.path.rstrip("/"), sink_engine(self.target.format).table_suffix
+        path, suffix = self.target.path.rstrip("/"), self.target.engine.table_suffix
         return f"{path.removesuffix(suffix)}.quarantine{suffix}"

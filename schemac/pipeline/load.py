@@ -14,13 +14,14 @@ from typing import Any
 from pydantic import ValidationError
 
 from schemac.arrow.lower import LoweringOptions, lower, storage_version
+from schemac.artifacts.emission import ARTIFACTS
 from schemac.identity.lock import Numbers
 from schemac.logical.dataset import LogicalDataset
 from schemac.logical.slots import Slot
 from schemac.physical.arrow import ArrowSchema
 from schemac.physical.field import LoweredSchema
 from schemac.pipeline.given import expression_mistakes
-from schemac.pipeline.job import Job, Source
+from schemac.pipeline.job import FILE_FORMATS, Job, Source, Target
 from schemac.pipeline.mapping import Mistake, mapping_mistakes
 from schemac.pipeline.source_options import option_mistakes
 from schemac.project.configuration import Project, find_project
@@ -28,6 +29,7 @@ from schemac.project.discovery import has_lock
 from schemac.project.locking import locked_datasets
 from schemac.project.options import Options
 from schemac.project.stages import check_source, emit
+from schemac.registry.installed import engines
 from schemac.runs.errors import PipelineError
 from schemac.runs.tables import TableForm, sink_engine, sink_of
 from schemac.source.catalogue import PIPELINE_FILE, SOURCE_OPTION
@@ -59,6 +61,8 @@ class LoadedJob:
     @property
     def form(self) -> TableForm:
         """What the table is to be."""
+        if self.job.target.is_of_spark:
+            return TableForm(self.lowered.to_arrow())
         sink = sink_of(self.job.target.format)
         return sink.form(self.lowered, self.numbers, storage_version(self.dataset.schema.extra))
 
@@ -93,7 +97,7 @@ def load_job(path: Path, report: Report) -> LoadedJob | None:
         return None
     found_any = False
     for i, part in enumerate(job.parts):
-        for option, mistaken in option_mistakes(part.source):
+        for option, mistaken in option_mistakes(part.source, is_stream=job.trigger is not None):
             place = job.place_of(i, ("source", "options", option))
             found = Complaint(SOURCE_OPTION, place, mistaken.message, mistaken.help or "", on_key=True)
             _complain(document, found, report, SOURCE_OPTION)
@@ -151,7 +155,7 @@ def _lowered(
 ) -> LoadedJob | None:
     """Compile the schema of a job as the engine of its table will have it; None where that engine refuses it."""
     lowering = LoweringOptions(project.defaults)
-    emit(dataset, Options(targets=(sink_engine(job.target.format).name,), lowering=lowering), report)
+    emit(dataset, Options(targets=(_schema_engine(job.target),), lowering=lowering), report)
     if report.has_errors:
         return None
     loaded = LoadedJob(job, document, dataset, lower(dataset, lowering))
@@ -160,6 +164,13 @@ def _lowered(
         found = Complaint(error.code, place, error.message, error.help or "", mistake.is_key)
         _complain(document, found, report, error.code)
     return None if report.has_errors else loaded
+
+
+def _schema_engine(target: Target) -> str:
+    """Name the engine by whose rules a schema has to fit: that of the table, or Spark for the formats that it writes on its own."""
+    if not target.is_of_spark:
+        return sink_engine(target.format).name
+    return target.format if target.format in ARTIFACTS.names(engines()) else "spark"
 
 
 def _expression_mistakes(job: Job) -> Iterator[Mistake]:
@@ -194,11 +205,16 @@ def _with_paths(job: Job, folder: Path) -> Job:
     def placed(source: Source) -> Source:
         return source.model_copy(update={"path": tuple(resolved(path) for path in source.path)})
 
+    # What a connector calls a table need not be a path.
+    is_path = not job.target.is_of_spark or job.target.format in FILE_FORMATS
+    target = resolved(job.target.path) if is_path else job.target.path
     update: dict[str, Any] = {
         "source_": None if job.source_ is None else placed(job.source_),
         "sources": tuple(placed(source) for source in job.sources),
-        "target": job.target.model_copy(update={"path": resolved(job.target.path)}),
+        "target": job.target.model_copy(update={"path": target}),
     }
+    if job.checkpoint is not None:
+        update["checkpoint"] = resolved(job.checkpoint)
     if job.quarantine is not None:
         update["quarantine"] = job.quarantine.model_copy(update={"path": resolved(job.quarantine.path)})
     return job.model_copy(update=update)

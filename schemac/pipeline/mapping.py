@@ -13,22 +13,26 @@ from schemac.pipeline.clocks import Clock, with_zones, zone_of
 from schemac.pipeline.errors import PipelineError, did_you_mean
 from schemac.pipeline.file_columns import file_part, no_file
 from schemac.pipeline.inputs import parse_steps
-from schemac.pipeline.job import FieldSource, Job, Source
+from schemac.pipeline.job import FieldSource, Job, Source, SourceMode
 from schemac.pipeline.patterns import has_optional_zone, pattern_mistake
 from schemac.pipeline.quarantine_buffer import ERRORS, RAW, SOURCE
 from schemac.pipeline.scalars import scalar_of, storage_type
 from schemac.pipeline.shapes import is_list, is_scalar
+from schemac.runs.modes import Mode
 from schemac.runs.tables import source_names
 from schemac.source.catalogue import (
     CONFLICTING_ORIGIN,
     INVALID_PATTERN,
     MISPLACED_FORMAT,
+    MISPLACED_MODE,
     MISPLACED_ZONE,
     NO_LIST,
     RESERVED_NAME,
+    SINK_OPTION,
     UNKNOWN_FIELD,
 )
 
+OF_FILES = ("csv", "json", "geojson", "parquet", "orc")
 RESERVED = (ERRORS, RAW, SOURCE)
 
 
@@ -49,6 +53,7 @@ def mapping_mistakes(job: Job, schema: pa.Schema) -> Iterator[Mistake]:
             yield Mistake(("schema",), error)
     for member in schema:
         yield from _unsupported(member)
+    yield from (*_mode_mistakes(job), *_target_mistakes(job))
     told = set()
     for i, part in enumerate(job.parts):
         for mistake in _part_mistakes(part, with_zones(schema, part)):
@@ -69,6 +74,52 @@ def _part_mistakes(job: Job, schema: pa.Schema) -> Iterator[Mistake]:
         elif origin is not None:
             yield from _given_mistakes(label, origin, job.source)
             yield from _origin_mistakes(label, origin, schema.field(label))
+
+
+def _mode_mistakes(job: Job) -> Iterator[Mistake]:
+    """Find sources that cannot be read bit by bit, and targets that cannot be written so."""
+    is_incremental = [part.source.mode is SourceMode.INCREMENTAL for part in job.parts]
+    for i, part in enumerate(job.parts):
+        if is_incremental[i] and part.source.format not in OF_FILES:
+            message = f"a {part.source.format} source has no files, of which `mode: incremental` could take the new ones"
+            error = PipelineError(MISPLACED_MODE, message, "leave `mode` out")
+            yield Mistake(job.place_of(i, ("source", "mode")), error)
+    if job.trigger is not None and len(job.parts) > 1:
+        error = PipelineError(
+            MISPLACED_MODE, "a stream has one source", "write a pipeline for each of the sources"
+        )
+        yield Mistake(("sources",), error)
+    elif job.trigger is not None and len(job.source.path) > 1:
+        error = PipelineError(MISPLACED_MODE, "a stream has one path", "name a folder, or a glob")
+        yield Mistake(("source", "path"), error)
+    if job.trigger is not None and any(is_incremental):
+        message = "a stream knows by its checkpoint which files are new, an incremental source by the table"
+        yield Mistake(("trigger",), PipelineError(MISPLACED_MODE, message, "leave `trigger` or `mode` out"))
+    if (job.trigger is not None or any(is_incremental)) and job.target.mode is not Mode.APPEND:
+        message = f"what is new is added to a table, and `mode: {job.target.mode}` does not add to one"
+        error = PipelineError(
+            MISPLACED_MODE, message, "write `mode: append`, which makes the table where it is missing"
+        )
+        yield Mistake(("target", "mode"), error)
+
+
+def _target_mistakes(job: Job) -> Iterator[Mistake]:
+    """Find what a target of an engine has, and one in a format of Spark has not, and the other way round."""
+    target = job.target
+    if not target.is_of_spark and target.options:
+        message = "`options` of a target are for formats of Spark"
+        error = PipelineError(
+            SINK_OPTION, message, "leave `options` out; `storageOptions` are those of an object store"
+        )
+        yield Mistake(("target", "options"), error)
+    if target.is_of_spark and (
+        job.trigger is not None or any(part.source.mode is SourceMode.INCREMENTAL for part in job.parts)
+    ):
+        message = f"a {target.format} target does not keep which runs it has the rows of"
+        error = PipelineError(
+            MISPLACED_MODE, message, "leave `format` out of `target`, or read all files in each run"
+        )
+        yield Mistake(("target", "format"), error)
 
 
 def _explode_mistakes(source: Source) -> Iterator[Mistake]:

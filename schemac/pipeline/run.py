@@ -8,7 +8,8 @@ Errors: PipelineError for what the author can mend; anything else is Spark's, th
 
 import json
 import time
-from dataclasses import asdict, dataclass
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,9 @@ from pyspark.sql import DataFrame, Observation, SparkSession
 from schemac.pipeline.conform import key_check, primary_key
 from schemac.pipeline.errors import PipelineError
 from schemac.pipeline.failures import sparks_errors_told
+from schemac.pipeline.format_sink import FormatTarget
 from schemac.pipeline.gather import gathered
+from schemac.pipeline.incremental import is_incremental, only_new
 from schemac.pipeline.job import Job, Keys
 from schemac.pipeline.preflight import check
 from schemac.pipeline.progress import Progress, Step, Watch, watched
@@ -28,11 +31,12 @@ from schemac.pipeline.session import active, settings_of_a_run
 from schemac.pipeline.sink_report import SinkReport
 from schemac.pipeline.table_sink import SinkOptions, encode_options, encode_schema, spark_sink
 from schemac.pipeline.workspace import temporary_folder
+from schemac.runs.history import CommittedRun
 from schemac.runs.identity import RunIdentity
 from schemac.runs.locations import is_local, local_path
 from schemac.runs.modes import Mode
 from schemac.runs.staging import kept_alive
-from schemac.runs.tables import TableForm, sink_engine, sink_of
+from schemac.runs.tables import Sink, TableForm, sink_engine, sink_of
 from schemac.source.catalogue import TOO_MANY_QUARANTINED
 
 SHOWN_REASONS = 20
@@ -85,6 +89,16 @@ class RunReport:
         }
 
 
+@dataclass(frozen=True)
+class Batch:
+    """Some records of a stream."""
+
+    id: str
+    """The same whenever this batch is tried again, and no other batch's."""
+    frame: DataFrame | None = None
+    """Its rows, where the source is one that Spark reads on its own; otherwise the job names the batch's files."""
+
+
 def run(
     job: Job,
     arrow_schema: pa.Schema,
@@ -92,18 +106,25 @@ def run(
     *,
     progress: Progress | None = None,
     spark: SparkSession | None = None,
+    batch: Batch | None = None,
 ) -> RunReport:
-    """Run the job; paths are taken as they stand. `form` is what the engine makes of the schema where it is not given."""
+    """Run the job; paths are taken as they stand. `form` is what the engine makes of the schema where it is not given.
+
+    `batch` is one of a stream: a batch that the table has is not written again.
+    """
     started = time.monotonic()
-    form, sink = form or TableForm(arrow_schema), sink_of(job.target.format)
-    identity = RunIdentity.new(
-        [(part.source.format, part.source.path) for part in job.parts], job.target.mode.value
-    )
+    form = form or TableForm(arrow_schema)
+    engine = job.target.engine
+    sink = sink_of(engine.name)
+    identity = _identity(job, batch)
     places = [path for path in (job.target.path, job.quarantine_path) if is_local(path)]
     watch = Watch(progress or _untold, tuple(local_path(path) for path in places))
     watch.at(Step.LOOKING)
-    sink.recover(job.target.path, job.quarantine_path, job.target.storage_options)
+    if not job.target.is_of_spark:
+        sink.recover(job.target.path, job.quarantine_path, job.target.storage_options)
     check(job, arrow_schema)
+    if batch is not None and (committed := _committed(sink, job, identity.id)) is not None:
+        return _report_of(committed, job, started)
     watch.at(Step.STARTING)
     spark = _session(spark, job)
     with (
@@ -113,11 +134,23 @@ def run(
         kept_alive(watch.tables, identity),
         watched(spark, identity.id, watch),
     ):
-        register(spark, spark_sink(sink_engine(job.target.format).name))
-        frame, counted = _conformed(spark, job, arrow_schema)
-        numbers = _write(frame, job, form, identity)
+        register(spark, spark_sink(engine.name))
+        more: dict[str, str] = {}
+        if is_incremental(job):
+            news, more = only_new(spark, job, _runs(sink, job))
+            if news is None:
+                return _nothing_new(sink, job, identity, started)
+            job = news
+        frame, counted = _conformed(spark, job, arrow_schema, batch)
+        if job.target.is_of_spark:
+            target = FormatTarget(spark, job, identity)
+            numbers = target.write(frame, [field.name for field in arrow_schema if not field.nullable])
+            found = target.differences(frame)
+        else:
+            numbers = _write(frame, job, form, identity, more)
     watch.at(Step.VERIFYING)
-    found = sink.differences(job.target.path, form, job.target.storage_options)
+    if not job.target.is_of_spark:
+        found = sink.differences(job.target.path, form, job.target.storage_options)
     written, quarantined = numbers.rows_written, numbers.rows_quarantined
     rows_in = sum(int(found.get["rows"]) for found in counted)
     if rows_in != written + quarantined:
@@ -138,6 +171,51 @@ def run(
     )
 
 
+def _identity(job: Job, batch: Batch | None) -> RunIdentity:
+    sources = [(part.source.format, part.source.path) for part in job.parts]
+    identity = RunIdentity.new(sources, job.target.mode.value)
+    return identity if batch is None else replace(identity, id=batch.id)
+
+
+def _runs(sink: Sink, job: Job) -> Iterator[CommittedRun]:
+    """List the runs of the table, the last one first; none where it is not there yet."""
+    if sink.find(job.target.path, job.target.storage_options) is not None:
+        yield from sink.runs(job.target.path, job.target.storage_options)
+
+
+def _committed(sink: Sink, job: Job, id: str) -> CommittedRun | None:
+    return next((run for run in _runs(sink, job) if run.id == id), None)
+
+
+def _report_of(run: CommittedRun, job: Job, started: float) -> RunReport:
+    """Tell of a run that was committed before."""
+    quarantine = job.quarantine_path if run.rows_quarantined else None
+    return RunReport(
+        run.id, run.identity, run.rows + run.rows_quarantined, run.rows, run.rows_quarantined, (),
+        time.monotonic() - started, job.target.path, run.version, quarantine, None, (),
+    )  # fmt: skip
+
+
+def _nothing_new(sink: Sink, job: Job, identity: RunIdentity, started: float) -> RunReport:
+    """Tell of a run that found no new file, and has no commit."""
+    table = sink.find(job.target.path, job.target.storage_options)
+    version = 0 if table is None else table.version
+    return RunReport(
+        identity.id,
+        identity,
+        0,
+        0,
+        0,
+        (),
+        time.monotonic() - started,
+        job.target.path,
+        version,
+        None,
+        None,
+        (),
+    )
+
+
 def _untold(*_: object) -> None:
     """Nobody watches."""
 
@@ -151,9 +229,11 @@ def _session(spark: SparkSession | None, job: Job) -> SparkSession:
     return spark
 
 
-def _conformed(spark: SparkSession, job: Job, schema: pa.Schema) -> tuple[DataFrame, "list[Observation]"]:
+def _conformed(
+    spark: SparkSession, job: Job, schema: pa.Schema, batch: Batch | None = None
+) -> tuple[DataFrame, "list[Observation]"]:
     """Conform the records of all sources, and look for keys that stand in several."""
-    frame, counted = gathered(spark, job, schema)
+    frame, counted = gathered(spark, job, schema, None if batch is None else batch.frame)
     keys = primary_key(schema)
     if job.keys is Keys.CHECK and keys:
         frame = key_check(frame, keys)
@@ -165,7 +245,9 @@ def _top_reasons(numbers: SinkReport) -> tuple[ReasonCount, ...]:
     return tuple(ReasonCount(*entry) for entry in ordered[:SHOWN_REASONS])
 
 
-def _write(frame: DataFrame, job: Job, form: TableForm, identity: RunIdentity) -> SinkReport:
+def _write(
+    frame: DataFrame, job: Job, form: TableForm, identity: RunIdentity, more: dict[str, str]
+) -> SinkReport:
     with temporary_folder() as folder:
         report = folder / "report.json"
         options = SinkOptions(
@@ -181,6 +263,7 @@ def _write(frame: DataFrame, job: Job, form: TableForm, identity: RunIdentity) -
             max_rows_per_file=job.target.max_rows_per_file,
             storage_options=json.dumps(job.target.storage_options),
             native=form.native,
+            properties=json.dumps(more),
         )
         mode = "overwrite" if job.target.mode is Mode.OVERWRITE else "append"
         try:

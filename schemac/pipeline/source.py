@@ -166,7 +166,7 @@ class Records:
 
 def check_source(job: Job) -> list[str]:
     """List the files of the source, checked without Spark: options must be known, local paths must be there."""
-    for option, mistake in option_mistakes(job.source):
+    for option, mistake in option_mistakes(job.source, is_stream=job.trigger is not None):
         raise mistake.at("source", "options", option)
     is_table = job.source.format in source_names()
     if not job.source.path and (is_table or job.source.format in WITH_PATH):
@@ -217,6 +217,11 @@ def _opened(spark: SparkSession, job: Job) -> Records:
     if source.format == "parquet":
         return _typed_records(*read_parquet(spark, source), explode=source.explode)
     return _typed_records(_loaded(spark, job), explode=source.explode)
+
+
+def records_of_frame(frame: DataFrame, job: Job) -> Records:
+    """See the rows of a frame, which Spark has read on its own, as records: typed columns."""
+    return _typed_records(frame, explode=job.source.explode)
 
 
 def _first_line(error: Exception) -> str:

@@ -65,6 +65,8 @@ class SinkOptions:
     storage_options: str = "{}"
     native: str = ""
     """The schema in the engine's own form (see `TableForm`)."""
+    properties: str = "{}"
+    """What the table's commit says of the run beside its identity and counts, as JSON of texts."""
 
     def form(self) -> TableForm:
         """Say what the table is to be."""
@@ -239,7 +241,8 @@ class TableWriter(DataSourceArrowWriter):  # type: ignore[misc]  # PySpark is no
         self._check_limit(report)
         rows = ((ROWS, str(report.rows_written)), (QUARANTINED, str(report.rows_quarantined)))
         self._check_emptied(report)
-        table = replace(self.table, properties=rows)
+        more = tuple(json.loads(self.options.properties).items())
+        table = replace(self.table, properties=(*rows, *more))
         quarantine_version = None
         if self.quarantine is not None and bad:
             told = (*rows, (TABLE, self.quarantine.table))

@@ -228,6 +228,15 @@ SOURCE_TYPE_MISMATCH = Code(
 CHANGED_INPUT = Code("SC644", "changed-input", _ERROR, "a file that changed while it was read")
 NO_LIST = Code("SC645", "no-list", _ERROR, "a list to explode where the source has none")
 NO_FILE = Code("SC646", "no-file", _ERROR, "the file of a record, for a source without files")
+CHANGED_FILE = Code(
+    "SC647", "changed-file", _ERROR, "a file of an incremental source that has changed since it was read"
+)
+LOST_HISTORY = Code(
+    "SC648", "lost-history", _ERROR, "a table that no longer says which files were read into it"
+)
+MISPLACED_MODE = Code(
+    "SC649", "misplaced-mode", _ERROR, "an incremental source or a stream where there can be none"
+)
 # The table and the quarantine.
 SAME_PATH = Code("SC650", "same-path", _ERROR, "a target and a quarantine at one path")
 TABLE_EXISTS = Code("SC651", "table-exists", _ERROR, "a table that is there already")

@@ -109,6 +109,23 @@ BEFORE_SPARK: dict[str, tuple[str, list[str]]] = {
         SEVERAL.replace("b.csv,", "b.csv, fields: {fair: x},"), ["pipeline.yaml:3:", "fair", "did you mean `fare`"]),
     "a mapping of all sources": (SEVERAL + "fields: {fare: a..b}\n", ["pipeline.yaml:6:", "a..b", "character 3"]),
     "a missing file of one of the sources": (SEVERAL, ["no file", "b.csv"]),
+    "an incremental source that replaces": (
+        PIPELINE.replace("rides.json}", "rides.json, mode: incremental}"), ["pipeline.yaml:3:", "`mode: append`"]),
+    "an incremental source without files": (
+        PIPELINE.replace("rides.json}", "rides.json, mode: incremental, format: jdbc}").replace("e}", "e, mode: append}"),
+        ["pipeline.yaml:1:", "no files"]),
+    "an unknown trigger": (PIPELINE + "trigger: soon\n", ["pipeline.yaml:4:", "available-now", "10 seconds"]),
+    "a stream of several": (
+        SEVERAL.replace("e}\n", "e, mode: append}\n") + "trigger: 1 minute\n", ["SC649", "one source"]),
+    "a stream of an incremental source": (
+        PIPELINE.replace("rides.json}", "rides.json, mode: incremental}").replace("e}", "e, mode: append}")
+        + "trigger: 1 minute\n",
+        ["pipeline.yaml:4:", "leave `trigger` or `mode` out"]),
+    "options of a table": (
+        PIPELINE.replace("rides.lance}", "rides.lance, options: {a: b}}"), ["pipeline.yaml:3:", "formats of Spark"]),
+    "a stream into files": (
+        PIPELINE.replace("rides.lance}", "rides, format: parquet, mode: append}") + "trigger: available-now\n",
+        ["pipeline.yaml:3:", "which runs it has"]),
     "two origins": (PIPELINE + "fields: {fare: {from: x, expr: y}}\n", ["pipeline.yaml:4:32", "`from` and `expr`"]),
     "an empty expression": (PIPELINE + "fields: {fare: {expr: ''}}\n", ["pipeline.yaml:4", "expr"]),
     "items of CSV": (

@@ -11,7 +11,9 @@ from typing import Any
 import pyarrow as pa
 
 from schemac.engines.lance.dataset import find_dataset, open_dataset
+from schemac.runs.errors import PipelineError
 from schemac.runs.tables import Source
+from schemac.source.catalogue import CHANGED_INPUT
 
 ROWS_PER_BATCH = 8192
 WIDER = {
@@ -43,6 +45,16 @@ class LanceSource(Source):
         """Return the ids of the fragments of a version."""
         return [fragment.fragment_id for fragment in open_dataset(path, version).get_fragments()]
 
+    def added(self, path: str, after: int, version: int) -> list[int]:
+        """Return the ids of new fragments; every fragment of the earlier version has to be there as it was."""
+        now = _files_of_fragments(path, version)
+        before = _files_of_fragments(path, after) if after else {}
+        if any(now.get(id) != files for id, files in before.items()):
+            message = f"rows of `{path}` changed between its versions {after} and {version}: a stream takes added rows only"
+            help = "remove the checkpoint, and replace the target, to begin anew with the rows that are there"
+            raise PipelineError(CHANGED_INPUT, message, help)
+        return [id for id in now if id not in before]
+
     def read(self, path: str, version: int, part: int) -> Iterator[pa.RecordBatch]:
         """Read the rows of one fragment."""
         table = open_dataset(path, version)
@@ -55,6 +67,15 @@ class LanceSource(Source):
 
 
 SOURCE = LanceSource()
+
+
+def _files_of_fragments(path: str, version: int) -> dict[int, tuple[str, ...]]:
+    """List what each fragment of a version consists of: its data files, and which of its rows are deleted."""
+    fragments = open_dataset(path, version).get_fragments()
+    return {
+        fragment.fragment_id: (*(file.path for file in fragment.data_files()), str(fragment.deletion_file()))
+        for fragment in fragments
+    }
 
 
 def _held(array: Any) -> Any:

@@ -1,0 +1,179 @@
+"""Runs a pipeline as a stream (`trigger`): Spark Structured Streaming finds what is new, and each batch is a run of its own.
+
+Layer: pipeline.
+Shape: of files, the stream is that of their names, and a batch reads its files as any run does, in every form; other formats,
+       such as kafka, give their rows. The checkpoint holds how far the stream is; the table holds which batches it has.
+Rule: the run of a batch is called after the stream and the batch. A batch that is tried again because the checkpoint does not
+      know that it was written (a kill between the two) is found among the runs of the table, and is not written again. A
+      checkpoint that is removed makes another stream, which begins at the start.
+"""
+
+import threading
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import pyarrow as pa
+from pyspark.errors import PySparkException
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.streaming import StreamingQuery
+
+from schemac.pipeline import texts
+from schemac.pipeline.errors import PipelineError
+from schemac.pipeline.failures import sparks_errors_told
+from schemac.pipeline.incremental import restricted
+from schemac.pipeline.job import AVAILABLE_NOW, Job
+from schemac.pipeline.mapping import OF_FILES
+from schemac.pipeline.preflight import check
+from schemac.pipeline.progress import Progress
+from schemac.pipeline.run import Batch, ReasonCount, RunReport, run
+from schemac.pipeline.session import settings_of_a_run, start_session
+from schemac.pipeline.source_options import OF_STREAMS
+from schemac.pipeline.table_source import stream_table
+from schemac.runs.tables import TableForm, source_names
+from schemac.source.catalogue import UNREADABLE_INPUT
+
+FILE_SCHEMA = "path string, modificationTime timestamp, length bigint, content binary"
+_STREAM_OPTIONS = {name.lower() for name in OF_STREAMS}
+LOOKED_EVERY_SECONDS = 1.0
+
+Told = Callable[[RunReport], None]
+
+
+@dataclass
+class _Stream:
+    """What all batches have in common, and what went wrong in one of them."""
+
+    job: Job
+    schema: pa.Schema
+    form: TableForm | None
+    progress: Progress | None
+    told: Told
+    id: str = ""
+    is_known: threading.Event = field(default_factory=threading.Event)
+    """Set when Spark has said what the stream is called; the first batch may come before."""
+    error: Exception | None = None
+
+    def take(self, frame: DataFrame, number: int) -> None:
+        """Write one batch."""
+        self.is_known.wait()
+        try:
+            self._take(frame, number)
+        except Exception as error:
+            # Spark keeps only the text of what is raised here.
+            self.error = error
+            raise
+
+    def _take(self, frame: DataFrame, number: int) -> None:
+        batch = Batch(f"{self.id}-{number}", None if _is_of_files(self.job) else frame)
+        job = self.job
+        if batch.frame is None:
+            paths = [row[0] for row in frame.select("path").collect()]
+            if not paths:
+                return
+            job = _of_files(job, paths)
+        report = run(
+            job, self.schema, self.form, progress=self.progress, spark=frame.sparkSession, batch=batch
+        )
+        self.told(report)
+
+
+def run_stream(
+    job: Job,
+    arrow_schema: pa.Schema,
+    form: TableForm | None = None,
+    *,
+    progress: Progress | None = None,
+    spark: SparkSession | None = None,
+    told: Told = lambda _: None,
+) -> list[RunReport]:
+    """Run the job as a stream, to the end of what is available, or until it is interrupted; the reports of its batches.
+
+    `told` gets the report of each batch when it is written.
+    """
+    check(job, arrow_schema)
+    reports: list[RunReport] = []
+
+    def tell(report: RunReport) -> None:
+        reports.append(report)
+        told(report)
+
+    spark = spark or start_session(master=job.spark.master, settings=job.spark.settings)
+    stream = _Stream(job, arrow_schema, form, progress, tell)
+    with sparks_errors_told(), settings_of_a_run(spark, job):
+        try:
+            with _started(spark, job, stream) as query:
+                while not query.awaitTermination(LOOKED_EVERY_SECONDS):
+                    pass
+        except PySparkException as error:
+            raise stream.error or _refused(job, error) from error
+    return reports
+
+
+@contextmanager
+def _started(spark: SparkSession, job: Job, stream: _Stream) -> Iterator[StreamingQuery]:
+    writer = _opened(spark, job).writeStream.foreachBatch(stream.take)
+    writer = writer.option("checkpointLocation", job.checkpoint_path)
+    is_once = job.trigger == AVAILABLE_NOW
+    query = (
+        writer.trigger(availableNow=True) if is_once else writer.trigger(processingTime=job.trigger)
+    ).start()
+    try:
+        stream.id = query.id.replace("-", "")
+        stream.is_known.set()
+        yield query
+    finally:
+        query.stop()
+
+
+def _is_of_files(job: Job) -> bool:
+    return job.source.format in OF_FILES
+
+
+def _opened(spark: SparkSession, job: Job) -> DataFrame:
+    """Open the stream of the source: names of files, or rows."""
+    source, reader = job.source, spark.readStream
+    if source.format in source_names():
+        return stream_table(spark, source)
+    if not _is_of_files(job):
+        reader = reader.format(source.format).options(**source.options)
+        return reader.load(*texts.spark_paths(source))
+    own = {name: text for name, text in source.options.items() if name.lower() in _STREAM_OPTIONS}
+    options = texts.file_options(source) | own
+    (path,) = texts.spark_paths(source)
+    return reader.format("binaryFile").schema(FILE_SCHEMA).options(**options).load(path).select("path")
+
+
+def _of_files(job: Job, paths: list[str]) -> Job:
+    """Read these files of the source."""
+    source = restricted(job.source, paths)
+    options = {name: text for name, text in source.options.items() if name.lower() not in _STREAM_OPTIONS}
+    return job.model_copy(update={"source_": source.model_copy(update={"options": options})})
+
+
+def _refused(job: Job, error: Any) -> PipelineError:
+    text = str(error).strip().splitlines()[0]
+    return PipelineError(
+        UNREADABLE_INPUT, text, f"format is `{job.source.format}`", place=("source", "format")
+    )
+
+
+def summary(reports: list[RunReport]) -> RunReport | None:
+    """Add the batches of a stream up, told as the last one; None where there was none."""
+    if not reports:
+        return None
+    counts: Counter[tuple[str, str]] = Counter()
+    for report in reports:
+        counts.update({(reason.path, reason.rule): reason.count for reason in report.reasons})
+    last = reports[-1]
+    return replace(
+        last,
+        rows_in=sum(report.rows_in for report in reports),
+        rows_written=sum(report.rows_written for report in reports),
+        rows_quarantined=sum(report.rows_quarantined for report in reports),
+        reasons=tuple(ReasonCount(*reason, count) for reason, count in counts.most_common()),
+        seconds=sum(report.seconds for report in reports),
+        quarantine_path=next((report.quarantine_path for report in reports if report.quarantine_path), None),
+    )
