@@ -26,7 +26,7 @@ from schemac.pipeline.source_options import FILES, Options
 from schemac.pipeline.sqltext import literal, name, struct, when
 
 FAULT = "_fault"
-SIZE, MODIFIED = "__size", "__modified"
+NAME, SIZE, MODIFIED = "__name", "__size", "__modified"
 ROWS_PER_BATCH = 4096
 BYTES_PER_BATCH = 8 << 20
 # Below this, spreading the records of one file over the tasks costs more than it brings.
@@ -145,11 +145,11 @@ def files_of(spark: SparkSession, source: Source) -> Listed:
 def cut(spark: SparkSession, listed: Listed, splitter: Splitter) -> Texts:
     """Read the records that a splitter finds in each file; a file is read by one task."""
     partitions = {label: f"__p{i}" for i, label in enumerate(listed.folders)}
-    task = _Cutter(splitter, (RAW, FAULT, SOURCE, SIZE, MODIFIED, *partitions.values()), listed.files)
+    task = _Cutter(splitter, (RAW, FAULT, SOURCE, NAME, SIZE, MODIFIED, *partitions.values()), listed.files)
     register(spark, CutFiles)
     records = spark.read.format(CutFiles.name()).option("task", task.told()).load()
     modified = f"timestamp_micros(cast({MODIFIED} as bigint))"
-    parts = (SOURCE, f"element_at(split({SOURCE}, '/'), -1)", f"cast({SIZE} as bigint)", modified)
+    parts = (SOURCE, NAME, f"cast({SIZE} as bigint)", modified)
     file = struct(zip(FILE_TYPES, parts, strict=True))
     records = records.selectExpr(RAW, FAULT, SOURCE, f"{file} as {FILE}", *partitions.values())
     if max((file.size_bytes for file in listed.files), default=0) > BYTES_WORTH_SPREADING:
@@ -231,7 +231,8 @@ class _Cutter:
             yield self._batch(file, texts, faults)
 
     def _batch(self, file: File, texts: list[str], faults: list[str | None]) -> pa.RecordBatch:
-        others = (file.uri, str(file.size_bytes), str(file.modified_micros), *file.folders)
+        known = (file.path.rpartition("/")[2], str(file.size_bytes), str(file.modified_micros))
+        others = (file.uri, *known, *file.folders)
         columns = [pa.array(column, pa.string()) for column in (texts, faults)]
         columns += [pa.repeat(pa.scalar(other, pa.string()), len(texts)) for other in others]
         return pa.record_batch(columns, names=list(self.labels))

@@ -51,13 +51,13 @@ PACKED: dict[str, Callable[[bytes], bytes]] = {
 }
 TEXTS = {
     "lines.json": ("json", '{{"id": {0}, "at": "2024-07-01T12:00:00"}}\n{{"id": "x"}}\n'),
-    "document.json": ("json", '[{{"id": {0},\n "at": "2024-07-01T12:00:00"}},\n {{"id": "x"}}]'),
+    "the document.json": ("json", '[{{"id": {0},\n "at": "2024-07-01T12:00:00"}},\n {{"id": "x"}}]'),
     "a.geojson": (
         "geojson",
         '{{"features": [{{"properties": {{"id": {0}, "at": "2024-07-01T12:00:00"}}}}, {{"properties": {{"id": "x"}}}}]}}',
     ),
     "lines.csv": ("csv", "id,at\n{0},2024-07-01T12:00:00\nx,\n"),
-    "quoted.csv": ("csv", 'id,at\n{0},"2024-07-01T12:00:00"\nx,"\n"\n'),
+    "quoted file.csv": ("csv", 'id,at\n{0},"2024-07-01T12:00:00"\nx,"\n"\n'),
 }
 
 
@@ -117,7 +117,7 @@ FILE_FIELDS = {
     "file": "_metadata.file_name",
     "size": "_metadata.file_size",
     "changed": "_metadata.file_modification_time",
-    "place": {"expr": "substring_index(_metadata.file_path, '/', -2)"},
+    "place": {"expr": "substring_index(url_decode(_metadata.file_path), '/', -2)"},
 }
 
 
@@ -130,7 +130,7 @@ def test_the_file_and_its_folder_are_known_in_every_form(go: Run, tmp_path: Path
             path.parent.mkdir(parents=True)
             path.write_text(text.format(i))
         sources.append({"path": str(tmp_path / f"{i}"), "format": form})
-    path = tmp_path / "p" / "day=2024-01-02" / "c.parquet"
+    path = tmp_path / "p" / "day=2024-01-02" / "c d.parquet"
     path.parent.mkdir(parents=True)
     pq.write_table(pa.table({"id": pa.array([9], pa.int32())}), path)
     sources.append({"path": str(tmp_path / "p"), "format": "parquet"})
@@ -147,7 +147,7 @@ def test_the_file_and_its_folder_are_known_in_every_form(go: Run, tmp_path: Path
     report = go(schema, sources, fields=FILE_FIELDS)
     rows = {row["id"]: row for row in rows_of(report.table_path)}
     assert sorted(rows) == [0, 1, 2, 3, 4, 9]
-    names = [*TEXTS, "c.parquet"]
+    names = [*TEXTS, "c d.parquet"]
     for id, name in zip(sorted(rows), names, strict=True):
         row, file = rows[id], next(tmp_path.glob(f"*/day=2024-01-02/{name}"))
         assert (row["file"], row["size"]) == (name, os.stat(file).st_size)
