@@ -340,7 +340,7 @@ def from_iceberg(source: Any, *, name: str | None = None) -> Dataset:
 
 
 def _from_source(path: str | Path, format: str, name: str | None) -> Dataset:
-    from schemac.importers.importer import import_source  # for start-up time, as above
+    from schemac.importers.sources import import_source  # for start-up time, as above
 
     report = Report()
     imported = import_source(Path(path), format, report)

@@ -21,8 +21,9 @@ from schemac.cli.planning import (
 )
 from schemac.cli.progress import progress_bar
 from schemac.cli.terminal import ask, put, put_json
-from schemac.evolution.tables import TABLES, PlannedChange, Spread, TableChange, refuse_rounding
+from schemac.evolution.tables import TABLES, PlannedChange, Spread, TableChange, Tables, refuse_rounding
 from schemac.identity.lock import LockedDataset
+from schemac.registry.installed import blamed
 from schemac.source.render.json import render_json
 from schemac.source.report import Report
 
@@ -64,7 +65,9 @@ def run(options: argparse.Namespace) -> int:
     document: dict[str, Any] = {}
     is_refused = False
     if opened is not None:
-        is_refused = not _apply(opened[1], options, document, report)
+        owner = owner_of(options.table)
+        with blamed(owner.name):
+            is_refused = not _apply(TABLES.of(owner), opened[1], options, document, report)
     diagnostics = report.diagnostics
     if options.format == "json":
         found = json.loads(render_json(diagnostics))["diagnostics"]
@@ -75,10 +78,13 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _apply(
-    locked: LockedDataset, options: argparse.Namespace, document: dict[str, Any], report: Report
+    tables: Tables,
+    locked: LockedDataset,
+    options: argparse.Namespace,
+    document: dict[str, Any],
+    report: Report,
 ) -> bool:
     """Whether everything that was asked for is done; what is not is in the report, or the person knows."""
-    tables = TABLES.of(owner_of(options.table))
     if tables.why_no_rounding:
         refuse_rounding(options.rounded, tables.why_no_rounding, report)
     new = requested_version(locked, options.new, report) if not report.has_errors else None
@@ -107,13 +113,15 @@ def _apply(
         say("nothing was changed", options)
         return False
     with progress_bar(options.format == "text" and sys.stderr.isatty()) as progress:
-        done = made.apply(report, progress, _spread(made, options))
-    if done is None:
+        if not made.apply(report, progress, _spread(made, options)):
+            return False
+    document |= {"applied": True}
+    state = tables.verify(options.table, locked, new, report)
+    if state is None:
         return False
-    tables.verify(options.table, locked, new, report)
-    document |= {"applied": True, **done.document}
+    document |= state.document
     if not report.has_errors:
-        say(f"done: {options.table} {done.state}, and verified", options)
+        say(f"done: {options.table} {state.text}, and verified", options)
     return not report.has_errors
 
 

@@ -9,7 +9,7 @@ import os
 import sys
 from collections.abc import Sequence
 from importlib import import_module
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from schemac.cli.exit_code import ExitCode
 from schemac.cli.terminal import OutputError, tell
@@ -31,6 +31,7 @@ COMMANDS = {
     "apply": "carry out a plan on a table",
     "verify": "compare a table with its schema",
     "run": "run a pipeline on Spark: read, conform, write a Lance table, verify",
+    "runs": "list the runs that wrote a table or a quarantine",
     "explain": "explain a diagnostic code, with examples",
 }
 """Commands with what they do; each is the module `schemac.cli.command_<name>`."""
@@ -162,6 +163,13 @@ class _Parser(argparse.ArgumentParser):
             ):
                 name = "/".join(action.option_strings) or action.metavar or action.dest
                 self.error(f"argument {name}: it is empty; is a variable of the shell not set?")
+
+    def _check_value(self, action: argparse.Action, value: Any) -> None:
+        """Refuse a word that is none of an option's choices, and say which of them was meant."""
+        near = closest(str(value), map(str, action.choices)) if action.choices is not None else None
+        if near is not None and value not in (action.choices or ()):
+            raise argparse.ArgumentError(action, f"there is no '{value}'; did you mean `{near}`?")
+        super()._check_value(action, value)
 
     def exit(self, status: int = 0, message: str | None = None) -> NoReturn:
         """Leave; what is said may repeat the words of the command line."""

@@ -13,8 +13,7 @@ from dataclasses import dataclass
 from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 
-from schemac.pipeline.errors import PipelineError
-from schemac.source.catalogue import (
+from schemac.pipeline.codes import (
     DISK_FULL,
     EXECUTOR_LOST,
     JAVA_GONE,
@@ -28,6 +27,7 @@ from schemac.source.catalogue import (
     UNREACHABLE_MASTER,
     WORKER_KILLED,
 )
+from schemac.pipeline.errors import PipelineError
 from schemac.source.diagnostic import Code
 
 RAISED = re.compile(r"^(?:: )?(?:\w+\.)*\w*(?:Error|Invalid|Exception): (?P<message>\S.*)$", re.MULTILINE)

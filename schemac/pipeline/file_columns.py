@@ -19,6 +19,7 @@ FILE_TYPES = {
     "file_size": LongType(),
     "file_modification_time": TimestampType(),
 }
+NO_FILE_KNOWN = "cast(null as struct<file_path:string>)"
 OF_FILE = f"struct({', '.join(f'{METADATA}.{part}' for part in FILE_TYPES)}) as {FILE}"
 
 

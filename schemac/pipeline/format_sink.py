@@ -27,7 +27,16 @@ from pyspark.sql.types import LongType, StringType, StructField, StructType
 
 from schemac.pipeline.errors import PipelineError
 from schemac.pipeline.job import FILE_FORMATS, Job
-from schemac.pipeline.quarantine_buffer import ERRORS, QUARANTINE_SCHEMA, RAW, SOURCE, QuarantineBuffer
+from schemac.pipeline.limits import Key, Limits
+from schemac.pipeline.quarantine_buffer import (
+    ERRORS,
+    POSITIONS,
+    QUARANTINE_SCHEMA,
+    RAW,
+    SOURCE,
+    WARNINGS,
+    QuarantineBuffer,
+)
 from schemac.pipeline.sink_report import SinkReport
 from schemac.pipeline.sqltext import name
 from schemac.runs.history import QUARANTINED, ROWS
@@ -46,6 +55,8 @@ WITHOUT_TYPES = ("csv", "json", "xml")
 """Formats of files that do not say which types their values have."""
 STAGING = ".schemac-staging-"
 MODE = ("target", "mode")
+BESIDE = (ERRORS, WARNINGS, RAW, SOURCE)
+"""Columns of a conformed frame beside those of the table."""
 
 
 @dataclass(frozen=True)
@@ -71,14 +82,14 @@ class FormatTarget:
         self._check_target(frame)
         kept = frame.persist(StorageLevel.DISK_ONLY)
         try:
-            good = kept.where(f"{ERRORS} is null").drop(ERRORS, RAW, SOURCE)
+            good = kept.where(f"{ERRORS} is null")
             place = self._place()
-            pieces, report = self._quarantined(kept, place)
-            report = replace(report, rows_written=good.count())
-            self._check_limit(report)
+            pieces, report, broken = self._quarantined(kept, place)
+            report = replace(report, rows_written=good.count(), warnings=_warnings(good))
+            self._check_limits(report, broken)
             self._check_emptied(report)
             with self._quarantine_committed(place, pieces, report) as version:
-                self._write(_required(good, keys))
+                self._write(_required(good.drop(*BESIDE), keys))
             return replace(report, quarantine_version=version)
         finally:
             kept.unpersist()
@@ -93,7 +104,7 @@ class FormatTarget:
             )
         if there is None or target.mode is not Mode.APPEND or self.format in WITHOUT_TYPES:
             return
-        wanted = frame.drop(ERRORS, RAW, SOURCE).schema
+        wanted = frame.drop(*BESIDE).schema
         found = format_differences(wanted, there)
         if found:
             message = f"the table `{target.path}` has another schema: {'; '.join(found[:5])}"
@@ -116,19 +127,18 @@ class FormatTarget:
             return (f"`{self.job.target.path}` cannot be read back as {self.format}",)
         if self.format in WITHOUT_TYPES:
             return ()
-        return format_differences(frame.drop(ERRORS, RAW, SOURCE).schema, there)
+        return format_differences(frame.drop(*BESIDE).schema, there)
 
-    def _check_limit(self, report: SinkReport) -> None:
-        limit = self.job.max_quarantined
-        rows, bad = report.rows_written, report.rows_quarantined
-        if limit is None or bad <= (limit if isinstance(limit, int) else limit * (rows + bad)):
+    def _check_limits(self, report: SinkReport, broken: Counter[Key]) -> None:
+        bad = report.rows_quarantined
+        passed = self.job.max_quarantined.passed(report.rows_written + bad, bad, broken)
+        if passed is None:
             return
-        message = f"{bad} of {bad + rows} records do not fit, the limit is {limit}; nothing was written"
         worst = sorted(report.reasons, key=lambda entry: -entry[2])[:5]
         shown = ", ".join(f"`{path}` {rule} {count}" for path, rule, count in worst)
-        raise PipelineError(
-            TOO_MANY_QUARANTINED, message, f"most of them: {shown}", place=("maxQuarantined",)
-        )
+        message = f"{passed.message}; nothing was written"
+        place = ("maxQuarantined", *passed.place)
+        raise PipelineError(TOO_MANY_QUARANTINED, message, f"most of them: {shown}", place=place)
 
     def _check_emptied(self, report: SinkReport) -> None:
         target = self.job.target
@@ -139,18 +149,20 @@ class FormatTarget:
             help = "set `allowEmpty: true` under `target` if that is meant"
             raise PipelineError(EMPTIED_TABLE, message, help, place=MODE)
 
-    def _quarantined(self, kept: DataFrame, place: Place) -> tuple[list[str], SinkReport]:
+    def _quarantined(self, kept: DataFrame, place: Place) -> tuple[list[str], SinkReport, Counter[Key]]:
         """Write the other rows where no reader of the quarantine sees them yet."""
         sink_of(None).open_staging(place)
-        task = _Task(place, self.run.id)
+        task = _Task(place, self.run.id, self.job.max_quarantined)
         rows = kept.where(f"{ERRORS} is not null").select(ERRORS, RAW, SOURCE)
         told = rows.mapInArrow(task, task.schema).collect()
         reasons: Counter[tuple[str, str]] = Counter()
+        broken: Counter[Key] = Counter()
         for row in told:
+            broken.update({tuple(key): count for key, count in json.loads(row.broken)})
             reasons.update({(path, rule): count for path, rule, count in json.loads(row.reasons)})
         entries = tuple((path, rule, count) for (path, rule), count in sorted(reasons.items()))
         report = SinkReport(0, sum(row.rows for row in told), entries)
-        return [piece for row in told for piece in json.loads(row.pieces)], report
+        return [piece for row in told for piece in json.loads(row.pieces)], report, broken
 
     def _place(self) -> Place:
         return sink_of(None).prepare(
@@ -248,28 +260,38 @@ class _Task:
 
     schema = StructType(
         [
-            StructField("pieces", StringType()),
+            *(StructField(label, StringType()) for label in ("pieces", "reasons", "broken")),
             StructField("rows", LongType()),
-            StructField("reasons", StringType()),
         ]
     )
 
-    def __init__(self, place: Place, run: str) -> None:
+    def __init__(self, place: Place, run: str, limits: Limits) -> None:
         self.place = place
         self.run = run
+        self.limits = limits
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         with TemporaryFile() as file:
-            bad = QuarantineBuffer(file, self.run)
+            bad = QuarantineBuffer(file, self.run, self.limits)
             for batch in batches:
                 bad.take_from(batch)
             if not bad.rows:
                 return
             pieces = sink_of(None).write(self.place, QUARANTINE_SCHEMA, bad.read())
             reasons = [(path, rule, count) for (path, rule), count in bad.reasons.items()]
-            yield pa.RecordBatch.from_pydict(
-                {"pieces": [json.dumps(pieces)], "rows": [bad.rows], "reasons": [json.dumps(reasons)]}
-            )
+            texts = {"pieces": pieces, "reasons": reasons, "broken": list(bad.broken.counts.items())}
+            found = {label: [json.dumps(value)] for label, value in texts.items()}
+            yield pa.RecordBatch.from_pydict({**found, "rows": [bad.rows]})
+
+
+def _warnings(good: DataFrame) -> tuple[tuple[str, str, int], ...]:
+    """Count what the rows that fit were warned of."""
+    if WARNINGS not in good.columns:
+        return ()
+    each = good.select(functions.explode(WARNINGS).alias("why"))
+    path = functions.regexp_replace("why.path", functions.lit(POSITIONS), functions.lit("[]"))
+    rows = each.groupBy(path.alias("path"), functions.col("why.rule").alias("rule")).count().collect()
+    return tuple(sorted((path, rule, count) for path, rule, count in rows))
 
 
 def _required(good: DataFrame, labels: list[str]) -> DataFrame:

@@ -14,26 +14,25 @@ from functools import reduce
 import pyarrow as pa
 from pyspark.sql import DataFrame, Observation, SparkSession, functions
 
-from schemac.pipeline.conform import conform
 from schemac.pipeline.errors import PipelineError
 from schemac.pipeline.given import constant, with_given
 from schemac.pipeline.job import Job
+from schemac.pipeline.projection import conform
 from schemac.pipeline.quarantine_buffer import ERRORS, RAW, SOURCE
-from schemac.pipeline.source import Records, check_source, open_records, records_of_frame
+from schemac.pipeline.source import Records, check_source, open_records
 from schemac.source.catalogue import INVALID_CONSTANT
 
 
 def gathered(
-    spark: SparkSession, job: Job, schema: pa.Schema, frame: DataFrame | None = None
+    spark: SparkSession, job: Job, schema: pa.Schema, given: Records | None = None
 ) -> tuple[DataFrame, list[Observation]]:
-    """Conform the records of each source, and count those that were read, on their own; or the rows of a frame of the one source."""
+    """Conform the records of each source, and count those that were read, on their own; or records that are given in place of the one source."""
     frames, counts = [], []
     for i, part in enumerate(job.parts):
         with _placed(job, i):
             check_constants(spark, part, schema)
             counted = Observation(f"records read from source {i}")
-            opened = open_records(spark, part) if frame is None else records_of_frame(frame, part)
-            records = with_given(opened, part)
+            records = with_given(open_records(spark, part) if given is None else given, part)
             rows = functions.count(functions.lit(1)).alias("rows")
             records = replace(records, frame=records.frame.observe(counted, rows))
             frames.append(conform(records, schema, part))

@@ -17,6 +17,7 @@ import os
 import zlib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from pyspark.sql import SparkSession
 
@@ -28,6 +29,7 @@ from schemac.pipeline.paths import base_path, local_part
 from schemac.pipeline.texts import File
 from schemac.runs.history import CommittedRun
 from schemac.runs.modes import Mode
+from schemac.runs.tables import Sink
 from schemac.source.catalogue import CHANGED_FILE, LOST_HISTORY
 
 FILES, STATE, LINK = "schemac.run.files", "schemac.run.state", "schemac.run.link"
@@ -78,6 +80,22 @@ def state_of(runs: Iterable[CommittedRun]) -> State:
             place=("source", "mode"),
         )
     return state
+
+
+class News(NamedTuple):
+    """A job that reads what is new alone, None where nothing is; and what the commit says of it."""
+
+    job: Job | None
+    properties: dict[str, str]
+
+
+def news(spark: SparkSession, job: Job, sink: Sink) -> News:
+    """Leave only what is new to the table in the sources of a job."""
+    if not is_incremental(job):
+        return News(job, {})
+    target = job.target
+    is_there = sink.find(target.path, target.storage_options) is not None
+    return News(*only_new(spark, job, sink.runs(target.path, target.storage_options) if is_there else ()))
 
 
 def only_new(

@@ -15,12 +15,13 @@ from schemac.pipeline.file_columns import file_part, no_file
 from schemac.pipeline.inputs import parse_steps
 from schemac.pipeline.job import FieldSource, Job, Source, SourceMode
 from schemac.pipeline.patterns import has_optional_zone, pattern_mistake
-from schemac.pipeline.quarantine_buffer import ERRORS, RAW, SOURCE
+from schemac.pipeline.quarantine_buffer import ERRORS, RAW, SOURCE, WARNINGS
 from schemac.pipeline.scalars import scalar_of, storage_type
 from schemac.pipeline.shapes import is_list, is_scalar
 from schemac.runs.modes import Mode
 from schemac.runs.tables import source_names
 from schemac.source.catalogue import (
+    CANNOT_WARN,
     CONFLICTING_ORIGIN,
     INVALID_PATTERN,
     MISPLACED_FORMAT,
@@ -30,10 +31,14 @@ from schemac.source.catalogue import (
     RESERVED_NAME,
     SINK_OPTION,
     UNKNOWN_FIELD,
+    UNKNOWN_RULE,
 )
+from schemac.source.pages import rule_pages
 
 OF_FILES = ("csv", "json", "geojson", "parquet", "orc")
-RESERVED = (ERRORS, RAW, SOURCE)
+RESERVED = (ERRORS, WARNINGS, RAW, SOURCE)
+CAN_WARN = ("unexpected", "duplicate")
+"""Rules whose records have a value in every field all the same."""
 
 
 @dataclass(frozen=True)
@@ -53,7 +58,7 @@ def mapping_mistakes(job: Job, schema: pa.Schema) -> Iterator[Mistake]:
             yield Mistake(("schema",), error)
     for member in schema:
         yield from _unsupported(member)
-    yield from (*_mode_mistakes(job), *_target_mistakes(job))
+    yield from (*_mode_mistakes(job), *_target_mistakes(job), *_rule_mistakes(job, schema))
     told = set()
     for i, part in enumerate(job.parts):
         for mistake in _part_mistakes(part, with_zones(schema, part)):
@@ -154,6 +159,32 @@ def _given_mistakes(label: str, origin: FieldSource, source: Source) -> Iterator
         yield Mistake(("fields", label, told[1]), error)
     if source.format in source_names() and file_part(origin) is not None:
         yield Mistake(("fields", label, "from"), no_file(label, source.format))
+
+
+def _rule_mistakes(job: Job, schema: pa.Schema) -> Iterator[Mistake]:
+    """Find rules and fields that are not there, and rules that cannot only warn."""
+    limits = ("maxQuarantined", "rules")
+    known = rule_pages()
+    for place in [
+        *((*limits, rule) for rule in job.max_quarantined.rules),
+        *(("rules", rule) for rule in job.rules),
+    ]:
+        if place[-1] not in known:
+            message = f"there is no rule `{place[-1]}`"
+            help = did_you_mean(place[-1], known)
+            yield Mistake(place, PipelineError(UNKNOWN_RULE, message, help, place=place), is_key=True)
+    for rule in job.warned:
+        if rule in known and rule not in CAN_WARN:
+            message = f"the rule `{rule}` cannot only warn: a record that breaks it has no value to write"
+            others = " and ".join(f"`{one}`" for one in CAN_WARN)
+            help = f"leave it out; {others} can warn, and `maxQuarantined: {{rules: {{{rule}: 0.05}}}}` sets a limit"
+            yield Mistake(("rules", rule), PipelineError(CANNOT_WARN, message, help, place=("rules", rule)))
+    for label in job.max_quarantined.fields:
+        if not any(label == top or label.startswith((f"{top}.", f"{top}[")) for top in schema.names):
+            place = ("maxQuarantined", "fields", label)
+            message = f"`maxQuarantined` names the field `{label}`, the schema has no such field"
+            error = PipelineError(UNKNOWN_FIELD, message, did_you_mean(label, schema.names), place=place)
+            yield Mistake(place, error, is_key=True)
 
 
 def _unsupported(member: pa.Field) -> Iterator[Mistake]:

@@ -22,14 +22,14 @@ from schemac.pipeline.failures import not_started
 from schemac.pipeline.java import java_home
 from schemac.pipeline.job import Job
 from schemac.pipeline.masters import check_master
-from schemac.pipeline.registration import register
-from schemac.pipeline.table_sink import spark_sink
+from schemac.pipeline.table_sink import register_engine
 from schemac.runs.tables import sink_names
 
 STATIC_SETTINGS = {
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
     "spark.sql.shuffle.partitions": "8",
+    "spark.sql.python.filterPushdown.enabled": "true",
 }
 # Nobody else has to reach a session whose workers are threads of its own.
 LOOPBACK = {"spark.driver.bindAddress": "127.0.0.1", "spark.driver.host": "127.0.0.1"}
@@ -78,6 +78,9 @@ DEFAULT_SETTINGS = {
 # saves, even on a million records.
 WITHOUT_CODE = {"spark.sql.codegen.wholeStage": "false", "spark.sql.codegen.factoryMode": "NO_CODEGEN"}
 
+# What two expressions of an author have in common would be computed before either, outside of what catches its errors.
+UNSHARED = {"spark.sql.subexpressionElimination.enabled": "false"}
+
 
 def start_session(
     *, master: str = "local[*]", settings: Mapping[str, str] | None = None, app_name: str = "schemac"
@@ -86,7 +89,7 @@ def start_session(
     active = _existing() or _create(master, dict(settings or {}), app_name)
     logging.getLogger("SQLQueryContextLogger").setLevel(logging.CRITICAL)
     for engine in sink_names():
-        register(active, spark_sink(engine))
+        register_engine(active, engine)
     return active
 
 
@@ -112,6 +115,12 @@ def settings_of_a_run(spark: SparkSession, job: Job) -> Iterator[None]:
         WITHOUT_CODE if any(part.source.format in ("csv", "json", "geojson") for part in job.parts) else {}
     )
     own = {key: text for key, text in job.spark.settings.items() if spark.conf.isModifiable(key)}
+    has_expressions = any(
+        origin is not None and origin.expr is not None
+        for part in job.parts
+        for origin in part.fields.values()
+    )
+    own |= UNSHARED if has_expressions else {}
     told = DEFAULT_SETTINGS | quick | own | RUN_SETTINGS
     before = {key: spark.conf.get(key, None) for key in told}
     try:

@@ -9,7 +9,7 @@ Source: a string column of Spark's JSON reader is exact but forgets what was quo
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import pyarrow as pa
 from py4j.protocol import Py4JError
@@ -18,10 +18,11 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import DataType
 
 from schemac.pipeline import texts
+from schemac.pipeline.codes import PIPELINE_FAILED
 from schemac.pipeline.csv_records import CsvRecords, read_csv
 from schemac.pipeline.errors import PipelineError
 from schemac.pipeline.failures import deepest, told
-from schemac.pipeline.file_columns import METADATA, OF_FILE
+from schemac.pipeline.file_columns import FILE, METADATA, NO_FILE_KNOWN, OF_FILE
 from schemac.pipeline.inputs import (
     Input,
     Json,
@@ -43,13 +44,7 @@ from schemac.pipeline.sqltext import first_of, is_alone, literal, name, parsed
 from schemac.pipeline.table_source import read_tables
 from schemac.pipeline.texts import FAULT, Texts
 from schemac.runs.tables import source_names
-from schemac.source.catalogue import (
-    MISSING_PATH,
-    PIPELINE_FAILED,
-    UNEXPECTED_COLUMN,
-    UNKNOWN_SOURCE_COLUMN,
-    UNREADABLE_INPUT,
-)
+from schemac.source.catalogue import MISSING_PATH, UNEXPECTED_COLUMN, UNKNOWN_SOURCE_COLUMN, UNREADABLE_INPUT
 
 RECORD = "_record"
 IN_RECORD = (0,)
@@ -219,9 +214,18 @@ def _opened(spark: SparkSession, job: Job) -> Records:
     return _typed_records(_loaded(spark, job), explode=source.explode)
 
 
-def records_of_frame(frame: DataFrame, job: Job) -> Records:
-    """See the rows of a frame, which Spark has read on its own, as records: typed columns."""
-    return _typed_records(frame, explode=job.source.explode)
+def records_of_frame(frame: DataFrame, explode: Explode | None = None) -> Records:
+    """See the rows of a frame as records: typed columns."""
+    return _typed_records(frame, explode=explode)
+
+
+def records_in_column(frame: DataFrame, label: str) -> Records:
+    """See the text in a column, one JSON object in each row, as records; a row without text is a broken record."""
+    text = f"coalesce(cast({name(label)} as string), '')"
+    origin = SOURCE if SOURCE in frame.columns else "cast(null as string)"
+    columns = (f"{text} as value", f"{origin} as {SOURCE}", f"{NO_FILE_KNOWN} as {FILE}")
+    lines = texts.Texts(frame.selectExpr(*columns), {})
+    return replace(_json_records(texts.judged(lines)), has_file=False)
 
 
 def _first_line(error: Exception) -> str:

@@ -11,8 +11,9 @@ Rule: the run of a batch is called after the stream and the batch. A batch that 
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 import pyarrow as pa
@@ -28,10 +29,13 @@ from schemac.pipeline.job import AVAILABLE_NOW, Job
 from schemac.pipeline.mapping import OF_FILES
 from schemac.pipeline.preflight import check
 from schemac.pipeline.progress import Progress
-from schemac.pipeline.run import Batch, ReasonCount, RunReport, run
+from schemac.pipeline.runner import Opened, ReasonCount, RunReport, run
 from schemac.pipeline.session import settings_of_a_run, start_session
+from schemac.pipeline.source import records_of_frame
 from schemac.pipeline.source_options import OF_STREAMS
 from schemac.pipeline.table_source import stream_table
+from schemac.runs.identity import RunIdentity, random_id
+from schemac.runs.request import RunRequest
 from schemac.runs.tables import TableForm, source_names
 from schemac.source.catalogue import UNREADABLE_INPUT
 
@@ -67,15 +71,22 @@ class _Stream:
             raise
 
     def _take(self, frame: DataFrame, number: int) -> None:
-        batch = Batch(f"{self.id}-{number}", None if _is_of_files(self.job) else frame)
-        job = self.job
-        if batch.frame is None:
+        job, opened = self.job, None
+        if _is_of_files(job):
             paths = [row[0] for row in frame.select("path").collect()]
             if not paths:
                 return
             job = _of_files(job, paths)
+        else:
+            opened = partial(records_of_frame, frame, job.source.explode)
         report = run(
-            job, self.schema, self.form, progress=self.progress, spark=frame.sparkSession, batch=batch
+            job,
+            self.schema,
+            self.form,
+            request=RunRequest(f"{self.id}-{number}"),
+            progress=self.progress,
+            spark=frame.sparkSession,
+            opened=opened,
         )
         self.told(report)
 
@@ -104,11 +115,13 @@ def run_stream(
     stream = _Stream(job, arrow_schema, form, progress, tell)
     with sparks_errors_told(), settings_of_a_run(spark, job):
         try:
-            with _started(spark, job, stream) as query:
+            with _started(spark, job, stream) as query, suppress(KeyboardInterrupt):
                 while not query.awaitTermination(LOOKED_EVERY_SECONDS):
                     pass
         except PySparkException as error:
-            raise stream.error or _refused(job, error) from error
+            if stream.error is not None:
+                raise stream.error from error
+            raise
     return reports
 
 
@@ -139,7 +152,10 @@ def _opened(spark: SparkSession, job: Job) -> DataFrame:
         return stream_table(spark, source)
     if not _is_of_files(job):
         reader = reader.format(source.format).options(**source.options)
-        return reader.load(*texts.spark_paths(source))
+        try:
+            return reader.load(*texts.spark_paths(source))
+        except PySparkException as error:
+            raise _refused(job, error) from error
     own = {name: text for name, text in source.options.items() if name.lower() in _STREAM_OPTIONS}
     options = texts.file_options(source) | own
     (path,) = texts.spark_paths(source)
@@ -160,20 +176,42 @@ def _refused(job: Job, error: Any) -> PipelineError:
     )
 
 
-def summary(reports: list[RunReport]) -> RunReport | None:
-    """Add the batches of a stream up, told as the last one; None where there was none."""
+def run_or_stream(
+    job: Job,
+    arrow_schema: pa.Schema,
+    form: TableForm | None = None,
+    *,
+    request: RunRequest | None = None,
+    progress: Progress | None = None,
+    spark: SparkSession | None = None,
+    opened: Opened | None = None,
+) -> RunReport:
+    """Run a job as its file says: once, or as a stream, whose batches are then told as one. A stream has no id of its own."""
+    if job.trigger is None or opened is not None:
+        return run(job, arrow_schema, form, request=request, progress=progress, spark=spark, opened=opened)
+    return summary(run_stream(job, arrow_schema, form, progress=progress, spark=spark), job)
+
+
+def summary(reports: list[RunReport], job: Job) -> RunReport:
+    """Add the batches of a stream up, told as the last one."""
     if not reports:
-        return None
-    counts: Counter[tuple[str, str]] = Counter()
-    for report in reports:
-        counts.update({(reason.path, reason.rule): reason.count for reason in report.reasons})
-    last = reports[-1]
+        sources = [(part.source.format, part.source.path) for part in job.parts]
+        identity = RunIdentity.new(random_id(), sources, job.target.mode.value)
+        return RunReport(identity.id, identity, 0, 0, 0, (), 0.0, job.target.path, 0, None, None, ())
     return replace(
-        last,
+        reports[-1],
         rows_in=sum(report.rows_in for report in reports),
         rows_written=sum(report.rows_written for report in reports),
         rows_quarantined=sum(report.rows_quarantined for report in reports),
-        reasons=tuple(ReasonCount(*reason, count) for reason, count in counts.most_common()),
+        reasons=_added([report.reasons for report in reports]),
+        warnings=_added([report.warnings for report in reports]),
         seconds=sum(report.seconds for report in reports),
         quarantine_path=next((report.quarantine_path for report in reports if report.quarantine_path), None),
     )
+
+
+def _added(reasons: list[tuple[ReasonCount, ...]]) -> tuple[ReasonCount, ...]:
+    counts: Counter[tuple[str, str]] = Counter()
+    for one in reasons:
+        counts.update({(reason.path, reason.rule): reason.count for reason in one})
+    return tuple(ReasonCount(*reason, count) for reason, count in counts.most_common())

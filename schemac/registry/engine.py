@@ -91,9 +91,10 @@ class Engine:
     """Domain of the attributes that are for this engine."""
     attributes: str = ""
     """A tuple of `Attribute` (`schemac.attributes.attribute`), all of them in `domain`, which is a closed one then."""
+    facts: str = ""
+    """An enumeration of `AnyFact` (`schemac.logical.facts`): what changes of its attributes are, where that matters to it."""
     codes: str = ""
-    """Tuple of `Code` (`schemac.source.diagnostic`) of its own diagnostics; those of the compiler's own engines stand in
-    `schemac.source.catalogue`."""
+    """Tuple of `Code` (`schemac.source.diagnostic`) of its own diagnostics."""
     pages: str = ""
     """A package with the pages of `schemac explain`: `<code>.md` for each of its codes, `losses/<engine>.md`."""
     is_default: bool = False

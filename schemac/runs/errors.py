@@ -7,7 +7,7 @@ Shape: one exception class; the code names the mistake, the message names the th
 
 import re
 
-from schemac.source.catalogue import CATALOGUE
+from schemac.registry.codes import own_codes
 from schemac.source.diagnostic import Code
 
 Place = tuple[str | int, ...]
@@ -38,11 +38,11 @@ class PipelineError(Exception):
     def found_in(cls, text: str) -> "PipelineError | None":
         """Find the error that was raised in a task or at the commit, of which Spark keeps only the text."""
         found = _AS_TEXT.search(text)
-        if found is None or found["code"] not in CATALOGUE:
+        if found is None or found["code"] not in own_codes():
             return None
         parts = found["place"].split(".") if found["place"] else ()
         place = tuple(int(part) if part.isdigit() else part for part in parts)
-        return cls(CATALOGUE[found["code"]], found["message"], found["help"], place=place)
+        return cls(own_codes()[found["code"]], found["message"], found["help"], place=place)
 
 
 _AS_TEXT = re.compile(

@@ -15,6 +15,7 @@ from schemac.api import from_tree
 from schemac.arrow.lower import lower
 from schemac.artifacts.emission import Compilation, Emission
 from schemac.engines.paimon.artifact import to_table_schema
+from schemac.engines.paimon.codes import PAIMON_LOSS
 from schemac.engines.paimon.numbering import number_fields
 from schemac.engines.paimon.read import member_ids, read_table_schema
 from schemac.engines.paimon.reader import read
@@ -34,7 +35,6 @@ from schemac.engines.paimon.types import (
 )
 from schemac.logical.slots import preorder
 from schemac.manifest.write import write_manifest
-from schemac.source.catalogue import PAIMON_LOSS
 from schemac.source.report import Report
 from tests.laws.strategies import names, sentences, words
 

@@ -13,7 +13,7 @@ from pyspark.sql import SparkSession
 from schemac.pipeline.errors import PipelineError
 from schemac.pipeline.format_sink import STAGING, FormatTarget
 from schemac.pipeline.job import Job
-from schemac.pipeline.run import RunReport, run
+from schemac.pipeline.runner import RunReport, run
 from schemac.source.catalogue import (
     EMPTIED_TABLE,
     SCHEMA_MISMATCH,

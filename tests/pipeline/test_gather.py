@@ -18,7 +18,7 @@ from pyspark.sql import SparkSession
 from schemac.pipeline.errors import PipelineError
 from schemac.pipeline.history import runs_of
 from schemac.pipeline.job import Job
-from schemac.pipeline.run import RunReport, run
+from schemac.pipeline.runner import RunReport, run
 from schemac.source.catalogue import INVALID_CONSTANT, INVALID_EXPRESSION, NO_FILE, SOURCE_TYPE_MISMATCH
 from tests.pipeline.conftest import reasons_of, rows_of
 

@@ -21,8 +21,9 @@ from schemac.pipeline.errors import PipelineError
 from schemac.pipeline.history import runs_of
 from schemac.pipeline.incremental import FILES, STATE, State, state_of
 from schemac.pipeline.job import Job
-from schemac.pipeline.run import RunReport, run
-from schemac.pipeline.stream import run_stream, summary
+from schemac.pipeline.runner import RunReport, run
+from schemac.pipeline.stream import run_or_stream, run_stream, summary
+from schemac.runs.request import RunRequest
 from schemac.source.catalogue import CHANGED_FILE, CHANGED_INPUT, LOST_HISTORY
 from tests.pipeline.conftest import rows_of
 
@@ -61,16 +62,19 @@ def test_a_run_takes_only_new_files(
         report = go()
         assert (report.rows_written, report.rows_quarantined) == (1, 1)
         version = report.table_version
-        assert (go().rows_in, go().table_version) == (0, version)
+        again = go()
+        assert (again.is_repeat, again.table_version) == (True, version)
         touched = tmp_path / "in" / "day=0" / "a.json"
         os.utime(touched, (10**9 + i, 10**9 + i))
-        assert go().rows_in == 0, "a file that was touched has the same bytes"
+        assert go().is_repeat, "a file that was touched has the same bytes"
+        once_more = run(job, schema, request=RunRequest(again=True), spark=spark)
+        assert (once_more.rows_in, once_more.table_version) == (0, version)
         if i == 2:
             lance.write_dataset(pa.table({"id": pa.array([100], pa.int32()), "day": ["x"]}, schema=schema),
                                 str(tmp_path / "out.lance"), mode="append")  # fmt: skip
     assert ids_of(tmp_path) == [0, 1, 2, 3, 4, 100]
     states = [STATE in found.told for found in runs_of(str(tmp_path / "out.lance"))]
-    assert states == [False, False, True, False, False]
+    assert states == [True, False, True, False, False]
     quarantine = lance.dataset(str(tmp_path / "out.quarantine.lance"))
     assert quarantine.count_rows() == 5
 
@@ -90,7 +94,8 @@ def test_a_file_that_changed_follows_the_declared_rule(spark: SparkSession, tmp_
     assert ids_of(tmp_path) == [1, 3]
     run(job_of(tmp_path, {**source, "changed": "read"}), ONE, spark=spark)
     assert ids_of(tmp_path) == [1, 1, 2, 3]
-    assert run(job_of(tmp_path, source), ONE, spark=spark).rows_in == 0
+    run(job_of(tmp_path, source), ONE, spark=spark)
+    assert ids_of(tmp_path) == [1, 1, 2, 3]
 
 
 @pytest.mark.spark
@@ -141,8 +146,7 @@ def test_a_stream_takes_what_is_available(spark: SparkSession, tmp_path: Path, f
     STREAMS[form](folder, 0)
     STREAMS[form](folder, 1)
     reports = run_stream(job, ONE, spark=spark)
-    told = summary(reports)
-    assert told is not None
+    told = summary(reports, job)
     assert (told.rows_written, told.rows_quarantined) == (2, 2)
     assert len(reports) == (1 if form == "lance" else 2)
     commits = sorted(
@@ -156,6 +160,7 @@ def test_a_stream_takes_what_is_available(spark: SparkSession, tmp_path: Path, f
     assert ids_of(tmp_path) == [0, 1, 2]
     assert run_stream(job, ONE, spark=spark) == []
     assert lance.dataset(str(tmp_path / "out.quarantine.lance")).count_rows() == 3
+    assert run_or_stream(job, ONE, spark=spark).rows_in == 0
     ids = [found.id for found in runs_of(str(tmp_path / "out.lance"))]
     assert len(set(ids)) == len(ids) == len(reports) + 1
     assert len({id.partition("-")[0] for id in ids}) == 1

@@ -8,8 +8,9 @@ import pyarrow as pa
 import pytest
 
 from schemac.cli.main import main
+from schemac.pipeline.codes import PIPELINE_FAILED
 from schemac.runs.errors import PipelineError
-from schemac.source.catalogue import EMPTIED_TABLE, PIPELINE_FAILED, TABLE_EXISTS
+from schemac.source.catalogue import EMPTIED_TABLE, TABLE_EXISTS
 
 MANIFEST = "name: t\nfields:\n  - {name: id, type: Int64}\n"
 SETTINGS = {

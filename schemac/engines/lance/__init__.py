@@ -19,6 +19,8 @@ ENGINE = Engine(
     source="schemac.engines.lance.runs.source:SOURCE",
     table_suffix=".lance",
     domain="lance.org",
+    codes="schemac.engines.lance.codes:CODES",
+    pages="schemac.engines.lance.pages",
     formats=(
         Format(
             "lance",

@@ -17,7 +17,10 @@ ENGINE = Engine(
     table_help="a Paimon table's folder",
     domain="paimon.apache.org",
     attributes="schemac.engines.paimon.attributes:ATTRIBUTES",
+    facts="schemac.engines.paimon.facts:PaimonFact",
     is_optional=True,
+    codes="schemac.engines.paimon.codes:CODES",
+    pages="schemac.engines.paimon.pages",
     formats=(
         Format(
             "paimon",

@@ -16,11 +16,14 @@ ENGINE = Engine(
     alters="lance",
     domain="spark.apache.org",
     attributes="schemac.engines.spark.attributes:ATTRIBUTES",
+    facts="schemac.engines.spark.facts:SparkFact",
     version=VersionSetting(
         "lance_spark",
         "the version of lance-spark to judge for, such as 0.4.0; `next` for changes that are not released yet",
         "schemac.engines.spark.versions:checked",
     ),
+    codes="schemac.engines.spark.codes:CODES",
+    pages="schemac.engines.spark.pages",
     formats=(
         Format(
             "spark",

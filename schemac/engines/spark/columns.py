@@ -11,7 +11,7 @@ from schemac.artifacts.sql_text import literal, quoted_name
 SparkJson = dict[str, Any]
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class SparkType:
     """A type in both of Spark's spellings, with what its field's metadata has to say about it."""
 

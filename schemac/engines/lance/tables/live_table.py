@@ -17,6 +17,7 @@ from schemac.artifacts.emission import Emission
 from schemac.attributes.lance import STORAGE_VERSION, STORAGE_VERSIONS
 from schemac.engines.lance._generated.lance import file_pb2 as pb
 from schemac.engines.lance.artifact import to_message
+from schemac.engines.lance.codes import LANCE_LOSS
 from schemac.engines.lance.dataset import lance_errors, open_dataset, reason_of
 from schemac.engines.lance.limits import Limits
 from schemac.engines.lance.nodes import lance_ids, numbers_of
@@ -32,7 +33,7 @@ from schemac.logical.dataset import LogicalDataset
 from schemac.logical.model import Schema
 from schemac.logical.origins import Origins
 from schemac.logical.slots import columns
-from schemac.source.catalogue import LANCE_LOSS, UNUSABLE_TABLE
+from schemac.source.catalogue import UNUSABLE_TABLE
 from schemac.source.diagnostic import Diagnostic, Severity
 from schemac.source.report import Report
 
