@@ -110,7 +110,7 @@ def only_new(
             continue
         listed = texts.files_of(spark, part.source)
         try:
-            found = list(_new(part.source, listed.files, state))
+            found = list(new_files(part.source, listed.files, state))
         except PipelineError as error:
             error.place = job.place_of(i, error.place)
             raise
@@ -120,14 +120,12 @@ def only_new(
             parts.append(source.model_copy(update={"fields": part.fields}))
     if not parts:
         return None, {}
-    told = {FILES: _encoded(taken), LINK: str(state.links + 1)}
-    if state.links + 1 >= LINKS_TO_A_STATE:
-        told[STATE] = _encoded((state.files | {file.path: file for file in taken}).values())
-        told[LINK] = "1"
+    told = properties(state, taken)
     return job.model_copy(update={"source_": None, "sources": tuple(parts), "fields": {}}), told
 
 
-def _new(source: Source, files: Iterable[File], state: State) -> Iterator[KnownFile]:
+def new_files(source: Source, files: Iterable[File], state: State) -> Iterator[KnownFile]:
+    """Find the files that a state does not have, by the declared rule for those that have changed."""
     for file in files:
         known = state.files.get(file.path)
         if known is not None and (known.size_bytes, known.modified_micros) == (
@@ -142,6 +140,14 @@ def _new(source: Source, files: Iterable[File], state: State) -> Iterator[KnownF
             message = f"`{file.path}` has changed since its records were read"
             help = "set `changed: read` to append all its records again, or `changed: ignore` to leave it out"
             raise PipelineError(CHANGED_FILE, message, help, place=("source", "mode"))
+
+
+def properties(state: State, taken: list[KnownFile]) -> dict[str, str]:
+    """Say in a commit which files its run has read; from time to time also those of all runs before."""
+    told = {FILES: _encoded(taken), LINK: str(state.links + 1)}
+    if state.links + 1 >= LINKS_TO_A_STATE:
+        told |= {STATE: _encoded((state.files | {file.path: file for file in taken}).values()), LINK: "1"}
+    return told
 
 
 def _digest(path: str) -> str:
