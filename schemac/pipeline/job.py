@@ -42,10 +42,14 @@ class Unexpected(StrEnum):
 
 
 class Keys(StrEnum):
-    """Whether two records with one primary key are found out, at the price of a shuffle."""
+    """What a run does about records with the same primary key: nothing, find them, or also refuse keys of the table.
+
+    `check` costs a shuffle, and `refuse` reads the keys of the table besides.
+    """
 
     TRUST = "trust"
     CHECK = "check"
+    REFUSE = "refuse"
 
 
 def _option_text(options: Any) -> Any:
@@ -116,6 +120,13 @@ def _field_source(value: Any) -> Any:
     return {"from": value} if isinstance(value, str) else value
 
 
+class DeleteMarker(_Model):
+    """Which records delete the row of their key."""
+
+    from_: str = Field(alias="from", description="Path in the record, such as `op` or `meta.op`.")
+    value: str = Field(description="Text with which the record deletes.")
+
+
 class Target(_Model):
     """The table that takes the good rows."""
 
@@ -124,6 +135,13 @@ class Target(_Model):
         default=None, description=f"Engine that writes the table: {', '.join(sink_names())}."
     )
     mode: Mode = Mode.CREATE
+    latest: str | None = Field(
+        default=None,
+        description="With `upsert`: the field whose greatest value wins among rows with one key.",
+    )
+    delete: DeleteMarker | None = Field(
+        default=None, description="With `upsert`: records that delete the row of their key."
+    )
     allow_empty: bool = Field(
         default=False, description="Whether `overwrite` may leave a table that has rows without any."
     )
@@ -179,6 +197,11 @@ class Job(_Model):
     max_quarantined: Annotated[StrictInt | StrictFloat | None, AfterValidator(_share_below_one)] = None
     spark: Spark = Field(default_factory=Spark)
     version: Literal[1] = 1
+
+    @property
+    def compares_keys(self) -> bool:
+        """Whether records with the same primary key are found out."""
+        return self.keys is not Keys.TRUST or self.target.mode is Mode.UPSERT
 
     @property
     def quarantine_path(self) -> str:

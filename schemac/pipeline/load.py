@@ -21,6 +21,7 @@ from schemac.physical.arrow import ArrowSchema
 from schemac.physical.field import LoweredSchema
 from schemac.pipeline.job import Job
 from schemac.pipeline.mapping import mapping_mistakes
+from schemac.pipeline.merge_settings import merge_mistakes
 from schemac.pipeline.source_options import option_mistakes
 from schemac.project.configuration import Project, find_project
 from schemac.project.discovery import has_lock
@@ -169,6 +170,8 @@ def _lowered(
             mistake.is_key,
         )
         _complain(document, found, report, mistake.error.code)
+    for error in merge_mistakes(job, loaded.arrow_schema):
+        loaded.report(error, report)
     return None if report.has_errors else loaded
 
 

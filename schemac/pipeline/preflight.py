@@ -13,6 +13,7 @@ import pyarrow as pa
 from schemac.pipeline.errors import PipelineError
 from schemac.pipeline.job import Job
 from schemac.pipeline.mapping import mapping_mistakes
+from schemac.pipeline.merge_settings import merge_mistakes
 from schemac.pipeline.quarantine_buffer import QUARANTINE_SCHEMA
 from schemac.pipeline.source import check_source
 from schemac.runs.locations import absolute, is_local
@@ -36,6 +37,8 @@ def check(job: Job, schema: pa.Schema | None = None) -> None:
     if schema is not None:
         for mistake in mapping_mistakes(job, schema):
             raise mistake.error.at(*mistake.place)
+        for error in merge_mistakes(job, schema):
+            raise error
     if absolute(job.target.path) == absolute(job.quarantine_path):
         message = "`target` and `quarantine` are one path"
         raise PipelineError(SAME_PATH, message, "name two paths", place=QUARANTINE_PATH)
@@ -51,7 +54,7 @@ def check(job: Job, schema: pa.Schema | None = None) -> None:
             "set `mode: append` or `mode: overwrite` under `target`",
             place=("target", "mode") if "mode" in job.target.model_fields_set else TARGET_PATH,
         )
-    if target is not None and schema is not None and job.target.mode is Mode.APPEND:
+    if target is not None and schema is not None and job.target.mode in (Mode.APPEND, Mode.UPSERT):
         check_same_schema(sink, job.target.path, TableForm(schema), job.target.storage_options)
     quarantine = _table(sink, job, job.quarantine_path, QUARANTINE_PATH)
     if quarantine is not None and list(quarantine.names) != QUARANTINE_SCHEMA.names:

@@ -12,7 +12,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-ERRORS, RAW, SOURCE = "_errors", "_raw", "_source"
+ERRORS, RAW, SOURCE, DELETE = "_errors", "_raw", "_source", "_delete"
 
 REASON = pa.struct([("path", pa.string()), ("rule", pa.string()), ("value", pa.string())])
 QUARANTINE_SCHEMA = pa.schema(

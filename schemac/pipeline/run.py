@@ -19,7 +19,8 @@ from pyspark.sql import DataFrame, Observation, SparkSession, functions
 from schemac.pipeline.conform import conform, key_check, primary_key
 from schemac.pipeline.errors import PipelineError
 from schemac.pipeline.failures import sparks_errors_told
-from schemac.pipeline.job import Job, Keys
+from schemac.pipeline.job import Job
+from schemac.pipeline.merge_settings import merge_of, with_marker, without_other_reasons
 from schemac.pipeline.preflight import check
 from schemac.pipeline.progress import Progress, Step, Watch, watched
 from schemac.pipeline.registration import register
@@ -70,6 +71,11 @@ class RunReport:
     is_repeat: bool = False
     """Whether the run had been committed before, as `table_version`: its numbers, and nothing was written."""
 
+    superseded: int = 0
+    """Records that do not count, for a later one, or the table's row, has their key."""
+    deleted: int = 0
+    """Records that deleted the row of their key."""
+
     @classmethod
     def of_earlier(cls, earlier: CommittedRun, job: Job, seconds: float) -> "RunReport":
         """Report a run that was committed before."""
@@ -77,7 +83,7 @@ class RunReport:
         return cls(
             run=earlier.id,
             identity=earlier.identity,
-            rows_in=rows + quarantined,
+            rows_in=rows + quarantined + earlier.superseded + earlier.deleted,
             rows_written=rows,
             rows_quarantined=quarantined,
             reasons=(),
@@ -88,6 +94,8 @@ class RunReport:
             quarantine_version=None,
             differences=(),
             is_repeat=True,
+            superseded=earlier.superseded,
+            deleted=earlier.deleted,
         )
 
     def to_json(self) -> dict[str, Any]:
@@ -103,6 +111,8 @@ class RunReport:
                 "in": self.rows_in,
                 "written": self.rows_written,
                 "quarantined": self.rows_quarantined,
+                "superseded": self.superseded,
+                "deleted": self.deleted,
             },
             "reasons": [asdict(reason) for reason in self.reasons],
             "table": {"path": self.table_path, "version": self.table_version},
@@ -154,8 +164,10 @@ def run(
     found = sink.differences(job.target.path, form, job.target.storage_options)
     written, quarantined = numbers.rows_written, numbers.rows_quarantined
     rows_in = int(counted.get["rows"])
-    if rows_in != written + quarantined:
-        found = (*found, f"{rows_in} records were read, {written} written and {quarantined} quarantined")
+    others = numbers.superseded + numbers.deleted
+    if rows_in != written + quarantined + others:
+        told = f"{rows_in} records were read, {written} written and {quarantined} quarantined"
+        found = (*found, told + (f", {others} superseded or deleting" if others else ""))
     return RunReport(
         run=identity.id,
         identity=identity,
@@ -169,6 +181,8 @@ def run(
         quarantine_path=job.quarantine_path if quarantined else None,
         quarantine_version=numbers.quarantine_version,
         differences=found,
+        superseded=numbers.superseded,
+        deleted=numbers.deleted,
     )
 
 
@@ -201,10 +215,13 @@ def _conformed(spark: SparkSession, job: Job, schema: pa.Schema) -> tuple[DataFr
     records = replace(
         records, frame=records.frame.observe(counted, functions.count(functions.lit(1)).alias("rows"))
     )
-    frame = conform(records, schema, job)
-    keys = primary_key(schema)
-    if job.keys is Keys.CHECK and keys:
-        frame = key_check(frame, keys)
+    frame = conform(records, *reversed(with_marker(job, schema)))
+    merge, keys = merge_of(job, schema), primary_key(schema)
+    if merge is not None:
+        frame = without_other_reasons(frame, merge)
+    if job.compares_keys and keys:
+        # Of records with one key the latest counts; those that are equally late are judged as duplicates.
+        frame = key_check(frame, [*keys, *(merge.columns[len(keys) :] if merge is not None else ())])
     return frame, counted
 
 
@@ -214,6 +231,7 @@ def _top_reasons(numbers: SinkReport) -> tuple[ReasonCount, ...]:
 
 
 def _write(frame: DataFrame, job: Job, form: TableForm, identity: RunIdentity) -> SinkReport:
+    merge = merge_of(job, form.schema)
     with temporary_folder() as folder:
         report = folder / "report.json"
         options = SinkOptions(
@@ -229,6 +247,7 @@ def _write(frame: DataFrame, job: Job, form: TableForm, identity: RunIdentity) -
             max_rows_per_file=job.target.max_rows_per_file,
             storage_options=json.dumps(job.target.storage_options),
             native=form.native,
+            merge=None if merge is None else merge.to_json(),
         )
         mode = "overwrite" if job.target.mode is Mode.OVERWRITE else "append"
         try:

@@ -17,6 +17,7 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 from pyspark import TaskContext
 from pyspark.sql.datasource import DataSource, DataSourceArrowWriter, WriterCommitMessage
 from pyspark.sql.types import StructType
@@ -24,12 +25,13 @@ from pyspark.sql.types import StructType
 from schemac.pipeline.batches import to_schema
 from schemac.pipeline.preflight import check_same_schema
 from schemac.pipeline.progress import Notes
-from schemac.pipeline.quarantine_buffer import ERRORS, QUARANTINE_SCHEMA, QuarantineBuffer
+from schemac.pipeline.quarantine_buffer import DELETE, ERRORS, QUARANTINE_SCHEMA, QuarantineBuffer
 from schemac.pipeline.sink_report import SinkReport
 from schemac.runs.errors import PipelineError
-from schemac.runs.history import QUARANTINED, ROWS, TABLE, CommittedRun
+from schemac.runs.history import DELETED, QUARANTINED, ROWS, SUPERSEDED, TABLE, CommittedRun
 from schemac.runs.identity import RunIdentity
 from schemac.runs.locations import seen_from
+from schemac.runs.merges import Merge, Merged
 from schemac.runs.modes import Mode
 from schemac.runs.tables import Place, Sink, TableForm, sink_names, sink_of
 from schemac.source.catalogue import EMPTIED_TABLE, SINK_OPTION, TABLE_EXISTS, TOO_MANY_QUARANTINED
@@ -44,6 +46,8 @@ class Written(WriterCommitMessage):  # type: ignore[misc]  # PySpark is not foll
     bad_pieces: list[str] = field(default_factory=list)
     bad_rows: int = 0
     reasons: Counter[tuple[str, str]] = field(default_factory=Counter)
+    deletes: bytes = b""
+    """The deciding columns of records that delete, as an IPC stream; empty where there are none."""
 
 
 @dataclass(frozen=True)
@@ -63,6 +67,8 @@ class SinkOptions:
     storage_version: str | None = None
     max_rows_per_file: int = 1 << 20
     storage_options: str = "{}"
+    merge: str | None = None
+    """How rows meet rows with the same key (see `Merge`), as JSON."""
     native: str = ""
     """The schema in the engine's own form (see `TableForm`)."""
 
@@ -154,6 +160,7 @@ class TableWriter(DataSourceArrowWriter):  # type: ignore[misc]  # PySpark is no
                 "write with the mode `append` or `overwrite`, without the option `must_create`",
                 place=("target", "mode"),
             )
+        self.merge = None if options.merge is None else Merge.parse(options.merge)
         if self.table.mode == "append":
             self._check_schema()
         quarantine = options.quarantine if is_split else None
@@ -202,7 +209,9 @@ class TableWriter(DataSourceArrowWriter):  # type: ignore[misc]  # PySpark is no
         with tempfile.TemporaryFile() as file:
             bad = QuarantineBuffer(file, self.run.id)
             notes = Notes(self.table.staging if self.table.is_staged else None, _task())
-            good = self._good_batches(_counted(iterator, notes), schema, bad, written)
+            good = self._good_batches(_counted(iterator, notes), bad, written)
+            good = self._without_deletes(good, written) if self._has_marker else good
+            good = (to_schema(one, schema) for one in good)
             failure: list[BaseException] = []
             first = next(good, None)
             if first is not None:
@@ -218,14 +227,51 @@ class TableWriter(DataSourceArrowWriter):  # type: ignore[misc]  # PySpark is no
         return written
 
     def _good_batches(
-        self, batches: Iterator[pa.RecordBatch], schema: pa.Schema, bad: QuarantineBuffer, written: Written
+        self, batches: Iterator[pa.RecordBatch], bad: QuarantineBuffer, written: Written
     ) -> Iterator[pa.RecordBatch]:
         for batch in batches:
             if self.is_split:
                 batch = bad.take_from(batch)
             if batch.num_rows:
                 written.rows += batch.num_rows
-                yield to_schema(batch, schema)
+                yield batch
+
+    @property
+    def _has_marker(self) -> bool:
+        return self.merge is not None and self.merge.deletes is not None
+
+    def _without_deletes(
+        self, batches: Iterator[pa.RecordBatch], written: Written
+    ) -> Iterator[pa.RecordBatch]:
+        """Pass on the records that are rows, and keep what says which rows the others delete."""
+        assert self.merge is not None
+        schema, found = self._deletes_schema, []
+        for batch in batches:
+            deletes = pc.fill_null(pc.equal(batch.column(DELETE), self.merge.deletes), False)
+            found.append(to_schema(batch.filter(deletes), schema))
+            rows = batch.filter(pc.invert(deletes))
+            if rows.num_rows:
+                yield rows
+        if any(one.num_rows for one in found):
+            sink = pa.BufferOutputStream()
+            with pa.ipc.new_stream(sink, schema) as stream:
+                for one in found:
+                    stream.write_batch(one)
+            written.deletes = sink.getvalue().to_pybytes()
+
+    @property
+    def _deletes_schema(self) -> pa.Schema:
+        assert self.merge is not None
+        return pa.schema([self.schema.field(name) for name in self.merge.columns])
+
+    def _judged(self, good: list[str], results: list[Written]) -> Merged | None:
+        """Judge the records against the rows of the table; None where keys do not matter."""
+        if self.merge is None:
+            return None
+        schema = self._deletes_schema
+        streams = [pa.ipc.open_stream(result.deletes).read_all() for result in results if result.deletes]
+        deletes = pa.concat_tables([schema.empty_table(), *streams])
+        return self.sink.judge(self.table, TableForm(self.schema), good, deletes, self.merge)
 
     def commit(self, messages: Sequence[WriterCommitMessage | None]) -> None:
         """Make the rows appear. The quarantine comes first, so that no record is ever in neither; the table decides.
@@ -237,13 +283,16 @@ class TableWriter(DataSourceArrowWriter):  # type: ignore[misc]  # PySpark is no
         bad = [text for result in results for text in result.bad_pieces]
         report = self._report(results)
         self._check_limit(report)
-        rows = ((ROWS, str(report.rows_written)), (QUARANTINED, str(report.rows_quarantined)))
         self._check_emptied(report)
         self.sink.claim(self.table, good)
         earlier = self.sink.find_run(self.run, self.table.path, self.table.storage_options)
         if earlier is not None:
             self._repeat(earlier, good, bad)
             return
+        merged = self._judged(good, results)
+        if merged is not None:
+            report, good = _counted_after(report, merged), merged.pieces
+        rows = _counts(report)
         table = replace(self.table, properties=rows)
         quarantine_version = None
         if self.quarantine is not None and bad:
@@ -252,7 +301,10 @@ class TableWriter(DataSourceArrowWriter):  # type: ignore[misc]  # PySpark is no
             form = TableForm(QUARANTINE_SCHEMA, storage_version=self.quarantine.storage_version)
             quarantine_version = self.sink.commit(quarantine, form, bad, may_join=True)
         try:
-            version = self.sink.commit(table, self.options.form(), good)
+            if merged is not None and merged.version:
+                version = self.sink.merge(table, merged)
+            else:
+                version = self.sink.commit(table, self.options.form(), good)
         except Exception:
             # What failed may have come after the commit.
             happened = self.sink.find_run(self.run, table.path, table.storage_options)
@@ -271,7 +323,15 @@ class TableWriter(DataSourceArrowWriter):  # type: ignore[misc]  # PySpark is no
             self.sink.give_up(self.quarantine, bad)
         if self.options.report is not None:
             rows, quarantined = earlier.rows, earlier.rows_quarantined
-            SinkReport(rows, quarantined, (), earlier.version, is_repeat=True).write(self.options.report)
+            SinkReport(
+                rows,
+                quarantined,
+                (),
+                earlier.version,
+                superseded=earlier.superseded,
+                deleted=earlier.deleted,
+                is_repeat=True,
+            ).write(self.options.report)
 
     def _report(self, results: list[Written]) -> SinkReport:
         reasons: Counter[tuple[str, str]] = Counter()
@@ -315,6 +375,28 @@ class TableWriter(DataSourceArrowWriter):  # type: ignore[misc]  # PySpark is no
         self.sink.discard(self.table, [text for result in results for text in result.pieces])
         if self.quarantine is not None:
             self.sink.discard(self.quarantine, [text for result in results for text in result.bad_pieces])
+
+
+def _counted_after(report: SinkReport, merged: Merged) -> SinkReport:
+    """Return the numbers after records with one key have met."""
+    others = merged.superseded + merged.deleted
+    return replace(
+        report,
+        rows_written=report.rows_written - others,
+        superseded=merged.superseded,
+        deleted=merged.deleted,
+    )
+
+
+def _counts(report: SinkReport) -> tuple[tuple[str, str], ...]:
+    """Return the numbers as commits have them."""
+    counts = {
+        ROWS: report.rows_written,
+        QUARANTINED: report.rows_quarantined,
+        SUPERSEDED: report.superseded,
+        DELETED: report.deleted,
+    }
+    return tuple((key, str(count)) for key, count in counts.items() if count or key in (ROWS, QUARANTINED))
 
 
 def _task() -> int | None:

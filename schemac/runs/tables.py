@@ -21,6 +21,7 @@ from schemac.registry.engine import Capability, Engine
 from schemac.registry.installed import engine, engines
 from schemac.runs.history import CommittedRun
 from schemac.runs.identity import RunIdentity
+from schemac.runs.merges import Merge, Merged
 
 StorageOptions = dict[str, str]
 
@@ -158,6 +159,19 @@ class Sink(ABC):
     @abstractmethod
     def write(self, place: Place, schema: pa.Schema, batches: Iterator[pa.RecordBatch]) -> list[str]:
         """Write batches where no reader sees them; the pieces that a commit takes."""
+
+    @abstractmethod
+    def judge(
+        self, place: Place, form: TableForm, pieces: list[str], deletes: pa.Table, merge: Merge
+    ) -> Merged:
+        """Decide which records of the pieces, and which deleting ones, count against the rows of the table.
+
+        Raises PipelineError where the merge refuses keys that the table has.
+        """
+
+    @abstractmethod
+    def merge(self, place: Place, merged: Merged) -> int:
+        """Commit what was judged to a table that is there; the new version."""
 
     @abstractmethod
     def commit(self, place: Place, form: TableForm, pieces: list[str], *, may_join: bool = False) -> int:

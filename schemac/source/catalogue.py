@@ -199,6 +199,10 @@ MISSING_COLUMN = Code("SC662", "missing-column", _ERROR, "a frame without a colu
 NULL_IN_REQUIRED_FIELD = Code(
     "SC663", "null-in-required-field", _ERROR, "a frame with a null in a required field"
 )
+KEY_EXISTS = Code("SC664", "key-exists", _ERROR, "rows to append with keys that the table has already")
+MERGE_SETTING = Code(
+    "SC665", "merge-setting", _ERROR, "a setting of `upsert` or `keys` that does not suit the schema"
+)
 INVALID_RUN = Code("SC690", "invalid-run", _ERROR, "a run whose id or interval is not valid")
 
 CATALOGUE: dict[str, Code] = {code.id: code for code in list(globals().values()) if isinstance(code, Code)}
