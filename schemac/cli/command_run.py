@@ -15,13 +15,14 @@ from schemac.cli.output import add_output_arguments, exit_code, say, show
 from schemac.cli.progress import records_bar
 from schemac.cli.terminal import put, put_json
 from schemac.pipeline.codes import MISSING_PACKAGE
-from schemac.source.catalogue import PIPELINE_DRIFT
+from schemac.source.catalogue import PIPELINE_DRIFT, REPLAY
 from schemac.source.render.json import render_json
 from schemac.source.report import Report
 
 if TYPE_CHECKING:
     from schemac.pipeline.load import LoadedJob
     from schemac.pipeline.progress import State
+    from schemac.pipeline.replay import Replay
     from schemac.pipeline.run import RunReport
     from schemac.runs.request import RunRequest
 
@@ -46,6 +47,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--again", action="store_true", help="read input once more that the table has the rows of"
     )
+    replay = parser.add_argument_group("replay")
+    replay.add_argument(
+        "--replay", action="store_true", help="read the quarantine, and move what fits now into the table"
+    )
+    replay.add_argument("--run", metavar="ID", help="only records that this run quarantined")
+    replay.add_argument("--rule", metavar="RULE", help="only records that broke this rule, such as range")
+    replay.add_argument("--path", metavar="PATH", help="only records with a reason at this field")
     add_output_arguments(parser)
 
 
@@ -91,18 +99,38 @@ def _run(
             )
             return None
         request = RunRequest(options.run_id or "", options.interval or "", options.again)
-        return _write(loaded, request, progress, report)
+        replay = _replay(options)
+        return _write(loaded, request, replay, progress, report)
     except PipelineError as error:
         loaded.report(error, report)
         return None
 
 
+def _replay(options: argparse.Namespace) -> "Replay | None":
+    from schemac.pipeline.errors import PipelineError
+    from schemac.pipeline.replay import Replay  # for start-up time, as above
+
+    slices = {name: text for name in ("run", "rule", "path") if (text := getattr(options, name))}
+    if options.replay:
+        return Replay(**slices)
+    if slices:
+        message = f"`--{next(iter(slices))}` chooses records of the quarantine"
+        raise PipelineError(REPLAY, message, "add `--replay`")
+    return None
+
+
 def _write(
-    loaded: "LoadedJob", request: "RunRequest", progress: "Callable[[State], None]", report: Report
+    loaded: "LoadedJob",
+    request: "RunRequest",
+    replay: "Replay | None",
+    progress: "Callable[[State], None]",
+    report: Report,
 ) -> "RunReport":
     from schemac.pipeline.run import run as run_job  # for start-up time, as above
 
-    result = run_job(loaded.job, loaded.arrow_schema, loaded.form, request=request, progress=progress)
+    result = run_job(
+        loaded.job, loaded.arrow_schema, loaded.form, request=request, replay=replay, progress=progress
+    )
     for difference in result.differences:
         report.add(
             PIPELINE_DRIFT,

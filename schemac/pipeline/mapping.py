@@ -14,7 +14,7 @@ from schemac.pipeline.errors import PipelineError, did_you_mean
 from schemac.pipeline.inputs import parse_steps
 from schemac.pipeline.job import FieldSource, Job
 from schemac.pipeline.patterns import has_optional_zone, pattern_mistake
-from schemac.pipeline.quarantine_buffer import DELETE, ERRORS, RAW, SOURCE
+from schemac.pipeline.quarantine_buffer import ADDRESS, DELETE, ERRORS, RAW, SOURCE
 from schemac.pipeline.scalars import scalar_of, storage_type
 from schemac.pipeline.shapes import is_list, is_scalar
 from schemac.source.catalogue import (
@@ -25,7 +25,7 @@ from schemac.source.catalogue import (
     UNKNOWN_FIELD,
 )
 
-RESERVED = (ERRORS, RAW, SOURCE, DELETE)
+RESERVED = (ERRORS, RAW, SOURCE, DELETE, ADDRESS)
 
 
 @dataclass(frozen=True)

@@ -36,7 +36,7 @@ def merge_mistakes(job: Job, schema: pa.Schema) -> Iterator[PipelineError]:
     target, is_upsert = job.target, job.target.mode is Mode.UPSERT
     if (is_upsert or job.keys is Keys.REFUSE) and not primary_key(schema):
         asked = "`mode: upsert`" if is_upsert else "`keys: refuse`"
-        help = "add `extra: {lance.org/primaryKey: {position: 1}}` to the fields that identify a row"
+        help = "declare the fields that identify a row as its primary key, as `schemac explain SC665` shows"
         place = ("target", "mode") if is_upsert else ("keys",)
         message = f"{asked} needs a primary key, and the schema has none"
         yield PipelineError(MERGE_SETTING, message, help, place=place)

@@ -13,6 +13,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 ERRORS, RAW, SOURCE, DELETE = "_errors", "_raw", "_source", "_delete"
+ADDRESS = "_address"
+"""Of the row of the quarantine that a record comes from."""
 
 REASON = pa.struct([("path", pa.string()), ("rule", pa.string()), ("value", pa.string())])
 QUARANTINE_SCHEMA = pa.schema(

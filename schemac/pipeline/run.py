@@ -25,13 +25,14 @@ from schemac.pipeline.preflight import check
 from schemac.pipeline.progress import Progress, Step, Watch, watched
 from schemac.pipeline.registration import register
 from schemac.pipeline.repeats import Identified, identify, settle
+from schemac.pipeline.replay import ADDRESS_FIELD, Replay, as_replayed, check_replay, open_quarantine
 from schemac.pipeline.session import active, settings_of_a_run
 from schemac.pipeline.sink_report import SinkReport
-from schemac.pipeline.source import open_records
+from schemac.pipeline.source import Records, open_records
 from schemac.pipeline.table_sink import SinkOptions, encode_options, encode_schema, spark_sink
 from schemac.pipeline.workspace import temporary_folder
 from schemac.runs.history import CommittedRun
-from schemac.runs.identity import RunIdentity
+from schemac.runs.identity import RunIdentity, random_id
 from schemac.runs.locations import is_local, local_path
 from schemac.runs.modes import Mode
 from schemac.runs.request import RunRequest
@@ -98,6 +99,13 @@ class RunReport:
             deleted=earlier.deleted,
         )
 
+    @classmethod
+    def of_nothing(cls, identity: RunIdentity, job: Job, sink: Sink, seconds: float) -> "RunReport":
+        """Report a replay that finds no quarantine."""
+        table = sink.find(job.target.path, job.target.storage_options)
+        version = 0 if table is None else table.version
+        return cls(identity.id, identity, 0, 0, 0, (), seconds, job.target.path, version, None, None, ())
+
     def to_json(self) -> dict[str, Any]:
         """Give the report for programs."""
         quarantine = None
@@ -127,6 +135,7 @@ def run(
     form: TableForm | None = None,
     *,
     request: RunRequest | None = None,
+    replay: Replay | None = None,
     progress: Progress | None = None,
     spark: SparkSession | None = None,
 ) -> RunReport:
@@ -140,10 +149,15 @@ def run(
     watch = Watch(progress or _untold, tuple(local_path(path) for path in places))
     watch.at(Step.LOOKING)
     sink.recover(job.target.path, job.quarantine_path, job.target.storage_options)
-    identity, earlier = _identified(job, form, request or RunRequest(), sink)
+    if replay is not None:
+        job = as_replayed(job)
+    identity, earlier = _identified(job, form, request or RunRequest(), sink, is_replay=replay is not None)
     if earlier is not None:
         return RunReport.of_earlier(earlier, job, time.monotonic() - started)
-    check(job, arrow_schema)
+    check(job, arrow_schema, is_replay=replay is not None)
+    version = check_replay(job, replay) if replay is not None else 0
+    if replay is not None and not version:
+        return RunReport.of_nothing(identity, job, sink, time.monotonic() - started)
     watch.at(Step.STARTING)
     spark = _session(spark, job)
     with (
@@ -154,8 +168,11 @@ def run(
         watched(spark, identity.id, watch),
     ):
         register(spark, spark_sink(sink_engine(job.target.format).name))
-        frame, counted = _conformed(spark, job, arrow_schema)
-        numbers = _write(frame, job, form, identity)
+        records = (
+            open_quarantine(spark, job, replay, version) if replay is not None else open_records(spark, job)
+        )
+        frame, counted = _conformed(records, job, arrow_schema, is_replay=replay is not None)
+        numbers = _write(frame, job, form, identity, version)
     if numbers.is_repeat:
         committed = sink.find_run(identity, job.target.path, job.target.storage_options)
         assert committed is not None
@@ -190,8 +207,11 @@ def _untold(*_: object) -> None:
     """Nobody watches."""
 
 
-def _identified(job: Job, form: TableForm, request: RunRequest, sink: Sink) -> Identified:
+def _identified(job: Job, form: TableForm, request: RunRequest, sink: Sink, *, is_replay: bool) -> Identified:
     """Identify the run; earlier attempts of it that go on without their driver cannot commit from then on."""
+    if is_replay and not (request.id or request.interval):
+        # What a replay reads changes with each: what fits is gone from there.
+        request = RunRequest(random_id())
     found = identify(job, form, request, sink)
     if found.earlier is not None:
         return found
@@ -208,14 +228,16 @@ def _session(spark: SparkSession | None, job: Job) -> SparkSession:
     return spark
 
 
-def _conformed(spark: SparkSession, job: Job, schema: pa.Schema) -> tuple[DataFrame, Observation]:
+def _conformed(
+    records: Records, job: Job, schema: pa.Schema, *, is_replay: bool
+) -> tuple[DataFrame, Observation]:
     """Conform the records, and count those that were read, on their own."""
     counted = Observation("records read")
-    records = open_records(spark, job)
     records = replace(
         records, frame=records.frame.observe(counted, functions.count(functions.lit(1)).alias("rows"))
     )
-    frame = conform(records, *reversed(with_marker(job, schema)))
+    marked, read = with_marker(job, schema)
+    frame = conform(records, read.append(ADDRESS_FIELD) if is_replay else read, marked)
     merge, keys = merge_of(job, schema), primary_key(schema)
     if merge is not None:
         frame = without_other_reasons(frame, merge)
@@ -230,7 +252,7 @@ def _top_reasons(numbers: SinkReport) -> tuple[ReasonCount, ...]:
     return tuple(ReasonCount(*entry) for entry in ordered[:SHOWN_REASONS])
 
 
-def _write(frame: DataFrame, job: Job, form: TableForm, identity: RunIdentity) -> SinkReport:
+def _write(frame: DataFrame, job: Job, form: TableForm, identity: RunIdentity, replay: int = 0) -> SinkReport:
     merge = merge_of(job, form.schema)
     with temporary_folder() as folder:
         report = folder / "report.json"
@@ -242,11 +264,14 @@ def _write(frame: DataFrame, job: Job, form: TableForm, identity: RunIdentity) -
             report=str(report),
             must_create=job.target.mode is Mode.CREATE,
             keep_rows=not job.target.allow_empty,
-            max_quarantined=None if job.max_quarantined is None else json.dumps(job.max_quarantined),
+            max_quarantined=None
+            if replay or job.max_quarantined is None
+            else json.dumps(job.max_quarantined),
             storage_version=form.storage_version,
             max_rows_per_file=job.target.max_rows_per_file,
             storage_options=json.dumps(job.target.storage_options),
             native=form.native,
+            replay=replay,
             merge=None if merge is None else merge.to_json(),
         )
         mode = "overwrite" if job.target.mode is Mode.OVERWRITE else "append"

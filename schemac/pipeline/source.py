@@ -171,9 +171,9 @@ def open_records(spark: SparkSession, job: Job) -> Records:
     check_source(job)
     try:
         if job.source.format == "geojson":
-            return _json_records(read_geojson(spark, job.source), is_geojson=True)
+            return json_text_records(read_geojson(spark, job.source), is_geojson=True)
         if job.source.format == "json":
-            return _json_records(read_json(spark, job.source))
+            return json_text_records(read_json(spark, job.source))
         if job.source.format == "csv":
             return _csv_records(read_csv(spark, job.source))
         if job.source.format in source_names():
@@ -206,7 +206,8 @@ def _loaded(spark: SparkSession, job: Job) -> DataFrame:
         return reader.load(texts.spark_paths(job.source)) if job.source.path else reader.load()
 
 
-def _json_records(found: Texts, *, is_geojson: bool = False) -> Records:
+def json_text_records(found: Texts, *, is_geojson: bool = False) -> Records:
+    """Read texts of JSON objects as records."""
     frame = found.frame.selectExpr("*", f"{parsed(RAW)} as {RECORD}")
     # A record is an object: a number or a list where a record should be is as unreadable as a broken one.
     is_record = f"{FAULT} is null and {is_alone(RECORD)} and startswith(ltrim({RAW}), '{{')"

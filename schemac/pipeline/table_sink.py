@@ -25,7 +25,7 @@ from pyspark.sql.types import StructType
 from schemac.pipeline.batches import to_schema
 from schemac.pipeline.preflight import check_same_schema
 from schemac.pipeline.progress import Notes
-from schemac.pipeline.quarantine_buffer import DELETE, ERRORS, QUARANTINE_SCHEMA, QuarantineBuffer
+from schemac.pipeline.quarantine_buffer import ADDRESS, DELETE, ERRORS, QUARANTINE_SCHEMA, QuarantineBuffer
 from schemac.pipeline.sink_report import SinkReport
 from schemac.runs.errors import PipelineError
 from schemac.runs.history import DELETED, QUARANTINED, ROWS, SUPERSEDED, TABLE, CommittedRun
@@ -46,6 +46,8 @@ class Written(WriterCommitMessage):  # type: ignore[misc]  # PySpark is not foll
     bad_pieces: list[str] = field(default_factory=list)
     bad_rows: int = 0
     reasons: Counter[tuple[str, str]] = field(default_factory=Counter)
+    moved: list[int] = field(default_factory=list)
+    """Addresses of the rows of the quarantine that fit now."""
     deletes: bytes = b""
     """The deciding columns of records that delete, as an IPC stream; empty where there are none."""
 
@@ -69,6 +71,8 @@ class SinkOptions:
     storage_options: str = "{}"
     merge: str | None = None
     """How rows meet rows with the same key (see `Merge`), as JSON."""
+    replay: int = 0
+    """The version of the quarantine that the records come from; 0 where they are new."""
     native: str = ""
     """The schema in the engine's own form (see `TableForm`)."""
 
@@ -110,8 +114,9 @@ def sink_options(options: Any, format: str) -> SinkOptions:
     for name in ("must_create", "keep_rows"):
         if name in found:
             found[name] = found[name].lower() == "true"
-    if "max_rows_per_file" in found:
-        found["max_rows_per_file"] = int(found["max_rows_per_file"])
+    for name in ("max_rows_per_file", "replay"):
+        if name in found:
+            found[name] = int(found[name])
     return SinkOptions(**found)
 
 
@@ -220,10 +225,10 @@ class TableWriter(DataSourceArrowWriter):  # type: ignore[misc]  # PySpark is no
                     written.pieces = self.sink.write(self.table, schema, stream)
                 except Exception as error:  # noqa: BLE001  raised again, or the error behind it is
                     raise failure[0] if failure else error from None
-            if bad.rows:
+            written.bad_rows, written.reasons = bad.rows, bad.reasons
+            if bad.rows and not self.options.replay:
                 assert self.quarantine is not None
                 written.bad_pieces = self.sink.write(self.quarantine, QUARANTINE_SCHEMA, bad.read())
-                written.bad_rows, written.reasons = bad.rows, bad.reasons
         return written
 
     def _good_batches(
@@ -232,6 +237,8 @@ class TableWriter(DataSourceArrowWriter):  # type: ignore[misc]  # PySpark is no
         for batch in batches:
             if self.is_split:
                 batch = bad.take_from(batch)
+            if self.options.replay:
+                written.moved += batch.column(ADDRESS).to_pylist()
             if batch.num_rows:
                 written.rows += batch.num_rows
                 yield batch
@@ -283,6 +290,10 @@ class TableWriter(DataSourceArrowWriter):  # type: ignore[misc]  # PySpark is no
         bad = [text for result in results for text in result.bad_pieces]
         report = self._report(results)
         self._check_limit(report)
+        moved = [address for result in results for address in result.moved]
+        if self.options.replay and not moved:
+            self._leave(report)
+            return
         self._check_emptied(report)
         self.sink.claim(self.table, good)
         earlier = self.sink.find_run(self.run, self.table.path, self.table.storage_options)
@@ -292,14 +303,10 @@ class TableWriter(DataSourceArrowWriter):  # type: ignore[misc]  # PySpark is no
         merged = self._judged(good, results)
         if merged is not None:
             report, good = _counted_after(report, merged), merged.pieces
-        rows = _counts(report)
+        # What does not fit in a replay is where it was.
+        rows = _counts(replace(report, rows_quarantined=0) if self.options.replay else report)
         table = replace(self.table, properties=rows)
-        quarantine_version = None
-        if self.quarantine is not None and bad:
-            told = (*rows, (TABLE, self.quarantine.table))
-            quarantine = replace(self.quarantine, properties=told)
-            form = TableForm(QUARANTINE_SCHEMA, storage_version=self.quarantine.storage_version)
-            quarantine_version = self.sink.commit(quarantine, form, bad, may_join=True)
+        quarantine_version = self._commit_quarantine(rows, bad, moved)
         try:
             if merged is not None and merged.version:
                 version = self.sink.merge(table, merged)
@@ -315,6 +322,25 @@ class TableWriter(DataSourceArrowWriter):  # type: ignore[misc]  # PySpark is no
             self.sink.close_staging(place)
         if self.options.report is not None:
             replace(report, version=version, quarantine_version=quarantine_version).write(self.options.report)
+
+    def _commit_quarantine(
+        self, counts: tuple[tuple[str, str], ...], bad: list[str], moved: list[int]
+    ) -> int | None:
+        """Add the rows that do not fit, or take those out that fit now; None where there are none."""
+        if self.quarantine is None or not (bad or moved):
+            return None
+        quarantine = replace(self.quarantine, properties=(*counts, (TABLE, self.quarantine.table)))
+        if moved:
+            return self.sink.move_out(quarantine, QUARANTINE_SCHEMA, self.options.replay, moved)
+        form = TableForm(QUARANTINE_SCHEMA, storage_version=quarantine.storage_version)
+        return self.sink.commit(quarantine, form, bad, may_join=True)
+
+    def _leave(self, report: SinkReport) -> None:
+        """End a replay in which nothing fits: everything stays where it is."""
+        for place in self._places():
+            self.sink.close_staging(place)
+        if self.options.report is not None:
+            replace(report, version=self.table.read_version).write(self.options.report)
 
     def _repeat(self, earlier: CommittedRun, good: list[str], bad: list[str]) -> None:
         """Leave the run as another attempt has committed it."""

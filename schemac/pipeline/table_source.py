@@ -14,7 +14,7 @@ from pyspark.sql.types import StructType
 
 from schemac.pipeline import job
 from schemac.pipeline.errors import PipelineError
-from schemac.pipeline.quarantine_buffer import SOURCE
+from schemac.pipeline.quarantine_buffer import ADDRESS, SOURCE
 from schemac.pipeline.registration import register
 from schemac.registry.installed import engine as registered
 from schemac.runs.tables import Source, source_of
@@ -65,21 +65,27 @@ class TableSource(DataSource):  # type: ignore[misc]  # PySpark is not followed
         return self._reader()
 
     def _reader(self) -> "TableReader":
-        return TableReader(self.options["engine"], self.options["path"], int(self.options["version"]))
+        has_addresses = self.options.get("addresses") == "true"
+        return TableReader(
+            self.options["engine"], self.options["path"], int(self.options["version"]), has_addresses
+        )
 
 
 class TableReader(DataSourceReader):  # type: ignore[misc]  # PySpark is not followed
     """Reads part by part."""
 
-    def __init__(self, engine: str, path: str, version: int) -> None:
+    def __init__(self, engine: str, path: str, version: int, has_addresses: bool) -> None:
         self.engine = engine
         self.path = path
         self.version = version
+        self.address = ADDRESS if has_addresses else None
 
     @property
     def schema(self) -> pa.Schema:
         """The engine's columns, and where a row comes from."""
         columns = _engine(self.engine).schema(self.path, self.version)
+        if self.address is not None:
+            columns = columns.append(pa.field(self.address, pa.int64()))
         return columns.append(pa.field(SOURCE, pa.string()))
 
     def partitions(self) -> list[InputPartition]:
@@ -89,6 +95,8 @@ class TableReader(DataSourceReader):  # type: ignore[misc]  # PySpark is not fol
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         """Read the rows of one part."""
         schema = self.schema
-        for batch in _engine(self.engine).read(self.path, self.version, partition.value):
+        for batch in _engine(self.engine).read(
+            self.path, self.version, partition.value, address=self.address
+        ):
             source = pa.array([self.path] * batch.num_rows, pa.string())
             yield pa.RecordBatch.from_arrays([*batch.columns, source], schema=schema)

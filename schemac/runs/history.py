@@ -16,6 +16,8 @@ from schemac.runs.identity import RunIdentity
 
 ROWS, QUARANTINED, TABLE = "schemac.run.rows", "schemac.run.quarantined", "schemac.run.table"
 SUPERSEDED, DELETED = "schemac.run.superseded", "schemac.run.deleted"
+MOVED_OUT = "schemac.run.moved-out"
+"""In a quarantine: how many rows left it for the table of the run."""
 UNFINISHED = "schemac.run.unfinished"
 """Set on the first of two commits of one run."""
 

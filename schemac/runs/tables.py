@@ -174,6 +174,13 @@ class Sink(ABC):
         """Commit what was judged to a table that is there; the new version."""
 
     @abstractmethod
+    def move_out(self, place: Place, schema: pa.Schema, version: int, addresses: list[int]) -> int:
+        """Take rows out of a dataset, by their addresses in a version (see `Source.read`); the new version.
+
+        `take_back` brings them back. Raises PipelineError where others have changed these rows since.
+        """
+
+    @abstractmethod
     def commit(self, place: Place, form: TableForm, pieces: list[str], *, may_join: bool = False) -> int:
         """Add the pieces to the table, or make it of them; the new version.
 
@@ -216,8 +223,10 @@ class Source(ABC):
         """Return the numbers of the parts that can be read side by side."""
 
     @abstractmethod
-    def read(self, path: str, version: int, part: int) -> Iterator[pa.RecordBatch]:
-        """Read the rows of one part with the columns of `schema`."""
+    def read(
+        self, path: str, version: int, part: int, *, address: str | None = None
+    ) -> Iterator[pa.RecordBatch]:
+        """Read the rows of one part with the columns of `schema`, and with their addresses (int64) as a last column of this name."""
 
 
 SINK: Capability[Sink] = Capability("sink", Sink)  # type: ignore[type-abstract]

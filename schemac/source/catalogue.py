@@ -203,6 +203,7 @@ KEY_EXISTS = Code("SC664", "key-exists", _ERROR, "rows to append with keys that 
 MERGE_SETTING = Code(
     "SC665", "merge-setting", _ERROR, "a setting of `upsert` or `keys` that does not suit the schema"
 )
+REPLAY = Code("SC666", "replay", _ERROR, "a quarantine that cannot be replayed")
 INVALID_RUN = Code("SC690", "invalid-run", _ERROR, "a run whose id or interval is not valid")
 
 CATALOGUE: dict[str, Code] = {code.id: code for code in list(globals().values()) if isinstance(code, Code)}

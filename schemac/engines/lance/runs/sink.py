@@ -13,7 +13,7 @@ import pyarrow as pa
 from schemac.engines.lance._generated.lance import file_pb2 as pb
 from schemac.engines.lance.artifact import to_message
 from schemac.engines.lance.dataset import find_dataset, open_dataset
-from schemac.engines.lance.runs import merging, undo, writing
+from schemac.engines.lance.runs import merging, moving, undo, writing
 from schemac.engines.lance.runs.history import committed_runs, find_run
 from schemac.engines.lance.runs.recover import holds_only_leftovers, recover
 from schemac.engines.lance.runs.spelling import as_lance_reads
@@ -133,6 +133,10 @@ class LanceSink(Sink):
     def merge(self, place: Place, merged: Merged) -> int:
         """Commit the fragments, and take away the rows that they replace."""
         return writing.commit_merged(place, merging.operation_of(merged), merged)
+
+    def move_out(self, place: Place, schema: pa.Schema, version: int, addresses: list[int]) -> int:
+        """Replace the fragments that have the rows."""
+        return moving.move_out(place, schema, version, addresses)
 
     def commit(self, place: Place, form: TableForm, pieces: list[str], *, may_join: bool = False) -> int:
         """Commit the fragments."""

@@ -43,11 +43,18 @@ class LanceSource(Source):
         """Return the ids of the fragments of a version."""
         return [fragment.fragment_id for fragment in open_dataset(path, version).get_fragments()]
 
-    def read(self, path: str, version: int, part: int) -> Iterator[pa.RecordBatch]:
+    def read(
+        self, path: str, version: int, part: int, *, address: str | None = None
+    ) -> Iterator[pa.RecordBatch]:
         """Read the rows of one fragment."""
         table = open_dataset(path, version)
         schema = _plain_schema(table.schema)
-        for batch in table.get_fragment(part).to_batches(columns=schema.names, batch_size=ROWS_PER_BATCH):
+        scanner = table.get_fragment(part).scanner(
+            columns=schema.names, batch_size=ROWS_PER_BATCH, with_row_address=address is not None
+        )
+        if address is not None:
+            schema = schema.append(pa.field(address, pa.int64()))
+        for batch in scanner.to_batches():
             arrays = [
                 _held(column).cast(field.type) for column, field in zip(batch.columns, schema, strict=True)
             ]

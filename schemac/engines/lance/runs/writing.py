@@ -137,8 +137,8 @@ def commit(
         if staging.is_open(place.staging):
             claim(place, fragments)
         staging.note_moved(place.staging, list(file_names(fragments)))
-        _move_in(place, fragments)
-    with _conflicts_told(place):
+        move_in(place, fragments)
+    with conflicts_told(place):
         if lance_message is not None and place.mode != "append":
             return _commit_with_ids(place, fragments, lance_message)
         return _commit(place, schema, fragments)
@@ -152,14 +152,14 @@ def commit_merged(place: Place, operation: Any, merged: Merged) -> int:
         raise PipelineError(CONCURRENT_RUN, message, AGAIN)
     if place.is_staged:
         staging.note_moved(place.staging, list(file_names(merged.pieces)))
-        _move_in(place, merged.pieces)
-    with _conflicts_told(place):
+        move_in(place, merged.pieces)
+    with conflicts_told(place):
         done = dataset.commit(place.path, operation, merged.version, place.told(), place.storage_options)
     return int(done.version)
 
 
 @contextlib.contextmanager
-def _conflicts_told(place: Place) -> Iterator[None]:
+def conflicts_told(place: Place) -> Iterator[None]:
     """Tell of another run that has changed the same rows."""
     try:
         yield
@@ -268,7 +268,7 @@ def _publish(place: Place) -> None:
     os.rename(os.path.join(made, newest), os.path.join(versions, newest))
 
 
-def _move_in(place: Place, fragments: list[str]) -> None:
+def move_in(place: Place, fragments: list[str]) -> None:
     """Move the files of finished tasks to where the table's files are; a file that is not moved leaves with staging."""
     source, destination = os.path.join(place.staging, "data"), os.path.join(place.path, "data")
     os.makedirs(destination, exist_ok=True)
