@@ -20,7 +20,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "code",
         nargs="?",
         metavar="CODE",
-        help="a code such as SC201, or its slug; a rule of the quarantine such as `range`; `losses/spark` for what a target"
+        help="a code such as SC201, or its slug; a rule of the quarantine such as `range`; `losses/TARGET` for what a target"
         " loses; `rules` and `losses` list these; without one, all codes are listed",
     )
 

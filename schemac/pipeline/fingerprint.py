@@ -33,7 +33,9 @@ def fingerprint(job: Job, form: TableForm) -> str | None:
     if inputs is None:
         return None
     source = job.source.model_dump(mode="json", exclude={"path"})
-    settings = job.model_dump(mode="json", include={"fields", "unexpected", "coerce", "keys", "null_values"})
+    settings = job.model_dump(
+        mode="json", include={"fields", "unexpected", "coerce", "keys", "null_values", "rules"}
+    )
     content: dict[str, object] = {
         "source": source,
         "inputs": inputs,
@@ -61,8 +63,10 @@ def _tables(job: Job) -> list[list[object]] | None:
 
 
 def _files(job: Job) -> list[tuple[str, str]] | None:
+    if not job.source.path:
+        return None
     paths = check_source(job)
-    if not job.source.path or any(local_part(path) is None for path in paths):
+    if any(local_part(path) is None for path in paths):
         return None
     files = sorted({pair for path in paths for pair in _below(Path(local_part(path) or path))})
     with ThreadPoolExecutor() as pool:

@@ -9,9 +9,9 @@ from collections.abc import Iterator
 import pyarrow as pa
 from pyspark.sql import DataFrame, functions
 
-from schemac.pipeline.conform import primary_key
 from schemac.pipeline.errors import PipelineError, did_you_mean
 from schemac.pipeline.job import FieldSource, Job, Keys
+from schemac.pipeline.projection import DUPLICATE, primary_key
 from schemac.pipeline.quarantine_buffer import DELETE, ERRORS
 from schemac.pipeline.sqltext import literal
 from schemac.runs.merges import Merge
@@ -44,6 +44,9 @@ def merge_mistakes(job: Job, schema: pa.Schema) -> Iterator[PipelineError]:
         if told is not None and not is_upsert:
             message = f"`{name}` has no meaning with `mode: {target.mode}`"
             yield PipelineError(MERGE_SETTING, message, "set `mode: upsert`", place=("target", name))
+    if DUPLICATE in job.warned and (is_upsert or job.keys is Keys.REFUSE):
+        message = "records with the same key cannot only warn where rows are compared by key"
+        yield PipelineError(MERGE_SETTING, message, "leave `duplicate` out", place=("rules", DUPLICATE))
     if is_upsert and target.latest is not None:
         yield from _latest_mistakes(target.latest, schema)
 

@@ -1,7 +1,7 @@
 """The engines that are installed.
 
 Layer: registry.
-Source: every package of `schemac.engines` is one; other distributions name theirs under the entry point group of that
+Source: every package of `schemac.engines` is one (a module beside them is what several engines share); other distributions name theirs under the entry point group of that
 name, each with its `ENGINE`: `avro = "schemac_avro:ENGINE"`.
 """
 
@@ -13,7 +13,7 @@ from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
 from pkgutil import iter_modules
 
-from schemac.registry.engine import Engine, EngineError, VersionSetting, reason_of
+from schemac.registry.engine import Engine, EngineError, Trait, VersionSetting, reason_of
 
 GROUP = "schemac.engines"
 _NAME = re.compile(r"[a-z][a-z0-9_-]*")
@@ -79,6 +79,11 @@ def blamed(name: str | None) -> Iterator[None]:
         raise EngineError(f"the engine {name} failed: {reason_of(error)}") from error
 
 
+def with_trait(trait: Trait) -> tuple[str, ...]:
+    """Return the titles of the engines that people are told something of."""
+    return tuple(engine.title for engine in engines() if trait in engine.traits)
+
+
 def version_settings() -> dict[str, VersionSetting]:
     """Return the version settings of those engines that have one, by the engine's name."""
     settings = {engine.name: engine.version for engine in engines() if engine.version is not None}
@@ -95,6 +100,8 @@ def own_engines() -> tuple[Engine, ...]:
     package = import_module(GROUP)
     found: list[Engine] = []
     for module in iter_modules(package.__path__):
+        if not module.ispkg:
+            continue
         engine: Engine = import_module(f"{GROUP}.{module.name}").ENGINE
         found.append(engine)
     return tuple(_sorted(found))

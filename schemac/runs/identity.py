@@ -46,7 +46,7 @@ class RunIdentity:
         cls, id: str, format: str, paths: Iterable[str], mode: str, *, interval: str = "", schema: str = ""
     ) -> "RunIdentity":
         """Identify a run that starts now, in this process, and reads these paths."""
-        source = {"format": format, "path": [_without_secrets(path) for path in paths]}
+        source = {"format": format, "path": [without_secrets(path) for path in paths]}
         told = json.dumps(source, ensure_ascii=False)
         return cls(id, datetime.now(UTC), told, mode, this_process(), interval, schema)
 
@@ -109,7 +109,7 @@ def random_id() -> str:
     return uuid.uuid4().hex
 
 
-def _without_secrets(path: str) -> str:
+def without_secrets(path: str) -> str:
     """Strip the user and the password off the address of a path."""
     if "://" not in path:
         return path

@@ -8,12 +8,13 @@ Errors: PipelineError for what the author of the pipeline can mend.
 
 import hashlib
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import pyarrow as pa
 
+from schemac.attributes.attribute import Extra
 from schemac.identity.lock import Numbers
 from schemac.logical.slots import Slot
 from schemac.physical.field import LoweredSchema
@@ -82,14 +83,22 @@ class FoundTable:
     """Of its columns."""
 
 
+@dataclass(frozen=True)
+class Condition:
+    """What a reader asks of the values in a column: an order among them, or whether there is one."""
+
+    column: str
+    operator: Literal["=", "<", "<=", ">", ">=", "in", "is null", "is not null"]
+    values: tuple[Any, ...] = ()
+    """What is compared with: nothing, one value, or for `in` any number of them."""
+
+
 class Sink(ABC):
     """An engine whose tables runs write."""
 
     @abstractmethod
-    def form(
-        self, lowered: LoweredSchema, numbers: Mapping[Slot, Numbers] | None, storage_version: str | None
-    ) -> TableForm:
-        """Say what the table of a compiled schema is to be."""
+    def form(self, lowered: LoweredSchema, numbers: Mapping[Slot, Numbers] | None, extra: Extra) -> TableForm:
+        """Say what the table of a compiled schema with these attributes is to be."""
 
     @abstractmethod
     def written_schema(self, schema: pa.Schema) -> pa.Schema:
@@ -224,9 +233,20 @@ class Source(ABC):
 
     @abstractmethod
     def read(
-        self, path: str, version: int, part: int, *, address: str | None = None
+        self,
+        path: str,
+        version: int,
+        part: int,
+        columns: Sequence[str] | None = None,
+        conditions: Sequence[Condition] = (),
+        *,
+        address: str | None = None,
     ) -> Iterator[pa.RecordBatch]:
-        """Read the rows of one part with the columns of `schema`, and with their addresses (int64) as a last column of this name."""
+        """Read the rows of one part with these columns of `schema`, or all.
+
+        Rows that break a condition may be left out, and need not be: the reader looks itself. `address` is the name
+        of a last column that is to have the addresses of the rows (int64).
+        """
 
 
 SINK: Capability[Sink] = Capability("sink", Sink)  # type: ignore[type-abstract]

@@ -11,7 +11,6 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import schemac
-from schemac.api import from_tree
 from schemac.arrow.lower import lower
 from schemac.artifacts.emission import Compilation, Emission
 from schemac.engines.paimon.artifact import to_table_schema
@@ -33,6 +32,7 @@ from schemac.engines.paimon.types import (
     Vector,
     parse_type,
 )
+from schemac.importers.checked import from_tree
 from schemac.logical.slots import preorder
 from schemac.manifest.write import write_manifest
 from schemac.source.report import Report

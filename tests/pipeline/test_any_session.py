@@ -12,7 +12,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from schemac.pipeline.job import Job
-from schemac.pipeline.run import run
+from schemac.pipeline.runner import run
 from schemac.pipeline.session import RUN_SETTINGS
 from schemac.runs.request import RunRequest
 

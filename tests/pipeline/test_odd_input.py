@@ -14,7 +14,7 @@ from pyspark.sql import SparkSession
 from schemac.pipeline.csv_grammar import Dialect
 from schemac.pipeline.csv_records import read_csv
 from schemac.pipeline.job import Job, Source
-from schemac.pipeline.run import RunReport, run
+from schemac.pipeline.runner import RunReport, run
 from schemac.pipeline.source import open_records
 from schemac.runs.request import RunRequest
 from tests.pipeline.conftest import rows_of

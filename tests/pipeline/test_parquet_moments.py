@@ -13,7 +13,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from schemac.pipeline.job import Job
-from schemac.pipeline.run import RunReport, run
+from schemac.pipeline.runner import RunReport, run
 from schemac.runs.request import RunRequest
 from tests.pipeline.test_spellings import instant
 

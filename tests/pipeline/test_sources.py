@@ -14,7 +14,7 @@ from pyspark.sql import SparkSession
 from schemac.pipeline.errors import PipelineError
 from schemac.pipeline.job import Job, Source
 from schemac.pipeline.preflight import check
-from schemac.pipeline.run import RunReport, run
+from schemac.pipeline.runner import RunReport, run
 from schemac.pipeline.source_options import FORMS, option_mistakes
 from schemac.runs.request import RunRequest
 from tests.pipeline.conftest import rows_of

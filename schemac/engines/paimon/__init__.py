@@ -3,7 +3,7 @@
 Layer: engines.
 """
 
-from schemac.registry.engine import Engine, Format
+from schemac.registry.engine import Engine, Format, Trait
 
 ENGINE = Engine(
     "paimon",
@@ -21,6 +21,8 @@ ENGINE = Engine(
     is_optional=True,
     codes="schemac.engines.paimon.codes:CODES",
     pages="schemac.engines.paimon.pages",
+    documents="schemac.engines.paimon.documents:DOCUMENTS",
+    traits=frozenset({Trait.REFUSES_SCALE_ABOVE_PRECISION, Trait.LACKS_RUN_ENDS, Trait.IS_NOT_READ}),
     formats=(
         Format(
             "paimon",

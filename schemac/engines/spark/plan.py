@@ -7,22 +7,22 @@ Shape: only statements that the version of lance-spark takes, so that no plan st
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
 from schemac.artifacts.emission import Emission
-from schemac.artifacts.sql_text import literal, quoted_name, table_name, taken_literally
 from schemac.engines.spark import judge as engine
 from schemac.engines.spark.artifact import to_fields
 from schemac.engines.spark.codes import SPARK_LOSS
 from schemac.engines.spark.columns import SparkField
 from schemac.engines.spark.facts import SparkFact
 from schemac.engines.spark.versions import KNOWN, Connector
+from schemac.engines.spark_sql import literal, quoted_name, table_name, taken_literally
 from schemac.evolution.changes import Change, Fact
 from schemac.evolution.diff import diff_of
 from schemac.evolution.renames import in_turn
 from schemac.evolution.verdict import Judgement, Outcome
 from schemac.evolution.version_pair import SchemaVersion, VersionPair
 from schemac.logical.facts import AnyFact
+from schemac.source.json_object import Json
 from schemac.source.report import Report
 
 
@@ -34,7 +34,7 @@ class SparkPlan:
     statements: tuple[str, ...]
     refused: tuple[tuple[Change, Judgement], ...]
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> Json:
         """Return the plan for programs."""
         refused = [
             {**change.to_json(), "reason": said.reason, "wayOut": said.way_out}

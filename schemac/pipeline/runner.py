@@ -8,7 +8,9 @@ Errors: PipelineError for what the author can mend; anything else is Spark's, th
 
 import json
 import time
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -16,20 +18,26 @@ import pyarrow as pa
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, Observation, SparkSession, functions
 
-from schemac.pipeline.conform import conform, key_check, primary_key
 from schemac.pipeline.errors import PipelineError
 from schemac.pipeline.failures import sparks_errors_told
 from schemac.pipeline.job import Job
+from schemac.pipeline.limits import Limits
 from schemac.pipeline.merge_settings import merge_of, with_marker, without_other_reasons
 from schemac.pipeline.preflight import check
 from schemac.pipeline.progress import Progress, Step, Watch, watched
-from schemac.pipeline.registration import register
+from schemac.pipeline.projection import conform, key_checked, with_warnings
 from schemac.pipeline.repeats import Identified, identify, settle
 from schemac.pipeline.replay import ADDRESS_FIELD, Replay, as_replayed, check_replay, open_quarantine
 from schemac.pipeline.session import active, settings_of_a_run
 from schemac.pipeline.sink_report import SinkReport
-from schemac.pipeline.source import Records, open_records
-from schemac.pipeline.table_sink import SinkOptions, encode_options, encode_schema, spark_sink
+from schemac.pipeline.source import open_records
+from schemac.pipeline.table_sink import (
+    SinkOptions,
+    encode_options,
+    encode_schema,
+    register_engine,
+    spark_sink,
+)
 from schemac.pipeline.workspace import temporary_folder
 from schemac.runs.history import CommittedRun
 from schemac.runs.identity import RunIdentity, random_id
@@ -41,6 +49,8 @@ from schemac.runs.tables import Sink, TableForm, sink_engine, sink_of
 from schemac.source.catalogue import TOO_MANY_QUARANTINED
 
 SHOWN_REASONS = 20
+Opened = Callable[[], Any]
+"""Gives `Records`, or a DataFrame that is conformed already."""
 
 
 @dataclass(frozen=True)
@@ -76,6 +86,8 @@ class RunReport:
     """Records that do not count, for a later one, or the table's row, has their key."""
     deleted: int = 0
     """Records that deleted the row of their key."""
+    warnings: tuple[ReasonCount, ...] = ()
+    """The same as `reasons` of rules that only warn; these records were written."""
 
     @classmethod
     def of_earlier(cls, earlier: CommittedRun, job: Job, seconds: float) -> "RunReport":
@@ -123,10 +135,31 @@ class RunReport:
                 "deleted": self.deleted,
             },
             "reasons": [asdict(reason) for reason in self.reasons],
+            "warnings": [asdict(reason) for reason in self.warnings],
             "table": {"path": self.table_path, "version": self.table_version},
             "quarantine": quarantine,
             "differences": list(self.differences),
         }
+
+    def to_html(self, *, title: str = "schemac run", storage_options: dict[str, str] | None = None) -> str:
+        """Write a page that needs no other file: counts, the first offenders of each rule, and the runs of the table."""
+        from schemac.pipeline.history import runs_of  # for those who ask for a page
+        from schemac.pipeline.offenders import first_offenders
+        from schemac.pipeline.report_html import run_page
+
+        offenders = first_offenders(self)
+        runs = runs_of(self.table_path, storage_options=storage_options)
+        return run_page(title, self, offenders=offenders, runs=runs)
+
+    def __str__(self) -> str:
+        from schemac.pipeline.report_text import run_text
+
+        return run_text(self)
+
+    def _repr_html_(self) -> str:
+        from schemac.pipeline.report_html import run_fragment  # for notebooks only
+
+        return run_fragment(self)
 
 
 def run(
@@ -138,8 +171,11 @@ def run(
     replay: Replay | None = None,
     progress: Progress | None = None,
     spark: SparkSession | None = None,
+    opened: Opened | None = None,
 ) -> RunReport:
-    """Run the job; paths are taken as they stand. `form` is what the engine makes of the schema where it is not given.
+    """Run the job; paths are taken as they stand.
+
+    `form` is what the engine makes of the schema where it is not given, `opened` gives what is read in place of the job's source.
 
     A run that was committed before is not committed again, unless the request says so (see `repeats`).
     """
@@ -167,11 +203,10 @@ def run(
         kept_alive(watch.tables, identity),
         watched(spark, identity.id, watch),
     ):
-        register(spark, spark_sink(sink_engine(job.target.format).name))
-        records = (
-            open_quarantine(spark, job, replay, version) if replay is not None else open_records(spark, job)
-        )
-        frame, counted = _conformed(records, job, arrow_schema, is_replay=replay is not None)
+        register_engine(spark, sink_engine(job.target.format).name)
+        if replay is not None:
+            opened = partial(open_quarantine, spark, job, replay, version)
+        frame, counted = _conformed(spark, job, arrow_schema, opened, is_replay=replay is not None)
         numbers = _write(frame, job, form, identity, version)
     if numbers.is_repeat:
         committed = sink.find_run(identity, job.target.path, job.target.storage_options)
@@ -191,7 +226,7 @@ def run(
         rows_in=rows_in,
         rows_written=written,
         rows_quarantined=quarantined,
-        reasons=_top_reasons(numbers),
+        reasons=_top_reasons(numbers.reasons),
         seconds=time.monotonic() - started,
         table_path=job.target.path,
         table_version=numbers.version,
@@ -200,6 +235,7 @@ def run(
         differences=found,
         superseded=numbers.superseded,
         deleted=numbers.deleted,
+        warnings=_top_reasons(numbers.warnings),
     )
 
 
@@ -229,26 +265,23 @@ def _session(spark: SparkSession | None, job: Job) -> SparkSession:
 
 
 def _conformed(
-    records: Records, job: Job, schema: pa.Schema, *, is_replay: bool
+    spark: SparkSession, job: Job, schema: pa.Schema, opened: Opened | None, *, is_replay: bool
 ) -> tuple[DataFrame, Observation]:
     """Conform the records, and count those that were read, on their own."""
-    counted = Observation("records read")
-    records = replace(
-        records, frame=records.frame.observe(counted, functions.count(functions.lit(1)).alias("rows"))
-    )
+    counted, rows = Observation("records read"), functions.count(functions.lit(1)).alias("rows")
+    records = open_records(spark, job) if opened is None else opened()
+    if isinstance(records, DataFrame):
+        return records.observe(counted, rows), counted
+    records = replace(records, frame=records.frame.observe(counted, rows))
     marked, read = with_marker(job, schema)
     frame = conform(records, read.append(ADDRESS_FIELD) if is_replay else read, marked)
-    merge, keys = merge_of(job, schema), primary_key(schema)
-    if merge is not None:
-        frame = without_other_reasons(frame, merge)
-    if job.compares_keys and keys:
-        # Of records with one key the latest counts; those that are equally late are judged as duplicates.
-        frame = key_check(frame, [*keys, *(merge.columns[len(keys) :] if merge is not None else ())])
-    return frame, counted
+    merge = merge_of(job, schema)
+    frame = frame if merge is None else without_other_reasons(frame, merge)
+    return with_warnings(key_checked(frame, schema, job), job), counted
 
 
-def _top_reasons(numbers: SinkReport) -> tuple[ReasonCount, ...]:
-    ordered = sorted(numbers.reasons, key=lambda entry: (-entry[2], entry[0], entry[1]))
+def _top_reasons(counts: Sequence[tuple[str, str, int]]) -> tuple[ReasonCount, ...]:
+    ordered = sorted(counts, key=lambda entry: (-entry[2], entry[0], entry[1]))
     return tuple(ReasonCount(*entry) for entry in ordered[:SHOWN_REASONS])
 
 
@@ -264,9 +297,7 @@ def _write(frame: DataFrame, job: Job, form: TableForm, identity: RunIdentity, r
             report=str(report),
             must_create=job.target.mode is Mode.CREATE,
             keep_rows=not job.target.allow_empty,
-            max_quarantined=None
-            if replay or job.max_quarantined is None
-            else json.dumps(job.max_quarantined),
+            max_quarantined=(Limits() if replay else job.max_quarantined).model_dump_json(),
             storage_version=form.storage_version,
             max_rows_per_file=job.target.max_rows_per_file,
             storage_options=json.dumps(job.target.storage_options),
@@ -286,14 +317,15 @@ def _write(frame: DataFrame, job: Job, form: TableForm, identity: RunIdentity, r
 def _explained(error: PySparkException, report: Path) -> Exception:
     """Find the error that the sink raised in Spark's; a limit that was passed comes with its reasons."""
     numbers = SinkReport.read(report) if report.exists() else None
-    if numbers is not None and numbers.over_limit is not None:
-        worst = ", ".join(f"`{entry.path}` {entry.rule} {entry.count}" for entry in _top_reasons(numbers)[:5])
+    if numbers is not None and numbers.passed is not None:
+        worst = ", ".join(
+            f"`{entry.path}` {entry.rule} {entry.count}" for entry in _top_reasons(numbers.reasons)[:5]
+        )
         return PipelineError(
             TOO_MANY_QUARANTINED,
-            f"{numbers.rows_quarantined} of {numbers.rows_quarantined + numbers.rows_written} records do not"
-            f" fit, the limit is {numbers.over_limit}; nothing was written",
+            f"{numbers.passed.message}; nothing was written",
             f"most of them: {worst}",
-            place=("maxQuarantined",),
+            place=("maxQuarantined", *numbers.passed.place),
         )
     sparks_own: Exception = error
     return sparks_own
