@@ -15,7 +15,7 @@ from schemac.pipeline.file_columns import file_part, no_file
 from schemac.pipeline.inputs import parse_steps
 from schemac.pipeline.job import FieldSource, Job, Source, SourceMode
 from schemac.pipeline.patterns import has_optional_zone, pattern_mistake
-from schemac.pipeline.quarantine_buffer import ERRORS, RAW, SOURCE, WARNINGS
+from schemac.pipeline.quarantine_buffer import ADDRESS, DELETE, ERRORS, RAW, SOURCE, WARNINGS
 from schemac.pipeline.scalars import scalar_of, storage_type
 from schemac.pipeline.shapes import is_list, is_scalar
 from schemac.runs.modes import Mode
@@ -36,7 +36,7 @@ from schemac.source.catalogue import (
 from schemac.source.pages import rule_pages
 
 OF_FILES = ("csv", "json", "geojson", "parquet", "orc")
-RESERVED = (ERRORS, WARNINGS, RAW, SOURCE)
+RESERVED = (ERRORS, WARNINGS, RAW, SOURCE, DELETE, ADDRESS)
 CAN_WARN = ("unexpected", "duplicate")
 """Rules whose records have a value in every field all the same."""
 
@@ -100,10 +100,15 @@ def _mode_mistakes(job: Job) -> Iterator[Mistake]:
     if job.trigger is not None and any(is_incremental):
         message = "a stream knows by its checkpoint which files are new, an incremental source by the table"
         yield Mistake(("trigger",), PipelineError(MISPLACED_MODE, message, "leave `trigger` or `mode` out"))
-    if (job.trigger is not None or any(is_incremental)) and job.target.mode is not Mode.APPEND:
+    if (job.trigger is not None or any(is_incremental)) and job.target.mode not in (
+        Mode.APPEND,
+        Mode.UPSERT,
+    ):
         message = f"what is new is added to a table, and `mode: {job.target.mode}` does not add to one"
         error = PipelineError(
-            MISPLACED_MODE, message, "write `mode: append`, which makes the table where it is missing"
+            MISPLACED_MODE,
+            message,
+            "write `mode: append` or `mode: upsert`, which make the table where it is missing",
         )
         yield Mistake(("target", "mode"), error)
 

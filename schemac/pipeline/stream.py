@@ -29,6 +29,7 @@ from schemac.pipeline.job import AVAILABLE_NOW, Job
 from schemac.pipeline.mapping import OF_FILES
 from schemac.pipeline.preflight import check
 from schemac.pipeline.progress import Progress
+from schemac.pipeline.replay import Replay
 from schemac.pipeline.run_facts import ReasonCount
 from schemac.pipeline.runner import Opened, RunReport, run
 from schemac.pipeline.session import settings_of_a_run, start_session
@@ -184,13 +185,26 @@ def run_or_stream(
     form: TableForm | None = None,
     *,
     request: RunRequest | None = None,
+    replay: Replay | None = None,
     progress: Progress | None = None,
     spark: SparkSession | None = None,
     opened: Opened | None = None,
 ) -> RunReport:
-    """Run a job as its file says: once, or as a stream, whose batches are then told as one. A stream has no id of its own."""
-    if job.trigger is None or opened is not None:
-        return run(job, arrow_schema, form, request=request, progress=progress, spark=spark, opened=opened)
+    """Run a job as its file says: once, or as a stream, whose batches are then told as one. A stream has no id of its own.
+
+    A replay is one run in any case: the quarantine has an end.
+    """
+    if job.trigger is None or opened is not None or replay is not None:
+        return run(
+            job,
+            arrow_schema,
+            form,
+            request=request,
+            replay=replay,
+            progress=progress,
+            spark=spark,
+            opened=opened,
+        )
     return summary(run_stream(job, arrow_schema, form, progress=progress, spark=spark), job)
 
 
@@ -205,6 +219,8 @@ def summary(reports: list[RunReport], job: Job) -> RunReport:
         rows_in=sum(report.rows_in for report in reports),
         rows_written=sum(report.rows_written for report in reports),
         rows_quarantined=sum(report.rows_quarantined for report in reports),
+        superseded=sum(report.superseded for report in reports),
+        deleted=sum(report.deleted for report in reports),
         reasons=_added([report.reasons for report in reports]),
         warnings=_added([report.warnings for report in reports]),
         seconds=sum(report.seconds for report in reports),
