@@ -21,6 +21,7 @@ import pyarrow.compute as pc
 
 from schemac.pipeline.quarantine_buffer import POSITIONS
 from schemac.pipeline.runner import RunReport
+from schemac.runs.storage import current_storage
 from schemac.runs.tables import sink_engine, source_of
 
 OF_EACH = 3
@@ -73,8 +74,8 @@ def _rows(report: RunReport) -> Iterator[dict[str, Any]]:
     if source is None or path is None or version is None:
         return
     # The parts that were written last are those of this run.
-    for part in reversed(source.parts(path, version)):
-        for batch in source.read(path, version, part):
+    for part in reversed(source.parts(path, version, current_storage())):
+        for batch in source.read(path, version, part, storage_options=current_storage()):
             own = pc.equal(batch.column("run"), report.run)
             if pc.any(own).as_py():
                 yield from batch.filter(own).to_pylist()

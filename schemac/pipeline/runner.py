@@ -6,7 +6,6 @@ Shape: a `Job`, an Arrow schema and the form of its table in; a `RunReport` out,
 Errors: PipelineError for what the author can mend; anything else is Spark's, the engine's or ours.
 """
 
-import json
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
@@ -18,6 +17,7 @@ from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, Observation, SparkSession, functions
 
 from schemac.pipeline.errors import PipelineError
+from schemac.pipeline.executors import ship
 from schemac.pipeline.failures import sparks_errors_told
 from schemac.pipeline.job import Job
 from schemac.pipeline.preflight import check
@@ -34,6 +34,7 @@ from schemac.pipeline.table_sink import (
     register_engine,
     spark_sink,
 )
+from schemac.pipeline.unchanged import Seen, look, note
 from schemac.pipeline.workspace import temporary_folder
 from schemac.runs.history import CommittedRun
 from schemac.runs.identity import RunIdentity
@@ -41,6 +42,7 @@ from schemac.runs.locations import is_local, local_path
 from schemac.runs.modes import Mode
 from schemac.runs.request import RunRequest
 from schemac.runs.staging import kept_alive
+from schemac.runs.storage import NO_STORAGE, Storage, storage_in_use
 from schemac.runs.tables import Sink, TableForm, sink_engine, sink_of
 from schemac.source.catalogue import TOO_MANY_QUARANTINED
 
@@ -122,13 +124,14 @@ class RunReport:
             "differences": list(self.differences),
         }
 
-    def to_html(self, *, title: str = "schemac run", storage_options: dict[str, str] | None = None) -> str:
+    def to_html(self, *, title: str = "schemac run", storage_options: Storage = NO_STORAGE) -> str:
         """Write a page that needs no other file: counts, the first offenders of each rule, and the runs of the table."""
         from schemac.pipeline.history import runs_of  # for those who ask for a page
         from schemac.pipeline.offenders import first_offenders
         from schemac.pipeline.report_html import run_page
 
-        offenders = first_offenders(self)
+        with storage_in_use(storage_options):
+            offenders = first_offenders(self)
         runs = runs_of(self.table_path, storage_options=storage_options)
         return run_page(title, self, offenders=offenders, runs=runs)
 
@@ -164,15 +167,19 @@ def run(
     places = [path for path in (job.target.path, job.quarantine_path) if is_local(path)]
     watch = Watch(progress or _untold, tuple(local_path(path) for path in places))
     watch.at(Step.LOOKING)
-    sink.recover(job.target.path, job.quarantine_path, job.target.storage_options)
+    sink.recover(job.target.path, job.quarantine_path, job.storage_options)
+    # Before the run is named by what it reads.
+    seen = look(job.source.path)
     identity, earlier = _identified(job, form, request or RunRequest(), sink)
     if earlier is not None:
         return RunReport.of_earlier(earlier, job, time.monotonic() - started)
     check(job, arrow_schema)
     watch.at(Step.STARTING)
     spark = _session(spark, job)
+    ship(spark)
     with (
         sparks_errors_told(),
+        storage_in_use(job.storage_options),
         active(spark),
         settings_of_a_run(spark, job),
         kept_alive(watch.tables, identity),
@@ -180,13 +187,13 @@ def run(
     ):
         register_engine(spark, sink_engine(job.target.format).name)
         frame, counted = _conformed(spark, job, arrow_schema, opened)
-        numbers = _write(frame, job, form, identity)
+        numbers = _write(frame, job, form, identity, seen)
     if numbers.is_repeat:
-        committed = sink.find_run(identity, job.target.path, job.target.storage_options)
+        committed = sink.find_run(identity, job.target.path, job.storage_options)
         assert committed is not None
         return RunReport.of_earlier(committed, job, time.monotonic() - started)
     watch.at(Step.VERIFYING)
-    found = sink.differences(job.target.path, form, job.target.storage_options)
+    found = sink.differences(job.target.path, form, job.storage_options)
     written, quarantined = numbers.rows_written, numbers.rows_quarantined
     rows_in = int(counted.get["rows"])
     if rows_in != written + quarantined:
@@ -218,7 +225,7 @@ def _identified(job: Job, form: TableForm, request: RunRequest, sink: Sink) -> I
     if found.earlier is not None:
         return found
     table, quarantine = job.target.path, job.quarantine_path
-    return found._replace(earlier=settle(found.identity, table, quarantine, sink, job.target.storage_options))
+    return found._replace(earlier=settle(found.identity, table, quarantine, sink, job.storage_options))
 
 
 def _session(spark: SparkSession | None, job: Job) -> SparkSession:
@@ -247,21 +254,23 @@ def _top_reasons(counts: Sequence[tuple[str, str, int]]) -> tuple[ReasonCount, .
     return tuple(ReasonCount(*entry) for entry in ordered[:SHOWN_REASONS])
 
 
-def _write(frame: DataFrame, job: Job, form: TableForm, identity: RunIdentity) -> SinkReport:
+def _write(frame: DataFrame, job: Job, form: TableForm, identity: RunIdentity, seen: Seen) -> SinkReport:
     with temporary_folder() as folder:
-        report = folder / "report.json"
+        report, inputs = folder / "report.json", folder / "inputs.json"
+        note(seen, inputs)
         options = SinkOptions(
             path=job.target.path,
             schema=encode_schema(form.schema),
             quarantine=job.quarantine_path,
             run=identity.to_json(),
             report=str(report),
+            inputs=str(inputs),
             must_create=job.target.mode is Mode.CREATE,
             keep_rows=not job.target.allow_empty,
             max_quarantined=job.max_quarantined.model_dump_json(),
             storage_version=form.storage_version,
             max_rows_per_file=job.target.max_rows_per_file,
-            storage_options=json.dumps(job.target.storage_options),
+            storage_options=job.storage_options.to_json(),
             native=form.native,
         )
         mode = "overwrite" if job.target.mode is Mode.OVERWRITE else "append"
