@@ -80,9 +80,9 @@ class _Scope:
     def _resolve(self, label: str, text: str) -> None:
         """Let Spark say which columns the expression names, one after the other."""
         for _ in range(MOST_COLUMNS):
-            # A generator, which makes several rows of one, is refused inside of a struct.
-            inner = functions.named_struct(functions.lit(VALUE), functions.expr(text))
             try:
+                # A generator, which makes several rows of one, is refused inside of a struct.
+                inner = functions.named_struct(functions.lit(VALUE), functions.expr(text))
                 _ = self._scoped().select(inner).schema
             except AnalysisException as error:
                 missed = _missed(error)

@@ -168,7 +168,8 @@ def _of_files(job: Job, paths: list[str]) -> Job:
     """Read these files of the source."""
     source = restricted(job.source, paths)
     options = {name: text for name, text in source.options.items() if name.lower() not in _STREAM_OPTIONS}
-    return job.model_copy(update={"source_": source.model_copy(update={"options": options})})
+    found = source.model_copy(update={"options": options})
+    return job.model_copy(update={"source_": found, "trigger": None})
 
 
 def _refused(job: Job, error: Any) -> PipelineError:
