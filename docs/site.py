@@ -17,7 +17,7 @@ _CODE_PAGE = re.compile(r"\]\((SC\d+\.md)\)")
 def pages() -> dict[str, str]:
     """All pages of the site by their path; the text is Markdown as MyST reads it."""
     parts = ("guide", "kinds/index", "attributes/index", "engines/index", "commands/index")
-    more = ("diagnostics/index", "rules/index", "losses/index", "python", "changelog")
+    more = ("diagnostics/index", "rules/index", "losses/index", "python", "pipeline", "changelog")
     return {
         "index.md": heading(
             "schemac",

@@ -32,6 +32,7 @@ COMMANDS = {
     "apply": "carry out a plan on a table",
     "verify": "compare a table with its schema",
     "run": "run a pipeline: read, conform, write a table, verify",
+    "runs": "list the runs that wrote a table or a quarantine",
     "explain": "explain a diagnostic code, with examples",
 }
 """Commands with what they do; each is the module `schemac.cli.command_<name>`."""

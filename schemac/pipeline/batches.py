@@ -2,7 +2,7 @@
 
 Layer: pipeline.
 Shape: a record batch of Spark types in, a record batch of the target schema out; buffers are shared where they can be.
-       Values have been checked by `conform`, or are checked here by Arrow's safe casts: what does not fit raises.
+       Values have been checked by `projection`, or are checked here by Arrow's safe casts: what does not fit raises.
 Source: arrow-java aligns buffers to 8 bytes, Rust's 128-bit integers need 16, and Lance 14 panics on the difference.
 """
 

@@ -30,6 +30,9 @@ MISSING_PACKAGE = Code(
 UNKNOWN_JAVA_ZONE = Code(
     "SC682", "unknown-zone", Severity.ERROR, "a time zone that the Java of Spark does not know"
 )
+SESSION_SETTING = Code(
+    "SC691", "session-setting", Severity.ERROR, "a setting of the Spark session that would change values"
+)
 CODES = (
     PIPELINE_FAILED,
     HIDDEN_INPUT,
@@ -46,5 +49,6 @@ CODES = (
     RUN_CANCELLED,
     MISSING_PACKAGE,
     UNKNOWN_JAVA_ZONE,
+    SESSION_SETTING,
 )
 """By number."""

@@ -8,10 +8,12 @@ Units: `maxQuarantined` is a share of all records when it is a fraction (0 <= x 
 from enum import StrEnum
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field, StrictFloat, StrictInt
+from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field
 
 from schemac.attributes.zones import find_zone
 from schemac.kinds.units import TimeUnit
+from schemac.pipeline.limits import AuthoredLimits, Limits
+from schemac.runs.identity import IDENTIFIER
 from schemac.runs.modes import Mode
 from schemac.runs.tables import sink_engine, sink_names, source_names
 from schemac.syntax.model import AuthoredModel
@@ -130,16 +132,23 @@ class Target(_Model):
     max_rows_per_file: int = Field(default=1 << 20, gt=0)
 
 
+def _run_id(id: str | None) -> str | None:
+    if id is not None and not IDENTIFIER.match(id):
+        raise ValueError("expected up to 64 letters, digits, `_` and `-`")
+    return id
+
+
 class Quarantine(_Model):
     """The dataset that takes the other rows, each with its raw record and every reason."""
 
     path: str
 
 
-def _share_below_one(limit: float | None) -> int | float | None:
-    if limit is not None and (limit < 0 or (isinstance(limit, float) and limit > 1)):
-        raise ValueError("expected a count of records, or a share between 0.0 and 1.0")
-    return limit
+class Severity(StrEnum):
+    """What a record that breaks a rule comes to: the quarantine, or the table, and is counted."""
+
+    QUARANTINE = "quarantine"
+    WARN = "warn"
 
 
 class Spark(_Model):
@@ -161,14 +170,27 @@ class Job(_Model):
         default_factory=dict, description="Where a field comes from; null: from nowhere, it is always null."
     )
     target: Target
+    run: Annotated[str | None, AfterValidator(_run_id)] = Field(
+        default=None, description="Id of the run, such as that of a batch; a run is committed once."
+    )
     quarantine: Quarantine | None = None
     unexpected: Unexpected = Unexpected.IGNORE
     coerce: Coerce = Coerce.NONE
     keys: Keys = Keys.TRUST
     null_values: tuple[str, ...] = Field(default=(), description="Texts that mean null, as whole values.")
-    max_quarantined: Annotated[StrictInt | StrictFloat | None, AfterValidator(_share_below_one)] = None
+    max_quarantined: AuthoredLimits = Field(
+        default=Limits(), description="A count or a share of records, or such limits for rules and fields."
+    )
+    rules: dict[str, Severity] = Field(
+        default_factory=dict, description="`warn`: records that break the rule are counted and written."
+    )
     spark: Spark = Field(default_factory=Spark)
     version: Literal[1] = 1
+
+    @property
+    def warned(self) -> tuple[str, ...]:
+        """The rules whose records are written."""
+        return tuple(rule for rule, severity in self.rules.items() if severity is Severity.WARN)
 
     @property
     def quarantine_path(self) -> str:

@@ -24,7 +24,7 @@ from schemac.pipeline.mapping import mapping_mistakes
 from schemac.pipeline.source_options import option_mistakes
 from schemac.project.configuration import Project, find_project
 from schemac.project.discovery import has_lock
-from schemac.project.locking import locked_datasets
+from schemac.project.locking import Locked, locked_datasets
 from schemac.project.options import Options
 from schemac.project.stages import check_source, emit
 from schemac.runs.errors import PipelineError
@@ -49,17 +49,24 @@ class LoadedJob:
     lowered: LoweredSchema
     numbers: Mapping[Slot, Numbers] | None = None
     """The fields' numbers, where the manifest has a lock."""
+    version: int | None = None
+    """The locked version, where it has one."""
 
     @property
     def arrow_schema(self) -> ArrowSchema:
         """What the table's rows look like."""
         return self.lowered.to_arrow()
 
+    def with_lock(self, locked: Locked) -> "LoadedJob":
+        """Return the job with the numbers and the version of its lock."""
+        return replace(self, numbers=locked.found.numbers, version=locked.version.number)
+
     @property
     def form(self) -> TableForm:
         """What the table is to be."""
         sink = sink_of(self.job.target.format)
-        return sink.form(self.lowered, self.numbers, storage_version(self.dataset.schema.extra))
+        form = sink.form(self.lowered, self.numbers, storage_version(self.dataset.schema.extra))
+        return replace(form, version=self.version)
 
     def report(self, error: PipelineError, report: Report) -> None:
         """Report what a run told, at the setting of the file that it is about."""
@@ -141,7 +148,7 @@ def _with_schema(job: Job, path: Path, document: Document, report: Report) -> Lo
     if loaded is None or not has_lock(manifest):
         return loaded
     locked = locked_datasets(manifest, str(manifest), [dataset], report, is_error=True)
-    return None if report.has_errors else replace(loaded, numbers=locked[dataset.name].found.numbers)
+    return None if report.has_errors else loaded.with_lock(locked[dataset.name])
 
 
 def _lowered(

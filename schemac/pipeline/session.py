@@ -22,14 +22,14 @@ from schemac.pipeline.failures import not_started
 from schemac.pipeline.java import java_home
 from schemac.pipeline.job import Job
 from schemac.pipeline.masters import check_master
-from schemac.pipeline.registration import register
-from schemac.pipeline.table_sink import spark_sink
+from schemac.pipeline.table_sink import register_engine
 from schemac.runs.tables import sink_names
 
 STATIC_SETTINGS = {
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
     "spark.sql.shuffle.partitions": "8",
+    "spark.sql.python.filterPushdown.enabled": "true",
 }
 # Nobody else has to reach a session whose workers are threads of its own.
 LOOPBACK = {"spark.driver.bindAddress": "127.0.0.1", "spark.driver.host": "127.0.0.1"}
@@ -86,7 +86,7 @@ def start_session(
     active = _existing() or _create(master, dict(settings or {}), app_name)
     logging.getLogger("SQLQueryContextLogger").setLevel(logging.CRITICAL)
     for engine in sink_names():
-        register(active, spark_sink(engine))
+        register_engine(active, engine)
     return active
 
 

@@ -195,6 +195,19 @@ def open_records(spark: SparkSession, job: Job) -> Records:
         ) from error
 
 
+def records_of_frame(frame: DataFrame) -> Records:
+    """See the rows of a frame as records: typed columns."""
+    return _typed_records(frame)
+
+
+def records_in_column(frame: DataFrame, label: str) -> Records:
+    """See the text in a column, one JSON object in each row, as records; a row without text is a broken record."""
+    text = f"coalesce(cast({name(label)} as string), '')"
+    origin = SOURCE if SOURCE in frame.columns else "cast(null as string)"
+    lines = texts.Texts(frame.selectExpr(f"{text} as value", f"{origin} as {SOURCE}"), {})
+    return _json_records(texts.judged(lines))
+
+
 def _first_line(error: Exception) -> str:
     return str(error).strip().splitlines()[0]
 

@@ -1,4 +1,4 @@
-"""Spark data sources that write tables of engines: tasks write pieces, the driver commits them once.
+"""Spark data sources for tables of engines. Tasks write pieces, the driver commits them once; reading is `table_source`.
 
 Layer: pipeline.
 Shape: `df.write.format("schemac-<engine>").mode("append"|"overwrite")` with the options of `SinkOptions`. Where the frame has
@@ -12,22 +12,27 @@ import base64
 import json
 import tempfile
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 import pyarrow as pa
+from pydantic import TypeAdapter
 from pyspark import TaskContext
+from pyspark.sql import SparkSession
 from pyspark.sql.datasource import DataSource, DataSourceArrowWriter, WriterCommitMessage
 from pyspark.sql.types import StructType
 
 from schemac.pipeline.batches import to_schema
+from schemac.pipeline.limits import AuthoredLimits, Key, Limits
 from schemac.pipeline.preflight import check_same_schema
 from schemac.pipeline.progress import Notes
-from schemac.pipeline.quarantine_buffer import ERRORS, QUARANTINE_SCHEMA, QuarantineBuffer
+from schemac.pipeline.quarantine_buffer import ERRORS, QUARANTINE_SCHEMA, WARNINGS, QuarantineBuffer, counted
+from schemac.pipeline.registration import register
 from schemac.pipeline.sink_report import SinkReport
+from schemac.pipeline.table_source import FILTER_PUSHDOWN, TableReader, reader_of_table, schema_of_table
 from schemac.runs.errors import PipelineError
-from schemac.runs.history import QUARANTINED, ROWS, TABLE
+from schemac.runs.history import QUARANTINED, ROWS, TABLE, CommittedRun
 from schemac.runs.identity import RunIdentity
 from schemac.runs.locations import seen_from
 from schemac.runs.modes import Mode
@@ -44,6 +49,8 @@ class Written(WriterCommitMessage):  # type: ignore[misc]  # PySpark is not foll
     bad_pieces: list[str] = field(default_factory=list)
     bad_rows: int = 0
     reasons: Counter[tuple[str, str]] = field(default_factory=Counter)
+    warnings: Counter[tuple[str, str]] = field(default_factory=Counter)
+    broken: Counter[Key] = field(default_factory=Counter)
 
 
 @dataclass(frozen=True)
@@ -60,6 +67,7 @@ class SinkOptions:
     keep_rows: bool = False
     """Whether an overwrite without any row is refused where the table has some."""
     max_quarantined: str | None = None
+    """A number, or `Limits`, as JSON."""
     storage_version: str | None = None
     max_rows_per_file: int = 1 << 20
     storage_options: str = "{}"
@@ -69,6 +77,10 @@ class SinkOptions:
     def form(self) -> TableForm:
         """Say what the table is to be."""
         return TableForm(self.read_schema(), self.native, self.storage_version)
+
+    def limits(self) -> Limits:
+        """Decode the limits of records that do not fit."""
+        return TypeAdapter(AuthoredLimits).validate_json(self.max_quarantined or "null")
 
     def read_schema(self) -> pa.Schema:
         """Decode the table's Arrow schema."""
@@ -113,11 +125,21 @@ class TableSink(DataSource):  # type: ignore[misc]  # PySpark is not followed
     """Spark's way in; `spark_sink` makes the class of one engine."""
 
     engine = ""
+    filters = False
+    """Whether the session hands filters to data sources in Python."""
 
     @classmethod
     def name(cls) -> str:
         """Return the word for `format`."""
         return f"schemac-{cls.engine}"
+
+    def schema(self) -> StructType:
+        """Columns of the table that is read."""
+        return schema_of_table(self.options, self.engine)
+
+    def reader(self, schema: StructType) -> TableReader:
+        """Make a reader of these columns."""
+        return reader_of_table(self.options, self.engine, schema, filters=self.filters)
 
     def writer(self, schema: StructType, overwrite: bool) -> "TableWriter":
         """Make a writer for one run."""
@@ -125,10 +147,26 @@ class TableSink(DataSource):  # type: ignore[misc]  # PySpark is not followed
         return TableWriter(options, overwrite, ERRORS in schema.names, self.engine)
 
 
-def spark_sink(engine: str) -> type[TableSink]:
-    """Return the data source that writes the tables of an engine."""
+def spark_sink(engine: str, *, filters: bool = False) -> type[TableSink]:
+    """Return the data source that writes, and reads, the tables of an engine."""
     # Made here, and not found by its name: Spark's workers get the class itself.
-    return type("EngineSink", (TableSink,), {"engine": engine})
+    return type("EngineSink", (TableSink,), {"engine": engine, "filters": filters})
+
+
+def register_engine(spark: SparkSession, engine: str) -> None:
+    """Make the tables of an engine known to a session, with filters where the session hands them over."""
+    filters = str(spark.conf.get(FILTER_PUSHDOWN, "false")).lower() == "true"
+    register(spark, spark_sink(engine, filters=filters))
+
+
+def register_formats(spark: SparkSession) -> None:
+    """Make `schemac-<engine>` known to a session, as `format` of `spark.read` and `df.write`.
+
+    Turns on `spark.sql.python.filterPushdown.enabled`, so that the filters of a query reach the table.
+    """
+    spark.conf.set(FILTER_PUSHDOWN, "true")
+    for engine in sink_names():
+        register_engine(spark, engine)
 
 
 class TableWriter(DataSourceArrowWriter):  # type: ignore[misc]  # PySpark is not followed
@@ -200,7 +238,7 @@ class TableWriter(DataSourceArrowWriter):  # type: ignore[misc]  # PySpark is no
         """Write the rows of one task."""
         written, schema = Written(), self.schema
         with tempfile.TemporaryFile() as file:
-            bad = QuarantineBuffer(file, self.run.id)
+            bad = QuarantineBuffer(file, self.run.id, self.options.limits())
             notes = Notes(self.table.staging if self.table.is_staged else None, _task())
             good = self._good_batches(_counted(iterator, notes), schema, bad, written)
             failure: list[BaseException] = []
@@ -215,6 +253,7 @@ class TableWriter(DataSourceArrowWriter):  # type: ignore[misc]  # PySpark is no
                 assert self.quarantine is not None
                 written.bad_pieces = self.sink.write(self.quarantine, QUARANTINE_SCHEMA, bad.read())
                 written.bad_rows, written.reasons = bad.rows, bad.reasons
+                written.broken = bad.broken.counts
         return written
 
     def _good_batches(
@@ -223,6 +262,8 @@ class TableWriter(DataSourceArrowWriter):  # type: ignore[misc]  # PySpark is no
         for batch in batches:
             if self.is_split:
                 batch = bad.take_from(batch)
+            if WARNINGS in batch.schema.names:
+                written.warnings.update(counted(batch.column(WARNINGS)))
             if batch.num_rows:
                 written.rows += batch.num_rows
                 yield to_schema(batch, schema)
@@ -236,9 +277,14 @@ class TableWriter(DataSourceArrowWriter):  # type: ignore[misc]  # PySpark is no
         good = [text for result in results for text in result.pieces]
         bad = [text for result in results for text in result.bad_pieces]
         report = self._report(results)
-        self._check_limit(report)
+        self._check_limits(report, sum((result.broken for result in results), Counter()))
         rows = ((ROWS, str(report.rows_written)), (QUARANTINED, str(report.rows_quarantined)))
         self._check_emptied(report)
+        self.sink.claim(self.table, good)
+        earlier = self.sink.find_run(self.run, self.table.path, self.table.storage_options)
+        if earlier is not None:
+            self._repeat(earlier, good, bad)
+            return
         table = replace(self.table, properties=rows)
         quarantine_version = None
         if self.quarantine is not None and bad:
@@ -250,8 +296,8 @@ class TableWriter(DataSourceArrowWriter):  # type: ignore[misc]  # PySpark is no
             version = self.sink.commit(table, self.options.form(), good)
         except Exception:
             # What failed may have come after the commit.
-            happened = self.sink.has_happened(self.run, table.path, table.storage_options)
-            if quarantine_version is not None and self.quarantine is not None and not happened:
+            happened = self.sink.find_run(self.run, table.path, table.storage_options)
+            if quarantine_version is not None and self.quarantine is not None and happened is None:
                 self.sink.take_back(self.quarantine, quarantine_version)
             raise
         for place in self._places():
@@ -259,27 +305,31 @@ class TableWriter(DataSourceArrowWriter):  # type: ignore[misc]  # PySpark is no
         if self.options.report is not None:
             replace(report, version=version, quarantine_version=quarantine_version).write(self.options.report)
 
+    def _repeat(self, earlier: CommittedRun, good: list[str], bad: list[str]) -> None:
+        """Leave the run as another attempt has committed it."""
+        self.sink.give_up(self.table, good)
+        if self.quarantine is not None:
+            self.sink.give_up(self.quarantine, bad)
+        if self.options.report is not None:
+            rows, quarantined = earlier.rows, earlier.rows_quarantined
+            SinkReport(rows, quarantined, (), earlier.version, is_repeat=True).write(self.options.report)
+
     def _report(self, results: list[Written]) -> SinkReport:
-        reasons: Counter[tuple[str, str]] = Counter()
-        for result in results:
-            reasons.update(result.reasons)
         return SinkReport(
             sum(result.rows for result in results),
             sum(result.bad_rows for result in results),
-            tuple((path, rule, count) for (path, rule), count in sorted(reasons.items())),
+            _summed(result.reasons for result in results),
+            warnings=_summed(result.warnings for result in results),
         )
 
-    def _check_limit(self, report: SinkReport) -> None:
-        if self.options.max_quarantined is None:
-            return
-        limit = json.loads(self.options.max_quarantined)
-        bad = report.rows_quarantined
-        allowed = limit if isinstance(limit, int) else limit * (bad + report.rows_written)
-        if bad > allowed:
+    def _check_limits(self, report: SinkReport, broken: Counter[Key]) -> None:
+        records = report.rows_quarantined + report.rows_written
+        passed = self.options.limits().passed(records, report.rows_quarantined, broken)
+        if passed is not None:
             if self.options.report is not None:
-                replace(report, over_limit=limit).write(self.options.report)
-            message = f"{bad} records do not fit, the limit is {limit}"
-            raise PipelineError(TOO_MANY_QUARANTINED, message, place=("maxQuarantined",))
+                replace(report, passed=passed).write(self.options.report)
+            place = ("maxQuarantined", *passed.place)
+            raise PipelineError(TOO_MANY_QUARANTINED, passed.message, place=place)
 
     def _check_emptied(self, report: SinkReport) -> None:
         """Refuses to put nothing in the place of rows: an input that is empty by mistake would empty the table."""
@@ -301,6 +351,12 @@ class TableWriter(DataSourceArrowWriter):  # type: ignore[misc]  # PySpark is no
         self.sink.discard(self.table, [text for result in results for text in result.pieces])
         if self.quarantine is not None:
             self.sink.discard(self.quarantine, [text for result in results for text in result.bad_pieces])
+
+
+def _summed(counts: Iterable[Counter[tuple[str, str]]]) -> tuple[tuple[str, str, int], ...]:
+    """Add the counts of all tasks."""
+    total = sum(counts, Counter())
+    return tuple((path, rule, count) for (path, rule), count in sorted(total.items()))
 
 
 def _task() -> int | None:

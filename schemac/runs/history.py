@@ -10,6 +10,7 @@ Rule: a row of the quarantine counts if its `run` is among the runs of the table
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
 from schemac.runs.identity import RunIdentity
 
@@ -35,6 +36,16 @@ class CommittedRun:
     def id(self) -> str:
         """The run's id, which its rows in a quarantine carry."""
         return self.identity.id
+
+    def to_json(self) -> dict[str, Any]:
+        """Describe the run for programs."""
+        return {
+            **self.identity.report(),
+            "version": self.version,
+            "committed": self.committed.isoformat(),
+            "records": {"written": self.rows, "quarantined": self.rows_quarantined},
+            "table": self.table or None,
+        }
 
     @classmethod
     def of(cls, properties: Mapping[str, str], version: int, committed: datetime) -> "CommittedRun | None":

@@ -21,7 +21,7 @@ from schemac.runs.processes import this_process
 from schemac.source.catalogue import SINK_OPTION
 
 RUN, STARTED, SOURCE, MODE = "schemac.run", "schemac.run.started", "schemac.run.source", "schemac.run.mode"
-PROCESS = "schemac.run.process"
+PROCESS, INTERVAL, SCHEMA = "schemac.run.process", "schemac.run.interval", "schemac.run.schema"
 IDENTIFIER = re.compile(r"[A-Za-z0-9_-]{1,64}\Z")
 
 
@@ -36,18 +36,19 @@ class RunIdentity:
     mode: str = Mode.APPEND.value
     process: str | None = None
     """The label of the process that drives the run; None where it is not known, as for a frame that is written to the sink directly."""
+    interval: str = ""
+    """The interval of a schedule that it is for, as `START..END`."""
+    schema: str = ""
+    """The version of its schema: the number in the lock, or a digest."""
 
     @classmethod
-    def new(cls, format: str, paths: Iterable[str], mode: str) -> "RunIdentity":
+    def new(
+        cls, id: str, format: str, paths: Iterable[str], mode: str, *, interval: str = "", schema: str = ""
+    ) -> "RunIdentity":
         """Identify a run that starts now, in this process, and reads these paths."""
-        source = {"format": format, "path": [_without_secrets(path) for path in paths]}
-        return cls(
-            uuid.uuid4().hex,
-            datetime.now(UTC),
-            json.dumps(source, ensure_ascii=False),
-            mode,
-            this_process(),
-        )
+        source = {"format": format, "path": [without_secrets(path) for path in paths]}
+        told = json.dumps(source, ensure_ascii=False)
+        return cls(id, datetime.now(UTC), told, mode, this_process(), interval, schema)
 
     @classmethod
     def parse(cls, text: str) -> "RunIdentity":
@@ -59,7 +60,7 @@ class RunIdentity:
         if text and not IDENTIFIER.match(text):
             message = f"option `run` is `{text}`: an id has up to 64 letters, digits, `_` and `-`"
             raise PipelineError(SINK_OPTION, message, "leave `run` out to get an id of its own")
-        return cls(text or uuid.uuid4().hex, datetime.now(UTC))
+        return cls(text or random_id(), datetime.now(UTC))
 
     def to_json(self) -> str:
         """Write the identity as `parse` reads it."""
@@ -73,7 +74,8 @@ class RunIdentity:
             SOURCE: self.source,
             MODE: self.mode,
         }
-        return told if self.process is None else {**told, PROCESS: self.process}
+        more = {INTERVAL: self.interval, SCHEMA: self.schema, PROCESS: self.process}
+        return told | {key: text for key, text in more.items() if text}
 
     @classmethod
     def from_properties(cls, properties: Mapping[str, Any] | None) -> "RunIdentity | None":
@@ -86,6 +88,8 @@ class RunIdentity:
             properties.get(SOURCE, ""),
             properties.get(MODE, Mode.APPEND.value),
             properties.get(PROCESS),
+            properties.get(INTERVAL, ""),
+            properties.get(SCHEMA, ""),
         )
 
     def report(self) -> dict[str, Any]:
@@ -94,11 +98,18 @@ class RunIdentity:
             "id": self.id,
             "started": self.started.isoformat(),
             "mode": self.mode,
+            "interval": self.interval or None,
+            "schema": self.schema or None,
             "source": json.loads(self.source) if self.source else None,
         }
 
 
-def _without_secrets(path: str) -> str:
+def random_id() -> str:
+    """Return an id that no other run has."""
+    return uuid.uuid4().hex
+
+
+def without_secrets(path: str) -> str:
     """Strip the user and the password off the address of a path."""
     if "://" not in path:
         return path

@@ -24,7 +24,7 @@ from schemac.runs.errors import PipelineError
 from schemac.runs.heartbeat import Heartbeat
 from schemac.runs.identity import RunIdentity
 from schemac.runs.processes import is_gone, this_process
-from schemac.source.catalogue import ABANDONED_RUN
+from schemac.source.catalogue import ABANDONED_RUN, CONCURRENT_RUN
 
 PREFIX = "_staging-"
 GONE, MAKING = f"{PREFIX}gone.", f"{PREFIX}making."
@@ -38,6 +38,8 @@ RUN_FILE, TABLE_FILE, COMMITTER, MOVED, NOTES = (
 )
 RENEWED_SECONDS = 20.0
 STALE_SECONDS = 3600.0
+COMMITTED_WITHIN_SECONDS = 60.0
+LOOKED_EVERY_SECONDS = 0.1
 AGAIN = "nothing of this run was written: run it again"
 
 
@@ -93,6 +95,42 @@ def start_commit(folder: str, moved: list[str]) -> None:
         raise PipelineError(ABANDONED_RUN, "the run was taken for dead by another one", AGAIN) from error
 
 
+def of_run(table: str, run: RunIdentity) -> Iterator[Path]:
+    """Yield the staging folders of all attempts of a run."""
+    for folder in folders_of(table):
+        found = run_in(folder)
+        if found is not None and found.id == run.id:
+            yield folder
+
+
+def others_committing(folder: str, table: str, run: RunIdentity) -> bool:
+    """Whether another attempt of a run is being committed."""
+    return any(
+        other != Path(folder) and (other / COMMITTING).exists() and not take_dead(other)
+        for other in of_run(table, run)
+    )
+
+
+def fence(table: str, run: RunIdentity) -> None:
+    """Keep earlier attempts of a run from committing; one that is committing is waited for.
+
+    Raises PipelineError for an attempt of a process that is known to be alive, or that does not come to its end.
+    """
+    until = time.monotonic() + COMMITTED_WITHIN_SECONDS
+    for folder in of_run(table, run):
+        process = (run_in(folder) or run).process
+        if is_open(str(folder)) and process is not None and is_gone(process) is False:
+            message = f"the run `{run.id}` is under way in another process of this machine"
+            raise PipelineError(CONCURRENT_RUN, message, "wait for its end")
+        with contextlib.suppress(OSError):
+            os.rename(folder / OPEN, folder / SWEPT)
+        while (folder / COMMITTING).exists() and not take_dead(folder):
+            if time.monotonic() > until:
+                message = f"another attempt of the run `{run.id}` is being committed"
+                raise PipelineError(CONCURRENT_RUN, message, "wait for its end, and run it again")
+            time.sleep(LOOKED_EVERY_SECONDS)
+
+
 def moved_files(folder: Path) -> list[str]:
     """Names of data files that the run was going to move into the table."""
     try:
@@ -142,6 +180,12 @@ def take_dead(folder: Path) -> bool:
     return True
 
 
+def _is_own(folder: Path, run: RunIdentity) -> bool:
+    """Whether a folder is of this attempt of a run, or of one that is not told apart."""
+    found = run_in(folder)
+    return found is None or found.process == run.process
+
+
 def _committer(folder: Path) -> str | None:
     try:
         return (folder / COMMITTER).read_text()
@@ -176,7 +220,7 @@ def kept_alive(tables: Iterable[str], run: RunIdentity) -> Iterator[None]:
     def renew_all() -> None:
         for table in tables:
             for folder in folders_of(table):
-                if folder.name.startswith(f"{PREFIX}{run.id}-"):
+                if folder.name.startswith(f"{PREFIX}{run.id}-") and _is_own(folder, run):
                     renew(str(folder))
 
     with Heartbeat(RENEWED_SECONDS, renew_all):

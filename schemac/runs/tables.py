@@ -6,10 +6,11 @@ Shape: a run prepares a `Place` on the driver, its tasks write Arrow batches to 
 Errors: PipelineError for what the author of the pipeline can mend.
 """
 
+import hashlib
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import pyarrow as pa
 
@@ -32,6 +33,16 @@ class TableForm:
     native: str = ""
     """The same in the engine's own form, with its ids; empty for what the engine makes of the Arrow schema itself."""
     storage_version: str | None = None
+    version: int | None = None
+    """The locked version of the schema; None where it has no lock."""
+
+    @property
+    def version_name(self) -> str:
+        """Name the version: its number in the lock, or a digest of the schema."""
+        if self.version is not None:
+            return str(self.version)
+        digest = hashlib.sha256(self.schema.serialize().to_pybytes() + self.native.encode())
+        return f"sha256:{digest.hexdigest()[:16]}"
 
 
 @dataclass(frozen=True)
@@ -70,6 +81,16 @@ class FoundTable:
     """Of its columns."""
 
 
+@dataclass(frozen=True)
+class Condition:
+    """What a reader asks of the values in a column: an order among them, or whether there is one."""
+
+    column: str
+    operator: Literal["=", "<", "<=", ">", ">=", "in", "is null", "is not null"]
+    values: tuple[Any, ...] = ()
+    """What is compared with: nothing, one value, or for `in` any number of them."""
+
+
 class Sink(ABC):
     """An engine whose tables runs write."""
 
@@ -106,12 +127,26 @@ class Sink(ABC):
         """List the runs that a table has the commits of, the last one first. `table` is a path or an open table of the engine."""
 
     @abstractmethod
-    def has_happened(self, run: RunIdentity, table: str, storage_options: StorageOptions) -> bool:
-        """Whether a table has the commit of a run."""
+    def find_run(self, run: RunIdentity, table: str, storage_options: StorageOptions) -> CommittedRun | None:
+        """Find the commit of a run in the table; one that was made before this attempt of the run started is not looked for."""
 
     @abstractmethod
     def recover(self, table: str, quarantine: str | None, storage_options: StorageOptions) -> None:
         """Leave both as if runs that died had never been, or had come to their end."""
+
+    @abstractmethod
+    def fence(self, run: RunIdentity, paths: Iterable[str]) -> None:
+        """Keep earlier attempts of a run, whose driver may be gone, from committing to these tables from now on.
+
+        Waits for one that is committing. Raises PipelineError where another attempt is at work.
+        """
+
+    @abstractmethod
+    def claim(self, place: Place, pieces: list[str]) -> None:
+        """Begin the commit: from here on no other attempt of the same run can begin one.
+
+        Raises PipelineError where another attempt has begun, or where this one was fenced.
+        """
 
     @abstractmethod
     def prepare(
@@ -146,6 +181,10 @@ class Sink(ABC):
         """Remove the folder that tasks wrote to, with everything that is still in it."""
 
     @abstractmethod
+    def give_up(self, place: Place, pieces: list[str]) -> None:
+        """Remove what an attempt wrote whose run another attempt has committed."""
+
+    @abstractmethod
     def discard(self, place: Place, pieces: list[str]) -> None:
         """Remove what a run wrote and did not commit."""
 
@@ -173,8 +212,18 @@ class Source(ABC):
         """Return the numbers of the parts that can be read side by side."""
 
     @abstractmethod
-    def read(self, path: str, version: int, part: int) -> Iterator[pa.RecordBatch]:
-        """Read the rows of one part with the columns of `schema`."""
+    def read(
+        self,
+        path: str,
+        version: int,
+        part: int,
+        columns: Sequence[str] | None = None,
+        conditions: Sequence[Condition] = (),
+    ) -> Iterator[pa.RecordBatch]:
+        """Read the rows of one part with these columns of `schema`, or all.
+
+        Rows that break a condition may be left out, and need not be: the reader looks itself.
+        """
 
 
 SINK: Capability[Sink] = Capability("sink", Sink)  # type: ignore[type-abstract]

@@ -166,7 +166,9 @@ UNKNOWN_BYTE_ORDER = Code(
 UNREADABLE_INPUT = Code("SC636", "unreadable-input", _ERROR, "a source that cannot be read in its format")
 EMPTY_INPUT = Code("SC637", "empty-input", _ERROR, "a CSV source without a header and without rows")
 UNREADABLE_HEADER = Code("SC638", "unreadable-header", _ERROR, "a CSV header that cannot be read")
-DUPLICATE_COLUMN = Code("SC639", "duplicate-column", _ERROR, "two columns of one name in a CSV header")
+DUPLICATE_COLUMN = Code(
+    "SC639", "duplicate-column", _ERROR, "two columns of one name in a CSV header or a frame"
+)
 AMBIGUOUS_COLUMN = Code(
     "SC640", "ambiguous-column", _ERROR, "a column that is in the files and in the names of their folders"
 )
@@ -194,10 +196,19 @@ TOO_MANY_QUARANTINED = Code(
 EMPTIED_TABLE = Code("SC658", "emptied-table", _ERROR, "a run that would leave a table without rows")
 CONCURRENT_RUN = Code("SC659", "concurrent-run", _ERROR, "a table that another run changed in the meantime")
 ABANDONED_RUN = Code("SC660", "abandoned-run", _ERROR, "a run that another run took for dead")
-SINK_OPTION = Code("SC661", "sink-option", _ERROR, "an option of the sink that is missing or cannot be read")
+SINK_OPTION = Code(
+    "SC661", "sink-option", _ERROR, "an option of the format that is missing or cannot be read"
+)
 MISSING_COLUMN = Code("SC662", "missing-column", _ERROR, "a frame without a column of the schema")
 NULL_IN_REQUIRED_FIELD = Code(
     "SC663", "null-in-required-field", _ERROR, "a frame with a null in a required field"
+)
+INVALID_RUN = Code("SC690", "invalid-run", _ERROR, "a run whose id or interval is not valid")
+STREAMING_FRAME = Code("SC692", "streaming-frame", _ERROR, "a stream where a frame with an end is needed")
+UNKNOWN_RULE = Code("SC693", "unknown-rule", _ERROR, "a setting for a rule that does not exist")
+CANNOT_WARN = Code("SC694", "cannot-warn", _ERROR, "a rule that cannot only warn")
+RULE_WARNING = Code(
+    "SC695", "rule-warning", _WARNING, "records that were written and break a rule that warns"
 )
 
 CATALOGUE: dict[str, Code] = {code.id: code for code in list(globals().values()) if isinstance(code, Code)}

@@ -29,7 +29,7 @@ from schemac.pipeline.texts import BAD_ENCODING
 from schemac.registry.codes import own_codes
 from schemac.registry.pages import page as page_of
 from schemac.source.catalogue import CHANGED_INPUT, UNREADABLE_INPUT, UNREADABLE_TABLE
-from schemac.source.diagnostic import Code
+from schemac.source.diagnostic import Code, Severity
 from schemac.source.pages import Example, Page, rule_pages
 from tests.page_files import lay_out
 
@@ -65,7 +65,9 @@ def test_run_the_pipelines_of_pages(
 ) -> None:
     lay_out(page_of(code), folder)
     (folder / "pipeline.yaml").write_text(example.text)
-    status = main(["run", "pipeline.yaml"])
+    status = main(
+        ["run", "pipeline.yaml", *(["--fail-on", "warning"] if code.severity is Severity.WARNING else [])]
+    )
     said = capsys.readouterr().out
     assert (status, f"[{code.id}]" in said) == ((0, False) if example.is_right else (1, True)), said
 

@@ -14,7 +14,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from schemac.pipeline.load import load_job
-from schemac.pipeline.run import RunReport, run
+from schemac.pipeline.runner import RunReport, run
 from schemac.source.report import Report
 from tests.pipeline.conftest import reasons_of
 

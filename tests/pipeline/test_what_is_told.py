@@ -22,7 +22,7 @@ from schemac.pipeline.history import runs_of
 from schemac.pipeline.job import Job
 from schemac.pipeline.masters import check_master
 from schemac.pipeline.progress import ORDER, State, Step
-from schemac.pipeline.run import run
+from schemac.pipeline.runner import run
 
 SCHEMA = pa.schema([pa.field("id", pa.int64(), False)])
 

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 import schemac
+import schemac.pipeline
 from docs.external import requests
 from docs.markdown import shown, table
 from docs.site import pages, write
@@ -72,6 +73,8 @@ def test_show_the_help_of_a_command(command: str) -> None:
 def test_document_every_public_name() -> None:
     for name in dir(schemac):
         assert name == "__version__" or f":: schemac.{name}\n" in PAGES["python.md"]
+    for name in schemac.pipeline.__all__:
+        assert f":: schemac.pipeline.{name}\n" in PAGES["pipeline.md"]
 
 
 def test_reach_every_page_from_the_first() -> None:

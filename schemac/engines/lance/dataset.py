@@ -69,12 +69,16 @@ def versions(dataset: Any) -> list[Version]:
     return sorted(found, reverse=True)
 
 
-def properties_of(dataset: Any, version: int) -> dict[str, str]:
-    """Properties of the transaction that made a version; none where Lance has them no more."""
+def transaction_of(dataset: Any, version: int) -> Any | None:
+    """Return the transaction that made a version; None where Lance has it no more."""
     try:
-        transaction = dataset.read_transaction(version)
+        return dataset.read_transaction(version)
     except (OSError, ValueError):
-        return {}
+        return None
+
+
+def properties_of(transaction: Any | None) -> dict[str, str]:
+    """Properties of a transaction; none of one that is not known."""
     return dict(getattr(transaction, "transaction_properties", None) or {})
 
 

@@ -10,13 +10,21 @@ Rule: the table decides. What it has the commit of has happened; all else of a d
 import contextlib
 import os
 import shutil
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from schemac.engines.lance.dataset import data_files, find_dataset, lance_errors, properties_of, versions
-from schemac.engines.lance.runs.history import committed_runs, has_happened
+from schemac.engines.lance.dataset import (
+    data_files,
+    find_dataset,
+    lance_errors,
+    properties_of,
+    transaction_of,
+    versions,
+)
+from schemac.engines.lance.runs.history import committed_runs, find_run
 from schemac.engines.lance.runs.undo import remove_data, take_back_at
 from schemac.engines.lance.runs.writing import TABLE_FOLDERS, remove_if_empty
 from schemac.runs import staging
@@ -51,7 +59,7 @@ def recover(table: str, quarantine: str | None, storage_options: dict[str, str])
         if not is_local(quarantine):
             _sweep_remote_quarantine(table, quarantine, storage_options)
         for run, decides in {(found.run, found.table): None for found in dead if found.run is not None}:
-            if not has_happened(run, decides, storage_options):
+            if find_run(run, decides, storage_options) is None and not _is_tried(run, (decides, quarantine)):
                 _take_rows_back(quarantine, run, storage_options)
     for found in dead:
         _undo(found, storage_options)
@@ -87,6 +95,12 @@ def _table_of(folder: Path, path: str) -> str:
     return seen if not seen or "://" in seen else os.path.normpath(os.path.join(path, seen))
 
 
+def _is_tried(run: RunIdentity, paths: Iterable[str]) -> bool:
+    """Whether another attempt of a run is alive, whose rows are under the same id."""
+    folders = (folder for path in paths for folder in staging.of_run(path, run))
+    return any(not staging.take_dead(folder) for folder in folders)
+
+
 def _take_rows_back(quarantine: str, run: RunIdentity, storage_options: dict[str, str]) -> None:
     dataset = find_dataset(quarantine, storage_options)
     if dataset is None or not dataset.count_rows(filter=f"run = '{run.id}'"):
@@ -103,7 +117,7 @@ def _undo(dead: Dead, storage_options: dict[str, str]) -> None:
     if dataset is not None and dead.run is not None:
         dataset = _without_seed(dataset, dead.run)
     moved = staging.moved_files(dead.folder)
-    happened = dead.run is not None and has_happened(dead.run, dead.path, storage_options)
+    happened = dead.run is not None and find_run(dead.run, dead.path, storage_options)
     if moved and not happened:
         named = set() if dataset is None else data_files(dataset)
         remove_data(dead.path, [name for name in moved if name not in named])
@@ -112,7 +126,7 @@ def _undo(dead: Dead, storage_options: dict[str, str]) -> None:
 
 def _without_seed(dataset: Any, run: RunIdentity) -> Any:
     """Bring back the table as it was before the first of two commits of a run, if the second has not been made."""
-    told = properties_of(dataset, dataset.version)
+    told = properties_of(transaction_of(dataset, dataset.version))
     if UNFINISHED not in told or told[RUN] != run.id or dataset.version < 2:
         return dataset
     with lance_errors():

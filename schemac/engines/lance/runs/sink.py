@@ -4,7 +4,7 @@ Layer: engines.
 """
 
 import base64
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -14,15 +14,17 @@ from schemac.engines.lance._generated.lance import file_pb2 as pb
 from schemac.engines.lance.artifact import to_message
 from schemac.engines.lance.dataset import find_dataset, open_dataset
 from schemac.engines.lance.runs import undo, writing
-from schemac.engines.lance.runs.history import committed_runs, has_happened
+from schemac.engines.lance.runs.history import committed_runs, find_run
 from schemac.engines.lance.runs.recover import holds_only_leftovers, recover
 from schemac.engines.lance.runs.spelling import as_lance_reads
 from schemac.engines.lance.tables.differences import differences, lance_fields_of
 from schemac.identity.lock import Numbers
 from schemac.logical.slots import Slot
 from schemac.physical.field import LoweredSchema
+from schemac.runs import staging
 from schemac.runs.history import CommittedRun
 from schemac.runs.identity import RunIdentity
+from schemac.runs.locations import absolute, is_local
 from schemac.runs.tables import FoundTable, Place, Sink, StorageOptions, TableForm
 
 
@@ -70,13 +72,26 @@ class LanceSink(Sink):
         opened = open_dataset(table, storage_options=storage_options) if isinstance(table, str) else table
         return committed_runs(opened)
 
-    def has_happened(self, run: RunIdentity, table: str, storage_options: StorageOptions) -> bool:
-        """Whether a table has the commit of a run."""
-        return has_happened(run, table, storage_options)
+    def find_run(self, run: RunIdentity, table: str, storage_options: StorageOptions) -> CommittedRun | None:
+        """Find the commit of a run in the table."""
+        return find_run(run, table, storage_options)
 
     def recover(self, table: str, quarantine: str | None, storage_options: StorageOptions) -> None:
         """Clean up after runs that died."""
         recover(table, quarantine, storage_options)
+
+    def fence(self, run: RunIdentity, paths: Iterable[str]) -> None:
+        """Keep earlier attempts of a run from committing, by their staging folders."""
+        for path in filter(is_local, paths):
+            staging.fence(absolute(path), run)
+
+    def claim(self, place: Place, pieces: list[str]) -> None:
+        """Begin the commit."""
+        writing.claim(place, pieces)
+
+    def give_up(self, place: Place, pieces: list[str]) -> None:
+        """Remove the fragments' files."""
+        undo.give_up(place, pieces)
 
     def prepare(
         self,

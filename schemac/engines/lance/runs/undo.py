@@ -12,7 +12,7 @@ from collections.abc import Iterable
 import pyarrow as pa
 
 from schemac.engines.lance.dataset import data_files, find_dataset, lance_errors
-from schemac.engines.lance.runs.history import has_happened
+from schemac.engines.lance.runs.history import find_run
 from schemac.engines.lance.runs.writing import close_staging, file_names, remove_if_empty
 from schemac.runs import staging
 from schemac.runs.locations import is_local
@@ -24,13 +24,21 @@ def discard(place: Place, fragments: list[str]) -> None:
     table = find_dataset(place.path, place.storage_options)
     if table is not None:
         named = data_files(table)
-        happened = has_happened(place.run, place.path, place.storage_options)
+        happened = find_run(place.run, place.path, place.storage_options) is not None
         fragments = [text for text in fragments if not happened and named.isdisjoint(file_names([text]))]
     if not place.is_staged:
         _remove_remote(place, fragments)
         return
     remove_data(place.path, file_names(fragments))
     close_staging(place)
+
+
+def give_up(place: Place, fragments: list[str]) -> None:
+    """Remove what an attempt wrote whose run another attempt has committed: no version names it, and none will."""
+    if place.is_staged:
+        close_staging(place)
+    else:
+        _remove_remote(place, fragments)
 
 
 def remove_data(path: str, names: Iterable[str]) -> None:

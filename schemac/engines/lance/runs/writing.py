@@ -64,6 +64,7 @@ def open_staging(place: Place) -> None:
         table = find_dataset(place.path, place.storage_options)
         assert table is not None
         table.shallow_clone(place.staging, place.read_version)
+        _check_is_open(place)
 
 
 def write_fragments(place: Place, schema: pa.Schema, batches: Iterator[pa.RecordBatch]) -> list[str]:
@@ -83,12 +84,18 @@ def write_fragments(place: Place, schema: pa.Schema, batches: Iterator[pa.Record
             storage_options=place.storage_options or None,
         )
     assert isinstance(fragments, list)
-    if place.is_staged and not staging.is_open(place.staging):
-        if not staging.is_in_use(place.staging):
-            # The run was given up while this task was writing; its files came after the sweep.
-            close_staging(place)
-        raise PipelineError(ABANDONED_RUN, "the run was given up while this task was writing")
+    if place.is_staged:
+        _check_is_open(place)
     return [json.dumps(fragment.to_json()) for fragment in fragments]
+
+
+def _check_is_open(place: Place) -> None:
+    """Raise where the run was given up while it was writing; the files came after the sweep."""
+    if staging.is_open(place.staging):
+        return
+    if not staging.is_in_use(place.staging):
+        close_staging(place)
+    raise PipelineError(ABANDONED_RUN, "the run was given up while it was writing", AGAIN)
 
 
 def _renewing(place: Place, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -120,7 +127,8 @@ def commit(
             raise PipelineError(CONCURRENT_RUN, message, AGAIN)
         place = replace(place, mode="append", read_version=made.version)
     if place.is_staged:
-        staging.start_commit(place.staging, list(file_names(fragments)))
+        if staging.is_open(place.staging):
+            claim(place, fragments)
         _move_in(place, fragments)
     try:
         if lance_message is not None and place.mode != "append":
@@ -131,6 +139,16 @@ def commit(
             message = f"another run has replaced the rows of `{place.path}` meanwhile"
             raise PipelineError(CONCURRENT_RUN, message, AGAIN) from error
         raise
+
+
+def claim(place: Place, fragments: list[str]) -> None:
+    """Begin a commit, unless another attempt of the run has begun one."""
+    if place.is_staged:
+        staging.start_commit(place.staging, list(file_names(fragments)))
+        # Whoever marks first and looks then sees the other, or is seen.
+        if staging.others_committing(place.staging, place.path, place.run):
+            message = f"another attempt of the run `{place.run.id}` is being committed"
+            raise PipelineError(CONCURRENT_RUN, message, AGAIN)
 
 
 def _commit(place: Place, schema: pa.Schema, fragments: list[str]) -> int:

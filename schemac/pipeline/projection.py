@@ -7,11 +7,11 @@ Shape: records (see `source`) in; the fields of the schema out, in order, then `
 Errors: PipelineError for a mapping that names what the source does not have.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import pyarrow as pa
-from pyspark.sql import DataFrame
+from pyspark.sql import DataFrame, Window, functions
 
 from schemac.pipeline import inputs, nested, shapes
 from schemac.pipeline.clocks import with_zones
@@ -20,12 +20,14 @@ from schemac.pipeline.inputs import NUMBER_MARK, Input, Json, Text, Typed
 from schemac.pipeline.job import FieldSource, Job, Keys, Unexpected
 from schemac.pipeline.native import native_reading
 from schemac.pipeline.nested import NO_REASONS, Path, Rules, reason, required
-from schemac.pipeline.quarantine_buffer import ERRORS, RAW, SOURCE
+from schemac.pipeline.quarantine_buffer import ERRORS, RAW, SOURCE, WARNINGS
 from schemac.pipeline.scalars import Scalar, scalar_of
 from schemac.pipeline.source import RECORD, Records
 from schemac.pipeline.sqltext import any_of, first_of, literal, name, parsed, struct, variant_of, when
 from schemac.pipeline.timestamps import is_outside
 from schemac.pipeline.whole_record import PROVEN, Levels, whole_record_reader
+
+UNEXPECTED, DUPLICATE = "unexpected", "duplicate"
 
 
 @dataclass
@@ -77,6 +79,8 @@ class Steps:
 
 def conform(records: Records, schema: pa.Schema, job: Job) -> DataFrame:
     """Turn the records into typed columns with their reasons."""
+    if UNEXPECTED in job.warned:
+        job = job.model_copy(update={"unexpected": Unexpected.REJECT})
     compiler = _Compiler(records, schema, job)
     frame = records.frame
     steps, final = compiler.compile()
@@ -286,20 +290,41 @@ class _Compiler:
         return Json(self.steps.keep(first, when(is_long, marked, source.variant)), is_marked=True)
 
 
-def key_check(frame: DataFrame, keys: list[str]) -> DataFrame:
-    """Add a reason to every record whose key another good record has as well."""
-    from pyspark.sql import Window, functions
+def key_checked(frame: DataFrame, schema: pa.Schema, job: Job) -> DataFrame:
+    """Check the primary key over all records, where the job asks for it."""
+    keys = primary_key(schema)
+    is_asked = job.keys is Keys.CHECK or DUPLICATE in job.warned
+    return key_check(frame, keys, job.warned) if is_asked and keys else frame
 
-    is_good = functions.col(ERRORS).isNull()
+
+def with_warnings(frame: DataFrame, job: Job) -> DataFrame:
+    """Take the reasons of rules that only warn out of those that keep a record from the table."""
+    if not job.warned:
+        return frame
+    others = [name(column) for column in frame.columns if column != ERRORS]
+    warned, other = _is_among(job.warned), _is_among(job.warned, "not in")
+    split = frame.selectExpr(
+        *others, f"filter({ERRORS}, {warned}) as {WARNINGS}", f"filter({ERRORS}, {other}) as {ERRORS}"
+    )
+    return split.withColumn(ERRORS, functions.expr(f"if(size({ERRORS}) > 0, {ERRORS}, null)"))
+
+
+def key_check(frame: DataFrame, keys: list[str], warned: Sequence[str] = ()) -> DataFrame:
+    """Add a reason to every record whose key another good record has as well; reasons that only warn leave it good."""
+    is_good = functions.expr(f"not exists(coalesce({ERRORS}, array()), {_is_among(warned, 'not in')})")
     same = Window.partitionBy(is_good, *(functions.col(name(key)) for key in keys))
     shown = f"to_json({struct((key, name(key)) for key in keys)})"
     path = ",".join(keys)
-    twin = f"array({reason((literal(path),), literal('duplicate'), shown)})"
+    twin = f"array({reason((literal(path),), literal(DUPLICATE), shown)})"
     counted = frame.withColumn("__twins", functions.count(functions.lit(1)).over(same))
-    checked = functions.when(is_good & (functions.col("__twins") > 1), functions.expr(twin)).otherwise(
-        functions.col(ERRORS)
-    )
+    more = functions.expr(f"concat(coalesce({ERRORS}, array()), {twin})")
+    checked = functions.when(is_good & (functions.col("__twins") > 1), more).otherwise(functions.col(ERRORS))
     return counted.withColumn(ERRORS, checked).drop("__twins")
+
+
+def _is_among(rules: Sequence[str], word: str = "in") -> str:
+    """Write the test whether the rule of a reason is one of these."""
+    return f"x -> x.rule {word} ({', '.join(map(literal, ['', *rules]))})"
 
 
 def primary_key(schema: pa.Schema) -> list[str]:
