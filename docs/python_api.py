@@ -20,14 +20,12 @@ PIPELINE = (
     "`schemac.pipeline` runs pipelines and conforms any DataFrame of Spark to a dataset. It needs the extras `lance` and"
     " `spark`; importing it loads neither before one of its names is used."
 )
-
-
 FOREIGN = "BaseException, tuple, str"
 """Classes of Python, whose methods are no part of this API."""
 
 
 def _directives(module: ModuleType) -> list[str]:
-    return [_directive(module, name) for name in module.__all__ if not name.startswith("_")]
+    return [_directive(module, name) for name in dir(module) if not name.startswith("_")]
 
 
 def _directive(module: ModuleType, name: str) -> str:

@@ -15,7 +15,7 @@ from typing import Any, Literal, TypedDict, Unpack
 from pydantic import ValidationError
 from pyspark.sql import DataFrame, functions
 
-from schemac.engines.api import Dataset
+from schemac.artifacts.dataset import CheckedDataset
 from schemac.pipeline.codes import SESSION_SETTING
 from schemac.pipeline.errors import PipelineError
 from schemac.pipeline.failures import sparks_errors_told
@@ -96,7 +96,7 @@ class Conformed:
     """The rows that fit, with the dataset's fields alone."""
     rejected: DataFrame
     """The other rows, as a quarantine has them: `_source`, `_raw`, `_errors`."""
-    dataset: Dataset
+    dataset: CheckedDataset
 
     def report(self) -> ConformReport:
         """Count the rows and the reasons, with one job of Spark over the whole frame."""
@@ -136,7 +136,7 @@ class Conformed:
         return conformed_fragment(self)
 
 
-def conform(frame: DataFrame, dataset: Dataset, **rules: Unpack[Rules]) -> Conformed:
+def conform(frame: DataFrame, dataset: CheckedDataset, **rules: Unpack[Rules]) -> Conformed:
     """Give a frame the dataset's columns and types, and each row that does not fit its reasons.
 
     Each field is read from the column of its own name unless `fields` says otherwise: typed columns are checked and converted

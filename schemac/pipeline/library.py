@@ -15,7 +15,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from schemac.api import compile_file
 from schemac.arrow.lower import storage_version
-from schemac.engines.api import Dataset
+from schemac.artifacts.dataset import CheckedDataset
 from schemac.pipeline.conformed import Conformed, Rules, job_of_frame, open_frame
 from schemac.pipeline.errors import PipelineError
 from schemac.pipeline.job import Job
@@ -33,7 +33,7 @@ from schemac.source.report import Report
 
 def run(
     pipeline: str | PathLike[str] | Job,
-    dataset: Dataset | None = None,
+    dataset: CheckedDataset | None = None,
     *,
     run_id: str = "",
     interval: str = "",
@@ -76,7 +76,7 @@ def run_loaded(
 
 def write(
     frame: "DataFrame | Conformed",
-    dataset: Dataset,
+    dataset: CheckedDataset,
     table: str | PathLike[str],
     *,
     mode: Literal["create", "append", "overwrite"] = "create",
@@ -118,7 +118,7 @@ def write(
 
 def _run(
     job: Job,
-    dataset: Dataset,
+    dataset: CheckedDataset,
     request: RunRequest,
     *,
     spark: "SparkSession | None",
@@ -134,7 +134,7 @@ def _run(
     )
 
 
-def _dataset_of(job: Job) -> Dataset:
+def _dataset_of(job: Job) -> CheckedDataset:
     """Compile the manifest that a job names."""
     if job.schema_ is None:
         message = "the job names no manifest, and no dataset was given"
