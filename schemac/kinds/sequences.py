@@ -117,35 +117,11 @@ class String(Invariable, Checked):
     family: ClassVar[Family] = Family.TEXT
     standard_number: ClassVar[int | None] = 24
     foreign_names: ClassVar[tuple[str, ...]] = (
-        "varchar",
-        "char",
-        "text",
-        "str",
-        "utf8",
-        "character",
-        "charactervarying",
-        "charvarying",
-        "bpchar",
-        "nchar",
-        "nvarchar",
-        "varchar2",
-        "nvarchar2",
-        "clob",
-        "longtext",
-        "mediumtext",
-        "tinytext",
-        "citext",
-        "object",
-        "enum",
-        "json",
-        "jsonb",
-        "variant",
-        "fixedstring",
-        "largestring",
-        "largeutf8",
-        "stringview",
-        "utf8view",
-    )
+        "varchar", "char", "text", "str", "utf8", "character", "charactervarying", "charvarying", "bpchar",
+        "nchar", "nvarchar", "varchar2", "nvarchar2", "clob", "longtext", "mediumtext", "tinytext",
+        "citext", "object", "enum", "json", "jsonb", "variant", "fixedstring", "largestring", "largeutf8",
+        "stringview", "utf8view",
+    )  # fmt: skip
     example: ClassVar[str] = "String"
 
     def check(self, slot: Slot, findings: Findings) -> None:
@@ -180,16 +156,9 @@ class Binary(LogicalType, Checked):
     family: ClassVar[Family] = Family.BYTES
     standard_number: ClassVar[int | None] = 1
     foreign_names: ClassVar[tuple[str, ...]] = (
-        "bytes",
-        "bytea",
-        "blob",
-        "varbinary",
-        "largebinary",
-        "binaryview",
-        "uuid",
-        "fixedsizebinary",
+        "bytes", "bytea", "blob", "varbinary", "largebinary", "binaryview", "uuid", "fixedsizebinary",
         "fixed",
-    )
+    )  # fmt: skip
     example: ClassVar[str] = "Binary"
 
     def check(self, slot: Slot, findings: Findings) -> None:
@@ -245,18 +214,9 @@ class List(WithoutValues, Checked):
     family: ClassVar[Family] = Family.LIST
     standard_number: ClassVar[int | None] = 17
     foreign_names: ClassVar[tuple[str, ...]] = (
-        "array",
-        "sequence",
-        "vector",
-        "embedding",
-        "vec",
-        "set",
-        "repeated",
-        "largelist",
-        "listview",
-        "largelistview",
-        "fixedsizelist",
-    )
+        "array", "sequence", "vector", "embedding", "vec", "set", "repeated", "largelist", "listview",
+        "largelistview", "fixedsizelist",
+    )  # fmt: skip
     example: ClassVar[str] = "{kind: List, itemType: Float32, fixedLength: 768}"
 
     def parts(self) -> tuple[Member, ...]:

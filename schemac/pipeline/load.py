@@ -13,7 +13,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from schemac.arrow.lower import LoweringOptions, lower, storage_version
+from schemac.arrow.lower import LoweringOptions, lower
 from schemac.identity.lock import Numbers
 from schemac.logical.dataset import LogicalDataset
 from schemac.logical.slots import Slot
@@ -65,7 +65,7 @@ class LoadedJob:
     def form(self) -> TableForm:
         """What the table is to be."""
         sink = sink_of(self.job.target.format)
-        form = sink.form(self.lowered, self.numbers, storage_version(self.dataset.schema.extra))
+        form = sink.form(self.lowered, self.numbers, self.dataset.schema.extra)
         return replace(form, version=self.version)
 
     def report(self, error: PipelineError, report: Report) -> None:

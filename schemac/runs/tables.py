@@ -14,6 +14,7 @@ from typing import Any, Literal
 
 import pyarrow as pa
 
+from schemac.attributes.attribute import Extra
 from schemac.identity.lock import Numbers
 from schemac.logical.slots import Slot
 from schemac.physical.field import LoweredSchema
@@ -95,10 +96,8 @@ class Sink(ABC):
     """An engine whose tables runs write."""
 
     @abstractmethod
-    def form(
-        self, lowered: LoweredSchema, numbers: Mapping[Slot, Numbers] | None, storage_version: str | None
-    ) -> TableForm:
-        """Say what the table of a compiled schema is to be."""
+    def form(self, lowered: LoweredSchema, numbers: Mapping[Slot, Numbers] | None, extra: Extra) -> TableForm:
+        """Say what the table of a compiled schema with these attributes is to be."""
 
     @abstractmethod
     def written_schema(self, schema: pa.Schema) -> pa.Schema:

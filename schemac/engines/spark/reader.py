@@ -13,8 +13,13 @@ from pathlib import Path
 from typing import Any
 
 from schemac.arrow.lift import lift
-from schemac.arrow.lower_metadata import BLOB, BLOB_EXTENSION, EXTENSION_METADATA, EXTENSION_NAME, compact
-from schemac.arrow.marks import (
+from schemac.arrow.lower_metadata import EXTENSION_METADATA, EXTENSION_NAME, compact
+from schemac.attributes.odf import DESCRIPTION
+from schemac.engines.spark import attributes as words
+from schemac.engines.spark.connector import blob_type
+from schemac.engines.spark.marks import (
+    BLOB,
+    BLOB_EXTENSION,
     BYTE_WIDTH,
     CHILD_KEYS,
     CHILD_NAME,
@@ -26,8 +31,6 @@ from schemac.arrow.marks import (
     TYPE_MARKS,
     VECTOR_SIZE,
 )
-from schemac.attributes.odf import DESCRIPTION
-from schemac.engines.spark import attributes as words
 from schemac.importers.importer import Imported, Importer, Notes, refuse
 from schemac.logical.path import FieldPath, Part, dotted
 from schemac.physical.arrow import ArrowField, ArrowType, pa
@@ -286,13 +289,7 @@ def _text(metadata: dict[str, Any], path: FieldPath) -> ArrowType:
 
 def _binary(metadata: dict[str, Any], path: FieldPath) -> ArrowType:
     if metadata.get(EXTENSION_NAME) == BLOB_EXTENSION:
-        members = (
-            ("data", pa.large_binary()),
-            ("uri", pa.string()),
-            ("position", pa.uint64()),
-            ("size", pa.uint64()),
-        )
-        return pa.struct([pa.field(name, type_) for name, type_ in members])
+        return blob_type()
     if BYTE_WIDTH in metadata:
         width = _length(metadata, BYTE_WIDTH, path)
         if metadata.get(EXTENSION_NAME) == "arrow.uuid" and width == 16:

@@ -13,7 +13,7 @@ from typing import Any
 import pyarrow as pa
 
 import schemac.kinds.registry  # noqa: F401 — a worker knows no kind without it
-from schemac.attributes import lance
+from schemac.engines.lance import attributes as lance
 from schemac.engines.lance.nodes import lance_ids, nodes_by_slot, nodes_of
 from schemac.engines.lance.tables.convert import Conversion, Told
 from schemac.engines.lance.tables.steps import MARK
