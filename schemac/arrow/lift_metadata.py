@@ -19,8 +19,7 @@ from schemac.attributes import arrow
 from schemac.attributes.attribute import KEY_PATTERN
 from schemac.attributes.registry import DOMAINS, domain_of, known
 from schemac.kinds.registry import BY_NAME
-
-Tree = dict[str, Any]
+from schemac.source.json_object import Json
 
 _KEY = re.compile(KEY_PATTERN)
 
@@ -39,10 +38,10 @@ def is_text(content: bytes) -> bool:
     return True
 
 
-def field_attributes(metadata: Mapping[str, str], kind: str) -> Tree:
+def field_attributes(metadata: Mapping[str, str], kind: str) -> Json:
     """Return the attributes of a field with this metadata; one that does not fit the kind stays what it is."""
     rest = dict(metadata)
-    extra: Tree = {}
+    extra: Json = {}
     _take_extension(rest, extra)
     for form in forms().values():
         extra.update(form.lift_metadata(rest, kind))
@@ -52,7 +51,7 @@ def field_attributes(metadata: Mapping[str, str], kind: str) -> Tree:
     return extra
 
 
-def schema_attributes(metadata: Mapping[str, str]) -> Tree:
+def schema_attributes(metadata: Mapping[str, str]) -> Json:
     """Return the attributes of a schema with this metadata."""
     rest = dict(metadata)
     extra = _written_attributes(rest, None)
@@ -61,9 +60,9 @@ def schema_attributes(metadata: Mapping[str, str]) -> Tree:
     return extra
 
 
-def _written_attributes(rest: dict[str, str], kind: str | None) -> Tree:
+def _written_attributes(rest: dict[str, str], kind: str | None) -> Json:
     """Entries under an attribute's own key with compact JSON as value; without a kind, those of a schema."""
-    extra: Tree = {}
+    extra: Json = {}
     for key, text in list(rest.items()):
         if not _KEY.fullmatch(key) or domain_of(key) == arrow.DOMAIN:
             continue
@@ -112,7 +111,7 @@ def _is_sound(key: str, value: Any, kind: str | None) -> bool:
     return kind is None or key in field_metadata({key: value})
 
 
-def _take_extension(rest: dict[str, str], extra: Tree) -> None:
+def _take_extension(rest: dict[str, str], extra: Json) -> None:
     name = rest.pop(EXTENSION_NAME, None)
     if name is not None:
         metadata = rest.pop(EXTENSION_METADATA, None)

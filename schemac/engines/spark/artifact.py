@@ -25,7 +25,7 @@ from schemac.attributes.odf import DESCRIPTION
 from schemac.attributes.registry import has_role
 from schemac.engines.spark import attributes as spark
 from schemac.engines.spark.codes import SPARK_LOSS, SPARK_PROPERTY, SPARK_TYPE
-from schemac.engines.spark.columns import SparkField, SparkJson, SparkType
+from schemac.engines.spark.columns import SparkField, SparkType
 from schemac.engines.spark.connector import Maker
 from schemac.engines.spark.ddl_losses import lost_of_schema, tell_differences
 from schemac.engines.spark.marks import (
@@ -49,6 +49,7 @@ from schemac.engines.spark.versions import NEWEST_KNOWN, Connector
 from schemac.logical.slots import Slot
 from schemac.physical.arrow import ArrowField, pa
 from schemac.physical.field import LoweredField, LoweredSchema
+from schemac.source.json_object import Json
 
 MOST_DIGITS = 38
 JSON_FILE = "spark/schema.json"
@@ -75,7 +76,7 @@ def emit(compilation: Compilation, emission: Emission) -> list[Artifact]:
     ]
 
 
-def struct_type(fields: Sequence[SparkField]) -> SparkJson:
+def struct_type(fields: Sequence[SparkField]) -> Json:
     """Return the whole StructType."""
     return {"fields": [f.json() for f in fields], "type": "struct"}
 
@@ -270,7 +271,7 @@ class _Writer(TypeWriter[SparkType]):
     def fixed_size_list(self, lowered: LoweredField, arrow_type: Any) -> SparkType:
         return self.list_of(lowered, arrow_type, {VECTOR_SIZE: arrow_type.list_size})
 
-    def list_of(self, lowered: LoweredField, arrow_type: Any, metadata: SparkJson) -> SparkType:
+    def list_of(self, lowered: LoweredField, arrow_type: Any, metadata: Json) -> SparkType:
         """Return the array of a field's items, with what else the field's metadata has to say."""
         slot: Slot = lowered.slot
         (child,) = lowered.children
@@ -309,7 +310,7 @@ def _float_item(child: LoweredField) -> SparkField:
     )
 
 
-def _child_metadata(kind: str, children: list[SparkField]) -> SparkJson:
+def _child_metadata(kind: str, children: list[SparkField]) -> Json:
     """Parts of lists and maps have no metadata in Spark; lance-spark looks for theirs in the field's own."""
     return {
         key: compact(child.metadata)
@@ -318,14 +319,14 @@ def _child_metadata(kind: str, children: list[SparkField]) -> SparkJson:
     }
 
 
-def _metadata_of(arrow: ArrowField) -> SparkJson:
+def _metadata_of(arrow: ArrowField) -> Json:
     metadata = arrow.metadata
     if not metadata:
         return {}
     return _without_empty_metadata({key.decode(): value.decode() for key, value in metadata.items()})
 
 
-def _without_empty_metadata(texts: dict[str, str]) -> SparkJson:
+def _without_empty_metadata(texts: dict[str, str]) -> Json:
     """Leave out empty metadata of an extension type, for which Spark has no entry."""
     return {key: text for key, text in texts.items() if text or key != EXTENSION_METADATA}
 

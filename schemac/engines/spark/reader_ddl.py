@@ -42,12 +42,11 @@ from schemac.engines.spark.storage import stored_as
 from schemac.importers.importer import Imported, Importer, Notes, refuse
 from schemac.logical.path import FieldPath, Part
 from schemac.registry.installed import engines
+from schemac.source.json_object import Json
 from schemac.source.report import Report
 from schemac.source.text import SourceText
 from schemac.syntax.type_text import ColumnText, TypeText
 from schemac.syntax.words import MalformedError
-
-SparkJson = dict[str, Any]
 
 _ATOMIC = {
     "boolean": "boolean",
@@ -133,7 +132,7 @@ def _imported(table: Table, name: str | None, file: str, report: Report) -> Impo
         head.append(f"from the table {'.'.join(table.name)}")
     words = _roles_at(table.provider)
     key, partition = words.get(Role.PRIMARY_KEY), words.get(Role.PARTITION_KEY)
-    extra: SparkJson = {key.key: _written(table.key, table)} if key is not None and table.key else {}
+    extra: Json = {key.key: _written(table.key, table)} if key is not None and table.key else {}
     if key is None and not _mark_key(table, columns):
         head.append(f"not kept: PRIMARY KEY ({', '.join(table.key)})")
     rest = _take_properties(columns, table.properties)
@@ -167,7 +166,7 @@ def _roles_at(provider: str) -> dict[Role, Attribute[Any]]:
     return next((roles(engine.domain) for engine in engines() if engine.name == provider), {})
 
 
-def _mark_key(table: Table, columns: list[SparkJson]) -> bool:
+def _mark_key(table: Table, columns: list[Json]) -> bool:
     """Mark the columns of the key; where one of them cannot be in a key of Lance, none is marked."""
     by_name = {column["name"].casefold(): column for column in columns}
     key = [by_name.get(name.casefold()) for name in table.key]
@@ -179,7 +178,7 @@ def _mark_key(table: Table, columns: list[SparkJson]) -> bool:
     return True
 
 
-def _column(column: ColumnText, holder: FieldPath, notes: Notes) -> SparkJson:
+def _column(column: ColumnText, holder: FieldPath, notes: Notes) -> Json:
     path = (*holder, column.name)
     for text in column.others:
         notes.add(path, f"not kept: {text}")
@@ -212,7 +211,7 @@ def _type(written: TypeText, path: FieldPath, notes: Notes) -> Any:
     return f"{name}({','.join(parameters)})" if written.bracket else name
 
 
-def _take_properties(columns: list[SparkJson], properties: dict[str, str]) -> dict[str, str]:
+def _take_properties(columns: list[Json], properties: dict[str, str]) -> dict[str, str]:
     """Put what lance-spark's properties say of columns into their metadata; the properties that are left."""
     rest = dict(properties)
     for column in columns:
@@ -228,9 +227,9 @@ def _take_properties(columns: list[SparkJson], properties: dict[str, str]) -> di
     return rest
 
 
-def _fitting(marks: dict[str, str], type_: Any) -> SparkJson:
+def _fitting(marks: dict[str, str], type_: Any) -> Json:
     """Return the marks that mean something for a type; lance-spark refuses or ignores the others."""
-    taken: SparkJson = {}
+    taken: Json = {}
     is_of_floats = isinstance(type_, dict) and type_.get("elementType") in ("float", "double")
     if is_of_floats and _is_length(marks.get(VECTOR_SIZE)):
         taken[VECTOR_SIZE] = int(marks[VECTOR_SIZE])

@@ -10,6 +10,7 @@ from schemac.artifacts.emission import Compilation
 from schemac.attributes.attribute import Role
 from schemac.attributes.odf import DESCRIPTION
 from schemac.attributes.registry import has_role
+from schemac.engines import spark_sql
 from schemac.engines.spark import attributes as spark
 from schemac.engines.spark.columns import SparkField
 from schemac.engines.spark.marks import (
@@ -24,7 +25,7 @@ from schemac.engines.spark.marks import (
     VECTOR_SIZE,
 )
 from schemac.engines.spark.storage import storage_version
-from schemac.engines.spark_sql import literal, quoted_name, table_name, taken_literally
+from schemac.engines.spark_sql import quoted_name, table_name, taken_literally
 from schemac.logical.keys import primary_key
 from schemac.physical.field import LoweredField
 
@@ -42,18 +43,10 @@ def statements(compilation: Compilation, columns: Sequence[SparkField]) -> tuple
 
 def create_table(compilation: Compilation, columns: Sequence[SparkField]) -> str:
     """Return the table without its primary key."""
-    schema = compilation.dataset.schema
-    defined = ",\n  ".join(f.ddl(" ") for f in columns)
-    # Spark's grammar has no empty list of columns.
-    defined = f" (\n  {defined}\n)" if columns else ""
-    lines = [f"CREATE TABLE {table_name(compilation.dataset.name)}{defined}\nUSING lance"]
-    comment = DESCRIPTION.read(schema.extra)
-    if comment is not None:
-        lines.append(f"COMMENT {literal(comment)}")
+    dataset = compilation.dataset
+    comment = DESCRIPTION.read(dataset.schema.extra)
     properties = table_properties(compilation, columns)
-    items = ",\n  ".join(f"{literal(key)} = {literal(properties[key])}" for key in sorted(properties))
-    lines.append(f"TBLPROPERTIES (\n  {items}\n)")
-    return "\n".join(lines)
+    return spark_sql.create_table(dataset.name, [f.ddl(" ") for f in columns], "lance", comment, properties)
 
 
 def key_columns(compilation: Compilation) -> tuple[str, ...]:
