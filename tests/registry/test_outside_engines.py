@@ -364,12 +364,15 @@ J = Judge(lambda change, pair: 1 / 0{facts})
 
 FACTS = """
 from schemac.attributes.attribute import Attribute, Facts
-from schemac.evolution.judge import Judge
-from schemac.evolution.verdict import Judgement, Outcome
 from schemac.logical.facts import AnyFact
 class F(AnyFact):
     COLOUR = "FACT"
-J = Judge(lambda change, pair: Judgement(Outcome.REFUSED, "no other colour", "keep it"), facts=frozenset(F))
+def __getattr__(name):
+    if name != "J":
+        raise AttributeError(name)
+    from schemac.evolution.judge import Judge
+    from schemac.evolution.verdict import Judgement, Outcome
+    return Judge(lambda change, pair: Judgement(Outcome.REFUSED, "no other colour", "keep it"), facts=frozenset(F))
 A = (Attribute("a.b/colour", str, "a colour", facts=Facts.all(F.COLOUR)),)
 """
 _BRINGING = 'judge="parts:J", facts="parts:F", attributes="parts:A", domain="a.b"'
