@@ -213,7 +213,7 @@ EMPTIED_TABLE = Code("SC658", "emptied-table", _ERROR, "a run that would leave a
 CONCURRENT_RUN = Code("SC659", "concurrent-run", _ERROR, "a table that another run changed in the meantime")
 ABANDONED_RUN = Code("SC660", "abandoned-run", _ERROR, "a run that another run took for dead")
 SINK_OPTION = Code(
-    "SC661", "sink-option", _ERROR, "an option of the Spark format that is missing or cannot be read"
+    "SC661", "sink-option", _ERROR, "an option of the format that is missing or cannot be read"
 )
 MISSING_COLUMN = Code("SC662", "missing-column", _ERROR, "a frame without a column of the schema")
 NULL_IN_REQUIRED_FIELD = Code(
