@@ -12,6 +12,7 @@ from typing import Any
 from schemac.artifacts.emission import Emission
 from schemac.attributes import arrow, odf, own
 from schemac.attributes.attribute import Role
+from schemac.attributes.family import Family
 from schemac.attributes.registry import DOMAINS, domain_of, has_role
 from schemac.engines.iceberg import attributes
 from schemac.engines.iceberg.defaults import complaint
@@ -27,6 +28,7 @@ from schemac.engines.iceberg.types import (
     Primitive,
     Struct,
 )
+from schemac.kinds.sequences import Binary
 from schemac.logical.slots import Slot
 from schemac.physical.arrow import pa
 from schemac.physical.field import LoweredField, LoweredSchema
@@ -131,7 +133,7 @@ class _Writer:
         slot: Slot = lowered.slot
         help = (
             "write `type: Int64` and tell the unit with `schemac.dev/unit`"
-            if slot.type.kind == "Duration"
+            if slot.type.family is Family.DURATION
             else "leave Iceberg out with `schemac.dev/targets`"
         )
         return self.refused(slot, f"Iceberg has no type for {slot.type.title()}", help)
@@ -160,21 +162,21 @@ class _Writer:
     def worded(self, lowered: LoweredField, word: str) -> IcebergType:
         """Return the type that the attribute names, if it goes with the field and the format."""
         slot: Slot = lowered.slot
-        kind, length = slot.type.kind, getattr(slot.type, "fixed_length", None)
+        family, length = slot.type.family, getattr(slot.type, "fixed_length", None)
         root = word.partition("(")[0]
-        if root == "uuid" and (kind, length) != ("Binary", 16):
+        if root == "uuid" and (family, length) != (Family.BYTES, 16):
             help = "write `type: {kind: Binary, fixedLength: 16}`"
             return self.refused_word(
                 slot, f"a uuid has 16 bytes, and {slot.title} is {slot.type.title()}", help
             )
-        if root == "variant" and not (kind == "String" or _is_variant(slot)):
+        if root == "variant" and not (family is Family.TEXT or _is_variant(slot)):
             help = (
                 "write `type: String`, or a Struct of `value` and `metadata`, both Binary and without Option"
             )
             return self.refused_word(
                 slot, f"{slot.title} is {slot.type.title()}, which holds no variant", help
             )
-        if root in ("geometry", "geography") and (kind, length) != ("Binary", None):
+        if root in ("geometry", "geography") and (family, length) != (Family.BYTES, None):
             help = "write `type: Binary`, which holds the shape as WKB"
             return self.refused_word(
                 slot, f"a {root} is bytes, and {slot.title} is {slot.type.title()}", help
@@ -310,4 +312,4 @@ def is_lost(key: str) -> bool:
 def _is_variant(slot: Slot) -> bool:
     """Whether a struct has the members of a variant."""
     members = [(child.segment, child.type.title(), child.is_nullable) for child in slot.children]
-    return members == [("value", "Binary", False), ("metadata", "Binary", False)]
+    return members == [("value", Binary.__name__, False), ("metadata", Binary.__name__, False)]

@@ -30,11 +30,12 @@ from schemac.engines.spark.marks import (
     BLOB,
     BLOB_EXTENSION,
     BYTE_WIDTH,
-    CHILD_KEYS,
     CHILD_NAME,
     COMMENT,
     DATE_MILLISECOND,
+    ENTRY_KEYS,
     FLOAT16,
+    ITEM_KEYS,
     LARGE_BINARY,
     LARGE_LIST,
     LARGE_STRING,
@@ -312,7 +313,7 @@ class _Writer:
         if child.arrow.name != "item":
             metadata[CHILD_NAME] = child.arrow.name
         json = {"containsNull": item.is_nullable, "elementType": item.type.json, "type": "array"}
-        return SparkType(json, f"ARRAY<{item.type.ddl}>", {**metadata, **_child_metadata("List", [item])})
+        return SparkType(json, f"ARRAY<{item.type.ddl}>", {**metadata, **_child_metadata(ITEM_KEYS, [item])})
 
     def map(self, lowered: LoweredField, arrow_type: Any) -> SparkType:
         if arrow_type.keys_sorted:
@@ -326,7 +327,9 @@ class _Writer:
             "valueContainsNull": value.is_nullable,
             "valueType": value.type.json,
         }
-        return SparkType(json, f"MAP<{key.type.ddl}, {value.type.ddl}>", _child_metadata("Map", [key, value]))
+        return SparkType(
+            json, f"MAP<{key.type.ddl}, {value.type.ddl}>", _child_metadata(ENTRY_KEYS, [key, value])
+        )
 
 
 def _float_item(child: LoweredField) -> SparkField:
@@ -336,13 +339,9 @@ def _float_item(child: LoweredField) -> SparkField:
     )
 
 
-def _child_metadata(kind: str, children: list[SparkField]) -> SparkJson:
+def _child_metadata(keys: Sequence[str], children: list[SparkField]) -> SparkJson:
     """Parts of lists and maps have no metadata in Spark; lance-spark looks for theirs in the field's own."""
-    return {
-        key: compact(child.metadata)
-        for key, child in zip(CHILD_KEYS[kind], children, strict=True)
-        if child.metadata
-    }
+    return {key: compact(child.metadata) for key, child in zip(keys, children, strict=True) if child.metadata}
 
 
 def _metadata_of(arrow: ArrowField) -> SparkJson:
