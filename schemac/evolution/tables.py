@@ -7,19 +7,25 @@ Errors: SC430 pointless-rounding, and those of the engines.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from schemac.evolution.verdict import Judgement
-from schemac.evolution.version_pair import LockedSchemaVersion
+from schemac.evolution.version_pair import LockedSchemaVersion, SchemaVersion
 from schemac.identity.lock import LockedDataset
 from schemac.registry.engine import Capability
 from schemac.source.catalogue import POINTLESS_ROUNDING
+from schemac.source.diagnostic import Code, Diagnostic
 from schemac.source.report import Report
 
 Progress = Callable[[str, int, int], None]
 """Told what is under way, how much of it is done, and how much there is."""
+
+PartsTask = Callable[[Iterable[int]], Iterator[tuple[int, str]]]
+"""Work of an engine on parts of a table, by their numbers: what it made of each, as text. It can be pickled."""
+Spread = Callable[[PartsTask, Sequence[int], str, Progress], dict[int, str]]
+"""Does a task for many parts, in one process or many; the text names the work."""
 
 
 class PlanLine(NamedTuple):
@@ -71,13 +77,22 @@ class TableChange:
     is_alone: bool = True
     """Whether no other engine is planned for, so that what this one refuses is an error."""
 
+    def heading(self, at: str) -> str:
+        """Return what the dataset's table is at now, and what it becomes."""
+        return f"{self.locked.name}: {at} → {self.new.label}"
 
-class Done(NamedTuple):
-    """What a table is after a plan was carried out."""
+    def title(self, engine: str, at: str) -> str:
+        """Return the title of a plan: the heading, or the engine where the table is imagined."""
+        return self.heading(at) if self.path else engine
 
-    state: str
-    """Said of the table: "is at version 7"."""
+
+class TableState(NamedTuple):
+    """What a table is when it is compared with its schema."""
+
+    text: str
+    """Said of a table without a difference: "is at version 7"."""
     document: Mapping[str, Any]
+    """The same for programs."""
 
 
 class PlannedChange(ABC):
@@ -97,10 +112,10 @@ class PlannedChange(ABC):
     """Rows for which columns are written anew; 0 where none are."""
 
     @abstractmethod
-    def apply(self, report: Report, progress: Progress, rewrite: Any = None) -> Done | None:
-        """Carry the plan out; None after saying why not all of it was done.
+    def apply(self, report: Report, progress: Progress, spread: Spread | None = None) -> bool:
+        """Carry the plan out; false after saying why not all of it was done.
 
-        `rewrite` writes columns anew in place of this process, as the engine's own rewriter would.
+        `spread` does the work that an engine can divide; None leaves it to this process.
         """
 
 
@@ -123,12 +138,25 @@ class Tables(ABC):
     def plan(self, change: TableChange, report: Report) -> PlannedChange | None:
         """Plan a change."""
 
-    def verify(self, path: str, locked: LockedDataset, wanted: LockedSchemaVersion, report: Report) -> None:
-        """Report how a table differs from a schema."""
+    def verify(
+        self, path: str, locked: LockedDataset, wanted: LockedSchemaVersion, report: Report
+    ) -> TableState | None:
+        """Report how a table differs from a schema; None where the two could not be compared."""
         raise NotImplementedError
 
 
 TABLES: Capability[Tables] = Capability("tables", Tables)  # type: ignore[type-abstract]
+SPREAD: Capability[Any] = Capability("spread", object)
+"""A `Spread`; a function has no class that could be asked for."""
+
+
+def report_unrepresentable(
+    engine: str, version: SchemaVersion, errors: Iterable[Diagnostic], code: Code, file: str, report: Report
+) -> None:
+    """Report each error for which an engine has no form of a version."""
+    for error in errors:
+        message = f"{engine} cannot represent {version.label}: {error.message}"
+        report.add(code, message, file=file, path=error.path, help=error.help)
 
 
 def refuse_rounding(rounded: Collection[str], why: str, report: Report) -> None:

@@ -11,12 +11,13 @@ from schemac.attributes import arrow, own
 from schemac.attributes.attribute import Attribute, Role
 from schemac.attributes.registry import known
 from schemac.evolution.changes import Fact
+from schemac.evolution.facts import attribute_fact, facts
+from schemac.logical.facts import AnyFact
 from schemac.logical.slots import Slot
 
-AttributeFact = tuple[Fact, Any, Any, str]
+AttributeFact = tuple[AnyFact, Any, Any, str]
 _Extra = Mapping[str, Any]
 
-_ANY = (Fact.ATTRIBUTE_ADDED, Fact.ATTRIBUTE_REMOVED, Fact.ATTRIBUTE_CHANGED)
 _SILENT = frozenset({own.RENAMED_FROM.key})
 """Says what another fact says."""
 
@@ -46,13 +47,12 @@ def schema_facts(old: _Extra, new: _Extra) -> Iterator[AttributeFact]:
             yield (_fact(key, before, after), before, after, key)
 
 
-def _fact(key: str, before: Any, after: Any) -> Fact:
+def _fact(key: str, before: Any, after: Any) -> AnyFact:
     attribute = known(key)
     if attribute is None:
-        added, removed, changed = _ANY
-    else:
-        added, removed, changed = map(Fact, attribute.facts)
-    return added if before is None else removed if after is None else changed
+        return attribute_fact(before, after)
+    added, removed, changed = attribute.facts
+    return facts()[added if before is None else removed if after is None else changed]
 
 
 def _buffer_facts(before: Any, after: Any, key: str) -> Iterator[AttributeFact]:
@@ -66,10 +66,10 @@ def _buffer_facts(before: Any, after: Any, key: str) -> Iterator[AttributeFact]:
 
 
 def _property_facts(
-    attribute: Attribute[Any], facts: Mapping[str, str], before: _Extra, after: _Extra
+    attribute: Attribute[Any], by_property: Mapping[str, str], before: _Extra, after: _Extra
 ) -> Iterator[AttributeFact]:
     for name, was, is_ in _different(before, after):
-        yield (Fact(facts.get(name, attribute.facts.changed)), was, is_, f"{attribute.key}.{name}")
+        yield (facts()[by_property.get(name, attribute.facts.changed)], was, is_, f"{attribute.key}.{name}")
 
 
 def _different(old: _Extra, new: _Extra) -> Iterator[tuple[str, Any, Any]]:

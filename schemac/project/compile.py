@@ -25,6 +25,7 @@ from schemac.source.diagnostic import Diagnostic
 from schemac.source.report import Report
 
 if TYPE_CHECKING:
+    # For start-up time: many projects have no locks.
     from schemac.project.locking import Locked
 
 

@@ -48,7 +48,7 @@ NAMING: Listed = {
         "identity/shapes.py": "Option Struct",
     },
     "the friendly and the strict forms of types, as manifests write them": {
-        "importers/importer.py": "Timestamp",
+        "importers/sources.py": "Timestamp",
         "manifest/bind.py": "List",
         "manifest/mend.py": "String",
         "manifest/standard.py": "Null Option Struct Timestamp",

@@ -5,9 +5,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 import schemac
-from schemac.api import from_tree
 from schemac.arrow.lift import lift
 from schemac.engines.lance.names import PRIMARY_KEY_MARK, PRIMARY_KEY_POSITION
+from schemac.importers.checked import from_tree
 from schemac.manifest.write import write_manifest
 from schemac.source.report import Report
 from tests.conformance.arrow_schemas import schemas

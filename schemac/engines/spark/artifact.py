@@ -9,7 +9,7 @@ Source: Spark 4.3's `pyspark.sql.types` and Arrow conversion; the metadata keys 
 github.com/lance-format/lance-spark reads. The JSON is the artifact of record.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from schemac.arrow.lower_metadata import (
@@ -19,10 +19,12 @@ from schemac.arrow.lower_metadata import (
     registered_extension_metadata,
 )
 from schemac.artifacts.emission import Artifact, Compilation, Emission, Target
+from schemac.artifacts.type_writer import TypeTable, TypeWriter
 from schemac.attributes.attribute import Role
 from schemac.attributes.odf import DESCRIPTION
 from schemac.attributes.registry import has_role
 from schemac.engines.spark import attributes as spark
+from schemac.engines.spark.codes import SPARK_LOSS, SPARK_PROPERTY, SPARK_TYPE
 from schemac.engines.spark.columns import SparkField, SparkJson, SparkType
 from schemac.engines.spark.connector import Maker
 from schemac.engines.spark.ddl_losses import lost_of_schema, tell_differences
@@ -48,7 +50,6 @@ from schemac.engines.spark.versions import NEWEST_KNOWN, Connector
 from schemac.logical.slots import Slot
 from schemac.physical.arrow import ArrowField, pa
 from schemac.physical.field import LoweredField, LoweredSchema
-from schemac.source.catalogue import SPARK_LOSS, SPARK_PROPERTY, SPARK_TYPE
 
 MOST_DIGITS = 38
 JSON_FILE = "spark/schema.json"
@@ -115,58 +116,40 @@ def _check_properties(compilation: Compilation, fields: Sequence[SparkField], em
             )
 
 
-class _Writer:
+_TYPES = TypeTable(
+    same={
+        "NA": SparkType("void", "VOID"),
+        "BOOL": SparkType("boolean", "BOOLEAN"),
+        "INT8": SparkType("byte", "TINYINT"),
+        "INT16": SparkType("short", "SMALLINT"),
+        "INT32": SparkType("integer", "INT"),
+        "INT64": SparkType("long", "BIGINT"),
+        "FLOAT": SparkType("float", "FLOAT"),
+        "DOUBLE": SparkType("double", "DOUBLE"),
+        "DATE32": SparkType("date", "DATE"),
+        "STRING": SparkType("string", "STRING"),
+        "BINARY": SparkType("binary", "BINARY"),
+        "LARGE_STRING": SparkType("string", "STRING", {LARGE_STRING: "true"}),
+        "LARGE_BINARY": SparkType("binary", "BINARY", {LARGE_BINARY: "true"}),
+        "DATE64": SparkType("date", "DATE", {DATE_MILLISECOND: "true"}),
+    },
+    other={
+        "UINT8": SparkType("short", "SMALLINT"),
+        "UINT16": SparkType("integer", "INT"),
+        "UINT32": SparkType("long", "BIGINT"),
+        "UINT64": SparkType("decimal(20,0)", "DECIMAL(20,0)"),
+        "HALF_FLOAT": SparkType("float", "FLOAT"),
+        "STRING_VIEW": SparkType("string", "STRING"),
+        "BINARY_VIEW": SparkType("binary", "BINARY"),
+    },
+)
+
+
+class _Writer(TypeWriter[SparkType]):
     """Finds Spark's type for each lowered field."""
 
     def __init__(self, emission: Emission) -> None:
-        self.emission = emission
-        types = pa.lib
-        self.plain: dict[int, tuple[str, str]] = {
-            types.Type_NA: ("void", "VOID"),
-            types.Type_BOOL: ("boolean", "BOOLEAN"),
-            types.Type_INT8: ("byte", "TINYINT"),
-            types.Type_INT16: ("short", "SMALLINT"),
-            types.Type_INT32: ("integer", "INT"),
-            types.Type_INT64: ("long", "BIGINT"),
-            types.Type_FLOAT: ("float", "FLOAT"),
-            types.Type_DOUBLE: ("double", "DOUBLE"),
-            types.Type_DATE32: ("date", "DATE"),
-            types.Type_STRING: ("string", "STRING"),
-            types.Type_BINARY: ("binary", "BINARY"),
-        }
-        self.widened: dict[int, tuple[str, str, str]] = {
-            types.Type_UINT8: ("short", "SMALLINT", "uint8"),
-            types.Type_UINT16: ("integer", "INT", "uint16"),
-            types.Type_UINT32: ("long", "BIGINT", "uint32"),
-            types.Type_UINT64: ("decimal(20,0)", "DECIMAL(20,0)", "uint64"),
-            types.Type_HALF_FLOAT: ("float", "FLOAT", "float16"),
-            types.Type_STRING_VIEW: ("string", "STRING", "string_view"),
-            types.Type_BINARY_VIEW: ("binary", "BINARY", "binary_view"),
-        }
-        self.marked: dict[int, tuple[str, str, str]] = {
-            types.Type_LARGE_STRING: ("string", "STRING", LARGE_STRING),
-            types.Type_LARGE_BINARY: ("binary", "BINARY", LARGE_BINARY),
-            types.Type_DATE64: ("date", "DATE", DATE_MILLISECOND),
-        }
-        self.with_parameters: dict[int, Callable[[LoweredField, Any], SparkType]] = {
-            **dict.fromkeys(
-                (types.Type_DECIMAL32, types.Type_DECIMAL64, types.Type_DECIMAL128, types.Type_DECIMAL256),
-                self.decimal,
-            ),
-            types.Type_TIMESTAMP: self.timestamp,
-            types.Type_TIME32: self.time,
-            types.Type_TIME64: self.time,
-            types.Type_DURATION: self.duration,
-            types.Type_FIXED_SIZE_BINARY: self.fixed_size_binary,
-            types.Type_STRUCT: self.struct,
-            types.Type_LIST: self.list,
-            types.Type_LARGE_LIST: self.list,
-            types.Type_LIST_VIEW: self.list,
-            types.Type_LARGE_LIST_VIEW: self.list,
-            types.Type_FIXED_SIZE_LIST: self.list,
-            types.Type_MAP: self.map,
-            types.Type_DICTIONARY: self.dictionary,
-        }
+        super().__init__(emission, _TYPES)
 
     def field(self, lowered: LoweredField) -> SparkField:
         arrow = lowered.arrow
@@ -185,22 +168,14 @@ class _Writer:
         slot: Slot = lowered.slot
         if slot.extra and (special := self.special(lowered, arrow_type)) is not None:
             return special
-        id = arrow_type.id
-        plain = self.plain.get(id)
-        if plain is not None:
-            return SparkType(*plain)
-        widened = self.widened.get(id)
-        if widened is not None:
-            json, ddl, name = widened
-            self.emission.lose(slot, name, json)
-            return SparkType(json, ddl)
-        marked = self.marked.get(id)
-        if marked is not None:
-            return SparkType(marked[0], marked[1], {marked[2]: "true"})
-        build = self.with_parameters.get(id)
-        if build is not None:
-            return build(lowered, arrow_type)
-        return self.refused(slot)
+        return super().type(lowered, arrow_type)
+
+    def type_text(self, type_: SparkType) -> str:
+        return str(type_.json)
+
+    def arrow_name(self, arrow_type: Any) -> str:
+        """Return Arrow's name; pyarrow calls 16 bits a half float."""
+        return "float16" if arrow_type.id == pa.lib.Type_HALF_FLOAT else str(arrow_type)
 
     def refused(self, slot: Slot) -> SparkType:
         """Return a type that Spark has nothing for."""
@@ -281,27 +256,25 @@ class _Writer:
     def fixed_size_binary(self, lowered: LoweredField, arrow_type: Any) -> SparkType:
         return SparkType("binary", "BINARY", {BYTE_WIDTH: arrow_type.byte_width})
 
-    def dictionary(self, lowered: LoweredField, arrow_type: Any) -> SparkType:
-        self.emission.lose(
-            lowered.slot, f"a dictionary with {arrow_type.index_type} indices", str(arrow_type.value_type)
-        )
-        return self.type(lowered, arrow_type.value_type)
-
     def struct(self, lowered: LoweredField, arrow_type: Any) -> SparkType:
         members = [self.field(child) for child in lowered.children]
         inner = ", ".join(member.ddl(": ") for member in members)
         return SparkType(struct_type(members), f"STRUCT<{inner}>")
 
     def list(self, lowered: LoweredField, arrow_type: Any) -> SparkType:
+        if arrow_type.id == pa.lib.Type_LARGE_LIST:
+            return self.list_of(lowered, arrow_type, {LARGE_LIST: "true"})
+        if arrow_type.id != pa.lib.Type_LIST:
+            self.lose(lowered, "a list of views", "a list")
+        return self.list_of(lowered, arrow_type, {})
+
+    def fixed_size_list(self, lowered: LoweredField, arrow_type: Any) -> SparkType:
+        return self.list_of(lowered, arrow_type, {VECTOR_SIZE: arrow_type.list_size})
+
+    def list_of(self, lowered: LoweredField, arrow_type: Any, metadata: SparkJson) -> SparkType:
+        """Return the array of a field's items, with what else the field's metadata has to say."""
         slot: Slot = lowered.slot
         (child,) = lowered.children
-        metadata: SparkJson = {}
-        if arrow_type.id == pa.lib.Type_FIXED_SIZE_LIST:
-            metadata[VECTOR_SIZE] = arrow_type.list_size
-        elif arrow_type.id == pa.lib.Type_LARGE_LIST:
-            metadata[LARGE_LIST] = "true"
-        elif arrow_type.id != pa.lib.Type_LIST:
-            self.emission.lose(slot, "a list of views", "a list")
         if has_role(slot.extra, Role.BRAIN_FLOATS):
             self.emission.lose(slot, "bfloat16 values", "float")
             item = _float_item(child)

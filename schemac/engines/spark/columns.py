@@ -6,12 +6,12 @@ Layer: engines.
 from dataclasses import dataclass, field
 from typing import Any
 
-from schemac.artifacts.sql_text import literal, quoted_name
+from schemac.engines.spark_sql import literal, quoted_name
 
 SparkJson = dict[str, Any]
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class SparkType:
     """A type in both of Spark's spellings, with what its field's metadata has to say about it."""
 

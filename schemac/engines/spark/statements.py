@@ -7,7 +7,6 @@ Shape: CREATE TABLE, and where there is a primary key an ALTER TABLE, for CREATE
 from collections.abc import Sequence
 
 from schemac.artifacts.emission import Compilation
-from schemac.artifacts.sql_text import literal, quoted_name, table_name, taken_literally
 from schemac.attributes.attribute import Role
 from schemac.attributes.odf import DESCRIPTION
 from schemac.attributes.registry import has_role
@@ -25,6 +24,7 @@ from schemac.engines.spark.marks import (
     VECTOR_SIZE,
 )
 from schemac.engines.spark.storage import storage_version
+from schemac.engines.spark_sql import literal, quoted_name, table_name, taken_literally
 from schemac.logical.keys import primary_key
 from schemac.physical.field import LoweredField
 

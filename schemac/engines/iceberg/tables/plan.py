@@ -19,7 +19,7 @@ from schemac.engines.iceberg.types import IcebergSchema, NestedField
 from schemac.engines.iceberg.view import errors_of, fields_of, format_of, schema_of
 from schemac.evolution.changes import Change, Fact
 from schemac.evolution.diff import diff_of
-from schemac.evolution.tables import Note
+from schemac.evolution.tables import Note, report_unrepresentable
 from schemac.evolution.verdict import Judgement, Outcome
 from schemac.evolution.version_pair import LockedSchemaVersion, SchemaVersion, VersionPair, pair_versions
 from schemac.source.catalogue import REFUSED_CHANGE
@@ -91,10 +91,8 @@ def plan_iceberg(table: IcebergTable, new: LockedSchemaVersion, report: Report) 
         report.add(REFUSED_CHANGE, message, file=table.name, path=change.path, help=said.way_out)
     if refused:
         return None
-    for error in errors_of(new):
-        message = f"Iceberg cannot hold {new.label}: {error.message}"
-        report.add(REFUSED_CHANGE, message, file=table.name, path=error.path, help=error.help)
-    if errors_of(new):
+    if errors := errors_of(new):
+        report_unrepresentable("Iceberg", new, errors, REFUSED_CHANGE, table.name, report)
         return None
     current, ids = table.metadata.current, _new_ids(table, schema_of(new))
     schema = replace(schema_of(new).renumbered(ids), schema_id=current.schema_id)

@@ -14,22 +14,24 @@ from schemac.engines.iceberg.tables.live_table import ids_between, open_metadata
 from schemac.engines.iceberg.tables.plan import wanted_properties
 from schemac.engines.iceberg.types import IcebergSchema
 from schemac.engines.iceberg.view import errors_of, format_of, schema_of
+from schemac.evolution.tables import report_unrepresentable
 from schemac.evolution.version_pair import LockedSchemaVersion
 from schemac.source.catalogue import TABLE_DRIFT
 from schemac.source.report import Report
 
 
-def report_iceberg_drift(name: str, version: LockedSchemaVersion, report: Report) -> None:
-    """Say how a table differs from a locked schema."""
-    for error in errors_of(version):
-        message = f"Iceberg cannot hold {version.label}: {error.message}"
-        report.add(TABLE_DRIFT, message, file=name, path=error.path, help=error.help)
-    if errors_of(version):
-        return
+def report_iceberg_drift(name: str, version: LockedSchemaVersion, report: Report) -> bool:
+    """Report how a table differs from a locked schema; false where the two could not be compared."""
+    if errors := errors_of(version):
+        report_unrepresentable("Iceberg", version, errors, TABLE_DRIFT, name, report)
+        return False
     found = open_metadata(name, report)
-    for line in _lines(version, found[0]) if found is not None else ():
+    if found is None:
+        return False
+    for line in _lines(version, found[0]):
         help = "see what it takes with `schemac plan --table`, then `schemac apply`"
         report.add(TABLE_DRIFT, f"{name}: {line}", file=name, help=help)
+    return True
 
 
 def _lines(version: LockedSchemaVersion, metadata: TableMetadata) -> Iterator[str]:

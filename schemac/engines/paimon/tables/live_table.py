@@ -17,6 +17,7 @@ from schemac.engines.paimon.sources import schema_files
 from schemac.engines.paimon.table_schema import TableSchema
 from schemac.engines.paimon.types import DataField, PaimonType, Row
 from schemac.engines.paimon.view import errors_of, table_schema
+from schemac.evolution.tables import report_unrepresentable
 from schemac.evolution.version_pair import LockedSchemaVersion, SchemaVersion, locked_schema_version
 from schemac.identity.lock import LockedDataset
 from schemac.logical.path import FieldPath, dotted
@@ -112,16 +113,22 @@ def is_same(wanted: TableSchema, found: TableSchema) -> bool:
     return not any(differences(wanted, found))
 
 
-def report_paimon_drift(path: str, wanted: TableSchema, report: Report) -> None:
-    """Say how a table differs from a locked schema."""
+def report_paimon_drift(path: str, wanted: LockedSchemaVersion, report: Report) -> bool:
+    """Report how a table differs from a locked schema; false where the two could not be compared."""
+    if errors := errors_of(wanted):
+        report_unrepresentable("Paimon", wanted, errors, TABLE_DRIFT, path, report)
+        return False
     found = newest_schema(path, report)
-    for line in differences(wanted, found[1]) if found is not None else ():
+    if found is None:
+        return False
+    for line in differences(table_schema(wanted), found[1]):
         report.add(
             TABLE_DRIFT,
             f"{path}: {line}",
             file=path,
             help="see the steps with `schemac plan --table`, then run `schemac apply`",
         )
+    return True
 
 
 def differences(wanted: TableSchema, found: TableSchema) -> Iterator[str]:

@@ -11,13 +11,14 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from schemac.engines.paimon import judge as engine
+from schemac.engines.paimon.facts import PaimonFact
 from schemac.engines.paimon.table_schema import TableSchema
 from schemac.engines.paimon.tables.changes import SchemaChange, changes_between
 from schemac.engines.paimon.tables.live_table import PaimonTable
 from schemac.engines.paimon.view import errors_of, table_schema
-from schemac.evolution.changes import Change, Fact
+from schemac.evolution.changes import Change
 from schemac.evolution.diff import diff_of
-from schemac.evolution.tables import Note
+from schemac.evolution.tables import Note, report_unrepresentable
 from schemac.evolution.verdict import Judgement, Outcome
 from schemac.evolution.version_pair import (
     LockedSchemaVersion,
@@ -30,7 +31,7 @@ from schemac.source.catalogue import REFUSED_CHANGE
 from schemac.source.report import Report
 
 _TOLD = (Outcome.DATA, Outcome.REWRITE, Outcome.NEW_FILES)
-_FREE_WHEN_EMPTY = frozenset({Fact.PAIMON_OPTION_SET, Fact.PAIMON_OPTION_REMOVED})
+_FREE_WHEN_EMPTY = frozenset({PaimonFact.OPTION_SET, PaimonFact.OPTION_REMOVED})
 _Judged = list[tuple[Change, Judgement]]
 
 
@@ -128,6 +129,4 @@ def _report(table: PaimonTable, pair: VersionPair, judged: _Judged, report: Repo
         message = f"Paimon: {change}: {said.reason}"
         report.add(REFUSED_CHANGE, message, file=table.name, path=change.path, help=said.way_out)
     if not report.has_errors:
-        for error in errors_of(pair.new):
-            message = f"Paimon cannot represent {pair.new.label}: {error.message}"
-            report.add(REFUSED_CHANGE, message, file=table.name, path=error.path, help=error.help)
+        report_unrepresentable("Paimon", pair.new, errors_of(pair.new), REFUSED_CHANGE, table.name, report)
