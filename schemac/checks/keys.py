@@ -11,6 +11,7 @@ from typing import Any
 
 from schemac.attributes import odf
 from schemac.attributes.attribute import Role
+from schemac.attributes.family import Family
 from schemac.attributes.registry import ATTRIBUTES, of_role
 from schemac.logical.findings import Findings
 from schemac.logical.slots import Slot
@@ -35,7 +36,7 @@ def check_primary_key(slot: Slot, findings: Findings) -> None:
 def _check_key_part(slot: Slot, key: str, findings: Findings) -> None:
     above: Slot | None = slot
     while above is not None:
-        if above.type.kind in ("List", "Map") and above is not slot:
+        if above.type.family in (Family.LIST, Family.MAP) and above is not slot:
             findings.at_extra(
                 slot,
                 key,
@@ -56,7 +57,7 @@ def _check_key_part(slot: Slot, key: str, findings: Findings) -> None:
             )
             return
         above = above.parent
-    is_vector = slot.type.kind == "List" and getattr(slot.type, "fixed_length", None) is not None
+    is_vector = slot.type.family is Family.LIST and getattr(slot.type, "fixed_length", None) is not None
     if slot.children and not is_vector:
         message = (
             f"{slot.title} is {with_article(slot.type.kind)}; the fields of a primary key have plain types"

@@ -8,6 +8,7 @@ so nothing is said of a schema that has but one of them and no SetVocab that mea
 
 from collections.abc import Mapping
 
+from schemac.attributes.family import Family
 from schemac.logical.dataset import LogicalDataset
 from schemac.logical.findings import Findings
 from schemac.logical.slots import Slot
@@ -52,7 +53,7 @@ def _check_type(name: str, names: SystemColumns, present: Mapping[str, Slot], fi
         is_accepted = type_.title() == "Timestamp(Millisecond, UTC)"
         right, rule = "Timestamp", "in the standard it is a Timestamp in UTC with the unit Millisecond"
     elif name == names.event_time:
-        is_accepted = type_.kind in ("Timestamp", "Date")
+        is_accepted = type_.family in (Family.TIMESTAMP, Family.DATE)
         right, rule = "Timestamp", "in the standard it is a Timestamp or a Date"
     else:
         accepted = _OFFSETS if name == names.offset else _OPERATIONS

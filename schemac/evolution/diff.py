@@ -8,6 +8,7 @@ field that came or went as a whole, what is inside it is not told again.
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from schemac.attributes.family import Family
 from schemac.evolution.changes import Change, Fact
 from schemac.evolution.types import type_facts
 from schemac.evolution.version_pair import SchemaVersion, VersionPair, pair_versions
@@ -69,7 +70,7 @@ def _slot_changes(pair: VersionPair, old: Slot, new: Slot) -> Iterator[Change]:
     if old.extra or new.extra:
         for said, before, after, key in attribute_facts(old, new):
             yield _change(pair, said, old, new, before, after, key)
-    if old.type.kind == new.type.kind == "Struct":
+    if old.type.family is new.type.family is Family.STRUCT:
         yield from _order_changes(pair, new, old.children, new.children)
 
 

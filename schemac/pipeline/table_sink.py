@@ -9,6 +9,7 @@ Errors: what is raised in tasks and at the commit reaches the caller inside Spar
 """
 
 import base64
+import json
 import tempfile
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence

@@ -13,6 +13,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from schemac.attributes.family import Family
 from schemac.attributes.registry import ATTRIBUTES
 from schemac.identity.freeze import freeze, identify
 from schemac.identity.lock import Lock
@@ -167,7 +168,7 @@ def _goal(dataset: LogicalDataset, slot: Slot, new: str, report: Report) -> _Goa
     if not above:
         return _Goal(None if name == slot.segment else slot.parent, name)
     title = dotted(tuple(above))
-    structs = {one.title: one for one in preorder(dataset.columns) if one.type.kind == "Struct"}
+    structs = {one.title: one for one in preorder(dataset.columns) if one.type.family is Family.STRUCT}
     parent = structs.get(title)
     if parent is None:
         near = closest(title, structs)

@@ -10,6 +10,7 @@ a map or an optional struct.
 from collections.abc import Iterator, Mapping
 
 from schemac.artifacts.emission import Emission
+from schemac.attributes.family import Family
 from schemac.engines.iceberg import attributes
 from schemac.engines.iceberg.codes import ICEBERG_KEY
 from schemac.engines.iceberg.types import NestedField
@@ -67,7 +68,7 @@ def _complaint(slot: Slot, fields: Mapping[Slot, NestedField]) -> str:
         return f"Iceberg takes no {field.type.word} for that"
     above: Slot | None = slot
     while above is not None:
-        if above.type.kind in ("List", "Map"):
+        if above.type.family in (Family.LIST, Family.MAP):
             return f"it lies in the {above.type.kind.lower()} {above.title}"
         if above.is_nullable:
             return f"{above.title} may be null"

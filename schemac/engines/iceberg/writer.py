@@ -14,6 +14,7 @@ from schemac.artifacts.emission import Emission
 from schemac.artifacts.type_writer import DecimalLimit, TypeTable, TypeWriter, is_variant, list_form
 from schemac.attributes import arrow, odf
 from schemac.attributes.attribute import Role
+from schemac.attributes.family import Family
 from schemac.attributes.registry import has_role
 from schemac.engines.iceberg import attributes
 from schemac.engines.iceberg.codes import ICEBERG_DEFAULT, ICEBERG_TYPE
@@ -100,12 +101,12 @@ class _Writer(TypeWriter[IcebergType]):
 
     def refused(self, slot: Slot) -> IcebergType:
         """Kinds that Iceberg has no type for."""
-        if slot.type.kind == "Null":
+        if slot.type.family is Family.NULL:
             message = f"only format 3 has a type for what is always null ({slot.title})"
             return self.refused_type(slot, message, _ONLY_FORMAT_3)
         help = (
             "write `type: Int64` and tell the unit with `schemac.dev/unit`"
-            if slot.type.kind == "Duration"
+            if slot.type.family is Family.DURATION
             else "leave Iceberg out with `schemac.dev/targets`"
         )
         return self.refused_type(slot, f"Iceberg has no type for {slot.type.title()}", help)
@@ -137,21 +138,21 @@ class _Writer(TypeWriter[IcebergType]):
     def worded(self, lowered: LoweredField, word: str) -> IcebergType:
         """Return the type that the attribute names, if it goes with the field and the format."""
         slot: Slot = lowered.slot
-        kind, length = slot.type.kind, getattr(slot.type, "fixed_length", None)
+        family, length = slot.type.family, getattr(slot.type, "fixed_length", None)
         root = word.partition("(")[0]
-        if root == "uuid" and (kind, length) != ("Binary", 16):
+        if root == "uuid" and (family, length) != (Family.BYTES, 16):
             help = "write `type: {kind: Binary, fixedLength: 16}`"
             return self.refused_word(
                 slot, f"a uuid has 16 bytes, and {slot.title} is {slot.type.title()}", help
             )
-        if root == "variant" and not (kind == "String" or is_variant(slot)):
+        if root == "variant" and not (family is Family.TEXT or is_variant(slot)):
             help = (
                 "write `type: String`, or a Struct of `value` and `metadata`, both Binary and without Option"
             )
             return self.refused_word(
                 slot, f"{slot.title} is {slot.type.title()}, which holds no variant", help
             )
-        if root in ("geometry", "geography") and (kind, length) != ("Binary", None):
+        if root in ("geometry", "geography") and (family, length) != (Family.BYTES, None):
             help = "write `type: Binary`, which holds the shape as WKB"
             return self.refused_word(
                 slot, f"a {root} is bytes, and {slot.title} is {slot.type.title()}", help

@@ -7,6 +7,7 @@ column anew under a new id.
 """
 
 from schemac.attributes import own
+from schemac.attributes.family import Family
 from schemac.engines.lance import attributes as lance
 from schemac.engines.lance.casts import is_cast
 from schemac.engines.lance.facts import LanceFact
@@ -162,9 +163,9 @@ def _dropped(old: Slot, pair: VersionPair) -> Judgement:
 
 def _is_told(slot: Slot, above: Slot, pair: VersionPair) -> bool:
     """Whether something below a slot has data wherever an old slot around it has."""
-    if slot.children and slot.type.kind == "Struct":
+    if slot.children and slot.type.family is Family.STRUCT:
         return any(_is_told(child, above, pair) for child in slot.children)
-    if slot.children and slot.type.kind == "List" and _own_words(pair.new, slot.children[0]):
+    if slot.children and slot.type.family is Family.LIST and _own_words(pair.new, slot.children[0]):
         return _is_told(slot.children[0], above, pair)
     before = [pair.before[inner] for inner in preorder([slot]) if inner in pair.before]
     return any(_is_as_old(inner, above, pair.old) for inner in before)
@@ -300,7 +301,7 @@ def _undeclared_clock(old: Slot, new: Slot) -> Judgement:
 
 def _what_may_be_wrong(old: Slot, new: Slot) -> str:
     zones = [getattr(slot.type, "timezone", None) for slot in (old, new)]
-    if old.type.kind == new.type.kind == "Timestamp" and zones.count(None) == 1:
+    if old.type.family is new.type.family is Family.TIMESTAMP and zones.count(None) == 1:
         return f"timestamps without a zone are read as those of a clock in {clock_of(old, new)}, and have to be unambiguous there"
     return misfit(old.type, new.type)
 
@@ -320,7 +321,7 @@ def is_inside_map_or_vector(slot: Slot) -> bool:
     """Whether a map or a fixed-size list stands above."""
     above = slot.parent
     while above is not None:
-        if above.type.kind == "Map" or getattr(above.type, "fixed_length", None) is not None:
+        if above.type.family is Family.MAP or getattr(above.type, "fixed_length", None) is not None:
             return True
         above = above.parent
     return False

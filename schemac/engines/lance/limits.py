@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 from schemac.arrow.lower_metadata import EXTENSION_METADATA
 from schemac.artifacts.emission import Compilation, Emission
+from schemac.attributes.family import Family
 from schemac.engines.lance import attributes as lance
 from schemac.engines.lance.codes import (
     LANCE_NAME,
@@ -164,13 +165,13 @@ class Limits:
         elif id == types.dictionary:
             self.dictionary(slot, type_)
         elif not isinstance(type_, pa.BaseExtensionType):
-            is_decimal = slot.type.kind == "Decimal"
+            is_decimal = slot.type.family is Family.DECIMAL
             help = "remove the decimal hint: 128 bits are enough" if is_decimal else "remove the `View` hint"
             self.refuse(slot, LANCE_TYPE, f"Lance has no {type_}", help=help)
 
     def struct(self, slot: Slot, type_: Any) -> None:
         """Check the members of a struct."""
-        if slot.type.kind != "Struct":
+        if slot.type.family is not Family.STRUCT:
             return
         if type_.num_fields == 0 and not self.empty_struct_is_kept(slot):
             message = f"{slot.title} has no members, and Lance cannot read such a struct"
@@ -183,7 +184,7 @@ class Limits:
         above: Slot | None = slot
         while above is not None:
             is_vector = getattr(above.type, "fixed_length", None) is not None
-            if above.is_nullable or above.type.kind == "Map" or is_vector:
+            if above.is_nullable or above.type.family is Family.MAP or is_vector:
                 return False
             above = above.parent
         return self.version == "2.0"
@@ -195,7 +196,9 @@ class Limits:
         is_marked = item_metadata.get(NAME_KEY, _BRAIN_FLOAT) != _BRAIN_FLOAT
         is_plain = (item.id in types.plain or item.id in types.with_parameters) and not is_marked
         is_vector = item.id == types.fixed_list and item.value_type.id != types.struct and not is_marked
-        if item.id == types.struct and (not field.children or field.children[0].slot.type.kind == "Struct"):
+        if item.id == types.struct and (
+            not field.children or field.children[0].slot.type.family is Family.STRUCT
+        ):
             self.vector_of_structs(field, place)
         elif not is_plain and not is_vector:
             what = "an extension type" if is_marked else item
@@ -301,7 +304,7 @@ class Limits:
         """Check the place of a blob."""
         parent = slot.parent
         while parent is not None:
-            if parent.type.kind == "Map" or getattr(parent.type, "fixed_length", None) is not None:
+            if parent.type.family is Family.MAP or getattr(parent.type, "fixed_length", None) is not None:
                 message = f"Lance does not allow a blob inside {parent.type.title()}"
                 help = "move it into a struct or a list of variable length"
                 self.refuse(slot, LANCE_TYPE, message, help=help)
@@ -332,7 +335,7 @@ class Limits:
                 f"Lance cannot pack a struct in which {slot.title} may be null",
                 help=f"remove `packed` from {holder.title}",
             )
-        elif id == types.struct and slot.type.kind == "Struct" and member.children:
+        elif id == types.struct and slot.type.family is Family.STRUCT and member.children:
             self.needs("2.3", slot, f"a packed struct inside which {slot.title} is a struct")
             for child in member.children:
                 self.packed(holder, child)

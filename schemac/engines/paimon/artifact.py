@@ -15,6 +15,7 @@ from schemac.artifacts.emission import Artifact, Compilation, Emission, Target
 from schemac.artifacts.type_writer import DecimalLimit, TypeTable, TypeWriter, is_lost, is_variant, list_form
 from schemac.attributes import arrow, odf, own
 from schemac.attributes.attribute import Role
+from schemac.attributes.family import Family
 from schemac.attributes.registry import has_role
 from schemac.engines.paimon import attributes as paimon
 from schemac.engines.paimon.codes import PAIMON_LEFT_OUT, PAIMON_LOSS, PAIMON_TYPE
@@ -43,6 +44,7 @@ from schemac.engines.paimon.types import (
     Vector,
     parse_type,
 )
+from schemac.kinds.plain import Int32
 from schemac.kinds.units import FRACTION_DIGITS
 from schemac.logical.slots import Slot
 from schemac.physical.arrow import pa
@@ -204,9 +206,9 @@ class _Writer(TypeWriter[PaimonType]):
     def refused(self, slot: Slot) -> PaimonType:
         """Kinds that Paimon has no type for."""
         help = {
-            "Duration": "write `type: Int64` and give the unit with `schemac.dev/unit`",
-            "Null": "leave the field out until it has a type",
-        }.get(str(slot.type.kind), "leave Paimon out with `schemac.dev/targets`")
+            Family.DURATION: "write `type: Int64` and give the unit with `schemac.dev/unit`",
+            Family.NULL: "leave the field out until it has a type",
+        }.get(slot.type.family, "leave Paimon out with `schemac.dev/targets`")
         message = f"Paimon has no type for {slot.type.title()}"
         self.emission.findings.at_type(slot, PAIMON_TYPE, message, help=help)
         return BYTES
@@ -298,8 +300,8 @@ class _Writer(TypeWriter[PaimonType]):
         """Return the type that the attribute names, if it goes with the kind."""
         slot: Slot = lowered.slot
         root = word.partition("(")[0]
-        kind, problem, help = _WORDS[root]
-        if slot.type.kind not in kind:
+        families, problem, help = _WORDS[root]
+        if slot.type.family not in families:
             return self.refuse_word(
                 slot, f"{word} is {problem}, and {slot.title} is {slot.type.title()}", help
             )
@@ -309,7 +311,7 @@ class _Writer(TypeWriter[PaimonType]):
             return self.worded_vector(lowered)
         if root == "ARRAY":
             return self.worded_array(lowered)
-        if root == "VARIANT" and slot.type.kind == "Struct" and not is_variant(slot):
+        if root == "VARIANT" and slot.type.family is Family.STRUCT and not is_variant(slot):
             help = "give it the members `value` and `metadata`, both Binary and without Option"
             return self.refuse_word(slot, f"{slot.title} does not have the members of a VARIANT", help)
         try:
@@ -323,7 +325,7 @@ class _Writer(TypeWriter[PaimonType]):
         slot: Slot = lowered.slot
         assert isinstance(type_, Atomic)
         length = getattr(slot.type, "fixed_length", None)
-        if slot.type.kind == "Timestamp":
+        if slot.type.family is Family.TIMESTAMP:
             is_local = getattr(slot.type, "timezone", None) is not None
             if is_local != (type_.root == "TIMESTAMP_LTZ"):
                 right = f"TIMESTAMP{'_LTZ' if is_local else ''}({type_.parameters[0]})"
@@ -357,7 +359,7 @@ class _Writer(TypeWriter[PaimonType]):
     def multiset(self, lowered: LoweredField) -> PaimonType:
         slot: Slot = lowered.slot
         value = slot.children[1]
-        if value.type.kind != "Int32" or value.is_nullable:
+        if value.type.kind != Int32.__name__ or value.is_nullable:
             message = (
                 f"the counts of a MULTISET are Int32, but the values of {slot.title} are {_title(value)}"
             )
@@ -401,27 +403,29 @@ class _Writer(TypeWriter[PaimonType]):
                 self.emission.lose(None, f"the attribute {key}", "nothing")
 
 
-_WORDS: dict[str, tuple[tuple[str, ...], str, str]] = {
-    **dict.fromkeys(("CHAR", "VARCHAR"), (("String",), "a text", "write `type: String`")),
-    **dict.fromkeys(("BINARY", "VARBINARY", "BLOB"), (("Binary",), "made of bytes", "write `type: Binary`")),
-    "TIME": (("Time",), "a time of day", "write `type: Time`"),
+_WORDS: dict[str, tuple[tuple[Family, ...], str, str]] = {
+    **dict.fromkeys(("CHAR", "VARCHAR"), ((Family.TEXT,), "a text", "write `type: String`")),
     **dict.fromkeys(
-        ("TIMESTAMP", "TIMESTAMP_LTZ"), (("Timestamp",), "a point in time", "write `type: Timestamp`")
+        ("BINARY", "VARBINARY", "BLOB"), ((Family.BYTES,), "made of bytes", "write `type: Binary`")
+    ),
+    "TIME": ((Family.TIME,), "a time of day", "write `type: Time`"),
+    **dict.fromkeys(
+        ("TIMESTAMP", "TIMESTAMP_LTZ"), ((Family.TIMESTAMP,), "a point in time", "write `type: Timestamp`")
     ),
     "VARIANT": (
-        ("String", "Struct"),
+        (Family.TEXT, Family.STRUCT),
         "a document",
         "write `type: String`, or a Struct of `value` and `metadata`",
     ),
     "MULTISET": (
-        ("Map",),
+        (Family.MAP,),
         "a map of elements to counts",
         "write `{kind: Map, keyType: …, valueType: Int32}`",
     ),
-    "ARRAY": (("List",), "a list", "write `{kind: List, itemType: …}`"),
-    "VECTOR": (("List",), "a list", "write `{kind: List, itemType: Float32, fixedLength: …}`"),
+    "ARRAY": ((Family.LIST,), "a list", "write `{kind: List, itemType: …}`"),
+    "VECTOR": ((Family.LIST,), "a list", "write `{kind: List, itemType: Float32, fixedLength: …}`"),
 }
-"""Kinds that a word goes with, what it is, and what to write instead, by root."""
+"""Families of kinds that a word goes with, what it is, and what to write instead, by root."""
 
 
 def _title(slot: Slot) -> str:

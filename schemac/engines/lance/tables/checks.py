@@ -9,6 +9,7 @@ Errors: SC430 pointless-rounding.
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
+from schemac.attributes.family import Family
 from schemac.attributes.own import CLOCK_ZONE
 from schemac.engines.lance import judge as engine
 from schemac.engines.lance.tables.convert import is_named
@@ -107,7 +108,7 @@ def _question(before: Slot, slot: Slot, rounded: str) -> str:
     title = slot.type.title()
     question = f"every value has to fit {title}"
     is_rounded = bool(rounded) and can_be_rounded(before.type, slot.type)
-    if is_rounded and slot.type.kind in ("Date", "Time", "Timestamp", "Duration"):
+    if is_rounded and slot.type.family in (Family.DATE, Family.TIME, Family.TIMESTAMP, Family.DURATION):
         question = f"values are truncated to {title}, as --allow-rounding {rounded} allows, and have to fit after that"
     elif is_rounded:
         question = f"values are rounded to the nearest {title}, as --allow-rounding {rounded} allows, and have to be in its range"
@@ -122,13 +123,13 @@ def reason_of(before: Slot, slot: Slot) -> str:
     """Return what is wrong with values, where there is more to say than that they do not fit."""
     clock = clock_of(before, slot)
     new: Any = slot.type
-    if before.type.kind == "String" and new.kind == "Timestamp" and not clock:
+    if before.type.family is Family.TEXT and new.family is Family.TIMESTAMP and not clock:
         if new.timezone is None:
             return f"; a text with an offset is an instant; set `{CLOCK_ZONE.key}` to the zone of the clock that should show it"
         return f"; a text without an offset is the reading of a clock; set `{CLOCK_ZONE.key}` to the zone of that clock"
-    if clock and clock != "UTC" and new.kind in ("Date", "Time"):
+    if clock and clock != "UTC" and new.family in (Family.DATE, Family.TIME):
         reason = f"{why_misfit(before.type, new)}, read by a clock in {clock}"
-    elif clock and clock != "UTC" and before.type.kind != "String":
+    elif clock and clock != "UTC" and before.type.family is not Family.TEXT:
         reason = (
             f"a clock in {clock} shows some times never or twice, and years outside 1 to 9999 are not covered"
         )

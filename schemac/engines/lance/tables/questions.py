@@ -15,6 +15,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from schemac.attributes.family import Family
 from schemac.engines.lance.tables.casts.shown import shown
 from schemac.engines.lance.tables.checks import is_roundable, reason_of
 from schemac.engines.lance.tables.convert import is_named, values_of
@@ -101,7 +102,7 @@ class Question:
             ways.insert(
                 0, f"lance.dataset({json.dumps(table)}).to_table(filter={json.dumps(query)}) shows them"
             )
-        numbers = [cast for cast in self._casts if cast[0].type.kind != "String"]
+        numbers = [cast for cast in self._casts if cast[0].type.family is not Family.TEXT]
         is_by_value = "" in self._misfits.reasons and not self._is_rounded
         if self.check.subject is Subject.FIT and is_by_value and is_roundable(numbers):
             ways.append(
@@ -166,10 +167,10 @@ def _null_count(column: Any, slot: Slot) -> int:
 def _inside(values: Any, slot: Slot) -> Any:
     """Return the values of a part or member of what is around it, without what is null."""
     assert slot.parent is not None
-    kind = slot.parent.type.kind
-    if kind == "Struct":
+    family = slot.parent.type.family
+    if family is Family.STRUCT:
         return pc.struct_field(values, str(slot.segment))
-    if kind == "Map":
+    if family is Family.MAP:
         return values.keys if str(getattr(slot.segment, "value", "")) == "key" else values.items
     return values.flatten()
 
