@@ -52,7 +52,7 @@ class Role(Enum):
 
 
 class Facts(NamedTuple):
-    """What it is when an attribute is added, removed or changed: values of `schemac.logical.facts.Fact`."""
+    """What it is when an attribute is added, removed or changed: texts of facts of the core, or of its engine's `facts`."""
 
     added: str
     removed: str

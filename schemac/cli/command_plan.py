@@ -23,7 +23,7 @@ from schemac.evolution.version_pair import LockedSchemaVersion
 from schemac.identity.lock import LockedDataset
 from schemac.project.configuration import Project
 from schemac.project.targets import engines_of, is_left_aside
-from schemac.registry.installed import engine, engines
+from schemac.registry.installed import blamed, engine, engines
 from schemac.source.catalogue import UNUSABLE_TABLE
 from schemac.source.json_object import Json
 from schemac.source.render.json import render_json
@@ -106,8 +106,8 @@ def _plan(
 
 
 def _plan_for(name: str, change: TableChange, made: _Made, report: Report) -> None:
-    tables = TABLES.of(engine(name))
-    found = tables.plan(change, report)
+    with blamed(name):
+        found = TABLES.of(engine(name)).plan(change, report)
     if found is None:
         return
     if engine(name).alters and change.path and change.is_alone:
@@ -141,7 +141,8 @@ def _of_table(
             )
     if report.has_errors or names == [owner.name]:
         return names, None
-    return names, TABLES.of(owner).open(path, locked, report)
+    with blamed(owner.name):
+        return names, TABLES.of(owner).open(path, locked, report)
 
 
 def _of_versions(project: Project, new: LockedSchemaVersion, asked: Sequence[str] | None) -> list[str]:

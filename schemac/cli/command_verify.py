@@ -8,6 +8,7 @@ import argparse
 from schemac.cli.output import exit_code, say, show
 from schemac.cli.planning import add_dataset, add_table, open_locked, owner_of, requested_version
 from schemac.evolution.tables import TABLES
+from schemac.registry.installed import blamed
 from schemac.source.report import Report
 
 
@@ -27,7 +28,9 @@ def run(options: argparse.Namespace) -> int:
     version = requested_version(opened[1], options.new, report) if opened is not None else None
     if opened is not None and version is not None:
         locked = opened[1]
-        TABLES.of(owner_of(options.table)).verify(options.table, locked, version, report)
+        owner = owner_of(options.table)
+        with blamed(owner.name):
+            TABLES.of(owner).verify(options.table, locked, version, report)
         if not report.has_errors:
             say(f"{options.table} matches {version.label} of {locked.name}", options)
     diagnostics = report.diagnostics

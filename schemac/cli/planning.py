@@ -14,9 +14,10 @@ from schemac.identity.freeze import freeze
 from schemac.identity.lock import LockedDataset
 from schemac.project.configuration import Project
 from schemac.project.locking import identified, open_lock, report_unlocked
-from schemac.registry.engine import Engine
-from schemac.registry.installed import engines
+from schemac.registry.engine import Engine, Trait
+from schemac.registry.installed import engines, with_trait
 from schemac.source.catalogue import UNKNOWN_REFERENCE
+from schemac.source.listing import listed
 from schemac.source.report import Report
 
 
@@ -53,15 +54,16 @@ def _is_table_of(engine: Engine, path: str) -> bool:
 
 
 def add_rounding(parser: argparse.ArgumentParser) -> None:
-    """Which values of a Lance table may be rounded."""
+    """Which values of a table may be rounded."""
     parser.add_argument(
         "--allow-rounding",
         dest="rounded",
         action="append",
         default=[],
         metavar="FIELD",
-        help="round this field's values to the nearest ones of the new type, on a Lance table; may be repeated "
-        "(numbers: ties to even; dates and times are truncated)",
+        help="round this field's values to the nearest ones of the new type, on a"
+        f" {listed(with_trait(Trait.ROUNDS), 'or')} table; may be repeated"
+        " (numbers: ties to even; dates and times are truncated)",
     )
 
 

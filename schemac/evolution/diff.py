@@ -12,6 +12,7 @@ from schemac.evolution.changes import Change, Fact
 from schemac.evolution.types import type_facts
 from schemac.evolution.version_pair import SchemaVersion, VersionPair, pair_versions
 from schemac.evolution.words import attribute_facts, schema_facts
+from schemac.logical.facts import AnyFact
 from schemac.logical.slots import Slot, preorder
 
 
@@ -66,8 +67,8 @@ def _slot_changes(pair: VersionPair, old: Slot, new: Slot) -> Iterator[Change]:
     for fact, before, after in type_facts(old.type, new.type):
         yield _change(pair, fact, old, new, before, after)
     if old.extra or new.extra:
-        for fact, before, after, key in attribute_facts(old, new):
-            yield _change(pair, fact, old, new, before, after, key)
+        for said, before, after, key in attribute_facts(old, new):
+            yield _change(pair, said, old, new, before, after, key)
     if old.type.kind == new.type.kind == "Struct":
         yield from _order_changes(pair, new, old.children, new.children)
 
@@ -107,7 +108,13 @@ def _dropped(pair: VersionPair) -> Iterator[Change]:
 
 
 def _change(
-    pair: VersionPair, fact: Fact, old: Slot | None, new: Slot | None, before: Any, after: Any, key: str = ""
+    pair: VersionPair,
+    fact: AnyFact,
+    old: Slot | None,
+    new: Slot | None,
+    before: Any,
+    after: Any,
+    key: str = "",
 ) -> Change:
     slot = new if new is not None else old
     assert slot is not None

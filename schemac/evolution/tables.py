@@ -7,7 +7,7 @@ Errors: SC430 pointless-rounding, and those of the engines.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -22,6 +22,11 @@ from schemac.source.report import Report
 
 Progress = Callable[[str, int, int], None]
 """Told what is under way, how much of it is done, and how much there is."""
+
+PartsTask = Callable[[Iterable[int]], Iterator[tuple[int, str]]]
+"""Work of an engine on parts of a table, by their numbers: what it made of each, as text. It can be pickled."""
+Spread = Callable[[PartsTask, Sequence[int], str, Progress], dict[int, str]]
+"""Does a task for many parts, in one process or many; the text names the work."""
 
 
 class PlanLine(NamedTuple):
@@ -108,10 +113,10 @@ class PlannedChange(ABC):
     """Rows for which columns are written anew; 0 where none are."""
 
     @abstractmethod
-    def apply(self, report: Report, progress: Progress, rewrite: Any = None) -> bool:
+    def apply(self, report: Report, progress: Progress, spread: Spread | None = None) -> bool:
         """Carry the plan out; false after saying why not all of it was done.
 
-        `rewrite` writes columns anew in place of this process, as the engine's own rewriter would.
+        `spread` does the work that an engine can divide; None leaves it to this process.
         """
 
 
@@ -142,6 +147,8 @@ class Tables(ABC):
 
 
 TABLES: Capability[Tables] = Capability("tables", Tables)  # type: ignore[type-abstract]
+SPREAD: Capability[Any] = Capability("spread", object)
+"""A `Spread`; a function has no class that could be asked for."""
 
 
 def report_unrepresentable(

@@ -11,12 +11,13 @@ from schemac.attributes import arrow, lance, own
 from schemac.attributes.attribute import Role
 from schemac.attributes.registry import known
 from schemac.evolution.changes import Fact
+from schemac.evolution.facts import attribute_fact, facts
+from schemac.logical.facts import AnyFact
 from schemac.logical.slots import Slot
 
-AttributeFact = tuple[Fact, Any, Any, str]
+AttributeFact = tuple[AnyFact, Any, Any, str]
 _Extra = Mapping[str, Any]
 
-_ANY = (Fact.ATTRIBUTE_ADDED, Fact.ATTRIBUTE_REMOVED, Fact.ATTRIBUTE_CHANGED)
 _ENCODING_FACTS = {
     "compression": Fact.COMPRESSION_CHANGED,
     "compressionLevel": Fact.COMPRESSION_CHANGED,
@@ -51,13 +52,12 @@ def schema_facts(old: _Extra, new: _Extra) -> Iterator[AttributeFact]:
             yield (_fact(key, before, after), before, after, key)
 
 
-def _fact(key: str, before: Any, after: Any) -> Fact:
+def _fact(key: str, before: Any, after: Any) -> AnyFact:
     attribute = known(key)
     if attribute is None:
-        added, removed, changed = _ANY
-    else:
-        added, removed, changed = map(Fact, attribute.facts)
-    return added if before is None else removed if after is None else changed
+        return attribute_fact(before, after)
+    added, removed, changed = attribute.facts
+    return facts()[added if before is None else removed if after is None else changed]
 
 
 def _buffer_facts(before: Any, after: Any, key: str) -> Iterator[AttributeFact]:

@@ -13,7 +13,7 @@ from schemac.importers.foreign_json import refuse_foreign
 from schemac.importers.importer import Imported, Importer, refuse
 from schemac.logical.path import FieldPath, Part, quoted
 from schemac.registry.engine import Format, load_as
-from schemac.registry.installed import engines
+from schemac.registry.installed import blamed, engines
 from schemac.source.catalogue import UNREADABLE_SOURCE, UNSUPPORTED_ARROW_TYPE
 from schemac.source.diagnostic import Diagnostic
 from schemac.source.report import Report
@@ -32,6 +32,11 @@ _OWN = (
 def formats() -> dict[str, Format]:
     """Return every format that can be read by its name: those of the engines, then those of plain data."""
     return {format.name: format for format in (*(f for engine in engines() for f in engine.formats), *_OWN)}
+
+
+def _owner_of(format: str) -> str | None:
+    """Return the name of the engine that brings a format; None for a file of data."""
+    return next((e.name for e in engines() if any(f.name == format for f in e.formats)), None)
 
 
 _PARTS = {"inner": Part.ITEM, "itemType": Part.ITEM, "keyType": Part.KEY, "valueType": Part.VALUE}
@@ -118,7 +123,16 @@ def _read(path: Path, format: str | None, report: Report) -> Imported | None:
         if is_told_by_name and formats()[format].is_json and refuse_foreign(path, report):
             return None
         importer = load_as(formats()[format].importer, Importer, f"`importer` of the format {format}")
-        return importer.read(path, report)
+        with blamed(_owner_of(format)):
+            try:
+                return importer.read(path, report)
+            except (
+                OSError,
+                UnicodeError,
+                ModuleNotFoundError,
+            ) as error:  # told below; no fault of the reader
+                unreadable = error
+        raise unreadable
     except OSError as error:
         refuse(path, (error.strerror or str(error)).lower(), report)
     except UnicodeDecodeError:

@@ -22,7 +22,10 @@ from schemac.logical.model import ExtraAttributes, Lifted, LogicalType, Member, 
 from schemac.logical.path import Part
 from schemac.logical.slots import Slot
 from schemac.physical.arrow import ArrowField, ArrowType, pa
+from schemac.registry.engine import Trait
+from schemac.registry.installed import with_trait
 from schemac.source.catalogue import CONFLICTING_HINTS, UNSUPPORTED_HINT
+from schemac.source.listing import listed
 from schemac.source.suggest import with_article
 
 FixedLength = Annotated[int, Bounds(ge=1, le=2**31 - 1)]
@@ -92,9 +95,10 @@ def _checkbuffer_hint(slot: Slot, findings: Findings, is_fixed: bool, has_large_
             slot,
             key,
             UNSUPPORTED_HINT,
-            "run-end encoding is not supported: Lance, Spark and Paimon have no such type",
+            f"run-end encoding is not supported: {listed(with_trait(Trait.LACKS_RUN_ENDS))} have no such type",
             "kind",
-            help="remove the hint; Lance and Parquet files compress runs automatically",
+            help="remove the hint;"
+            f" {listed([*with_trait(Trait.COMPRESSES_RUNS), 'Parquet files'])} compress runs automatically",
         )
     elif buffer.kind == "View" and buffer.offset_bit_width == 64 and not has_large_views:
         findings.at_extra(

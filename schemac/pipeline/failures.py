@@ -13,8 +13,7 @@ from dataclasses import dataclass
 from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 
-from schemac.pipeline.errors import PipelineError
-from schemac.source.catalogue import (
+from schemac.pipeline.codes import (
     DISK_FULL,
     EXECUTOR_LOST,
     JAVA_GONE,
@@ -28,6 +27,7 @@ from schemac.source.catalogue import (
     UNREACHABLE_MASTER,
     WORKER_KILLED,
 )
+from schemac.pipeline.errors import PipelineError
 from schemac.source.diagnostic import Code
 
 RAISED = re.compile(r"^(?:: )?(?:\w+\.)*\w*(?:Error|Invalid|Exception): (?P<message>\S.*)$", re.MULTILINE)
@@ -135,7 +135,7 @@ def told(text: str) -> PipelineError:
     """
     ours = PipelineError.found_in(text)
     if ours is not None:
-        return PipelineError(ours.code, ours.message, ours.help or NOTHING)
+        return PipelineError(ours.code, ours.message, ours.help or NOTHING, place=ours.place)
     known = known_cause(text)
     if known is not None:
         return PipelineError(known.code, known.message, f"{NOTHING}; {known.help}")

@@ -16,8 +16,8 @@ import subprocess
 import tempfile
 from pathlib import Path
 
+from schemac.pipeline.codes import JAVA_NOT_FOUND
 from schemac.pipeline.errors import PipelineError
-from schemac.source.catalogue import JAVA_NOT_FOUND
 
 OLDEST_VERSION = 17
 DROPPED_ARGUMENT = "--add-modules=jdk.incubator.vector"

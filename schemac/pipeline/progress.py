@@ -17,8 +17,8 @@ from typing import Any
 
 from pyspark.sql import SparkSession
 
-from schemac.pipeline import staging
-from schemac.pipeline.heartbeat import Heartbeat
+from schemac.runs import staging
+from schemac.runs.heartbeat import Heartbeat
 
 NOTED_EVERY_SECONDS = 0.5
 LOOKED_EVERY_SECONDS = 0.2

@@ -1,7 +1,7 @@
 """Starts the one Spark session of a run, quietly.
 
 Layer: pipeline.
-Shape: a `SparkSession` with our sink registered; an active session is used as it is. The settings that decide about
+Shape: a `SparkSession` with our sinks registered; an active session is used as it is. The settings that decide about
        values (time zone, ANSI, parsing) are put in place for each run, and taken back after it.
 """
 
@@ -21,14 +21,15 @@ from pyspark.sql import SparkSession
 from schemac.pipeline.failures import not_started
 from schemac.pipeline.java import java_home
 from schemac.pipeline.job import Job
-from schemac.pipeline.lance_sink import LanceSink
 from schemac.pipeline.masters import check_master
-from schemac.pipeline.registration import register
+from schemac.pipeline.table_sink import register_engine
+from schemac.runs.tables import sink_names
 
 STATIC_SETTINGS = {
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
     "spark.sql.shuffle.partitions": "8",
+    "spark.sql.python.filterPushdown.enabled": "true",
 }
 # Nobody else has to reach a session whose workers are threads of its own.
 LOOPBACK = {"spark.driver.bindAddress": "127.0.0.1", "spark.driver.host": "127.0.0.1"}
@@ -84,7 +85,8 @@ def start_session(
     """Start a session for a run: the one that is there, or one that listens on loopback only and writes no console noise."""
     active = _existing() or _create(master, dict(settings or {}), app_name)
     logging.getLogger("SQLQueryContextLogger").setLevel(logging.CRITICAL)
-    register(active, LanceSink)
+    for engine in sink_names():
+        register_engine(active, engine)
     return active
 
 
@@ -164,8 +166,8 @@ def _console_kept_clean() -> Iterator[Callable[[], str]]:
     os.dup2(handle, 2)
     try:
         with warnings.catch_warnings():
-            # Said at every fork once Lance is imported; the process that is started here is Java's.
-            warnings.filterwarnings("ignore", message="lance is not fork-safe")
+            # Said at every fork once such an engine is imported; the process that is started here is Java's.
+            warnings.filterwarnings("ignore", message=r"\w+ is not fork-safe")
             yield lambda: os.pread(handle, MOST_OF_A_LOG, 0).decode(errors="replace")
     finally:
         os.dup2(console, 2)

@@ -5,9 +5,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 import schemac
-from schemac.api import from_tree
 from schemac.arrow.lift import lift
 from schemac.arrow.lower_metadata import PRIMARY_KEY, PRIMARY_KEY_POSITION
+from schemac.importers.checked import from_tree
 from schemac.manifest.write import write_manifest
 from schemac.source.report import Report
 from tests.conformance.arrow_schemas import schemas

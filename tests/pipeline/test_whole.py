@@ -8,9 +8,9 @@ import pyarrow as pa
 import pytest
 from pyspark.sql import SparkSession
 
-from schemac.pipeline import conform as conform_module
+from schemac.pipeline import projection
 from schemac.pipeline.job import Job
-from schemac.pipeline.run import run
+from schemac.pipeline.runner import run
 from schemac.pipeline.source import open_records
 from schemac.pipeline.whole_record import PROVEN, whole_record_reader
 from tests.pipeline.conftest import reasons_of, rows_of
@@ -133,7 +133,7 @@ def test_read_whole_as_field_by_field(
     spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, unexpected: str
 ) -> None:
     whole = outcome_of(spark, tmp_path / "whole", RECORDS, unexpected=unexpected)
-    monkeypatch.setattr(conform_module, "whole_record_reader", lambda *_: None)
+    monkeypatch.setattr(projection, "whole_record_reader", lambda *_: None)
     single = outcome_of(spark, tmp_path / "single", RECORDS, unexpected=unexpected)
     assert whole[1] == single[1]
     assert whole[0] == single[0]

@@ -201,6 +201,36 @@ def test_say_in_one_line_that_an_engine_is_broken(name: str, site: Site) -> None
     assert not (site.work / "build").exists()
 
 
+CRASHING = {
+    "reader": (
+        'formats=(Format("other", "parts:R", (".other",)),)',
+        'from schemac.importers.importer import Importer\nR = Importer("other", "Other", lambda path, report: 1 / 0)\n',
+        ("import", "trips.other"),
+    ),
+    "tables": (
+        'tables="parts:T"',
+        (
+            "from schemac.evolution.tables import Tables\nclass Broken(Tables):\n    is_table = lambda self, path: path.endswith('.other')\n"
+            "    plan = verify = open = lambda *_: 1 / 0\nT = Broken()\n"
+        ),
+        ("verify", "trips", "--table", "trips.other"),
+    ),
+}
+"""Capabilities that fail, what they fail at, and the commands that need them."""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", CRASHING)
+def test_blame_the_engine_that_failed(name: str, site: Site) -> None:
+    capability, source, command = CRASHING[name]
+    site.install("broken", "other = broken:ENGINE", engine(capability) + source)
+    (site.work / "trips.other").write_text("x")
+    assert site.run("lock").returncode == 0
+    ran = site.run(*command)
+    assert (ran.returncode, ran.stdout) == (2, "")
+    assert "the engine other failed: ZeroDivisionError: division by zero" in ran.stderr
+
+
 CODES = {
     "no item": ("(1,)", "has an item that is no Code"),
     "ours": ('(Code("SC999", "other", Severity.NOTE, "x"),)', "write a code like OTHER501"),

@@ -14,10 +14,10 @@ from schemac.artifacts.emission import Emission
 from schemac.cli.main import main
 from schemac.engines.lance.tables.live_table import open_table
 from schemac.engines.spark.artifact import to_fields
+from schemac.engines.spark.codes import SPARK_LOSS
 from schemac.engines.spark.connector import Maker
 from schemac.engines.spark.statements import key_columns, own_properties
 from schemac.engines.spark.versions import KNOWN
-from schemac.source.catalogue import SPARK_LOSS
 from schemac.source.report import Report
 from tests.conformance.manifest_types import POSITIONS, TYPES, Manifest, member, of, option, struct
 

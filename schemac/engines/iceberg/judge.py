@@ -7,6 +7,10 @@ Source: the Iceberg table specification, "Schema Evolution". It is stricter than
 of a decimal change and text become bytes (`tests/engines/iceberg/test_oracle.py`).
 """
 
+from functools import cache
+
+from schemac.attributes.attribute import Role
+from schemac.attributes.registry import ATTRIBUTES
 from schemac.engines.iceberg import attributes
 from schemac.engines.iceberg.promotions import is_promotion, needs_format_3
 from schemac.engines.iceberg.types import FORMAT_3, NestedField
@@ -27,7 +31,6 @@ _KEY_FACTS = frozenset(
         Fact.PRIMARY_KEY_ADDED,
         Fact.PRIMARY_KEY_REMOVED,
         Fact.PRIMARY_KEY_MOVED,
-        Fact.PAIMON_PRIMARY_KEYS_CHANGED,
     }
 )
 _OF_FIELDS = frozenset({Fact.FIELD_ADDED, Fact.FIELD_DROPPED, Fact.FIELD_RENAMED, Fact.FIELD_MOVED})
@@ -45,7 +48,7 @@ def judge(change: Change, pair: VersionPair | None) -> Judgement:
     if errors_of(pair.new):
         # Another change is to blame, and says so.
         return SAFE
-    if change.fact in _KEY_FACTS or change.key == attributes.IDENTIFIER_FIELDS.key:
+    if change.fact in _KEY_FACTS or change.key in _key_attributes():
         return _identifiers(pair)
     old, new = change.old_slot, change.new_slot
     if old is None and new is None:
@@ -66,6 +69,13 @@ def judge(change: Change, pair: VersionPair | None) -> Judgement:
     if old is None or new is None:
         return SAFE
     return _field(change, pair, old, new)
+
+
+@cache
+def _key_attributes() -> frozenset[str]:
+    """Return the attributes of the schema that identify rows: its own, and those of engines that have a primary key there."""
+    keys = [key for key, attribute in ATTRIBUTES.items() if attribute.role is Role.PRIMARY_KEY]
+    return frozenset({attributes.IDENTIFIER_FIELDS.key, *keys})
 
 
 def _unheld(change: Change, pair: VersionPair) -> str:

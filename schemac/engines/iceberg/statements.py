@@ -10,7 +10,6 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from schemac.artifacts.emission import Emission
-from schemac.artifacts.sql_text import create_table, literal, quoted_name, table_name, taken_literally
 from schemac.attributes import odf
 from schemac.engines.iceberg import attributes
 from schemac.engines.iceberg.numbering import fresh_ids
@@ -24,6 +23,7 @@ from schemac.engines.iceberg.types import (
     NestedField,
     Struct,
 )
+from schemac.engines.spark_sql import create_table, literal, quoted_name, table_name, taken_literally
 from schemac.logical.dataset import LogicalDataset
 from schemac.logical.slots import Slot
 

@@ -7,10 +7,10 @@ from collections.abc import Mapping
 
 from schemac.artifacts.emission import Emission
 from schemac.engines.iceberg.artifact import fields_by_slot, format_version, to_schema
+from schemac.engines.iceberg.codes import ICEBERG_LOSS
 from schemac.engines.iceberg.types import IcebergSchema, NestedField
 from schemac.evolution.version_pair import LockedSchemaVersion, SchemaVersion
 from schemac.logical.slots import Slot
-from schemac.source.catalogue import ICEBERG_LOSS
 from schemac.source.diagnostic import Diagnostic, Severity
 from schemac.source.report import Report
 

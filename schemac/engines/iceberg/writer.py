@@ -14,6 +14,7 @@ from schemac.artifacts.emission import Emission
 from schemac.artifacts.type_writer import DecimalLimit, TypeTable, TypeWriter, is_variant, list_form
 from schemac.attributes import arrow, lance, odf
 from schemac.engines.iceberg import attributes
+from schemac.engines.iceberg.codes import ICEBERG_DEFAULT, ICEBERG_TYPE
 from schemac.engines.iceberg.defaults import complaint
 from schemac.engines.iceberg.types import (
     FORMAT_3,
@@ -30,7 +31,6 @@ from schemac.engines.iceberg.types import (
 from schemac.logical.slots import Slot
 from schemac.physical.arrow import pa
 from schemac.physical.field import LoweredField, LoweredSchema
-from schemac.source.catalogue import ICEBERG_DEFAULT, ICEBERG_TYPE
 
 _ONLY_FORMAT_3 = f"write `{attributes.FORMAT_VERSION.key}: 3` under the `extra:` of the schema"
 STRING, BINARY = Primitive("string"), Primitive("binary")

@@ -17,6 +17,7 @@ from schemac.evolution.judge import Judge
 from schemac.evolution.verdict import SAFE, Judgement, Outcome, of_another_unit
 from schemac.evolution.version_pair import LockedSchemaVersion, SchemaVersion, VersionPair
 from schemac.logical.castability import Castability
+from schemac.logical.facts import AnyFact
 from schemac.logical.slots import Slot, is_in_structs, preorder
 
 _LAYOUTS = LAYOUT_FACTS - {Fact.CHILD_NAMES_CHANGED} | {Fact.EXTENSION_TYPE_CHANGED}
@@ -261,7 +262,7 @@ def _hollow(new: Slot, pair: VersionPair) -> Slot | None:
     return None
 
 
-def _type(fact: Fact, pair: VersionPair, old: Slot, new: Slot) -> Judgement:
+def _type(fact: AnyFact, pair: VersionPair, old: Slot, new: Slot) -> Judgement:
     if fact is Fact.SORTED_KEYS_CHANGED and getattr(new.type, "keys_sorted", False):
         return Judgement(Outcome.REFUSED, "Lance has no map with sorted keys", "remove `keysSorted`")
     before, after = _words(pair.old, old), _words(pair.new, new)

@@ -13,11 +13,7 @@ from schemac.arrow.lower import storage_version
 from schemac.arrow.lower_metadata import EXTENSION_METADATA
 from schemac.artifacts.emission import Compilation, Emission
 from schemac.attributes import lance
-from schemac.engines.lance.types import BRAIN_FLOAT, NAME_KEY, Types
-from schemac.logical.slots import Slot
-from schemac.physical.arrow import pa
-from schemac.physical.field import LoweredField
-from schemac.source.catalogue import (
+from schemac.engines.lance.codes import (
     LANCE_NAME,
     LANCE_NAME_RISK,
     LANCE_NULL_VECTOR,
@@ -26,6 +22,10 @@ from schemac.source.catalogue import (
     LANCE_STRUCTURE,
     LANCE_TYPE,
 )
+from schemac.engines.lance.types import BRAIN_FLOAT, NAME_KEY, Types
+from schemac.logical.slots import Slot
+from schemac.physical.arrow import pa
+from schemac.physical.field import LoweredField
 from schemac.source.diagnostic import Code
 
 MAX_DEPTH = 32

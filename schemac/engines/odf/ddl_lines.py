@@ -117,7 +117,7 @@ def _comments(text: str, whole: Span, spans: list[Span]) -> list[list[str]]:
 
 def _columns(line: str, span: Span | None, source: SourceText, notes: Notes, report: Report) -> list[Json]:
     """Return the fields of one line, which is mostly one."""
-    reader = TypeReader(type_words(line), line, is_spark=False)
+    reader = TypeReader(type_words(line), line)
     try:
         columns = reader.columns()
         return [_field(column, line, notes) for column in columns]

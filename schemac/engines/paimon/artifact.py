@@ -15,6 +15,7 @@ from schemac.artifacts.emission import Artifact, Compilation, Emission, Target
 from schemac.artifacts.type_writer import DecimalLimit, TypeTable, TypeWriter, is_lost, is_variant, list_form
 from schemac.attributes import arrow, lance, odf, own
 from schemac.engines.paimon import attributes as paimon
+from schemac.engines.paimon.codes import PAIMON_LEFT_OUT, PAIMON_LOSS, PAIMON_TYPE
 from schemac.engines.paimon.keys import read_table
 from schemac.engines.paimon.limits import Limits
 from schemac.engines.paimon.numbering import (
@@ -44,7 +45,6 @@ from schemac.kinds.units import FRACTION_DIGITS
 from schemac.logical.slots import Slot
 from schemac.physical.arrow import pa
 from schemac.physical.field import LoweredField
-from schemac.source.catalogue import PAIMON_LEFT_OUT, PAIMON_LOSS, PAIMON_TYPE
 from schemac.source.report import Report
 
 MOST_DIGITS = 38

@@ -10,6 +10,7 @@ Source: `SchemaManager` of github.com/apache/paimon, and pypaimon 2.1.0 for what
 from collections.abc import Mapping
 
 from schemac.engines.paimon.casts import Cast, cast, is_lossless
+from schemac.engines.paimon.facts import PaimonFact
 from schemac.engines.paimon.keys import OPTION_OF
 from schemac.engines.paimon.options import (
     EXPLICIT_CASTS,
@@ -22,15 +23,17 @@ from schemac.engines.paimon.options import (
 from schemac.engines.paimon.types import Atomic, PaimonType, Vector
 from schemac.engines.paimon.view import PaimonPlace, errors_of, places, table_schema
 from schemac.evolution.castability import castability, is_lossless_by_calendar
-from schemac.evolution.changes import TYPE_FACTS, Change, Fact
+from schemac.evolution.changes import JUDGED_FACTS, TYPE_FACTS, Change, Fact
 from schemac.evolution.judge import Judge
 from schemac.evolution.verdict import SAFE, Judgement, Outcome, of_another_unit
 from schemac.evolution.version_pair import VersionPair
 from schemac.logical.castability import Castability
 from schemac.logical.slots import Slot
 
-_KEYS = frozenset({Fact.PAIMON_PRIMARY_KEYS_CHANGED, Fact.PAIMON_PARTITION_KEYS_CHANGED})
-_OPTIONS = frozenset({Fact.PAIMON_OPTION_SET, Fact.PAIMON_OPTION_REMOVED})
+_KEYS = frozenset({PaimonFact.PRIMARY_KEYS_CHANGED, PaimonFact.PARTITION_KEYS_CHANGED})
+_OPTIONS = frozenset({PaimonFact.OPTION_SET, PaimonFact.OPTION_REMOVED})
+_OTHERS = frozenset({PaimonFact.COMMENT_CHANGED, PaimonFact.TYPE_CHANGED, PaimonFact.DEFAULT_VALUE_CHANGED})
+"""What the table and its fields tell themselves, before and after."""
 _BESIDE = "add a new field beside it, fill it, and drop the old one"
 _NEW_TABLE = "copy the rows into a new table"
 _ELSEWHERE = "use a type and settings that Paimon has, or leave paimon out of `schemac.dev/targets`"
@@ -186,7 +189,7 @@ def _field(change: Change, pair: VersionPair, old: Slot, new: Slot) -> Judgement
         return _type(change, pair, old, new, was.type, is_.type)
     if was.field is None or is_.field is None:
         return SAFE
-    if was.field.default_value != is_.field.default_value and change.fact is Fact.DEFAULT_VALUE_CHANGED:
+    if was.field.default_value != is_.field.default_value and change.fact is PaimonFact.DEFAULT_VALUE_CHANGED:
         return Judgement(Outcome.NEW_FILES, "existing rows stay unchanged")
     is_told = was.field.description != is_.field.description and change.path
     return Judgement(Outcome.METADATA) if is_told and "description" in change.fact else SAFE
@@ -242,7 +245,7 @@ def _is_doubtful(old: Slot, new: Slot) -> bool:
 
 def _keys(change: Change, pair: VersionPair) -> Judgement:
     names, old, new = names_after(pair), table_schema(pair.old), table_schema(pair.new)
-    is_partition = change.fact is Fact.PAIMON_PARTITION_KEYS_CHANGED or change.key == "partition"
+    is_partition = change.fact is PaimonFact.PARTITION_KEYS_CHANGED or change.key == "partition"
     before, after = (
         (old.partition_keys, new.partition_keys) if is_partition else (old.primary_keys, new.primary_keys)
     )
@@ -307,4 +310,4 @@ def _fixed_key(slot: Slot) -> Judgement:
     return Judgement(Outcome.REFUSED, f"{slot.title} is in the key of a map, which cannot change", _BESIDE)
 
 
-JUDGE = Judge(judge)
+JUDGE = Judge(judge, facts=JUDGED_FACTS | _KEYS | _OPTIONS | _OTHERS)

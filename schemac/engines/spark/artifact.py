@@ -38,6 +38,7 @@ from schemac.artifacts.type_writer import TypeTable, TypeWriter
 from schemac.attributes import lance
 from schemac.attributes.odf import DESCRIPTION
 from schemac.engines.spark import attributes as spark
+from schemac.engines.spark.codes import SPARK_LOSS, SPARK_PROPERTY, SPARK_TYPE
 from schemac.engines.spark.columns import SparkField, SparkType
 from schemac.engines.spark.connector import Maker
 from schemac.engines.spark.ddl_losses import lost_of_schema, tell_differences
@@ -47,7 +48,6 @@ from schemac.engines.spark.versions import NEWEST_KNOWN, Connector
 from schemac.logical.slots import Slot
 from schemac.physical.arrow import ArrowField, pa
 from schemac.physical.field import LoweredField, LoweredSchema
-from schemac.source.catalogue import SPARK_LOSS, SPARK_PROPERTY, SPARK_TYPE
 from schemac.source.json_object import Json
 
 MOST_DIGITS = 38

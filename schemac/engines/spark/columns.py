@@ -6,7 +6,7 @@ Layer: engines.
 from dataclasses import dataclass, field
 from typing import Any
 
-from schemac.artifacts.sql_text import literal, quoted_name
+from schemac.engines.spark_sql import literal, quoted_name
 from schemac.source.json_object import Json
 
 

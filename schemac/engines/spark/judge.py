@@ -14,10 +14,11 @@ from typing import Any
 
 from schemac.arrow.marks import COMMENT
 from schemac.attributes.odf import DESCRIPTION
+from schemac.engines.spark.facts import SparkFact
 from schemac.engines.spark.versions import KNOWN, Connector
 from schemac.engines.spark.view import spark_column
 from schemac.evolution.castability import castability, misfit
-from schemac.evolution.changes import TYPE_FACTS, Change, Fact
+from schemac.evolution.changes import JUDGED_FACTS, TYPE_FACTS, Change, Fact
 from schemac.evolution.judge import Judge
 from schemac.evolution.verdict import SAFE, Judgement, Outcome, of_another_unit
 from schemac.evolution.version_pair import VersionPair
@@ -36,7 +37,7 @@ _STORAGE = frozenset(
     }
 )
 """What is decided when a column or table is made."""
-_PROPERTIES = frozenset({Fact.TABLE_PROPERTY_SET, Fact.TABLE_PROPERTY_REMOVED})
+_PROPERTIES = frozenset({SparkFact.TABLE_PROPERTY_SET, SparkFact.TABLE_PROPERTY_REMOVED})
 _COLUMNS = frozenset(
     {
         Fact.FIELD_ADDED,
@@ -142,4 +143,4 @@ def _bare(json: Any) -> Any:
     return [_bare(item) for item in json] if isinstance(json, list) else json
 
 
-JUDGE = Judge(judge, judge_of)
+JUDGE = Judge(judge, judge_of, JUDGED_FACTS | _PROPERTIES | {SparkFact.TYPE_CHANGED})

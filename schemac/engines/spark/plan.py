@@ -9,17 +9,19 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from schemac.artifacts.emission import Emission
-from schemac.artifacts.sql_text import literal, quoted_name, table_name, taken_literally
 from schemac.engines.spark import judge as engine
 from schemac.engines.spark.artifact import to_fields
+from schemac.engines.spark.codes import SPARK_LOSS
 from schemac.engines.spark.columns import SparkField
+from schemac.engines.spark.facts import SparkFact
 from schemac.engines.spark.versions import KNOWN, Connector
+from schemac.engines.spark_sql import literal, quoted_name, table_name, taken_literally
 from schemac.evolution.changes import Change, Fact
 from schemac.evolution.diff import diff_of
 from schemac.evolution.renames import in_turn
 from schemac.evolution.verdict import Judgement, Outcome
 from schemac.evolution.version_pair import SchemaVersion, VersionPair
-from schemac.source.catalogue import SPARK_LOSS
+from schemac.logical.facts import AnyFact
 from schemac.source.json_object import Json
 from schemac.source.report import Report
 
@@ -79,7 +81,7 @@ def _statements(changes: list[Change], pair: VersionPair) -> Iterator[str]:
         yield f"ADD COLUMNS ({', '.join(columns)})"
 
 
-_NULLABILITY = {Fact.BECAME_OPTIONAL: "DROP", Fact.BECAME_REQUIRED: "SET"}
+_NULLABILITY: dict[AnyFact, str] = {Fact.BECAME_OPTIONAL: "DROP", Fact.BECAME_REQUIRED: "SET"}
 
 
 def _comment(field: SparkField) -> str:
@@ -88,11 +90,11 @@ def _comment(field: SparkField) -> str:
 
 def _property_statements(changes: list[Change]) -> Iterator[str]:
     """Yield the author's own properties; those of columns take effect only where a table is made."""
-    changed = {c.key: str(c.new) for c in changes if c.fact is Fact.TABLE_PROPERTY_SET}
+    changed = {c.key: str(c.new) for c in changes if c.fact is SparkFact.TABLE_PROPERTY_SET}
     if changed:
         items = ", ".join(f"{literal(key)} = {literal(changed[key])}" for key in sorted(changed))
         yield f"SET TBLPROPERTIES ({items})"
-    gone = sorted(c.key for c in changes if c.fact is Fact.TABLE_PROPERTY_REMOVED)
+    gone = sorted(c.key for c in changes if c.fact is SparkFact.TABLE_PROPERTY_REMOVED)
     if gone:
         yield f"UNSET TBLPROPERTIES IF EXISTS ({', '.join(map(literal, gone))})"
 

@@ -17,13 +17,13 @@ from schemac.arrow.marks import (
     VECTOR_ELEMENTS,
     VECTOR_SIZE,
 )
-from schemac.artifacts import sql_text
 from schemac.artifacts.emission import Compilation
-from schemac.artifacts.sql_text import quoted_name, table_name, taken_literally
 from schemac.attributes import lance
 from schemac.attributes.odf import DESCRIPTION
+from schemac.engines import spark_sql
 from schemac.engines.spark import attributes as spark
 from schemac.engines.spark.columns import SparkField
+from schemac.engines.spark_sql import quoted_name, table_name, taken_literally
 from schemac.logical.keys import primary_key
 from schemac.physical.field import LoweredField
 
@@ -44,7 +44,7 @@ def create_table(compilation: Compilation, columns: Sequence[SparkField]) -> str
     dataset = compilation.dataset
     comment = DESCRIPTION.read(dataset.schema.extra)
     properties = table_properties(compilation, columns)
-    return sql_text.create_table(dataset.name, [f.ddl(" ") for f in columns], "lance", comment, properties)
+    return spark_sql.create_table(dataset.name, [f.ddl(" ") for f in columns], "lance", comment, properties)
 
 
 def key_columns(compilation: Compilation) -> tuple[str, ...]:

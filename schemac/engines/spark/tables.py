@@ -5,11 +5,10 @@ Layer: engines.
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
 from schemac.engines.spark.plan import SparkPlan, plan_spark
 from schemac.engines.spark.versions import KNOWN, Connector
-from schemac.evolution.tables import PlanLine, PlannedChange, Progress, TableChange, Tables
+from schemac.evolution.tables import PlanLine, PlannedChange, Progress, Spread, TableChange, Tables
 from schemac.evolution.version_pair import VersionPair, pair_versions
 from schemac.source.catalogue import REFUSED_CHANGE
 from schemac.source.diagnostic import Severity
@@ -49,7 +48,7 @@ class _PlannedSpark(PlannedChange):
         self.lines = tuple(_lines(found))
         self.document = {"spark": found.to_json()}
 
-    def apply(self, report: Report, progress: Progress, rewrite: Any = None) -> bool:
+    def apply(self, report: Report, progress: Progress, spread: Spread | None = None) -> bool:
         """Not done here: the statements are for the author's own session."""
         raise NotImplementedError
 

@@ -6,11 +6,11 @@ Layer: engines.
 from schemac.arrow.lower import lower
 from schemac.artifacts.emission import Emission
 from schemac.engines.spark.artifact import to_fields
+from schemac.engines.spark.codes import SPARK_LOSS
 from schemac.engines.spark.columns import SparkField
 from schemac.evolution.version_pair import SchemaVersion
 from schemac.logical.dataset import LogicalDataset
 from schemac.logical.slots import Slot
-from schemac.source.catalogue import SPARK_LOSS
 from schemac.source.report import Report
 
 

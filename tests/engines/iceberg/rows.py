@@ -9,6 +9,7 @@ from schemac.engines.iceberg.types import IcebergSchema
 from schemac.engines.iceberg.view import fields_of
 from schemac.evolution.changes import Change, Fact
 from schemac.evolution.version_pair import VersionPair
+from schemac.logical.facts import AnyFact
 from schemac.logical.path import Part
 from schemac.logical.slots import Slot
 
@@ -108,7 +109,7 @@ def _nothing(update: Any, change: Change, pair: VersionPair, _: Any) -> None:
     """What pyiceberg has no part in."""
 
 
-_MAKERS: dict[Fact, Callable[[Any, Change, VersionPair, Any], None]] = {
+_MAKERS: dict[AnyFact, Callable[[Any, Change, VersionPair, Any], None]] = {
     Fact.FIELD_ADDED: _add,
     Fact.FIELD_DROPPED: _drop,
     Fact.FIELD_RENAMED: _rename,

@@ -6,7 +6,6 @@ Layer: engines.
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
 from schemac.engines.iceberg.tables.apply import apply_iceberg
 from schemac.engines.iceberg.tables.live_table import IcebergTable, is_table, open_iceberg_table
@@ -17,6 +16,7 @@ from schemac.evolution.tables import (
     PlanLine,
     PlannedChange,
     Progress,
+    Spread,
     TableChange,
     Tables,
     TableState,
@@ -74,7 +74,7 @@ class _PlannedIceberg(PlannedChange):
         self.document = {"iceberg": made.to_json()}
         self.is_done = made.is_done
 
-    def apply(self, report: Report, progress: Progress, rewrite: Any = None) -> bool:
+    def apply(self, report: Report, progress: Progress, spread: Spread | None = None) -> bool:
         """Commit."""
         return apply_iceberg(self._made, report, is_unchecked=self._change.is_unchecked)
 

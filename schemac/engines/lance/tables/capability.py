@@ -5,7 +5,6 @@ Layer: engines.
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from schemac.engines.lance.sources import is_table
 from schemac.engines.lance.tables.apply import apply_plan
@@ -13,7 +12,15 @@ from schemac.engines.lance.tables.live_table import LanceTable, is_held, open_ta
 from schemac.engines.lance.tables.plan import Plan, plan
 from schemac.engines.lance.tables.steps import Rewrite
 from schemac.engines.lance.tables.verify import report_drift
-from schemac.evolution.tables import PlanLine, PlannedChange, Progress, TableChange, Tables, TableState
+from schemac.evolution.tables import (
+    PlanLine,
+    PlannedChange,
+    Progress,
+    Spread,
+    TableChange,
+    Tables,
+    TableState,
+)
 from schemac.evolution.version_pair import LockedSchemaVersion
 from schemac.identity.lock import LockedDataset
 from schemac.source.report import Report
@@ -75,9 +82,9 @@ class _PlannedLance(PlannedChange):
             rows = f"{made.table.row_count:,} rows"
             self.question = f"{', '.join(written)}: will be rewritten for {rows}. Continue?"
 
-    def apply(self, report: Report, progress: Progress, rewrite: Any = None) -> bool:
+    def apply(self, report: Report, progress: Progress, spread: Spread | None = None) -> bool:
         """Carry all steps out on the table."""
-        return apply_plan(self._made, report, progress, rewrite)
+        return apply_plan(self._made, report, progress, spread)
 
 
 TABLES = LanceTables()

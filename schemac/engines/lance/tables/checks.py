@@ -21,6 +21,7 @@ from schemac.evolution.changes import Change, Fact
 from schemac.evolution.clocks import clock_of
 from schemac.evolution.verdict import Judgement, Outcome
 from schemac.evolution.version_pair import LockedVersionPair, VersionPair
+from schemac.logical.facts import AnyFact
 from schemac.logical.slots import Slot, preorder
 from schemac.source.catalogue import POINTLESS_ROUNDING
 from schemac.source.report import Report
@@ -46,7 +47,7 @@ def checks(
 
 
 def _checks(
-    fact: Fact,
+    fact: AnyFact,
     pair: VersionPair,
     before: Slot,
     slot: Slot,

@@ -114,19 +114,6 @@ def _namesakes(
     return {path: here[path] for path in wanted if path in here}
 
 
-def table_differences(
-    path: str,
-    expected: Iterable[bytes],
-    metadata: dict[str, bytes] | None = None,
-    storage_options: dict[str, str] | None = None,
-) -> tuple[str, ...]:
-    """How the table at a path differs from what is expected."""
-    import lance
-
-    table = lance.dataset(path, storage_options=storage_options or None)
-    return differences(expected, table.lance_schema, metadata=metadata)
-
-
 def _field_differences(path: str, wanted: Message, found: Message, *, ids: bool) -> Iterator[str]:
     """One sentence a difference, in the author's words."""
     if wanted.get(TYPE) != found.get(TYPE):

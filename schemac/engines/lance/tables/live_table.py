@@ -6,11 +6,7 @@ a table that was not made with the ids of the lock, they are known by their plac
 Errors: SC421 unusable-table.
 """
 
-import errno
 import json
-import os
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -21,6 +17,8 @@ from schemac.artifacts.emission import Emission
 from schemac.attributes.lance import STORAGE_VERSION, STORAGE_VERSIONS
 from schemac.engines.lance._generated.lance import file_pb2 as pb
 from schemac.engines.lance.artifact import to_message
+from schemac.engines.lance.codes import LANCE_LOSS
+from schemac.engines.lance.dataset import lance_errors, open_dataset, reason_of
 from schemac.engines.lance.limits import Limits
 from schemac.engines.lance.nodes import lance_ids, numbers_of
 from schemac.engines.lance.tables.differences import differences
@@ -35,7 +33,7 @@ from schemac.logical.dataset import LogicalDataset
 from schemac.logical.model import Schema
 from schemac.logical.origins import Origins
 from schemac.logical.slots import columns
-from schemac.source.catalogue import LANCE_LOSS, UNUSABLE_TABLE
+from schemac.source.catalogue import UNUSABLE_TABLE
 from schemac.source.diagnostic import Diagnostic, Severity
 from schemac.source.report import Report
 
@@ -186,34 +184,6 @@ def has_rows(table: LanceTable, report: Report) -> bool | None:
         return None
 
 
-def reason_of(error: Exception) -> str:
-    """Return what Lance says, without where in its own code."""
-    return str(error).splitlines()[0].partition(", /")[0]
-
-
-def open_dataset(
-    path: str, version: int | None = None, storage_options: Mapping[str, str] | None = None
-) -> Any:
-    """Open pylance's dataset at a path: its newest version, or one of its versions.
-
-    Raises ValueError where there is none, OSError and RuntimeError where Lance cannot open it.
-    """
-    import lance  # an extra that may not be there
-
-    _refuse_pipes(path.removeprefix("file://"))
-    with lance_errors():
-        return lance.dataset(path, version=version, storage_options=dict(storage_options or {}) or None)
-
-
-def _refuse_pipes(path: str) -> None:
-    """Raise OSError where a version of a table is no file: Lance would wait for ever for a pipe to be written to."""
-    versions = os.path.join(path, "_versions")
-    entries = os.scandir(versions) if os.path.isdir(versions) else ()
-    for entry in entries:
-        if not (entry.is_file() or entry.is_dir()) and os.path.exists(entry.path):
-            raise OSError(errno.EINVAL, f"_versions/{entry.name} is not a file")
-
-
 def _lifted(
     path: str, dataset: Any, schema: Any, fields: tuple[pb.Field, ...], locked: LockedDataset, report: Report
 ) -> LanceTable | None:
@@ -256,17 +226,6 @@ def limits_of(new: SchemaVersion, version: str | None) -> list[Diagnostic]:
     emission = Emission(new.dataset, "lance", LANCE_LOSS, found)
     Limits(new.compilation, emission, of_table=version).are_kept()
     return [d for d in found.diagnostics if d.severity is Severity.ERROR]
-
-
-@contextmanager
-def lance_errors() -> Iterator[None]:
-    """Lance's panics, which no `except Exception` sees, as ordinary errors."""
-    try:
-        yield
-    except BaseException as error:
-        if type(error).__name__ == "PanicException":
-            raise RuntimeError(f"Lance stopped: {error}") from error
-        raise
 
 
 def _messages(schema_version: LockedSchemaVersion) -> list[bytes] | None:

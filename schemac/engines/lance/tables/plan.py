@@ -15,6 +15,7 @@ from schemac.attributes.own import CLOCK_ZONE
 from schemac.engines.lance import judge as engine
 from schemac.engines.lance._generated.lance import file_pb2 as pb
 from schemac.engines.lance.artifact import to_message
+from schemac.engines.lance.codes import LANCE_STORAGE_VERSION
 from schemac.engines.lance.nodes import NAME, lance_ids
 from schemac.engines.lance.numbering import number_nodes
 from schemac.engines.lance.tables.checks import checks, report_pointless_rounding
@@ -42,14 +43,15 @@ from schemac.evolution.verdict import Judgement, Outcome
 from schemac.evolution.version_pair import LockedSchemaVersion, LockedVersionPair
 from schemac.identity.lock import Numbers
 from schemac.identity.numbering import Former, Old
+from schemac.logical.facts import AnyFact
 from schemac.logical.slots import Slot, preorder
-from schemac.source.catalogue import LANCE_STORAGE_VERSION, REFUSED_CHANGE, UNUSABLE_TABLE
+from schemac.source.catalogue import REFUSED_CHANGE, UNUSABLE_TABLE
 from schemac.source.report import Report
 from schemac.source.span import WHOLE_FILE
 
 _S = TypeVar("_S", bound=Step)
 
-_DETAILS = {
+_DETAILS: dict[AnyFact, str] = {
     Fact.FIELD_DROPPED: "drops {path}",
     Fact.FIELD_RENAMED: "renames {old} to {new}",
     Fact.FIELDS_REORDERED: "reorders the fields",

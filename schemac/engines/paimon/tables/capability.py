@@ -6,7 +6,6 @@ Layer: engines.
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from schemac.engines.paimon.sources import is_table
 from schemac.engines.paimon.tables.apply import apply_paimon
@@ -17,6 +16,7 @@ from schemac.evolution.tables import (
     PlanLine,
     PlannedChange,
     Progress,
+    Spread,
     TableChange,
     Tables,
     TableState,
@@ -72,7 +72,7 @@ class _PlannedPaimon(PlannedChange):
         self.document = {"paimon": {"steps": [step.to_json() for step in made.steps]}}
         self.is_done = not made.steps
 
-    def apply(self, report: Report, progress: Progress, rewrite: Any = None) -> bool:
+    def apply(self, report: Report, progress: Progress, spread: Spread | None = None) -> bool:
         """Write the schema files."""
         change = self._change
         return apply_paimon(self._made, change.locked, change.new, report, is_unchecked=change.is_unchecked)

@@ -10,12 +10,13 @@ Errors: SC411 refused-change.
 from dataclasses import dataclass, replace
 
 from schemac.engines.paimon import judge as engine
+from schemac.engines.paimon.facts import PaimonFact
 from schemac.engines.paimon.table_schema import TableSchema
 from schemac.engines.paimon.tables.changes import changes_between
 from schemac.engines.paimon.tables.live_table import PaimonTable
 from schemac.engines.paimon.tables.schema_change import SchemaChange
 from schemac.engines.paimon.view import errors_of, table_schema
-from schemac.evolution.changes import Change, Fact
+from schemac.evolution.changes import Change
 from schemac.evolution.diff import diff_of
 from schemac.evolution.tables import Note, report_unrepresentable
 from schemac.evolution.verdict import Judgement, Outcome
@@ -31,7 +32,7 @@ from schemac.source.json_object import Json
 from schemac.source.report import Report
 
 _TOLD = (Outcome.DATA, Outcome.REWRITE, Outcome.NEW_FILES)
-_FREE_WHEN_EMPTY = frozenset({Fact.PAIMON_OPTION_SET, Fact.PAIMON_OPTION_REMOVED})
+_FREE_WHEN_EMPTY = frozenset({PaimonFact.OPTION_SET, PaimonFact.OPTION_REMOVED})
 _Judged = list[tuple[Change, Judgement]]
 
 
