@@ -9,6 +9,7 @@ Errors: SC551 unsupported-arrow-type.
 from collections.abc import Callable
 from typing import Any
 
+from schemac.arrow.form import forms
 from schemac.arrow.lift_metadata import decoded, field_attributes, is_text, schema_attributes
 from schemac.arrow.lift_types import (
     dictionary_hint,
@@ -16,8 +17,8 @@ from schemac.arrow.lift_types import (
     kind_of,
     leaf,
 )
-from schemac.arrow.lower_metadata import BLOB, BLOB_EXTENSION, EXTENSION_METADATA, EXTENSION_NAME
-from schemac.attributes import arrow, lance
+from schemac.arrow.lower_metadata import EXTENSION_NAME
+from schemac.attributes import arrow
 from schemac.attributes.family import Family
 from schemac.logical.model import UnsupportedTypeError
 from schemac.logical.path import FieldPath, Part, dotted
@@ -25,10 +26,6 @@ from schemac.physical.arrow import ArrowField, ArrowSchema, pa
 from schemac.source.catalogue import UNSUPPORTED_ARROW_TYPE
 from schemac.source.json_object import Json
 from schemac.source.report import Report
-
-_LEGACY_BLOB = "a blob in the old form, a large binary; from storage version 2.2 on it is written in the new form, a struct"
-_BLOB_MEMBERS = ("data", "uri", "position", "size")
-
 
 Note = Callable[[FieldPath, str], None]
 """Takes what the values cannot say of the field at a path; an empty path is the schema."""
@@ -118,26 +115,15 @@ class _Lifting:
         return leaf(type_) or self._nested(type_, path)
 
     def _special(self, type_: Any, metadata: dict[str, str], path: FieldPath) -> tuple[Json, Json] | None:
-        """Lance's own extension types."""
-        is_blob = metadata.get(EXTENSION_NAME) == BLOB_EXTENSION and pa.types.is_struct(type_)
-        if is_blob and tuple(f.name for f in type_) == _BLOB_MEMBERS:
-            del metadata[EXTENSION_NAME]
-            metadata.pop(EXTENSION_METADATA, None)
-            return {"kind": "Binary"}, {lance.BLOB.key: {}}
-        if metadata.get(BLOB) == "true" and pa.types.is_large_binary(type_):
-            self._note(path, _LEGACY_BLOB)
-            del metadata[BLOB]
-            return {"kind": "Binary"}, {lance.BLOB.key: {}}
-        if pa.types.is_fixed_size_list(type_):
-            item = type_.value_field
-            is_typed = (
-                isinstance(item.type, pa.BaseExtensionType) and item.type.extension_name == "lance.bfloat16"
-            )
-            if is_typed or decoded(item.metadata).get(EXTENSION_NAME) == "lance.bfloat16":
-                inner: Json = {"kind": "Float32"}
-                inner = {"kind": "Option", "inner": inner} if item.nullable else inner
-                tree = {"kind": "List", "itemType": inner, "fixedLength": type_.list_size}
-                return tree, {lance.FLOAT_ENCODING.key: {"format": "bfloat16"}}
+        """Types that an engine has made of its attributes."""
+
+        def note(text: str) -> None:
+            self._note(path, text)
+
+        for form in forms().values():
+            lifted = form.lift_type(type_, metadata, note)
+            if lifted is not None:
+                return lifted
         return None
 
     def _nested(self, type_: Any, path: FieldPath) -> tuple[Json, Json] | None:

@@ -9,7 +9,9 @@ Source: the inverse of `schemac.kinds` and `schemac.arrow.lower`.
 import json
 from typing import Any
 
-from schemac.attributes import arrow, lance
+from schemac.attributes import arrow
+from schemac.attributes.attribute import Role
+from schemac.attributes.registry import of_role
 from schemac.kinds.foreign import ARROW_BUFFERS, ARROW_NAMES
 from schemac.kinds.registry import KINDS
 from schemac.logical.model import Lifted, LogicalType, UnsupportedTypeError
@@ -51,8 +53,9 @@ def dictionary_hint(type_: Any) -> Json:
 def extension_hint(type_: Any) -> Json:
     """Return the attribute of an extension type that pyarrow has registered."""
     name = type_.extension_name
-    if name == "arrow.json" and str(type_.storage_type) in ARROW_BUFFERS:
-        return {lance.JSON.key: True}
+    of_json = of_role(Role.JSON)
+    if name == "arrow.json" and of_json and str(type_.storage_type) in ARROW_BUFFERS:
+        return {of_json[0].key: True}
     if name == "arrow.fixed_shape_tensor":
         metadata: Json = {"shape": list(type_.shape)}
         if type_.dim_names is not None:

@@ -9,9 +9,9 @@ nullable, nested in a list or map, or have members. Keys that an attribute of th
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from schemac.attributes import lance, odf
-from schemac.attributes.attribute import Attribute
-from schemac.attributes.registry import ATTRIBUTES
+from schemac.attributes import odf
+from schemac.attributes.attribute import Role
+from schemac.attributes.registry import ATTRIBUTES, of_role
 from schemac.logical.findings import Findings
 from schemac.logical.slots import Slot
 from schemac.source.catalogue import (
@@ -27,9 +27,12 @@ _NAMING_COLUMNS = tuple(attribute for attribute in ATTRIBUTES.values() if attrib
 
 def check_primary_key(slot: Slot, findings: Findings) -> None:
     """Check that a field which is marked as part of the primary key can be one."""
-    key = lance.PRIMARY_KEY.key
-    if key not in slot.extra:
-        return
+    for attribute in of_role(Role.KEY_PART):
+        if attribute.key in slot.extra:
+            _check_key_part(slot, attribute.key, findings)
+
+
+def _check_key_part(slot: Slot, key: str, findings: Findings) -> None:
     above: Slot | None = slot
     while above is not None:
         if above.type.kind in ("List", "Map") and above is not slot:
@@ -37,17 +40,17 @@ def check_primary_key(slot: Slot, findings: Findings) -> None:
                 slot,
                 key,
                 INVALID_PRIMARY_KEY,
-                f"{slot.title} is inside the {above.type.kind} {above.title}",
+                f"{slot.path_text} is inside the {above.type.kind} {above.path_text}",
                 on_key=True,
             )
             return
         if above.is_nullable:
-            help = f"make {above.title} required: write its type without Option"
+            help = f"make {above.path_text} required: write its type without Option"
             findings.at_extra(
                 slot,
                 key,
                 INVALID_PRIMARY_KEY,
-                f"a primary key may not be null, but {above.title} may",
+                f"a primary key may not be null, but {above.path_text} may",
                 on_key=True,
                 help=help,
             )
@@ -55,9 +58,7 @@ def check_primary_key(slot: Slot, findings: Findings) -> None:
         above = above.parent
     is_vector = slot.type.kind == "List" and getattr(slot.type, "fixed_length", None) is not None
     if slot.children and not is_vector:
-        message = (
-            f"{slot.title} is {with_article(slot.type.kind)}; the fields of a primary key have plain types"
-        )
+        message = f"{slot.path_text} is {with_article(slot.type.kind)}; the fields of a primary key have plain types"
         findings.at_extra(
             slot, key, INVALID_PRIMARY_KEY, message, on_key=True, help="mark its members instead"
         )
@@ -65,8 +66,7 @@ def check_primary_key(slot: Slot, findings: Findings) -> None:
 
 def check_positions(slots: Sequence[Slot], findings: Findings) -> None:
     """No two fields of a key stand at the same position."""
-    positions: tuple[Attribute[Any], ...] = (lance.PRIMARY_KEY, lance.CLUSTERING_KEY)
-    for attribute in positions:
+    for attribute in (*of_role(Role.KEY_PART), *of_role(Role.CLUSTERING_PART)):
         taken: dict[int, Slot] = {}
         for slot in slots:
             value = attribute.read(slot.extra) if attribute.key in slot.extra else None
@@ -78,7 +78,7 @@ def check_positions(slots: Sequence[Slot], findings: Findings) -> None:
                     slot,
                     attribute.key,
                     DUPLICATE_KEY_POSITION,
-                    f"position {value.position} of the key is already used by {first.title}",
+                    f"position {value.position} of the key is already used by {first.path_text}",
                     "position",
                     help=f"write `position: {max(taken) + 1}`",
                 )
@@ -106,7 +106,7 @@ def check_object_link(slot: Slot, findings: Findings) -> None:
             slot,
             odf.TYPE.key,
             MISPLACED_ATTRIBUTE,
-            f"{with_article(word.kind)} has to be a String, but {slot.title} is {with_article(slot.type.kind)}",
+            f"{with_article(word.kind)} has to be a String, but {slot.path_text} is {with_article(slot.type.kind)}",
             "kind",
             help="write `type: String`",
         )

@@ -39,16 +39,9 @@ class Decimal(LogicalType, Checked):
     family: ClassVar[Family] = Family.DECIMAL
     standard_number: ClassVar[int | None] = 4
     foreign_names: ClassVar[tuple[str, ...]] = (
-        "numeric",
-        "money",
-        "decimal32",
-        "decimal64",
-        "decimal128",
-        "decimal256",
-        "dec",
-        "hugeint",
+        "numeric", "money", "decimal32", "decimal64", "decimal128", "decimal256", "dec", "hugeint",
         "int128",
-    )
+    )  # fmt: skip
     example: ClassVar[str] = "{kind: Decimal, precision: 12, scale: 2}"
 
     def check(self, slot: Slot, findings: Findings) -> None:
@@ -68,13 +61,13 @@ class Decimal(LogicalType, Checked):
             findings.at_type(
                 slot,
                 SCALE_ABOVE_PRECISION,
-                f"{slot.title} has {self.scale} digits after the point, but only {self.precision} in all",
+                f"{slot.path_text} has {self.scale} digits after the point, but only {self.precision} in all",
                 "scale",
                 help=f"{listed(with_trait(Trait.REFUSES_SCALE_ABOVE_PRECISION))} refuse this;"
                 f" `precision: {self.scale}` would be enough",
             )
 
-    def title(self) -> str:
+    def type_text(self) -> str:
         """`Decimal(12, 2)`."""
         return f"Decimal({self.precision}, {self.scale})"
 

@@ -86,7 +86,7 @@ def _checkbuffer_hint(slot: Slot, findings: Findings, is_fixed: bool, has_large_
             slot,
             key,
             CONFLICTING_HINTS,
-            f"{slot.title} has a fixed length, so it has no offsets to encode",
+            f"{slot.path_text} has a fixed length, so it has no offsets to encode",
             on_key=True,
             help="remove the hint, or remove `fixedLength`",
         )
@@ -118,35 +118,11 @@ class String(Invariable, Checked):
     family: ClassVar[Family] = Family.TEXT
     standard_number: ClassVar[int | None] = 24
     foreign_names: ClassVar[tuple[str, ...]] = (
-        "varchar",
-        "char",
-        "text",
-        "str",
-        "utf8",
-        "character",
-        "charactervarying",
-        "charvarying",
-        "bpchar",
-        "nchar",
-        "nvarchar",
-        "varchar2",
-        "nvarchar2",
-        "clob",
-        "longtext",
-        "mediumtext",
-        "tinytext",
-        "citext",
-        "object",
-        "enum",
-        "json",
-        "jsonb",
-        "variant",
-        "fixedstring",
-        "largestring",
-        "largeutf8",
-        "stringview",
-        "utf8view",
-    )
+        "varchar", "char", "text", "str", "utf8", "character", "charactervarying", "charvarying", "bpchar",
+        "nchar", "nvarchar", "varchar2", "nvarchar2", "clob", "longtext", "mediumtext", "tinytext",
+        "citext", "object", "enum", "json", "jsonb", "variant", "fixedstring", "largestring", "largeutf8",
+        "stringview", "utf8view",
+    )  # fmt: skip
     example: ClassVar[str] = "String"
 
     def check(self, slot: Slot, findings: Findings) -> None:
@@ -181,23 +157,16 @@ class Binary(LogicalType, Checked):
     family: ClassVar[Family] = Family.BYTES
     standard_number: ClassVar[int | None] = 1
     foreign_names: ClassVar[tuple[str, ...]] = (
-        "bytes",
-        "bytea",
-        "blob",
-        "varbinary",
-        "largebinary",
-        "binaryview",
-        "uuid",
-        "fixedsizebinary",
+        "bytes", "bytea", "blob", "varbinary", "largebinary", "binaryview", "uuid", "fixedsizebinary",
         "fixed",
-    )
+    )  # fmt: skip
     example: ClassVar[str] = "Binary"
 
     def check(self, slot: Slot, findings: Findings) -> None:
         """Check that views have 32 bits, and that a fixed length has no offsets."""
         _checkbuffer_hint(slot, findings, is_fixed=self.fixed_length is not None, has_large_views=False)
 
-    def title(self) -> str:
+    def type_text(self) -> str:
         """`Binary(16)`."""
         return "Binary" if self.fixed_length is None else f"Binary({self.fixed_length})"
 
@@ -246,18 +215,9 @@ class List(WithoutValues, Checked):
     family: ClassVar[Family] = Family.LIST
     standard_number: ClassVar[int | None] = 17
     foreign_names: ClassVar[tuple[str, ...]] = (
-        "array",
-        "sequence",
-        "vector",
-        "embedding",
-        "vec",
-        "set",
-        "repeated",
-        "largelist",
-        "listview",
-        "largelistview",
-        "fixedsizelist",
-    )
+        "array", "sequence", "vector", "embedding", "vec", "set", "repeated", "largelist", "listview",
+        "largelistview", "fixedsizelist",
+    )  # fmt: skip
     example: ClassVar[str] = "{kind: List, itemType: Float32, fixedLength: 768}"
 
     def parts(self) -> tuple[Member, ...]:
@@ -268,10 +228,10 @@ class List(WithoutValues, Checked):
         """Check that a fixed length has no offsets; runs are refused."""
         _checkbuffer_hint(slot, findings, is_fixed=self.fixed_length is not None, has_large_views=True)
 
-    def title(self) -> str:
+    def type_text(self) -> str:
         """`List<Float32>[768]`."""
         length = "" if self.fixed_length is None else f"[{self.fixed_length}]"
-        return f"List<{self.item_type.title()}>{length}"
+        return f"List<{self.item_type.type_text()}>{length}"
 
     def to_arrow(self, children: Sequence[ArrowField], hints: Hints, defaults: ArrowDefaults) -> ArrowType:
         """list, large_list, list_view, large_list_view or fixed_size_list."""

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any, NamedTuple
 
-from schemac.attributes import arrow, lance
+from schemac.attributes import arrow
 from schemac.attributes.registry import ATTRIBUTES
 from schemac.kinds.decimal import MOST_DIGITS
 from schemac.kinds.foreign import ARROW_BUFFERS, ARROW_NAMES, FOREIGN_NAMES
@@ -40,7 +40,6 @@ _NOTHING = frozenset(
 """Types, without case and punctuation, that no kind stands for."""
 _HUGE = {"kind": "Decimal", "precision": 39, "scale": 0}
 """Whole numbers of 128 bits."""
-_BRAIN_FLOATS = {lance.FLOAT_ENCODING.key: {"format": "bfloat16"}}
 _MARKS = re.compile(r"\?|\bnullable\b|\boption(al)?\b|\|\s*none\b", re.IGNORECASE)
 
 
@@ -192,7 +191,7 @@ class _Reader:
                 ColumnText("", TypeText("Float32", is_nullable=items[0].type.is_nullable)), is_open=is_open
             )
             length = length or {"fixedLength": 768}
-            return Meaning({"kind": "List", "itemType": item, **length}, _BRAIN_FLOATS)
+            return Meaning({"kind": "List", "itemType": item, **length}, _kept("bfloat16"))
         example = {"kind": "Float32" if numbers else "String"}
         item = self.part(items[0], is_open=is_open) if items else example
         layouts = {"largelist": ("Contiguous", 64), "listview": ("View", 32), "largelistview": ("View", 64)}
@@ -243,15 +242,15 @@ def _length(digits: str) -> int:
     return length
 
 
-def _keeping(name: str, length: int | None = None) -> Iterator[tuple[str, str]]:
+def _keeping(name: str, length: int | None = None) -> Iterator[tuple[str, Any]]:
     """Yield the attributes that keep a type of another system, with their values."""
     for attribute in ATTRIBUTES.values():
-        value = attribute.keeps(name, length) if attribute.keeps is not None else ""
-        if value:
+        value = attribute.keeps(name, length) if attribute.keeps is not None else None
+        if value is not None:
             yield attribute.key, value
 
 
-def _kept(name: str) -> dict[str, str]:
+def _kept(name: str) -> Json:
     """Return the first attribute that keeps a type."""
     return dict(islice(_keeping(name), 1))
 
@@ -294,7 +293,7 @@ def _decimal(reader: _Reader, written: TypeText) -> Meaning:
 def _text(reader: _Reader, written: TypeText) -> Meaning:
     folded, length = fold(written.head), [_length(t.head) for t in written.types if t.head.isdecimal()]
     if folded in ("json", "jsonb"):
-        return Meaning({"kind": "String"}, {lance.JSON.key: True})
+        return Meaning({"kind": "String"}, _kept("json"))
     if folded == "variant":
         return Meaning({"kind": "String"}, _kept("variant"))
     if not length:
@@ -408,7 +407,7 @@ def _extension(reader: _Reader, written: TypeText) -> Meaning:
 
 def _brain_float(reader: _Reader, written: TypeText) -> Meaning:
     tree = {"kind": "List", "itemType": {"kind": "Float32"}, "fixedLength": 768}
-    return Meaning(tree, _BRAIN_FLOATS, "; bfloat16 is an encoding of vectors")
+    return Meaning(tree, _kept("bfloat16"), "; bfloat16 is an encoding of vectors")
 
 
 def _none(reader: _Reader, written: TypeText) -> Meaning:

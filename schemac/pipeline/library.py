@@ -14,7 +14,6 @@ from typing import Any, Literal, Unpack
 from pyspark.sql import DataFrame, SparkSession
 
 from schemac.api import compile_file
-from schemac.arrow.lower import storage_version
 from schemac.artifacts.dataset import CheckedDataset
 from schemac.pipeline.conformed import Conformed, Rules, job_of_frame, open_frame
 from schemac.pipeline.errors import PipelineError
@@ -128,7 +127,7 @@ def _run(
     engine = sink_engine(job.target.format)
     dataset.losses(engine.name)  # raises SchemaError where the engine cannot hold the schema
     found = dataset._compilation
-    form = SINK.of(engine).form(found.lowered, found.numbers, storage_version(dataset.schema.extra))
+    form = SINK.of(engine).form(found.lowered, found.numbers, dataset.schema.extra)
     return run_job(
         job, dataset.to_arrow(), form, request=request, progress=progress, spark=spark, opened=opened
     )

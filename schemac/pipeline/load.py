@@ -13,7 +13,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from schemac.arrow.lower import LoweringOptions, lower, storage_version
+from schemac.arrow.lower import LoweringOptions, lower
 from schemac.identity.lock import Numbers
 from schemac.logical.dataset import LogicalDataset
 from schemac.logical.slots import Slot
@@ -65,7 +65,7 @@ class LoadedJob:
     def form(self) -> TableForm:
         """What the table is to be."""
         sink = sink_of(self.job.target.format)
-        form = sink.form(self.lowered, self.numbers, storage_version(self.dataset.schema.extra))
+        form = sink.form(self.lowered, self.numbers, self.dataset.schema.extra)
         return replace(form, version=self.version)
 
     def report(self, error: PipelineError, report: Report) -> None:
@@ -95,7 +95,11 @@ def load_job(path: Path, report: Report) -> LoadedJob | None:
         job = _with_paths(Job.model_validate(value), path.parent)
     except ValidationError as error:
         for found in complaints(error, Job, value):
-            _complain(document, found, report)
+            if found.path[:1] == ("storage",):
+                # Without an excerpt: the line may hold a secret.
+                report.add(PIPELINE_FILE, found.message, file=str(path), help=found.help)
+            else:
+                _complain(document, found, report)
         return None
     mistakes = list(option_mistakes(job.source))
     for option, mistaken in mistakes:

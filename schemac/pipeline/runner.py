@@ -6,10 +6,9 @@ Shape: a `Job`, an Arrow schema and the form of its table in; a `RunReport` out,
 Errors: PipelineError for what the author can mend; anything else is Spark's, the engine's or ours.
 """
 
-import json
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -18,12 +17,18 @@ from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, Observation, SparkSession, functions
 
 from schemac.pipeline.errors import PipelineError
+from schemac.pipeline.executors import ship
 from schemac.pipeline.failures import sparks_errors_told
+from schemac.pipeline.history import runs_of
 from schemac.pipeline.job import Job
+from schemac.pipeline.offenders import first_offenders
 from schemac.pipeline.preflight import check
 from schemac.pipeline.progress import Progress, Step, Watch, watched
 from schemac.pipeline.projection import conform, key_checked, with_warnings
 from schemac.pipeline.repeats import Identified, identify, settle
+from schemac.pipeline.report_html import run_fragment, run_page
+from schemac.pipeline.report_text import run_text
+from schemac.pipeline.run_facts import ReasonCount, RunFacts
 from schemac.pipeline.session import active, settings_of_a_run
 from schemac.pipeline.sink_report import SinkReport
 from schemac.pipeline.source import open_records
@@ -34,6 +39,7 @@ from schemac.pipeline.table_sink import (
     register_engine,
     spark_sink,
 )
+from schemac.pipeline.unchanged import Seen, look, note
 from schemac.pipeline.workspace import temporary_folder
 from schemac.runs.history import CommittedRun
 from schemac.runs.identity import RunIdentity
@@ -41,6 +47,7 @@ from schemac.runs.locations import is_local, local_path
 from schemac.runs.modes import Mode
 from schemac.runs.request import RunRequest
 from schemac.runs.staging import kept_alive
+from schemac.runs.storage import NO_STORAGE, Storage, storage_in_use
 from schemac.runs.tables import Sink, TableForm, sink_engine, sink_of
 from schemac.source.catalogue import TOO_MANY_QUARANTINED
 
@@ -50,36 +57,8 @@ Opened = Callable[[], Any]
 
 
 @dataclass(frozen=True)
-class ReasonCount:
-    """How many times a field broke a rule; positions in the path are left out."""
-
-    path: str
-    rule: str
-    count: int
-
-
-@dataclass(frozen=True)
-class RunReport:
+class RunReport(RunFacts):
     """What a run did."""
-
-    run: str
-    """Its id, which its rows in the quarantine carry."""
-    identity: RunIdentity
-    rows_in: int
-    rows_written: int
-    rows_quarantined: int
-    reasons: tuple[ReasonCount, ...]
-    seconds: float
-    table_path: str
-    table_version: int
-    quarantine_path: str | None
-    quarantine_version: int | None
-    differences: tuple[str, ...]
-    is_repeat: bool = False
-    """Whether the run had been committed before, as `table_version`: its numbers, and nothing was written."""
-
-    warnings: tuple[ReasonCount, ...] = ()
-    """The same as `reasons` of rules that only warn; these records were written."""
 
     @classmethod
     def of_earlier(cls, earlier: CommittedRun, job: Job, seconds: float) -> "RunReport":
@@ -101,45 +80,17 @@ class RunReport:
             is_repeat=True,
         )
 
-    def to_json(self) -> dict[str, Any]:
-        """Give the report for programs."""
-        quarantine = None
-        if self.quarantine_path is not None:
-            quarantine = {"path": self.quarantine_path, "version": self.quarantine_version}
-        return {
-            **self.identity.report(),
-            "repeat": self.is_repeat,
-            "seconds": round(self.seconds, 3),
-            "records": {
-                "in": self.rows_in,
-                "written": self.rows_written,
-                "quarantined": self.rows_quarantined,
-            },
-            "reasons": [asdict(reason) for reason in self.reasons],
-            "warnings": [asdict(reason) for reason in self.warnings],
-            "table": {"path": self.table_path, "version": self.table_version},
-            "quarantine": quarantine,
-            "differences": list(self.differences),
-        }
-
-    def to_html(self, *, title: str = "schemac run", storage_options: dict[str, str] | None = None) -> str:
+    def to_html(self, *, title: str = "schemac run", storage_options: Storage = NO_STORAGE) -> str:
         """Write a page that needs no other file: counts, the first offenders of each rule, and the runs of the table."""
-        from schemac.pipeline.history import runs_of  # for those who ask for a page
-        from schemac.pipeline.offenders import first_offenders
-        from schemac.pipeline.report_html import run_page
-
-        offenders = first_offenders(self)
+        with storage_in_use(storage_options):
+            offenders = first_offenders(self)
         runs = runs_of(self.table_path, storage_options=storage_options)
         return run_page(title, self, offenders=offenders, runs=runs)
 
     def __str__(self) -> str:
-        from schemac.pipeline.report_text import run_text
-
         return run_text(self)
 
     def _repr_html_(self) -> str:
-        from schemac.pipeline.report_html import run_fragment  # for notebooks only
-
         return run_fragment(self)
 
 
@@ -164,29 +115,33 @@ def run(
     places = [path for path in (job.target.path, job.quarantine_path) if is_local(path)]
     watch = Watch(progress or _untold, tuple(local_path(path) for path in places))
     watch.at(Step.LOOKING)
-    sink.recover(job.target.path, job.quarantine_path, job.target.storage_options)
+    sink.recover(job.target.path, job.quarantine_path, job.storage_options)
+    # Before the run is named by what it reads.
+    seen = look(job.source.path)
     identity, earlier = _identified(job, form, request or RunRequest(), sink)
     if earlier is not None:
         return RunReport.of_earlier(earlier, job, time.monotonic() - started)
     check(job, arrow_schema)
     watch.at(Step.STARTING)
     spark = _session(spark, job)
+    ship(spark)
     with (
         sparks_errors_told(),
+        storage_in_use(job.storage_options),
         active(spark),
         settings_of_a_run(spark, job),
         kept_alive(watch.tables, identity),
-        watched(spark, identity.id, watch),
+        watched(spark, identity.id, watch, job.spark.wait_for_executors),
     ):
         register_engine(spark, sink_engine(job.target.format).name)
         frame, counted = _conformed(spark, job, arrow_schema, opened)
-        numbers = _write(frame, job, form, identity)
+        numbers = _write(frame, job, form, identity, seen)
     if numbers.is_repeat:
-        committed = sink.find_run(identity, job.target.path, job.target.storage_options)
+        committed = sink.find_run(identity, job.target.path, job.storage_options)
         assert committed is not None
         return RunReport.of_earlier(committed, job, time.monotonic() - started)
     watch.at(Step.VERIFYING)
-    found = sink.differences(job.target.path, form, job.target.storage_options)
+    found = sink.differences(job.target.path, form, job.storage_options)
     written, quarantined = numbers.rows_written, numbers.rows_quarantined
     rows_in = int(counted.get["rows"])
     if rows_in != written + quarantined:
@@ -218,7 +173,7 @@ def _identified(job: Job, form: TableForm, request: RunRequest, sink: Sink) -> I
     if found.earlier is not None:
         return found
     table, quarantine = job.target.path, job.quarantine_path
-    return found._replace(earlier=settle(found.identity, table, quarantine, sink, job.target.storage_options))
+    return found._replace(earlier=settle(found.identity, table, quarantine, sink, job.storage_options))
 
 
 def _session(spark: SparkSession | None, job: Job) -> SparkSession:
@@ -247,21 +202,23 @@ def _top_reasons(counts: Sequence[tuple[str, str, int]]) -> tuple[ReasonCount, .
     return tuple(ReasonCount(*entry) for entry in ordered[:SHOWN_REASONS])
 
 
-def _write(frame: DataFrame, job: Job, form: TableForm, identity: RunIdentity) -> SinkReport:
+def _write(frame: DataFrame, job: Job, form: TableForm, identity: RunIdentity, seen: Seen) -> SinkReport:
     with temporary_folder() as folder:
-        report = folder / "report.json"
+        report, inputs = folder / "report.json", folder / "inputs.json"
+        note(seen, inputs)
         options = SinkOptions(
             path=job.target.path,
             schema=encode_schema(form.schema),
             quarantine=job.quarantine_path,
             run=identity.to_json(),
             report=str(report),
+            inputs=str(inputs),
             must_create=job.target.mode is Mode.CREATE,
             keep_rows=not job.target.allow_empty,
             max_quarantined=job.max_quarantined.model_dump_json(),
             storage_version=form.storage_version,
             max_rows_per_file=job.target.max_rows_per_file,
-            storage_options=json.dumps(job.target.storage_options),
+            storage_options=job.storage_options.to_json(),
             native=form.native,
         )
         mode = "overwrite" if job.target.mode is Mode.OVERWRITE else "append"

@@ -14,6 +14,7 @@ from typing import Any, Literal
 
 import pyarrow as pa
 
+from schemac.attributes.attribute import Extra
 from schemac.identity.lock import Numbers
 from schemac.logical.slots import Slot
 from schemac.physical.field import LoweredSchema
@@ -21,8 +22,9 @@ from schemac.registry.engine import Capability, Engine
 from schemac.registry.installed import engine, engines
 from schemac.runs.history import CommittedRun
 from schemac.runs.identity import RunIdentity
+from schemac.runs.storage import NO_STORAGE, Storage
 
-StorageOptions = dict[str, str]
+StorageOptions = Storage
 
 
 @dataclass(frozen=True)
@@ -95,10 +97,8 @@ class Sink(ABC):
     """An engine whose tables runs write."""
 
     @abstractmethod
-    def form(
-        self, lowered: LoweredSchema, numbers: Mapping[Slot, Numbers] | None, storage_version: str | None
-    ) -> TableForm:
-        """Say what the table of a compiled schema is to be."""
+    def form(self, lowered: LoweredSchema, numbers: Mapping[Slot, Numbers] | None, extra: Extra) -> TableForm:
+        """Say what the table of a compiled schema with these attributes is to be."""
 
     @abstractmethod
     def written_schema(self, schema: pa.Schema) -> pa.Schema:
@@ -200,15 +200,15 @@ class Source(ABC):
     """Names of the options that a source takes; `version` pins the version of a table."""
 
     @abstractmethod
-    def newest_version(self, path: str) -> int | None:
+    def newest_version(self, path: str, storage_options: StorageOptions = NO_STORAGE) -> int | None:
         """Return the newest version of the table at a path; None where there is none."""
 
     @abstractmethod
-    def schema(self, path: str, version: int) -> pa.Schema:
+    def schema(self, path: str, version: int, storage_options: StorageOptions = NO_STORAGE) -> pa.Schema:
         """Columns that can be read, of types that are in every reader's vocabulary: no extensions, no unsigned integers."""
 
     @abstractmethod
-    def parts(self, path: str, version: int) -> list[int]:
+    def parts(self, path: str, version: int, storage_options: StorageOptions = NO_STORAGE) -> list[int]:
         """Return the numbers of the parts that can be read side by side."""
 
     @abstractmethod
@@ -219,6 +219,7 @@ class Source(ABC):
         part: int,
         columns: Sequence[str] | None = None,
         conditions: Sequence[Condition] = (),
+        storage_options: StorageOptions = NO_STORAGE,
     ) -> Iterator[pa.RecordBatch]:
         """Read the rows of one part with these columns of `schema`, or all.
 

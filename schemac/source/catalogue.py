@@ -203,6 +203,9 @@ MISSING_COLUMN = Code("SC662", "missing-column", _ERROR, "a frame without a colu
 NULL_IN_REQUIRED_FIELD = Code(
     "SC663", "null-in-required-field", _ERROR, "a frame with a null in a required field"
 )
+# Machines and object stores.
+NOT_SHARED = Code("SC684", "path-not-shared", _ERROR, "a path that the executors do not see")
+STORAGE_SETTING = Code("SC685", "storage-setting", _ERROR, "a variable of `storage` that is not set")
 INVALID_RUN = Code("SC690", "invalid-run", _ERROR, "a run whose id or interval is not valid")
 STREAMING_FRAME = Code("SC692", "streaming-frame", _ERROR, "a stream where a frame with an end is needed")
 UNKNOWN_RULE = Code("SC693", "unknown-rule", _ERROR, "a setting for a rule that does not exist")

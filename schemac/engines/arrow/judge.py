@@ -7,7 +7,8 @@ Source: `pyarrow.dataset`, asked with every pair of types and layouts (`tests/co
 """
 
 from schemac.attributes.arrow import EXTENSION_TYPE, read_hints
-from schemac.attributes.lance import JSON
+from schemac.attributes.attribute import Role
+from schemac.attributes.registry import has_role
 from schemac.evolution.castability import castability, misfit
 from schemac.evolution.changes import LAYOUT_FACTS, TYPE_FACTS, Change, Fact
 from schemac.evolution.judge import Judge
@@ -95,7 +96,9 @@ def _type(old: Slot, new: Slot) -> Judgement:
     match castability(old.type, new.type):
         case Castability.NEVER:
             return Judgement(
-                Outcome.REFUSED, f"{old.type.title()} cannot be cast to {new.type.title()}", _WRITE_ANEW
+                Outcome.REFUSED,
+                f"{old.type.type_text()} cannot be cast to {new.type.type_text()}",
+                _WRITE_ANEW,
             )
         case Castability.DEPENDS:
             return _layout(old, new) or Judgement(
@@ -132,7 +135,7 @@ def _extension(old: Slot, new: Slot) -> Judgement:
 
 def _extension_of(slot: Slot) -> tuple[str, str]:
     """Name and metadata; empty where there is none."""
-    if JSON.read(slot.extra):
+    if has_role(slot.extra, Role.JSON):
         return ("arrow.json", "")
     found = EXTENSION_TYPE.read(slot.extra)
     return (found.name, found.metadata or "") if found is not None else ("", "")

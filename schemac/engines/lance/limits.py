@@ -9,10 +9,9 @@ tells the author before.
 
 from typing import Any, NamedTuple
 
-from schemac.arrow.lower import storage_version
 from schemac.arrow.lower_metadata import EXTENSION_METADATA
 from schemac.artifacts.emission import Compilation, Emission
-from schemac.attributes import lance
+from schemac.engines.lance import attributes as lance
 from schemac.engines.lance.codes import (
     LANCE_NAME,
     LANCE_NAME_RISK,
@@ -22,7 +21,8 @@ from schemac.engines.lance.codes import (
     LANCE_STRUCTURE,
     LANCE_TYPE,
 )
-from schemac.engines.lance.types import BRAIN_FLOAT, NAME_KEY, Types
+from schemac.engines.lance.names import BRAIN_FLOAT
+from schemac.engines.lance.types import NAME_KEY, Types
 from schemac.logical.slots import Slot
 from schemac.physical.arrow import pa
 from schemac.physical.field import LoweredField
@@ -36,6 +36,7 @@ RESERVED_NAMES = frozenset(
 RISKY_NAMES = frozenset({"_distance", "_score"})
 
 
+_BRAIN_FLOAT = BRAIN_FLOAT.encode()
 _OF_BRAIN_FLOATS = frozenset({NAME_KEY, EXTENSION_METADATA.encode()})
 """Metadata of an item that the logical type of its vector tells."""
 
@@ -61,7 +62,7 @@ class Limits:
     def __init__(self, compilation: Compilation, emission: Emission, *, of_table: str | None = None) -> None:
         self.fields = compilation.lowered.fields
         self.of_table = of_table
-        self.version = of_table or storage_version(compilation.dataset.schema.extra)
+        self.version = of_table or lance.storage_version(compilation.dataset.schema.extra)
         self.emission = emission
         self.findings = emission.findings
         self.is_ok = True
@@ -119,7 +120,7 @@ class Limits:
         """One field and all below it."""
         slot: Slot = field.slot
         if place.depth > MAX_DEPTH:
-            message = f"{slot.title} is nested more than {MAX_DEPTH} levels deep"
+            message = f"{slot.path_text} is nested more than {MAX_DEPTH} levels deep"
             self.refuse(slot, LANCE_STRUCTURE, message, help="flatten the schema")
             return
         type_: Any = field.arrow.type
@@ -172,10 +173,10 @@ class Limits:
         if slot.type.kind != "Struct":
             return
         if type_.num_fields == 0 and not self.empty_struct_is_kept(slot):
-            message = f"{slot.title} has no members, and Lance cannot read such a struct"
+            message = f"{slot.path_text} has no members, and Lance cannot read such a struct"
             self.refuse(slot, LANCE_STRUCTURE, message, "fields", help="give it a member, or leave it out")
         if slot.is_nullable:
-            self.needs("2.1", slot, f"a struct that may be null ({slot.title})")
+            self.needs("2.1", slot, f"a struct that may be null ({slot.path_text})")
 
     def empty_struct_is_kept(self, slot: Slot) -> bool:
         """Version 2.0 keeps it where it is never null; since then columns beside it come back wrong, or not at all."""
@@ -191,7 +192,7 @@ class Limits:
         """Check a fixed-size list and its items."""
         slot, types, item = field.slot, self.types, type_.value_type
         item_metadata = type_.value_field.metadata or {}
-        is_marked = item_metadata.get(NAME_KEY, BRAIN_FLOAT) != BRAIN_FLOAT
+        is_marked = item_metadata.get(NAME_KEY, _BRAIN_FLOAT) != _BRAIN_FLOAT
         is_plain = (item.id in types.plain or item.id in types.with_parameters) and not is_marked
         is_vector = item.id == types.fixed_list and item.value_type.id != types.struct and not is_marked
         if item.id == types.struct and (not field.children or field.children[0].slot.type.kind == "Struct"):
@@ -214,15 +215,15 @@ class Limits:
     def null_vector(self, slot: Slot) -> None:
         """Arrow puts nulls under a null vector, and Lance's writer takes them for values from version 2.1 on."""
         if slot.is_nullable and self.version >= "2.1":
-            message = f"{slot.title} may be null, but its items may not: if pyarrow builds a null row, as `pa.array` and `from_pylist` do, Lance refuses to write it"
-            item = slot.type.item_type.title()  # type: ignore[attr-defined]
+            message = f"{slot.path_text} may be null, but its items may not: if pyarrow builds a null row, as `pa.array` and `from_pylist` do, Lance refuses to write it"
+            item = slot.type.item_type.type_text()  # type: ignore[attr-defined]
             help = f"write `itemType: {{kind: Option, inner: {item}}}`; Lance keeps items of vectors as optional anyway"
             self.findings.at_type(slot, LANCE_NULL_VECTOR, message, "itemType", help=help)
 
     def vector_of_structs(self, field: LoweredField, place: _Place) -> None:
         """Check a fixed-size list of structs."""
         slot = field.slot
-        what = f"a fixed-size list of structs ({slot.title})"
+        what = f"a fixed-size list of structs ({slot.path_text})"
         if not place.is_repeated:
             self.needs("2.2", slot, what)
             if not place.is_in_vector and self.is_miscounted(field):
@@ -258,7 +259,7 @@ class Limits:
     def inside_vector(self, slot: Slot, place: _Place) -> None:
         """Check a slot inside a fixed-size list of structs."""
         if place.is_in_vector:
-            what = f"a {slot.type.kind} inside a fixed-size list of structs ({slot.title})"
+            what = f"a {slot.type.kind} inside a fixed-size list of structs ({slot.path_text})"
             self.needs("2.3", slot, what)
 
     def map(self, slot: Slot, type_: Any, place: _Place) -> None:
@@ -269,7 +270,7 @@ class Limits:
         if place.is_in_vector:
             self.inside_vector(slot, place)
         else:
-            self.needs("2.2", slot, f"a map ({slot.title})")
+            self.needs("2.2", slot, f"a map ({slot.path_text})")
 
     def dictionary(self, slot: Slot, type_: Any) -> None:
         """Check a dictionary."""
@@ -291,7 +292,7 @@ class Limits:
             for child in field.children:
                 self.packed(slot, child)
             if not field.children:
-                message = f"Lance cannot pack a struct without members ({slot.title})"
+                message = f"Lance cannot pack a struct without members ({slot.path_text})"
                 self.refuse(slot, LANCE_TYPE, message, help="remove `packed`")
         if lance.BLOB.key in slot.extra:
             self.blob(slot, place)
@@ -301,14 +302,14 @@ class Limits:
         parent = slot.parent
         while parent is not None:
             if parent.type.kind == "Map" or getattr(parent.type, "fixed_length", None) is not None:
-                message = f"Lance does not allow a blob inside {parent.type.title()}"
+                message = f"Lance does not allow a blob inside {parent.type.type_text()}"
                 help = "move it into a struct or a list of variable length"
                 self.refuse(slot, LANCE_TYPE, message, help=help)
                 return
             parent = parent.parent
         # Version 2.0 writes and reads it, 2.1 writes it only.
         if place.is_repeated and self.version == "2.1":
-            self.needs("2.2", slot, f"a blob inside a list ({slot.title})")
+            self.needs("2.2", slot, f"a blob inside a list ({slot.path_text})")
 
     def packed(self, holder: Slot, member: LoweredField) -> None:
         """Check a member of a struct whose values lie side by side."""
@@ -328,24 +329,24 @@ class Limits:
             self.refuse(
                 slot,
                 LANCE_TYPE,
-                f"Lance cannot pack a struct in which {slot.title} may be null",
-                help=f"remove `packed` from {holder.title}",
+                f"Lance cannot pack a struct in which {slot.path_text} may be null",
+                help=f"remove `packed` from {holder.path_text}",
             )
         elif id == types.struct and slot.type.kind == "Struct" and member.children:
-            self.needs("2.3", slot, f"a packed struct inside which {slot.title} is a struct")
+            self.needs("2.3", slot, f"a packed struct inside which {slot.path_text} is a struct")
             for child in member.children:
                 self.packed(holder, child)
         elif id == types.fixed_list and is_one_width:
             if self.version == "2.1" or (self.version == "2.0" and has_nullable_items):
-                self.needs("2.2", slot, f"a packed struct with a vector ({slot.title})")
+                self.needs("2.2", slot, f"a packed struct with a vector ({slot.path_text})")
         elif is_text:
-            self.needs("2.2", slot, f"a packed struct with values of variable length ({slot.title})")
+            self.needs("2.2", slot, f"a packed struct with values of variable length ({slot.path_text})")
         elif not is_one_width:
             self.refuse(
                 slot,
                 LANCE_TYPE,
-                f"Lance cannot pack a struct with the {slot.type.kind} {slot.title}",
-                help=f"remove `packed` from {holder.title}",
+                f"Lance cannot pack a struct with the {slot.type.kind} {slot.path_text}",
+                help=f"remove `packed` from {holder.path_text}",
             )
 
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from schemac.arrow.lift import lift
-from schemac.attributes import lance as words
+from schemac.engines.lance import attributes as words
 from schemac.engines.lance.nodes import NAME
 from schemac.identity.lock import Highest, Numbers
 from schemac.importers.importer import Imported, ImportedVersion, Importer, Notes, first_line, refuse

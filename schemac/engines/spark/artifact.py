@@ -12,16 +12,25 @@ github.com/lance-format/lance-spark reads. The JSON is the artifact of record.
 from collections.abc import Sequence
 from typing import Any
 
-from schemac.arrow.lower import storage_version
 from schemac.arrow.lower_metadata import (
-    BLOB,
-    BLOB_EXTENSION,
     EXTENSION_METADATA,
     EXTENSION_NAME,
     compact,
     registered_extension_metadata,
 )
-from schemac.arrow.marks import (
+from schemac.artifacts.emission import Artifact, Compilation, Emission, Target
+from schemac.artifacts.type_writer import TypeTable, TypeWriter
+from schemac.attributes.attribute import Role
+from schemac.attributes.odf import DESCRIPTION
+from schemac.attributes.registry import has_role
+from schemac.engines.spark import attributes as spark
+from schemac.engines.spark.codes import SPARK_LOSS, SPARK_PROPERTY, SPARK_TYPE
+from schemac.engines.spark.columns import SparkField, SparkType
+from schemac.engines.spark.connector import Maker
+from schemac.engines.spark.ddl_losses import lost_of_schema, tell_differences
+from schemac.engines.spark.marks import (
+    BLOB,
+    BLOB_EXTENSION,
     BYTE_WIDTH,
     CHILD_KEYS,
     CHILD_NAME,
@@ -33,17 +42,9 @@ from schemac.arrow.marks import (
     LARGE_STRING,
     VECTOR_SIZE,
 )
-from schemac.artifacts.emission import Artifact, Compilation, Emission, Target
-from schemac.artifacts.type_writer import TypeTable, TypeWriter
-from schemac.attributes import lance
-from schemac.attributes.odf import DESCRIPTION
-from schemac.engines.spark import attributes as spark
-from schemac.engines.spark.codes import SPARK_LOSS, SPARK_PROPERTY, SPARK_TYPE
-from schemac.engines.spark.columns import SparkField, SparkType
-from schemac.engines.spark.connector import Maker
-from schemac.engines.spark.ddl_losses import lost_of_schema, tell_differences
 from schemac.engines.spark.readable import warn_of_unreadable
 from schemac.engines.spark.statements import key_columns, own_properties, statements
+from schemac.engines.spark.storage import storage_version
 from schemac.engines.spark.versions import NEWEST_KNOWN, Connector
 from schemac.logical.slots import Slot
 from schemac.physical.arrow import ArrowField, pa
@@ -181,7 +182,7 @@ class _Writer(TypeWriter[SparkType]):
         self.emission.findings.at_type(
             slot,
             SPARK_TYPE,
-            f"Spark has no type for {slot.type.title()} ({slot.title})",
+            f"Spark has no type for {slot.type.type_text()} ({slot.path_text})",
             help="leave Spark out with `schemac.dev/targets`",
         )
         return SparkType("void", "VOID")
@@ -195,7 +196,7 @@ class _Writer(TypeWriter[SparkType]):
             if word == "variant":
                 self.emission.lose(slot, "a VARIANT", "nothing: lance-spark refuses it", artifact=DDL_FILE)
             return SparkType(word, word.upper(), storage.metadata)
-        if lance.BLOB.key in slot.extra:
+        if has_role(slot.extra, Role.BLOB):
             is_typed = arrow_type.id == pa.lib.Type_STRUCT
             return SparkType(
                 "binary", "BINARY", {EXTENSION_NAME: BLOB_EXTENSION} if is_typed else {BLOB: "true"}
@@ -221,7 +222,7 @@ class _Writer(TypeWriter[SparkType]):
             self.emission.findings.at_type(
                 slot,
                 SPARK_TYPE,
-                f"in Spark the scale of {slot.title} has to be {rule}, not {scale}",
+                f"in Spark the scale of {slot.path_text} has to be {rule}, not {scale}",
                 "scale",
                 help="change the scale, or leave Spark out with `schemac.dev/targets`",
             )
@@ -274,7 +275,7 @@ class _Writer(TypeWriter[SparkType]):
         """Return the array of a field's items, with what else the field's metadata has to say."""
         slot: Slot = lowered.slot
         (child,) = lowered.children
-        if lance.FLOAT_ENCODING.key in slot.extra:
+        if has_role(slot.extra, Role.BRAIN_FLOATS):
             self.emission.lose(slot, "bfloat16 values", "float")
             item = _float_item(child)
         elif VECTOR_SIZE in metadata and arrow_type.value_type.id == pa.lib.Type_HALF_FLOAT:

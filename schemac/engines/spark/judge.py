@@ -12,9 +12,9 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from schemac.arrow.marks import COMMENT
 from schemac.attributes.odf import DESCRIPTION
 from schemac.engines.spark.facts import SparkFact
+from schemac.engines.spark.marks import COMMENT
 from schemac.engines.spark.versions import KNOWN, Connector
 from schemac.engines.spark.view import spark_column
 from schemac.evolution.castability import castability, misfit

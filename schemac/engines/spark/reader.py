@@ -13,8 +13,13 @@ from pathlib import Path
 from typing import Any
 
 from schemac.arrow.lift import lift
-from schemac.arrow.lower_metadata import BLOB, BLOB_EXTENSION, EXTENSION_METADATA, EXTENSION_NAME, compact
-from schemac.arrow.marks import (
+from schemac.arrow.lower_metadata import EXTENSION_METADATA, EXTENSION_NAME, compact
+from schemac.attributes.odf import DESCRIPTION
+from schemac.engines.spark import attributes as words
+from schemac.engines.spark.connector import blob_type
+from schemac.engines.spark.marks import (
+    BLOB,
+    BLOB_EXTENSION,
     BYTE_WIDTH,
     CHILD_KEYS,
     CHILD_NAME,
@@ -26,9 +31,6 @@ from schemac.arrow.marks import (
     TYPE_MARKS,
     VECTOR_SIZE,
 )
-from schemac.attributes.odf import DESCRIPTION
-from schemac.engines.spark import attributes as words
-from schemac.engines.spark.connector import blob_type
 from schemac.importers.importer import Imported, Importer, Notes, refuse
 from schemac.logical.path import FieldPath, Part, dotted
 from schemac.physical.arrow import ArrowField, ArrowType, pa

@@ -17,16 +17,28 @@ from pathlib import Path
 from typing import Any
 
 from schemac.arrow.lift_metadata import field_attributes
-from schemac.arrow.lower_metadata import BLOB, PRIMARY_KEY, PRIMARY_KEY_POSITION
-from schemac.arrow.marks import BYTE_WIDTH, FLOAT16, LARGE_BINARY, LARGE_STRING, VECTOR_SIZE
-from schemac.attributes import arrow, lance
+from schemac.attributes import arrow
 from schemac.attributes.attribute import Attribute, Role
 from schemac.attributes.odf import DESCRIPTION
 from schemac.attributes.registry import roles
 from schemac.engines.spark.attributes import TABLE_PROPERTIES
 from schemac.engines.spark.ddl_statement import Table, read_script, with_required_key
+from schemac.engines.spark.marks import (
+    BLOB,
+    BYTE_WIDTH,
+    ENCODING_PREFIX,
+    ENCODINGS,
+    FILE_FORMAT_VERSION,
+    FLOAT16,
+    LARGE_BINARY,
+    LARGE_STRING,
+    PRIMARY_KEY,
+    PRIMARY_KEY_POSITION,
+    VECTOR_SIZE,
+)
 from schemac.engines.spark.reader import from_struct_type
 from schemac.engines.spark.sql_words import split_words
+from schemac.engines.spark.storage import stored_as
 from schemac.importers.importer import Imported, Importer, Notes, refuse
 from schemac.logical.path import FieldPath, Part
 from schemac.registry.installed import engines
@@ -54,8 +66,6 @@ _ATOMIC = {
     "time with local time zone": "time",
 }
 """JSON's word where it is not DDL's in small letters."""
-_FORMAT_VERSION = "file_format_version"
-"""lance-spark's property for the version of the data files."""
 _PROPERTY_MARKS = {
     VECTOR_SIZE: VECTOR_SIZE,
     FLOAT16: FLOAT16,
@@ -63,10 +73,7 @@ _PROPERTY_MARKS = {
     "arrow.large_var_char": LARGE_STRING,
     "arrow.large_var_binary": LARGE_BINARY,
     "lance.encoding": BLOB,
-    **{
-        f"lance.{name}": f"lance-encoding:{name}"
-        for name in ("compression", "compression-level", "structural-encoding", "rle-threshold", "bss")
-    },
+    **{f"lance.{name}": ENCODING_PREFIX + name for name in ENCODINGS},
 }
 """Keys in a column's metadata by what follows the column's name in a table property."""
 
@@ -129,8 +136,9 @@ def _imported(table: Table, name: str | None, file: str, report: Report) -> Impo
     if key is None and not _mark_key(table, columns):
         head.append(f"not kept: PRIMARY KEY ({', '.join(table.key)})")
     rest = _take_properties(columns, table.properties)
-    if rest.get(_FORMAT_VERSION) in lance.STORAGE_VERSIONS:
-        extra[lance.STORAGE_VERSION.key] = rest.pop(_FORMAT_VERSION)
+    if stored := stored_as(rest.get(FILE_FORMAT_VERSION)):
+        extra |= stored
+        del rest[FILE_FORMAT_VERSION]
     imported = from_struct_type({"type": "struct", "fields": columns}, file, report, notes)
     if imported is None:
         return None
@@ -238,7 +246,7 @@ def _fitting(marks: dict[str, str], type_: Any) -> Json:
     if is_text and marks.get(LARGE_STRING) == "true":
         taken[LARGE_STRING] = "true"
     encoding = {
-        mark: text for mark, text in marks.items() if mark.startswith("lance-encoding:") and mark != BLOB
+        mark: text for mark, text in marks.items() if mark.startswith(ENCODING_PREFIX) and mark != BLOB
     }
     # Only what is an attribute in whole; the rest would come back as metadata that nobody checks.
     is_whole = arrow.METADATA.key not in field_attributes(encoding, "String")
