@@ -199,7 +199,7 @@ def is_lost(key: str) -> bool:
 
 def is_variant(slot: Slot) -> bool:
     """Tell whether a struct has the members of Arrow's variant."""
-    members = [(child.segment, child.type.title(), child.is_nullable) for child in slot.children]
+    members = [(child.segment, child.type.type_text(), child.is_nullable) for child in slot.children]
     return members == [("value", Binary.__name__, False), ("metadata", Binary.__name__, False)]
 
 

@@ -50,7 +50,7 @@ def _check_type(name: str, names: SystemColumns, present: Mapping[str, Slot], fi
         return
     type_ = slot.type
     if name == names.system_time:
-        is_accepted = type_.title() == "Timestamp(Millisecond, UTC)"
+        is_accepted = type_.type_text() == "Timestamp(Millisecond, UTC)"
         right, rule = "Timestamp", "in the standard it is a Timestamp in UTC with the unit Millisecond"
     elif name == names.event_time:
         is_accepted = type_.family in (Family.TIMESTAMP, Family.DATE)
@@ -63,7 +63,7 @@ def _check_type(name: str, names: SystemColumns, present: Mapping[str, Slot], fi
             f"in the standard it is {accepted[0]}, in the reference implementation {accepted[1]}",
         )
     if not is_accepted:
-        message = f"the system column {name} is {type_.title()}; {rule}"
+        message = f"the system column {name} is {type_.type_text()}; {rule}"
         findings.at_type(slot, ODD_SYSTEM_COLUMN, message, help=f"write `type: {right}`")
 
 

@@ -97,7 +97,7 @@ class Slot:
         return False
 
     @property
-    def title(self) -> str:
+    def path_text(self) -> str:
         """The path for people."""
         return dotted(self.path)
 

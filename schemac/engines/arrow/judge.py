@@ -97,7 +97,9 @@ def _type(old: Slot, new: Slot) -> Judgement:
     match castability(old.type, new.type):
         case Castability.NEVER:
             return Judgement(
-                Outcome.REFUSED, f"{old.type.title()} cannot be cast to {new.type.title()}", _WRITE_ANEW
+                Outcome.REFUSED,
+                f"{old.type.type_text()} cannot be cast to {new.type.type_text()}",
+                _WRITE_ANEW,
             )
         case Castability.DEPENDS:
             return _layout(old, new) or Judgement(

@@ -42,7 +42,7 @@ def identifier_ids(
 def _declared(
     dataset: LogicalDataset, named: list[str], fields: Mapping[Slot, NestedField], emission: Emission
 ) -> Iterator[int]:
-    slots = {slot.title: slot for slot in preorder(dataset.columns)}
+    slots = {slot.path_text: slot for slot in preorder(dataset.columns)}
     for i, name in enumerate(named):
         place = ("extra", attributes.IDENTIFIER_FIELDS.key, i)
         slot = slots.get(name)
@@ -69,8 +69,8 @@ def _complaint(slot: Slot, fields: Mapping[Slot, NestedField]) -> str:
     above: Slot | None = slot
     while above is not None:
         if above.type.family in (Family.LIST, Family.MAP):
-            return f"it lies in the {above.type.kind.lower()} {above.title}"
+            return f"it lies in the {above.type.kind.lower()} {above.path_text}"
         if above.is_nullable:
-            return f"{above.title} may be null"
+            return f"{above.path_text} may be null"
         above = above.parent
     return ""

@@ -78,7 +78,7 @@ class _Writer:
         """Return the type inside its Option. Most are leaves, of a few sorts: these are written once."""
         if slot.children or (slot.type.family is Family.TIMESTAMP and slot.type.timezone is None):  # type: ignore[attr-defined]
             return self._new_type(slot, indent)
-        key = (slot.type.title(), indent)
+        key = (slot.type.type_text(), indent)
         text = self._leaves.get(key)
         if text is None:
             text = self._leaves[key] = self._new_type(slot, indent)

@@ -201,7 +201,7 @@ class _Writer(TypeWriter[PaimonType]):
         return self.slot(child)
 
     def type_text(self, type_: PaimonType) -> str:
-        return type_.title()
+        return type_.type_text()
 
     def refused(self, slot: Slot) -> PaimonType:
         """Kinds that Paimon has no type for."""
@@ -209,7 +209,7 @@ class _Writer(TypeWriter[PaimonType]):
             Family.DURATION: "write `type: Int64` and give the unit with `schemac.dev/unit`",
             Family.NULL: "leave the field out until it has a type",
         }.get(slot.type.family, "leave Paimon out with `schemac.dev/targets`")
-        message = f"Paimon has no type for {slot.type.title()}"
+        message = f"Paimon has no type for {slot.type.type_text()}"
         self.emission.findings.at_type(slot, PAIMON_TYPE, message, help=help)
         return BYTES
 
@@ -227,16 +227,16 @@ class _Writer(TypeWriter[PaimonType]):
         extension = arrow.EXTENSION_TYPE.read(extra)
         type_ = self.type(lowered, storage)
         if has_role(extra, Role.JSON):
-            self.emission.lose(slot, "JSON", type_.title())
+            self.emission.lose(slot, "JSON", type_.type_text())
         elif extension is not None:
-            self.emission.lose(slot, f"the extension type {extension.name}", type_.title())
+            self.emission.lose(slot, f"the extension type {extension.name}", type_.type_text())
         return type_
 
     def decimal(self, lowered: LoweredField, arrow_type: Any) -> PaimonType:
         slot: Slot = lowered.slot
         limit = DecimalLimit.broken_by(arrow_type, MOST_DIGITS)
         if limit is not None:
-            message = f"a DECIMAL in Paimon has {limit.reason} ({slot.title})"
+            message = f"a DECIMAL in Paimon has {limit.reason} ({slot.path_text})"
             help = f"change the {limit.property}, or leave Paimon out with `schemac.dev/targets`"
             self.emission.findings.at_type(slot, PAIMON_TYPE, message, limit.property, help=help)
             return BYTES
@@ -303,7 +303,7 @@ class _Writer(TypeWriter[PaimonType]):
         families, problem, help = _WORDS[root]
         if slot.type.family not in families:
             return self.refuse_word(
-                slot, f"{word} is {problem}, and {slot.title} is {slot.type.title()}", help
+                slot, f"{word} is {problem}, and {slot.path_text} is {slot.type.type_text()}", help
             )
         if root == "MULTISET":
             return self.multiset(lowered)
@@ -313,7 +313,7 @@ class _Writer(TypeWriter[PaimonType]):
             return self.worded_array(lowered)
         if root == "VARIANT" and slot.type.family is Family.STRUCT and not is_variant(slot):
             help = "give it the members `value` and `metadata`, both Binary and without Option"
-            return self.refuse_word(slot, f"{slot.title} does not have the members of a VARIANT", help)
+            return self.refuse_word(slot, f"{slot.path_text} does not have the members of a VARIANT", help)
         try:
             type_ = parse_type(word)
         except UnreadableError as error:
@@ -331,10 +331,12 @@ class _Writer(TypeWriter[PaimonType]):
                 right = f"TIMESTAMP{'_LTZ' if is_local else ''}({type_.parameters[0]})"
                 has = "a zone" if is_local else "no zone"
                 return self.refuse_word(
-                    slot, f"{slot.title} has {has}, so it cannot be {type_.title()}", f"write `{right}`"
+                    slot,
+                    f"{slot.path_text} has {has}, so it cannot be {type_.type_text()}",
+                    f"write `{right}`",
                 )
         if length is not None and type_.root == "BINARY" and type_.parameters != (length,):
-            message = f"{slot.title} has {length} bytes, so it cannot be {type_.title()}"
+            message = f"{slot.path_text} has {length} bytes, so it cannot be {type_.type_text()}"
             return self.refuse_word(slot, message, f"remove it: the length makes a BINARY({length})")
         self.lose_to_word(lowered, type_)
         return type_
@@ -347,22 +349,20 @@ class _Writer(TypeWriter[PaimonType]):
             # Whatever its precision says, a TIME is stored in milliseconds; moments in the unit that holds the digits.
             stored = 3 if type_.root == "TIME" else -(-type_.parameters[0] // 3) * 3
             if stored < FRACTION_DIGITS[arrow_type.unit]:
-                self.emission.lose(slot, f"{slot.type.kind.lower()} in {arrow_type.unit}", type_.title())
+                self.emission.lose(slot, f"{slot.type.kind.lower()} in {arrow_type.unit}", type_.type_text())
             if getattr(arrow_type, "tz", None) not in (None, "UTC"):
                 self.emission.lose(slot, f"the zone {arrow_type.tz}", "UTC")
         elif pa.types.is_dictionary(arrow_type):
             lost = f"a dictionary with {arrow_type.index_type} indices"
-            self.emission.lose(slot, lost, type_.title())
+            self.emission.lose(slot, lost, type_.type_text())
         elif (row := self.rows.get(arrow_type.id)) is not None and row.is_other:
-            self.emission.lose(slot, str(arrow_type), type_.title())
+            self.emission.lose(slot, str(arrow_type), type_.type_text())
 
     def multiset(self, lowered: LoweredField) -> PaimonType:
         slot: Slot = lowered.slot
         value = slot.children[1]
         if value.type.kind != Int32.__name__ or value.is_nullable:
-            message = (
-                f"the counts of a MULTISET are Int32, but the values of {slot.title} are {_title(value)}"
-            )
+            message = f"the counts of a MULTISET are Int32, but the values of {slot.path_text} are {_type_text(value)}"
             return self.refuse_word(slot, message, "write `valueType: Int32`")
         self.lose_child_names(lowered)
         return Multiset(self.key(lowered))
@@ -371,12 +371,12 @@ class _Writer(TypeWriter[PaimonType]):
         slot: Slot = lowered.slot
         if getattr(slot.type, "fixed_length", None) is None:
             return self.refuse_word(
-                slot, f"{slot.title} has no length, so it cannot be a VECTOR", "add `fixedLength`"
+                slot, f"{slot.path_text} has no length, so it cannot be a VECTOR", "add `fixedLength`"
             )
         type_ = self.fixed_size_list(lowered, lowered.arrow.type)
         if isinstance(type_, Vector):
             return type_
-        message = f"a VECTOR cannot have elements of type {type_.children[0].title()}"
+        message = f"a VECTOR cannot have elements of type {type_.children[0].type_text()}"
         return self.refuse_word(slot, message, "make the items numbers, or remove the attribute")
 
     def worded_array(self, lowered: LoweredField) -> PaimonType:
@@ -428,8 +428,8 @@ _WORDS: dict[str, tuple[tuple[Family, ...], str, str]] = {
 """Families of kinds that a word goes with, what it is, and what to write instead, by root."""
 
 
-def _title(slot: Slot) -> str:
-    return f"Option<{slot.type.title()}>" if slot.is_nullable else slot.type.title()
+def _type_text(slot: Slot) -> str:
+    return f"Option<{slot.type.type_text()}>" if slot.is_nullable else slot.type.type_text()
 
 
 TARGET = Target("paimon", PAIMON_LOSS, emit, left_out_code=PAIMON_LEFT_OUT)

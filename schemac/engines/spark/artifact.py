@@ -183,7 +183,7 @@ class _Writer(TypeWriter[SparkType]):
         self.emission.findings.at_type(
             slot,
             SPARK_TYPE,
-            f"Spark has no type for {slot.type.title()} ({slot.title})",
+            f"Spark has no type for {slot.type.type_text()} ({slot.path_text})",
             help="leave Spark out with `schemac.dev/targets`",
         )
         return SparkType("void", "VOID")
@@ -223,7 +223,7 @@ class _Writer(TypeWriter[SparkType]):
             self.emission.findings.at_type(
                 slot,
                 SPARK_TYPE,
-                f"in Spark the scale of {slot.title} has to be {rule}, not {scale}",
+                f"in Spark the scale of {slot.path_text} has to be {rule}, not {scale}",
                 "scale",
                 help="change the scale, or leave Spark out with `schemac.dev/targets`",
             )

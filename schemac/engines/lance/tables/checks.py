@@ -60,29 +60,29 @@ def _checks(
         if words(pair.new)[slot]:
             # Lance does not know whether the items of a vector may be null.
             yield Check(
-                slot.title, question=nulls, query=null_filter(before), slot=slot, subject=Subject.NULLS
+                slot.path_text, question=nulls, query=null_filter(before), slot=slot, subject=Subject.NULLS
             )
     elif fact is Fact.FIELD_MOVED:
         if engine.left_behind(slot, pair):
             query = f"{column_name(before)} IS NULL"
-            yield Check(slot.title, question=nulls, query=query, slot=slot, subject=Subject.NULLS)
+            yield Check(slot.path_text, question=nulls, query=query, slot=slot, subject=Subject.NULLS)
         for above in engine.moved_into(slot, pair):
             query = f"{column_name(above)} IS NULL AND {column_name(before)} IS NOT NULL"
-            question = f"{above.title} may not be null where {before.title} has a value"
-            yield Check(slot.title, question=question, query=query, slot=slot, subject=Subject.PLACE)
+            question = f"{above.path_text} may not be null where {before.path_text} has a value"
+            yield Check(slot.path_text, question=question, query=query, slot=slot, subject=Subject.PLACE)
     else:
         casts = casts_of(slot, ways) or [(before, slot)]
         is_rounded = is_named(slot, rounded)
-        question = "; then ".join(_question(*cast, slot.title if is_rounded else "") for cast in casts)
+        question = "; then ".join(_question(*cast, slot.path_text if is_rounded else "") for cast in casts)
         query = misfit_filter(pair, before, slot) if len(ways) == 1 and not is_rounded else ""
-        yield Check(slot.title, question=question, query=query, slot=slot)
+        yield Check(slot.path_text, question=question, query=query, slot=slot)
 
 
 def report_pointless_rounding(
     rounded: frozenset[str], ways: Sequence[LockedVersionPair], report: Report
 ) -> None:
     """SC430 for a name that is no field, or a field that has nothing to round."""
-    slots = {slot.title: slot for slot in preorder(ways[-1].new.dataset.columns)}
+    slots = {slot.path_text: slot for slot in preorder(ways[-1].new.dataset.columns)}
     for name in sorted(rounded):
         slot = slots.get(name)
         if slot is None:
@@ -105,13 +105,13 @@ def is_roundable(casts: Iterable[tuple[Slot, Slot]]) -> bool:
 
 def _question(before: Slot, slot: Slot, rounded: str) -> str:
     """Return what is asked of the values of one cast; `rounded` is the name that lets them be rounded, if there is one."""
-    title = slot.type.title()
-    question = f"every value has to fit {title}"
+    type_text = slot.type.type_text()
+    question = f"every value has to fit {type_text}"
     is_rounded = bool(rounded) and can_be_rounded(before.type, slot.type)
     if is_rounded and slot.type.family in (Family.DATE, Family.TIME, Family.TIMESTAMP, Family.DURATION):
-        question = f"values are truncated to {title}, as --allow-rounding {rounded} allows, and have to fit after that"
+        question = f"values are truncated to {type_text}, as --allow-rounding {rounded} allows, and have to fit after that"
     elif is_rounded:
-        question = f"values are rounded to the nearest {title}, as --allow-rounding {rounded} allows, and have to be in its range"
+        question = f"values are rounded to the nearest {type_text}, as --allow-rounding {rounded} allows, and have to be in its range"
     clock = clock_of(before, slot)
     is_about_zones = (
         "timezone" in type(before.type).model_fields or "timezone" in type(slot.type).model_fields

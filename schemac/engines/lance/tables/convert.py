@@ -211,7 +211,7 @@ def is_named(slot: Slot, names: Collection[str]) -> bool:
     """Whether a field, or one that it is a part of, is among these."""
     here: Slot | None = slot
     while here is not None:
-        if here.title in names:
+        if here.path_text in names:
             return True
         here = here.parent
     return False
@@ -219,7 +219,7 @@ def is_named(slot: Slot, names: Collection[str]) -> bool:
 
 def _refuse(slot: Slot, values: Any, misfits: Any, why: str) -> None:
     first = shown(values.filter(pa.array(misfits)).slice(0, 1))[0]
-    raise ValueError(f"{slot.title}: {first} does not fit {slot.type.title()}{why and f'; {why}'}")
+    raise ValueError(f"{slot.path_text}: {first} does not fit {slot.type.type_text()}{why and f'; {why}'}")
 
 
 def _plain(values: Any) -> Any:

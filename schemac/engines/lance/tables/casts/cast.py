@@ -39,7 +39,7 @@ def cast(values: Any, wanted: Wanted) -> Cast:
         return cast_moments(values, wanted)
     if old in _NUMBERS and new in _NUMBERS:
         return cast_numbers(values, wanted)
-    raise ValueError(f"no cast from {wanted.old.title()} to {wanted.new.title()}")
+    raise ValueError(f"no cast from {wanted.old.type_text()} to {wanted.new.type_text()}")
 
 
 def check_json(values: Any) -> Cast:

@@ -95,7 +95,7 @@ def read_text(values: Any, wanted: Wanted) -> Cast:
     if family is Family.FLOAT:
         return one_by_one(values, wanted.type, lambda text: _float_in(text, wanted))
     if family is not Family.INTEGER:
-        raise ValueError(f"no cast from a text to {new.title()}")
+        raise ValueError(f"no cast from a text to {new.type_text()}")
     bits = new.bits - new.is_signed
     low, high = -(2**bits) if new.is_signed else 0, 2**bits - 1
 
