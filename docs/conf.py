@@ -2,6 +2,9 @@
 
 import sys
 from pathlib import Path
+from typing import Any
+
+from sphinx.ext.autodoc.mock import _MockObject
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
@@ -15,6 +18,9 @@ html_title = f"schemac {__version__}"
 html_copy_source = False
 html_show_sphinx = False
 default_role = "literal"  # docstrings put code in single backticks, as Markdown does
+# Of the pipeline, whose docstrings need none of them. `DataFrame | None` is evaluated where a function is made.
+autodoc_mock_imports = ["lance", "py4j", "pyspark"]
+_MockObject.__or__ = _MockObject.__ror__ = lambda self, other: Any
 autodoc_member_order = "bysource"
 autodoc_typehints = "signature"
 suppress_warnings = ["misc.highlighting_failure"]  # the wrong examples are wrong

@@ -8,7 +8,7 @@ from schemac.evolution.judge import JUDGE
 from schemac.evolution.tables import TABLES
 from schemac.registry.engine import Capability, Engine
 from schemac.registry.installed import engines
-from schemac.source.pages import loss_pages
+from schemac.registry.pages import loss_pages
 
 COMMANDS: tuple[tuple[Capability[Any], str], ...] = (
     (ARTIFACTS, "`schemac build` writes its artifacts"),

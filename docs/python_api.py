@@ -1,23 +1,36 @@
 """The page of the Python API; the site generator fills in signatures and docstrings."""
 
-import inspect
+from types import ModuleType
 
 import schemac
+import schemac.pipeline
 from docs.markdown import heading
 
 
 def pages() -> dict[str, str]:
     """All pages by path."""
-    names = [name for name in schemac.__all__ if not name.startswith("_")]
     assert schemac.__doc__ is not None
-    directives = [_directive(name) for name in names]
-    return {"python.md": heading("Python API", _block("automodule:: schemac"), *directives)}
+    return {
+        "python.md": heading("Python API", _block("automodule:: schemac"), *_directives(schemac)),
+        "pipeline.md": heading("Pipelines in Python", PIPELINE, *_directives(schemac.pipeline)),
+    }
 
 
-def _directive(name: str) -> str:
-    if inspect.isclass(getattr(schemac, name)):
-        return _block(f"autoclass:: schemac.{name}\n   :members:")
-    return _block(f"autofunction:: schemac.{name}")
+PIPELINE = (
+    "`schemac.pipeline` runs pipelines and conforms any DataFrame of Spark to a dataset. It needs the extras `lance` and"
+    " `spark`; importing it loads neither before one of its names is used."
+)
+
+
+def _directives(module: ModuleType) -> list[str]:
+    return [_directive(module, name) for name in dir(module) if not name.startswith("_")]
+
+
+def _directive(module: ModuleType, name: str) -> str:
+    # By its spelling: what a name stands for may need packages that the site is built without.
+    if name[0].isupper():
+        return _block(f"autoclass:: {module.__name__}.{name}\n   :members:\n   :inherited-members:")
+    return _block(f"autofunction:: {module.__name__}.{name}")
 
 
 def _block(directive: str) -> str:

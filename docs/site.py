@@ -9,7 +9,7 @@ from docs import commands, diagnostics, engines, language, python_api
 from docs.markdown import heading, toctree
 
 ROOT = Path(__file__).parents[1]
-_PAGES_IN_TREE = "schemac/source/pages/"
+_PAGES_IN_TREE = re.compile(r"schemac/(source|pipeline|engines/\w+)/pages/")
 """Where the README links to pages of the compiler."""
 _CODE_PAGE = re.compile(r"\]\((SC\d+\.md)\)")
 
@@ -17,7 +17,7 @@ _CODE_PAGE = re.compile(r"\]\((SC\d+\.md)\)")
 def pages() -> dict[str, str]:
     """All pages of the site by their path; the text is Markdown as MyST reads it."""
     parts = ("guide", "kinds/index", "attributes/index", "engines/index", "commands/index")
-    more = ("diagnostics/index", "rules/index", "losses/index", "python", "changelog")
+    more = ("diagnostics/index", "rules/index", "losses/index", "python", "pipeline", "changelog")
     return {
         "index.md": heading(
             "schemac",
@@ -47,7 +47,7 @@ def write(folder: Path) -> None:
 def _guide() -> str:
     """The README with its links into the tree as links within the site."""
     text = (ROOT / "README.md").read_text(encoding="utf-8").replace("# schemac\n", "# Guide\n", 1)
-    return _CODE_PAGE.sub(r"](diagnostics/\1)", text.replace(_PAGES_IN_TREE, ""))
+    return _CODE_PAGE.sub(r"](diagnostics/\1)", _PAGES_IN_TREE.sub("", text))
 
 
 if __name__ == "__main__":

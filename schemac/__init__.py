@@ -11,74 +11,41 @@ Names are loaded when they are first used, so that `import schemac` costs nothin
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from schemac.version import __version__
+from schemac.engines import PUBLIC
+from schemac.version import __version__ as __version__
 
 if TYPE_CHECKING:
-    from schemac.api import (
-        Dataset,
-        build_text,
-        check_text,
-        compile_file,
-        compile_text,
-        diff,
-        from_arrow,
-        from_iceberg,
-        from_lance,
-        from_odf,
-        from_paimon,
-        from_parquet,
-        from_spark,
-        from_spark_ddl,
-    )
-    from schemac.artifacts.emission import Loss
-    from schemac.attributes.arrow import ArrowDefaults
-    from schemac.evolution.changes import Change
-    from schemac.source.diagnostic import Diagnostic, SchemaError, Severity
+    from schemac.api import build_text as build_text
+    from schemac.api import check_text as check_text
+    from schemac.api import compile_file as compile_file
+    from schemac.api import compile_text as compile_text
+    from schemac.api import diff as diff
+    from schemac.api import from_arrow as from_arrow
+    from schemac.api import from_parquet as from_parquet
+    from schemac.artifacts.emission import Loss as Loss
+    from schemac.attributes.arrow import ArrowDefaults as ArrowDefaults
+    from schemac.engines.api import *  # noqa: F403 — whatever the engines offer
+    from schemac.evolution.changes import Change as Change
+    from schemac.source.diagnostic import Diagnostic as Diagnostic
+    from schemac.source.diagnostic import SchemaError as SchemaError
+    from schemac.source.diagnostic import Severity as Severity
+else:
+    _HOMES = {
+        **dict.fromkeys(("build_text", "check_text", "compile_file", "compile_text", "diff"), "schemac.api"),
+        **dict.fromkeys(("from_arrow", "from_parquet"), "schemac.api"),
+        **dict.fromkeys(PUBLIC, "schemac.engines.api"),
+        **dict.fromkeys(("Diagnostic", "SchemaError", "Severity"), "schemac.source.diagnostic"),
+        "ArrowDefaults": "schemac.attributes.arrow",
+        "Change": "schemac.evolution.changes",
+        "Loss": "schemac.artifacts.emission",
+    }
+    # Type checkers take a list for all there is, and could not follow this one.
+    __all__ = sorted([*_HOMES, "__version__"])  # noqa: PLE0605 — the names of the engines stand with them
 
-__all__ = [
-    "ArrowDefaults",
-    "Change",
-    "Dataset",
-    "Diagnostic",
-    "Loss",
-    "SchemaError",
-    "Severity",
-    "__version__",
-    "build_text",
-    "check_text",
-    "compile_file",
-    "compile_text",
-    "diff",
-    "from_arrow",
-    "from_iceberg",
-    "from_lance",
-    "from_odf",
-    "from_paimon",
-    "from_parquet",
-    "from_spark",
-    "from_spark_ddl",
-]
+    def __getattr__(name: str) -> Any:
+        if name not in _HOMES:
+            raise AttributeError(f"module 'schemac' has no attribute '{name}'")
+        return getattr(import_module(_HOMES[name]), name)
 
-_HOMES = {
-    **dict.fromkeys(
-        ("Dataset", "build_text", "check_text", "compile_file", "compile_text", "diff"), "schemac.api"
-    ),
-    **dict.fromkeys(
-        ("from_arrow", "from_iceberg", "from_lance", "from_odf", "from_paimon", "from_parquet"), "schemac.api"
-    ),
-    **dict.fromkeys(("from_spark", "from_spark_ddl"), "schemac.api"),
-    **dict.fromkeys(("Diagnostic", "SchemaError", "Severity"), "schemac.source.diagnostic"),
-    "ArrowDefaults": "schemac.attributes.arrow",
-    "Change": "schemac.evolution.changes",
-    "Loss": "schemac.artifacts.emission",
-}
-
-
-def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
-        raise AttributeError(f"module 'schemac' has no attribute '{name}'")
-    return getattr(import_module(_HOMES[name]), name)
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)
+    def __dir__() -> list[str]:
+        return list(__all__)

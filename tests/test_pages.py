@@ -7,17 +7,24 @@ from pathlib import Path
 
 import pytest
 
+import schemac
+from schemac.pipeline import codes as of_pipeline
 from schemac.project.configuration import find_project
+from schemac.registry.codes import codes_of, own_bringers, own_codes
+from schemac.registry.pages import page as page_of
 from schemac.source import catalogue
 from schemac.source.catalogue import CATALOGUE, INPUT_NOT_FOUND
 from schemac.source.diagnostic import Code, Severity
-from schemac.source.pages import Example, Page, read_page
+from schemac.source.pages import Example, Page
 from schemac.source.report import Report
 from tests.compiling import compile_bytes
 from tests.page_files import lay_out
 from tests.shell import Shell
 
-CODES = list(CATALOGUE.values())
+PACKAGE = Path(schemac.__file__).parent
+CONSTANTS = {**vars(catalogue), **vars(of_pipeline)}
+"""The codes of pipelines by the names that raise them, among other things."""
+CODES = list(own_codes().values())
 STRICT = frozenset({"SC213", "SC214"})
 """Codes whose examples are compiled with `--strict`."""
 SHOWN_BY = {
@@ -28,6 +35,7 @@ SHOWN_BY = {
     "SC660": "pipeline/test_killed_runs.py",
     "SC670": "pipeline/test_codes.py",
     "SC681": "pipeline/test_codes.py",
+    "SC696": "pipeline/test_missing.py",
 }
 """Codes whose examples need somebody else at the same moment, or another machine: the tests that give them."""
 ON_SPARK = frozenset({"run", "python", "log"})
@@ -72,7 +80,7 @@ def _found_by_shell(script: str, shell: Shell, folder: Path) -> tuple[set[str], 
     ran = shell.run(script)
     assert "internal error" not in ran.said
     found = set(re.findall(r"\[(SC\d{3})\]", ran.said))
-    errors = {code for code in found if CATALOGUE[code].severity is Severity.ERROR}
+    errors = {code for code in found if own_codes()[code].severity is Severity.ERROR}
     assert (ran.code != 0) >= bool(errors), ran.said
     assert ran.code == 0 or found, ran.said
     return found, errors
@@ -94,7 +102,7 @@ def shells(
 
 @pytest.mark.parametrize("code", CODES, ids=lambda code: code.id)
 def test_read_page(code: Code) -> None:
-    page = read_page(code)
+    page = page_of(code)
     title, blank, *prose = page.text.splitlines()
     assert title == f"# {code.id} {code.slug}"
     assert blank == ""
@@ -104,7 +112,7 @@ def test_read_page(code: Code) -> None:
 
 @pytest.mark.parametrize("code", RUN_HERE, ids=lambda code: code.id)
 def test_give_code_for_wrong_example(code: Code, shells: Callable[[str], tuple[Shell, Path]]) -> None:
-    page = read_page(code)
+    page = page_of(code)
     for i, example in enumerate(e for e in page.examples if not e.is_right and e.language not in ON_SPARK):
         found, errors = _found(code, page, example, *shells(str(i)))
         assert code.id in found
@@ -113,7 +121,7 @@ def test_give_code_for_wrong_example(code: Code, shells: Callable[[str], tuple[S
 
 @pytest.mark.parametrize("code", RUN_HERE, ids=lambda code: code.id)
 def test_give_nothing_for_right_example(code: Code, shells: Callable[[str], tuple[Shell, Path]]) -> None:
-    page = read_page(code)
+    page = page_of(code)
     for i, example in enumerate(e for e in page.examples if e.is_right and e.language not in ON_SPARK):
         found, errors = _found(code, page, example, *shells(str(i)))
         assert code.id not in found
@@ -123,7 +131,7 @@ def test_give_nothing_for_right_example(code: Code, shells: Callable[[str], tupl
 @pytest.mark.parametrize(("id", "file"), SHOWN_BY.items())
 def test_show_the_other_codes_elsewhere(id: str, file: str) -> None:
     text = (Path(__file__).parent / file).read_text(encoding="utf-8")
-    (constant,) = (name for name, value in vars(catalogue).items() if value is CATALOGUE[id])
+    (constant,) = (name for name, value in CONSTANTS.items() if value is own_codes()[id])
     assert id in text or re.search(rf"\b{constant}\b", text)
 
 
@@ -143,22 +151,28 @@ def test_carry_the_code_of_a_run_in_every_format(
 
 def test_raise_each_pipeline_error_with_a_code_of_the_pipeline() -> None:
     raised = set()
-    for path in (Path(__file__).parent.parent / "schemac" / "pipeline").glob("*.py"):
+    for path in (PACKAGE / "pipeline").glob("*.py"):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.Call) and ast.unparse(node.func) in ("PipelineError", "_cause"):
                 code = ast.unparse(node.args[node.func.id == "_cause"])  # type: ignore[attr-defined]
                 # Those that pass a code on: the constructor's callers, not the places where a mistake is found.
                 if not code.endswith(("code", "['code']]")):
-                    raised.add(getattr(catalogue, code))
+                    raised.add(CONSTANTS[code])
     assert len(raised) > 40
     assert all(code.id.startswith("SC6") for code in raised)
 
 
-def test_find_no_page_without_code() -> None:
-    folder = Path(__file__).parent.parent / "schemac" / "source" / "pages"
-    assert {path.stem for path in folder.glob("*.md")} == set(CATALOGUE)
+def test_find_every_page_where_its_code_is() -> None:
+    """Those of an engine or of the pipeline lie in its folder."""
+    folders = {"schemac.source.pages": tuple(CATALOGUE.values())} | {
+        bringer.pages: codes_of(bringer) for bringer in own_bringers()
+    }
+    for package, codes in folders.items():
+        pages = PACKAGE.parent.joinpath(*package.split("."))
+        assert {path.stem for path in pages.glob("*.md")} == {code.id for code in codes}
 
 
 def test_list_codes_once() -> None:
-    slugs = [code.slug for code in CODES]
-    assert sorted(set(slugs)) == sorted(slugs)
+    codes = [*CATALOGUE.values(), *(code for bringer in own_bringers() for code in codes_of(bringer))]
+    for names in ([code.id for code in codes], [code.slug for code in codes]):
+        assert sorted(set(names)) == sorted(names)

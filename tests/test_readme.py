@@ -47,7 +47,7 @@ def test_read_the_pipeline_that_is_shown() -> None:
     from schemac.pipeline.job import Job
 
     job = Job.model_validate(YAML(typ="safe", pure=True).load(blocks("yaml")[1]))
-    assert job.max_quarantined == 0.05
+    assert job.max_quarantined.total == 0.05
 
 
 def test_list_every_command_kind_and_attribute() -> None:

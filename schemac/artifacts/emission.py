@@ -12,10 +12,9 @@ from schemac.logical.dataset import LogicalDataset
 from schemac.logical.findings import Findings
 from schemac.logical.slots import Slot
 from schemac.physical.field import LoweredSchema
-from schemac.registry.codes import codes
+from schemac.registry.codes import codes_of
 from schemac.registry.engine import Capability, EngineError
 from schemac.registry.installed import engine, engines
-from schemac.source.catalogue import CATALOGUE
 from schemac.source.diagnostic import Code
 from schemac.source.report import Report
 
@@ -126,7 +125,8 @@ def load_target(name: str) -> Target:
     target = ARTIFACTS.of(engine(name))
     if target.name != name:
         raise EngineError(f"the target of the engine {name} is called {target.name}; both need the same name")
-    code = target.loss_code.id
-    if code not in CATALOGUE and code not in codes():
-        raise EngineError(f"the engine {name} reports losses as {code}, which is not among its `codes`")
+    if target.loss_code not in codes_of(engine(name)):
+        raise EngineError(
+            f"the engine {name} reports losses as {target.loss_code.id}, which is not among its `codes`"
+        )
     return target

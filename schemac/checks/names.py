@@ -10,12 +10,15 @@ from collections.abc import Sequence
 
 from schemac.logical.findings import Findings, Other
 from schemac.logical.slots import Slot
+from schemac.registry.engine import Trait
+from schemac.registry.installed import with_trait
 from schemac.source.catalogue import (
     CASE_COLLISION,
     CONTROL_CHARACTER,
     DUPLICATE_FIELD_NAME,
     EMPTY_FIELD_NAME,
 )
+from schemac.source.listing import listed
 
 # Line ends and tabs come from headers of spreadsheets; all engines hold them.
 _CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
@@ -49,7 +52,8 @@ def check_names(siblings: Sequence[Slot], findings: Findings) -> None:
             findings.at_name(
                 slot,
                 CASE_COLLISION,
-                f"'{name}' and '{twin.segment}' differ only in case, which Spark and SQL ignore",
+                f"'{name}' and '{twin.segment}' differ only in case, which"
+                f" {listed([*with_trait(Trait.IGNORES_CASE), 'SQL'])} ignore",
                 other=Other(twin, "the other one"),
                 help="rename one of the two",
             )

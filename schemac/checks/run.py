@@ -5,24 +5,22 @@ Layer: checks.
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from schemac.checks.attributes import check_schema_attributes, check_slot_attributes
+from schemac.checks.brought import check_brought
 from schemac.checks.hints import check_hints
 from schemac.checks.keys import check_named_columns, check_object_link, check_positions, check_primary_key
 from schemac.checks.names import check_names
 from schemac.checks.nesting import check_type
 from schemac.checks.system_columns import check_system_columns
+from schemac.checks.vocabulary import Vocabulary, check_vocabularies
 from schemac.logical.dataset import LogicalDataset
 from schemac.logical.findings import Findings
 from schemac.logical.slots import preorder
 from schemac.source.report import Report
 
-if TYPE_CHECKING:
-    from schemac.checks.vocabulary import Vocabulary
 
-
-def check(dataset: LogicalDataset, report: Report, vocabularies: "Sequence[Vocabulary]" = ()) -> None:
+def check(dataset: LogicalDataset, report: Report, vocabularies: Sequence[Vocabulary] = ()) -> None:
     """Everything that can be said about one schema without an engine in mind."""
     findings = Findings(report, dataset.origins)
     sound = check_schema_attributes(dataset.schema.extra, findings) if dataset.schema.extra else {}
@@ -46,13 +44,11 @@ def check(dataset: LogicalDataset, report: Report, vocabularies: "Sequence[Vocab
             check_names(slot.children, findings)
         if slot.extra:
             check_hints(slot, findings)
+            check_brought(slot, findings)
             check_primary_key(slot, findings)
             check_object_link(slot, findings)
     check_positions(slots, findings)
     readable = tuple([column for column in dataset.columns if column.type_at not in unread]) if unread else ()
     check_system_columns(replace(dataset, columns=readable) if unread else dataset, findings)
     if vocabularies:
-        # Imported here for start-up time: jsonschema takes longer to load than a file to check.
-        from schemac.checks.vocabulary import check_vocabularies
-
         check_vocabularies(sound, slots, vocabularies, findings)

@@ -64,7 +64,7 @@ def _check(vocabulary: Vocabulary, extra: Mapping[str, Any], slot: Slot | None, 
 
 
 def _errors(vocabulary: Vocabulary, values: Mapping[str, Any]) -> list["ValidationError"]:
-    # Imported here for start-up time: only projects with vocabularies need it.
+    # Imported here for start-up time: jsonschema takes longer to load than a file to check.
     from jsonschema.exceptions import ValidationError
     from referencing.exceptions import Unresolvable
 

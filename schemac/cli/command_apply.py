@@ -6,7 +6,6 @@ Layer: cli.
 import argparse
 import json
 import sys
-from typing import Any
 
 from schemac.cli.exit_code import ExitCode
 from schemac.cli.output import exit_code, say, show
@@ -17,17 +16,29 @@ from schemac.cli.planning import (
     lines_text,
     open_locked,
     owner_of,
-    version_side,
+    requested_version,
 )
 from schemac.cli.progress import progress_bar
 from schemac.cli.terminal import ask, put, put_json
-from schemac.evolution.tables import TABLES, PlannedChange, TableChange, refuse_rounding
+from schemac.evolution.tables import (
+    SPREAD,
+    TABLES,
+    PlannedChange,
+    Spread,
+    TableChange,
+    Tables,
+    refuse_rounding,
+)
 from schemac.identity.lock import LockedDataset
+from schemac.registry.engine import Trait
+from schemac.registry.installed import blamed, engines, with_trait
+from schemac.source.json_object import Json
+from schemac.source.listing import listed
 from schemac.source.render.json import render_json
 from schemac.source.report import Report
 
-ON_SPARK_FROM = 20_000_000
-"""Rows from which on a column is written anew on Spark; below, a session takes longer to start than it saves."""
+SPREAD_FROM = 20_000_000
+"""Rows from which on another engine rewrites a column; below, it takes longer to start than it saves."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -39,11 +50,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--to", dest="new", type=int, metavar="N", help="a locked version (default: the newest)"
     )
     parser.add_argument("--dry-run", action="store_true", help="show the plan without changing anything")
+    spreading = [engine for engine in engines() if SPREAD.is_of(engine)]
+    default = f"on {spreading[0].title} from {SPREAD_FROM:,} rows" if spreading else "here"
     parser.add_argument(
         "--on",
-        choices=("auto", "here", "spark"),
+        choices=("auto", "here", *(engine.name for engine in spreading)),
         default="auto",
-        help=f"where columns are rewritten (default: on Spark from {ON_SPARK_FROM:,} rows)",
+        help=f"where columns are rewritten (default: {default})",
     )
     parser.add_argument(
         "--yes",
@@ -53,7 +66,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--unchecked",
         action="store_true",
-        help="take values to fit whose data is not read here, as those of a Paimon table",
+        help="take values to fit whose data is not read here, as those of a"
+        f" {listed(with_trait(Trait.IS_NOT_READ), 'or')} table",
     )
 
 
@@ -61,10 +75,12 @@ def run(options: argparse.Namespace) -> int:
     """Apply; exit with 1 where nothing, or not everything, could be done."""
     report = Report()
     opened = open_locked(options, report)
-    document: dict[str, Any] = {}
+    document: Json = {}
     is_refused = False
     if opened is not None:
-        is_refused = not _apply(opened[1], options, document, report)
+        owner = owner_of(options.table)
+        with blamed(owner.name):
+            is_refused = not _apply(TABLES.of(owner), opened[1], options, document, report)
     diagnostics = report.diagnostics
     if options.format == "json":
         found = json.loads(render_json(diagnostics))["diagnostics"]
@@ -75,13 +91,16 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _apply(
-    locked: LockedDataset, options: argparse.Namespace, document: dict[str, Any], report: Report
+    tables: Tables,
+    locked: LockedDataset,
+    options: argparse.Namespace,
+    document: Json,
+    report: Report,
 ) -> bool:
     """Whether everything that was asked for is done; what is not is in the report, or the person knows."""
-    tables = TABLES.of(owner_of(options.table))
     if tables.why_no_rounding:
         refuse_rounding(options.rounded, tables.why_no_rounding, report)
-    new = version_side(locked, options.new, report) if not report.has_errors else None
+    new = requested_version(locked, options.new, report) if not report.has_errors else None
     if new is None:
         return False
     change = TableChange(
@@ -107,13 +126,15 @@ def _apply(
         say("nothing was changed", options)
         return False
     with progress_bar(options.format == "text" and sys.stderr.isatty()) as progress:
-        done = made.apply(report, progress, _rewriter(made, options))
-    if done is None:
+        if not made.apply(report, progress, _spread(made, options)):
+            return False
+    document |= {"applied": True}
+    state = tables.verify(options.table, locked, new, report)
+    if state is None:
         return False
-    tables.verify(options.table, locked, new, report)
-    document |= {"applied": True, **done.document}
+    document |= state.document
     if not report.has_errors:
-        say(f"done: {options.table} {done.state}, and verified", options)
+        say(f"done: {options.table} {state.text}, and verified", options)
     return not report.has_errors
 
 
@@ -124,12 +145,14 @@ def _is_wanted(made: PlannedChange, options: argparse.Namespace) -> bool:
     return ask(made.question)
 
 
-def _rewriter(made: PlannedChange, options: argparse.Namespace) -> Any:
-    """Spark where that is worth it, or wanted."""
-    is_worth_it = options.on == "spark" or (options.on == "auto" and made.rows_rewritten >= ON_SPARK_FROM)
-    if not is_worth_it or not made.question:
+def _spread(made: PlannedChange, options: argparse.Namespace) -> Spread | None:
+    """Another engine for the work, where that is worth it, or wanted; its libraries are loaded only then."""
+    spreading = [engine for engine in engines() if SPREAD.is_of(engine)]
+    if options.on == "auto":
+        chosen = spreading[0] if spreading and made.rows_rewritten >= SPREAD_FROM else None
+    else:
+        chosen = next((engine for engine in spreading if engine.name == options.on), None)
+    if chosen is None or not made.question:
         return None
-    # Imported here, for pyspark is an extra that most changes do without.
-    from schemac.pipeline.rewrite import rewrite_on_spark
-
-    return rewrite_on_spark
+    spread: Spread = SPREAD.of(chosen)
+    return spread

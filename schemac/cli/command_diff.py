@@ -28,7 +28,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Diff; changes are no findings, so the exit code is 0 where both sides can be read."""
+    """Diff; changes are no findings, so the exit code is 0 where both versions can be read."""
     with collector_paused(is_last=True):
         return _run(options)
 

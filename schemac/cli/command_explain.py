@@ -7,8 +7,8 @@ import argparse
 
 from schemac.cli.exit_code import ExitCode
 from schemac.cli.terminal import put, put_page, tell
-from schemac.registry.codes import codes, loss_pages, page
-from schemac.source.catalogue import CATALOGUE
+from schemac.registry.codes import codes, own_codes
+from schemac.registry.pages import loss_pages, page
 from schemac.source.diagnostic import Code
 from schemac.source.pages import rule_pages
 from schemac.source.suggest import closest
@@ -20,7 +20,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "code",
         nargs="?",
         metavar="CODE",
-        help="a code such as SC201, or its slug; a rule of the quarantine such as `range`; `losses/spark` for what a target"
+        help="a code such as SC201, or its slug; a rule of the quarantine such as `range`; `losses/TARGET` for what a target"
         " loses; `rules` and `losses` list these; without one, all codes are listed",
     )
 
@@ -33,8 +33,8 @@ def run(options: argparse.Namespace) -> int:
         return ExitCode.CLEAN
     wanted = options.code.strip().upper()
     # A page of the compiler's own can be read whatever is wrong with an engine that is installed.
-    if wanted in CATALOGUE:
-        put_page(page(CATALOGUE[wanted]))
+    if wanted in own_codes():
+        put_page(page(own_codes()[wanted]).text)
         return ExitCode.CLEAN
     known_codes = codes()
     losses = {f"LOSSES/{target.upper()}": text for target, text in loss_pages().items()}
@@ -57,5 +57,5 @@ def run(options: argparse.Namespace) -> int:
         hint = f"; did you mean {near}?" if near else "; `schemac explain` lists all"
         tell(f"schemac: there is no diagnostic code '{options.code}'{hint}")
         return ExitCode.USAGE
-    put_page(page(code))
+    put_page(page(code).text)
     return ExitCode.CLEAN

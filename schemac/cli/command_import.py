@@ -11,13 +11,14 @@ from contextlib import redirect_stdout
 from pathlib import Path
 from typing import NamedTuple
 
-from schemac.api import from_tree
 from schemac.artifacts.folder import make_folder
 from schemac.cli.output import add_output_arguments, exit_code, say, show
 from schemac.cli.terminal import put_source
 from schemac.identity.lock import Lock
 from schemac.identity.lockfile import write_lock
-from schemac.importers.importer import Imported, formats, import_source, standard_form
+from schemac.importers.checked import from_tree
+from schemac.importers.importer import Imported
+from schemac.importers.sources import formats, import_source, standard_form
 from schemac.logical.dataset import LogicalDataset
 from schemac.manifest.names import fitted_name, is_dataset_name
 from schemac.manifest.write import write_manifest

@@ -7,18 +7,25 @@ import argparse
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 from schemac.cli.output import add_engines, add_versions, exit_code, say, show, versions_of
-from schemac.cli.planning import add_dataset, add_rounding, lines_text, open_locked, owner_of, version_side
+from schemac.cli.planning import (
+    add_dataset,
+    add_rounding,
+    lines_text,
+    open_locked,
+    owner_of,
+    requested_version,
+)
 from schemac.cli.terminal import put, put_json
-from schemac.evolution.side import LockedSide
 from schemac.evolution.tables import TABLES, TableChange, refuse_rounding
+from schemac.evolution.version_pair import LockedSchemaVersion
 from schemac.identity.lock import LockedDataset
 from schemac.project.configuration import Project
 from schemac.project.targets import engines_of, is_left_aside
-from schemac.registry.installed import engine, engines
+from schemac.registry.installed import blamed, engine, engines
 from schemac.source.catalogue import UNUSABLE_TABLE
+from schemac.source.json_object import Json
 from schemac.source.render.json import render_json
 from schemac.source.report import Report
 from schemac.source.suggest import one_of
@@ -62,21 +69,21 @@ class _Made:
     """What is printed, for people and for programs."""
 
     lines: list[str] = field(default_factory=list)
-    document: dict[str, Any] = field(default_factory=dict)
+    document: Json = field(default_factory=dict)
     summary: str = ""
 
 
 def _plan(
     project: Project, locked: LockedDataset, options: argparse.Namespace, made: _Made, report: Report
 ) -> None:
-    new = version_side(locked, options.new, report)
+    new = requested_version(locked, options.new, report)
     if new is None:
         return
     if options.table is not None:
         names, old = _of_table(options, locked, report)
     else:
         names = _of_versions(project, new, options.engine)
-        old = version_side(locked, _version_before(locked, options.old), report)
+        old = requested_version(locked, _version_before(locked, options.old), report)
     if report.has_errors:
         return
     if options.table is None and old is not None:
@@ -99,12 +106,12 @@ def _plan(
 
 
 def _plan_for(name: str, change: TableChange, made: _Made, report: Report) -> None:
-    tables = TABLES.of(engine(name))
-    found = tables.plan(change, report)
+    with blamed(name):
+        found = TABLES.of(engine(name)).plan(change, report)
     if found is None:
         return
     if engine(name).alters and change.path and change.is_alone:
-        made.lines.append(f"{change.locked.name}: {change.path} → {change.new.label}")
+        made.lines.append(change.heading(change.path))
     made.lines += [found.title, lines_text(found.lines)]
     made.document |= found.document
     made.summary = found.summary or made.summary
@@ -117,7 +124,7 @@ def _version_before(locked: LockedDataset, asked: int | None) -> int:
 
 def _of_table(
     options: argparse.Namespace, locked: LockedDataset, report: Report
-) -> tuple[list[str], LockedSide | None]:
+) -> tuple[list[str], LockedSchemaVersion | None]:
     """Return the engines to plan for, and what a table is now where one of them alters tables of another."""
     path: str = options.table
     owner = owner_of(path)
@@ -134,10 +141,11 @@ def _of_table(
             )
     if report.has_errors or names == [owner.name]:
         return names, None
-    return names, TABLES.of(owner).open(path, locked, report)
+    with blamed(owner.name):
+        return names, TABLES.of(owner).open(path, locked, report)
 
 
-def _of_versions(project: Project, new: LockedSide, asked: Sequence[str] | None) -> list[str]:
+def _of_versions(project: Project, new: LockedSchemaVersion, asked: Sequence[str] | None) -> list[str]:
     """Those that were asked for, else the targets; an optional engine only where somebody speaks of it."""
     configuration, dataset = project.configuration, new.dataset
     is_named = "targets" in configuration.model_fields_set

@@ -4,24 +4,31 @@ Layer: cli.
 """
 
 import argparse
-import json
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from schemac.cli.exit_code import ExitCode
 from schemac.cli.output import add_output_arguments, exit_code, say, show
-from schemac.cli.progress import records_bar
-from schemac.cli.terminal import put, put_json
-from schemac.source.catalogue import MISSING_PACKAGE, PIPELINE_DRIFT
-from schemac.source.render.json import render_json
+from schemac.cli.progress import ProgressLines, records_bar
+from schemac.cli.run_files import RunFiles, add_file_arguments
+from schemac.cli.terminal import put, put_json, tell
+from schemac.pipeline.codes import MISSING_PACKAGE
+from schemac.source.catalogue import PIPELINE_DRIFT, RULE_WARNING
 from schemac.source.report import Report
 
 if TYPE_CHECKING:
+    from schemac.physical.arrow import ArrowSchema
+    from schemac.pipeline.explain import FieldPlan
     from schemac.pipeline.load import LoadedJob
+    from schemac.pipeline.outcome import Outcome
     from schemac.pipeline.progress import State
-    from schemac.pipeline.run import RunReport
+    from schemac.pipeline.runner import RunReport
+    from schemac.runs.request import RunRequest
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -32,104 +39,152 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="check the file, its manifest and its paths without starting the run",
     )
+    which = parser.add_mutually_exclusive_group()
+    which.add_argument(
+        "--run-id",
+        metavar="ID",
+        help="the run's id; a run that was committed is not committed again",
+    )
+    which.add_argument(
+        "--interval", metavar="START..END", help="the interval of a schedule that the run is for"
+    )
+    parser.add_argument(
+        "--again", action="store_true", help="read input once more that the table has the rows of"
+    )
+    parser.add_argument(
+        "--explain",
+        metavar="FIELD",
+        help="show what the run would do with one field: where it is read, how it is converted and checked, and which rules"
+        " it can break; nothing is run",
+    )
+    parser.add_argument(
+        "--progress",
+        choices=("auto", "plain", "none"),
+        default="auto",
+        help="how to tell on standard error what is under way, how many records have come and at which rate: a line that"
+        " changes, on a terminal only (auto); a line for each step and every 10 seconds, for logs (plain); nothing",
+    )
+    add_file_arguments(parser)
     add_output_arguments(parser)
 
 
 def run(options: argparse.Namespace) -> int:
     """Run the pipeline; the exit code tells the result."""
-    report = Report()
-    with _progress(options) as progress:
-        result = _run(options, report, progress)
-    diagnostics = report.diagnostics
+    files = RunFiles(options)
+    mistake = files.mistake()
+    if mistake is not None:
+        tell(f"schemac: {mistake}")
+        return ExitCode.USAGE
+    files.started()
+    call = _Call()
+    try:
+        with _progress(options) as progress:
+            _run(options, call, progress)
+    except (Exception, KeyboardInterrupt) as error:
+        code = 130 if isinstance(error, KeyboardInterrupt) else ExitCode.INTERNAL
+        files.ended(_outcome(options, call, files, code), call.schema)
+        raise
+    diagnostics = call.report.diagnostics
+    outcome = _outcome(options, call, files, exit_code(diagnostics, options))
     if options.format == "json":
-        document = json.loads(render_json(diagnostics))
-        told = None if result is None else result.to_json()
-        put_json({**document, "run": told})
+        explained = {} if call.plan is None else {"explained": call.plan.to_json()}
+        put_json({**outcome.to_json(), **explained})
     else:
         show(diagnostics, options)
-    if result is not None and options.format == "text":
-        _show_result(result)
-    return exit_code(diagnostics, options)
+    told = call.result or call.plan
+    if told is not None and options.format == "text":
+        put(str(told))
+    written = files.ended(outcome, call.schema)
+    return outcome.exit_code or written
 
 
-def _run(
-    options: argparse.Namespace, report: Report, progress: "Callable[[State], None]"
-) -> "RunReport | None":
+@dataclass
+class _Call:
+    """What one call has come to so far."""
+
+    report: Report = field(default_factory=Report)
+    loaded: "LoadedJob | None" = None
+    result: "RunReport | None" = None
+    plan: "FieldPlan | None" = None
+    """What `--explain` asks for."""
+
+    @property
+    def schema(self) -> "ArrowSchema | None":
+        return None if self.loaded is None else self.loaded.arrow_schema
+
+
+def _outcome(options: argparse.Namespace, call: _Call, files: RunFiles, code: int) -> "Outcome":
+    from schemac.pipeline.outcome import Outcome  # for start-up time
+
+    job = None if call.loaded is None else call.loaded.job
+    ended = datetime.now(UTC)
+    return Outcome(options.pipeline, job, call.result, call.report.diagnostics, int(code), files.began, ended)
+
+
+def _run(options: argparse.Namespace, call: _Call, progress: "Callable[[State], None]") -> None:
+    report = call.report
     try:
         # Imported here for start-up time, and because Spark is an extra that may not be there.
         from schemac.pipeline.errors import PipelineError
         from schemac.pipeline.load import load_job
         from schemac.pipeline.preflight import check
+        from schemac.runs.request import RunRequest
     except ModuleNotFoundError as error:
-        help = "install it with: pip install 'schemac[lance,spark]'"
+        help = "install it with: pip install 'schemac[all]'"
         report.add(MISSING_PACKAGE, f"the pipeline needs {error.name}, which is not installed", help=help)
-        return None
-    loaded = load_job(Path(options.pipeline), report)
+        return
+    loaded = call.loaded = load_job(Path(options.pipeline), report)
     if loaded is None:
-        return None
+        return
     try:
         if options.dry_run:
             check(loaded.job, loaded.arrow_schema)
-            say(
-                f"{options.pipeline} can run: {len(loaded.dataset.columns)} columns of {loaded.dataset.name}",
-                options,
-            )
-            return None
-        return _write(loaded, progress, report)
+            columns = len(loaded.dataset.columns)
+            say(f"{options.pipeline} can run: {columns} columns of {loaded.dataset.name}", options)
+            return
+        if options.explain is not None:
+            from schemac.pipeline.explain import explain_field
+
+            call.plan = explain_field(loaded.job, loaded.arrow_schema, options.explain)
+            return
+        request = RunRequest(options.run_id or "", options.interval or "", options.again)
+        call.result = _write(loaded, request, progress, report)
     except PipelineError as error:
-        report.add(error.code, error.message, file=options.pipeline, help=error.help or "")
-        return None
+        loaded.report(error, report)
 
 
-def _write(loaded: "LoadedJob", progress: "Callable[[State], None]", report: Report) -> "RunReport":
-    from schemac.engines.lance.artifact import to_message
-    from schemac.pipeline.run import run as run_job  # for start-up time, as above
+def _write(
+    loaded: "LoadedJob", request: "RunRequest", progress: "Callable[[State], None]", report: Report
+) -> "RunReport":
+    from schemac.pipeline.library import run_loaded  # for start-up time, as above
+    from schemac.pipeline.report_text import shown
 
-    message = to_message(loaded.lowered, loaded.numbers)
-    result = run_job(
-        loaded.job,
-        loaded.arrow_schema,
-        [field.SerializeToString(deterministic=True) for field in message.fields],
-        lance_metadata=dict(message.metadata),
-        storage_version=loaded.storage_version,
-        progress=progress,
-    )
+    result = run_loaded(loaded, request=request, progress=progress)
+    for warning in result.warnings:
+        what = f"`{warning.path}`" if warning.path else "the record"
+        report.add(
+            RULE_WARNING,
+            f"{what} breaks the rule `{warning.rule}` {warning.count:,} times; these records were written",
+            file=loaded.document.source.name,
+            help=f"`schemac explain {warning.rule}` says what to do about it",
+        )
     for difference in result.differences:
         report.add(
             PIPELINE_DRIFT,
             difference,
-            file=_shown(result.table_path),
-            help="compare it with the Lance artifact of `schemac build`",
+            file=shown(result.table_path),
+            help="compare it with the artifacts of `schemac build`",
         )
     return result
 
 
 @contextmanager
 def _progress(options: argparse.Namespace) -> "Iterator[Callable[[State], None]]":
-    """Show what is under way and how many records came, where a person looks."""
-    with records_bar(options.format == "text" and not options.dry_run and sys.stderr.isatty()) as tell:
-        yield lambda state: tell(state.step.value, state.records, state.rate)
-
-
-def _show_result(result: "RunReport") -> None:
-    share = result.rows_quarantined / result.rows_in if result.rows_in else 0.0
-    put(f"{result.rows_in:>12,} rows in")
-    table, quarantine = _shown(result.table_path), _shown(result.quarantine_path or "-")
-    put(f"{result.rows_written:>12,} rows written      {table} (version {result.table_version})")
-    put(f"{result.rows_quarantined:>12,} rows quarantined  {quarantine} ({share:.2%})")
-    for reason in result.reasons:
-        put(f"{reason.count:>16,} × {reason.path or 'the record'}: {reason.rule}")
-    state = (
-        "the table's schema matches the artifact"
-        if not result.differences
-        else "the table's schema differs from the artifact"
-    )
-    put(f"{result.seconds:>11.1f}s; {state}")
-
-
-def _shown(path: str) -> str:
-    """Return a path from the working folder where it lies below it."""
-    try:
-        return Path(path).relative_to(Path.cwd()).as_posix()
-    except ValueError:
-        return path
+    """Show what is under way and how many records came, where a person looks or lines were asked for."""
+    if options.progress == "plain":
+        lines = ProgressLines()
+        yield lambda state: lines.tell(state.step.value, state.records, state.rate)
+        return
+    is_watched = options.format == "text" and not options.dry_run and sys.stderr.isatty()
+    with records_bar(is_watched and options.progress == "auto") as show_state:
+        yield lambda state: show_state(state.step.value, state.records, state.rate)

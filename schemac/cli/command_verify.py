@@ -6,8 +6,9 @@ Layer: cli.
 import argparse
 
 from schemac.cli.output import exit_code, say, show
-from schemac.cli.planning import add_dataset, add_table, open_locked, owner_of, version_side
+from schemac.cli.planning import add_dataset, add_table, open_locked, owner_of, requested_version
 from schemac.evolution.tables import TABLES
+from schemac.registry.installed import blamed
 from schemac.source.report import Report
 
 
@@ -24,12 +25,14 @@ def run(options: argparse.Namespace) -> int:
     """Verify; exit with 1 on drift."""
     report = Report()
     opened = open_locked(options, report, is_needed=False)
-    side = version_side(opened[1], options.new, report) if opened is not None else None
-    if opened is not None and side is not None:
+    version = requested_version(opened[1], options.new, report) if opened is not None else None
+    if opened is not None and version is not None:
         locked = opened[1]
-        TABLES.of(owner_of(options.table)).verify(options.table, locked, side, report)
+        owner = owner_of(options.table)
+        with blamed(owner.name):
+            TABLES.of(owner).verify(options.table, locked, version, report)
         if not report.has_errors:
-            say(f"{options.table} matches {side.label} of {locked.name}", options)
+            say(f"{options.table} matches {version.label} of {locked.name}", options)
     diagnostics = report.diagnostics
     show(diagnostics, options)
     return exit_code(diagnostics, options)

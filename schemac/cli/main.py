@@ -9,11 +9,12 @@ import os
 import sys
 from collections.abc import Sequence
 from importlib import import_module
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from schemac.cli.exit_code import ExitCode
 from schemac.cli.terminal import OutputError, tell
 from schemac.registry.engine import EngineError
+from schemac.source.listing import listed
 from schemac.source.printable import printable
 from schemac.source.suggest import closest
 from schemac.version import __version__
@@ -30,7 +31,8 @@ COMMANDS = {
     "plan": "show the steps that change a table, and their cost",
     "apply": "carry out a plan on a table",
     "verify": "compare a table with its schema",
-    "run": "run a pipeline on Spark: read, conform, write a Lance table, verify",
+    "run": "run a pipeline: read, conform, write a table, verify",
+    "runs": "list the runs that wrote a table or a quarantine",
     "explain": "explain a diagnostic code, with examples",
 }
 """Commands with what they do; each is the module `schemac.cli.command_<name>`."""
@@ -153,6 +155,15 @@ class _Parser(argparse.ArgumentParser):
     chosen: "_Parser | None" = None
     """The parser of the command that was named."""
 
+    def format_help(self) -> str:
+        """Return the help; nothing else needs to know the engines, which take time to find."""
+        if self.description and "ENGINES" in self.description:
+            from schemac.registry.installed import own_engines  # as said
+
+            titles = [engine.title for engine in own_engines()]
+            self.description = self.description.replace("ENGINES", listed(titles))
+        return super().format_help()
+
     def refuse_empty(self, options: argparse.Namespace) -> None:
         """Leave where a word is empty, as one of an unset variable is: it would stand for a default, or for everything."""
         for action in self._actions:
@@ -162,6 +173,13 @@ class _Parser(argparse.ArgumentParser):
             ):
                 name = "/".join(action.option_strings) or action.metavar or action.dest
                 self.error(f"argument {name}: it is empty; is a variable of the shell not set?")
+
+    def _check_value(self, action: argparse.Action, value: Any) -> None:
+        """Refuse a word that is none of an option's choices, and say which of them was meant."""
+        near = closest(str(value), map(str, action.choices)) if action.choices is not None else None
+        if near is not None and value not in (action.choices or ()):
+            raise argparse.ArgumentError(action, f"there is no '{value}'; did you mean `{near}`?")
+        super()._check_value(action, value)
 
     def exit(self, status: int = 0, message: str | None = None) -> NoReturn:
         """Leave; what is said may repeat the words of the command line."""
@@ -185,7 +203,7 @@ def _parser(command: str | None, given: Sequence[str]) -> _Parser:
     """Return the parser with the arguments of one command; the others are known by name alone."""
     parser = _Parser(
         prog="schemac",
-        description="Compiles schemas of data tables, written in YAML, for Lance, Arrow, Spark and Paimon.",
+        description="Compiles schemas of data tables, written in YAML, for ENGINES.",
         epilog="exit codes: 0 no findings, 1 findings, 2 wrong usage or configuration, 3 internal error, 4 stale artifacts or lock",
         allow_abbrev=False,
     )

@@ -8,15 +8,16 @@ from collections.abc import Sequence
 
 from schemac.cli.output import add_text_or_json, wrapped
 from schemac.cli.project import find_dataset
-from schemac.evolution.side import LockedSide, side_of_version
 from schemac.evolution.tables import TABLES, PlanLine
+from schemac.evolution.version_pair import LockedSchemaVersion, locked_schema_version
 from schemac.identity.freeze import freeze
 from schemac.identity.lock import LockedDataset
 from schemac.project.configuration import Project
 from schemac.project.locking import identified, open_lock, report_unlocked
-from schemac.registry.engine import Engine
-from schemac.registry.installed import engines
+from schemac.registry.engine import Engine, Trait
+from schemac.registry.installed import engines, with_trait
 from schemac.source.catalogue import UNKNOWN_REFERENCE
+from schemac.source.listing import listed
 from schemac.source.report import Report
 
 
@@ -53,15 +54,16 @@ def _is_table_of(engine: Engine, path: str) -> bool:
 
 
 def add_rounding(parser: argparse.ArgumentParser) -> None:
-    """Which values of a Lance table may be rounded."""
+    """Which values of a table may be rounded."""
     parser.add_argument(
         "--allow-rounding",
         dest="rounded",
         action="append",
         default=[],
         metavar="FIELD",
-        help="round this field's values to the nearest ones of the new type, on a Lance table; may be repeated "
-        "(numbers: ties to even; dates and times are truncated)",
+        help="round this field's values to the nearest ones of the new type, on a"
+        f" {listed(with_trait(Trait.ROUNDS), 'or')} table; may be repeated"
+        " (numbers: ties to even; dates and times are truncated)",
     )
 
 
@@ -86,7 +88,9 @@ def open_locked(
     return None if report.has_errors else (project, locked)
 
 
-def version_side(locked: LockedDataset, number: int | None, report: Report) -> LockedSide | None:
+def requested_version(
+    locked: LockedDataset, number: int | None, report: Report
+) -> LockedSchemaVersion | None:
     """One locked version; the newest where no number is given."""
     assert locked.newest is not None
     wanted = locked.newest.number if number is None else number
@@ -97,7 +101,7 @@ def version_side(locked: LockedDataset, number: int | None, report: Report) -> L
             help=f"its versions are 1 to {locked.newest.number}",
         )
         return None
-    return side_of_version(locked, wanted)
+    return locked_schema_version(locked, wanted)
 
 
 def lines_text(lines: Sequence[PlanLine], *, with_details: bool = True) -> str:

@@ -3,10 +3,14 @@
 Layer: cli.
 """
 
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
+from schemac.cli.terminal import tell
 from schemac.source.printable import printable
+
+LINE_EVERY_SECONDS = 10.0
 
 
 @contextmanager
@@ -53,8 +57,27 @@ def records_bar(is_wanted: bool) -> Iterator[Callable[[str, int, float], None]]:
         task = bar.add_task("starting", total=None, count="")
 
         def tell(what: str, records: int, rate: float) -> None:
-            pace = f", {rate:,.0f} a second" if rate else ""
-            count = f": {records:,} records{pace}" if records else ""
-            bar.update(task, description=what, count=count)
+            bar.update(task, description=what, count=_count(records, rate))
 
         yield tell
+
+
+class ProgressLines:
+    """Lines for a log: one for each step, and one from time to time within a long step."""
+
+    def __init__(self) -> None:
+        self.what = ""
+        self.told_at = 0.0
+
+    def tell(self, what: str, records: int, rate: float) -> None:
+        """Print a line, if there is something new to say."""
+        now = time.monotonic()
+        if what == self.what and now - self.told_at < LINE_EVERY_SECONDS:
+            return
+        self.what, self.told_at = what, now
+        tell(f"{time.strftime('%Y-%m-%dT%H:%M:%SZ', time.gmtime())} {what}{_count(records, rate)}")
+
+
+def _count(records: int, rate: float) -> str:
+    pace = f", {rate:,.0f} a second" if rate else ""
+    return f": {records:,} records{pace}" if records else ""

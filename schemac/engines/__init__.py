@@ -1,5 +1,17 @@
 """The engines: one folder each, which holds all that the compiler knows of it.
 
 Layer: engines. Engines do not import each other, and nothing below imports them: the rest of the compiler sees each
-through its `ENGINE` (`schemac.registry`).
+through its `ENGINE` (`schemac.registry`). A module beside the folders is what several engines share.
 """
+
+PUBLIC = (
+    "Dataset",
+    "from_iceberg",
+    "from_lance",
+    "from_odf",
+    "from_paimon",
+    "from_source",
+    "from_spark",
+    "from_spark_ddl",
+)
+"""The names of `schemac.engines.api`, so that `import schemac` knows them without loading it."""

@@ -1,7 +1,7 @@
 """The facts that can be said about two versions of a schema.
 
 Layer: evolution. Values only.
-Shape: a closed set of facts. A change is one fact at one field, with what stood there before and after; it judges
+Shape: a closed set of facts; those that engines bring are found by `evolution.facts`. A change is one fact at one field, with what stood there before and after; it judges
 nothing. One edit may be several facts: a decimal with more digits and another scale is two.
 """
 
@@ -9,8 +9,10 @@ import json
 from dataclasses import dataclass, field
 from typing import Any
 
+from schemac.logical.facts import AnyFact
 from schemac.logical.facts import Fact as Fact  # noqa: PLC0414 — an explicit re-export, for the change and its fact belong together
 from schemac.logical.slots import Slot
+from schemac.source.json_object import Json
 from schemac.source.span import Region
 
 FIELD_FACTS = frozenset(
@@ -81,12 +83,18 @@ LAYOUT_FACTS = frozenset(
 ARROW_FACTS = LAYOUT_FACTS | {Fact.EXTENSION_TYPE_CHANGED, Fact.ARROW_METADATA_CHANGED}
 """How values lie in memory, and what Arrow is told of them."""
 
-LANCE_FACTS = frozenset(
+KEY_FACTS = frozenset(
     {
         Fact.PRIMARY_KEY_ADDED,
         Fact.PRIMARY_KEY_REMOVED,
         Fact.PRIMARY_KEY_MOVED,
         Fact.CLUSTERING_KEY_CHANGED,
+    }
+)
+"""Which fields identify rows, and which they are sorted by."""
+
+STORAGE_FACTS = frozenset(
+    {
         Fact.COMPRESSION_CHANGED,
         Fact.STRUCTURAL_ENCODING_CHANGED,
         Fact.PAGE_ENCODING_CHANGED,
@@ -99,29 +107,7 @@ LANCE_FACTS = frozenset(
         Fact.STORAGE_VERSION_CHANGED,
     }
 )
-"""Keys, pages and special types of Lance tables."""
-
-PAIMON_FACTS = frozenset(
-    {
-        Fact.PAIMON_PRIMARY_KEYS_CHANGED,
-        Fact.PAIMON_PARTITION_KEYS_CHANGED,
-        Fact.PAIMON_OPTION_SET,
-        Fact.PAIMON_OPTION_REMOVED,
-        Fact.PAIMON_COMMENT_CHANGED,
-        Fact.PAIMON_TYPE_CHANGED,
-        Fact.DEFAULT_VALUE_CHANGED,
-    }
-)
-"""Keys, options, types and defaults of Paimon tables."""
-
-SPARK_FACTS = frozenset(
-    {
-        Fact.SPARK_TYPE_CHANGED,
-        Fact.TABLE_PROPERTY_SET,
-        Fact.TABLE_PROPERTY_REMOVED,
-    }
-)
-"""Types and properties of Spark tables."""
+"""How a table keeps values: its pages, and types that Arrow has no word for."""
 
 MEANING_FACTS = frozenset(
     {
@@ -140,7 +126,7 @@ ATTRIBUTE_FACTS = frozenset(
         Fact.ATTRIBUTE_CHANGED,
     }
 )
-"""Attributes that no engine knows."""
+"""Attributes of other domains, and those of one engine as the others are told of them."""
 
 DATASET_FACTS = frozenset(
     {
@@ -155,15 +141,14 @@ JUDGED_FACTS = (
     | DESCRIPTION_FACTS
     | TYPE_FACTS
     | ARROW_FACTS
-    | LANCE_FACTS
-    | PAIMON_FACTS
-    | SPARK_FACTS
+    | KEY_FACTS
+    | STORAGE_FACTS
     | MEANING_FACTS
     | ATTRIBUTE_FACTS
     | DATASET_FACTS
 )
-"""The facts that every engine was asked about. Whoever adds a fact adds it here when all judges have an answer; until then
-it is refused."""
+"""The facts of the core that every engine was asked about. Whoever adds a fact adds it here when all judges have an answer;
+until then it is refused. An engine's own facts stand in its judge."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,7 +172,7 @@ class Place:
 class Change:
     """One fact."""
 
-    fact: Fact
+    fact: AnyFact
     dataset: str
     path: str
     """The field's path now; of a dropped field, its path before. Empty for the schema as a whole."""
@@ -210,7 +195,7 @@ class Change:
             return f"{where}{self.fact}: {_shown(self.new if self.old is None else self.old)}"
         return f"{where}{self.fact}{about}: {_shown(self.old)} → {_shown(self.new)}"
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> Json:
         """Return the change for programs."""
         return {
             "change": str(self.fact),

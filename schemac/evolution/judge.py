@@ -7,14 +7,16 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from schemac.evolution.changes import JUDGED_FACTS, Change, Fact
+from schemac.evolution.changes import JUDGED_FACTS, Change
+from schemac.evolution.facts import as_told_to
 from schemac.evolution.readers import for_old_readers
-from schemac.evolution.side import Pair
 from schemac.evolution.verdict import NO_VERDICT, Judgement, Verdict
+from schemac.evolution.version_pair import VersionPair
+from schemac.logical.facts import AnyFact
 from schemac.registry.engine import Capability
 from schemac.registry.installed import blamed, engine, engines
 
-Ask = Callable[[Change, Pair | None], Judgement]
+Ask = Callable[[Change, VersionPair | None], Judgement]
 """An engine's answer to a change; without version pair, to its fact alone."""
 
 
@@ -25,9 +27,9 @@ class Judge:
     ask: Ask
     of_version: Callable[[str], Ask] | None = None
     """The judge for a version of the engine, where verdicts depend on it. Raises ValueError for what is no version."""
-    facts: frozenset[Fact] = JUDGED_FACTS
-    """The facts that it has an answer to. An engine of another distribution names those it was written for, so that one that
-    joins later is refused."""
+    facts: frozenset[AnyFact] = JUDGED_FACTS
+    """The facts that it has an answer to: those of the core, and its own. An engine of another distribution names all that it was
+    written for, so that one that joins later is refused."""
 
 
 JUDGE: Capability[Judge] = Capability("judge", Judge)
@@ -46,25 +48,28 @@ def load(names: Iterable[str]) -> None:
 
 def judge(
     changes: Iterable[Change],
-    sides: Pair | None,
+    pair: VersionPair | None,
     names: Iterable[str],
     versions: Mapping[str, str] = MappingProxyType({}),
 ) -> tuple[Verdict, ...]:
     """Return what each engine makes of each change; `versions` names those of engines whose answer depends on it."""
     judges = [(name, _judge_of(name, versions.get(name)), JUDGE.of(engine(name)).facts) for name in names]
     return tuple(
-        Verdict(change, name, _asked(name, ask, facts, change, sides), for_old_readers(change))
+        Verdict(change, name, _asked(name, ask, facts, change, pair), for_old_readers(change))
         for change in changes
         for name, ask, facts in judges
     )
 
 
-def _asked(name: str, ask: Ask, facts: frozenset[Fact], change: Change, sides: Pair | None) -> Judgement:
+def _asked(
+    name: str, ask: Ask, facts: frozenset[AnyFact], change: Change, pair: VersionPair | None
+) -> Judgement:
     """Return an engine's answer; it has one only to the facts that it was asked about when its judge was written."""
-    if change.fact not in facts:
+    told = change if change.fact in facts else as_told_to(name, change)
+    if told.fact not in facts:
         return NO_VERDICT
     with blamed(name):
-        return ask(change, sides)
+        return ask(told, pair)
 
 
 def _judge_of(name: str, version: str | None = None) -> Ask:

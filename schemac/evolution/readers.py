@@ -6,6 +6,7 @@ Shape: the same for all engines: a reader names its columns and wants values tha
 
 from schemac.evolution.castability import castability, misfit
 from schemac.evolution.changes import JUDGED_FACTS, LAYOUT_FACTS, TYPE_FACTS, Change, Fact
+from schemac.evolution.facts import as_told_to
 from schemac.evolution.layouts import missing_cast
 from schemac.evolution.verdict import NO_VERDICT, SAFE, Judgement, Outcome
 from schemac.logical.castability import Castability
@@ -13,6 +14,7 @@ from schemac.logical.castability import Castability
 
 def for_old_readers(change: Change) -> Judgement:
     """Return what a change means to those who have not heard of it."""
+    change = as_told_to("", change)
     if change.fact not in JUDGED_FACTS:
         return NO_VERDICT
     old, new = change.old_slot, change.new_slot

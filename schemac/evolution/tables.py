@@ -7,19 +7,26 @@ Errors: SC430 pointless-rounding, and those of the engines.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from schemac.evolution.side import LockedSide
 from schemac.evolution.verdict import Judgement
+from schemac.evolution.version_pair import LockedSchemaVersion, SchemaVersion
 from schemac.identity.lock import LockedDataset
 from schemac.registry.engine import Capability
 from schemac.source.catalogue import POINTLESS_ROUNDING
+from schemac.source.diagnostic import Code, Diagnostic
+from schemac.source.json_object import Json
 from schemac.source.report import Report
 
 Progress = Callable[[str, int, int], None]
 """Told what is under way, how much of it is done, and how much there is."""
+
+PartsTask = Callable[[Iterable[int]], Iterator[tuple[int, str]]]
+"""Work of an engine on parts of a table, by their numbers: what it made of each, as text. It can be pickled."""
+Spread = Callable[[PartsTask, Sequence[int], str, Progress], dict[int, str]]
+"""Does a task for many parts, in one process or many; the text names the work."""
 
 
 class PlanLine(NamedTuple):
@@ -46,7 +53,7 @@ class Note:
         _, reason, way_out = self.judgement
         return f"{reason}; {way_out}" if way_out else reason
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> Json:
         """Return the note for programs."""
         outcome, reason, way_out = self.judgement
         return {"cost": str(outcome), "field": self.field, "reason": reason, "wayOut": way_out}
@@ -57,10 +64,10 @@ class TableChange:
     """A change of a table that somebody asked for."""
 
     locked: LockedDataset
-    new: LockedSide
+    new: LockedSchemaVersion
     path: str = ""
     """The table; empty for one that is imagined to be at `old`."""
-    old: LockedSide | None = None
+    old: LockedSchemaVersion | None = None
     """Where the change starts; None where the table tells."""
     rounded: frozenset[str] = frozenset()
     """Fields whose values may be rounded."""
@@ -71,13 +78,22 @@ class TableChange:
     is_alone: bool = True
     """Whether no other engine is planned for, so that what this one refuses is an error."""
 
+    def heading(self, at: str) -> str:
+        """Return what the dataset's table is at now, and what it becomes."""
+        return f"{self.locked.name}: {at} → {self.new.label}"
 
-class Done(NamedTuple):
-    """What a table is after a plan was carried out."""
+    def title(self, engine: str, at: str) -> str:
+        """Return the title of a plan: the heading, or the engine where the table is imagined."""
+        return self.heading(at) if self.path else engine
 
-    state: str
-    """Said of the table: "is at version 7"."""
+
+class TableState(NamedTuple):
+    """What a table is when it is compared with its schema."""
+
+    text: str
+    """Said of a table without a difference: "is at version 7"."""
     document: Mapping[str, Any]
+    """The same for programs."""
 
 
 class PlannedChange(ABC):
@@ -97,10 +113,10 @@ class PlannedChange(ABC):
     """Rows for which columns are written anew; 0 where none are."""
 
     @abstractmethod
-    def apply(self, report: Report, progress: Progress, rewrite: Any = None) -> Done | None:
-        """Carry the plan out; None after saying why not all of it was done.
+    def apply(self, report: Report, progress: Progress, spread: Spread | None = None) -> bool:
+        """Carry the plan out; false after saying why not all of it was done.
 
-        `rewrite` writes columns anew in place of this process, as the engine's own rewriter would.
+        `spread` does the work that an engine can divide; None leaves it to this process.
         """
 
 
@@ -115,7 +131,7 @@ class Tables(ABC):
         """Tell whether a path is one of its tables."""
         return False
 
-    def open(self, path: str, locked: LockedDataset, report: Report) -> LockedSide | None:
+    def open(self, path: str, locked: LockedDataset, report: Report) -> LockedSchemaVersion | None:
         """Return the schema that a table has now."""
         raise NotImplementedError
 
@@ -123,12 +139,25 @@ class Tables(ABC):
     def plan(self, change: TableChange, report: Report) -> PlannedChange | None:
         """Plan a change."""
 
-    def verify(self, path: str, locked: LockedDataset, wanted: LockedSide, report: Report) -> None:
-        """Report how a table differs from a schema."""
+    def verify(
+        self, path: str, locked: LockedDataset, wanted: LockedSchemaVersion, report: Report
+    ) -> TableState | None:
+        """Report how a table differs from a schema; None where the two could not be compared."""
         raise NotImplementedError
 
 
 TABLES: Capability[Tables] = Capability("tables", Tables)  # type: ignore[type-abstract]
+SPREAD: Capability[Any] = Capability("spread", object)
+"""A `Spread`; a function has no class that could be asked for."""
+
+
+def report_unrepresentable(
+    engine: str, version: SchemaVersion, errors: Iterable[Diagnostic], code: Code, file: str, report: Report
+) -> None:
+    """Report each error for which an engine has no form of a version."""
+    for error in errors:
+        message = f"{engine} cannot represent {version.label}: {error.message}"
+        report.add(code, message, file=file, path=error.path, help=error.help)
 
 
 def refuse_rounding(rounded: Collection[str], why: str, report: Report) -> None:

@@ -6,11 +6,12 @@ Layer: evolution. Values only.
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from schemac.evolution.changes import Change
 from schemac.source.catalogue import BREAKS_OLD_READERS, DEPENDS_ON_DATA, NEEDS_REWRITE, REFUSED_CHANGE
 from schemac.source.diagnostic import Code
+from schemac.source.json_object import Json
 
 
 class Outcome(StrEnum):
@@ -72,7 +73,7 @@ def of_another_unit(change: Change) -> Judgement:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What one engine makes of one change, seen from both sides of time."""
+    """What one engine makes of one change, for the old data, and for old readers of new data."""
 
     change: Change
     engine: str
@@ -91,7 +92,7 @@ class Verdict:
         """A stable name for it: `lance.became-required`."""
         return f"{self.engine}.{self.change.fact}"
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> Json:
         """Return the verdict for programs."""
         return {
             **self.change.to_json(),

@@ -3,29 +3,26 @@
 Layer: importers.
 Shape: such a document is no data, so nothing is inferred from it; what it is, and the way to a manifest, is said.
 Errors: SC553 foreign-schema.
-Source: JSON Schema 2020-12, "$schema"; Avro 1.12, "Schema Declaration"; Arrow's "Integration Testing", JSON format; the
-Delta protocol, "Actions"; OpenAPI 3.1; BigQuery's schema files; Frictionless' Table Schema; Kafka Connect's JsonConverter;
-the snapshots of Paimon.
+Source: JSON Schema 2020-12, "$schema"; Avro 1.12, "Schema Declaration"; Arrow's "Integration Testing", JSON format;
+OpenAPI 3.1; BigQuery's schema files; Frictionless' Table Schema; Kafka Connect's JsonConverter.
 """
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from schemac.importers.samples import read_sample
+from schemac.registry.engine import load_as
+from schemac.registry.installed import engines
 from schemac.source.catalogue import FOREIGN_SCHEMA
 from schemac.source.report import Report
 
-_DELTA = frozenset(
-    {"commitInfo", "metaData", "protocol", "add", "remove", "txn", "cdc", "domainMetadata", "sidecar"}
-    | {"checkpointMetadata"}
-)
 _BY_DATA = "write a few rows as Parquet or Arrow, and import that file"
 
 
-class _Foreign(NamedTuple):
-    """A sort of document: what it is called, how it is known, and what to import in its place."""
+class ForeignDocument(NamedTuple):
+    """A sort of document: what it is called, how it is known, and what to import in its place. Engines bring theirs."""
 
     title: str
     is_one: Callable[[Any], bool]
@@ -35,7 +32,7 @@ class _Foreign(NamedTuple):
 def refuse_foreign(path: Path, report: Report) -> bool:
     """Whether a file holds a schema of another system; that is said then."""
     document = _first_value(path)
-    found = next((sort for sort in _SORTS if sort.is_one(document)), None)
+    found = next((sort for sort in (*_brought(), *_SORTS) if sort.is_one(document)), None)
     if found is None:
         return False
     message = f"{path} is {found.title}, not data"
@@ -53,7 +50,15 @@ def _first_value(path: Path) -> Any:
         return None
 
 
-def _has(*keys: str) -> Callable[[Any], bool]:
+def _brought() -> Iterator[ForeignDocument]:
+    for engine in engines():
+        if engine.documents:
+            what = f"`documents` of the engine {engine.name}"
+            yield from load_as(engine.documents, tuple, what)
+
+
+def has_keys(*keys: str) -> Callable[[Any], bool]:
+    """Return a function that tells whether a value is an object with these keys."""
     return lambda value: isinstance(value, dict) and set(keys) <= value.keys()
 
 
@@ -85,33 +90,29 @@ def _is_avro(value: Any) -> bool:
     )
 
 
-def _is_delta(value: Any) -> bool:
-    return isinstance(value, dict) and len(value) == 1 and set(value) <= _DELTA and _is_object_inside(value)
-
-
-def _is_object_inside(value: dict[str, Any]) -> bool:
-    return all(isinstance(item, dict) for item in value.values())
-
-
 def _is_big_query(value: Any) -> bool:
     if isinstance(value, list) and value:
         modes = ("NULLABLE", "REQUIRED", "REPEATED")
-        return all(_has("name", "type", "mode")(item) and item["mode"] in modes for item in value)
+        return all(has_keys("name", "type", "mode")(item) and item["mode"] in modes for item in value)
     return _holds(value, "schema", dict, "fields") and "tableReference" in value
 
 
 def _is_kafka(value: Any) -> bool:
-    return _has("schema", "payload")(value) and _holds(value, "schema", dict, "type", "fields")
+    return has_keys("schema", "payload")(value) and _holds(value, "schema", dict, "type", "fields")
 
 
 _SORTS = (
-    _Foreign(
-        "an OpenAPI document", lambda v: _has("openapi", "paths")(v) or _has("swagger", "paths")(v), _BY_DATA
+    ForeignDocument(
+        "an OpenAPI document",
+        lambda v: has_keys("openapi", "paths")(v) or has_keys("swagger", "paths")(v),
+        _BY_DATA,
     ),
-    _Foreign("an AsyncAPI document", _has("asyncapi", "channels"), _BY_DATA),
-    _Foreign("a JSON Schema", _is_json_schema, f"{_BY_DATA}, or import records that follow it"),
-    _Foreign("an Avro schema", _is_avro, "write a few records with it as Parquet, and import that file"),
-    _Foreign(
+    ForeignDocument("an AsyncAPI document", has_keys("asyncapi", "channels"), _BY_DATA),
+    ForeignDocument("a JSON Schema", _is_json_schema, f"{_BY_DATA}, or import records that follow it"),
+    ForeignDocument(
+        "an Avro schema", _is_avro, "write a few records with it as Parquet, and import that file"
+    ),
+    ForeignDocument(
         "Arrow's JSON for integration tests",
         lambda v: (
             _holds(v, "schema", dict, "fields")
@@ -119,17 +120,11 @@ _SORTS = (
         ),
         "write it as an Arrow IPC file, and import that file",
     ),
-    _Foreign(
-        "a commit of a Delta table's log",
-        _is_delta,
-        "save the text in `metaData.schemaString`, which is a Spark StructType, as a file, and import that file",
+    ForeignDocument(
+        "a table schema of BigQuery", _is_big_query, "export a few rows as Parquet, and import that"
     ),
-    _Foreign(
-        "a snapshot of a Paimon table", _has("schemaId", "baseManifestList"), "import the table's folder"
-    ),
-    _Foreign("a table schema of BigQuery", _is_big_query, "export a few rows as Parquet, and import that"),
-    _Foreign("a record of Kafka Connect with its schema", _is_kafka, "import only the payloads"),
-    _Foreign(
+    ForeignDocument("a record of Kafka Connect with its schema", _is_kafka, "import only the payloads"),
+    ForeignDocument(
         "a Table Schema of Frictionless or pandas",
         lambda v: (
             (_holds(v, "schema", dict, "fields") and {"data", "resources"} & v.keys() != set())
@@ -137,7 +132,7 @@ _SORTS = (
         ),
         _BY_DATA,
     ),
-    _Foreign(
+    ForeignDocument(
         "a manifest or a Table Schema",
         lambda v: _holds(v, "fields", list, "name", "type") and not {"schema", "type"} & v.keys(),
         "if it is a manifest, add `--from odf`",

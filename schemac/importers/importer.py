@@ -1,26 +1,20 @@
-"""What an importer is, and which one reads a source.
+"""What an importer is, and what it returns.
 
 Layer: importers.
-Errors: SC552 unreadable-source; columns that are left out lose their SC551.
+Errors: SC552 unreadable-source.
 """
 
-from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from schemac.identity.lock import EngineData, Highest, Numbers
-from schemac.logical.path import FieldPath, Part, quoted
-from schemac.registry.engine import Format, load_as
-from schemac.registry.installed import engines
-from schemac.source.catalogue import UNREADABLE_SOURCE, UNSUPPORTED_ARROW_TYPE
-from schemac.source.diagnostic import Diagnostic
+from schemac.logical.path import FieldPath, Part
+from schemac.source.catalogue import UNREADABLE_SOURCE
+from schemac.source.json_object import Json
 from schemac.source.report import Report
 from schemac.source.span import Span
-from schemac.source.suggest import closest
 from schemac.source.text import SourceText
-
-Tree = dict[str, Any]
 
 
 class Notes:
@@ -46,7 +40,7 @@ class Notes:
 class ImportedVersion:
     """One version of a schema whose fields have numbers already."""
 
-    schema: Tree
+    schema: Json
     numbers: Mapping[FieldPath, Numbers]
     """The numbers that an engine gave; fields without any may be left out."""
     highest: Highest
@@ -59,7 +53,7 @@ class ImportedVersion:
 class NumberedVersion:
     """One version of a schema in which every field has an id of its own, as the fields of a lock have."""
 
-    schema: Tree
+    schema: Json
     ids: dict[FieldPath, int]
     highest: int
     """The highest id that was ever given to a field."""
@@ -69,7 +63,7 @@ class NumberedVersion:
 class Imported:
     """The schema of a source in the standard's long form, and what a reader of the manifest should know of it."""
 
-    schema: Tree
+    schema: Json
     comments: tuple[str, ...] = ()
     name: str | None = None
     """The dataset's name, where the source has one."""
@@ -97,148 +91,6 @@ class Importer:
     summary: str
     read: Callable[[Path, Report], Imported | None]
     """The schema, or None after saying what is wrong with the source. It may raise OSError."""
-
-
-_OWN = (
-    Format("parquet", "schemac.importers.parquet:IMPORTER", (".parquet", ".pq"), magic=b"PAR1"),
-    Format("csv", "schemac.importers.csv:IMPORTER", (".csv", ".tsv")),
-    Format(
-        "ndjson", "schemac.importers.ndjson:IMPORTER", (".ndjson", ".jsonl", ".json", ".avsc"), is_json=True
-    ),
-)
-"""Files of data that belong to no engine."""
-
-
-def formats() -> dict[str, Format]:
-    """Return every format that can be read by its name: those of the engines, then those of plain data."""
-    return {format.name: format for format in (*(f for engine in engines() for f in engine.formats), *_OWN)}
-
-
-_PARTS = {"inner": Part.ITEM, "itemType": Part.ITEM, "keyType": Part.KEY, "valueType": Part.VALUE}
-
-
-def detect(path: Path) -> str | None:
-    """Tell the format of a source by what it is, by its name, or by its first bytes."""
-    known = formats().values()
-    for format in known:
-        if format.recognizes and format.is_source(path):
-            return format.name
-    suffix = path.suffix.lower()
-    named = next((format.name for format in known if suffix in format.suffixes), None)
-    if named is not None or not path.is_file():
-        return named
-    with path.open("rb") as stream:
-        start = stream.read(8)
-    return next((format.name for format in known if format.magic and start.startswith(format.magic)), None)
-
-
-def import_source(
-    path: Path, format: str | None, report: Report, skipped: Collection[str] = ()
-) -> Imported | None:
-    """Return the schema of a source without some of its columns; what is wrong with it is in the report."""
-    found = Report()
-    imported = _read(path, format, found)
-    if imported is not None and skipped:
-        imported = _without(imported, skipped, path, found)
-    report.extend(d for d in found.diagnostics if not _is_of(d, skipped))
-    return imported
-
-
-def standard_form(imported: Imported) -> Imported:
-    """Return the same with nothing that the standard does not have; what is left out or changed becomes a note."""
-    notes = imported.notes
-
-    def type_(tree: Any, path: FieldPath, *, is_nested: bool) -> Any:
-        kept = dict(tree)
-        for key in sorted(kept.pop("extra", {})) if is_nested else ():
-            notes.add(path, f"not in the standard: {key} of {path[-1]}")
-        if kept["kind"] == "Timestamp" and kept.get("timezone", "") is None:
-            notes.add(
-                path, "a timestamp without a zone, which the standard does not have, so it is written as UTC"
-            )
-            kept["timezone"] = "UTC"
-        for key, part in _PARTS.items():
-            if key in kept:
-                below = path if key == "inner" else (*path, part)
-                kept[key] = type_(kept[key], below, is_nested=key != "inner" or is_nested)
-        if "fields" in kept:
-            kept["fields"] = [member(f, path) for f in kept["fields"]]
-        return kept
-
-    def member(tree: Any, holder: FieldPath) -> Any:
-        return {**tree, "type": type_(tree["type"], (*holder, tree["name"]), is_nested=False)}
-
-    fields = [member(f, ()) for f in imported.schema["fields"]]
-    return replace(imported, schema={**imported.schema, "fields": fields})
-
-
-def _read(path: Path, format: str | None, report: Report) -> Imported | None:
-    shown = str(path)
-    try:
-        if not path.exists():
-            message = f"there is no file or folder {shown}"
-            report.add(UNREADABLE_SOURCE, message, file=shown, help="check the path")
-            return None
-        if not path.is_file() and not path.is_dir():
-            # Pipes and devices may never end.
-            refuse(path, "it is neither a file nor a folder", report, help="copy it into a file first")
-            return None
-        if path.is_file():
-            with path.open("rb") as stream:
-                if not stream.read(1):
-                    refuse(path, "it is empty", report)
-                    return None
-        is_told_by_name = format is None
-        format = format or detect(path)
-        if format is None:
-            message = f"the name of {shown} does not tell its format"
-            help = f"give it with --from {', --from '.join(formats())}"
-            report.add(UNREADABLE_SOURCE, message, file=shown, help=help)
-            return None
-        if is_told_by_name and formats()[format].is_json:
-            # Imported here for start-up time: only JSON can be the schema of another system.
-            from schemac.importers.foreign_json import refuse_foreign
-
-            if refuse_foreign(path, report):
-                return None
-        importer = load_as(formats()[format].importer, Importer, f"`importer` of the format {format}")
-        return importer.read(path, report)
-    except OSError as error:
-        refuse(path, (error.strerror or str(error)).lower(), report)
-    except UnicodeDecodeError:
-        # pyarrow decodes the names of a schema when they are asked for.
-        refuse(path, "a text in its schema is not UTF-8", report)
-    except UnicodeError:
-        # Escapes in JSON can spell half a character, which no file can hold.
-        refuse(path, "a name or text in it is not valid Unicode", report)
-    except ModuleNotFoundError as error:
-        refuse(path, f"it needs {error.name}, which is not installed", report)
-    return None
-
-
-def _without(imported: Imported, skipped: Collection[str], path: Path, report: Report) -> Imported:
-    """Return the schema without columns; those that had no kind are not in it anyway."""
-    fields = imported.schema["fields"]
-    names = [f["name"] for f in fields]
-    unsupported = [name for name in skipped if any(_is_of(d, (name,)) for d in report.diagnostics)]
-    for name in skipped:
-        if name not in names and name not in unsupported:
-            near = closest(name, names)
-            help = f"did you mean `--skip {near}`?" if near else f"its columns are {', '.join(names)}"
-            message = f"{path} has no column '{name}' to leave out"
-            report.add(UNREADABLE_SOURCE, message, file=str(path), help=help)
-    kept = [f for f in fields if f["name"] not in skipped]
-    comment = f"left out: {', '.join(skipped)}"
-    return replace(
-        imported, schema={**imported.schema, "fields": kept}, comments=(*imported.comments, comment)
-    )
-
-
-def _is_of(diagnostic: Diagnostic, columns: Collection[str]) -> bool:
-    """Whether a finding is that one of these columns, or something in it, has no kind."""
-    if diagnostic.code != UNSUPPORTED_ARROW_TYPE.id:
-        return False
-    return any(f"{diagnostic.path}.".startswith(f"{quoted(column)}.") for column in columns)
 
 
 def refuse(

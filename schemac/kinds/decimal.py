@@ -21,7 +21,10 @@ from schemac.logical.findings import Findings
 from schemac.logical.model import Lifted, LogicalType
 from schemac.logical.slots import Slot
 from schemac.physical.arrow import ArrowField, ArrowType, pa
+from schemac.registry.engine import Trait
+from schemac.registry.installed import with_trait
 from schemac.source.catalogue import DECIMAL_WIDTH, SCALE_ABOVE_PRECISION
+from schemac.source.listing import listed
 
 MOST_DIGITS = {32: 9, 64: 18, 128: 38, 256: 76}
 """Largest precision by width."""
@@ -36,16 +39,9 @@ class Decimal(LogicalType, Checked):
     family: ClassVar[Family] = Family.DECIMAL
     standard_number: ClassVar[int | None] = 4
     foreign_names: ClassVar[tuple[str, ...]] = (
-        "numeric",
-        "money",
-        "decimal32",
-        "decimal64",
-        "decimal128",
-        "decimal256",
-        "dec",
-        "hugeint",
+        "numeric", "money", "decimal32", "decimal64", "decimal128", "decimal256", "dec", "hugeint",
         "int128",
-    )
+    )  # fmt: skip
     example: ClassVar[str] = "{kind: Decimal, precision: 12, scale: 2}"
 
     def check(self, slot: Slot, findings: Findings) -> None:
@@ -67,7 +63,8 @@ class Decimal(LogicalType, Checked):
                 SCALE_ABOVE_PRECISION,
                 f"{slot.title} has {self.scale} digits after the point, but only {self.precision} in all",
                 "scale",
-                help=f"Spark and Paimon refuse this; `precision: {self.scale}` would be enough",
+                help=f"{listed(with_trait(Trait.REFUSES_SCALE_ABOVE_PRECISION))} refuse this;"
+                f" `precision: {self.scale}` would be enough",
             )
 
     def title(self) -> str:

@@ -10,6 +10,7 @@ from typing import Any, ClassVar, Literal, Self
 
 from schemac.attributes.arrow import ArrowDefaults, Hints
 from schemac.attributes.family import Family
+from schemac.kinds.answers import WithoutValues
 from schemac.logical.castability import Castability
 from schemac.logical.checked import Checked
 from schemac.logical.facts import Fact
@@ -21,7 +22,7 @@ from schemac.physical.arrow import ArrowField, ArrowType, pa
 from schemac.source.catalogue import OPTIONAL_MAP_KEY
 
 
-class Map(LogicalType, Checked):
+class Map(WithoutValues, Checked):
     """Values by key; a key is never null."""
 
     kind: Literal["Map"] = "Map"
@@ -77,12 +78,3 @@ class Map(LogicalType, Checked):
         if self.keys_sorted == new.keys_sorted:
             return Castability.EQUAL
         return Castability.LOSSLESS if self.keys_sorted else Castability.DEPENDS
-
-    @classmethod
-    def variants(cls) -> tuple[Self, ...]:
-        """None: it takes other types to make one."""
-        return ()
-
-    def samples(self) -> tuple[Any, ...]:
-        """None by themselves."""
-        return ()

@@ -4,22 +4,21 @@ Layer: kinds.
 Errors: SC306 bare-null.
 """
 
-from collections.abc import Iterator, Sequence
-from typing import Any, ClassVar, Literal, Self
+from collections.abc import Sequence
+from typing import Any, ClassVar, Literal
 
 from schemac.attributes.arrow import ArrowDefaults, Hints
 from schemac.attributes.family import Family
-from schemac.logical.castability import Castability
+from schemac.kinds.answers import Invariable, WithoutValues
 from schemac.logical.checked import Checked
-from schemac.logical.facts import Fact
 from schemac.logical.findings import Findings
-from schemac.logical.model import Lifted, LogicalType
+from schemac.logical.model import Lifted
 from schemac.logical.slots import Slot
 from schemac.physical.arrow import ArrowField, ArrowType, pa
 from schemac.source.catalogue import BARE_NULL
 
 
-class Null(LogicalType, Checked):
+class Null(Invariable, WithoutValues, Checked):
     """Only null. Means something inside an Option alone: a null that may not be null has no value."""
 
     kind: Literal["Null"] = "Null"
@@ -46,20 +45,3 @@ class Null(LogicalType, Checked):
     def lift(cls, type_: Any) -> Lifted | None:
         """Return the kind, for Arrow's null type."""
         return Lifted({}) if pa.types.is_null(type_) else None
-
-    def facts(self, new: Self) -> Iterator[Fact]:
-        """Nothing can change."""
-        return iter(())
-
-    def castability(self, new: Self) -> Castability:
-        """There are no properties that could decide."""
-        return Castability.EQUAL
-
-    @classmethod
-    def variants(cls) -> tuple[Self, ...]:
-        """None: every type takes a null."""
-        return ()
-
-    def samples(self) -> tuple[Any, ...]:
-        """None: there are no values."""
-        return ()

@@ -4,18 +4,17 @@ Layer: kinds.
 Source: RFC-016: nullability is this type, never a flag of a field.
 """
 
-from collections.abc import Iterator, Sequence
-from typing import Any, ClassVar, Literal, Self
+from collections.abc import Sequence
+from typing import Any, ClassVar, Literal
 
 from schemac.attributes.arrow import ArrowDefaults, Hints
 from schemac.attributes.family import Family
-from schemac.logical.castability import Castability
-from schemac.logical.facts import Fact
+from schemac.kinds.answers import Invariable, WithoutValues
 from schemac.logical.model import Lifted, LogicalType
 from schemac.physical.arrow import ArrowField, ArrowType
 
 
-class Option(LogicalType):
+class Option(Invariable, WithoutValues):
     """A value of the inner type, or null."""
 
     kind: Literal["Option"] = "Option"
@@ -41,20 +40,3 @@ class Option(LogicalType):
     def lift(cls, type_: Any) -> Lifted | None:
         """Never: Arrow says of a field whether it may be null."""
         return None
-
-    def facts(self, new: Self) -> Iterator[Fact]:
-        """None: a slot takes its Option off, and says so itself."""
-        return iter(())
-
-    def castability(self, new: Self) -> Castability:
-        """There are no properties that could decide."""
-        return Castability.EQUAL
-
-    @classmethod
-    def variants(cls) -> tuple[Self, ...]:
-        """None: it takes other types to make one."""
-        return ()
-
-    def samples(self) -> tuple[Any, ...]:
-        """None by themselves."""
-        return ()

@@ -6,18 +6,17 @@ Source: RFC-016; Arrow's columnar format.
 
 import math
 import struct
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any, ClassVar, Literal, Self
 
 from schemac.attributes.arrow import ArrowDefaults, Hints
 from schemac.attributes.family import Family
-from schemac.logical.castability import Castability
-from schemac.logical.facts import Fact
-from schemac.logical.model import Lifted, LogicalType
+from schemac.kinds.answers import Invariable
+from schemac.logical.model import Lifted
 from schemac.physical.arrow import ArrowField, ArrowType, pa
 
 
-class PlainType(LogicalType):
+class PlainType(Invariable):
     """A kind that stands for one Arrow type."""
 
     arrow_name: ClassVar[str]
@@ -35,14 +34,6 @@ class PlainType(LogicalType):
     def lift(cls, type_: Any) -> Lifted | None:
         """Return the kind, for its one Arrow type."""
         return Lifted({}) if str(type_) == cls.arrow_text else None
-
-    def facts(self, new: Self) -> Iterator[Fact]:
-        """Nothing can change."""
-        return iter(())
-
-    def castability(self, new: Self) -> Castability:
-        """There are no properties that could decide."""
-        return Castability.EQUAL
 
     @classmethod
     def variants(cls) -> tuple[Self, ...]:
@@ -175,14 +166,8 @@ class Int32(IntegerType):
     arrow_text: ClassVar[str] = "int32"
     standard_number: ClassVar[int | None] = 11
     foreign_names: ClassVar[tuple[str, ...]] = (
-        "int",
-        "integer",
-        "i32",
-        "sint32",
-        "sfixed32",
-        "serial",
-        "mediumint",
-    )
+        "int", "integer", "i32", "sint32", "sfixed32", "serial", "mediumint",
+    )  # fmt: skip
     example: ClassVar[str] = "Int32"
 
 
@@ -196,15 +181,8 @@ class Int64(IntegerType):
     arrow_text: ClassVar[str] = "int64"
     standard_number: ClassVar[int | None] = 12
     foreign_names: ClassVar[tuple[str, ...]] = (
-        "bigint",
-        "long",
-        "int8byte",
-        "i64",
-        "sint64",
-        "sfixed64",
-        "bigserial",
-        "longlong",
-    )
+        "bigint", "long", "int8byte", "i64", "sint64", "sfixed64", "bigserial", "longlong",
+    )  # fmt: skip
     example: ClassVar[str] = "Int64"
 
 
@@ -218,12 +196,8 @@ class UInt8(IntegerType):
     arrow_text: ClassVar[str] = "uint8"
     standard_number: ClassVar[int | None] = 13
     foreign_names: ClassVar[tuple[str, ...]] = (
-        "u8",
-        "ubyte",
-        "unsignedtinyint",
-        "tinyintunsigned",
-        "utinyint",
-    )
+        "u8", "ubyte", "unsignedtinyint", "tinyintunsigned", "utinyint",
+    )  # fmt: skip
     example: ClassVar[str] = "UInt8"
 
 
@@ -237,12 +211,8 @@ class UInt16(IntegerType):
     arrow_text: ClassVar[str] = "uint16"
     standard_number: ClassVar[int | None] = 14
     foreign_names: ClassVar[tuple[str, ...]] = (
-        "u16",
-        "ushort",
-        "unsignedsmallint",
-        "smallintunsigned",
-        "usmallint",
-    )
+        "u16", "ushort", "unsignedsmallint", "smallintunsigned", "usmallint",
+    )  # fmt: skip
     example: ClassVar[str] = "UInt16"
 
 
@@ -256,16 +226,9 @@ class UInt32(IntegerType):
     arrow_text: ClassVar[str] = "uint32"
     standard_number: ClassVar[int | None] = 15
     foreign_names: ClassVar[tuple[str, ...]] = (
-        "u32",
-        "uint",
-        "unsigned",
-        "fixed32",
-        "intunsigned",
-        "integerunsigned",
-        "unsignedint",
-        "unsignedinteger",
-        "uinteger",
-    )
+        "u32", "uint", "unsigned", "fixed32", "intunsigned", "integerunsigned", "unsignedint",
+        "unsignedinteger", "uinteger",
+    )  # fmt: skip
     example: ClassVar[str] = "UInt32"
 
 
@@ -279,13 +242,8 @@ class UInt64(IntegerType):
     arrow_text: ClassVar[str] = "uint64"
     standard_number: ClassVar[int | None] = 16
     foreign_names: ClassVar[tuple[str, ...]] = (
-        "u64",
-        "ulong",
-        "fixed64",
-        "bigintunsigned",
-        "unsignedbigint",
-        "ubigint",
-    )
+        "u64", "ulong", "fixed64", "bigintunsigned", "unsignedbigint", "ubigint",
+    )  # fmt: skip
     example: ClassVar[str] = "UInt64"
 
 

@@ -13,15 +13,19 @@ from pydantic import Field as Bounds
 
 from schemac.attributes.arrow import BUFFER_ENCODING, ArrowDefaults, Hints, read_hints
 from schemac.attributes.family import Family
+from schemac.kinds.answers import Invariable, WithoutValues
 from schemac.logical.castability import Castability
 from schemac.logical.checked import Checked
 from schemac.logical.facts import Fact
 from schemac.logical.findings import Findings
-from schemac.logical.model import Lifted, LogicalType, Member, UnsupportedTypeError
+from schemac.logical.model import ExtraAttributes, Lifted, LogicalType, Member, UnsupportedTypeError
 from schemac.logical.path import Part
 from schemac.logical.slots import Slot
 from schemac.physical.arrow import ArrowField, ArrowType, pa
+from schemac.registry.engine import Trait
+from schemac.registry.installed import with_trait
 from schemac.source.catalogue import CONFLICTING_HINTS, UNSUPPORTED_HINT
+from schemac.source.listing import listed
 from schemac.source.suggest import with_article
 
 FixedLength = Annotated[int, Bounds(ge=1, le=2**31 - 1)]
@@ -48,7 +52,8 @@ _TEXTS = (
 """Samples of text."""
 
 
-def _buffer_hint(*, is_view: bool, is_large: bool) -> dict[str, Any]:
+def buffer_hint(*, is_view: bool = False, is_large: bool = False) -> ExtraAttributes:
+    """Return the attribute that asks for a layout of buffers."""
     kind, width = "View" if is_view else "Contiguous", 64 if is_large else 32
     return {BUFFER_ENCODING.key: {"kind": kind, "offsetBitWidth": width}}
 
@@ -60,7 +65,7 @@ def _lifted_layout(type_: Any, base: str) -> Lifted | None:
         return Lifted({})
     if layout not in (f"large_{base}", f"{base}_view"):
         return None
-    return Lifted({}, _buffer_hint(is_view=layout.endswith("_view"), is_large=layout.startswith("large_")))
+    return Lifted({}, buffer_hint(is_view=layout.endswith("_view"), is_large=layout.startswith("large_")))
 
 
 def _by_length(old: int | None, new: int | None) -> Castability:
@@ -71,7 +76,7 @@ def _by_length(old: int | None, new: int | None) -> Castability:
     return Castability.DEPENDS if old is None else Castability.NEVER
 
 
-def _check_buffer_hint(slot: Slot, findings: Findings, is_fixed: bool, has_large_views: bool) -> None:
+def _checkbuffer_hint(slot: Slot, findings: Findings, is_fixed: bool, has_large_views: bool) -> None:
     buffer = read_hints(slot.extra).buffer
     if buffer is None:
         return
@@ -90,9 +95,10 @@ def _check_buffer_hint(slot: Slot, findings: Findings, is_fixed: bool, has_large
             slot,
             key,
             UNSUPPORTED_HINT,
-            "run-end encoding is not supported: Lance, Spark and Paimon have no such type",
+            f"run-end encoding is not supported: {listed(with_trait(Trait.LACKS_RUN_ENDS))} have no such type",
             "kind",
-            help="remove the hint; Lance and Parquet files compress runs automatically",
+            help="remove the hint;"
+            f" {listed([*with_trait(Trait.COMPRESSES_RUNS), 'Parquet files'])} compress runs automatically",
         )
     elif buffer.kind == "View" and buffer.offset_bit_width == 64 and not has_large_views:
         findings.at_extra(
@@ -105,47 +111,23 @@ def _check_buffer_hint(slot: Slot, findings: Findings, is_fixed: bool, has_large
         )
 
 
-class String(LogicalType, Checked):
+class String(Invariable, Checked):
     """Text in UTF-8."""
 
     kind: Literal["String"] = "String"
     family: ClassVar[Family] = Family.TEXT
     standard_number: ClassVar[int | None] = 24
     foreign_names: ClassVar[tuple[str, ...]] = (
-        "varchar",
-        "char",
-        "text",
-        "str",
-        "utf8",
-        "character",
-        "charactervarying",
-        "charvarying",
-        "bpchar",
-        "nchar",
-        "nvarchar",
-        "varchar2",
-        "nvarchar2",
-        "clob",
-        "longtext",
-        "mediumtext",
-        "tinytext",
-        "citext",
-        "object",
-        "enum",
-        "json",
-        "jsonb",
-        "variant",
-        "fixedstring",
-        "largestring",
-        "largeutf8",
-        "stringview",
-        "utf8view",
-    )
+        "varchar", "char", "text", "str", "utf8", "character", "charactervarying", "charvarying", "bpchar",
+        "nchar", "nvarchar", "varchar2", "nvarchar2", "clob", "longtext", "mediumtext", "tinytext",
+        "citext", "object", "enum", "json", "jsonb", "variant", "fixedstring", "largestring", "largeutf8",
+        "stringview", "utf8view",
+    )  # fmt: skip
     example: ClassVar[str] = "String"
 
     def check(self, slot: Slot, findings: Findings) -> None:
         """Check that views have 32 bits; runs are refused."""
-        _check_buffer_hint(slot, findings, is_fixed=False, has_large_views=False)
+        _checkbuffer_hint(slot, findings, is_fixed=False, has_large_views=False)
 
     def to_arrow(self, children: Sequence[ArrowField], hints: Hints, defaults: ArrowDefaults) -> ArrowType:
         """Return string, large_string or string_view."""
@@ -156,14 +138,6 @@ class String(LogicalType, Checked):
     def lift(cls, type_: Any) -> Lifted | None:
         """Return the layout as a hint, where it is not the default."""
         return _lifted_layout(type_, "string")
-
-    def facts(self, new: Self) -> Iterator[Fact]:
-        """Nothing can change."""
-        return iter(())
-
-    def castability(self, new: Self) -> Castability:
-        """There are no properties that could decide."""
-        return Castability.EQUAL
 
     @classmethod
     def variants(cls) -> tuple[Self, ...]:
@@ -183,21 +157,14 @@ class Binary(LogicalType, Checked):
     family: ClassVar[Family] = Family.BYTES
     standard_number: ClassVar[int | None] = 1
     foreign_names: ClassVar[tuple[str, ...]] = (
-        "bytes",
-        "bytea",
-        "blob",
-        "varbinary",
-        "largebinary",
-        "binaryview",
-        "uuid",
-        "fixedsizebinary",
+        "bytes", "bytea", "blob", "varbinary", "largebinary", "binaryview", "uuid", "fixedsizebinary",
         "fixed",
-    )
+    )  # fmt: skip
     example: ClassVar[str] = "Binary"
 
     def check(self, slot: Slot, findings: Findings) -> None:
         """Check that views have 32 bits, and that a fixed length has no offsets."""
-        _check_buffer_hint(slot, findings, is_fixed=self.fixed_length is not None, has_large_views=False)
+        _checkbuffer_hint(slot, findings, is_fixed=self.fixed_length is not None, has_large_views=False)
 
     def title(self) -> str:
         """`Binary(16)`."""
@@ -239,7 +206,7 @@ class Binary(LogicalType, Checked):
         return tuple(v for v in values if self.fixed_length in (None, len(v)))
 
 
-class List(LogicalType, Checked):
+class List(WithoutValues, Checked):
     """Items of one type, any number of them or always the same number."""
 
     kind: Literal["List"] = "List"
@@ -248,18 +215,9 @@ class List(LogicalType, Checked):
     family: ClassVar[Family] = Family.LIST
     standard_number: ClassVar[int | None] = 17
     foreign_names: ClassVar[tuple[str, ...]] = (
-        "array",
-        "sequence",
-        "vector",
-        "embedding",
-        "vec",
-        "set",
-        "repeated",
-        "largelist",
-        "listview",
-        "largelistview",
-        "fixedsizelist",
-    )
+        "array", "sequence", "vector", "embedding", "vec", "set", "repeated", "largelist", "listview",
+        "largelistview", "fixedsizelist",
+    )  # fmt: skip
     example: ClassVar[str] = "{kind: List, itemType: Float32, fixedLength: 768}"
 
     def parts(self) -> tuple[Member, ...]:
@@ -268,7 +226,7 @@ class List(LogicalType, Checked):
 
     def check(self, slot: Slot, findings: Findings) -> None:
         """Check that a fixed length has no offsets; runs are refused."""
-        _check_buffer_hint(slot, findings, is_fixed=self.fixed_length is not None, has_large_views=True)
+        _checkbuffer_hint(slot, findings, is_fixed=self.fixed_length is not None, has_large_views=True)
 
     def title(self) -> str:
         """`List<Float32>[768]`."""
@@ -296,7 +254,7 @@ class List(LogicalType, Checked):
         is_large = type_.id in (pa.lib.Type_LARGE_LIST, pa.lib.Type_LARGE_LIST_VIEW)
         if not is_view and not is_large:
             return Lifted({}) if type_.id == pa.lib.Type_LIST else None
-        return Lifted({}, _buffer_hint(is_view=is_view, is_large=is_large))
+        return Lifted({}, buffer_hint(is_view=is_view, is_large=is_large))
 
     def facts(self, new: Self) -> Iterator[Fact]:
         """Yield the length."""
@@ -310,12 +268,3 @@ class List(LogicalType, Checked):
     def castability(self, new: Self) -> Castability:
         """By the length."""
         return _by_length(self.fixed_length, new.fixed_length)
-
-    @classmethod
-    def variants(cls) -> tuple[Self, ...]:
-        """None: it takes other types to make one."""
-        return ()
-
-    def samples(self) -> tuple[Any, ...]:
-        """None by themselves."""
-        return ()

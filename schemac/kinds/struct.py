@@ -3,18 +3,17 @@
 Layer: kinds.
 """
 
-from collections.abc import Iterator, Sequence
-from typing import Any, ClassVar, Literal, Self
+from collections.abc import Sequence
+from typing import Any, ClassVar, Literal
 
 from schemac.attributes.arrow import ArrowDefaults, Hints
 from schemac.attributes.family import Family
-from schemac.logical.castability import Castability
-from schemac.logical.facts import Fact
-from schemac.logical.model import Fields, Lifted, LogicalType, Member
+from schemac.kinds.answers import Invariable, WithoutValues
+from schemac.logical.model import Fields, Lifted, Member
 from schemac.physical.arrow import ArrowField, ArrowType, pa
 
 
-class Struct(LogicalType):
+class Struct(Invariable, WithoutValues):
     """A record of fields."""
 
     kind: Literal["Struct"] = "Struct"
@@ -40,20 +39,3 @@ class Struct(LogicalType):
     def lift(cls, type_: Any) -> Lifted | None:
         """Return the kind; its members are fields of their own."""
         return Lifted({}) if pa.types.is_struct(type_) else None
-
-    def facts(self, new: Self) -> Iterator[Fact]:
-        """Nothing can change."""
-        return iter(())
-
-    def castability(self, new: Self) -> Castability:
-        """Its members are fields of their own."""
-        return Castability.EQUAL
-
-    @classmethod
-    def variants(cls) -> tuple[Self, ...]:
-        """None: it takes other types to make one."""
-        return ()
-
-    def samples(self) -> tuple[Any, ...]:
-        """None by themselves."""
-        return ()

@@ -11,6 +11,7 @@ from typing import Any, ClassVar, Literal, Self
 
 from schemac.attributes.arrow import DATE_ENCODING, ArrowDefaults, Hints
 from schemac.attributes.family import Family
+from schemac.kinds.answers import Invariable
 from schemac.kinds.units import (
     ALL_UNITS,
     ARROW_UNITS,
@@ -40,7 +41,7 @@ _POSSIBLE_OFFSET = re.compile(r"[+-]([01][0-9]|2[0-3]):[0-5][0-9]")
 _OFFSET = re.compile(r"[+-](0[0-9]|1[0-4]):[0-5][0-9]")
 
 
-class Date(LogicalType):
+class Date(Invariable):
     """A day of the calendar."""
 
     kind: Literal["Date"] = "Date"
@@ -62,14 +63,6 @@ class Date(LogicalType):
         if not pa.types.is_date(type_):
             return None
         return Lifted({}, {DATE_ENCODING.key: {"unit": "Millisecond"}} if pa.types.is_date64(type_) else {})
-
-    def facts(self, new: Self) -> Iterator[Fact]:
-        """Nothing can change."""
-        return iter(())
-
-    def castability(self, new: Self) -> Castability:
-        """There are no properties that could decide."""
-        return Castability.EQUAL
 
     @classmethod
     def variants(cls) -> tuple[Self, ...]:
@@ -135,21 +128,10 @@ class Timestamp(LogicalType, Checked):
     family: ClassVar[Family] = Family.TIMESTAMP
     standard_number: ClassVar[int | None] = 23
     foreign_names: ClassVar[tuple[str, ...]] = (
-        "datetime",
-        "timestamptz",
-        "timestampltz",
-        "timestampntz",
-        "instant",
-        "datetime64",
-        "datetime2",
-        "timestampwithtimezone",
-        "timestampwithouttimezone",
-        "timestampwithlocaltimezone",
-        "timestampns",
-        "timestamptzns",
-        "datetimeoffset",
-        "smalldatetime",
-    )
+        "datetime", "timestamptz", "timestampltz", "timestampntz", "instant", "datetime64", "datetime2",
+        "timestampwithtimezone", "timestampwithouttimezone", "timestampwithlocaltimezone", "timestampns",
+        "timestamptzns", "datetimeoffset", "smalldatetime",
+    )  # fmt: skip
     example: ClassVar[str] = "{kind: Timestamp, unit: Microsecond}"
 
     def check(self, slot: Slot, findings: Findings) -> None:

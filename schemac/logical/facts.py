@@ -1,4 +1,4 @@
-"""The facts that can be said about two versions of a schema: a closed set.
+"""The facts that can be said about two versions of a schema: a closed set, in which each engine has a part of its own.
 
 Layer: logical. Values only.
 """
@@ -6,8 +6,12 @@ Layer: logical. Values only.
 from enum import StrEnum
 
 
-class Fact(StrEnum):
-    """Every sort of change there is."""
+class AnyFact(StrEnum):
+    """A sort of change: one of `Fact`, or one that an engine brings for its own attributes."""
+
+
+class Fact(AnyFact):
+    """The facts of the core."""
 
     FIELD_ADDED = "field-added"
     FIELD_DROPPED = "field-dropped"
@@ -70,16 +74,6 @@ class Fact(StrEnum):
     JSON_CHANGED = "json-changed"
     STORAGE_VERSION_CHANGED = "storage-version-changed"
 
-    PAIMON_PRIMARY_KEYS_CHANGED = "paimon-primary-keys-changed"
-    PAIMON_PARTITION_KEYS_CHANGED = "paimon-partition-keys-changed"
-    PAIMON_OPTION_SET = "paimon-option-set"
-    PAIMON_OPTION_REMOVED = "paimon-option-removed"
-    PAIMON_COMMENT_CHANGED = "paimon-comment-changed"
-    PAIMON_TYPE_CHANGED = "paimon-type-changed"
-    DEFAULT_VALUE_CHANGED = "default-value-changed"
-    SPARK_TYPE_CHANGED = "spark-type-changed"
-    TABLE_PROPERTY_SET = "table-property-set"
-    TABLE_PROPERTY_REMOVED = "table-property-removed"
     ODF_TYPE_CHANGED = "odf-type-changed"
     ARCHETYPE_CHANGED = "archetype-changed"
     UNIT_CHANGED = "unit-changed"

@@ -17,7 +17,7 @@ proven to be right, and leave the rest to the next one. Only the last one gives 
                 │   no: this record, each of its fields    │          │
                 ▼                                          ▼          ▼
     ┌──────────────────────────────────────────────────────────────────────┐
-    │ field by field (`conform`)                                           │
+    │ field by field (`projection`)                                        │
     └───────────┬──────────────────────────────────────────────┬───────────┘
       a list or a map of JSON, or a CSV cell                   │  a scalar; anything with `nullValues`;
       that holds JSON; a typed list, map or                    │  a typed column with another type
@@ -44,3 +44,58 @@ text; so this is the definition that the other two have to agree with, and `test
 The way of a batch: `batch_reader` (Spark calls it) → `json_batches` or `csv_batches` → `parts` → `forms`; `learning` finds keys
 that no field takes, `placing` puts the values back where their records stand.
 """
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from schemac.pipeline.conformed import Conformed, ConformReport, Rules, conform
+    from schemac.pipeline.errors import PipelineError
+    from schemac.pipeline.history import CommittedRun, runs_of
+    from schemac.pipeline.job import Job
+    from schemac.pipeline.library import run, write
+    from schemac.pipeline.progress import State, Step
+    from schemac.pipeline.run_facts import ReasonCount
+    from schemac.pipeline.runner import RunReport
+    from schemac.pipeline.table_sink import register_formats
+
+__all__ = [
+    "CommittedRun",
+    "ConformReport",
+    "Conformed",
+    "Job",
+    "PipelineError",
+    "ReasonCount",
+    "Rules",
+    "RunReport",
+    "State",
+    "Step",
+    "conform",
+    "register_formats",
+    "run",
+    "runs_of",
+    "write",
+]
+
+_HOMES = {
+    **dict.fromkeys(("Conformed", "ConformReport", "Rules", "conform"), "conformed"),
+    **dict.fromkeys(("CommittedRun", "runs_of"), "history"),
+    "ReasonCount": "run_facts",
+    "RunReport": "runner",
+    **dict.fromkeys(("State", "Step"), "progress"),
+    **dict.fromkeys(("run", "write"), "library"),
+    "Job": "job",
+    "register_formats": "table_sink",
+    "PipelineError": "errors",
+}
+
+
+def __getattr__(name: str) -> Any:
+    """Load a public name when it is first used: importing this package loads neither PySpark nor Lance."""
+    if name not in _HOMES:
+        raise AttributeError(f"module 'schemac.pipeline' has no attribute '{name}'")
+    return getattr(import_module(f"schemac.pipeline.{_HOMES[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

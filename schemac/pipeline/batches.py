@@ -2,7 +2,7 @@
 
 Layer: pipeline.
 Shape: a record batch of Spark types in, a record batch of the target schema out; buffers are shared where they can be.
-       Values have been checked by `conform`, or are checked here by Arrow's safe casts: what does not fit raises.
+       Values have been checked by `projection`, or are checked here by Arrow's safe casts: what does not fit raises.
 Source: arrow-java aligns buffers to 8 bytes, Rust's 128-bit integers need 16, and Lance 14 panics on the difference.
 """
 
@@ -190,24 +190,3 @@ def _blob(array: pa.Array, storage: pa.StructType) -> pa.Array:
     ]
     mask = array.is_null() if array.null_count else None
     return pa.StructArray.from_arrays(children, fields=list(storage), mask=mask)
-
-
-def as_lance_reads(schema: pa.Schema) -> pa.Schema:
-    """Spell the vector items of a schema as Lance gives them back: its writer compares them letter by letter."""
-    return pa.schema([_as_lance_reads(field) for field in schema], metadata=schema.metadata)
-
-
-def _as_lance_reads(field: pa.Field) -> pa.Field:
-    data_type = field.type
-    if pa.types.is_fixed_size_list(data_type):
-        item = data_type.value_field
-        if extension_name(item) == "lance.bfloat16" and not isinstance(item.type, pa.BaseExtensionType):
-            item = pa.field("item", item.type, metadata={**item.metadata, b"ARROW:extension:metadata": b""})
-            return field.with_type(pa.list_(item, data_type.list_size))
-    elif pa.types.is_struct(data_type):
-        return field.with_type(pa.struct([_as_lance_reads(member) for member in data_type]))
-    elif pa.types.is_large_list(data_type):
-        return field.with_type(pa.large_list(_as_lance_reads(data_type.value_field)))
-    elif pa.types.is_list(data_type):
-        return field.with_type(pa.list_(_as_lance_reads(data_type.value_field)))
-    return field

@@ -65,8 +65,8 @@ def _with_zone(field: pa.Field, zone: str | None, of_source: str | None) -> pa.F
     if is_.is_list(data_type):
         return field.with_type(pa.list_(inner(data_type.value_field)))
     held = data_type.value_type if is_.is_dictionary(data_type) else data_type
-    sides = (zone, zone_of(field)) if getattr(held, "tz", None) is not None else (zone_of(field), zone)
-    told = declared_clock(*sides, None) or of_source
+    pair = (zone, zone_of(field)) if getattr(held, "tz", None) is not None else (zone_of(field), zone)
+    told = declared_clock(*pair, None) or of_source
     if told is None or not is_.is_timestamp(held):
         return field
     return field.with_metadata({**(field.metadata or {}), CLOCK_ZONE: json.dumps(told).encode()})

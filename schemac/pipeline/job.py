@@ -8,10 +8,15 @@ Units: `maxQuarantined` is a share of all records when it is a fraction (0 <= x 
 from enum import StrEnum
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field, StrictFloat, StrictInt
+from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field
 
 from schemac.attributes.zones import find_zone
 from schemac.kinds.units import TimeUnit
+from schemac.pipeline.limits import AuthoredLimits, Limits
+from schemac.runs.identity import IDENTIFIER
+from schemac.runs.modes import Mode
+from schemac.runs.storage import Storage, table_address, written_secrets
+from schemac.runs.tables import sink_engine, sink_names, source_names
 from schemac.syntax.model import AuthoredModel
 
 
@@ -45,14 +50,6 @@ class Keys(StrEnum):
     CHECK = "check"
 
 
-class Mode(StrEnum):
-    """What happens to a table that is already there."""
-
-    CREATE = "create"
-    APPEND = "append"
-    OVERWRITE = "overwrite"
-
-
 def _option_text(options: Any) -> Any:
     if not isinstance(options, dict):
         return options
@@ -65,6 +62,7 @@ def _one_path_or_many(path: Any) -> Any:
     return (path,) if isinstance(path, str) else path
 
 
+TablePath = Annotated[str, AfterValidator(table_address)]
 Paths = Annotated[tuple[str, ...], BeforeValidator(_one_path_or_many)]
 Options = Annotated[dict[str, str], BeforeValidator(_option_text)]
 
@@ -80,8 +78,14 @@ Zone = Annotated[str | None, AfterValidator(_known_zone)]
 
 def _known_format(text: Any) -> Any:
     """Fold the name of a format that we read ourselves, whatever its case; others are Spark's."""
-    own = ("csv", "json", "geojson", "parquet", "orc", "lance")
+    own = ("csv", "json", "geojson", "parquet", "orc", *source_names())
     return text.lower() if isinstance(text, str) and text.lower() in own else text
+
+
+def _known_sink(name: str | None) -> str | None:
+    if name is not None and name not in sink_names():
+        raise ValueError(f"expected an engine that writes tables: {', '.join(sink_names())}")
+    return name
 
 
 class Source(_Model):
@@ -89,7 +93,8 @@ class Source(_Model):
 
     path: Paths = Field(default=(), description="File, folder or glob; or a list of them.")
     format: Annotated[str, BeforeValidator(_known_format)] = Field(
-        default="json", description="csv, json, geojson, parquet, orc, lance, or any Spark format."
+        default="json",
+        description=f"csv, json, geojson, parquet, orc, {', '.join(source_names())}, or any Spark format.",
     )
     timezone: Zone = Field(
         default=None, description="Zone of the clocks in the source that are written without one."
@@ -117,32 +122,89 @@ def _field_source(value: Any) -> Any:
 class Target(_Model):
     """The table that takes the good rows."""
 
-    path: str
+    path: TablePath
+    format: Annotated[str | None, AfterValidator(_known_sink)] = Field(
+        default=None, description=f"Engine that writes the table: {', '.join(sink_names())}."
+    )
     mode: Mode = Mode.CREATE
     allow_empty: bool = Field(
         default=False, description="Whether `overwrite` may leave a table that has rows without any."
     )
-    storage_options: Options = Field(default_factory=dict, description="Object store options of Lance.")
     max_rows_per_file: int = Field(default=1 << 20, gt=0)
+
+
+def _run_id(id: str | None) -> str | None:
+    if id is not None and not IDENTIFIER.match(id):
+        raise ValueError("expected up to 64 letters, digits, `_` and `-`")
+    return id
 
 
 class Quarantine(_Model):
     """The dataset that takes the other rows, each with its raw record and every reason."""
 
-    path: str
+    path: TablePath
 
 
-def _share_below_one(limit: float | None) -> int | float | None:
-    if limit is not None and (limit < 0 or (isinstance(limit, float) and limit > 1)):
-        raise ValueError("expected a count of records, or a share between 0.0 and 1.0")
-    return limit
+def _known_address(address: str) -> str:
+    if "://" not in address:
+        raise ValueError("expected an address such as `s3://rides` or `s3://rides/raw`")
+    return address
+
+
+def _without_secrets(told: Any) -> Any:
+    """Refuse a secret that stands in the file, where whoever reads the repository would read it."""
+    if isinstance(told, dict):
+        for place in written_secrets(told):
+            name = ".".join(map(str, place))
+            raise ValueError(
+                f"`{name}` is a secret: write the name of an environment variable, such as ${{AWS_SECRET_ACCESS_KEY}}"
+            )
+    return told
+
+
+class ObjectStore(_Model):
+    """How one address of an object store is reached; `${NAME}` is an environment variable."""
+
+    endpoint: str | None = Field(default=None, description="Address of the S3 API, where it is not Amazon's.")
+    region: str | None = None
+    access_key_id: str | None = Field(default=None, description="`${NAME}` of an environment variable.")
+    secret_access_key: str | None = Field(default=None, description="`${NAME}` of an environment variable.")
+    session_token: str | None = Field(default=None, description="`${NAME}` of an environment variable.")
+    path_style: bool | None = Field(
+        default=None, description="Whether the bucket stands in the path of a request, not in its host."
+    )
+    options: Options = Field(
+        default_factory=dict, description="Further options by the names of the engine of the table."
+    )
+    hadoop: Options = Field(default_factory=dict, description="Further options by Hadoop's names.")
+
+
+Stores = dict[
+    Annotated[str, AfterValidator(_known_address)],
+    Annotated[ObjectStore, BeforeValidator(_without_secrets)],
+]
+
+
+class Severity(StrEnum):
+    """What a record that breaks a rule comes to: the quarantine, or the table, and is counted."""
+
+    QUARANTINE = "quarantine"
+    WARN = "warn"
 
 
 class Spark(_Model):
     """How Spark is started."""
 
-    master: str = "local[*]"
+    master: str | None = Field(
+        default=None,
+        description="Spark master; without one, that of `spark-submit`, or all cores of this machine.",
+    )
     settings: Options = Field(default_factory=dict, description="Extra `spark.*` settings.")
+    wait_for_executors: float | None = Field(
+        default=None,
+        gt=0,
+        description="Seconds after which a run stops that no executor takes up; else it waits.",
+    )
 
 
 class Job(_Model):
@@ -157,19 +219,41 @@ class Job(_Model):
         default_factory=dict, description="Where a field comes from; null: from nowhere, it is always null."
     )
     target: Target
+    run: Annotated[str | None, AfterValidator(_run_id)] = Field(
+        default=None, description="Id of the run, such as that of a batch; a run is committed once."
+    )
     quarantine: Quarantine | None = None
     unexpected: Unexpected = Unexpected.IGNORE
     coerce: Coerce = Coerce.NONE
     keys: Keys = Keys.TRUST
     null_values: tuple[str, ...] = Field(default=(), description="Texts that mean null, as whole values.")
-    max_quarantined: Annotated[StrictInt | StrictFloat | None, AfterValidator(_share_below_one)] = None
+    max_quarantined: AuthoredLimits = Field(
+        default=Limits(), description="A count or a share of records, or such limits for rules and fields."
+    )
+    rules: dict[str, Severity] = Field(
+        default_factory=dict, description="`warn`: records that break the rule are counted and written."
+    )
     spark: Spark = Field(default_factory=Spark)
+    storage: Stores = Field(
+        default_factory=dict, description="How object stores are reached, by address such as `s3://rides`."
+    )
     version: Literal[1] = 1
+
+    @property
+    def storage_options(self) -> Storage:
+        """How object stores are reached."""
+        told = {address: store.model_dump(by_alias=True) for address, store in self.storage.items()}
+        return Storage.parse(told)
+
+    @property
+    def warned(self) -> tuple[str, ...]:
+        """The rules whose records are written."""
+        return tuple(rule for rule, severity in self.rules.items() if severity is Severity.WARN)
 
     @property
     def quarantine_path(self) -> str:
         """Where bad rows go: as told, or beside the target."""
         if self.quarantine is not None:
             return self.quarantine.path
-        path = self.target.path.rstrip("/")
-        return f"{path.removesuffix('.lance')}.quarantine.lance"
+        path, suffix = self.target.path.rstrip("/"), sink_engine(self.target.format).table_suffix
+        return f"{path.removesuffix(suffix)}.quarantine{suffix}"

@@ -13,7 +13,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from schemac.arrow.lower import LoweringOptions, lower, storage_version
+from schemac.arrow.lower import LoweringOptions, lower
 from schemac.identity.lock import Numbers
 from schemac.logical.dataset import LogicalDataset
 from schemac.logical.slots import Slot
@@ -24,9 +24,11 @@ from schemac.pipeline.mapping import mapping_mistakes
 from schemac.pipeline.source_options import option_mistakes
 from schemac.project.configuration import Project, find_project
 from schemac.project.discovery import has_lock
-from schemac.project.locking import locked_datasets
+from schemac.project.locking import Locked, locked_datasets
 from schemac.project.options import Options
 from schemac.project.stages import check_source, emit
+from schemac.runs.errors import PipelineError
+from schemac.runs.tables import TableForm, sink_engine, sink_of
 from schemac.source.catalogue import PIPELINE_FILE, SOURCE_OPTION
 from schemac.source.diagnostic import Code
 from schemac.source.report import Report
@@ -41,20 +43,40 @@ class LoadedJob:
     """A job with its compiled schema."""
 
     job: Job
+    document: Document
+    """The pipeline file."""
     dataset: LogicalDataset
     lowered: LoweredSchema
     numbers: Mapping[Slot, Numbers] | None = None
     """The fields' numbers, where the manifest has a lock."""
+    version: int | None = None
+    """The locked version, where it has one."""
 
     @property
     def arrow_schema(self) -> ArrowSchema:
         """What the table's rows look like."""
         return self.lowered.to_arrow()
 
+    def with_lock(self, locked: Locked) -> "LoadedJob":
+        """Return the job with the numbers and the version of its lock."""
+        return replace(self, numbers=locked.found.numbers, version=locked.version.number)
+
     @property
-    def storage_version(self) -> str:
-        """The version of the table's data files."""
-        return storage_version(self.dataset.schema.extra)
+    def form(self) -> TableForm:
+        """What the table is to be."""
+        sink = sink_of(self.job.target.format)
+        form = sink.form(self.lowered, self.numbers, self.dataset.schema.extra)
+        return replace(form, version=self.version)
+
+    def report(self, error: PipelineError, report: Report) -> None:
+        """Report what a run told, at the setting of the file that it is about."""
+        place = _place_in(self.document, error.place)
+        found = Complaint(error.code, place, error.message, error.help or "")
+        if place:
+            _complain(self.document, found, report, error.code)
+        else:
+            name = self.document.source.name
+            report.add(error.code, error.message, file=name, help=error.help or "")
 
 
 def load_job(path: Path, report: Report) -> LoadedJob | None:
@@ -73,7 +95,11 @@ def load_job(path: Path, report: Report) -> LoadedJob | None:
         job = _with_paths(Job.model_validate(value), path.parent)
     except ValidationError as error:
         for found in complaints(error, Job, value):
-            _complain(document, found, report)
+            if found.path[:1] == ("storage",):
+                # Without an excerpt: the line may hold a secret.
+                report.add(PIPELINE_FILE, found.message, file=str(path), help=found.help)
+            else:
+                _complain(document, found, report)
         return None
     mistakes = list(option_mistakes(job.source))
     for option, mistaken in mistakes:
@@ -126,18 +152,18 @@ def _with_schema(job: Job, path: Path, document: Document, report: Report) -> Lo
     if loaded is None or not has_lock(manifest):
         return loaded
     locked = locked_datasets(manifest, str(manifest), [dataset], report, is_error=True)
-    return None if report.has_errors else replace(loaded, numbers=locked[dataset.name].found.numbers)
+    return None if report.has_errors else loaded.with_lock(locked[dataset.name])
 
 
 def _lowered(
     job: Job, dataset: LogicalDataset, project: Project, document: Document, report: Report
 ) -> LoadedJob | None:
-    """Compile the schema of a job as Lance will have it; None where Lance refuses it."""
+    """Compile the schema of a job as the engine of its table will have it; None where that engine refuses it."""
     lowering = LoweringOptions(project.defaults)
-    emit(dataset, Options(targets=("lance",), lowering=lowering), report)
+    emit(dataset, Options(targets=(sink_engine(job.target.format).name,), lowering=lowering), report)
     if report.has_errors:
         return None
-    loaded = LoadedJob(job, dataset, lower(dataset, lowering))
+    loaded = LoadedJob(job, document, dataset, lower(dataset, lowering))
     for mistake in mapping_mistakes(job, loaded.arrow_schema):
         found = Complaint(
             mistake.error.code,

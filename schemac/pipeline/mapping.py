@@ -14,18 +14,23 @@ from schemac.pipeline.errors import PipelineError, did_you_mean
 from schemac.pipeline.inputs import parse_steps
 from schemac.pipeline.job import FieldSource, Job
 from schemac.pipeline.patterns import has_optional_zone, pattern_mistake
-from schemac.pipeline.quarantine_buffer import ERRORS, RAW, SOURCE
+from schemac.pipeline.quarantine_buffer import ERRORS, RAW, SOURCE, WARNINGS
 from schemac.pipeline.scalars import scalar_of, storage_type
 from schemac.pipeline.shapes import is_list, is_scalar
 from schemac.source.catalogue import (
+    CANNOT_WARN,
     INVALID_PATTERN,
     MISPLACED_FORMAT,
     MISPLACED_ZONE,
     RESERVED_NAME,
     UNKNOWN_FIELD,
+    UNKNOWN_RULE,
 )
+from schemac.source.pages import rule_pages
 
-RESERVED = (ERRORS, RAW, SOURCE)
+RESERVED = (ERRORS, WARNINGS, RAW, SOURCE)
+CAN_WARN = ("unexpected", "duplicate")
+"""Rules whose records have a value in every field all the same."""
 
 
 @dataclass(frozen=True)
@@ -45,6 +50,7 @@ def mapping_mistakes(job: Job, schema: pa.Schema) -> Iterator[Mistake]:
             yield Mistake(("schema",), error)
     for member in schema:
         yield from _unsupported(member)
+    yield from _rule_mistakes(job, schema)
     schema = with_zones(schema, job)
     for label, origin in job.fields.items():
         if label not in schema.names:
@@ -53,6 +59,32 @@ def mapping_mistakes(job: Job, schema: pa.Schema) -> Iterator[Mistake]:
             yield Mistake(("fields", label), error, is_key=True)
         elif origin is not None:
             yield from _origin_mistakes(label, origin, schema.field(label))
+
+
+def _rule_mistakes(job: Job, schema: pa.Schema) -> Iterator[Mistake]:
+    """Find rules and fields that are not there, and rules that cannot only warn."""
+    limits = ("maxQuarantined", "rules")
+    known = rule_pages()
+    for place in [
+        *((*limits, rule) for rule in job.max_quarantined.rules),
+        *(("rules", rule) for rule in job.rules),
+    ]:
+        if place[-1] not in known:
+            message = f"there is no rule `{place[-1]}`"
+            help = did_you_mean(place[-1], known)
+            yield Mistake(place, PipelineError(UNKNOWN_RULE, message, help, place=place), is_key=True)
+    for rule in job.warned:
+        if rule in known and rule not in CAN_WARN:
+            message = f"the rule `{rule}` cannot only warn: a record that breaks it has no value to write"
+            others = " and ".join(f"`{one}`" for one in CAN_WARN)
+            help = f"leave it out; {others} can warn, and `maxQuarantined: {{rules: {{{rule}: 0.05}}}}` sets a limit"
+            yield Mistake(("rules", rule), PipelineError(CANNOT_WARN, message, help, place=("rules", rule)))
+    for label in job.max_quarantined.fields:
+        if not any(label == top or label.startswith((f"{top}.", f"{top}[")) for top in schema.names):
+            place = ("maxQuarantined", "fields", label)
+            message = f"`maxQuarantined` names the field `{label}`, the schema has no such field"
+            error = PipelineError(UNKNOWN_FIELD, message, did_you_mean(label, schema.names), place=place)
+            yield Mistake(place, error, is_key=True)
 
 
 def _unsupported(member: pa.Field) -> Iterator[Mistake]:

@@ -7,8 +7,8 @@ Errors: SC672 unreachable-master, with the cause for each of the addresses.
 import re
 import socket
 
+from schemac.pipeline.codes import UNREACHABLE_MASTER
 from schemac.pipeline.errors import PipelineError
-from schemac.source.catalogue import UNREACHABLE_MASTER
 
 ADDRESS = re.compile(r"(?P<host>\[[^\]]+\]|[^:,]+):(?P<port>\d+)")
 ANSWERS_WITHIN_SECONDS = 5.0

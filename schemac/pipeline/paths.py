@@ -11,8 +11,9 @@ import os
 import re
 from collections.abc import Iterator
 
+from schemac.pipeline.codes import HIDDEN_INPUT
 from schemac.pipeline.errors import PipelineError
-from schemac.source.catalogue import HIDDEN_INPUT, INPUT_NOT_FOUND, PACKED_INPUT
+from schemac.source.catalogue import INPUT_NOT_FOUND, PACKED_INPUT
 
 SPECIAL = re.compile(r"([\\\[\]{}*?])")
 ALTERNATIVES = re.compile(r"\{([^{}]*)\}")

@@ -5,19 +5,19 @@ Errors: PipelineError with the first mistake.
 """
 
 import os
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import pyarrow as pa
 
-from schemac.engines.lance.tables.differences import differences, lance_fields_of
-from schemac.pipeline import lance_table
 from schemac.pipeline.errors import PipelineError
-from schemac.pipeline.job import Job, Mode
+from schemac.pipeline.job import Job
 from schemac.pipeline.mapping import mapping_mistakes
 from schemac.pipeline.quarantine_buffer import QUARANTINE_SCHEMA
-from schemac.pipeline.recover import holds_only_leftovers
 from schemac.pipeline.source import check_source
+from schemac.runs.locations import absolute, is_local
+from schemac.runs.modes import Mode
+from schemac.runs.tables import FoundTable, Sink, StorageOptions, TableForm, sink_engine, sink_of
 from schemac.source.catalogue import (
     NOT_A_QUARANTINE,
     NOT_A_TABLE,
@@ -27,70 +27,77 @@ from schemac.source.catalogue import (
     UNWRITABLE_TARGET,
 )
 
+TARGET_PATH, QUARANTINE_PATH = ("target", "path"), ("quarantine", "path")
+
 
 def check(job: Job, schema: pa.Schema | None = None) -> None:
     """Whether the job can run; tables that are there are compared where the schema is given."""
+    job.storage_options.resolved()
     check_source(job)
     if schema is not None:
         for mistake in mapping_mistakes(job, schema):
-            raise mistake.error
-    if _place(job.target.path) == _place(job.quarantine_path):
-        raise PipelineError(SAME_PATH, "`target` and `quarantine` are one path", "name two paths")
-    for path in (job.target.path, job.quarantine_path):
-        if lance_table.is_local(path):
-            _check_writable(Path(_place(path)))
-    target = _table(job.target.path, job)
+            raise mistake.error.at(*mistake.place)
+    if absolute(job.target.path) == absolute(job.quarantine_path):
+        message = "`target` and `quarantine` are one path"
+        raise PipelineError(SAME_PATH, message, "name two paths", place=QUARANTINE_PATH)
+    for path, place in ((job.target.path, TARGET_PATH), (job.quarantine_path, QUARANTINE_PATH)):
+        if is_local(path):
+            _check_writable(Path(absolute(path)), place)
+    sink = sink_of(job.target.format)
+    target = _table(sink, job, job.target.path, TARGET_PATH)
     if target is not None and job.target.mode is Mode.CREATE:
         raise PipelineError(
             TABLE_EXISTS,
             f"there is a table at `{job.target.path}` already",
             "set `mode: append` or `mode: overwrite` under `target`",
+            place=("target", "mode") if "mode" in job.target.model_fields_set else TARGET_PATH,
         )
     if target is not None and schema is not None and job.target.mode is Mode.APPEND:
-        check_same_schema(job.target.path, target, schema)
-    quarantine = _table(job.quarantine_path, job)
-    if quarantine is not None and quarantine.schema.names != QUARANTINE_SCHEMA.names:
-        message = (
-            f"the table at `{job.quarantine_path}` is no quarantine: it has {_shown(quarantine.schema.names)}"
-        )
-        raise PipelineError(NOT_A_QUARANTINE, message, "name another path as `quarantine: {path: ...}`")
+        check_same_schema(sink, job.target.path, TableForm(schema), job.storage_options)
+    quarantine = _table(sink, job, job.quarantine_path, QUARANTINE_PATH)
+    if quarantine is not None and list(quarantine.names) != QUARANTINE_SCHEMA.names:
+        message = f"the table at `{job.quarantine_path}` is no quarantine: it has {_shown(quarantine.names)}"
+        help = "name another path as `quarantine: {path: ...}`"
+        raise PipelineError(NOT_A_QUARANTINE, message, help, place=QUARANTINE_PATH)
 
 
-def check_same_schema(path: str, table: Any, schema: pa.Schema) -> None:
+def check_same_schema(sink: Sink, path: str, form: TableForm, storage_options: StorageOptions) -> None:
     """Refuses rows that a table cannot take as they are."""
-    found = differences(lance_fields_of(schema), table.lance_schema, ids=False)
+    found = sink.differences(path, form, storage_options, ids=False)
     if found:
         raise PipelineError(
             SCHEMA_MISMATCH,
             f"the table `{path}` has another schema: {'; '.join(found[:5])}",
             "`schemac plan` shows how to bring the table to the schema; `mode: overwrite` replaces it",
+            place=TARGET_PATH,
         )
 
 
-def _shown(names: list[str]) -> str:
+def _shown(names: Sequence[str]) -> str:
     return ", ".join(f"`{label}`" for label in names[:5])
 
 
-def _place(path: str) -> str:
-    return os.path.abspath(lance_table.local_path(path)) if lance_table.is_local(path) else path.rstrip("/")
-
-
-def _table(path: str, job: Job) -> Any:
-    """Open the table at a path; None where a new one can be made."""
-    table = lance_table.open_table(path, job.target.storage_options)
-    if table is None and lance_table.is_local(path):
-        place = Path(_place(path))
-        if place.exists() and any(place.iterdir()) and not holds_only_leftovers(place):
-            message = f"`{path}` is there, and is no Lance table"
-            raise PipelineError(NOT_A_TABLE, message, "name a path that is not taken yet")
+def _table(sink: Sink, job: Job, path: str, place: tuple[str, ...]) -> FoundTable | None:
+    """Look at the table at a path; None where a new one can be made."""
+    try:
+        table = sink.find(path, job.storage_options)
+    except PipelineError as error:
+        raise error.at(*place) from error
+    if table is None and is_local(path):
+        folder = Path(absolute(path))
+        if folder.exists() and any(folder.iterdir()) and not sink.is_free(str(folder)):
+            message = f"`{path}` is there, and is no {sink_engine(job.target.format).title} table"
+            raise PipelineError(NOT_A_TABLE, message, "name a path that is not taken yet", place=place)
     return table
 
 
-def _check_writable(path: Path) -> None:
+def _check_writable(path: Path, place: tuple[str, ...]) -> None:
     nearest = next(folder for folder in (path, *path.parents) if folder.exists())
     if not nearest.is_dir():
         message = f"`{path}` cannot be written: `{nearest}` is a file"
-        raise PipelineError(UNWRITABLE_TARGET, message, "name a path inside a folder")
+        raise PipelineError(UNWRITABLE_TARGET, message, "name a path inside a folder", place=place)
     if not os.access(nearest, os.W_OK):
         message = f"`{path}` cannot be written: no permission to write in `{nearest}`"
-        raise PipelineError(UNWRITABLE_TARGET, message, "name another path, or change the permissions")
+        raise PipelineError(
+            UNWRITABLE_TARGET, message, "name another path, or change the permissions", place=place
+        )

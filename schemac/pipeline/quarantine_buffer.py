@@ -12,7 +12,11 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from schemac.pipeline.limits import Broken, Limits
+
 ERRORS, RAW, SOURCE = "_errors", "_raw", "_source"
+WARNINGS = "_warnings"
+"""Reasons that do not keep a record out of the table."""
 
 REASON = pa.struct([("path", pa.string()), ("rule", pa.string()), ("value", pa.string())])
 QUARANTINE_SCHEMA = pa.schema(
@@ -23,17 +27,19 @@ QUARANTINE_SCHEMA = pa.schema(
         pa.field("errors", pa.list_(pa.field("item", REASON)), nullable=False),
     ]
 )
+NO_LIMITS = Limits()
 POSITIONS = r'\[(?:\d+|"[^\]]*")\]'
 
 
 class QuarantineBuffer:
     """Bad rows of one task, on disk until the good ones are written."""
 
-    def __init__(self, file: Any, run: str) -> None:
+    def __init__(self, file: Any, run: str, limits: Limits = NO_LIMITS) -> None:
         self.file = file
         self.run = run
         self.rows = 0
         self.reasons: Counter[tuple[str, str]] = Counter()
+        self.broken = Broken(limits)
         self.writer: pa.RecordBatchStreamWriter | None = None
 
     def take_from(self, batch: pa.RecordBatch) -> pa.RecordBatch:
@@ -62,14 +68,8 @@ class QuarantineBuffer:
             self.writer = pa.ipc.new_stream(self.file, QUARANTINE_SCHEMA)
         self.writer.write_batch(kept)
         self.rows += kept.num_rows
-        self._count(errors.flatten())
-
-    def _count(self, reasons: pa.StructArray) -> None:
-        paths = pc.replace_substring_regex(reasons.field("path"), POSITIONS, "[]")
-        table = pa.table({"path": paths, "rule": reasons.field("rule")})
-        counts = table.group_by(["path", "rule"]).aggregate([([], "count_all")])
-        for row in counts.to_pylist():
-            self.reasons[row["path"], row["rule"]] += row["count_all"]
+        self.reasons.update(counted(errors))
+        self.broken.add(errors)
 
     def read(self) -> Iterator[pa.RecordBatch]:
         """Read the rows kept."""
@@ -77,3 +77,12 @@ class QuarantineBuffer:
         self.writer.close()
         self.file.seek(0)
         yield from pa.ipc.open_stream(self.file)
+
+
+def counted(reasons: pa.ListArray) -> Counter[tuple[str, str]]:
+    """Count reasons by path and rule."""
+    each = reasons.flatten()
+    paths = pc.replace_substring_regex(each.field("path"), POSITIONS, "[]")
+    table = pa.table({"path": paths, "rule": each.field("rule")})
+    counts = table.group_by(["path", "rule"]).aggregate([([], "count_all")])
+    return Counter({(row["path"], row["rule"]): row["count_all"] for row in counts.to_pylist()})

@@ -1,7 +1,7 @@
 """Starts the one Spark session of a run, quietly.
 
 Layer: pipeline.
-Shape: a `SparkSession` with our sink registered; an active session is used as it is. The settings that decide about
+Shape: a `SparkSession` with our sinks registered; an active session is used as it is. The settings that decide about
        values (time zone, ANSI, parsing) are put in place for each run, and taken back after it.
 """
 
@@ -16,19 +16,25 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from pyspark import SparkContext
+from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
+from schemac.pipeline.codes import MISSING_PACKAGE
+from schemac.pipeline.executors import is_connect, is_local_master, python_of_executors
 from schemac.pipeline.failures import not_started
 from schemac.pipeline.java import java_home
 from schemac.pipeline.job import Job
-from schemac.pipeline.lance_sink import LanceSink
 from schemac.pipeline.masters import check_master
-from schemac.pipeline.registration import register
+from schemac.pipeline.table_sink import register_engine
+from schemac.runs.errors import PipelineError
+from schemac.runs.tables import sink_names
 
+LOCAL, CONNECT = "local[*]", "sc://"
 STATIC_SETTINGS = {
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
     "spark.sql.shuffle.partitions": "8",
+    "spark.sql.python.filterPushdown.enabled": "true",
 }
 # Nobody else has to reach a session whose workers are threads of its own.
 LOOPBACK = {"spark.driver.bindAddress": "127.0.0.1", "spark.driver.host": "127.0.0.1"}
@@ -79,18 +85,25 @@ WITHOUT_CODE = {"spark.sql.codegen.wholeStage": "false", "spark.sql.codegen.fact
 
 
 def start_session(
-    *, master: str = "local[*]", settings: Mapping[str, str] | None = None, app_name: str = "schemac"
+    *, master: str | None = None, settings: Mapping[str, str] | None = None, app_name: str = "schemac"
 ) -> SparkSession:
-    """Start a session for a run: the one that is there, or one that listens on loopback only and writes no console noise."""
-    active = _existing() or _create(master, dict(settings or {}), app_name)
+    """Start a session for a run: the one that is there, or one that listens on loopback only and writes no console noise.
+
+    Without a master it is the one that `spark-submit` was given, or else all cores of this machine.
+    """
+    active = _existing() or _create(master or _submitted_master() or LOCAL, dict(settings or {}), app_name)
     logging.getLogger("SQLQueryContextLogger").setLevel(logging.CRITICAL)
-    register(active, LanceSink)
+    for engine in sink_names():
+        register_engine(active, engine)
     return active
 
 
 @contextmanager
 def active(spark: SparkSession) -> Iterator[None]:
     """Make a session the one in which Spark looks data sources up, which it does by the thread, not by the frame."""
+    if is_connect(spark):
+        yield
+        return
     sessions = SparkSession._get_j_spark_session_class(spark._jvm)
     before = sessions.getActiveSession()
     sessions.setActiveSession(spark._jsparkSession)
@@ -130,11 +143,35 @@ def _existing() -> SparkSession | None:
     return SparkSession.builder.getOrCreate()
 
 
+def _submitted_master() -> str | None:
+    """Return the master that `spark-submit` was given; None where this program was started without it."""
+    if "PYSPARK_GATEWAY_PORT" not in os.environ:
+        return None
+    from pyspark import SparkConf
+
+    SparkContext._ensure_initialized()
+    found: str | None = SparkConf().get("spark.master", None)
+    return found
+
+
+def _connected(address: str) -> SparkSession:
+    """Open a session on a Spark Connect server; its settings are the server's own."""
+    try:
+        return SparkSession.builder.remote(address).getOrCreate()
+    except ImportError as error:
+        message = "a session on a Spark Connect server needs packages that are not installed"
+        raise PipelineError(MISSING_PACKAGE, message, "pip install 'pyspark[connect]'") from error
+    except PySparkException as error:
+        raise not_started(str(error), "") from error
+
+
 def _create(master: str, settings: dict[str, str], app_name: str) -> SparkSession:
+    if master.startswith(CONNECT):
+        return _connected(master)
     os.environ["JAVA_HOME"] = str(java_home())
-    os.environ["PYSPARK_PYTHON"] = sys.executable
+    os.environ["PYSPARK_PYTHON"] = python_of_executors(master, settings)
     os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
-    is_local = master.startswith("local")
+    is_local = is_local_master(master)
     if is_local:
         os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
     else:
@@ -164,8 +201,8 @@ def _console_kept_clean() -> Iterator[Callable[[], str]]:
     os.dup2(handle, 2)
     try:
         with warnings.catch_warnings():
-            # Said at every fork once Lance is imported; the process that is started here is Java's.
-            warnings.filterwarnings("ignore", message="lance is not fork-safe")
+            # Said at every fork once such an engine is imported; the process that is started here is Java's.
+            warnings.filterwarnings("ignore", message=r"\w+ is not fork-safe")
             yield lambda: os.pread(handle, MOST_OF_A_LOG, 0).decode(errors="replace")
     finally:
         os.dup2(console, 2)

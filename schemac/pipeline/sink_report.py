@@ -8,6 +8,8 @@ import json
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from schemac.pipeline.limits import Passed
+
 
 @dataclass(frozen=True)
 class SinkReport:
@@ -20,8 +22,12 @@ class SinkReport:
     version: int = 0
     """That of the table; 0 where nothing was committed."""
     quarantine_version: int | None = None
-    over_limit: int | float | None = None
-    """The limit of quarantined records, where the write was given up for it."""
+    is_repeat: bool = False
+    """Whether another attempt of the run had been committed: its numbers, and nothing was written."""
+    warnings: tuple[tuple[str, str, int], ...] = ()
+    """The same of rules that only warn, over the records that were written."""
+    passed: Passed | None = None
+    """The limit of quarantined records that was passed, where the write was given up for it."""
 
     def write(self, path: str) -> None:
         """Write the file."""
@@ -31,6 +37,9 @@ class SinkReport:
     def read(cls, path: Path) -> "SinkReport":
         """Return what a file says. Raises OSError."""
         found = json.loads(path.read_text())
-        return cls(
-            **{**found, "reasons": tuple((path, rule, count) for path, rule, count in found["reasons"])}
-        )
+        for name in ("reasons", "warnings"):
+            found[name] = tuple((path, rule, count) for path, rule, count in found[name])
+        if found["passed"] is not None:
+            place, message = found["passed"]
+            found["passed"] = Passed(tuple(place), message)
+        return cls(**found)

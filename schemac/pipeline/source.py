@@ -18,6 +18,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import DataType
 
 from schemac.pipeline import texts
+from schemac.pipeline.codes import PIPELINE_FAILED
 from schemac.pipeline.csv_records import CsvRecords, read_csv
 from schemac.pipeline.errors import PipelineError
 from schemac.pipeline.failures import deepest, told
@@ -38,21 +39,17 @@ from schemac.pipeline.paths import check_path
 from schemac.pipeline.quarantine_buffer import RAW, SOURCE
 from schemac.pipeline.source_options import option_mistakes
 from schemac.pipeline.sqltext import first_of, is_alone, literal, name, parsed
+from schemac.pipeline.table_source import read_tables
 from schemac.pipeline.texts import FAULT, Texts
-from schemac.source.catalogue import (
-    MISSING_PATH,
-    PIPELINE_FAILED,
-    UNEXPECTED_COLUMN,
-    UNKNOWN_SOURCE_COLUMN,
-    UNREADABLE_INPUT,
-)
+from schemac.runs.tables import source_names
+from schemac.source.catalogue import MISSING_PATH, UNEXPECTED_COLUMN, UNKNOWN_SOURCE_COLUMN, UNREADABLE_INPUT
 
 RECORD = "_record"
 IN_RECORD = (0,)
 GEOJSON_TOP = ("id", "geometry", "bbox", "properties")
 GEOJSON_ALWAYS = ("type", "id", "bbox", "geometry", "properties")
 FILE = f"_metadata.file_path as {SOURCE}"
-WITH_PATH = ("csv", "json", "geojson", "parquet", "orc", "lance")
+WITH_PATH = ("csv", "json", "geojson", "parquet", "orc")
 OF_TEXT = ("csv", "json", "geojson")
 NO_RAW = "the source has no raw text: this is the row as JSON"
 EXPLAINED = {
@@ -67,8 +64,8 @@ EXPLAINED = {
 class Records:
     """Records of a source, and how a field finds its value in them.
 
-    `parsing` gives the columns that a record is parsed to. `malformed` tells whether a record is none, `fault_rule` and `fault_value` why. `columns` are those of a source that has
-    columns, `absent` those that some file lacks, `partitions` those that stand in names of folders.
+    `parsing` gives the columns that a record is parsed to. `malformed` tells whether a record is none, `fault_rule` and
+    `fault_value` why. `columns` are those of a source that has columns, `absent` those that some file lacks, `partitions` those that stand in names of folders.
     """
 
     frame: DataFrame
@@ -153,16 +150,22 @@ class Records:
 
 def check_source(job: Job) -> list[str]:
     """List the files of the source, checked without Spark: options must be known, local paths must be there."""
-    for _, mistake in option_mistakes(job.source):
-        raise mistake
-    if not job.source.path and job.source.format in WITH_PATH:
-        raise PipelineError(MISSING_PATH, f"`source` has no `path`, a {job.source.format} source needs one")
-    is_text, is_listed_by_spark = job.source.format in OF_TEXT, job.source.format != "lance"
-    return [
-        file
-        for path in job.source.path
-        for file in check_path(path, is_text=is_text, is_listed_by_spark=is_listed_by_spark)
-    ]
+    for option, mistake in option_mistakes(job.source):
+        raise mistake.at("source", "options", option)
+    is_table = job.source.format in source_names()
+    if not job.source.path and (is_table or job.source.format in WITH_PATH):
+        raise PipelineError(
+            MISSING_PATH, f"`source` has no `path`, a {job.source.format} source needs one", place=("source",)
+        )
+    is_text, is_listed_by_spark = job.source.format in OF_TEXT, not is_table
+    try:
+        return [
+            file
+            for path in job.source.path
+            for file in check_path(path, is_text=is_text, is_listed_by_spark=is_listed_by_spark)
+        ]
+    except PipelineError as error:
+        raise error.at("source", "path") from error
 
 
 def open_records(spark: SparkSession, job: Job) -> Records:
@@ -175,16 +178,14 @@ def open_records(spark: SparkSession, job: Job) -> Records:
             return _json_records(read_json(spark, job.source))
         if job.source.format == "csv":
             return _csv_records(read_csv(spark, job.source))
-        if job.source.format == "lance":
-            from schemac.pipeline.lance_source import read_lance
-
-            return _typed_records(read_lance(spark, job.source))
+        if job.source.format in source_names():
+            return _typed_records(read_tables(spark, job.source, job.storage_options))
         if job.source.format == "parquet":
             return _typed_records(*read_parquet(spark, job.source))
         return _typed_records(_loaded(spark, job))
     except PySparkException as error:
         raise PipelineError(
-            UNREADABLE_INPUT, _first_line(error), f"format is `{job.source.format}`"
+            UNREADABLE_INPUT, _first_line(error), f"format is `{job.source.format}`", place=("source",)
         ) from error
     except Py4JError as error:
         # What Spark raises without a class of its own, as for a file that is not Parquet, comes as Java's error.
@@ -192,8 +193,21 @@ def open_records(spark: SparkSession, job: Job) -> Records:
         if found.code is not PIPELINE_FAILED:
             raise found from error
         raise PipelineError(
-            UNREADABLE_INPUT, deepest(str(error)), f"format is `{job.source.format}`"
+            UNREADABLE_INPUT, deepest(str(error)), f"format is `{job.source.format}`", place=("source",)
         ) from error
+
+
+def records_of_frame(frame: DataFrame) -> Records:
+    """See the rows of a frame as records: typed columns."""
+    return _typed_records(frame)
+
+
+def records_in_column(frame: DataFrame, label: str) -> Records:
+    """See the text in a column, one JSON object in each row, as records; a row without text is a broken record."""
+    text = f"coalesce(cast({name(label)} as string), '')"
+    origin = SOURCE if SOURCE in frame.columns else "cast(null as string)"
+    lines = texts.Texts(frame.selectExpr(f"{text} as value", f"{origin} as {SOURCE}"), {})
+    return _json_records(texts.judged(lines))
 
 
 def _first_line(error: Exception) -> str:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from schemac.pipeline.errors import PipelineError, did_you_mean
 from schemac.pipeline.job import Source
+from schemac.runs.tables import source_of
 from schemac.source.catalogue import SOURCE_OPTION
 
 FILES = ("pathGlobFilter", "recursiveFileLookup", "modifiedBefore", "modifiedAfter", "basePath")
@@ -121,13 +122,13 @@ FORMS = {
         REFUSED_FILES | {"compression": WRITING, "parquet.compression": WRITING},
     ),
     "orc": Form((*FILES, "mergeSchema"), REFUSED_FILES | {"compression": WRITING, "orc.compress": WRITING}),
-    "lance": Form(("version",), {}),
 }
 
 
 def option_mistakes(source: Source) -> Iterator[tuple[str, PipelineError]]:
     """Each option that is not honoured, with what to write instead."""
-    form = FORMS.get(source.format)
+    engine = source_of(source.format)
+    form = FORMS.get(source.format) if engine is None else Form(engine.options, {})
     if form is None:
         return
     honoured = {name.lower(): name for name in form.honoured}

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from schemac.pipeline.processes import is_gone, this_process
+from schemac.runs.processes import is_gone, this_process
 
 PREFIX, OWNER = "schemac-run-", "owner.txt"
 

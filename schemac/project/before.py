@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from schemac.evolution.side import LockedSide, Side
+from schemac.evolution.version_pair import LockedSchemaVersion, SchemaVersion
 from schemac.identity.freeze import identify
 from schemac.identity.lock import Lock, LockedDataset
 from schemac.identity.lockfile import read_lock
@@ -20,7 +20,7 @@ from schemac.source.diagnostic import Severity
 from schemac.source.report import Report
 from schemac.source.text import SourceText, decode_text
 
-Sides = dict[str, Side]
+SchemaVersions = dict[str, SchemaVersion]
 
 
 def _nothing_more(paths: Sequence[Path]) -> None:
@@ -49,13 +49,13 @@ class Before:
     """What else there was and cannot be read, so that nobody knows which datasets it had."""
 
 
-def side_of(dataset: LogicalDataset, label: str, lock: Lock | None) -> Side:
-    """Return a side with the ids that its lock gives it."""
+def schema_version_of(dataset: LogicalDataset, label: str, lock: Lock | None) -> SchemaVersion:
+    """Return a version with the ids that its lock gives it."""
     locked = lock.dataset(dataset.name) if lock is not None else LockedDataset(dataset.name)
     if locked.newest is None:
-        return Side(dataset, label)
+        return SchemaVersion(dataset, label)
     found = identify(dataset, locked)
-    return LockedSide(dataset, label, locked, found.ids, found.numbers)
+    return LockedSchemaVersion(dataset, label, locked, found.ids, found.numbers)
 
 
 def checked_datasets(
@@ -66,7 +66,7 @@ def checked_datasets(
     return check_source(source, project, report, is_named=is_named, system_columns=columns, stem=stem)
 
 
-def sides_before(before: Before, path: Path, project: Project, report: Report) -> Sides:
+def versions_before(before: Before, path: Path, project: Project, report: Report) -> SchemaVersions:
     """Return the datasets of a manifest as it was; none where it was not there."""
     content = before.contents.get(path)
     if content is None:
@@ -82,7 +82,7 @@ def sides_before(before: Before, path: Path, project: Project, report: Report) -
         report.extend(d for d in found.diagnostics if d.severity is Severity.ERROR)
         return {}
     lock = lock_before(before, path, report)
-    return {dataset.name: side_of(dataset, name, lock) for dataset in datasets}
+    return {dataset.name: schema_version_of(dataset, name, lock) for dataset in datasets}
 
 
 def lock_before(before: Before, path: Path, report: Report) -> Lock | None:

@@ -16,9 +16,15 @@ from typing import NamedTuple
 from schemac.evolution.changes import Change, Fact
 from schemac.evolution.diff import diff_of
 from schemac.evolution.judge import judge, judged_engines, load
-from schemac.evolution.side import LockedSide, Pair, Side, pair, side_of_version
 from schemac.evolution.verdict import Verdict
-from schemac.project.before import Before, Sides, checked_datasets, sides_before
+from schemac.evolution.version_pair import (
+    LockedSchemaVersion,
+    SchemaVersion,
+    VersionPair,
+    locked_schema_version,
+    pair_versions,
+)
+from schemac.project.before import Before, SchemaVersions, checked_datasets, versions_before
 from schemac.project.commits import read_commit
 from schemac.project.compile import collector_paused
 from schemac.project.configuration import Project
@@ -27,15 +33,15 @@ from schemac.project.manifests import CompiledFile, read_manifests
 from schemac.project.moves import Unpaired, follow
 from schemac.project.partial import keep_names, parts_of
 from schemac.project.references import (
-    artifact_sides,
+    artifact_versions,
     content_of,
     find_path,
     is_output,
     lock_number,
-    locked_sides,
-    manifest_sides,
+    locked_versions,
+    manifest_versions,
     read_folder,
-    sides_of_file,
+    versions_in_file,
 )
 from schemac.project.targets import engines_of, is_left_aside
 from schemac.project.workers import cores, share
@@ -87,7 +93,7 @@ class _Run:
     """The N of `lock:N`."""
     before: Before | None = None
     """Of a commit, or of a folder of manifests."""
-    fixed: Sides | None = None
+    fixed: SchemaVersions | None = None
     """Of one manifest, or of artifacts."""
     is_alone: bool = False
     """Whether one manifest is compared with one other, whatever their datasets are called."""
@@ -148,10 +154,10 @@ def _prepare(
     if path is None:
         return None
     if is_output(path):
-        return _Run(wanted, project, fixed=artifact_sides(path, report))
+        return _Run(wanted, project, fixed=artifact_versions(path, report))
     if path.is_dir():
         return _Run(wanted, project, before=read_folder(against, files, folders, project, report))
-    fixed = manifest_sides(against, project, report)
+    fixed = manifest_versions(against, project, report)
     return _Run(wanted, project, fixed=fixed, is_alone=len(fixed) == len(files) == 1)
 
 
@@ -190,8 +196,8 @@ def _with_moved(
     followed = follow(unpaired, run.before, run.project, report)
     kept = [c for c in found if (c.old and c.new) or c.dataset not in followed.names]
     kept += [_compare(old, None, run.wanted) for old in followed.dropped]
-    for side, new in followed.pairs:
-        kept += [_compare(old, new, run.wanted) for old in _versions(side, run.wanted)]
+    for version, new in followed.pairs:
+        kept += [_compare(old, new, run.wanted) for old in _versions(version, run.wanted)]
     return [comparison for comparison in kept if comparison.changes]
 
 
@@ -226,7 +232,7 @@ def _part(files: Sequence[ManifestFile], run: _Run) -> _Part:
     for compiled in read_manifests(whole, run.project, read):
         if read.has_errors or report.has_errors:
             break
-        news = sides_of_file(compiled, report)
+        news = versions_in_file(compiled, report)
         names += news
         found += [_compare(old, new, run.wanted) for old, new in _pairs(compiled, news, run, report)]
     # Whoever asks what a change means does not ask what else there is to say of a manifest.
@@ -254,27 +260,27 @@ def _compare_parts(file: ManifestFile, run: _Run) -> Comparison | None:
         return None
     if run.wanted.is_transitive and before.contents.get(lock) is not None:
         return None
-    old_side, new_side = Side(olds[0], parts.before.name), Side(news[0], file.name)
+    old_version, new_version = SchemaVersion(olds[0], parts.before.name), SchemaVersion(news[0], file.name)
     is_whole = len(parts.places_before) == len(olds[0].columns) and len(parts.places_today) == len(
         news[0].columns
     )
-    sides = pair(old_side, new_side)
-    return _judged(sides, run.wanted) if is_whole and parts.is_in_order(sides) else None
+    pair = pair_versions(old_version, new_version)
+    return _judged(pair, run.wanted) if is_whole and parts.is_in_order(pair) else None
 
 
 def _pairs(
-    file: CompiledFile, news: Sides, run: _Run, report: Report
-) -> list[tuple[Side | None, Side | None]]:
+    file: CompiledFile, news: SchemaVersions, run: _Run, report: Report
+) -> list[tuple[SchemaVersion | None, SchemaVersion | None]]:
     if run.before is not None:
-        olds = sides_before(run.before, file.file.path, run.project, report)
+        olds = versions_before(run.before, file.file.path, run.project, report)
         names = sorted({*olds, *news})
     elif run.fixed is None:
         # Of a version by its number there is one, but transitively it takes all of them.
-        olds = locked_sides(file, None if run.wanted.is_transitive else run.number, report)
+        olds = locked_versions(file, None if run.wanted.is_transitive else run.number, report)
         names = [name for name in sorted(news) if name in olds]
     elif run.is_alone and len(news) == 1:
         (old,), (new,) = run.fixed.values(), news.values()
-        return [(side, new) for side in _versions(old, run.wanted)]
+        return [(version, new) for version in _versions(old, run.wanted)]
     else:
         olds = run.fixed
         is_build = is_output(Path(run.wanted.against))
@@ -282,49 +288,49 @@ def _pairs(
     return [(old, news.get(name)) for name in names for old in _versions(olds.get(name), run.wanted)]
 
 
-def _versions(old: Side | None, wanted: Wanted) -> list[Side | None]:
-    """Return the old side; or, where all versions are asked for, those that its lock has, and itself if it is none of them."""
-    if old is None or not wanted.is_transitive or not isinstance(old, LockedSide):
+def _versions(old: SchemaVersion | None, wanted: Wanted) -> list[SchemaVersion | None]:
+    """Return the old version; or, where all versions are asked for, those that its lock has, and itself if it is none of them."""
+    if old is None or not wanted.is_transitive or not isinstance(old, LockedSchemaVersion):
         return [old]
-    versions = [side_of_version(old.locked, version.number) for version in old.locked.versions]
-    return [*versions, old] if diff_of(pair(versions[-1], old)) else [*versions]
+    versions = [locked_schema_version(old.locked, version.number) for version in old.locked.versions]
+    return [*versions, old] if diff_of(pair_versions(versions[-1], old)) else [*versions]
 
 
-def _compare(old: Side | None, new: Side | None, wanted: Wanted) -> Comparison:
+def _compare(old: SchemaVersion | None, new: SchemaVersion | None, wanted: Wanted) -> Comparison:
     engines = wanted.engines
     if old is None or new is None:
-        side = new or old
-        assert side is not None
+        version = new or old
+        assert version is not None
         fact = Fact.DATASET_ADDED if old is None else Fact.DATASET_DROPPED
-        place = side.place(None)
+        place = version.place(None)
         change = Change(
             fact,
-            side.dataset.name,
+            version.dataset.name,
             "",
             old_place=place if new is None else None,
             new_place=place if old is None else None,
         )
         verdicts = judge([change], None, engines)
         return Comparison(
-            side.dataset.name, old.label if old else "", new.label if new else "", (change,), verdicts
+            version.dataset.name, old.label if old else "", new.label if new else "", (change,), verdicts
         )
-    return _judged(pair(old, new), wanted)
+    return _judged(pair_versions(old, new), wanted)
 
 
-def _judged(sides: Pair, wanted: Wanted) -> Comparison:
-    changes = diff_of(sides)
-    engines = _engines(sides.new, wanted)
-    verdicts = judge(changes, sides, engines, wanted.versions) if wanted.engines else ()
+def _judged(pair: VersionPair, wanted: Wanted) -> Comparison:
+    changes = diff_of(pair)
+    engines = _engines(pair.new, wanted)
+    verdicts = judge(changes, pair, engines, wanted.versions) if wanted.engines else ()
     return Comparison(
-        sides.new.dataset.name,
-        sides.old.label,
-        sides.new.label,
+        pair.new.dataset.name,
+        pair.old.label,
+        pair.new.label,
         tuple(map(_light, changes)),
         tuple(replace(verdict, change=_light(verdict.change)) for verdict in verdicts),
     )
 
 
-def _engines(new: Side, wanted: Wanted) -> list[str]:
+def _engines(new: SchemaVersion, wanted: Wanted) -> list[str]:
     names = list(wanted.engines)
     if not wanted.is_asked_outright:
         names = engines_of(new.dataset, names, is_named=wanted.are_targets_named)

@@ -12,9 +12,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
-from schemac.artifacts.emission import (
-    Loss,
-)
+from schemac.artifacts.emission import Loss
 from schemac.artifacts.provenance import Built
 from schemac.artifacts.store import built
 from schemac.project.configuration import Project
@@ -27,6 +25,7 @@ from schemac.source.diagnostic import Diagnostic
 from schemac.source.report import Report
 
 if TYPE_CHECKING:
+    # For start-up time: many projects have no locks.
     from schemac.project.locking import Locked
 
 

@@ -20,7 +20,7 @@ from schemac.arrow.lower import LoweringOptions, lower
 from schemac.artifacts.emission import Compilation
 from schemac.evolution.changes import Change, Fact
 from schemac.evolution.diff import diff_of, slot_title
-from schemac.evolution.side import Pair, Side
+from schemac.evolution.version_pair import SchemaVersion, VersionPair
 from schemac.identity.freeze import Identified, identify
 from schemac.identity.lock import Lock, LockedDataset, Version
 from schemac.identity.lockfile import read_lock, write_lock
@@ -209,9 +209,9 @@ def changes_since(dataset: LogicalDataset, locked: LockedDataset, found: Identif
     assert newest is not None, "there is no lock to compare with"
     before = open_version(locked, newest)
     slots = {state.id: slot for slot, state in before.states.items()}
-    old = Side(before.logical, f"lock:{newest.number}")
-    new = Side(dataset, dataset.origins.file)
-    return diff_of(Pair(old, new, {slot: slots[id] for slot, id in found.ids.items() if id in slots}))
+    old = SchemaVersion(before.logical, f"lock:{newest.number}")
+    new = SchemaVersion(dataset, dataset.origins.file)
+    return diff_of(VersionPair(old, new, {slot: slots[id] for slot, id in found.ids.items() if id in slots}))
 
 
 def report_unlocked(

@@ -10,12 +10,12 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from schemac.evolution.side import Side
-from schemac.project.before import Before, Sides, sides_before
+from schemac.evolution.version_pair import SchemaVersion
+from schemac.project.before import Before, SchemaVersions, versions_before
 from schemac.project.configuration import Project
 from schemac.project.discovery import ManifestFile
 from schemac.project.manifests import read_manifests
-from schemac.project.references import content_of, sides_of_file
+from schemac.project.references import content_of, versions_in_file
 from schemac.source.catalogue import POSSIBLE_ORIGIN, UNKNOWN_PAST
 from schemac.source.report import Report
 
@@ -45,9 +45,9 @@ class Unpaired:
 class Followed:
     """What became of datasets."""
 
-    pairs: list[tuple[Side, Side]] = field(default_factory=list)
+    pairs: list[tuple[SchemaVersion, SchemaVersion]] = field(default_factory=list)
     """From where they were to where they are."""
-    dropped: list[Side] = field(default_factory=list)
+    dropped: list[SchemaVersion] = field(default_factory=list)
     """Of manifests that are gone."""
 
     @property
@@ -73,30 +73,32 @@ class _Following:
         self._before = before
         self._project = project
         self._report = report
-        self._sides: dict[Path, Sides] = {}
+        self._versions: dict[Path, SchemaVersions] = {}
         self._origins: dict[Path, Path] = dict(before.moved)
         self.found = Followed()
         self._news, self._files = self._today(unpaired.files, unpaired.added)
 
-    def _today(self, files: Sequence[ManifestFile], names: Collection[str]) -> tuple[Sides, dict[str, Path]]:
+    def _today(
+        self, files: Sequence[ManifestFile], names: Collection[str]
+    ) -> tuple[SchemaVersions, dict[str, Path]]:
         """Return these datasets as they are now, and the manifests that they stand in."""
-        sides, places = Sides(), dict[str, Path]()
+        versions, places = SchemaVersions(), dict[str, Path]()
         for file in files if names else ():
             if not _may_have(content_of(file.path), file.path, names):
                 continue
             read = Report()
             for compiled in read_manifests([file._replace(is_named=False)], self._project, read):
-                for name, side in sides_of_file(compiled, self._report).items():
+                for name, version in versions_in_file(compiled, self._report).items():
                     if name in names:
-                        sides[name], places[name] = side, file.path
-        return sides, places
+                        versions[name], places[name] = version, file.path
+        return versions, places
 
-    def _then(self, path: Path, report: Report | None = None) -> Sides:
-        """Return the datasets of a manifest of the other side."""
-        if path not in self._sides:
+    def _then(self, path: Path, report: Report | None = None) -> SchemaVersions:
+        """Return the datasets of a manifest as it was before."""
+        if path not in self._versions:
             found = Report() if report is None else report
-            self._sides[path] = sides_before(self._before, path, self._project, found)
-        return self._sides[path]
+            self._versions[path] = versions_before(self._before, path, self._project, found)
+        return self._versions[path]
 
     @property
     def _left(self) -> frozenset[str]:
@@ -107,9 +109,9 @@ class _Following:
         """Out of one manifest that is compared into another."""
         names = self._unpaired.added & self._unpaired.dropped
         for file in self._unpaired.files if names else ():
-            for name, side in self._then(file.path, self._report).items():
+            for name, version in self._then(file.path, self._report).items():
                 if name in names & self._left and self._files[name] != file.path:
-                    self.found.pairs.append((side, self._news[name]))
+                    self.found.pairs.append((version, self._news[name]))
 
     def from_others(self) -> None:
         """Out of any other manifest that there was."""
@@ -172,14 +174,14 @@ class _Following:
         """Report what was in manifests that are gone, and is nowhere now."""
         paths = [*self._before.gone, *self._gone_with_folders()]
         self._before.load(paths)
-        sides: Sides = {}
+        versions: SchemaVersions = {}
         for path in dict.fromkeys(paths):
-            sides.update(self._then(path, self._report))
-        olds = {name: side for name, side in sides.items() if name not in self.found.names}
+            versions.update(self._then(path, self._report))
+        olds = {name: version for name, version in versions.items() if name not in self.found.names}
         for file in self._unpaired.files:
             lost = self._unpaired.dropped - self.found.names
             if lost:
-                olds |= {name: side for name, side in self._then(file.path).items() if name in lost}
+                olds |= {name: version for name, version in self._then(file.path).items() if name in lost}
         names = olds.keys() - self._unpaired.added
         # Whoever compares with a folder of today may well have it in the project.
         elsewhere = self._unpaired.elsewhere() if names and self._before.is_of_places else ()
@@ -187,7 +189,7 @@ class _Following:
         for name in sorted(olds):
             if name in news and not self._was_there(name, places[name]):
                 self.found.pairs.append((olds[name], news[name]))
-            elif name in sides:
+            elif name in versions:
                 self.found.dropped.append(olds[name])
 
     def _was_there(self, name: str, place: Path) -> bool:
@@ -218,7 +220,7 @@ class _Following:
                     file=self._news[name].label,
                     help="fetch it with `git submodule update --init --recursive`",
                 )
-        told = {side.dataset.name for side in self.found.dropped} | self.found.names
+        told = {version.dataset.name for version in self.found.dropped} | self.found.names
         for path in self._before.others:
             if not self._before.is_of_places or path.exists():
                 continue
@@ -233,14 +235,14 @@ class _Following:
                         )
 
     def _add_doubt(self, name: str, message: str, help: str = _WHICH) -> None:
-        side = self._news[name]
-        origins = side.dataset.origins
+        version = self._news[name]
+        origins = version.dataset.origins
         self._report.add(
             POSSIBLE_ORIGIN,
             message,
             source=origins.source,
             span=origins.name_span,
-            file=side.label,
+            file=version.label,
             help=help,
         )
 
@@ -265,7 +267,7 @@ def _may_have(content: bytes | None, path: Path, names: Collection[str]) -> bool
     return any(name.encode() in content or path.name.startswith(name) for name in names)
 
 
-def _is_alike(old: Side, new: Side) -> bool:
+def _is_alike(old: SchemaVersion, new: SchemaVersion) -> bool:
     """Whether half of the columns of the poorer one have the same names in both."""
-    olds, news = ({str(slot.segment) for slot in side.dataset.columns} for side in (old, new))
+    olds, news = ({str(slot.segment) for slot in version.dataset.columns} for version in (old, new))
     return bool(olds & news) and 2 * len(olds & news) >= min(len(olds), len(news))

@@ -11,7 +11,7 @@ from functools import cache
 from itertools import pairwise
 from typing import NamedTuple
 
-from schemac.evolution.side import Pair
+from schemac.evolution.version_pair import VersionPair
 from schemac.identity.lock_lines import present_names
 from schemac.source.text import SourceText
 
@@ -30,13 +30,13 @@ class Parts(NamedTuple):
     """For each column that is left, how many that are left blank stood before it."""
     places_today: list[int]
 
-    def is_in_order(self, sides: Pair) -> bool:
+    def is_in_order(self, pair: VersionPair) -> bool:
         """Whether all columns that stayed stand in the order that they had, those that are left blank included."""
-        olds = {slot: n for n, slot in enumerate(sides.old.dataset.columns)}
+        olds = {slot: n for n, slot in enumerate(pair.old.dataset.columns)}
         stayed = [
             (olds[old], n)
-            for n, slot in enumerate(sides.new.dataset.columns)
-            if (old := sides.before.get(slot)) is not None and old in olds
+            for n, slot in enumerate(pair.new.dataset.columns)
+            if (old := pair.before.get(slot)) is not None and old in olds
         ]
         is_sorted = stayed == sorted(stayed)
         return is_sorted and all(self.places_before[old] == self.places_today[new] for old, new in stayed)

@@ -14,13 +14,13 @@ from typing import Any
 
 from schemac.arrow.lift import lift
 from schemac.artifacts.provenance import NAME
-from schemac.evolution.side import Side, side_of_version
+from schemac.evolution.version_pair import SchemaVersion, locked_schema_version
 from schemac.identity.lock import LockedDataset
 from schemac.logical.dataset import LogicalDataset
 from schemac.logical.model import Schema
 from schemac.logical.origins import Origins
 from schemac.logical.slots import columns
-from schemac.project.before import Before, Sides, checked_datasets, side_of
+from schemac.project.before import Before, SchemaVersions, checked_datasets, schema_version_of
 from schemac.project.configuration import Project
 from schemac.project.discovery import ManifestFile, find_manifests, lock_path
 from schemac.project.locking import open_lock
@@ -31,17 +31,17 @@ from schemac.source.suggest import closest
 from schemac.source.text import read_file, read_text
 
 
-def sides_of_file(file: CompiledFile, report: Report) -> Sides:
+def versions_in_file(file: CompiledFile, report: Report) -> SchemaVersions:
     """Return the datasets of a manifest as it is now."""
     held = open_lock(file.file.path, file.file.name, report)
     lock = held.lock if held is not None else None
-    return {dataset.name: side_of(dataset, file.file.name, lock) for dataset in file.datasets}
+    return {dataset.name: schema_version_of(dataset, file.file.name, lock) for dataset in file.datasets}
 
 
-def locked_sides(file: CompiledFile, number: int | None, report: Report) -> Sides:
+def locked_versions(file: CompiledFile, number: int | None, report: Report) -> SchemaVersions:
     """One version of each dataset of a manifest, out of its lock; the newest where no number is given."""
     held = open_lock(file.file.path, file.file.name, report)
-    sides: Sides = {}
+    versions: SchemaVersions = {}
     for dataset in file.datasets if held is not None else ():
         assert held is not None
         locked = held.lock.dataset(dataset.name)
@@ -55,8 +55,8 @@ def locked_sides(file: CompiledFile, number: int | None, report: Report) -> Side
                 help=_versions(locked) or f"create the first one with `schemac lock {file.file.name}`",
             )
             continue
-        sides[dataset.name] = side_of_version(locked, version.number)
-    return sides
+        versions[dataset.name] = locked_schema_version(locked, version.number)
+    return versions
 
 
 def _versions(locked: LockedDataset) -> str:
@@ -139,12 +139,12 @@ def find_path(given: str, report: Report) -> Path | None:
     return None
 
 
-def manifest_sides(given: str, project: Project, report: Report) -> Sides:
+def manifest_versions(given: str, project: Project, report: Report) -> SchemaVersions:
     """Return the datasets of another manifest."""
-    sides: Sides = {}
+    versions: SchemaVersions = {}
     for file in find_manifests([given], Path.cwd(), project.folder / project.configuration.out, report):
-        sides.update(_manifest_sides(file, project, report))
-    return sides
+        versions.update(_manifest_versions(file, project, report))
+    return versions
 
 
 def is_output(path: Path) -> bool:
@@ -152,20 +152,20 @@ def is_output(path: Path) -> bool:
     return (path / NAME).is_file()
 
 
-def _manifest_sides(file: ManifestFile, project: Project, report: Report) -> Sides:
+def _manifest_versions(file: ManifestFile, project: Project, report: Report) -> SchemaVersions:
     source = read_text(file.path, file.name, report)
     if source is None:
         return {}
     datasets = checked_datasets(source, project, report, is_named=file.is_named)
-    return {} if report.has_errors else sides_of_file(CompiledFile(file, b"", datasets), report)
+    return {} if report.has_errors else versions_in_file(CompiledFile(file, b"", datasets), report)
 
 
-def artifact_sides(folder: Path, report: Report) -> Sides:
+def artifact_versions(folder: Path, report: Report) -> SchemaVersions:
     """Return the datasets of a build, as its Arrow artifacts tell them."""
     # Imported here for start-up time: artifacts are rarely compared with.
     import pyarrow as pa
 
-    sides: Sides = {}
+    versions: SchemaVersions = {}
     for path in sorted(folder.rglob("arrow/schema.arrow")):
         name = path.parent.parent.relative_to(folder).as_posix()
         try:
@@ -176,5 +176,7 @@ def artifact_sides(folder: Path, report: Report) -> Sides:
             )
             continue
         model = Schema.model_validate(lift(schema, str(path), report))
-        sides[name] = Side(LogicalDataset(name, model, columns(model), Origins(path.as_posix())), str(folder))
-    return sides
+        versions[name] = SchemaVersion(
+            LogicalDataset(name, model, columns(model), Origins(path.as_posix())), str(folder)
+        )
+    return versions

@@ -31,6 +31,7 @@ from schemac.source.text import SourceText
 from schemac.syntax.document import parse
 
 if TYPE_CHECKING:
+    # For start-up time: many projects have no locks.
     from schemac.project.locking import Locked
 
 

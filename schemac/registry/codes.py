@@ -1,27 +1,67 @@
-"""All diagnostic codes and their pages: the compiler's own, and those that engines of other distributions bring.
+"""All diagnostic codes: those of the core, and those that engines and the pipeline bring.
 
 Layer: registry.
-Shape: a code of an engine is a word in capitals and a number, such as `AVRO501`; `SC` is the compiler's.
+Shape: a code of an engine of another distribution is a word in capitals and a number, such as `AVRO501`; `SC` is for the core
+and for the engines that come with it.
 """
 
 import re
+from dataclasses import dataclass
 from functools import cache
+from typing import Protocol
 
-from schemac.registry.engine import Engine, EngineError, load_as, reason_of
-from schemac.registry.installed import engines
+from schemac.registry.engine import EngineError, load_as
+from schemac.registry.installed import engines, own_engines
 from schemac.source.catalogue import CATALOGUE
 from schemac.source.diagnostic import Code
 
+
+class Bringer(Protocol):
+    """What brings codes: an `Engine` or a `Room`."""
+
+    @property
+    def name(self) -> str:
+        """Its name, for errors."""
+
+    @property
+    def title(self) -> str:
+        """As people write it."""
+
+    @property
+    def codes(self) -> str:
+        """Where its tuple of `Code` stands, as `module:NAME`; empty where it has none."""
+
+    @property
+    def pages(self) -> str:
+        """The package with `<code>.md` for each of them; empty where it has none."""
+
+
+@dataclass(frozen=True, slots=True)
+class Room:
+    """A package of the compiler with codes of its own."""
+
+    name: str
+    title: str
+    codes: str
+    pages: str
+
+
+_ROOMS = (Room("pipeline", "Pipelines", "schemac.pipeline.codes:CODES", "schemac.pipeline.pages"),)
 _ID = re.compile(r"(?!SC\d)[A-Z][A-Z_]*[0-9]+")
 
 
 @cache
 def codes() -> dict[str, Code]:
-    """Return all codes by number, the compiler's own first. Raises EngineError."""
-    found = dict(CATALOGUE)
+    """Return all codes by number, those of other distributions last. Raises EngineError."""
+    found = dict(own_codes())
     slugs = {code.slug for code in found.values()}
-    for engine in engines():
-        for code in _of(engine):
+    for engine in engines()[len(own_engines()) :]:
+        for code in codes_of(engine):
+            if not _ID.fullmatch(code.id):
+                raise EngineError(
+                    f"`codes` of the engine {engine.name} ({engine.codes}) has '{code.id}';"
+                    f" write a code like {engine.name.upper()}501"
+                )
             if code.id in found or code.slug in slugs:
                 raise EngineError(
                     f"the engine {engine.name} has a code {code.id} {code.slug}, which is taken"
@@ -31,50 +71,24 @@ def codes() -> dict[str, Code]:
     return found
 
 
-def page(code: Code) -> str:
-    """Return the page of a code; where an engine brought none, its title. Raises EngineError."""
-    from schemac.source import pages  # for start-up time, as below
-
-    if CATALOGUE.get(code.id) is code:
-        return pages.read_page(code).text
-    engine = next(engine for engine in engines() if code in _of(engine))
-    return _text(engine, f"{code.id}.md") or f"# {code.id} {code.slug}\n\n{engine.title}: {code.title}.\n"
+@cache
+def own_codes() -> dict[str, Code]:
+    """Return the codes that come with the compiler, sorted by number; no other distribution is asked."""
+    found = [*CATALOGUE.values(), *(code for bringer in own_bringers() for code in codes_of(bringer))]
+    return {code.id: code for code in sorted(found, key=lambda code: code.id)}
 
 
-def loss_pages() -> dict[str, str]:
-    """Return what each target loses, by its name, where somebody wrote it down. Raises EngineError."""
-    from schemac.source import pages  # for start-up time, as below
-
-    brought = {engine.name: _text(engine, f"losses/{engine.name}.md") for engine in engines() if engine.pages}
-    return {**pages.loss_pages(), **{name: text for name, text in brought.items() if text}}
+def own_bringers() -> tuple[Bringer, ...]:
+    """Return what comes with the compiler and brings codes."""
+    return (*own_engines(), *_ROOMS)
 
 
-def _of(engine: Engine) -> tuple[Code, ...]:
-    if not engine.codes:
+def codes_of(bringer: Bringer) -> tuple[Code, ...]:
+    """Return the codes that an engine or a room brings. Raises EngineError."""
+    if not bringer.codes:
         return ()
-    what = f"`codes` of the engine {engine.name}"
-    found = load_as(engine.codes, tuple, what)
-    for code in found:
-        if not isinstance(code, Code):
-            raise EngineError(f"{what} ({engine.codes}) has an item that is no Code")
-        if not _ID.fullmatch(code.id):
-            raise EngineError(
-                f"{what} ({engine.codes}) has '{code.id}'; write a code like {engine.name.upper()}501"
-            )
+    what = f"`codes` of the engine {bringer.name}"
+    found = load_as(bringer.codes, tuple, what)
+    if not all(isinstance(code, Code) for code in found):
+        raise EngineError(f"{what} ({bringer.codes}) has an item that is no Code")
     return found
-
-
-def _text(engine: Engine, name: str) -> str:
-    """Return a page that an engine brought; empty where it has none."""
-    if not engine.pages:
-        return ""
-    # Imported here for start-up time: only `explain` reads pages.
-    from importlib.resources import files
-
-    try:
-        file = files(engine.pages).joinpath(name)
-        return file.read_text(encoding="utf-8") if file.is_file() else ""
-    except (ImportError, OSError, UnicodeError) as error:
-        raise EngineError(
-            f"`pages` of the engine {engine.name} ({engine.pages}) cannot be read: {reason_of(error)}"
-        ) from error

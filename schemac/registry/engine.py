@@ -7,6 +7,7 @@ is loaded when the capability is first asked for. The room that uses a capabilit
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from enum import Enum, auto
 from importlib import import_module
 from pathlib import Path
 from typing import Generic, TypeVar
@@ -57,6 +58,23 @@ class VersionSetting:
         return str(check(text))
 
 
+class Trait(Enum):
+    """What people are told of an engine where it matters to a schema or a command that is not only for this engine."""
+
+    IGNORES_CASE = auto()
+    """It takes columns whose names differ only in case for one."""
+    REFUSES_SCALE_ABOVE_PRECISION = auto()
+    """It refuses a decimal with more digits after the point than in all."""
+    LACKS_RUN_ENDS = auto()
+    """It has no type for values that are run-end encoded."""
+    COMPRESSES_RUNS = auto()
+    """It compresses equal values that follow each other without being asked."""
+    ROUNDS = auto()
+    """`apply` can round the values of its tables."""
+    IS_NOT_READ = auto()
+    """`apply` changes its tables without reading their data."""
+
+
 @dataclass(frozen=True, slots=True)
 class Engine:
     """An engine and its capabilities; a capability that is left out is one that it does not have."""
@@ -79,17 +97,34 @@ class Engine:
     """The engine whose tables it alters; empty for its own."""
     table_help: str = ""
     """What `--table` takes for a table of its own."""
+    sink: str = ""
+    """Its `Sink` (`schemac.runs.tables`): tables that runs of a pipeline write."""
+    source: str = ""
+    """Its `Source` (`schemac.runs.tables`): tables that runs of a pipeline read, as the format of its name."""
+    table_suffix: str = ""
+    """What names of its tables end with, with the dot."""
     formats: tuple[Format, ...] = ()
     """What `import` reads."""
     domain: str = ""
     """Domain of the attributes that are for this engine."""
     attributes: str = ""
     """A tuple of `Attribute` (`schemac.attributes.attribute`), all of them in `domain`, which is a closed one then."""
+    facts: str = ""
+    """An enumeration of `AnyFact` (`schemac.logical.facts`): what changes of its attributes are, where that matters to it."""
+    arrow_form: str = ""
+    """An `ArrowForm` (`schemac.arrow.form`): what its attributes are in Arrow, where they do not travel under their own keys."""
+    checks: str = ""
+    """`Checks` (`schemac.checks.brought`): what of its attributes is wrong in every schema, whatever it is built for."""
     codes: str = ""
-    """Tuple of `Code` (`schemac.source.diagnostic`) of its own diagnostics; those of the compiler's own engines stand in
-    `schemac.source.catalogue`."""
+    """Tuple of `Code` (`schemac.source.diagnostic`) of its own diagnostics."""
     pages: str = ""
     """A package with the pages of `schemac explain`: `<code>.md` for each of its codes, `losses/<engine>.md`."""
+    documents: str = ""
+    """Tuple of `ForeignDocument` (`schemac.importers.foreign_json`): JSON around its tables that is neither a schema nor data."""
+    spread: str = ""
+    """Its `Spread` (`schemac.evolution.tables`): it does the work of other engines on parts of a table."""
+    traits: frozenset[Trait] = frozenset()
+    """What people are told of it."""
     is_default: bool = False
     """Whether it is built and judged for where nobody names engines."""
     is_optional: bool = False

@@ -1,7 +1,7 @@
 """The engines that are installed.
 
 Layer: registry.
-Source: every package of `schemac.engines` is one; other distributions name theirs under the entry point group of that
+Source: every package of `schemac.engines` is one (a module beside them is what several engines share); other distributions name theirs under the entry point group of that
 name, each with its `ENGINE`: `avro = "schemac_avro:ENGINE"`.
 """
 
@@ -13,7 +13,7 @@ from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
 from pkgutil import iter_modules
 
-from schemac.registry.engine import Engine, EngineError, VersionSetting, reason_of
+from schemac.registry.engine import Engine, EngineError, Trait, VersionSetting, reason_of
 
 GROUP = "schemac.engines"
 _NAME = re.compile(r"[a-z][a-z0-9_-]*")
@@ -23,7 +23,7 @@ _NAME = re.compile(r"[a-z][a-z0-9_-]*")
 @cache
 def engines() -> tuple[Engine, ...]:
     """All engines by position, then by name; those of other distributions follow the compiler's own. Raises EngineError."""
-    own = _own()
+    own = own_engines()
     found = {engine.name: engine for engine in own}
     formats = {format.name: engine.name for engine in own for format in engine.formats}
     others: list[Engine] = []
@@ -36,7 +36,7 @@ def engines() -> tuple[Engine, ...]:
             if other != engine.name:
                 raise EngineError(f"the engines {other} and {engine.name} both have a format {format.name}")
         others.append(engine)
-    return (*_sorted(own), *_sorted(others))
+    return (*own, *_sorted(others))
 
 
 def _loaded(point: EntryPoint) -> Engine:
@@ -64,16 +64,24 @@ def engine(name: str) -> Engine:
 
 
 @contextmanager
-def blamed(name: str) -> Iterator[None]:
-    """Turn an exception of an engine of another distribution into EngineError; it is no mistake of the compiler."""
+def blamed(name: str | None) -> Iterator[None]:
+    """Turn an exception of an engine of another distribution into EngineError; it is no mistake of the compiler.
+
+    Without a name, what is done is no engine's.
+    """
     try:
         yield
     except EngineError:
         raise
     except Exception as error:
-        if any(engine.name == name for engine in _own()):
+        if name is None or any(engine.name == name for engine in own_engines()):
             raise
         raise EngineError(f"the engine {name} failed: {reason_of(error)}") from error
+
+
+def with_trait(trait: Trait) -> tuple[str, ...]:
+    """Return the titles of the engines that people are told something of."""
+    return tuple(engine.title for engine in engines() if trait in engine.traits)
 
 
 def version_settings() -> dict[str, VersionSetting]:
@@ -86,10 +94,14 @@ def version_settings() -> dict[str, VersionSetting]:
     return settings
 
 
-def _own() -> list[Engine]:
+@cache
+def own_engines() -> tuple[Engine, ...]:
+    """Return the engines that come with the compiler, by position."""
     package = import_module(GROUP)
     found: list[Engine] = []
     for module in iter_modules(package.__path__):
+        if not module.ispkg:
+            continue
         engine: Engine = import_module(f"{GROUP}.{module.name}").ENGINE
         found.append(engine)
-    return found
+    return tuple(_sorted(found))

@@ -1,7 +1,7 @@
-"""Every diagnostic code, once.
+"""The diagnostic codes of the core; engines and the pipeline have theirs in a `codes.py`, and `registry.codes` finds all.
 
 Layer: source.
-Shape: numbers go by floor: SC1xx text and YAML, SC2xx the manifest's grammar, SC3xx the meaning of one
+Shape: numbers go by layer: SC1xx text and YAML, SC2xx the manifest's grammar, SC3xx the meaning of one
 schema, SC4xx identity and evolution, SC5xx targets, SC6xx configuration and the pipeline. A number is never
 used twice; a retired code stays here, marked. What each means at length, with a wrong and a right example, is
 in `pages/<code>.md`.
@@ -120,52 +120,11 @@ POINTLESS_ROUNDING = Code(
 )
 MERGE_CHOICE = Code("SC407", "merge-choice", _WARNING, "a field that two branches changed differently")
 
-LANCE_TYPE = Code("SC501", "lance-type", _ERROR, "a type that Lance cannot store")
-LANCE_NAME = Code("SC502", "lance-name", _ERROR, "a field name that Lance does not allow")
-LANCE_NAME_RISK = Code(
-    "SC503", "lance-name-risk", _WARNING, "a field name that Lance accepts but that causes problems"
-)
-LANCE_STORAGE_VERSION = Code(
-    "SC504", "lance-storage-version", _ERROR, "a type that needs a newer storage version"
-)
-LANCE_STRUCTURE = Code(
-    "SC505", "lance-structure", _ERROR, "a structure that Lance accepts but cannot read back"
-)
-LANCE_READ_RISK = Code("SC506", "lance-read-risk", _WARNING, "a structure that Lance reads only partly")
-LANCE_LOSS = Code("SC511", "lance-loss", _NOTE, "something that Lance does not keep")
-SPARK_TYPE = Code("SC521", "spark-type", _ERROR, "a type that Spark cannot represent")
-SPARK_LOSS = Code("SC522", "spark-loss", _NOTE, "something that Spark does not keep")
-SPARK_CONNECTOR = Code("SC523", "spark-connector", _WARNING, "a table that lance-spark cannot read")
-SPARK_PROPERTY = Code("SC524", "spark-property", _WARNING, "a table property that contradicts the schema")
-ARROW_LOSS = Code("SC531", "arrow-loss", _NOTE, "something that the Arrow artifact does not keep")
-ODF_LOSS = Code("SC532", "odf-loss", _NOTE, "something that the ODF standard cannot express")
 UNSUPPORTED_ARROW_TYPE = Code(
     "SC551", "unsupported-arrow-type", _ERROR, "an Arrow type without a matching kind"
 )
 UNREADABLE_SOURCE = Code("SC552", "unreadable-source", _ERROR, "a source that cannot be imported")
 FOREIGN_SCHEMA = Code("SC553", "foreign-schema", _ERROR, "a schema in a format that cannot be imported")
-LANCE_NULL_VECTOR = Code("SC554", "lance-null-vector", _NOTE, "a nullable vector with non-nullable items")
-PAIMON_TYPE = Code("SC561", "paimon-type", _ERROR, "a type that Paimon cannot represent")
-PAIMON_NAME = Code("SC562", "paimon-name", _ERROR, "a column name that Paimon reserves")
-PAIMON_KEY = Code("SC563", "paimon-key", _ERROR, "a key that Paimon does not allow")
-PAIMON_BUCKET = Code("SC564", "paimon-bucket", _ERROR, "a bucket setting that Paimon refuses")
-PAIMON_OPTION = Code("SC565", "paimon-option", _ERROR, "an option that contradicts the table")
-PAIMON_DEFAULT = Code("SC566", "paimon-default", _ERROR, "a default value that Paimon cannot read")
-PAIMON_FORMAT = Code("SC567", "paimon-format", _ERROR, "a type that the table's file format cannot store")
-PAIMON_DESCRIPTION = Code(
-    "SC568", "paimon-description", _ERROR, "a description that Paimon reads as a directive"
-)
-PAIMON_LEFT_OUT = Code("SC569", "paimon-left-out", _WARNING, "a dataset that is built without Paimon")
-PAIMON_RELEASE = Code(
-    "SC570", "paimon-release", _WARNING, "a type that only newer releases of Paimon can store"
-)
-PAIMON_LOSS = Code("SC576", "paimon-loss", _NOTE, "something that Paimon does not keep")
-
-ICEBERG_TYPE = Code("SC581", "iceberg-type", _ERROR, "a type that Iceberg cannot hold")
-ICEBERG_NAME = Code("SC582", "iceberg-name", _ERROR, "names that Iceberg cannot tell apart")
-ICEBERG_KEY = Code("SC583", "iceberg-key", _ERROR, "a field that cannot identify rows in Iceberg")
-ICEBERG_DEFAULT = Code("SC584", "iceberg-default", _ERROR, "a default value that Iceberg cannot have")
-ICEBERG_LOSS = Code("SC585", "iceberg-loss", _NOTE, "something that Iceberg does not keep")
 
 STALE_ARTIFACT = Code(
     "SC541", "stale-artifact", _ERROR, "an artifact that differs from what the manifest compiles to"
@@ -180,7 +139,6 @@ IN_THE_WAY = Code("SC545", "in-the-way", _ERROR, "a file or folder in the place 
 INVALID_CONFIGURATION = Code("SC601", "invalid-configuration", _ERROR, "a configuration that cannot be read")
 NOTHING_TO_COMPILE = Code("SC602", "nothing-to-compile", _ERROR, "a command without manifests to work on")
 PIPELINE_FILE = Code("SC611", "pipeline-file", _ERROR, "a pipeline file that cannot be read")
-PIPELINE_FAILED = Code("SC612", "pipeline-failed", _ERROR, "a run that Spark stopped for a cause of its own")
 PIPELINE_DRIFT = Code("SC613", "pipeline-drift", _ERROR, "a written table that differs from its artifact")
 SOURCE_OPTION = Code("SC614", "source-option", _ERROR, "a source option that is not supported")
 # The fields of a pipeline file.
@@ -200,7 +158,6 @@ INVALID_RECORD_PATH = Code(
 # The source.
 MISSING_PATH = Code("SC630", "missing-path", _ERROR, "a source without a path")
 INPUT_NOT_FOUND = Code("SC631", "input-not-found", _ERROR, "a source that is not there")
-HIDDEN_INPUT = Code("SC632", "hidden-input", _ERROR, "a file whose name hides it from Spark")
 PACKED_INPUT = Code("SC633", "packed-input", _ERROR, "a file that is compressed in a way that is not read")
 UNKNOWN_ENCODING = Code("SC634", "unknown-encoding", _ERROR, "a text encoding that does not exist")
 UNKNOWN_BYTE_ORDER = Code(
@@ -209,7 +166,9 @@ UNKNOWN_BYTE_ORDER = Code(
 UNREADABLE_INPUT = Code("SC636", "unreadable-input", _ERROR, "a source that cannot be read in its format")
 EMPTY_INPUT = Code("SC637", "empty-input", _ERROR, "a CSV source without a header and without rows")
 UNREADABLE_HEADER = Code("SC638", "unreadable-header", _ERROR, "a CSV header that cannot be read")
-DUPLICATE_COLUMN = Code("SC639", "duplicate-column", _ERROR, "two columns of one name in a CSV header")
+DUPLICATE_COLUMN = Code(
+    "SC639", "duplicate-column", _ERROR, "two columns of one name in a CSV header or a frame"
+)
 AMBIGUOUS_COLUMN = Code(
     "SC640", "ambiguous-column", _ERROR, "a column that is in the files and in the names of their folders"
 )
@@ -228,7 +187,7 @@ UNREADABLE_TABLE = Code("SC652", "unreadable-table", _ERROR, "a table that canno
 SCHEMA_MISMATCH = Code(
     "SC653", "schema-mismatch", _ERROR, "a table with another schema than the rows to append"
 )
-NOT_A_TABLE = Code("SC654", "not-a-table", _ERROR, "a target that is no Lance table")
+NOT_A_TABLE = Code("SC654", "not-a-table", _ERROR, "a target that is no table")
 NOT_A_QUARANTINE = Code("SC655", "not-a-quarantine", _ERROR, "a quarantine path where another table is")
 UNWRITABLE_TARGET = Code("SC656", "unwritable-target", _ERROR, "a path that cannot be written to")
 TOO_MANY_QUARANTINED = Code(
@@ -238,28 +197,22 @@ EMPTIED_TABLE = Code("SC658", "emptied-table", _ERROR, "a run that would leave a
 CONCURRENT_RUN = Code("SC659", "concurrent-run", _ERROR, "a table that another run changed in the meantime")
 ABANDONED_RUN = Code("SC660", "abandoned-run", _ERROR, "a run that another run took for dead")
 SINK_OPTION = Code(
-    "SC661", "sink-option", _ERROR, "an option of the Spark sink that is missing or cannot be read"
+    "SC661", "sink-option", _ERROR, "an option of the Spark format that is missing or cannot be read"
 )
 MISSING_COLUMN = Code("SC662", "missing-column", _ERROR, "a frame without a column of the schema")
 NULL_IN_REQUIRED_FIELD = Code(
     "SC663", "null-in-required-field", _ERROR, "a frame with a null in a required field"
 )
-# Java and Spark.
-JAVA_NOT_FOUND = Code("SC670", "java-not-found", _ERROR, "no Java runtime for Spark")
-SPARK_NOT_STARTED = Code("SC671", "spark-not-started", _ERROR, "a Spark session that did not start")
-UNREACHABLE_MASTER = Code("SC672", "unreachable-master", _ERROR, "a Spark master that does not answer")
-UNKNOWN_HOST = Code("SC673", "unknown-host", _ERROR, "a host name that cannot be resolved")
-OUT_OF_MEMORY = Code("SC674", "out-of-memory", _ERROR, "Spark ran out of memory")
-DISK_FULL = Code("SC675", "disk-full", _ERROR, "a disk without free space")
-WORKER_KILLED = Code("SC676", "worker-killed", _ERROR, "a Python worker of Spark that was killed")
-EXECUTOR_LOST = Code("SC677", "executor-lost", _ERROR, "an executor that Spark lost")
-SESSION_STOPPED = Code("SC678", "session-stopped", _ERROR, "a Spark session that was stopped during the run")
-JAVA_GONE = Code("SC679", "java-gone", _ERROR, "a Java process of Spark that is gone")
-RUN_CANCELLED = Code("SC680", "run-cancelled", _ERROR, "a run that was cancelled in Spark")
-UNKNOWN_JAVA_ZONE = Code("SC682", "unknown-zone", _ERROR, "a time zone that the Java of Spark does not know")
-MISSING_PACKAGE = Code(
-    "SC681", "missing-package", _ERROR, "a Python package of the pipeline that is not installed"
+# Machines and object stores.
+NOT_SHARED = Code("SC684", "path-not-shared", _ERROR, "a path that the executors do not see")
+STORAGE_SETTING = Code("SC685", "storage-setting", _ERROR, "a variable of `storage` that is not set")
+INVALID_RUN = Code("SC690", "invalid-run", _ERROR, "a run whose id or interval is not valid")
+STREAMING_FRAME = Code("SC692", "streaming-frame", _ERROR, "a stream where a frame with an end is needed")
+UNKNOWN_RULE = Code("SC693", "unknown-rule", _ERROR, "a setting for a rule that does not exist")
+CANNOT_WARN = Code("SC694", "cannot-warn", _ERROR, "a rule that cannot only warn")
+RULE_WARNING = Code(
+    "SC695", "rule-warning", _WARNING, "records that were written and break a rule that warns"
 )
 
 CATALOGUE: dict[str, Code] = {code.id: code for code in list(globals().values()) if isinstance(code, Code)}
-"""All codes by number, in the order of this file."""
+"""The codes of the core by number, in the order of this file."""

@@ -1,13 +1,13 @@
 """Where findings are gathered until all of them are shown at once.
 
 Layer: source.
-Shape: a report is handed down through the stages; each adds and goes on. Nothing is raised.
+Shape: a report is handed down through the stages; each adds and goes on. Nothing is raised by the stages.
 """
 
 from collections.abc import Iterable
 from typing import Protocol
 
-from schemac.source.diagnostic import Code, Diagnostic, Label, Severity
+from schemac.source.diagnostic import Code, Diagnostic, Label, SchemaError, Severity
 from schemac.source.span import WHOLE_FILE, Region, Span
 
 
@@ -61,6 +61,11 @@ class Report:
         for diagnostic in diagnostics:
             self._diagnostics.setdefault(diagnostic)
             self.has_errors = self.has_errors or diagnostic.severity is Severity.ERROR
+
+    def raise_errors(self) -> None:
+        """Raise SchemaError with all findings, if there is an error among them."""
+        if self.has_errors:
+            raise SchemaError(self.diagnostics)
 
     @property
     def diagnostics(self) -> tuple[Diagnostic, ...]:

@@ -1,10 +1,10 @@
 """Types and columns as other systems write them: `decimal(10, 2)`, `ARRAY<INT NOT NULL>`, `timestamp[ns]`, `Int64?`.
 
 Layer: syntax.
-Shape: a tree of heads and arguments, which says nothing yet of what they mean. Spark's own grammar is read strictly,
-for it is somebody's statement; every other notation is read as far as it can be told.
+Shape: a tree of heads and arguments, which says nothing yet of what they mean. Every notation is read as far as it can be
+told; a statement in one dialect is read strictly, by a reader of its own (`engines/spark/ddl_statement.py`).
 Errors: raises MalformedError.
-Source: `dataType` and `colType` of Spark's SqlBaseParser.g4; SQL:2016, 6.1; the texts of types of pyarrow, Flink,
+Source: SQL:2016, 6.1; the texts of types of pyarrow, Flink,
 Iceberg, protobuf, Python, Rust and ClickHouse.
 """
 
@@ -70,7 +70,7 @@ class ColumnText:
 
 def read_type(text: str) -> TypeText | None:
     """Return what a text says, in any notation; None where it is no type."""
-    reader = TypeReader(type_words(text), text, is_spark=False)
+    reader = TypeReader(type_words(text), text)
     try:
         found = reader.type()
     except MalformedError:
@@ -79,11 +79,10 @@ def read_type(text: str) -> TypeText | None:
 
 
 class TypeReader(Cursor):
-    """Reads types, as Spark's parser does or in any notation."""
+    """Reads types in any notation; the parser of one dialect says in `_bare_type` and `_column_name` how it reads them."""
 
-    def __init__(self, words: list[Word], text: str, *, is_spark: bool) -> None:
+    def __init__(self, words: list[Word], text: str) -> None:
         super().__init__(words, text)
-        self._is_spark = is_spark
         self._depth = 0
 
     @property
@@ -102,14 +101,17 @@ class TypeReader(Cursor):
 
     def column(self) -> ColumnText:
         """Return a name, a type and options."""
-        if not self._is_spark and self._is(":", 1) and self._word().isdigit():
-            self._at += 2  # Iceberg's `1: name: required int`
-        name = self._next().text if not self._is_spark and self._is_string() else self._name()
+        name = self._column_name()
         self._takes(":")
         column = ColumnText(name, self.type())
         while self._word() in _OPTIONS:
             column = self._option(column)
         return column
+
+    def _column_name(self) -> str:
+        if self._is(":", 1) and self._word().isdigit():
+            self._at += 2  # Iceberg's `1: name: required int`
+        return self._next().text if self._is_string() else self._name()
 
     def _option(self, column: ColumnText) -> ColumnText:
         start = self._at
@@ -143,34 +145,9 @@ class TypeReader(Cursor):
         self._depth += 1
         if self._depth > _DEEPEST:
             raise self._wrong(f"types are nested deeper than {_DEEPEST} levels")
-        found = self._spark_type() if self._is_spark else self._any_type()
+        found = self._bare_type()
         self._depth -= 1
         return found
-
-    def _spark_type(self) -> TypeText:
-        if not self._word()[:1].isalpha():
-            raise self._wrong("a type is expected here")
-        word = self._next().text.lower()
-        counts = {"array": 1, "map": 2}
-        if word == "struct":
-            return TypeText(word, tuple(self._members("<", ">")), "<")
-        if word in counts:
-            self._wants("<")
-            parts = [ColumnText("", self.type())]
-            while len(parts) < counts[word]:
-                self._wants(",")
-                parts.append(ColumnText("", self.type()))
-            self._wants(">")
-            return TypeText(word, tuple(parts), "<")
-        head = self._words_after(word)
-        if not self._takes("("):
-            return TypeText(head)
-        parameters: list[ColumnText] = []
-        while not self._takes(")"):
-            parameters.append(ColumnText("", TypeText(self._value())))
-            if not self._is(")"):
-                self._wants(",")
-        return TypeText(head, tuple(parameters), "(")
 
     def _members(self, opening: str, closing: str) -> list[ColumnText]:
         members: list[ColumnText] = []
@@ -201,7 +178,7 @@ class TypeReader(Cursor):
         self._wants("ZONE")
         return f"{word} {self._excerpt(start).lower()}"
 
-    def _any_type(self) -> TypeText:
+    def _bare_type(self) -> TypeText:
         if self._word() in _PREFIXES and self._word(1)[:1].isalpha():
             word = self._next().text.lower()
             inner = self.type()

@@ -19,9 +19,9 @@ import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 
 import schemac
-from schemac.pipeline.conform import conform
 from schemac.pipeline.job import Job
-from schemac.pipeline.run import run
+from schemac.pipeline.projection import conform
+from schemac.pipeline.runner import run
 from schemac.pipeline.session import settings_of_a_run, start_session
 from schemac.pipeline.source import open_records
 from tests.bench.memory import Watcher

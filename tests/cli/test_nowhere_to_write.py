@@ -10,7 +10,10 @@ import pytest
 
 from schemac.cli.main import main
 
-pytestmark = pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no full device here")
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no full device here"),
+]
 
 COMMAND = f"{sys.executable} -m schemac check t.yaml"
 RUNS = {

@@ -14,6 +14,8 @@ import pytest
 from schemac.cli.main import main
 from tests.identity.commands import environment
 
+pytestmark = pytest.mark.slow
+
 RIDES = """\
 name: rides
 fields:

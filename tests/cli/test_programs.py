@@ -240,3 +240,11 @@ def test_show_no_direction_marks_of_a_name(repository: Repository) -> None:
         _, out, _ = repository.run(*command, "tables")
         assert "\u202e" not in out
         assert "tables/a\\u202eb\\nc.yaml" in out
+
+
+@pytest.mark.parametrize("option", ["build --target", "breaking --against lock --engine", "import x --from"])
+def test_suggest_the_engine_that_was_meant(option: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main([*option.split(), "lanse" if "import" in option else "paimmon"])
+    meant = "lance" if "import" in option else "paimon"
+    assert f"did you mean `{meant}`?" in capsys.readouterr().err

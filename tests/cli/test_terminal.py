@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 import schemac
-from schemac.api import from_tree
 from schemac.cli.main import COMMANDS, main
+from schemac.importers.checked import from_tree
 from schemac.manifest.write import write_manifest
 from schemac.source.printable import printable
 from schemac.source.report import Report

@@ -17,7 +17,7 @@ import pytest
 
 from schemac.engines.lance.tables.apply import apply_plan
 from schemac.engines.lance.tables.plan import plan
-from schemac.evolution.side import side_of_version
+from schemac.evolution.version_pair import locked_schema_version
 from schemac.source.report import Report
 from tests.conformance.boundaries import FLOATS, MISFIT, Bounded
 from tests.conformance.manifest_types import member, of, option, struct
@@ -69,7 +69,7 @@ def maps_of(old: Bounded, type_: pa.MapType, kept: list[bool]) -> pa.Array:
 
 
 def write(path: str, lock: Any, old: Bounded, columns: list[Column], *, is_whole: bool) -> None:
-    schema = side_of_version(lock, 1).lowered.to_arrow()
+    schema = locked_schema_version(lock, 1).lowered.to_arrow()
     arrays = [
         maps_of(old, schema.field(c.name).type, [is_whole or not n for n in wrong_keys(old, c)])
         for c in columns
@@ -82,7 +82,7 @@ def refused(folder: Path, old: Bounded, columns: list[Column], rounded: frozense
     lock, path = lock_of(old, columns, as_key), str(folder / "refused.lance")
     write(path, lock, old, columns, is_whole=True)
     report, wrong = Report(), []
-    made = plan(opened(path, lock), side_of_version(lock, 2), report, rounded)
+    made = plan(opened(path, lock), locked_schema_version(lock, 2), report, rounded)
     assert made is not None, report.diagnostics
     is_done = apply_plan(made, report, QUIET)
     told = {d.path.partition(".")[0]: d for d in report.diagnostics}
@@ -106,7 +106,7 @@ def carried_out(folder: Path, old: Bounded, columns: list[Column], rounded: froz
     lock, path = lock_of(old, columns, as_key), str(folder / "done.lance")
     write(path, lock, old, columns, is_whole=False)
     report, wrong = Report(), []
-    made = plan(opened(path, lock), side_of_version(lock, 2), report, rounded)
+    made = plan(opened(path, lock), locked_schema_version(lock, 2), report, rounded)
     assert made is not None, report.diagnostics
     if not apply_plan(made, report, QUIET):
         return [d.message for d in report.diagnostics]
@@ -162,11 +162,11 @@ def test_find_keys_that_become_equal_at_any_depth(name: str, tmp_path: Path) -> 
     types, rows, path = KEYS[name]
     maps = [option(of("Map", keyType=type_, valueType=of("Int8"))) for type_ in types]
     lock, table = locked([{"fields": [member("x", type_)]} for type_ in maps]), str(tmp_path / "t.lance")
-    schema = side_of_version(lock, 1).lowered.to_arrow()
+    schema = locked_schema_version(lock, 1).lowered.to_arrow()
     written = pa.Table.from_pylist([{"x": row} for row in rows], schema=schema)
     lance.write_dataset(written, table, data_storage_version="2.2")
     report, last = Report(), lock.versions[-1].number
-    made = plan(opened(table, lock), side_of_version(lock, last), report)
+    made = plan(opened(table, lock), locked_schema_version(lock, last), report)
     assert made is not None, report.diagnostics
     assert not apply_plan(made, report, QUIET)
     (found,) = report.diagnostics
@@ -175,7 +175,7 @@ def test_find_keys_that_become_equal_at_any_depth(name: str, tmp_path: Path) -> 
     assert "keys of one map would become equal" in found.message
     assert "_rowid IN (2)" in found.help
     lance.dataset(table).delete("_rowid = 2")
-    made = plan(opened(table, lock), side_of_version(lock, last), Report())
+    made = plan(opened(table, lock), locked_schema_version(lock, last), Report())
     assert made is not None
     assert apply_plan(made, Report(), QUIET)
     assert [row and len(row) for row in lance.dataset(table).to_table()["x"].to_pylist()] == [2, None]

@@ -23,7 +23,7 @@ from schemac.engines.lance.tables.apply import apply_plan
 from schemac.engines.lance.tables.live_table import LanceTable
 from schemac.engines.lance.tables.plan import plan
 from schemac.evolution.castability import can_be_rounded, castability
-from schemac.evolution.side import side_of_version
+from schemac.evolution.version_pair import locked_schema_version
 from schemac.identity.lock import LockedDataset
 from schemac.logical.castability import Castability
 from schemac.source.report import Report
@@ -125,11 +125,11 @@ def is_written(old: Bounded, value: Any, text: str) -> bool:
 def columns_of(old: Bounded, news: list[str], *, is_rounded: bool = False) -> list[Column]:
     found = []
     before = locked([{"fields": [{"name": "x", "type": option(old.manifest)}]}])
-    (slot,) = side_of_version(before, 1).dataset.columns
+    (slot,) = locked_schema_version(before, 1).dataset.columns
     for i, name in enumerate(news):
         new = TYPES[name]
         after = locked([{"fields": [{"name": "x", "type": option(new.manifest)}]}])
-        (other,) = side_of_version(after, 1).dataset.columns
+        (other,) = locked_schema_version(after, 1).dataset.columns
         if new is old or castability(slot.type, other.type) is Castability.NEVER:
             continue
         if is_rounded and (not can_be_rounded(slot.type, other.type) or old.kind == "String"):
@@ -161,7 +161,7 @@ def lock_of(old: Bounded, columns: list[Column], wrap: Wrap = plain) -> LockedDa
 
 
 def written(path: str, lock: LockedDataset, old: Bounded, columns: list[Column], *, is_whole: bool) -> None:
-    schema = side_of_version(lock, 1).lowered.to_arrow()
+    schema = locked_schema_version(lock, 1).lowered.to_arrow()
     arrays = []
     for column in columns:
         kept = [
@@ -187,7 +187,7 @@ def refused(folder: Path, old: Bounded, columns: list[Column], wrap: Wrap = plai
     lock, path = lock_of(old, columns, wrap), str(folder / "refused.lance")
     written(path, lock, old, columns, is_whole=True)
     report = Report()
-    made = plan(opened(path, lock), side_of_version(lock, 2), report)
+    made = plan(opened(path, lock), locked_schema_version(lock, 2), report)
     assert made is not None, report.diagnostics
     is_clean = not any(column.misfits for column in columns)
     if is_clean:
@@ -229,7 +229,7 @@ def carried_out(
     lock, path = lock_of(old, columns, wrap), str(folder / "done.lance")
     written(path, lock, old, columns, is_whole=False)
     report = Report()
-    made = plan(opened(path, lock), side_of_version(lock, 2), report, rounded)
+    made = plan(opened(path, lock), locked_schema_version(lock, 2), report, rounded)
     assert made is not None, report.diagnostics
     if not apply_plan(made, report, QUIET):
         return [d.message for d in report.diagnostics]
@@ -252,7 +252,7 @@ def impossible(old: Bounded, news: list[str]) -> list[str]:
     lock, report = lock_of(old, columns), Report()
     if not columns:
         return []
-    made = plan(LanceTable.imagined(side_of_version(lock, 1)), side_of_version(lock, 2), report)
+    made = plan(LanceTable.imagined(locked_schema_version(lock, 1)), locked_schema_version(lock, 2), report)
     told = {d.path for d in report.diagnostics if d.code == "SC411"}
     missing = [str(column.new.manifest) for column in columns if column.name not in told]
     return missing if made is None else ["nothing is refused"]

@@ -27,8 +27,8 @@ import pytest
 import schemac
 from schemac.evolution.diff import diff_of
 from schemac.evolution.judge import judge
-from schemac.evolution.side import Side, pair
 from schemac.evolution.verdict import Outcome
+from schemac.evolution.version_pair import SchemaVersion, pair_versions
 from tests.conformance.manifest_types import (
     Manifest,
     buffer,
@@ -256,8 +256,8 @@ def _is_written_moment(value: Any, text: str) -> bool:
 
 def outcomes(before: Any, after: Any) -> set[Outcome]:
     """Of all changes between two schemas, as the judge sees them."""
-    sides = pair(Side(before, "old"), Side(after, "new"))
-    return {verdict.old_data.outcome for verdict in judge(diff_of(sides), sides, ["arrow"])}
+    pair = pair_versions(SchemaVersion(before, "old"), SchemaVersion(after, "new"))
+    return {verdict.old_data.outcome for verdict in judge(diff_of(pair), pair, ["arrow"])}
 
 
 def judged(before: Any, after: Any) -> Outcome:

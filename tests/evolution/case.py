@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from schemac.evolution.changes import Fact
+from schemac.logical.facts import AnyFact
 from tests.conformance.manifest_types import Manifest
 
 
@@ -13,4 +13,4 @@ class Case:
     name: str
     old: Manifest
     new: Manifest
-    facts: tuple[Fact, ...]
+    facts: tuple[AnyFact, ...]

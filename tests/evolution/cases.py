@@ -6,7 +6,10 @@ Shape: a case has a schema before and one after, and the facts between them in t
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from schemac.engines.paimon.facts import PaimonFact
+from schemac.engines.spark.facts import SparkFact
 from schemac.evolution.changes import Fact
+from schemac.logical.facts import AnyFact
 from tests.conformance.manifest_types import (
     Manifest,
     buffer,
@@ -28,7 +31,7 @@ def _schema(*fields: Manifest, extra: Manifest | None = None) -> Manifest:
     return {"fields": [member("id", of("Int64")), *fields], **({"extra": extra} if extra else {})}
 
 
-def _types(name: str, old: Manifest, new: Manifest, *facts: Fact) -> Case:
+def _types(name: str, old: Manifest, new: Manifest, *facts: AnyFact) -> Case:
     return Case(name, _schema(member("x", old)), _schema(member("x", new)), facts)
 
 
@@ -37,11 +40,11 @@ def _with(kind: Manifest, extra: Manifest | None) -> Manifest:
     return {**bare, **({"extra": {**kind.get("extra", {}), **extra}} if extra else {})}
 
 
-def _hint(name: str, kind: Manifest, old: Manifest | None, new: Manifest | None, *facts: Fact) -> Case:
+def _hint(name: str, kind: Manifest, old: Manifest | None, new: Manifest | None, *facts: AnyFact) -> Case:
     return _types(name, _with(kind, old), _with(kind, new), *facts)
 
 
-def _whole(name: str, old: Manifest | None, new: Manifest | None, *facts: Fact) -> Case:
+def _whole(name: str, old: Manifest | None, new: Manifest | None, *facts: AnyFact) -> Case:
     return Case(
         name, _schema(member("x", of("Int8")), extra=old), _schema(member("x", of("Int8")), extra=new), facts
     )
@@ -313,22 +316,22 @@ def _lance() -> Iterator[Case]:
 
 def _others() -> Iterator[Case]:
     f = Fact
-    yield _whole("a Paimon key", None, {f"{PAIMON}/primaryKeys": ["id"]}, f.PAIMON_PRIMARY_KEYS_CHANGED)
+    yield _whole("a Paimon key", None, {f"{PAIMON}/primaryKeys": ["id"]}, PaimonFact.PRIMARY_KEYS_CHANGED)
     yield _whole(
-        "Paimon partitions", None, {f"{PAIMON}/partitionKeys": ["id"]}, f.PAIMON_PARTITION_KEYS_CHANGED
+        "Paimon partitions", None, {f"{PAIMON}/partitionKeys": ["id"]}, PaimonFact.PARTITION_KEYS_CHANGED
     )
     options = f"{PAIMON}/options"
     yield _whole(
-        "a Paimon option", {options: {"bucket": "1"}}, {options: {"bucket": "2"}}, f.PAIMON_OPTION_SET
+        "a Paimon option", {options: {"bucket": "1"}}, {options: {"bucket": "2"}}, PaimonFact.OPTION_SET
     )
-    yield _whole("no Paimon option", {options: {"bucket": "1"}}, {options: {}}, f.PAIMON_OPTION_REMOVED)
-    yield _whole("a Paimon comment", None, {f"{PAIMON}/comment": "a"}, f.PAIMON_COMMENT_CHANGED)
-    yield _hint("a Paimon type", TEXT, None, {f"{PAIMON}/type": "VARCHAR(20)"}, f.PAIMON_TYPE_CHANGED)
-    yield _hint("a default", TEXT, None, {f"{PAIMON}/defaultValue": "a"}, f.DEFAULT_VALUE_CHANGED)
-    yield _hint("a Spark type", TEXT, None, {f"{SPARK}/type": "varchar(20)"}, f.SPARK_TYPE_CHANGED)
+    yield _whole("no Paimon option", {options: {"bucket": "1"}}, {options: {}}, PaimonFact.OPTION_REMOVED)
+    yield _whole("a Paimon comment", None, {f"{PAIMON}/comment": "a"}, PaimonFact.COMMENT_CHANGED)
+    yield _hint("a Paimon type", TEXT, None, {f"{PAIMON}/type": "VARCHAR(20)"}, PaimonFact.TYPE_CHANGED)
+    yield _hint("a default", TEXT, None, {f"{PAIMON}/defaultValue": "a"}, PaimonFact.DEFAULT_VALUE_CHANGED)
+    yield _hint("a Spark type", TEXT, None, {f"{SPARK}/type": "varchar(20)"}, SparkFact.TYPE_CHANGED)
     properties = f"{SPARK}/tableProperties"
-    yield _whole("a table property", None, {properties: {"a": "b"}}, f.TABLE_PROPERTY_SET)
-    yield _whole("no table property", {properties: {"a": "b"}}, None, f.TABLE_PROPERTY_REMOVED)
+    yield _whole("a table property", None, {properties: {"a": "b"}}, SparkFact.TABLE_PROPERTY_SET)
+    yield _whole("no table property", {properties: {"a": "b"}}, None, SparkFact.TABLE_PROPERTY_REMOVED)
     yield _hint("an ODF type", TEXT, None, {"opendatafabric.org/type": {"kind": "Did"}}, f.ODF_TYPE_CHANGED)
     yield _whole("an archetype", None, {"kamu.dev/archetype": "Collection"}, f.ARCHETYPE_CHANGED)
     unit = f"{OWN}/unit"
@@ -343,4 +346,4 @@ def _others() -> Iterator[Case]:
 
 CASES = (*_fields(), *_nested(), *_type_changes(), *_layouts(), *_lance(), *_others(), *context.CASES)
 WHOLE_DATASETS = frozenset({Fact.DATASET_ADDED, Fact.DATASET_DROPPED})
-"""Facts that two sides of one dataset cannot show."""
+"""Facts that two versions of one dataset cannot show."""

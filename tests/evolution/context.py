@@ -4,7 +4,9 @@ from collections.abc import Iterator
 from itertools import pairwise
 from typing import Any
 
+from schemac.engines.paimon.facts import PaimonFact
 from schemac.evolution.changes import Fact
+from schemac.logical.facts import AnyFact
 from tests.conformance.manifest_types import Manifest, buffer, extension, member, of, option, struct
 from tests.evolution.case import Case
 
@@ -13,11 +15,13 @@ X, Y, NEW = member("x", INT), member("y", INT), member("n", option(of("Int32")))
 PAIMON, ICEBERG = "paimon.apache.org", "iceberg.apache.org"
 
 
-def _case(name: str, old: Manifest, new: Manifest, *facts: Fact) -> Case:
+def _case(name: str, old: Manifest, new: Manifest, *facts: AnyFact) -> Case:
     return Case(name, {"fields": [member("id", LONG), old]}, {"fields": [member("id", LONG), new]}, facts)
 
 
-def _set(name: str, old: Manifest, new: Manifest, *facts: Fact, fields: tuple[Manifest, ...] = (X,)) -> Case:
+def _set(
+    name: str, old: Manifest, new: Manifest, *facts: AnyFact, fields: tuple[Manifest, ...] = (X,)
+) -> Case:
     before, after = ({"fields": [member("id", LONG), *fields], "extra": extra} for extra in (old, new))
     return Case(name, before, after, facts)
 
@@ -126,7 +130,7 @@ def _zones() -> Iterator[Case]:
 
 
 def _paimon() -> Iterator[Case]:
-    f, keys, options = Fact, f"{PAIMON}/primaryKeys", f"{PAIMON}/options"
+    keys, options = f"{PAIMON}/primaryKeys", f"{PAIMON}/options"
     for name, key, old, new in (
         ("other buckets", "bucket", "1", "2"),
         ("another merge engine", "merge-engine", "deduplicate", "first-row"),
@@ -135,8 +139,8 @@ def _paimon() -> Iterator[Case]:
     ):
         base = {keys: ["id"]}
         before, after = ({**base, options: {"bucket": "1", key: value}} for value in (old, new))
-        yield _set(name, before, after, f.PAIMON_OPTION_SET)
-    yield _set("other keys", {keys: ["id"]}, {keys: ["id", "x"]}, f.PAIMON_PRIMARY_KEYS_CHANGED)
+        yield _set(name, before, after, PaimonFact.OPTION_SET)
+    yield _set("other keys", {keys: ["id"]}, {keys: ["id", "x"]}, PaimonFact.PRIMARY_KEYS_CHANGED)
 
 
 def _paimon_columns() -> Iterator[Case]:
@@ -145,10 +149,10 @@ def _paimon_columns() -> Iterator[Case]:
     identity = member("id", LONG)
     both = {"fields": [identity, X], "extra": {keys: ["id", "x"]}}
     alone = {"fields": [identity], "extra": {keys: ["id"]}}
-    yield Case("drop a Paimon key", both, alone, (f.PAIMON_PRIMARY_KEYS_CHANGED, f.FIELD_DROPPED))
+    yield Case("drop a Paimon key", both, alone, (PaimonFact.PRIMARY_KEYS_CHANGED, f.FIELD_DROPPED))
     renamed = {**member("z", INT), "extra": {"schemac.dev/renamedFrom": "x"}}
     other = {"fields": [identity, renamed], "extra": {keys: ["id", "z"]}}
-    yield Case("rename a Paimon key", both, other, (f.PAIMON_PRIMARY_KEYS_CHANGED, f.FIELD_RENAMED))
+    yield Case("rename a Paimon key", both, other, (PaimonFact.PRIMARY_KEYS_CHANGED, f.FIELD_RENAMED))
     implicit = {options: {"disable-explicit-type-casting": "true"}}
     before, after = ({"fields": [member("x", type_)], "extra": implicit} for type_ in (LONG, INT))
     yield Case("narrow where Paimon casts nothing explicitly", before, after, (f.INTEGER_NARROWED,))

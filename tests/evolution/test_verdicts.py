@@ -7,7 +7,8 @@ letter for each type in the same order. `pytest tests/evolution --refresh '*'` w
 
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from enum import EnumType
 from fnmatch import fnmatch
 from functools import cache
 from itertools import product
@@ -16,15 +17,22 @@ from typing import Any, cast
 
 import pytest
 
+from schemac.engines.paimon.facts import PaimonFact
+from schemac.engines.spark import judge as spark
+from schemac.engines.spark.facts import SparkFact
 from schemac.evolution.castability import can_be_rounded, castability, is_lossless_by_calendar, why_misfit
 from schemac.evolution.changes import JUDGED_FACTS, Change, Fact
 from schemac.evolution.diff import diff_of
-from schemac.evolution.judge import judge, judged_engines
-from schemac.evolution.side import Pair, Side, pair
+from schemac.evolution.facts import as_told_to, facts
+from schemac.evolution.judge import JUDGE, judge, judged_engines
 from schemac.evolution.verdict import NO_VERDICT, Judgement, Outcome, Verdict
+from schemac.evolution.version_pair import SchemaVersion, VersionPair, pair_versions
 from schemac.kinds.registry import BY_NAME, KINDS
 from schemac.logical.castability import Castability
+from schemac.logical.facts import AnyFact
 from schemac.logical.model import LogicalType
+from schemac.registry.engine import Engine, load_as
+from schemac.registry.installed import own_engines
 from tests.compiling import compile_bytes
 from tests.conformance.manifest_types import Manifest
 from tests.evolution.case import Case
@@ -62,32 +70,32 @@ class Unheard:
         return ()
 
 
-def side(manifest: Manifest, name: str) -> Side:
+def version(manifest: Manifest, name: str) -> SchemaVersion:
     compiled = compile_bytes(json.dumps(manifest, indent=1).encode(), f"{name}.yaml")
     assert compiled.datasets, compiled.diagnostics
     assert not {code for code in compiled.errors if code < "SC500"}, compiled.diagnostics
-    return Side(compiled.datasets[0], name)
+    return SchemaVersion(compiled.datasets[0], name)
 
 
-def sides_of(case: Case) -> Pair:
-    return pair(side(case.old, "old"), side(case.new, "new"))
+def pair_of(case: Case) -> VersionPair:
+    return pair_versions(version(case.old, "old"), version(case.new, "new"))
 
 
 @cache
-def compared() -> tuple[tuple[Case, Pair, tuple[Change, ...]], ...]:
+def compared() -> tuple[tuple[Case, VersionPair, tuple[Change, ...]], ...]:
     """Every case with what changes in it."""
-    pairs = [(case, sides_of(case)) for case in CASES]
-    return tuple((case, sides, diff_of(sides)) for case, sides in pairs)
+    pairs = [(case, pair_of(case)) for case in CASES]
+    return tuple((case, pair, diff_of(pair)) for case, pair in pairs)
 
 
 def verdicts(case: Case) -> tuple[tuple[Change, ...], tuple[Verdict, ...]]:
-    sides, changes = next((sides, changes) for known, sides, changes in compared() if known is case)
-    return changes, judge(changes, sides, judged_engines())
+    pair, changes = next((pair, changes) for known, pair, changes in compared() if known is case)
+    return changes, judge(changes, pair, judged_engines())
 
 
 def lines() -> Iterator[str]:
-    for case, sides, changes in compared():
-        found = judge(changes, sides, ENGINES)
+    for case, pair, changes in compared():
+        found = judge(changes, pair, ENGINES)
         yield f"# {case.name}"
         for change in changes:
             yield str(change)
@@ -105,11 +113,11 @@ def lines() -> Iterator[str]:
 
 
 def further_lines() -> Iterator[str]:
-    for case, sides, changes in compared():
+    for case, pair, changes in compared():
         yield f"# {case.name}"
-        yield from (_line(v.engine, v.old_data) for v in judge(changes, sides, ("paimon",)))
+        yield from (_line(v.engine, v.old_data) for v in judge(changes, pair, ("paimon",)))
         for version in VERSIONS:
-            found = judge(changes, sides, ("spark",), {"spark": version})
+            found = judge(changes, pair, ("spark",), {"spark": version})
             yield from (_line(version, v.old_data) for v in found)
         yield ""
     yield "# a dataset comes or goes"
@@ -173,14 +181,22 @@ def test_find_the_facts(case: Case) -> None:
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 def test_find_as_much_on_the_way_back(case: Case) -> None:
     """Nothing that is found one way is lost on the other, but for old names, which are declared one way only."""
-    back = diff_of(pair(side(case.new, "new"), side(case.old, "old")))
+    back = diff_of(pair_versions(version(case.new, "new"), version(case.old, "old")))
     if not {Fact.FIELD_RENAMED, Fact.FIELD_MOVED} & set(case.facts):
         assert len(back) == len(case.facts)
-    assert diff_of(pair(side(case.new, "new"), side(case.new, "same"))) == ()
+    assert diff_of(pair_versions(version(case.new, "new"), version(case.new, "same"))) == ()
 
 
 def test_think_of_every_fact() -> None:
+    """Those of the core are known to all judges of ours, those of an engine to its own."""
     assert set(Fact) == JUDGED_FACTS
+    known = {engine: JUDGE.of(engine).facts for engine in own_engines() if engine.judge}
+    brought: dict[Engine, set[AnyFact]] = {
+        engine: set(load_as(engine.facts, EnumType, "")) for engine in own_engines() if engine.facts
+    }
+    assert all(judged >= JUDGED_FACTS for judged in known.values())
+    assert all(known[engine] - JUDGED_FACTS == found for engine, found in brought.items())
+    assert set(facts().values()) == JUDGED_FACTS.union(*brought.values())
 
 
 def test_refuse_what_nobody_thought_of() -> None:
@@ -189,6 +205,23 @@ def test_refuse_what_nobody_thought_of() -> None:
     for verdict in judge([unheard], None, judged_engines()):
         assert verdict.old_data is NO_VERDICT
         assert verdict.old_readers is NO_VERDICT
+
+
+@pytest.mark.parametrize("engine", judged_engines())
+def test_tell_other_engines_of_an_attribute_that_is_not_theirs(engine: str) -> None:
+    """A fact that another engine brings is to them the change of an attribute of anybody."""
+    for was, is_, fact in ((None, "a", "added"), ("a", "b", "changed"), ("a", None, "removed")):
+        change = Change(PaimonFact.COMMENT_CHANGED, "rides", "", was, is_)
+        told = as_told_to(engine, change)
+        assert told == (change if engine == "paimon" else replace(change, fact=Fact(f"attribute-{fact}")))
+
+
+def test_refuse_a_fact_that_its_own_engine_did_not_think_of(monkeypatch: pytest.MonkeyPatch) -> None:
+    change = Change(SparkFact.TYPE_CHANGED, "rides", "fare", None, "varchar(2)")
+    monkeypatch.setattr(spark, "JUDGE", replace(spark.JUDGE, facts=JUDGED_FACTS))
+    by_engine = {v.engine: v.old_data for v in judge([change], None, judged_engines())}
+    assert by_engine.pop("spark") is NO_VERDICT
+    assert NO_VERDICT not in by_engine.values()
 
 
 @pytest.mark.parametrize("kind", [kind.__name__ for kind in KINDS])
@@ -210,18 +243,18 @@ HOLDING_ALL = ("arrow", "lance", "spark", "odf")
 def test_judge_every_type_against_every_other(old: LogicalType) -> None:
     """No engine calls a change of type safe where values of the old type do not all fit the new one."""
     for new in VARIANTS:
-        sides = pair(_variant(old.title()), _variant(new.title()))
-        changes = diff_of(sides)
+        pair = pair_versions(_variant(old.title()), _variant(new.title()))
+        changes = diff_of(pair)
         assert bool(changes) == (old != new)
-        for verdict in judge(changes, sides, HOLDING_ALL):
+        for verdict in judge(changes, pair, HOLDING_ALL):
             if castability(old, new) >= Castability.DEPENDS:
                 assert verdict.old_data.outcome not in (Outcome.SAFE, Outcome.METADATA), str(verdict.change)
 
 
 @cache
-def _variant(title: str) -> Side:
+def _variant(title: str) -> SchemaVersion:
     """A schema of one column of this type; compiled once."""
-    return side(_column(next(v for v in VARIANTS if v.title() == title)), "one")
+    return version(_column(next(v for v in VARIANTS if v.title() == title)), "one")
 
 
 def _column(type_: LogicalType) -> Manifest:
@@ -235,8 +268,8 @@ def _column(type_: LogicalType) -> Manifest:
 
 def test_have_a_case_for_every_fact() -> None:
     shown = {fact for case in CASES for fact in case.facts}
-    assert set(Fact) - shown == WHOLE_DATASETS
-    assert len(Fact) >= 40
+    assert set(facts().values()) - shown == WHOLE_DATASETS
+    assert len(facts()) >= 40
 
 
 @pytest.mark.parametrize("engine", ["arrow", "lance"])

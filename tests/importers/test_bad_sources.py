@@ -15,6 +15,8 @@ import pytest
 import schemac
 from schemac.cli.main import main
 
+pytestmark = pytest.mark.slow
+
 MANIFEST = Path(__file__).parents[2] / "examples/demo/rides.yaml"
 FIELD = {"name": "a", "type": "long", "nullable": True, "metadata": {}}
 

@@ -7,11 +7,11 @@ import lance
 import pytest
 
 import schemac
-from schemac.api import from_tree
 from schemac.arrow.lower import lower
 from schemac.engines.lance.artifact import to_message
 from schemac.identity.opening import open_version
-from schemac.importers.importer import import_source
+from schemac.importers.checked import from_tree
+from schemac.importers.sources import import_source
 from schemac.project.adopting import adopted
 from schemac.source.report import Report
 

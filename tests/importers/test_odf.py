@@ -12,7 +12,7 @@ import pytest
 
 import schemac
 from schemac.cli.main import main
-from schemac.importers.importer import import_source
+from schemac.importers.sources import import_source
 from schemac.source.report import Report
 from tests.laws.test_odf import _raw
 

@@ -11,7 +11,7 @@ from schemac.cli.main import main
 from schemac.engines.paimon.read import read_table_schema
 from schemac.engines.paimon.types import UnreadableError, parse_type
 from schemac.identity.lock import Highest, Numbers
-from schemac.importers.importer import detect, import_source
+from schemac.importers.sources import detect, import_source
 from schemac.logical.path import Part
 from schemac.source.report import Report
 

@@ -11,8 +11,8 @@ from schemac.evolution.castability import castability
 from schemac.evolution.changes import Change, Fact
 from schemac.evolution.diff import diff_of
 from schemac.evolution.judge import judge, judged_engines
-from schemac.evolution.side import Side, pair
 from schemac.evolution.verdict import Outcome
+from schemac.evolution.version_pair import SchemaVersion, pair_versions
 from schemac.logical.castability import Castability
 from schemac.logical.slots import preorder
 from schemac.project.configuration import Project
@@ -26,29 +26,29 @@ QUICK = settings(max_examples=100, deadline=None, derandomize=True, suppress_hea
 LONG = settings(max_examples=5000, deadline=None, suppress_health_check=list(HealthCheck))
 
 
-def side(tree: Tree, label: str, *, as_yaml: bool = False) -> Side:
+def version(tree: Tree, label: str, *, as_yaml: bool = False) -> SchemaVersion:
     report = Report()
     source = decode_text(text(tree, as_yaml=as_yaml).encode(), f"{label}.yaml", report)
     assert source is not None
     datasets = check_source(source, Project(Path()), report)
     assert not report.has_errors, report.diagnostics
-    return Side(datasets[0], label)
+    return SchemaVersion(datasets[0], label)
 
 
-def changes_between(old: Side, new: Side) -> tuple[Change, ...]:
-    return diff_of(pair(old, new))
+def changes_between(old: SchemaVersion, new: SchemaVersion) -> tuple[Change, ...]:
+    return diff_of(pair_versions(old, new))
 
 
 def _find_nothing(tree: Tree) -> None:
-    assert changes_between(side(tree, "old"), side(tree, "new", as_yaml=True)) == ()
+    assert changes_between(version(tree, "old"), version(tree, "new", as_yaml=True)) == ()
 
 
 def _find_and_judge(trees: tuple[Tree, Tree]) -> None:
-    old, new = (side(tree, label) for tree, label in zip(trees, ("old", "new"), strict=True))
-    sides = pair(old, new)
-    changes = diff_of(sides)
+    old, new = (version(tree, label) for tree, label in zip(trees, ("old", "new"), strict=True))
+    pair = pair_versions(old, new)
+    changes = diff_of(pair)
     assert changes == () or old.dataset.schema != new.dataset.schema
-    for verdict in judge(changes, sides, judged_engines()):
+    for verdict in judge(changes, pair, judged_engines()):
         json.dumps(verdict.to_json())
         assert str(verdict.change)
         assert verdict.outcome in Outcome
@@ -116,7 +116,7 @@ def test_find_and_judge_an_edit(trees: tuple[Tree, Tree]) -> None:
 @given(manifests(), manifests())
 @QUICK
 def test_fit_in_some_way(one: Tree, other: Tree) -> None:
-    types = [[slot.type for slot in preorder(side(tree, "a").dataset.columns)] for tree in (one, other)]
+    types = [[slot.type for slot in preorder(version(tree, "a").dataset.columns)] for tree in (one, other)]
     for old in types[0]:
         assert castability(old, old) is Castability.EQUAL
         for new in types[1]:
@@ -170,7 +170,7 @@ def test_point_at_the_line_in_both_versions() -> None:
     old, new = (compile_bytes(t.encode(), f"{n}.yaml").datasets[0] for t, n in ((OLD, "old"), (NEW, "new")))
     found = {
         (str(c.fact), c.path): (str(c.old_place or ""), str(c.new_place or ""))
-        for c in changes_between(Side(old, "old"), Side(new, "new"))
+        for c in changes_between(SchemaVersion(old, "old"), SchemaVersion(new, "new"))
     }
     assert found == {
         ("storage-version-changed", ""): ("old.yaml:1:1", "new.yaml:2:29"),

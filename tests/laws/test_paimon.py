@@ -11,10 +11,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import schemac
-from schemac.api import from_tree
 from schemac.arrow.lower import lower
 from schemac.artifacts.emission import Compilation, Emission
 from schemac.engines.paimon.artifact import to_table_schema
+from schemac.engines.paimon.codes import PAIMON_LOSS
 from schemac.engines.paimon.numbering import number_fields
 from schemac.engines.paimon.read import member_ids, read_table_schema
 from schemac.engines.paimon.reader import read
@@ -32,9 +32,9 @@ from schemac.engines.paimon.types import (
     Vector,
     parse_type,
 )
+from schemac.importers.checked import from_tree
 from schemac.logical.slots import preorder
 from schemac.manifest.write import write_manifest
-from schemac.source.catalogue import PAIMON_LOSS
 from schemac.source.report import Report
 from tests.laws.strategies import names, sentences, words
 

@@ -13,7 +13,7 @@ from schemac.engines.paimon.view import errors_of
 from schemac.evolution.changes import Change
 from schemac.evolution.diff import diff_of
 from schemac.evolution.judge import judge, judged_engines
-from schemac.evolution.side import Pair, Side, pair
+from schemac.evolution.version_pair import SchemaVersion, VersionPair, pair_versions
 from schemac.project.configuration import Project
 from schemac.project.partial import parts_of
 from schemac.project.stages import check_source
@@ -27,34 +27,36 @@ QUICK = settings(max_examples=150, deadline=None, derandomize=True, suppress_hea
 LONG = settings(max_examples=5000, deadline=None, suppress_health_check=list(HealthCheck))
 
 
-def sides_of(before: SourceText, today: SourceText) -> Pair | None:
+def pair_of(before: SourceText, today: SourceText) -> VersionPair | None:
     report = Report()
     found = [check_source(source, Project(Path()), report) for source in (before, today)]
     if report.has_errors:
         return None
-    return pair(*(Side(datasets[0], label) for datasets, label in zip(found, ("old", "new"), strict=True)))
+    return pair_versions(
+        *(SchemaVersion(datasets[0], label) for datasets, label in zip(found, ("old", "new"), strict=True))
+    )
 
 
-def told(sides: Pair, engines: Sequence[str] = judged_engines()) -> list[Any]:
+def told(pair: VersionPair, engines: Sequence[str] = judged_engines()) -> list[Any]:
     """All that is said of a change, places included."""
-    changes: tuple[Change, ...] = diff_of(sides)
-    return sorted(map(str, (v.to_json() for v in judge(changes, sides, engines))))
+    changes: tuple[Change, ...] = diff_of(pair)
+    return sorted(map(str, (v.to_json() for v in judge(changes, pair, engines))))
 
 
 def in_parts(
     before: SourceText, today: SourceText, engines: Sequence[str] = judged_engines()
 ) -> list[Any] | None:
     parts = parts_of(before, today)
-    sides = sides_of(parts.before, parts.today) if parts is not None else None
-    is_right = parts is not None and sides is not None and parts.is_in_order(sides)
-    return told(sides, engines) if is_right and sides is not None else None
+    pair = pair_of(parts.before, parts.today) if parts is not None else None
+    is_right = parts is not None and pair is not None and parts.is_in_order(pair)
+    return told(pair, engines) if is_right and pair is not None else None
 
 
 def _tell_the_same(trees: tuple[Tree, Tree]) -> bool:
     before, today = (
         SourceText(text(tree, as_yaml=True), f"{name}.yaml") for tree, name in zip(trees, "ab", strict=True)
     )
-    whole = sides_of(before, today)
+    whole = pair_of(before, today)
     assert whole is not None
     # Of a schema that Paimon or Iceberg could not hold they say so, whichever column is to blame.
     unable = {
@@ -140,10 +142,10 @@ def test_tell_parts_apart(old: str, new: str, is_in_parts: bool) -> None:
     parts = parts_of(before, today)
     assert (parts is not None) is is_in_parts
     if parts is not None:
-        sides, whole = sides_of(parts.before, parts.today), sides_of(before, today)
-        assert sides is not None
+        pair, whole = pair_of(parts.before, parts.today), pair_of(before, today)
+        assert pair is not None
         assert whole is not None
-        assert told(sides) == told(whole)
+        assert told(pair) == told(whole)
         assert len(parts.today.content) < len(PLAIN)
 
 

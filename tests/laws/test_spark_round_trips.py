@@ -7,9 +7,9 @@ from hypothesis import HealthCheck, assume, given, settings
 
 import schemac
 from schemac import Dataset
-from schemac.api import from_tree
 from schemac.arrow.lower_metadata import compact
 from schemac.engines.spark.reader import from_struct_type
+from schemac.importers.checked import from_tree
 from schemac.logical.path import FieldPath, Part
 from schemac.manifest.write import write_manifest
 from schemac.source.report import Report

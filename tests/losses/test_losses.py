@@ -7,6 +7,7 @@ Shape: a table a place, in it one row a type: the target's own words, and what i
 import json
 from collections.abc import Callable, Iterator
 from fnmatch import fnmatch
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -16,9 +17,10 @@ import schemac
 from schemac import Dataset
 from schemac.artifacts.emission import target_names
 from schemac.cli.main import main
-from schemac.source.pages import PAGES, loss_pages
+from schemac.registry.pages import loss_pages
 from tests.conformance.manifest_types import POSITIONS, TYPES, Manifest
 
+ENGINES = Path(schemac.__file__).parent / "engines"
 PLACES = {
     "column": "A column",
     "optional column": "A column that may be null",
@@ -158,7 +160,7 @@ def _place(path: str) -> str:
 
 @pytest.mark.parametrize("target", WORDS)
 def test_lose_what_was_reviewed(target: str, request: pytest.FixtureRequest) -> None:
-    file = PAGES / "losses" / f"{target}.md"
+    file = ENGINES / target / "pages" / "losses" / f"{target}.md"
     actual = page(target)
     pattern = request.config.getoption("--refresh")
     if pattern is not None and fnmatch(f"losses/{target}", pattern):

@@ -15,7 +15,7 @@ import pyarrow as pa
 from pyspark.sql import SparkSession
 
 from schemac.pipeline.job import Job
-from schemac.pipeline.run import RunReport, run
+from schemac.pipeline.runner import RunReport, run
 from schemac.pipeline.session import start_session
 
 DATA = Path(__file__).parents[3] / "shared" / "data"

@@ -21,13 +21,18 @@ import lance.fragment
 import pyarrow as pa
 
 from schemac.engines.lance._generated.lance import file_pb2 as pb
+from schemac.engines.lance.runs.recover import recover
+from schemac.engines.lance.runs.sink import encode
 from schemac.engines.lance.tables.differences import lance_fields_of
-from schemac.pipeline import lance_table
-from schemac.pipeline.lance_sink import LanceWriter, SinkOptions, encode_message, encode_schema
-from schemac.pipeline.processes import this_process
 from schemac.pipeline.quarantine_buffer import REASON
-from schemac.pipeline.recover import recover
-from schemac.pipeline.run_identity import RunIdentity
+from schemac.pipeline.repeats import settle
+from schemac.pipeline.table_sink import SinkOptions, TableWriter, encode_schema
+from schemac.runs.errors import PipelineError
+from schemac.runs.identity import RunIdentity
+from schemac.runs.locations import is_local
+from schemac.runs.processes import this_process
+from schemac.runs.storage import NO_STORAGE
+from schemac.runs.tables import sink_of
 
 SCHEMA = pa.schema([pa.field("id", pa.int64(), False), pa.field("s", pa.string())])
 STEPS: tuple[tuple[Any, str], ...] = (
@@ -53,6 +58,7 @@ class Steps:
     """Counts steps, and kills the process before one of them."""
 
     kill_before: int | None
+    by: int = signal.SIGKILL
     taken: list[str] = field(default_factory=list)
 
     def watch(self) -> None:
@@ -63,7 +69,7 @@ class Steps:
         def counted(*arguments: Any, **named: Any) -> Any:
             self.taken.append(label)
             if len(self.taken) == self.kill_before:
-                os.kill(os.getpid(), signal.SIGKILL)
+                os.kill(os.getpid(), self.by)
             return step(*arguments, **named)
 
         return counted
@@ -80,12 +86,12 @@ def batch(good: list[int], bad: int) -> Iterator[pa.RecordBatch]:
     yield pa.record_batch(columns, names=["id", "s", "_errors", "_raw"])
 
 
-def with_other_ids() -> str | None:
+def with_other_ids() -> str:
     """The table's message with ids that Lance would not give."""
     fields = [pb.Field.FromString(text) for text in lance_fields_of(SCHEMA)]
     for one, id in zip(fields, (7, 3), strict=True):
         one.id = id
-    return encode_message([one.SerializeToString() for one in fields], {})
+    return encode(pb.Schema(fields=fields))
 
 
 def write(
@@ -93,7 +99,7 @@ def write(
 ) -> None:
     """One run from its recovery to its end, in two tasks."""
     table, quarantine = str(folder / name), str(folder / "q.lance")
-    recover(table, quarantine, {})
+    recover(table, quarantine, NO_STORAGE)
     identity = RunIdentity(run, datetime.now(UTC), "", mode, this_process())
     options = SinkOptions(
         path=table,
@@ -101,11 +107,62 @@ def write(
         schema=encode_schema(SCHEMA),
         run=identity.to_json(),
         must_create=mode == "create",
-        lance_schema=with_other_ids() if has_ids else None,
+        native=with_other_ids() if has_ids else "",
     )
-    writer = LanceWriter(options, mode == "overwrite", True)
+    writer = TableWriter(options, mode == "overwrite", True)
     halves = (good[: len(good) // 2], bad // 2), (good[len(good) // 2 :], bad - bad // 2)
     writer.commit([writer.write(batch(*half)) for half in halves])
+
+
+def attempt(folder: Path, run: str, good: list[int], bad: int, mode: str, process: str) -> bool:
+    """One attempt of a run that may have been tried before; whether it was committed now."""
+    table, quarantine = str(folder / "t.lance"), str(folder / "q.lance")
+    sink = sink_of("lance")
+    sink.recover(table, quarantine, NO_STORAGE)
+    identity = RunIdentity(run, datetime.now(UTC), "", mode, process)
+    if settle(identity, table, quarantine, sink, NO_STORAGE) is not None:
+        return False
+    options = SinkOptions(
+        path=table, quarantine=quarantine, schema=encode_schema(SCHEMA), run=identity.to_json()
+    )
+    writer = TableWriter(options, mode == "overwrite", True)
+    messages = [writer.write(batch(good, bad))]
+    try:
+        writer.commit(messages)
+    except PipelineError:
+        writer.abort(messages)
+        raise
+    return sink.find_run(identity, table, NO_STORAGE) is not None
+
+
+def freeze(job: dict[str, Any]) -> int:
+    """Does an attempt in a process that stops before a step; its number, 0 where it came to its end."""
+    child = os.fork()
+    if child == 0:
+        status = 1
+        try:
+            Steps(job["freeze_before"], signal.SIGSTOP).watch()
+            # Its driver is gone: what goes on is what the driver had started.
+            attempt(
+                Path(job["folder"]), job["run"], job["good"], job["bad"], job["mode"], this_process() + "0"
+            )
+            status = 0
+        except PipelineError:
+            status = 0
+        finally:
+            os._exit(status)
+    _, status = os.waitpid(child, os.WUNTRACED)
+    assert os.WIFSTOPPED(status) or status == 0, f"failed: {job}"
+    return child if os.WIFSTOPPED(status) else 0
+
+
+def thaw(job: dict[str, Any]) -> int:
+    """Lets a process go on, to its end."""
+    process = job["thaw"]
+    os.kill(process, signal.SIGCONT)
+    _, status = os.waitpid(process, 0)
+    assert status == 0
+    return 0
 
 
 def do(job: dict[str, Any]) -> int:
@@ -140,6 +197,8 @@ def do(job: dict[str, Any]) -> int:
 
 if __name__ == "__main__":
     warnings.simplefilter("ignore")
-    assert lance_table.is_local("/")
+    assert is_local("/")
     for line in sys.stdin:
-        print(do(json.loads(line)), flush=True)
+        told = json.loads(line)
+        tell = thaw if "thaw" in told else freeze if "freeze_before" in told else do
+        print(tell(told), flush=True)

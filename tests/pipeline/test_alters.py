@@ -44,7 +44,7 @@ NEW: dict[str, Any] = {
 
 def test_be_parsed(spark: SparkSession) -> None:
     """With the changes that wait upstream, which take all but the vector."""
-    made = plan_spark(Evolution.of(OLD, NEW).sides, Connector("next"))
+    made = plan_spark(Evolution.of(OLD, NEW).pair, Connector("next"))
     parser = spark._jsparkSession.sessionState().sqlParser()
     plans = [parser.parsePlan(statement).nodeName() for statement in made.statements]
     assert plans == [
@@ -67,7 +67,7 @@ def test_be_parsed(spark: SparkSession) -> None:
 )
 def test_say_nothing_that_the_connector_refuses(version: str, statements: int) -> None:
     """No release alters columns, and the oldest nothing at all: a plan has what goes through, and names the rest."""
-    made = plan_spark(Evolution.of(OLD, NEW).sides, Connector(version))
+    made = plan_spark(Evolution.of(OLD, NEW).pair, Connector(version))
     assert len(made.statements) == statements
     assert all("TBLPROPERTIES" in statement for statement in made.statements)
     refused = [said for change, said in made.refused if "property" not in change.fact]
@@ -104,7 +104,7 @@ def everywhere(text: str) -> Evolution:
 @pytest.mark.parametrize("text", REFERENCES)
 def test_leave_nothing_to_replace(text: str) -> None:
     """A text hides its dollar sign; a name cannot, so that the plan turns the replacing off and on again."""
-    made = plan_spark(everywhere(text).sides, Connector("next"))
+    made = plan_spark(everywhere(text).pair, Connector("next"))
     first, *altering, last = made.statements
     assert made.refused == ()
     assert len(altering) == 6

@@ -12,8 +12,9 @@ import pytest
 from pyspark.sql import SparkSession
 
 from schemac.pipeline.job import Job
-from schemac.pipeline.run import run
+from schemac.pipeline.runner import run
 from schemac.pipeline.session import RUN_SETTINGS
+from schemac.runs.request import RunRequest
 
 pytestmark = pytest.mark.spark
 
@@ -81,7 +82,10 @@ def outcome(folder: Path, spark: SparkSession, source: dict[str, Any]) -> tuple[
     target = {"path": str(folder / "t.lance"), "mode": "overwrite"}
     fields = {"clock": {"from": "clock"}}
     report = run(
-        Job.model_validate({"source": source, "target": target, "fields": fields}), SCHEMA, spark=spark
+        Job.model_validate({"source": source, "target": target, "fields": fields}),
+        SCHEMA,
+        request=RunRequest(again=True),
+        spark=spark,
     )
     rows = lance.dataset(report.table_path).to_table().to_pylist()
     bad: list[Any] = []

@@ -8,11 +8,11 @@ import pyarrow as pa
 import pytest
 from pyspark.sql import SparkSession
 
-from schemac.pipeline import conform as conform_module
+from schemac.pipeline import projection
 from schemac.pipeline.batch_reader import PROVEN, batch_reader
-from schemac.pipeline.conform import projected
 from schemac.pipeline.job import Job
-from schemac.pipeline.run import run
+from schemac.pipeline.projection import projected
+from schemac.pipeline.runner import run
 from schemac.pipeline.source import open_records
 from tests.pipeline.conftest import reasons_of, rows_of
 
@@ -134,7 +134,7 @@ def test_read_as_item_by_item(
     spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, unexpected: str
 ) -> None:
     batch = outcome_of(spark, tmp_path / "whole", RECORDS, unexpected=unexpected)
-    monkeypatch.setattr(conform_module, "batch_reader", lambda *_: None)
+    monkeypatch.setattr(projection, "batch_reader", lambda *_: None)
     single = outcome_of(spark, tmp_path / "single", RECORDS, unexpected=unexpected)
     assert batch[1] == single[1]
     assert batch[0] == single[0]

@@ -14,10 +14,10 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 from pyspark.sql import SparkSession
 
-from schemac.pipeline import conform as conform_module
+from schemac.pipeline import projection
 from schemac.pipeline.batch_reader import PROVEN, batch_reader
-from schemac.pipeline.conform import conform, projected
 from schemac.pipeline.job import Job
+from schemac.pipeline.projection import conform, projected
 from schemac.pipeline.session import settings_of_a_run
 from schemac.pipeline.source import open_records
 from tests.pipeline.odd_records import BEHIND
@@ -154,7 +154,7 @@ def both_ways(spark: SparkSession, schema: pa.Schema, job: Job) -> tuple[list[st
         assert reader is not None
         proven = projected(reader.read(records.frame), reader.levels).select(PROVEN).collect()
         fast = conform(records, schema, job).drop("_raw", "_source").collect()
-        with mock.patch.object(conform_module, "batch_reader", return_value=None):
+        with mock.patch.object(projection, "batch_reader", return_value=None):
             slow = conform(records, schema, job).drop("_raw", "_source").collect()
     return told(fast), told(slow), [row[0] for row in proven]
 

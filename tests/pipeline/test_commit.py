@@ -10,10 +10,11 @@ import lance
 import pyarrow as pa
 import pytest
 
-from schemac.pipeline import lance_table
+from schemac.engines.lance.runs import writing
 from schemac.pipeline.errors import PipelineError
-from schemac.pipeline.lance_sink import LanceWriter, SinkOptions, Written, encode_schema
 from schemac.pipeline.quarantine_buffer import REASON
+from schemac.pipeline.table_sink import SinkOptions, TableWriter, Written, encode_schema
+from schemac.runs.tables import Place
 from schemac.source.catalogue import CONCURRENT_RUN
 
 SCHEMA = pa.schema([pa.field("id", pa.int64(), False)])
@@ -29,9 +30,9 @@ def batch(good: list[int], bad: int = 0) -> Iterator[pa.RecordBatch]:
     yield pa.record_batch(columns, names=["id", "_errors", "_raw"])
 
 
-def writer(tmp_path: Path, mode: str = "append", **options: Any) -> LanceWriter:
+def writer(tmp_path: Path, mode: str = "append", **options: Any) -> TableWriter:
     paths = {"path": str(tmp_path / "t.lance"), "quarantine": str(tmp_path / "q.lance")}
-    return LanceWriter(
+    return TableWriter(
         SinkOptions(schema=encode_schema(SCHEMA), **{**paths, **options}), mode == "overwrite", True
     )
 
@@ -63,14 +64,14 @@ def named_files(path: Path) -> set[str]:
 
 
 def fail_on_the_table(monkeypatch: pytest.MonkeyPatch) -> None:
-    commit = lance_table._commit
+    commit = writing._commit
 
-    def failing(place: lance_table.Place, schema: pa.Schema, fragments: list[str]) -> int:
+    def failing(place: Place, schema: pa.Schema, fragments: list[str]) -> int:
         if place.path.endswith("t.lance"):
             raise OSError("the disk is full")
         return commit(place, schema, fragments)
 
-    monkeypatch.setattr(lance_table, "_commit", failing)
+    monkeypatch.setattr(writing, "_commit", failing)
 
 
 @pytest.mark.parametrize("is_new", [True, False])

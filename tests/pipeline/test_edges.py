@@ -12,8 +12,9 @@ from pyspark.sql import SparkSession
 
 from schemac.pipeline.errors import PipelineError
 from schemac.pipeline.job import Job
-from schemac.pipeline.lance_sink import encode_schema
-from schemac.pipeline.run import RunReport, run
+from schemac.pipeline.runner import RunReport, run
+from schemac.pipeline.table_sink import encode_schema
+from schemac.runs.tables import TableForm
 from schemac.source.catalogue import INVALID_PATTERN
 from tests.pipeline.conftest import reasons_of, rows_of
 
@@ -35,7 +36,7 @@ def run_text(
     (folder / "in").write_text(text)
     source = {"path": str(folder / "in"), **settings.pop("source", {})}
     job = {"source": source, "target": {"path": str(folder / "t.lance")}, **settings}
-    report = run(Job.model_validate(job), schema, storage_version=storage_version, spark=spark)
+    report = run(Job.model_validate(job), schema, TableForm(schema, "", storage_version), spark=spark)
     assert report.rows_in == report.rows_written + report.rows_quarantined
     assert report.differences == ()
     return report

@@ -13,9 +13,8 @@ import pyarrow as pa
 import pytest
 from pyspark.sql import SparkSession
 
-from schemac.engines.lance.artifact import to_message
 from schemac.pipeline.load import load_job
-from schemac.pipeline.run import RunReport, run
+from schemac.pipeline.runner import RunReport, run
 from schemac.source.report import Report
 from tests.pipeline.conftest import reasons_of
 
@@ -29,9 +28,7 @@ def run_example(name: str, folder: Path, spark: SparkSession) -> tuple[RunReport
     report = Report()
     loaded = load_job(folder / "pipeline.yaml", report)
     assert loaded is not None, report.diagnostics
-    message = to_message(loaded.lowered)
-    fields = [field.SerializeToString() for field in message.fields]
-    result = run(loaded.job, loaded.arrow_schema, fields, lance_metadata=dict(message.metadata), spark=spark)
+    result = run(loaded.job, loaded.arrow_schema, loaded.form, spark=spark)
     assert result.differences == ()
     assert result.rows_in == result.rows_written + result.rows_quarantined
     assert lance.dataset(result.table_path).count_rows() == result.rows_written

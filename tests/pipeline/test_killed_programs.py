@@ -14,7 +14,7 @@ from pyspark.sql import SparkSession
 
 from schemac.pipeline.history import runs_of
 from schemac.pipeline.job import Job
-from schemac.pipeline.run import run
+from schemac.pipeline.runner import run
 
 pytestmark = [pytest.mark.spark, pytest.mark.long]
 

@@ -16,15 +16,17 @@ from typing import Any
 import lance
 import pytest
 
-from schemac.pipeline import staging, workspace
+from schemac.engines.lance.runs.recover import recover
+from schemac.pipeline import workspace
 from schemac.pipeline.errors import PipelineError
 from schemac.pipeline.history import runs_of
 from schemac.pipeline.job import Job
-from schemac.pipeline.lance_sink import LanceWriter, SinkOptions, encode_schema
 from schemac.pipeline.preflight import check
-from schemac.pipeline.processes import this_process
-from schemac.pipeline.recover import recover
-from schemac.pipeline.run_identity import RunIdentity
+from schemac.pipeline.table_sink import SinkOptions, TableWriter, encode_schema
+from schemac.runs import staging
+from schemac.runs.identity import RunIdentity
+from schemac.runs.processes import this_process
+from schemac.runs.storage import NO_STORAGE
 from schemac.source.catalogue import ABANDONED_RUN
 from tests.pipeline.killing import SCHEMA, batch, write
 
@@ -132,7 +134,7 @@ def kill_and_go_on(
     )
     # What the next run looks at first is right at once, or is made right by it.
     table, quarantine = str(folder / "t.lance"), str(folder / "q.lance")
-    recover(table, quarantine, {})
+    recover(table, quarantine, NO_STORAGE)
     is_done = assert_whole(folder, before, after)
     if step is None:
         assert is_done
@@ -244,7 +246,7 @@ def test_folder_with_nothing_but_staging_is_no_obstacle(tmp_path: Path, name: st
         job = {"source": {"path": str(tmp_path / "in.json")}, "target": target,
                "quarantine": {"path": str(folder / "q.lance")}}  # fmt: skip
         check(Job.model_validate(job), SCHEMA)
-        recover(str(folder / "t.lance"), str(folder / "q.lance"), {})
+        recover(str(folder / "t.lance"), str(folder / "q.lance"), NO_STORAGE)
         check(Job.model_validate(job), SCHEMA)
         write(folder, "next", [9], 1, mode, has_ids=False)
         assert table_of(folder)[-1] == 9
@@ -272,12 +274,12 @@ def test_runs_that_share_a_quarantine_leave_each_others_rows(killer: Killer, tmp
     assert seen == {True, False}
 
 
-def writer(folder: Path, process: str | None) -> LanceWriter:
+def writer(folder: Path, process: str | None) -> TableWriter:
     identity = RunIdentity("slow", datetime.now(UTC), "", "append", process)
     options = SinkOptions(
         path=str(folder / "t.lance"), quarantine=str(folder / "q.lance"), schema=encode_schema(SCHEMA)
     )
-    return LanceWriter(replace(options, run=identity.to_json()), overwrite=False, is_split=True)
+    return TableWriter(replace(options, run=identity.to_json()), overwrite=False, is_split=True)
 
 
 ELSEWHERE = "elsewhere-1-1"

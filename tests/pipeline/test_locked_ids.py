@@ -45,7 +45,7 @@ def test_write_with_the_ids_of_the_lock(folder: Path, spark: SparkSession, versi
             f"source: {{path: rides.ndjson, format: json}}\nschema: rides.yaml\n"
             f"target: {{path: rides.lance, mode: {mode}}}\n"
         )
-        assert main(["run", "pipeline.yaml"]) == 0
+        assert main(["run", "--again", "pipeline.yaml"]) == 0
         assert ids() == [("at", 2), ("id", 1)]
         table = lance.dataset("rides.lance")
         assert table.data_storage_version == version

@@ -11,12 +11,13 @@ import pyarrow as pa
 import pytest
 from pyspark.sql import SparkSession
 
-from schemac.pipeline.conform import projected
 from schemac.pipeline.csv_grammar import Dialect
 from schemac.pipeline.csv_records import read_csv
 from schemac.pipeline.job import Job, Source
-from schemac.pipeline.run import RunReport, run
+from schemac.pipeline.projection import projected
+from schemac.pipeline.runner import RunReport, run
 from schemac.pipeline.source import open_records
+from schemac.runs.request import RunRequest
 from tests.pipeline.conftest import rows_of
 from tests.pipeline.odd_records import csv_records, json_record, odd_csv_files, odd_json_lines
 
@@ -29,7 +30,12 @@ RECORD = pa.schema([FIELD("id", pa.int64()), FIELD("s", pa.string())])
 
 def run_source(spark: SparkSession, folder: Path, schema: pa.Schema, source: dict[str, Any]) -> RunReport:
     target = {"path": str(folder / "out.lance"), "mode": "overwrite", "allowEmpty": True}
-    report = run(Job.model_validate({"source": source, "target": target}), schema, spark=spark)
+    report = run(
+        Job.model_validate({"source": source, "target": target}),
+        schema,
+        request=RunRequest(again=True),
+        spark=spark,
+    )
     assert report.rows_in == report.rows_written + report.rows_quarantined
     return report
 

@@ -13,7 +13,8 @@ import pytest
 from pyspark.sql import SparkSession
 
 from schemac.pipeline.job import Job
-from schemac.pipeline.run import RunReport, run
+from schemac.pipeline.runner import RunReport, run
+from schemac.runs.request import RunRequest
 from tests.pipeline.test_spellings import instant
 
 pytestmark = pytest.mark.spark
@@ -106,7 +107,7 @@ def go(
     source = {"path": str(folder / "in.parquet"), "format": "parquet", "timezone": zone}
     target = {"path": str(folder / "t.lance"), "mode": "overwrite", "allowEmpty": True}
     job = {"source": source, "target": target, "fields": fields}
-    return run(Job.model_validate(job), schema, spark=spark)
+    return run(Job.model_validate(job), schema, request=RunRequest(again=True), spark=spark)
 
 
 def outcomes(report: RunReport, name: str) -> dict[int, Any]:

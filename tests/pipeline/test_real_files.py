@@ -11,7 +11,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from schemac.pipeline.job import Job
-from schemac.pipeline.run import RunReport, run
+from schemac.pipeline.runner import RunReport, run
 from tests.pipeline.conftest import reasons_of, rows_of
 
 pytestmark = pytest.mark.spark

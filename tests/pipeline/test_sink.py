@@ -17,8 +17,9 @@ from pyspark.sql import SparkSession
 
 from schemac.pipeline.errors import PipelineError
 from schemac.pipeline.job import Job
-from schemac.pipeline.lance_sink import encode_schema
-from schemac.pipeline.run import run
+from schemac.pipeline.runner import run
+from schemac.pipeline.table_sink import encode_schema
+from schemac.runs.request import RunRequest
 from schemac.source.catalogue import TABLE_EXISTS
 from tests.pipeline.conftest import rows_of
 
@@ -108,16 +109,21 @@ def test_modes(spark: SparkSession, tmp_path: Path) -> None:
     source.write_text('{"id": 1}\n{"id": "x"}\n')
     job: dict[str, Any] = {"source": {"path": str(source)}, "target": {"path": str(tmp_path / "t.lance")}}
 
-    def go(mode: str) -> Any:
-        return run(Job.model_validate({**job, "target": {**job["target"], "mode": mode}}), SMALL, spark=spark)
+    def go(mode: str, *, again: bool = True) -> Any:
+        told = Job.model_validate({**job, "target": {**job["target"], "mode": mode}})
+        return run(told, SMALL, request=RunRequest(again=again), spark=spark)
 
     assert go("create").table_version == 1
     with pytest.raises(PipelineError) as caught:
         go("create")
     assert caught.value.code is TABLE_EXISTS
+    for mode in ("create", "append"):
+        repeat = go(mode, again=False)
+        assert (repeat.is_repeat, repeat.table_version, repeat.rows_in) == (True, 1, 2)
     assert go("append").table_version == 2
     report = go("overwrite")
     assert (report.table_version, report.quarantine_version) == (3, 3)
+    assert go("overwrite", again=False).table_version == 3
     assert lance.dataset(report.table_path).count_rows() == 1
     assert lance.dataset(report.table_path, version=2).count_rows() == 2
     assert lance.dataset(str(report.quarantine_path)).count_rows() == 3

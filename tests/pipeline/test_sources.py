@@ -14,8 +14,9 @@ from pyspark.sql import SparkSession
 from schemac.pipeline.errors import PipelineError
 from schemac.pipeline.job import Job, Source
 from schemac.pipeline.preflight import check
-from schemac.pipeline.run import RunReport, run
+from schemac.pipeline.runner import RunReport, run
 from schemac.pipeline.source_options import FORMS, option_mistakes
+from schemac.runs.request import RunRequest
 from tests.pipeline.conftest import rows_of
 
 FIELD = pa.field
@@ -27,7 +28,12 @@ def run_source(
     spark: SparkSession, folder: Path, schema: pa.Schema, source: dict[str, Any], **target: Any
 ) -> RunReport:
     told = {"path": str(folder / "out.lance"), "mode": "overwrite", **target}
-    report = run(Job.model_validate({"source": source, "target": told}), schema, spark=spark)
+    report = run(
+        Job.model_validate({"source": source, "target": told}),
+        schema,
+        request=RunRequest(again=True),
+        spark=spark,
+    )
     assert report.rows_in == report.rows_written + report.rows_quarantined
     return report
 

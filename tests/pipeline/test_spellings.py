@@ -16,7 +16,8 @@ from pyspark.sql import SparkSession
 
 from schemac.pipeline.errors import PipelineError
 from schemac.pipeline.job import Job
-from schemac.pipeline.run import RunReport, run
+from schemac.pipeline.runner import RunReport, run
+from schemac.runs.request import RunRequest
 
 pytestmark = pytest.mark.spark
 
@@ -115,7 +116,7 @@ def go(
         "target": {"path": str(folder / f"{suffix}.lance"), "mode": "overwrite"},
         **job,
     }
-    return run(Job.model_validate(given), schema, spark=spark)
+    return run(Job.model_validate(given), schema, request=RunRequest(again=True), spark=spark)
 
 
 def outcomes(report: RunReport, cells: list[tuple[str, str]]) -> list[Any]:

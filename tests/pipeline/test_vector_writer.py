@@ -9,8 +9,8 @@ import lance
 import pyarrow as pa
 import pytest
 
-from schemac.pipeline.batches import as_lance_reads
-from schemac.pipeline.lance_sink import LanceWriter, SinkOptions, encode_schema
+from schemac.engines.lance.runs.spelling import as_lance_reads
+from schemac.pipeline.table_sink import SinkOptions, TableWriter, encode_schema
 
 VERSIONS = ("2.0", "2.1", "2.2", "2.3")
 ITEMS = {
@@ -45,7 +45,7 @@ def write(folder: Path, column: pa.Array, field: pa.Field, version: str) -> pa.T
         yield whole.slice(0, 2)
         yield whole.slice(2)
 
-    writer = LanceWriter(options, overwrite=False, is_split=False)
+    writer = TableWriter(options, overwrite=False, is_split=False)
     writer.commit([writer.write(batches())])
     table = lance.dataset(options.path)
     assert table.data_storage_version == version

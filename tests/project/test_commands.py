@@ -11,6 +11,8 @@ import pytest
 from schemac.cli.main import COMMANDS, main
 from schemac.version import __version__
 
+pytestmark = pytest.mark.slow
+
 SCHEMAC = [sys.executable, "-m", "schemac"]
 
 

@@ -15,9 +15,10 @@ from tests.project.hostile import DEEP
 ROOT = Path(__file__).parent.parent.parent
 SOUND = {0, 1, 2, 4}
 
-pytestmark = pytest.mark.skipif(
-    sys.platform == "win32", reason="Windows has no pipes among files, and no fork"
-)
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(sys.platform == "win32", reason="Windows has no pipes among files, and no fork"),
+]
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,10 @@ ROOT = Path(__file__).parent.parent.parent
 HANGS = 300
 """Seconds after which a child is taken to hang; nothing is measured by it."""
 
-pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="Windows has no kill and no lock on a folder")
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(sys.platform == "win32", reason="Windows has no kill and no lock on a folder"),
+]
 
 
 def _stopped_builds(folder: Path, step: int, mode: str) -> list[dict[str, object]]:

@@ -10,6 +10,8 @@ import pytest
 from schemac.cli.main import main
 from tests.project.trees import tree, write_manifests
 
+pytestmark = pytest.mark.slow
+
 KINDS = {"trips": "Int32", "rides": "Int32"}
 COMMANDS = (["build"], ["build", "--check"], ["build", "trips.yaml"], ["build", "--target", "lance"])
 

@@ -17,7 +17,7 @@ from schemac.cli.main import main
 from schemac.engines.lance.tables.apply import apply_plan
 from schemac.engines.lance.tables.plan import Plan, plan
 from schemac.engines.lance.tables.verify import report_drift
-from schemac.evolution.side import side_of_version
+from schemac.evolution.version_pair import locked_schema_version
 from schemac.identity.lock import LockedDataset
 from schemac.source.report import Report
 from tests.tables.test_oracle import QUIET, files, locked, opened, write
@@ -35,7 +35,7 @@ def optional(type_: Any) -> Tree:
 
 def planned(path: str, lock: LockedDataset, report: Report, number: int | None = None) -> Plan | None:
     newest = lock.versions[-1].number
-    return plan(opened(path, lock), side_of_version(lock, number or newest), report)
+    return plan(opened(path, lock), locked_schema_version(lock, number or newest), report)
 
 
 def carried_out(path: str, lock: LockedDataset) -> None:
@@ -43,7 +43,7 @@ def carried_out(path: str, lock: LockedDataset) -> None:
     made = planned(path, lock, report)
     assert made is not None, report.diagnostics
     assert apply_plan(made, report, QUIET), report.diagnostics
-    report_drift(opened(path, lock), made.sides.new, report)
+    report_drift(opened(path, lock), made.pair.new, report)
     assert not report.diagnostics
 
 
@@ -80,7 +80,7 @@ def test_change_nothing_where_a_value_does_not_fit(
     tmp_path: Path, old: Any, new: Any, values: list[Any], word: str
 ) -> None:
     lock, path = two(old, new), str(tmp_path / "t.lance")
-    schema = side_of_version(lock, 1).lowered.to_arrow()
+    schema = locked_schema_version(lock, 1).lowered.to_arrow()
     if pa.types.is_decimal(schema.field("x").type):
         column = pa.array(values).cast(schema.field("x").type)
     else:
@@ -118,7 +118,7 @@ def test_find_that_lance_refuses_what_is_refused(tmp_path: Path) -> None:
         {"kind": "List", "itemType": "Float32", "fixedLength": 3},
     )
     path = str(tmp_path / "t.lance")
-    write(path, side_of_version(lock, 1), [{"key": 1, "x": [1.0, 2.0]}])
+    write(path, locked_schema_version(lock, 1), [{"key": 1, "x": [1.0, 2.0]}])
     report = Report()
     assert planned(path, lock, report) is None
     assert [d.code for d in report.diagnostics] == ["SC411"]
@@ -146,7 +146,7 @@ AFTER = [
 def table(tmp_path: Path) -> tuple[str, LockedDataset]:
     """A table with indices, whose schema is to change in every way."""
     lock, path = locked([{"fields": BEFORE}, {"fields": AFTER}]), str(tmp_path / "t.lance")
-    write(path, side_of_version(lock, 1), ROWS, per_file=100)
+    write(path, locked_schema_version(lock, 1), ROWS, per_file=100)
     data = lance.dataset(path)
     data.create_scalar_index("a", "BTREE")
     data.create_scalar_index("b", "BITMAP", name="by_label")
@@ -240,7 +240,7 @@ def test_go_on_where_a_member_of_a_list_was_under_way(tmp_path: Path) -> None:
         for more in ([], [field(optional("String"), "b")])
     )
     lock, path = two(old, new), str(tmp_path / "t.lance")
-    write(path, side_of_version(lock, 1), [{"key": 1, "x": [{"a": 1}]}])
+    write(path, locked_schema_version(lock, 1), [{"key": 1, "x": [{"a": 1}]}])
 
     def stop(what: str, done: int, total: int) -> None:
         if what.startswith("swap in") and done:
@@ -280,7 +280,7 @@ def test_let_rows_come_in_between(table: tuple[str, LockedDataset]) -> None:
 
     def append(what: str, done: int, total: int) -> None:
         if what.startswith("swap in") and not done and lance.dataset(path).count_rows() == 299:
-            arrow = side_of_version(lock, 1).lowered.to_arrow()
+            arrow = locked_schema_version(lock, 1).lowered.to_arrow()
             lance.write_dataset(pa.Table.from_pylist(rows, schema=arrow), path, mode="append")
 
     assert apply_plan(made, report, append), report.diagnostics
@@ -296,7 +296,7 @@ def test_number_new_columns_as_the_lock_does_whatever_lance_would(tmp_path: Path
          {"fields": [key, field(optional("String"), "m")]}]
     )  # fmt: skip
     path = str(tmp_path / "t.lance")
-    write(path, side_of_version(lock, 1), [{"key": 1}])
+    write(path, locked_schema_version(lock, 1), [{"key": 1}])
     for number in (2, 3, 4):
         report = Report()
         made = planned(path, lock, report, number)
@@ -313,7 +313,7 @@ def test_take_a_table_that_numbers_by_itself(tmp_path: Path) -> None:
          {"fields": [key, field("String", "z", **{"schemac.dev/renamedFrom": "y"}), field(optional("Bool"), "n")]}]
     )  # fmt: skip
     path = str(tmp_path / "t.lance")
-    write(path, side_of_version(lock, 2), [{"key": 1, "y": "a"}])
+    write(path, locked_schema_version(lock, 2), [{"key": 1, "y": "a"}])
     report = Report()
     made = planned(path, lock, report)
     assert made is not None, report.diagnostics
@@ -460,7 +460,7 @@ def test_ask_before_data_is_written(
 def test_take_up_what_an_earlier_way_left_behind(tmp_path: Path) -> None:
     """A column beside the one that it was to replace, filled from values that may have changed since."""
     lock, path = two("String", "Int32"), str(tmp_path / "t.lance")
-    write(path, side_of_version(lock, 1), [{"key": 1, "x": "1"}, {"key": 2, "x": "2"}])
+    write(path, locked_schema_version(lock, 1), [{"key": 1, "x": "1"}, {"key": 2, "x": "2"}])
     lance.dataset(path).add_columns({"__schemac_2": "cast(0 as int)"})
     lance.dataset(path).add_columns(pa.field("__schemac_before_9", pa.int8()))
     lance.dataset(path).update({"x": "'7'"}, where="key = 2")
@@ -474,7 +474,7 @@ def test_take_up_what_an_earlier_way_left_behind(tmp_path: Path) -> None:
 def test_take_other_numbers_where_those_of_the_lock_are_used(tmp_path: Path) -> None:
     """Somebody added a column and dropped it again: its id is in data files, and Lance does not give it twice."""
     lock, path = two("Int8", "Int32"), str(tmp_path / "t.lance")
-    write(path, side_of_version(lock, 1), [{"key": 1, "x": 1}])
+    write(path, locked_schema_version(lock, 1), [{"key": 1, "x": 1}])
     lance.dataset(path).add_columns({"other": "key + 1"})
     lance.dataset(path).drop_columns(["other"])
     carried_out(path, lock)
@@ -496,7 +496,7 @@ def test_keep_the_members_of_packed_structs_where_they_lie(tmp_path: Path, membe
     old, new = ({"kind": "Struct", "fields": fields} for fields in (PAIR, members))
     lock = locked([{"fields": [field("Int64", "key"), field(type_, "x", **PACKED)]} for type_ in (old, new)])
     path, report = str(tmp_path / "t.lance"), Report()
-    write(path, side_of_version(lock, 1), [{"key": 1, "x": {"a": 1, "b": 2}}])
+    write(path, locked_schema_version(lock, 1), [{"key": 1, "x": {"a": 1, "b": 2}}])
     assert planned(path, lock, report) is None
     assert {d.code for d in report.diagnostics} <= {"SC411", "SC501"}
     assert lance.dataset(path).version == 1
@@ -522,7 +522,9 @@ def test_write_into_files_of_every_version(
 ) -> None:
     lock, path = two(old, new), str(tmp_path / "t.lance")
     value = VALUES[old if isinstance(old, str) else old["kind"]]
-    rows = pa.Table.from_pylist([{"key": 1, "x": value}] * 3, side_of_version(lock, 1).lowered.to_arrow())
+    rows = pa.Table.from_pylist(
+        [{"key": 1, "x": value}] * 3, locked_schema_version(lock, 1).lowered.to_arrow()
+    )
     lance.write_dataset(rows, path, data_storage_version=version)
     if not is_possible:
         report = Report()
@@ -540,7 +542,7 @@ def test_know_the_limits_of_the_table_before_the_first_commit(tmp_path: Path, ve
         [{"fields": [field("Int64", "key")]}, {"fields": [field("Int64", "key"), field(map_, "m")]}]
     )
     path, report = str(tmp_path / "t.lance"), Report()
-    rows = pa.table({"key": [1]}, side_of_version(lock, 1).lowered.to_arrow())
+    rows = pa.table({"key": [1]}, locked_schema_version(lock, 1).lowered.to_arrow())
     lance.write_dataset(rows, path, data_storage_version=version)
     assert planned(path, lock, report) is None
     (found,) = report.diagnostics

@@ -19,7 +19,7 @@ from schemac.engines.lance.tables.plan import plan
 from schemac.engines.lance.tables.questions import Question
 from schemac.engines.lance.tables.recipe import Recipe
 from schemac.engines.lance.tables.steps import Check
-from schemac.evolution.side import side_of_version
+from schemac.evolution.version_pair import locked_schema_version
 from schemac.identity.lock import LockedDataset
 from schemac.source.report import Report
 from tests.tables.test_histories import moved_on
@@ -59,7 +59,7 @@ TYPES: dict[str, Any] = {
 
 
 def arrow_type(type_: Any) -> pa.DataType:
-    return side_of_version(versions(type_), 1).lowered.to_arrow().field("x").type
+    return locked_schema_version(versions(type_), 1).lowered.to_arrow().field("x").type
 
 
 def values_for(type_: pa.DataType) -> pa.Array:
@@ -74,7 +74,9 @@ def values_for(type_: pa.DataType) -> pa.Array:
 def carried(values: pa.Array, lock: LockedDataset, start: int, end: int) -> pa.Array | str:
     """What the values of a table at one version are at another, or why there is no way."""
     report = Report()
-    made = plan(LanceTable.imagined(side_of_version(lock, start)), side_of_version(lock, end), report)
+    made = plan(
+        LanceTable.imagined(locked_schema_version(lock, start)), locked_schema_version(lock, end), report
+    )
     if made is not None:
         for check in made.of(Check):
             question = Question(check, made)
@@ -83,7 +85,7 @@ def carried(values: pa.Array, lock: LockedDataset, start: int, end: int) -> pa.A
             question.report("t", "", report)
     if made is None or report.has_errors:
         return "; ".join(d.message for d in report.diagnostics)
-    recipe = Recipe.of(made.stages, made.sides.new.dataset.columns, made.layout.numbers)
+    recipe = Recipe.of(made.stages, made.pair.new.dataset.columns, made.layout.numbers)
     return recipe.make(pa.RecordBatch.from_arrays([values], names=["x"])).column(0)
 
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from schemac.engines.lance.tables.apply import apply_plan
 from schemac.engines.lance.tables.plan import plan
 from schemac.engines.lance.tables.verify import report_drift
-from schemac.evolution.side import side_of_version
+from schemac.evolution.version_pair import locked_schema_version
 from schemac.identity.lock import LockedDataset
 from schemac.source.report import Report
 from tests.tables.drawing import Drawing, Tree
@@ -27,9 +27,9 @@ LONG = settings(max_examples=1500, deadline=None, suppress_health_check=list(Hea
 def moved_on(path: str, lock: LockedDataset, number: int) -> tuple[str, ...]:
     """Carry a table to a version; the codes of what stands in the way."""
     report = Report()
-    made = plan(opened(path, lock), side_of_version(lock, number), report)
+    made = plan(opened(path, lock), locked_schema_version(lock, number), report)
     if made is not None and apply_plan(made, report, QUIET):
-        report_drift(opened(path, lock), made.sides.new, report)
+        report_drift(opened(path, lock), made.pair.new, report)
     return tuple(d.code for d in report.diagnostics)
 
 
@@ -52,7 +52,7 @@ def hold(seed: int, folder: Path) -> str:
     last = lock.versions[-1].number
     steps, at_once = str(folder / f"{seed}.steps"), str(folder / f"{seed}.once")
     for path in (steps, at_once):
-        write(path, side_of_version(lock, 1), rows, per_file=5)
+        write(path, locked_schema_version(lock, 1), rows, per_file=5)
     start = drawing.chance.randint(1, max(1, last - 1))
     for number in range(2, last + 1):
         if number <= start:
@@ -140,7 +140,7 @@ def test_go_two_versions_at_once(tmp_path: Path, name: str) -> None:
         rows = [{"key": 1, "s": {"a": value}}, {"key": 2, "s": None if is_optional else {"a": value}}]
     paths = [str(tmp_path / name) for name in ("steps", "once")]
     for path in paths:
-        write(path, side_of_version(lock, 1), rows)
+        write(path, locked_schema_version(lock, 1), rows)
     last = lock.versions[-1].number
     assert last == len(WAYS[name])
     for number in range(2, last + 1):
@@ -152,7 +152,7 @@ def test_go_two_versions_at_once(tmp_path: Path, name: str) -> None:
 def test_say_which_field_gets_its_name_late(tmp_path: Path) -> None:
     lock = locked([{"fields": fields} for fields in WAYS["dropped, and another of its name"]])
     path = str(tmp_path / "t.lance")
-    write(path, side_of_version(lock, 1), [{"key": 1, "x": 1}])
-    made = plan(opened(path, lock), side_of_version(lock, 3), Report())
+    write(path, locked_schema_version(lock, 1), [{"key": 1, "x": 1}])
+    made = plan(opened(path, lock), locked_schema_version(lock, 3), Report())
     assert made is not None
     assert "gives x its final name" in made.steps[-1].describe()

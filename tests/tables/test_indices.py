@@ -13,7 +13,7 @@ from lance.indices import IndexConfig
 from schemac.engines.lance.tables.apply import apply_plan
 from schemac.engines.lance.tables.indices import indices_of
 from schemac.engines.lance.tables.plan import plan
-from schemac.evolution.side import side_of_version
+from schemac.evolution.version_pair import locked_schema_version
 from schemac.identity.lock import LockedDataset
 from schemac.source.report import Report
 from tests.tables.test_apply import field
@@ -69,7 +69,9 @@ def table(tmp_path: Path) -> tuple[str, LockedDataset]:
         }
         for i in range(300)
     ]
-    data = lance.write_dataset(pa.Table.from_pylist(rows, side_of_version(lock, 1).lowered.to_arrow()), path)
+    data = lance.write_dataset(
+        pa.Table.from_pylist(rows, locked_schema_version(lock, 1).lowered.to_arrow()), path
+    )
     for number, parameters in enumerate(TEXTS):
         data.create_scalar_index("s", "INVERTED", name=f"text_{number}", **parameters)
     data.create_scalar_index("s", "NGRAM", name="ngram")
@@ -97,7 +99,7 @@ def test_build_indices_as_they_were(table: tuple[str, LockedDataset]) -> None:
     path, lock = table
     before, report = details(path), Report()
     assert len(before) == len(TEXTS) + len(VECTORS) + 7
-    made = plan(opened(path, lock), side_of_version(lock, 2), report)
+    made = plan(opened(path, lock), locked_schema_version(lock, 2), report)
     assert made is not None, report.diagnostics
     assert {step.verb for step in made.steps} >= {"drop index", "build index"}
     assert apply_plan(made, report, QUIET), report.diagnostics
@@ -109,9 +111,10 @@ def test_name_what_does_not_come_back(tmp_path: Path) -> None:
     """Lance does not tell how large the pages of a tree are."""
     lock, path = locked([{"fields": OLD[:1]}, {"fields": NEW[:1]}]), str(tmp_path / "t.lance")
     data = lance.write_dataset(
-        pa.table({"k": pa.array(range(600), pa.int32())}, side_of_version(lock, 1).lowered.to_arrow()), path
+        pa.table({"k": pa.array(range(600), pa.int32())}, locked_schema_version(lock, 1).lowered.to_arrow()),
+        path,
     )
     data.create_scalar_index("k", config("btree", zone_size=100), name="tree")
-    made = plan(opened(path, lock), side_of_version(lock, 2), Report())
+    made = plan(opened(path, lock), locked_schema_version(lock, 2), Report())
     assert made is not None
     assert "settings zone_size are lost" in made.steps[-1].describe()

@@ -17,7 +17,7 @@ import pytest
 from schemac.engines.lance.tables.apply import apply_plan
 from schemac.engines.lance.tables.plan import plan
 from schemac.engines.lance.tables.steps import MARK
-from schemac.evolution.side import side_of_version
+from schemac.evolution.version_pair import locked_schema_version
 from schemac.identity.lock import LockedDataset
 from schemac.source.report import Report
 from tests.tables.test_apply import field, optional
@@ -76,11 +76,11 @@ def value(type_: Any, number: int) -> Any:
 
 def names(path: str, lock: LockedDataset) -> dict[int, str]:
     """What the first version's columns are called now, by their places in it."""
-    side = opened(path, lock).side
-    assert side.ids is not None
-    first = side_of_version(lock, 1)
+    version = opened(path, lock).schema_version
+    assert version.ids is not None
+    first = locked_schema_version(lock, 1)
     assert first.ids is not None
-    by_id = {id: str(slot.segment) for slot, id in side.ids.items() if slot.parent is None}
+    by_id = {id: str(slot.segment) for slot, id in version.ids.items() if slot.parent is None}
     places = [first.ids[slot] for slot in first.dataset.columns]
     return {place: by_id[id] for place, id in enumerate(places) if id in by_id}
 
@@ -148,7 +148,7 @@ WRITERS: tuple[Writer, ...] = (
 
 def migrate(path: str, lock: LockedDataset, progress: Progress) -> None:
     report = Report()
-    made = plan(opened(path, lock), side_of_version(lock, 2), report)
+    made = plan(opened(path, lock), locked_schema_version(lock, 2), report)
     assert made is not None, report.diagnostics
     assert apply_plan(made, report, progress), report.diagnostics
 
@@ -177,7 +177,7 @@ def prepared(folder: Path, name: str) -> tuple[str, LockedDataset]:
         {"key": k, "x": str(k), "p": k, "q": -k, "s": {"n": k}, "all": {"a": k}, "gone": k}
         for k in range(1, 6)
     ]
-    write(path, side_of_version(lock, 1), values, per_file=3)
+    write(path, locked_schema_version(lock, 1), values, per_file=3)
     lance.dataset(path).create_scalar_index("x", "BTREE", name="of_x")
     return path, lock
 

@@ -21,8 +21,8 @@ from schemac.engines.lance.tables.plan import plan
 from schemac.engines.lance.tables.verify import report_drift
 from schemac.evolution.diff import diff
 from schemac.evolution.judge import judge
-from schemac.evolution.side import Side, pair, side_of_version
 from schemac.evolution.verdict import Outcome
+from schemac.evolution.version_pair import SchemaVersion, locked_schema_version, pair_versions
 from schemac.identity.freeze import freeze, identify
 from schemac.identity.lock import LockedDataset
 from schemac.source.report import Report
@@ -40,9 +40,9 @@ def locked(versions: list[dict[str, Any]]) -> LockedDataset:
     return lock
 
 
-def write(path: str, side: Side, rows: list[dict[str, Any]], per_file: int = 7) -> None:
+def write(path: str, version: SchemaVersion, rows: list[dict[str, Any]], per_file: int = 7) -> None:
     """A table with the ids of a first version."""
-    schema = side.lowered.to_arrow()
+    schema = version.lowered.to_arrow()
     for start in range(0, len(rows), per_file):
         table = pa.Table.from_pylist(rows[start : start + per_file], schema=schema)
         lance.write_dataset(table, path, mode="append" if start else "create")
@@ -85,13 +85,13 @@ def hold(seed: int, folder: Path) -> set[Outcome]:
     before, after, rows = draw(seed)
     lock = locked([{"fields": [c.member() for c in columns]} for columns in (before, after)])
     path = str(folder / f"{seed}.lance")
-    write(path, side_of_version(lock, 1), rows)
+    write(path, locked_schema_version(lock, 1), rows)
     if len(lock.versions) == 1:
         return set()
-    new = side_of_version(lock, 2)
+    new = locked_schema_version(lock, 2)
     table = opened(path, lock)
     start = table.dataset.version
-    verdicts = judge(diff(table.side, new), pair(table.side, new), ["lance"])
+    verdicts = judge(diff(table.schema_version, new), pair_versions(table.schema_version, new), ["lance"])
     outcomes = {verdict.old_data.outcome for verdict in verdicts}
     report = Report()
     made = plan(table, new, report)
@@ -117,7 +117,7 @@ def hold(seed: int, folder: Path) -> set[Outcome]:
     if Outcome.REWRITE in outcomes:
         assert files(path) != untouched
     after_table = opened(path, lock)
-    report_drift(after_table, made.sides.new, report)
+    report_drift(after_table, made.pair.new, report)
     assert not report.diagnostics
     read = lance.dataset(path).to_table().to_pylist()
     assert [comparable(row) for row in read] == [comparable(row_after(after, row)) for row in rows]

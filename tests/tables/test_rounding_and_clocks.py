@@ -15,7 +15,7 @@ from schemac.engines.lance.tables.apply import apply_plan
 from schemac.engines.lance.tables.plan import Plan, plan
 from schemac.engines.lance.tables.recipe import Recipe
 from schemac.engines.lance.tables.steps import Check
-from schemac.evolution.side import side_of_version
+from schemac.evolution.version_pair import locked_schema_version
 from schemac.identity.lock import LockedDataset
 from schemac.source.report import Report
 from tests.tables.test_oracle import QUIET, locked, opened
@@ -33,7 +33,7 @@ def versions(*types: Any) -> LockedDataset:
 
 
 def written(folder: Path, lock: LockedDataset, values: list[Any]) -> str:
-    schema = side_of_version(lock, 1).lowered.to_arrow()
+    schema = locked_schema_version(lock, 1).lowered.to_arrow()
     type_ = schema.field("x").type
     is_count = pa.types.is_timestamp(type_) or pa.types.is_date(type_)
     width = pa.int32() if is_count and type_.bit_width == 32 else pa.int64()
@@ -45,7 +45,7 @@ def written(folder: Path, lock: LockedDataset, values: list[Any]) -> str:
 
 def planned(path: str, lock: LockedDataset, *rounded: str) -> tuple[Plan | None, Report]:
     report = Report()
-    newest = side_of_version(lock, lock.versions[-1].number)
+    newest = locked_schema_version(lock, lock.versions[-1].number)
     return plan(opened(path, lock), newest, report, frozenset(rounded)), report
 
 
@@ -172,7 +172,7 @@ def test_tell_other_processes_the_same(tmp_path: Path) -> None:
     made, _ = planned(path, lock)
     assert made is not None
     assert isinstance(made.steps[0], Check)
-    (slot,) = made.sides.new.dataset.columns
+    (slot,) = made.pair.new.dataset.columns
     recipe = pickle.loads(pickle.dumps(Recipe.of(made.stages, [slot], made.layout.numbers)))
     (batch,) = lance.dataset(path).to_batches()
     assert recipe.make(batch).column(0).view(pa.int64()).to_pylist() == [(SUMMER_2050 - 7200) * 1000]

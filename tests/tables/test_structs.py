@@ -17,7 +17,7 @@ import pytest
 from schemac.engines.lance.tables.apply import apply_plan
 from schemac.engines.lance.tables.plan import plan
 from schemac.engines.lance.tables.verify import report_drift
-from schemac.evolution.side import side_of_version
+from schemac.evolution.version_pair import locked_schema_version
 from schemac.source.report import Report
 from tests.tables.test_oracle import QUIET, locked, opened
 
@@ -225,14 +225,14 @@ def hold(seed: int, folder: Path, version: str) -> str:
             histories.append(columns)
     lock = locked([{"fields": [node.tree() for node in columns]} for columns in histories])
     path = str(folder / f"{seed}.lance")
-    schema = side_of_version(lock, 1).lowered.to_arrow()
+    schema = locked_schema_version(lock, 1).lowered.to_arrow()
     for start in range(0, 12, 6):
         table = pa.Table.from_pylist(rows[start : start + 6], schema=schema)
         lance.write_dataset(table, path, mode="append" if start else "create", data_storage_version=version)
     old = first
     for number, new_columns in enumerate(histories[1:], 2):
         report, table = Report(), opened(path, lock)
-        made = plan(table, side_of_version(lock, number), report)
+        made = plan(table, locked_schema_version(lock, number), report)
         before = lance.dataset(path).version
         try:
             wanted = [row_after(new_columns, old, row) for row in rows]
@@ -242,9 +242,9 @@ def hold(seed: int, folder: Path, version: str) -> str:
             return "stopped"
         assert made is not None, report.diagnostics
         assert apply_plan(made, report, QUIET), report.diagnostics
-        report_drift(opened(path, lock), made.sides.new, report)
+        report_drift(opened(path, lock), made.pair.new, report)
         assert not report.diagnostics
-        arrow = side_of_version(lock, number).lowered.to_arrow()
+        arrow = locked_schema_version(lock, number).lowered.to_arrow()
         if not is_readable(pa.Table.from_pylist(wanted, schema=arrow), f"{path}.new", version):
             return "unreadable"
         assert lance.dataset(path).to_table().to_pylist() == wanted, f"version {number}"

@@ -9,14 +9,15 @@ import pyarrow as pa
 import pytest
 
 import schemac
-from schemac.arrow.marks import BYTE_WIDTH, FLOAT16, LARGE_STRING, VECTOR_SIZE
 from schemac.artifacts.emission import Emission
 from schemac.cli.main import main
+from schemac.engines.lance.tables.live_table import open_table
 from schemac.engines.spark.artifact import to_fields
+from schemac.engines.spark.codes import SPARK_LOSS
 from schemac.engines.spark.connector import Maker
+from schemac.engines.spark.marks import BYTE_WIDTH, FLOAT16, LARGE_STRING, VECTOR_SIZE
 from schemac.engines.spark.statements import key_columns, own_properties
 from schemac.engines.spark.versions import KNOWN
-from schemac.source.catalogue import SPARK_LOSS
 from schemac.source.report import Report
 from tests.conformance.manifest_types import POSITIONS, TYPES, Manifest, member, of, option, struct
 
@@ -165,3 +166,26 @@ def test_keep_the_version_where_nobody_asks_for_one(capsys: pytest.CaptureFixtur
     dataset = write(member("s", struct(member("a", of("Int8")))))
     lance.write_dataset(dataset.to_arrow().empty_table(), "t.lance", data_storage_version="2.1")
     assert verified(capsys) == []
+
+
+def test_open_a_table_once_before_and_once_after_its_steps(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """`apply` states the version of the very table that it has verified."""
+    lance.write_dataset(pa.table({"a": pa.array([1], pa.int32())}), "t.lance")
+    assert main(["import", "t.lance", "--out", "t.yaml"]) == 0
+    Path("t.yaml").write_text(Path("t.yaml").read_text().replace("Int32", "Int64"))
+    assert main(["lock"]) == 0
+    opened = []
+
+    def open_and_count(*arguments: Any) -> Any:
+        table = open_table(*arguments)
+        opened.append(table.dataset.version if table is not None else None)
+        return table
+
+    monkeypatch.setattr("schemac.engines.lance.tables.capability.open_table", open_and_count)
+    capsys.readouterr()
+    assert main(["apply", "t", "--table", "t.lance"]) == 0
+    newest = lance.dataset("t.lance").version
+    assert opened == [1, newest]
+    assert f"done: t.lance is at version {newest}, and verified" in "".join(capsys.readouterr())

@@ -15,7 +15,7 @@ import pytest
 from schemac.engines.lance.tables.apply import apply_plan
 from schemac.engines.lance.tables.plan import plan
 from schemac.engines.lance.tables.verify import report_drift
-from schemac.evolution.side import side_of_version
+from schemac.evolution.version_pair import locked_schema_version
 from schemac.identity.lock import LockedDataset
 from schemac.source.report import Report
 from tests.tables.test_apply import field, optional
@@ -68,7 +68,7 @@ def holders(fields: Fields) -> dict[str, Fields]:
 
 def drift(path: str, lock: LockedDataset, number: int) -> list[str]:
     report = Report()
-    report_drift(opened(path, lock), side_of_version(lock, number), report)
+    report_drift(opened(path, lock), locked_schema_version(lock, number), report)
     return [d.message.partition("t.lance: ")[2] for d in report.diagnostics]
 
 
@@ -105,7 +105,7 @@ def test_enumerate_moves_at_every_depth() -> None:
 @pytest.mark.parametrize("stride", [3, pytest.param(1, marks=pytest.mark.long)])
 def test_say_where_a_field_moved(stride: int, tmp_path: Path) -> None:
     path = str(tmp_path / "t.lance")
-    schema = side_of_version(locked([{"fields": tree()}]), 1).lowered.to_arrow()
+    schema = locked_schema_version(locked([{"fields": tree()}]), 1).lowered.to_arrow()
     lance.write_dataset(schema.empty_table(), path)
     for old, new, fields in WAYS[::stride]:
         lock = locked([{"fields": tree()}, {"fields": fields}])
@@ -128,10 +128,10 @@ def test_say_it_of_a_table_that_is_ahead(tmp_path: Path) -> None:
             {"fields": [field("Int8", "k"), field(struct(*members_after), "s")]},
         ]
     )
-    schema = side_of_version(lock, 1).lowered.to_arrow()
+    schema = locked_schema_version(lock, 1).lowered.to_arrow()
     rows = [{"k": 1, "a": 2, "s": {"k": 3}}]
     lance.write_dataset(schema.empty_table().from_pylist(rows, schema=schema), path)
-    made = plan(opened(path, lock), side_of_version(lock, 2), Report())
+    made = plan(opened(path, lock), locked_schema_version(lock, 2), Report())
     assert made is not None
     assert apply_plan(made, Report(), QUIET)
     assert drift(path, lock, 2) == []
@@ -153,5 +153,5 @@ def test_know_a_field_by_its_id_where_another_has_its_name(name: str, tmp_path: 
             },
         ]
     )
-    lance.write_dataset(side_of_version(lock, 1).lowered.to_arrow().empty_table(), path)
+    lance.write_dataset(locked_schema_version(lock, 1).lowered.to_arrow().empty_table(), path)
     assert drift(path, lock, 2) == [f"`{name}` is missing", "`b` has the name `a` in the table"]

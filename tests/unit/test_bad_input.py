@@ -12,6 +12,8 @@ import schemac
 from schemac.cli.main import main
 from schemac.source.diagnostic import Diagnostic, Severity
 
+pytestmark = pytest.mark.slow
+
 
 def _nested_types(opening: str, closing: str, levels: int) -> str:
     return f"fields:\n  - name: a\n    type: {opening * levels}String{closing * levels}\n"

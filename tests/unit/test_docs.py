@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 import schemac
+import schemac.pipeline
 from docs.external import requests
 from docs.markdown import shown, table
 from docs.site import pages, write
@@ -14,9 +15,10 @@ from schemac.attributes.registry import ATTRIBUTES, OPEN, domain_of
 from schemac.cli.main import COMMANDS
 from schemac.kinds.registry import KINDS
 from schemac.logical.model import LogicalType
+from schemac.registry.codes import own_codes
 from schemac.registry.installed import engines
-from schemac.source.catalogue import CATALOGUE
-from schemac.source.pages import loss_pages, rule_pages
+from schemac.registry.pages import loss_pages
+from schemac.source.pages import rule_pages
 
 PAGES = pages()
 _TOCTREE = re.compile(r"^```\{toctree\}\n(.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -32,7 +34,7 @@ def entries(path: str) -> list[str]:
 
 def test_have_a_page_for_everything() -> None:
     expected = {
-        *(f"diagnostics/{code}.md" for code in CATALOGUE),
+        *(f"diagnostics/{code}.md" for code in own_codes()),
         *(f"rules/{name}.md" for name in rule_pages()),
         *(f"losses/{name}.md" for name in loss_pages()),
         *(f"kinds/{kind.__name__}.md" for kind in KINDS),
@@ -49,7 +51,7 @@ def test_describe_every_attribute() -> None:
 
 
 def test_list_every_code_in_one_group() -> None:
-    for code in CATALOGUE:
+    for code in own_codes():
         assert PAGES["diagnostics/index.md"].count(f"[{code}]({code}.md)") == 1
 
 
@@ -69,8 +71,10 @@ def test_show_the_help_of_a_command(command: str) -> None:
 
 
 def test_document_every_public_name() -> None:
-    for name in schemac.__all__:
+    for name in dir(schemac):
         assert name == "__version__" or f":: schemac.{name}\n" in PAGES["python.md"]
+    for name in schemac.pipeline.__all__:
+        assert f":: schemac.pipeline.{name}\n" in PAGES["pipeline.md"]
 
 
 def test_reach_every_page_from_the_first() -> None:

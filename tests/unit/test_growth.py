@@ -13,6 +13,8 @@ import schemac
 from schemac.project.configuration import find_project
 from schemac.source.report import Report
 
+pytestmark = pytest.mark.slow
+
 
 def _calls(work: Callable[[], object]) -> int:
     """Calls of functions, those that are written in C included."""

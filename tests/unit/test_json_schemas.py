@@ -60,6 +60,7 @@ def test_refuse_what_the_grammar_refuses(case: Path) -> None:
     assert passes(validator, read(case)) == (short in BEYOND_A_GRAMMAR)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", ACCEPTED, ids=lambda case: case.parent.name)
 def test_take_the_standard_form_of_everything(case: Path) -> None:
     for dataset in schemac.compile_text(read(case), name="manifest.yaml"):

@@ -13,6 +13,8 @@ from schemac.syntax.document import Document, Stream, TreePath, parse
 from schemac.syntax.events import CParser, EventSource, fast_events, pure_events
 from tests.golden import CORPUS
 
+pytestmark = pytest.mark.slow
+
 TEXTS = {
     path.relative_to(CORPUS).as_posix(): source
     for path in sorted(CORPUS.rglob("*.yaml"))

@@ -13,17 +13,16 @@ from schemac.evolution.changes import (
     DATASET_FACTS,
     DESCRIPTION_FACTS,
     FIELD_FACTS,
-    LANCE_FACTS,
+    KEY_FACTS,
     MEANING_FACTS,
-    PAIMON_FACTS,
-    SPARK_FACTS,
+    STORAGE_FACTS,
     TYPE_FACTS,
     Change,
     Fact,
 )
 from schemac.evolution.judge import Judge
-from schemac.evolution.side import Pair
 from schemac.evolution.verdict import NO_VERDICT, SAFE, Judgement, Outcome, of_another_unit
+from schemac.evolution.version_pair import VersionPair
 from schemac.logical.castability import Castability
 from schemac.logical.slots import Slot
 from schemac_avro.artifact import old_names
@@ -35,9 +34,8 @@ _NOTHING = DATASET_FACTS | {Fact.FIELD_DROPPED, Fact.FIELDS_REORDERED, Fact.BECA
 _PROPERTIES = (
     DESCRIPTION_FACTS
     | ARROW_FACTS
-    | LANCE_FACTS
-    | PAIMON_FACTS
-    | SPARK_FACTS
+    | KEY_FACTS
+    | STORAGE_FACTS
     | ATTRIBUTE_FACTS
     | (MEANING_FACTS - {Fact.UNIT_CHANGED})
 )
@@ -46,7 +44,7 @@ FACTS = _NOTHING | _PROPERTIES | FIELD_FACTS | TYPE_FACTS | {Fact.UNIT_CHANGED}
 _BESIDE = "add a field beside it, and fill it"
 
 
-def judge(change: Change, sides: Pair | None) -> Judgement:
+def judge(change: Change, pair: VersionPair | None) -> Judgement:
     """Judge whether data that is there can be read with the new schema."""
     old, new = change.old_slot, change.new_slot
     if change.key == ALIASES.key and not set(change.old or ()) <= set(change.new or ()):

@@ -12,6 +12,8 @@ ENGINE = Engine(
     is_default=True,
     artifacts="schemac.engines.arrow.artifact:TARGET",
     judge="schemac.engines.arrow.judge:JUDGE",
+    codes="schemac.engines.arrow.codes:CODES",
+    pages="schemac.engines.arrow.pages",
     formats=(
         Format(
             "arrow",

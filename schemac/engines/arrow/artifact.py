@@ -7,7 +7,7 @@ Source: Arrow's columnar format, "Encapsulated message format".
 """
 
 from schemac.artifacts.emission import Artifact, Compilation, Emission, Target
-from schemac.source.catalogue import ARROW_LOSS
+from schemac.engines.arrow.codes import ARROW_LOSS
 
 
 def emit(compilation: Compilation, emission: Emission) -> list[Artifact]:

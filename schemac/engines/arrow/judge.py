@@ -7,13 +7,14 @@ Source: `pyarrow.dataset`, asked with every pair of types and layouts (`tests/co
 """
 
 from schemac.attributes.arrow import EXTENSION_TYPE, read_hints
-from schemac.attributes.lance import JSON
+from schemac.attributes.attribute import Role
+from schemac.attributes.registry import has_role
 from schemac.evolution.castability import castability, misfit
 from schemac.evolution.changes import LAYOUT_FACTS, TYPE_FACTS, Change, Fact
 from schemac.evolution.judge import Judge
 from schemac.evolution.layouts import missing_cast
-from schemac.evolution.side import Pair
 from schemac.evolution.verdict import SAFE, Judgement, Outcome, of_another_unit
+from schemac.evolution.version_pair import VersionPair
 from schemac.logical.castability import Castability
 from schemac.logical.slots import Slot
 
@@ -41,7 +42,7 @@ _REGISTERED = frozenset(
 _WRITE_ANEW = "rewrite the files, or add a new field beside the old one"
 
 
-def judge(change: Change, sides: Pair | None) -> Judgement:
+def judge(change: Change, pair: VersionPair | None) -> Judgement:
     """Return what a change means for files that are there."""
     found = _judge(change)
     is_cast = change.fact in _SHAPES and found.outcome is not Outcome.REFUSED
@@ -132,7 +133,7 @@ def _extension(old: Slot, new: Slot) -> Judgement:
 
 def _extension_of(slot: Slot) -> tuple[str, str]:
     """Name and metadata; empty where there is none."""
-    if JSON.read(slot.extra):
+    if has_role(slot.extra, Role.JSON):
         return ("arrow.json", "")
     found = EXTENSION_TYPE.read(slot.extra)
     return (found.name, found.metadata or "") if found is not None else ("", "")

@@ -16,6 +16,8 @@ ENGINE = Engine(
     table_help="iceberg://CATALOG/NAMESPACE.TABLE in a catalog of pyiceberg, or an Iceberg table's folder",
     domain="iceberg.apache.org",
     attributes="schemac.engines.iceberg.attributes:ATTRIBUTES",
+    codes="schemac.engines.iceberg.codes:CODES",
+    pages="schemac.engines.iceberg.pages",
     formats=(
         Format(
             "iceberg",

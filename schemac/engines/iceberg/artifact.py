@@ -13,17 +13,18 @@ from dataclasses import replace
 from typing import Any
 
 from schemac.artifacts.emission import Artifact, Compilation, Emission, Target
+from schemac.artifacts.type_writer import is_lost
 from schemac.attributes import odf, own
 from schemac.engines.iceberg import attributes
+from schemac.engines.iceberg.codes import ICEBERG_LOSS, ICEBERG_NAME
 from schemac.engines.iceberg.keys import identifier_ids
 from schemac.engines.iceberg.names import collisions, full_name
 from schemac.engines.iceberg.statements import DDL_FILE, ddl
 from schemac.engines.iceberg.types import FORMAT_2, IcebergSchema, NestedField
-from schemac.engines.iceberg.writer import is_lost, to_columns
+from schemac.engines.iceberg.writer import to_columns
 from schemac.logical.dataset import LogicalDataset
 from schemac.logical.slots import Slot, preorder
 from schemac.physical.field import LoweredSchema
-from schemac.source.catalogue import ICEBERG_LOSS, ICEBERG_NAME
 
 SCHEMA_FILE = "iceberg/schema.json"
 

@@ -7,6 +7,10 @@ Source: the Iceberg table specification, "Schema Evolution". It is stricter than
 of a decimal change and text become bytes (`tests/engines/iceberg/test_oracle.py`).
 """
 
+from functools import cache
+
+from schemac.attributes.attribute import Role
+from schemac.attributes.registry import ATTRIBUTES
 from schemac.engines.iceberg import attributes
 from schemac.engines.iceberg.promotions import is_promotion, needs_format_3
 from schemac.engines.iceberg.types import FORMAT_3, NestedField
@@ -15,10 +19,9 @@ from schemac.evolution.castability import castability, is_lossless_by_calendar
 from schemac.evolution.changes import ATTRIBUTE_FACTS, TYPE_FACTS, Change, Fact
 from schemac.evolution.diff import diff_of
 from schemac.evolution.judge import Judge
-from schemac.evolution.side import Pair
 from schemac.evolution.verdict import SAFE, Judgement, Outcome, of_another_unit
+from schemac.evolution.version_pair import VersionPair
 from schemac.logical.castability import Castability
-from schemac.logical.path import Part
 from schemac.logical.slots import Slot
 
 _BESIDE = "add a field beside it, fill it, and drop the old one"
@@ -28,36 +31,35 @@ _KEY_FACTS = frozenset(
         Fact.PRIMARY_KEY_ADDED,
         Fact.PRIMARY_KEY_REMOVED,
         Fact.PRIMARY_KEY_MOVED,
-        Fact.PAIMON_PRIMARY_KEYS_CHANGED,
     }
 )
 _OF_FIELDS = frozenset({Fact.FIELD_ADDED, Fact.FIELD_DROPPED, Fact.FIELD_RENAMED, Fact.FIELD_MOVED})
 
 
-def judge(change: Change, sides: Pair | None) -> Judgement:
+def judge(change: Change, pair: VersionPair | None) -> Judgement:
     """Return what a change means for a table with data."""
-    if sides is None:
+    if pair is None:
         return SAFE
-    if errors_of(sides.old):
+    if errors_of(pair.old):
         return Judgement(Outcome.SAFE, "Iceberg could not represent the old schema, so no such table exists")
-    reason = _unheld(change, sides)
+    reason = _unheld(change, pair)
     if reason:
-        return Judgement(Outcome.REFUSED, f"Iceberg cannot hold the new schema: {reason}", _ELSEWHERE)
-    if errors_of(sides.new):
+        return Judgement(Outcome.REFUSED, f"Iceberg cannot represent the new schema: {reason}", _ELSEWHERE)
+    if errors_of(pair.new):
         # Another change is to blame, and says so.
         return SAFE
-    if change.fact in _KEY_FACTS or change.key == attributes.IDENTIFIER_FIELDS.key:
-        return _identifiers(sides)
+    if change.fact in _KEY_FACTS or change.key in _key_attributes():
+        return _identifiers(pair)
     old, new = change.old_slot, change.new_slot
     if old is None and new is None:
-        return _schema(change, sides)
+        return _schema(change, pair)
     slot = new if new is not None else old
     assert slot is not None
-    if is_in_key(slot) and (change.fact in _OF_FIELDS or change.fact is Fact.FIELDS_REORDERED):
+    if slot.is_in_key and (change.fact in _OF_FIELDS or change.fact is Fact.FIELDS_REORDERED):
         return _fixed_key(slot)
     match change.fact:
         case Fact.FIELD_ADDED if new is not None:
-            return _added(change, sides, new)
+            return _added(change, pair, new)
         case Fact.FIELD_DROPPED | Fact.FIELD_RENAMED | Fact.FIELDS_REORDERED:
             return Judgement(Outcome.METADATA)
         case Fact.FIELD_MOVED:
@@ -66,28 +68,25 @@ def judge(change: Change, sides: Pair | None) -> Judgement:
             return of_another_unit(change)
     if old is None or new is None:
         return SAFE
-    return _field(change, sides, old, new)
+    return _field(change, pair, old, new)
 
 
-def is_in_key(slot: Slot) -> bool:
-    """Whether a slot is the key of a map, or lies in one."""
-    above: Slot | None = slot
-    while above is not None:
-        if above.segment is Part.KEY:
-            return True
-        above = above.parent
-    return False
+@cache
+def _key_attributes() -> frozenset[str]:
+    """Return the attributes of the schema that identify rows: its own, and those of engines that have a primary key there."""
+    keys = [key for key, attribute in ATTRIBUTES.items() if attribute.role is Role.PRIMARY_KEY]
+    return frozenset({attributes.IDENTIFIER_FIELDS.key, *keys})
 
 
-def _unheld(change: Change, sides: Pair) -> str:
-    """Why Iceberg cannot hold the new schema, if that is this change's doing, or no change is known to be to blame."""
-    errors = errors_of(sides.new)
+def _unheld(change: Change, pair: VersionPair) -> str:
+    """Why Iceberg cannot represent the new schema, if that is this change's doing, or no change is known to be to blame."""
+    errors = errors_of(pair.new)
     if not errors:
         return ""
     for error in errors:
         if _is_related(change, error.path):
             return error.message
-    others = diff_of(sides)
+    others = diff_of(pair)
     orphans = [e.message for e in errors if not any(_is_related(other, e.path) for other in others)]
     return orphans[0] if orphans else ""
 
@@ -100,12 +99,12 @@ def _is_related(change: Change, path: str) -> bool:
     return paths[0].startswith(paths[1]) or paths[1].startswith(paths[0])
 
 
-def _schema(change: Change, sides: Pair) -> Judgement:
+def _schema(change: Change, pair: VersionPair) -> Judgement:
     """Return what was said of the schema as a whole."""
     if change.fact is Fact.FIELDS_REORDERED:
         return Judgement(Outcome.METADATA)
     if change.key == attributes.FORMAT_VERSION.key:
-        old, new = format_of(sides.old), format_of(sides.new)
+        old, new = format_of(pair.old), format_of(pair.new)
         if new < old:
             return Judgement(
                 Outcome.REFUSED,
@@ -117,18 +116,18 @@ def _schema(change: Change, sides: Pair) -> Judgement:
     return Judgement(Outcome.METADATA) if is_told else SAFE
 
 
-def _identifiers(sides: Pair) -> Judgement:
+def _identifiers(pair: VersionPair) -> Judgement:
     """Whether other fields identify a row than before."""
-    old_ids, new_ids = (set(schema_of(side).identifier_ids) for side in (sides.old, sides.new))
-    old = {slot for slot, field in fields_of(sides.old).items() if field.id in old_ids}
-    new = {sides.before.get(slot) for slot, field in fields_of(sides.new).items() if field.id in new_ids}
+    old_ids, new_ids = (set(schema_of(version).identifier_ids) for version in (pair.old, pair.new))
+    old = {slot for slot, field in fields_of(pair.old).items() if field.id in old_ids}
+    new = {pair.before.get(slot) for slot, field in fields_of(pair.new).items() if field.id in new_ids}
     if old == new:
         return SAFE
     return Judgement(Outcome.METADATA, "existing rows are not checked")
 
 
-def _added(change: Change, sides: Pair, new: Slot) -> Judgement:
-    field = fields_of(sides.new).get(new)
+def _added(change: Change, pair: VersionPair, new: Slot) -> Judgement:
+    field = fields_of(pair.new).get(new)
     if field is None:
         return SAFE
     if field.initial_default is not None:
@@ -136,14 +135,14 @@ def _added(change: Change, sides: Pair, new: Slot) -> Judgement:
     if not field.required:
         return Judgement(Outcome.METADATA, "existing rows read as null")
     way_out = f"make it optional: {{kind: Option, inner: {new.type.kind}}}"
-    if format_of(sides.new) >= FORMAT_3:
+    if format_of(pair.new) >= FORMAT_3:
         way_out += f", or set its value in old rows with `{attributes.INITIAL_DEFAULT.key}`"
     return Judgement(Outcome.REFUSED, f"existing rows have no {change.path}, and it may not be null", way_out)
 
 
-def _field(change: Change, sides: Pair, old: Slot, new: Slot) -> Judgement:
+def _field(change: Change, pair: VersionPair, old: Slot, new: Slot) -> Judgement:
     """Return what was said of a field that stays."""
-    was, is_ = fields_of(sides.old).get(old), fields_of(sides.new).get(new)
+    was, is_ = fields_of(pair.old).get(old), fields_of(pair.new).get(new)
     if was is None and is_ is None:
         return SAFE
     if was is None or is_ is None:
@@ -151,7 +150,7 @@ def _field(change: Change, sides: Pair, old: Slot, new: Slot) -> Judgement:
     if change.fact in (Fact.BECAME_OPTIONAL, Fact.BECAME_REQUIRED):
         return _nullability(new, was, is_)
     if change.fact in TYPE_FACTS or was.type.word != is_.type.word:
-        return _type(change, sides, old, new)
+        return _type(change, pair, old, new)
     if "description" in change.fact:
         return SAFE if was.doc == is_.doc else Judgement(Outcome.METADATA)
     if change.fact in ATTRIBUTE_FACTS and change.key == attributes.INITIAL_DEFAULT.key:
@@ -168,7 +167,7 @@ def _field(change: Change, sides: Pair, old: Slot, new: Slot) -> Judgement:
 def _nullability(new: Slot, was: NestedField, is_: NestedField) -> Judgement:
     if was.required == is_.required:
         return SAFE
-    if is_in_key(new):
+    if new.is_in_key:
         return _fixed_key(new)
     if is_.required:
         return Judgement(
@@ -179,8 +178,8 @@ def _nullability(new: Slot, was: NestedField, is_: NestedField) -> Judgement:
     return Judgement(Outcome.METADATA)
 
 
-def _type(change: Change, sides: Pair, old: Slot, new: Slot) -> Judgement:
-    was, is_ = fields_of(sides.old)[old].type, fields_of(sides.new)[new].type
+def _type(change: Change, pair: VersionPair, old: Slot, new: Slot) -> Judgement:
+    was, is_ = fields_of(pair.old)[old].type, fields_of(pair.new)[new].type
     if was.word == is_.word:
         if change.fact in TYPE_FACTS and _is_doubtful(old, new):
             return Judgement(
@@ -189,9 +188,9 @@ def _type(change: Change, sides: Pair, old: Slot, new: Slot) -> Judgement:
                 "check the values first",
             )
         return SAFE
-    if is_in_key(new):
+    if new.is_in_key:
         return _fixed_key(new)
-    if not is_promotion(was, is_, format_of(sides.new)):
+    if not is_promotion(was, is_, format_of(pair.new)):
         hint = f", except in format {FORMAT_3}" if needs_format_3(was, is_) else ""
         return Judgement(Outcome.REFUSED, f"{was.word} cannot become {is_.word}{hint}", _BESIDE)
     if _is_doubtful(old, new):

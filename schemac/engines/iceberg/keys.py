@@ -11,11 +11,11 @@ from collections.abc import Iterator, Mapping
 
 from schemac.artifacts.emission import Emission
 from schemac.engines.iceberg import attributes
+from schemac.engines.iceberg.codes import ICEBERG_KEY
 from schemac.engines.iceberg.types import NestedField
 from schemac.logical.dataset import LogicalDataset
 from schemac.logical.keys import named_key, primary_key
 from schemac.logical.slots import Slot, preorder
-from schemac.source.catalogue import ICEBERG_KEY
 from schemac.source.suggest import closest
 
 

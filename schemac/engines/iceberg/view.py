@@ -7,41 +7,41 @@ from collections.abc import Mapping
 
 from schemac.artifacts.emission import Emission
 from schemac.engines.iceberg.artifact import fields_by_slot, format_version, to_schema
+from schemac.engines.iceberg.codes import ICEBERG_LOSS
 from schemac.engines.iceberg.types import IcebergSchema, NestedField
-from schemac.evolution.side import LockedSide, Side
+from schemac.evolution.version_pair import LockedSchemaVersion, SchemaVersion
 from schemac.logical.slots import Slot
-from schemac.source.catalogue import ICEBERG_LOSS
 from schemac.source.diagnostic import Diagnostic, Severity
 from schemac.source.report import Report
 
 
-def schema_of(side: Side) -> IcebergSchema:
-    """Return Iceberg's schema of a side, with the ids of its lock; not to be used where there are errors."""
-    return side.view(_compiled)[0]
+def schema_of(version: SchemaVersion) -> IcebergSchema:
+    """Return Iceberg's schema of a version, with the ids of its lock; not to be used where there are errors."""
+    return version.view(_compiled)[0]
 
 
-def errors_of(side: Side) -> tuple[Diagnostic, ...]:
-    """Say why Iceberg cannot hold a side."""
-    return side.view(_compiled)[1]
+def errors_of(version: SchemaVersion) -> tuple[Diagnostic, ...]:
+    """Say why Iceberg cannot hold a version."""
+    return version.view(_compiled)[1]
 
 
-def fields_of(side: Side) -> Mapping[Slot, NestedField]:
+def fields_of(version: SchemaVersion) -> Mapping[Slot, NestedField]:
     """Return what Iceberg has at every slot that it knows of: not inside a variant."""
-    return side.view(_fields)
+    return version.view(_fields)
 
 
-def format_of(side: Side) -> int:
-    """Return the version of the format that a side is for."""
-    return format_version(side.dataset.schema.extra)
+def format_of(version: SchemaVersion) -> int:
+    """Return the version of the format that a schema version is for."""
+    return format_version(version.dataset.schema.extra)
 
 
-def _compiled(side: Side) -> tuple[IcebergSchema, tuple[Diagnostic, ...]]:
+def _compiled(version: SchemaVersion) -> tuple[IcebergSchema, tuple[Diagnostic, ...]]:
     report = Report()
-    emission = Emission(side.dataset, "iceberg", ICEBERG_LOSS, report)
-    ids = side.ids if isinstance(side, LockedSide) else None
-    schema = to_schema(side.dataset, side.lowered, emission, ids)
+    emission = Emission(version.dataset, "iceberg", ICEBERG_LOSS, report)
+    ids = version.ids if isinstance(version, LockedSchemaVersion) else None
+    schema = to_schema(version.dataset, version.lowered, emission, ids)
     return schema, tuple(d for d in report.diagnostics if d.severity is Severity.ERROR)
 
 
-def _fields(side: Side) -> Mapping[Slot, NestedField]:
-    return fields_by_slot(side.dataset, schema_of(side))
+def _fields(version: SchemaVersion) -> Mapping[Slot, NestedField]:
+    return fields_by_slot(version.dataset, schema_of(version))

@@ -3,7 +3,7 @@
 Layer: engines.
 """
 
-from schemac.registry.engine import Engine, Format
+from schemac.registry.engine import Engine, Format, Trait
 
 ENGINE = Engine(
     "lance",
@@ -15,7 +15,16 @@ ENGINE = Engine(
     judge="schemac.engines.lance.judge:JUDGE",
     tables="schemac.engines.lance.tables.capability:TABLES",
     table_help="a Lance table",
+    sink="schemac.engines.lance.runs.sink:SINK",
+    source="schemac.engines.lance.runs.source:SOURCE",
+    table_suffix=".lance",
     domain="lance.org",
+    codes="schemac.engines.lance.codes:CODES",
+    pages="schemac.engines.lance.pages",
+    traits=frozenset({Trait.LACKS_RUN_ENDS, Trait.COMPRESSES_RUNS, Trait.ROUNDS}),
+    attributes="schemac.engines.lance.attributes:ATTRIBUTES",
+    arrow_form="schemac.engines.lance.arrow_form:FORM",
+    checks="schemac.engines.lance.checks:CHECKS",
     formats=(
         Format(
             "lance",

@@ -15,13 +15,13 @@ from typing import Any
 
 from schemac.artifacts.emission import Artifact, Compilation, Emission, Target
 from schemac.engines.lance._generated.lance import file_pb2 as pb
+from schemac.engines.lance.codes import LANCE_LOSS
 from schemac.engines.lance.limits import Limits
 from schemac.engines.lance.nodes import NO_MARKS, KeyMarks, Node, nodes_of, numbered
 from schemac.engines.lance.types import NAME_KEY
 from schemac.identity.lock import Numbers
 from schemac.logical.slots import Slot
 from schemac.physical.field import LoweredSchema
-from schemac.source.catalogue import LANCE_LOSS
 
 _Numbered = Iterable[tuple[int, Node]]
 

@@ -6,7 +6,8 @@ commit replaces the schema (names, order, nullability, metadata, drops), another
 column anew under a new id.
 """
 
-from schemac.attributes import lance, own
+from schemac.attributes import own
+from schemac.engines.lance import attributes as lance
 from schemac.engines.lance.casts import is_cast
 from schemac.engines.lance.nodes import lance_ids
 from schemac.engines.lance.view import column_words
@@ -14,9 +15,10 @@ from schemac.evolution.castability import castability, misfit
 from schemac.evolution.changes import LAYOUT_FACTS, TYPE_FACTS, Change, Fact
 from schemac.evolution.clocks import clock_of
 from schemac.evolution.judge import Judge
-from schemac.evolution.side import LockedSide, Pair, Side
 from schemac.evolution.verdict import SAFE, Judgement, Outcome, of_another_unit
+from schemac.evolution.version_pair import LockedSchemaVersion, SchemaVersion, VersionPair
 from schemac.logical.castability import Castability
+from schemac.logical.facts import AnyFact
 from schemac.logical.slots import Slot, is_in_structs, preorder
 
 _LAYOUTS = LAYOUT_FACTS - {Fact.CHILD_NAMES_CHANGED} | {Fact.EXTENSION_TYPE_CHANGED}
@@ -40,7 +42,7 @@ _OF_MEMBERS = (
 _BESIDE = "add a new field beside it, fill it, and drop the old one"
 
 
-def judge(change: Change, sides: Pair | None) -> Judgement:
+def judge(change: Change, pair: VersionPair | None) -> Judgement:
     """Return what a change means for a table with data."""
     if change.fact in (Fact.DATASET_ADDED, Fact.DATASET_DROPPED):
         return SAFE
@@ -56,27 +58,27 @@ def judge(change: Change, sides: Pair | None) -> Judgement:
             _BESIDE,
         )
     if change.fact in TYPE_FACTS or change.fact in _LAYOUTS:
-        assert sides is not None
+        assert pair is not None
         assert old is not None
         assert new is not None
-        return _type(change.fact, sides, old, new)
+        return _type(change.fact, pair, old, new)
     match change.fact:
-        case Fact.FIELD_ADDED if new is not None and sides is not None:
-            return _added(new, change, sides)
-        case Fact.FIELD_DROPPED if sides is not None and not any(
-            slot in sides.before for slot in sides.new.dataset.columns
+        case Fact.FIELD_ADDED if new is not None and pair is not None:
+            return _added(new, change, pair)
+        case Fact.FIELD_DROPPED if pair is not None and not any(
+            slot in pair.before for slot in pair.new.dataset.columns
         ):
             return Judgement(Outcome.REFUSED, "no column of the table would be left", "write a new table")
-        case Fact.FIELD_DROPPED if sides is not None and old is not None:
-            return _dropped(old, sides)
+        case Fact.FIELD_DROPPED if pair is not None and old is not None:
+            return _dropped(old, pair)
         case Fact.FIELD_MOVED if new is not None and old is not None:
             if is_in_structs(old) and is_in_structs(new):
-                assert sides is not None
-                return _moved(old, new, sides)
+                assert pair is not None
+                return _moved(old, new, pair)
             return Judgement(
                 Outcome.REFUSED, "Lance cannot move a field into or out of a list or map", _BESIDE
             )
-        case Fact.BECAME_REQUIRED if sides is not None and new is not None and not _own_words(sides.new, new):
+        case Fact.BECAME_REQUIRED if pair is not None and new is not None and not _own_words(pair.new, new):
             return Judgement(Outcome.METADATA, "Lance does not record whether items of a vector may be null")
         case Fact.BECAME_REQUIRED:
             return Judgement(
@@ -121,9 +123,9 @@ def _is_packed(slot: Slot) -> bool:
     return encoding is not None and bool(encoding.packed)
 
 
-def _added(new: Slot, change: Change, sides: Pair) -> Judgement:
-    if has_values(new, sides):
-        hollow = _hollow(new, sides)
+def _added(new: Slot, change: Change, pair: VersionPair) -> Judgement:
+    if has_values(new, pair):
+        hollow = _hollow(new, pair)
         if hollow is not None:
             return Judgement(
                 Outcome.REFUSED,
@@ -144,11 +146,11 @@ def _added(new: Slot, change: Change, sides: Pair) -> Judgement:
     return Judgement(Outcome.METADATA, "existing rows read as null")
 
 
-def _dropped(old: Slot, sides: Pair) -> Judgement:
+def _dropped(old: Slot, pair: VersionPair) -> Judgement:
     """Lance's files tell where a struct or a list is null in the data of what is below it, and nowhere else."""
     for above in _around(old):
-        new = sides.after.get(above)
-        if new is not None and not is_inside_map_or_vector(new) and not _is_told(new, above, sides):
+        new = pair.after.get(above)
+        if new is not None and not is_inside_map_or_vector(new) and not _is_told(new, above, pair):
             return Judgement(
                 Outcome.REWRITE,
                 f"no field of {new.title} would be left that all files have, and without one they do not"
@@ -157,21 +159,21 @@ def _dropped(old: Slot, sides: Pair) -> Judgement:
     return Judgement(Outcome.METADATA)
 
 
-def _is_told(slot: Slot, above: Slot, sides: Pair) -> bool:
+def _is_told(slot: Slot, above: Slot, pair: VersionPair) -> bool:
     """Whether something below a slot has data wherever an old slot around it has."""
     if slot.children and slot.type.kind == "Struct":
-        return any(_is_told(child, above, sides) for child in slot.children)
-    if slot.children and slot.type.kind == "List" and _own_words(sides.new, slot.children[0]):
-        return _is_told(slot.children[0], above, sides)
-    before = [sides.before[inner] for inner in preorder([slot]) if inner in sides.before]
-    return any(_is_as_old(inner, above, sides.old) for inner in before)
+        return any(_is_told(child, above, pair) for child in slot.children)
+    if slot.children and slot.type.kind == "List" and _own_words(pair.new, slot.children[0]):
+        return _is_told(slot.children[0], above, pair)
+    before = [pair.before[inner] for inner in preorder([slot]) if inner in pair.before]
+    return any(_is_as_old(inner, above, pair.old) for inner in before)
 
 
-def _is_as_old(slot: Slot, above: Slot, side: Side) -> bool:
+def _is_as_old(slot: Slot, above: Slot, version: SchemaVersion) -> bool:
     """Whether a field came with what is around it, or was written anew later; without a lock nobody knows better."""
-    if not isinstance(side, LockedSide):
+    if not isinstance(version, LockedSchemaVersion):
         return True
-    states = [[s for s in side.locked.states if s.id == side.ids[it]] for it in (slot, above)]
+    states = [[s for s in version.locked.states if s.id == version.ids[it]] for it in (slot, above)]
     if not all(states):
         return True
     (mine, theirs) = (min(found, key=lambda state: state.first) for found in states)
@@ -179,21 +181,21 @@ def _is_as_old(slot: Slot, above: Slot, side: Side) -> bool:
     return mine.first <= theirs.first or is_rewritten
 
 
-def _moved(old: Slot, new: Slot, sides: Pair) -> Judgement:
+def _moved(old: Slot, new: Slot, pair: VersionPair) -> Judgement:
     """Return what becomes of values whose structs may be null, before or after."""
     uncopied = next((slot for slot in preorder([new]) if not _UNCOPIED.isdisjoint(slot.extra)), None)
     if uncopied is not None:
         return Judgement(
             Outcome.REFUSED, f"Lance cannot read {uncopied.title} in a form that can be copied", _BESIDE
         )
-    lost = moved_into(new, sides)
+    lost = moved_into(new, pair)
     if lost:
         return Judgement(
             Outcome.DATA,
             f"the values of {old.title} are lost in rows in which {lost[0].title} is null",
             f"fill {lost[0].title} in these rows first",
         )
-    if left_behind(new, sides):
+    if left_behind(new, pair):
         return Judgement(
             Outcome.DATA,
             f"rows in which a struct around {old.title} is null have no value for {new.title}, and it may"
@@ -203,18 +205,18 @@ def _moved(old: Slot, new: Slot, sides: Pair) -> Judgement:
     return Judgement(Outcome.REWRITE, "Lance cannot move a column into another, so its data is copied")
 
 
-def moved_into(new: Slot, sides: Pair) -> list[Slot]:
+def moved_into(new: Slot, pair: VersionPair) -> list[Slot]:
     """Return the old structs that a field moves into, and which may be null in existing rows; outermost first."""
-    stayed = set(_around(sides.before[new]))
-    olds = [sides.before[above] for above in _around(new) if above in sides.before]
+    stayed = set(_around(pair.before[new]))
+    olds = [pair.before[above] for above in _around(new) if above in pair.before]
     return [old for old in reversed(olds) if old.is_nullable and old not in stayed]
 
 
-def left_behind(new: Slot, sides: Pair) -> bool:
+def left_behind(new: Slot, pair: VersionPair) -> bool:
     """Whether a required field moves out of a struct that may be null in existing rows."""
-    stay = {sides.before.get(above) for above in _around(new)}
+    stay = {pair.before.get(above) for above in _around(new)}
     return not new.is_nullable and any(
-        old.is_nullable and old not in stay for old in _around(sides.before[new])
+        old.is_nullable and old not in stay for old in _around(pair.before[new])
     )
 
 
@@ -227,35 +229,33 @@ def _around(slot: Slot) -> list[Slot]:
     return found
 
 
-def has_values(new: Slot, sides: Pair) -> bool:
+def has_values(new: Slot, pair: VersionPair) -> bool:
     """Whether a new field is made of others: of such as there are, or as there were on the way to its version."""
-    return any(
-        slot in sides.before or version_before(slot, sides.new) is not None for slot in preorder([new])
-    )
+    return any(slot in pair.before or version_before(slot, pair.new) is not None for slot in preorder([new]))
 
 
-def version_before(struct: Slot, side: Side) -> int | None:
+def version_before(struct: Slot, version: SchemaVersion) -> int | None:
     """Return the version in which the members of a struct stood elsewhere; None for one that did not begin like that.
 
     Whoever went from version to version has such a struct in every row, though its members may be null.
     """
-    if not struct.children or not isinstance(side, LockedSide):
+    if not struct.children or not isinstance(version, LockedSchemaVersion):
         return None
     first: dict[int, int] = {}
-    for state in side.locked.states:
+    for state in version.locked.states:
         first[state.id] = min(state.first, first.get(state.id, state.first))
-    begun = first.get(side.ids[struct], 1)
-    is_made_of_others = any(first.get(side.ids[child], begun) < begun for child in struct.children)
+    begun = first.get(version.ids[struct], 1)
+    is_made_of_others = any(first.get(version.ids[child], begun) < begun for child in struct.children)
     return begun - 1 if is_made_of_others else None
 
 
-def _hollow(new: Slot, sides: Pair) -> Slot | None:
+def _hollow(new: Slot, pair: VersionPair) -> Slot | None:
     """Return a required member without values, in something that is made of fields which were elsewhere."""
     for child in new.children:
-        if child in sides.before:
+        if child in pair.before:
             continue
-        if any(slot in sides.before for slot in preorder([child])):
-            found = _hollow(child, sides)
+        if any(slot in pair.before for slot in preorder([child])):
+            found = _hollow(child, pair)
             if found is not None:
                 return found
         elif not child.is_nullable:
@@ -263,10 +263,10 @@ def _hollow(new: Slot, sides: Pair) -> Slot | None:
     return None
 
 
-def _type(fact: Fact, sides: Pair, old: Slot, new: Slot) -> Judgement:
+def _type(fact: AnyFact, pair: VersionPair, old: Slot, new: Slot) -> Judgement:
     if fact is Fact.SORTED_KEYS_CHANGED and getattr(new.type, "keys_sorted", False):
         return Judgement(Outcome.REFUSED, "Lance has no map with sorted keys", "remove `keysSorted`")
-    before, after = _words(sides.old, old), _words(sides.new, new)
+    before, after = _words(pair.old, old), _words(pair.new, new)
     if before == after:
         # Views are not known to Lance; an extension type is, by its metadata.
         return Judgement(Outcome.METADATA) if fact is Fact.EXTENSION_TYPE_CHANGED else SAFE
@@ -304,15 +304,15 @@ def _what_may_be_wrong(old: Slot, new: Slot) -> str:
     return misfit(old.type, new.type)
 
 
-def _words(side: Side, slot: Slot) -> tuple[str, ...]:
+def _words(version: SchemaVersion, slot: Slot) -> tuple[str, ...]:
     """Lance's words for a slot; an item of a vector has none of its own, so those of the vector count."""
-    while not _own_words(side, slot) and slot.parent is not None:
+    while not _own_words(version, slot) and slot.parent is not None:
         slot = slot.parent
-    return _own_words(side, slot)
+    return _own_words(version, slot)
 
 
-def _own_words(side: Side, slot: Slot) -> tuple[str, ...]:
-    return column_words(side, slot.column)[slot]
+def _own_words(version: SchemaVersion, slot: Slot) -> tuple[str, ...]:
+    return column_words(version, slot.column)[slot]
 
 
 def is_inside_map_or_vector(slot: Slot) -> bool:

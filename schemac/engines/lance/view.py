@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from schemac.arrow.lower import lower
 from schemac.engines.lance.nodes import words_by_slot
-from schemac.evolution.side import Side
+from schemac.evolution.version_pair import SchemaVersion
 from schemac.logical.dataset import LogicalDataset
 from schemac.logical.slots import Slot
 
@@ -20,15 +20,15 @@ def words_of(dataset: LogicalDataset) -> Words:
     return words_by_slot(lower(dataset))
 
 
-def _words(side: Side) -> Words:
-    return words_by_slot(side.lowered)
+def _words(version: SchemaVersion) -> Words:
+    return words_by_slot(version.lowered)
 
 
-def words(side: Side) -> Words:
+def words(version: SchemaVersion) -> Words:
     """Return Lance's words for the fields of a schema."""
-    return side.view(_words)
+    return version.view(_words)
 
 
-def column_words(side: Side, column: Slot) -> Words:
+def column_words(version: SchemaVersion, column: Slot) -> Words:
     """Return Lance's words for the fields of one column; the others are not lowered for it."""
-    return side.column_view(words_of, column)
+    return version.column_view(words_of, column)

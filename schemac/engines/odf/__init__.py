@@ -12,5 +12,7 @@ ENGINE = Engine(
     is_default=True,
     artifacts="schemac.engines.odf.artifact:TARGET",
     judge="schemac.engines.odf.judge:JUDGE",
+    codes="schemac.engines.odf.codes:CODES",
+    pages="schemac.engines.odf.pages",
     formats=(Format("odf", "schemac.engines.odf.reader:IMPORTER", (".yaml", ".yml", ".bin")),),
 )

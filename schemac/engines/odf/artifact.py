@@ -12,11 +12,12 @@ stop at 64 tables inside each other, which is deeper than any engine here reads.
 
 from schemac.artifacts.emission import Artifact, Compilation, Emission, Target
 from schemac.attributes.own import TARGETS_OF
+from schemac.engines.odf.codes import ODF_LOSS
 from schemac.engines.odf.text import write_text
 from schemac.engines.odf.values import TAGS
 from schemac.logical.dataset import LogicalDataset
 from schemac.logical.slots import Slot, preorder
-from schemac.source.catalogue import FRIENDLY_FORM, ODF_LOSS
+from schemac.source.catalogue import FRIENDLY_FORM
 
 
 def emit(compilation: Compilation, emission: Emission) -> list[Artifact]:

@@ -7,14 +7,14 @@ are optional may be added; everything else is refused. A map is compared as a wh
 
 from schemac.evolution.changes import TYPE_FACTS, Change, Fact
 from schemac.evolution.judge import Judge
-from schemac.evolution.side import Pair
 from schemac.evolution.verdict import SAFE, Judgement, Outcome
+from schemac.evolution.version_pair import VersionPair
 from schemac.logical.slots import Slot
 
 _NEW_DATASET = "derive a new dataset with this schema"
 
 
-def judge(change: Change, sides: Pair | None) -> Judgement:
+def judge(change: Change, pair: VersionPair | None) -> Judgement:
     """Whether the event may follow the one before."""
     if _is_in_map(change.new_slot or change.old_slot):
         return Judgement(

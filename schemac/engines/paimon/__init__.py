@@ -3,7 +3,7 @@
 Layer: engines.
 """
 
-from schemac.registry.engine import Engine, Format
+from schemac.registry.engine import Engine, Format, Trait
 
 ENGINE = Engine(
     "paimon",
@@ -17,7 +17,12 @@ ENGINE = Engine(
     table_help="a Paimon table's folder",
     domain="paimon.apache.org",
     attributes="schemac.engines.paimon.attributes:ATTRIBUTES",
+    facts="schemac.engines.paimon.facts:PaimonFact",
     is_optional=True,
+    codes="schemac.engines.paimon.codes:CODES",
+    pages="schemac.engines.paimon.pages",
+    documents="schemac.engines.paimon.documents:DOCUMENTS",
+    traits=frozenset({Trait.REFUSES_SCALE_ABOVE_PRECISION, Trait.LACKS_RUN_ENDS, Trait.IS_NOT_READ}),
     formats=(
         Format(
             "paimon",

@@ -7,14 +7,17 @@ Source: github.com/apache/paimon, `SchemaSerializer`, `ArrowFieldTypeConversion`
 Paimon refuses is in `_paimon.limits`.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from schemac.artifacts.emission import Artifact, Compilation, Emission, Target
-from schemac.attributes import arrow, lance, odf, own
-from schemac.attributes.registry import DOMAINS, domain_of
+from schemac.artifacts.type_writer import DecimalLimit, TypeTable, TypeWriter, is_lost, is_variant, list_form
+from schemac.attributes import arrow, odf, own
+from schemac.attributes.attribute import Role
+from schemac.attributes.registry import has_role
 from schemac.engines.paimon import attributes as paimon
+from schemac.engines.paimon.codes import PAIMON_LEFT_OUT, PAIMON_LOSS, PAIMON_TYPE
 from schemac.engines.paimon.keys import read_table
 from schemac.engines.paimon.limits import Limits
 from schemac.engines.paimon.numbering import (
@@ -41,17 +44,12 @@ from schemac.engines.paimon.types import (
     parse_type,
 )
 from schemac.kinds.units import FRACTION_DIGITS
-from schemac.logical.path import FieldPath
 from schemac.logical.slots import Slot
 from schemac.physical.arrow import pa
 from schemac.physical.field import LoweredField
-from schemac.source.catalogue import PAIMON_LEFT_OUT, PAIMON_LOSS, PAIMON_TYPE
 from schemac.source.report import Report
 
 MOST_DIGITS = 38
-_KEPT = frozenset({odf.DESCRIPTION.key, own.RENAMED_FROM.key})
-_OTHER_ENGINES = frozenset(DOMAINS) - {odf.DOMAIN, own.DOMAIN}
-"""Domains whose attributes speak to an engine, so that nothing is lost where another does without them."""
 
 
 def to_table_schema(
@@ -71,7 +69,7 @@ def to_table_schema(
     start = max(kept.values(), default=-1) if highest is None else highest
     numbers, highest = number_fields(compilation.dataset.columns, kept, start)
     writer = _Writer(emission, numbers)
-    fields = [writer.member(top, (top.slot.segment,)) for top in compilation.lowered.fields]
+    fields = [writer.member(top) for top in compilation.lowered.fields]
     extra = compilation.dataset.schema.extra
     writer.lose_schema_attributes(extra)
     table = read_table(extra)
@@ -125,59 +123,44 @@ def _artifact(compilation: Compilation, emission: Emission) -> Artifact:
     return Artifact(f"paimon/schema-{table.schema_id}", table.to_text().encode())
 
 
-class _Writer:
+_TYPES: TypeTable[PaimonType] = TypeTable(
+    same={
+        "BOOL": Atomic("BOOLEAN"),
+        "INT8": Atomic("TINYINT"),
+        "INT16": Atomic("SMALLINT"),
+        "INT32": Atomic("INT"),
+        "INT64": Atomic("BIGINT"),
+        "FLOAT": Atomic("FLOAT"),
+        "DOUBLE": Atomic("DOUBLE"),
+        "DATE32": Atomic("DATE"),
+        "STRING": STRING,
+        "BINARY": BYTES,
+    },
+    other={
+        "UINT8": Atomic("SMALLINT"),
+        "UINT16": Atomic("INT"),
+        "UINT32": Atomic("BIGINT"),
+        "UINT64": Atomic("DECIMAL", (20, 0)),
+        "HALF_FLOAT": Atomic("FLOAT"),
+        "DATE64": Atomic("DATE"),
+        "LARGE_STRING": STRING,
+        "STRING_VIEW": STRING,
+        "LARGE_BINARY": BYTES,
+        "BINARY_VIEW": BYTES,
+    },
+)
+
+
+class _Writer(TypeWriter[PaimonType]):
     """Finds Paimon's type for each lowered field."""
 
     def __init__(self, emission: Emission, ids: Mapping[Slot, int]) -> None:
-        self.emission = emission
+        super().__init__(emission, _TYPES)
         self.ids = ids
-        types = pa.lib
-        self.plain: dict[int, PaimonType] = {
-            types.Type_BOOL: Atomic("BOOLEAN"),
-            types.Type_INT8: Atomic("TINYINT"),
-            types.Type_INT16: Atomic("SMALLINT"),
-            types.Type_INT32: Atomic("INT"),
-            types.Type_INT64: Atomic("BIGINT"),
-            types.Type_FLOAT: Atomic("FLOAT"),
-            types.Type_DOUBLE: Atomic("DOUBLE"),
-            types.Type_DATE32: Atomic("DATE"),
-            types.Type_STRING: STRING,
-            types.Type_BINARY: BYTES,
-        }
-        self.widened: dict[int, PaimonType] = {
-            types.Type_UINT8: Atomic("SMALLINT"),
-            types.Type_UINT16: Atomic("INT"),
-            types.Type_UINT32: Atomic("BIGINT"),
-            types.Type_UINT64: Atomic("DECIMAL", (20, 0)),
-            types.Type_HALF_FLOAT: Atomic("FLOAT"),
-            types.Type_DATE64: Atomic("DATE"),
-            types.Type_LARGE_STRING: STRING,
-            types.Type_STRING_VIEW: STRING,
-            types.Type_LARGE_BINARY: BYTES,
-            types.Type_BINARY_VIEW: BYTES,
-        }
-        self.with_parameters: dict[int, Callable[[LoweredField, Any, FieldPath], PaimonType]] = {
-            **dict.fromkeys(
-                (types.Type_DECIMAL32, types.Type_DECIMAL64, types.Type_DECIMAL128, types.Type_DECIMAL256),
-                self.decimal,
-            ),
-            types.Type_TIMESTAMP: self.timestamp,
-            types.Type_TIME32: self.time,
-            types.Type_TIME64: self.time,
-            types.Type_FIXED_SIZE_BINARY: self.fixed_size_binary,
-            types.Type_STRUCT: self.struct,
-            types.Type_LIST: self.list,
-            types.Type_LARGE_LIST: self.list,
-            types.Type_LIST_VIEW: self.list,
-            types.Type_LARGE_LIST_VIEW: self.list,
-            types.Type_FIXED_SIZE_LIST: self.vector,
-            types.Type_MAP: self.map,
-            types.Type_DICTIONARY: self.dictionary,
-        }
 
-    def member(self, lowered: LoweredField, path: FieldPath) -> DataField:
+    def member(self, lowered: LoweredField) -> DataField:
         """Return a column, or a member of a ROW."""
-        type_ = self.slot(lowered, path)
+        type_ = self.slot(lowered)
         extra = lowered.slot.extra
         return DataField(
             self.ids[lowered.slot],
@@ -199,36 +182,24 @@ class _Writer:
             found.append(replace(field, type=field.type.required(False)) if is_changed else field)
         return found
 
-    def slot(self, lowered: LoweredField, path: FieldPath) -> PaimonType:
+    def slot(self, lowered: LoweredField) -> PaimonType:
         """Return the type at any place, with its nullability."""
         slot: Slot = lowered.slot
         # Most attributes are descriptions, which decide nothing about the type.
         if not slot.extra or (slot.is_member and len(slot.extra) == 1 and odf.DESCRIPTION.key in slot.extra):
-            type_ = self.type(lowered, lowered.arrow.type, path)
+            type_ = self.type(lowered, lowered.arrow.type)
         else:
-            type_ = self.special(lowered, path)
+            type_ = self.special(lowered)
             self.lose_attributes(slot)
         return type_ if lowered.arrow.nullable else type_.required()
 
-    def part(self, parent: LoweredField, index: int, path: FieldPath) -> PaimonType:
+    def part(self, parent: LoweredField, index: int) -> PaimonType:
         """Return an item, a key or a value."""
         child = parent.children[index]
-        return self.slot(child, (*path, child.slot.segment))
+        return self.slot(child)
 
-    def type(self, lowered: LoweredField, arrow_type: Any, path: FieldPath) -> PaimonType:
-        """Return the type that stands for one of Arrow's."""
-        id = arrow_type.id
-        plain = self.plain.get(id)
-        if plain is not None:
-            return plain
-        widened = self.widened.get(id)
-        if widened is not None:
-            self.emission.lose(lowered.slot, str(arrow_type), widened.title())
-            return widened
-        build = self.with_parameters.get(id)
-        if build is not None:
-            return build(lowered, arrow_type, path)
-        return self.refused(lowered.slot)
+    def type_text(self, type_: PaimonType) -> str:
+        return type_.title()
 
     def refused(self, slot: Slot) -> PaimonType:
         """Kinds that Paimon has no type for."""
@@ -240,51 +211,45 @@ class _Writer:
         self.emission.findings.at_type(slot, PAIMON_TYPE, message, help=help)
         return BYTES
 
-    def special(self, lowered: LoweredField, path: FieldPath) -> PaimonType:
+    def special(self, lowered: LoweredField) -> PaimonType:
         """Return the type of a field with attributes."""
         slot: Slot = lowered.slot
         extra, arrow_type = slot.extra, lowered.arrow.type
         word = extra.get(paimon.TYPE.key)
         if word is not None:
-            return self.worded(lowered, str(word), path)
-        if lance.BLOB.key in extra:
+            return self.worded(lowered, str(word))
+        if has_role(extra, Role.BLOB):
             self.emission.lose(slot, "a blob", "BYTES; `paimon.apache.org/type: BLOB` would keep it")
             return BYTES
         storage = arrow_type.storage_type if isinstance(arrow_type, pa.BaseExtensionType) else arrow_type
         extension = arrow.EXTENSION_TYPE.read(extra)
-        type_ = self.type(lowered, storage, path)
-        if lance.JSON.key in extra:
+        type_ = self.type(lowered, storage)
+        if has_role(extra, Role.JSON):
             self.emission.lose(slot, "JSON", type_.title())
         elif extension is not None:
             self.emission.lose(slot, f"the extension type {extension.name}", type_.title())
         return type_
 
-    def decimal(self, lowered: LoweredField, arrow_type: Any, path: FieldPath) -> PaimonType:
-        slot, precision, scale = lowered.slot, arrow_type.precision, arrow_type.scale
-        reason, property = "", "scale"
-        if precision > MOST_DIGITS:
-            reason, property = f"at most {MOST_DIGITS} digits, not {precision}", "precision"
-        elif not 0 <= scale <= precision:
-            reason = (
-                f"a scale of {'at most the precision' if scale > precision else 'zero or more'}, not {scale}"
-            )
-        if reason:
-            message = f"a DECIMAL in Paimon has {reason} ({slot.title})"
-            help = f"change the {property}, or leave Paimon out with `schemac.dev/targets`"
-            self.emission.findings.at_type(slot, PAIMON_TYPE, message, property, help=help)
+    def decimal(self, lowered: LoweredField, arrow_type: Any) -> PaimonType:
+        slot: Slot = lowered.slot
+        limit = DecimalLimit.broken_by(arrow_type, MOST_DIGITS)
+        if limit is not None:
+            message = f"a DECIMAL in Paimon has {limit.reason} ({slot.title})"
+            help = f"change the {limit.property}, or leave Paimon out with `schemac.dev/targets`"
+            self.emission.findings.at_type(slot, PAIMON_TYPE, message, limit.property, help=help)
             return BYTES
         if arrow_type.bit_width != 128:
-            self.emission.lose(slot, f"decimal of {arrow_type.bit_width} bits", "decimal of 128 bits")
-        return Atomic("DECIMAL", (precision, scale))
+            self.lose(lowered, f"decimal of {arrow_type.bit_width} bits", "decimal of 128 bits")
+        return Atomic("DECIMAL", (arrow_type.precision, arrow_type.scale))
 
-    def timestamp(self, lowered: LoweredField, arrow_type: Any, path: FieldPath) -> PaimonType:
+    def timestamp(self, lowered: LoweredField, arrow_type: Any) -> PaimonType:
         if arrow_type.tz is None:
             return Atomic("TIMESTAMP", (FRACTION_DIGITS[arrow_type.unit],))
         if arrow_type.tz != "UTC":
             self.emission.lose(lowered.slot, f"the zone {arrow_type.tz}", "UTC")
         return Atomic("TIMESTAMP_LTZ", (FRACTION_DIGITS[arrow_type.unit],))
 
-    def time(self, lowered: LoweredField, arrow_type: Any, path: FieldPath) -> PaimonType:
+    def time(self, lowered: LoweredField, arrow_type: Any) -> PaimonType:
         digits = FRACTION_DIGITS[arrow_type.unit]
         if digits > 3:
             self.emission.lose(
@@ -292,52 +257,44 @@ class _Writer:
             )
         return Atomic("TIME", (digits,))
 
-    def fixed_size_binary(self, lowered: LoweredField, arrow_type: Any, path: FieldPath) -> PaimonType:
+    def fixed_size_binary(self, lowered: LoweredField, arrow_type: Any) -> PaimonType:
         return Atomic("BINARY", (arrow_type.byte_width,))
 
-    def dictionary(self, lowered: LoweredField, arrow_type: Any, path: FieldPath) -> PaimonType:
-        lost = f"a dictionary with {arrow_type.index_type} indices"
-        self.emission.lose(lowered.slot, lost, str(arrow_type.value_type))
-        return self.type(lowered, arrow_type.value_type, path)
+    def struct(self, lowered: LoweredField, arrow_type: Any) -> PaimonType:
+        return Row(tuple([self.member(child) for child in lowered.children]))
 
-    def struct(self, lowered: LoweredField, arrow_type: Any, path: FieldPath) -> PaimonType:
-        return Row(tuple([self.member(child, (*path, child.slot.segment)) for child in lowered.children]))
-
-    def list(self, lowered: LoweredField, arrow_type: Any, path: FieldPath) -> PaimonType:
-        if arrow_type.id != pa.lib.Type_LIST:
-            name = {
-                pa.lib.Type_LARGE_LIST: "a list with large offsets",
-                pa.lib.Type_LIST_VIEW: "a list of views",
-            }.get(arrow_type.id, "a list of large views")
-            self.emission.lose(lowered.slot, name, "ARRAY")
+    def list(self, lowered: LoweredField, arrow_type: Any) -> PaimonType:
+        form = list_form(arrow_type)
+        if form is not None:
+            self.lose(lowered, form, "ARRAY")
         self.lose_child_names(lowered)
-        return Array(self.part(lowered, 0, path))
+        return Array(self.part(lowered, 0))
 
-    def vector(self, lowered: LoweredField, arrow_type: Any, path: FieldPath) -> PaimonType:
+    def fixed_size_list(self, lowered: LoweredField, arrow_type: Any) -> PaimonType:
         slot: Slot = lowered.slot
         self.lose_child_names(lowered)
-        if lance.FLOAT_ENCODING.key in slot.extra:
+        if has_role(slot.extra, Role.BRAIN_FLOATS):
             self.emission.lose(slot, "bfloat16 values", "FLOAT")
             element: PaimonType = Atomic("FLOAT").required(not lowered.children[0].arrow.nullable)
         else:
-            element = self.part(lowered, 0, path)
+            element = self.part(lowered, 0)
         if element.root in VECTOR_ELEMENTS:
             return Vector(element, arrow_type.list_size)
         self.emission.lose(slot, f"a fixed length of {arrow_type.list_size}", "ARRAY")
         return Array(element)
 
-    def map(self, lowered: LoweredField, arrow_type: Any, path: FieldPath) -> PaimonType:
+    def map(self, lowered: LoweredField, arrow_type: Any) -> PaimonType:
         if arrow_type.keys_sorted:
             self.emission.lose(lowered.slot, "a map with sorted keys", "MAP")
         self.lose_child_names(lowered)
-        return Map(self.key(lowered, path), self.part(lowered, 1, path))
+        return Map(self.key(lowered), self.part(lowered, 1))
 
-    def key(self, lowered: LoweredField, path: FieldPath) -> PaimonType:
+    def key(self, lowered: LoweredField) -> PaimonType:
         """Return a map's key, NOT NULL unless Paimon's table is said to have it otherwise."""
         is_nullable = lowered.slot.extra.get(paimon.NULLABLE_KEY.key) is True
-        return self.part(lowered, 0, path).required(not is_nullable)
+        return self.part(lowered, 0).required(not is_nullable)
 
-    def worded(self, lowered: LoweredField, word: str, path: FieldPath) -> PaimonType:
+    def worded(self, lowered: LoweredField, word: str) -> PaimonType:
         """Return the type that the attribute names, if it goes with the kind."""
         slot: Slot = lowered.slot
         root = word.partition("(")[0]
@@ -347,12 +304,12 @@ class _Writer:
                 slot, f"{word} is {problem}, and {slot.title} is {slot.type.title()}", help
             )
         if root == "MULTISET":
-            return self.multiset(lowered, path)
+            return self.multiset(lowered)
         if root == "VECTOR":
-            return self.worded_vector(lowered, path)
+            return self.worded_vector(lowered)
         if root == "ARRAY":
-            return self.worded_array(lowered, path)
-        if root == "VARIANT" and slot.type.kind == "Struct" and not _is_variant(slot):
+            return self.worded_array(lowered)
+        if root == "VARIANT" and slot.type.kind == "Struct" and not is_variant(slot):
             help = "give it the members `value` and `metadata`, both Binary and without Option"
             return self.refuse_word(slot, f"{slot.title} does not have the members of a VARIANT", help)
         try:
@@ -394,10 +351,10 @@ class _Writer:
         elif pa.types.is_dictionary(arrow_type):
             lost = f"a dictionary with {arrow_type.index_type} indices"
             self.emission.lose(slot, lost, type_.title())
-        elif arrow_type.id in self.widened:
+        elif (row := self.rows.get(arrow_type.id)) is not None and row.is_other:
             self.emission.lose(slot, str(arrow_type), type_.title())
 
-    def multiset(self, lowered: LoweredField, path: FieldPath) -> PaimonType:
+    def multiset(self, lowered: LoweredField) -> PaimonType:
         slot: Slot = lowered.slot
         value = slot.children[1]
         if value.type.kind != "Int32" or value.is_nullable:
@@ -406,26 +363,26 @@ class _Writer:
             )
             return self.refuse_word(slot, message, "write `valueType: Int32`")
         self.lose_child_names(lowered)
-        return Multiset(self.key(lowered, path))
+        return Multiset(self.key(lowered))
 
-    def worded_vector(self, lowered: LoweredField, path: FieldPath) -> PaimonType:
+    def worded_vector(self, lowered: LoweredField) -> PaimonType:
         slot: Slot = lowered.slot
         if getattr(slot.type, "fixed_length", None) is None:
             return self.refuse_word(
                 slot, f"{slot.title} has no length, so it cannot be a VECTOR", "add `fixedLength`"
             )
-        type_ = self.vector(lowered, lowered.arrow.type, path)
+        type_ = self.fixed_size_list(lowered, lowered.arrow.type)
         if isinstance(type_, Vector):
             return type_
         message = f"a VECTOR cannot have elements of type {type_.children[0].title()}"
         return self.refuse_word(slot, message, "make the items numbers, or remove the attribute")
 
-    def worded_array(self, lowered: LoweredField, path: FieldPath) -> PaimonType:
+    def worded_array(self, lowered: LoweredField) -> PaimonType:
         """Return a list, whatever its length: what releases without a VECTOR can store."""
         arrow_type: Any = lowered.arrow.type
         if not pa.types.is_fixed_size_list(arrow_type):
-            return self.list(lowered, arrow_type, path)
-        type_ = self.vector(lowered, arrow_type, path)
+            return self.list(lowered, arrow_type)
+        type_ = self.fixed_size_list(lowered, arrow_type)
         if isinstance(type_, Vector):
             self.emission.lose(lowered.slot, f"a fixed length of {type_.length}", "ARRAY")
         return Array(type_.children[0])
@@ -434,28 +391,13 @@ class _Writer:
         self.emission.findings.at_extra(slot, paimon.TYPE.key, PAIMON_TYPE, message, help=help)
         return BYTES
 
-    def lose_child_names(self, lowered: LoweredField) -> None:
-        names = [child.arrow.name for child in lowered.children]
-        usual = [child.slot.segment.value for child in lowered.children]
-        if names != usual:
-            self.emission.lose(lowered.slot, f"the names {' and '.join(names)}", " and ".join(usual))
-
-    def lose_attributes(self, slot: Slot) -> None:
-        """Attributes that have no place in a schema file."""
-        for key in sorted(slot.extra):
-            is_kept = key in _KEPT and slot.is_member
-            if not is_kept and (
-                key in _KEPT or domain_of(key) not in _OTHER_ENGINES or key == arrow.METADATA.key
-            ):
-                self.emission.lose(slot, f"the attribute {key}", "nothing")
-
     def lose_schema_attributes(self, extra: Mapping[str, Any]) -> None:
         """Attributes of the whole, and the description where the comment has taken its place."""
         for key in sorted(extra):
             is_kept = key == own.TARGETS_OF.key or (
                 key == odf.DESCRIPTION.key and paimon.COMMENT.key not in extra
             )
-            if not is_kept and (domain_of(key) not in _OTHER_ENGINES or key == arrow.METADATA.key):
+            if not is_kept and is_lost(key):
                 self.emission.lose(None, f"the attribute {key}", "nothing")
 
 
@@ -484,12 +426,6 @@ _WORDS: dict[str, tuple[tuple[str, ...], str, str]] = {
 
 def _title(slot: Slot) -> str:
     return f"Option<{slot.type.title()}>" if slot.is_nullable else slot.type.title()
-
-
-def _is_variant(slot: Slot) -> bool:
-    """Whether a struct has the members of Arrow's variant."""
-    members = [(child.segment, child.type.title(), child.is_nullable) for child in slot.children]
-    return members == [("value", "Binary", False), ("metadata", "Binary", False)]
 
 
 TARGET = Target("paimon", PAIMON_LOSS, emit, left_out_code=PAIMON_LEFT_OUT)

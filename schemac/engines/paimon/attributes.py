@@ -12,6 +12,7 @@ from pydantic import AfterValidator, Field
 
 from schemac.attributes.attribute import Attribute, Facts, Renaming, Role
 from schemac.attributes.family import Family
+from schemac.engines.paimon.facts import PaimonFact
 
 DOMAIN = "paimon.apache.org"
 
@@ -43,11 +44,11 @@ _COLUMNS_OPTION = re.compile(r"fields\..+\.sequence-group|file-index\..+\.column
 """Options whose values are columns, with commas between."""
 
 
-def _keeping(type_: str, length: int | None) -> str:
+def _keeping(type_: str, length: int | None) -> str | None:
     """Return the type of a MULTISET, and of texts and bytes with a length."""
     if length is None:
-        return "MULTISET" if type_ == "multiset" else ""
-    return f"{type_.upper()}({length})" if type_ in _WITH_LENGTH else ""
+        return "MULTISET" if type_ == "multiset" else None
+    return f"{type_.upper()}({length})" if type_ in _WITH_LENGTH else None
 
 
 def _renamed_options(options: dict[str, str], old: str, new: str) -> Iterator[Renaming]:
@@ -70,7 +71,7 @@ PRIMARY_KEYS = Attribute[list[str]](
     on_field=False,
     on_schema=True,
     role=Role.PRIMARY_KEY,
-    facts=Facts.all("paimon-primary-keys-changed"),
+    facts=Facts.all(PaimonFact.PRIMARY_KEYS_CHANGED),
 )
 PARTITION_KEYS = Attribute[list[str]](
     f"{DOMAIN}/partitionKeys",
@@ -79,7 +80,7 @@ PARTITION_KEYS = Attribute[list[str]](
     on_field=False,
     on_schema=True,
     role=Role.PARTITION_KEY,
-    facts=Facts.all("paimon-partition-keys-changed"),
+    facts=Facts.all(PaimonFact.PARTITION_KEYS_CHANGED),
 )
 OPTIONS = Attribute[dict[str, str]](
     f"{DOMAIN}/options",
@@ -89,7 +90,7 @@ OPTIONS = Attribute[dict[str, str]](
     on_schema=True,
     role=Role.OPTIONS,
     renamed=_renamed_options,
-    facts=Facts("paimon-option-set", "paimon-option-removed", "paimon-option-set"),
+    facts=Facts(PaimonFact.OPTION_SET, PaimonFact.OPTION_REMOVED, PaimonFact.OPTION_SET),
 )
 COMMENT = Attribute[str](
     f"{DOMAIN}/comment",
@@ -97,13 +98,13 @@ COMMENT = Attribute[str](
     "comment of the table",
     on_field=False,
     on_schema=True,
-    facts=Facts.all("paimon-comment-changed"),
+    facts=Facts.all(PaimonFact.COMMENT_CHANGED),
 )
 DEFAULT_VALUE = Attribute[str](
     f"{DOMAIN}/defaultValue",
     str,
     "default value of the column, as text",
-    facts=Facts.all("default-value-changed"),
+    facts=Facts.all(PaimonFact.DEFAULT_VALUE_CHANGED),
     foreign_keys=("default",),
 )
 TYPE = Attribute[str](
@@ -114,7 +115,7 @@ TYPE = Attribute[str](
         {Family.TEXT, Family.BYTES, Family.TIME, Family.TIMESTAMP, Family.LIST, Family.MAP, Family.STRUCT}
     ),
     keeps=_keeping,
-    facts=Facts.all("paimon-type-changed"),
+    facts=Facts.all(PaimonFact.TYPE_CHANGED),
 )
 NULLABLE_KEY = Attribute[bool](
     f"{DOMAIN}/nullableKey",

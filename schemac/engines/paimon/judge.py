@@ -10,6 +10,7 @@ Source: `SchemaManager` of github.com/apache/paimon, and pypaimon 2.1.0 for what
 from collections.abc import Mapping
 
 from schemac.engines.paimon.casts import Cast, cast, is_lossless
+from schemac.engines.paimon.facts import PaimonFact
 from schemac.engines.paimon.keys import OPTION_OF
 from schemac.engines.paimon.options import (
     EXPLICIT_CASTS,
@@ -22,44 +23,45 @@ from schemac.engines.paimon.options import (
 from schemac.engines.paimon.types import Atomic, PaimonType, Vector
 from schemac.engines.paimon.view import PaimonPlace, errors_of, places, table_schema
 from schemac.evolution.castability import castability, is_lossless_by_calendar
-from schemac.evolution.changes import TYPE_FACTS, Change, Fact
+from schemac.evolution.changes import JUDGED_FACTS, TYPE_FACTS, Change, Fact
 from schemac.evolution.judge import Judge
-from schemac.evolution.side import Pair
 from schemac.evolution.verdict import SAFE, Judgement, Outcome, of_another_unit
+from schemac.evolution.version_pair import VersionPair
 from schemac.logical.castability import Castability
-from schemac.logical.path import Part
 from schemac.logical.slots import Slot
 
-_KEYS = frozenset({Fact.PAIMON_PRIMARY_KEYS_CHANGED, Fact.PAIMON_PARTITION_KEYS_CHANGED})
-_OPTIONS = frozenset({Fact.PAIMON_OPTION_SET, Fact.PAIMON_OPTION_REMOVED})
+_KEYS = frozenset({PaimonFact.PRIMARY_KEYS_CHANGED, PaimonFact.PARTITION_KEYS_CHANGED})
+_OPTIONS = frozenset({PaimonFact.OPTION_SET, PaimonFact.OPTION_REMOVED})
+_OTHERS = frozenset({PaimonFact.COMMENT_CHANGED, PaimonFact.TYPE_CHANGED, PaimonFact.DEFAULT_VALUE_CHANGED})
+"""What the table and its fields tell themselves, before and after."""
 _BESIDE = "add a new field beside it, fill it, and drop the old one"
 _NEW_TABLE = "copy the rows into a new table"
 _ELSEWHERE = "use a type and settings that Paimon has, or leave paimon out of `schemac.dev/targets`"
 
 
-def judge(change: Change, sides: Pair | None) -> Judgement:
+def judge(change: Change, pair: VersionPair | None) -> Judgement:
     """Return what a change means for a table with data."""
-    if sides is None:
+    if pair is None:
         return SAFE
-    if errors_of(sides.old):
+    if errors_of(pair.old):
         return Judgement(
             Outcome.SAFE, "Paimon could not represent the old schema, so no such table can exist"
         )
-    reason = _unheld(change, sides)
+    reason = _unheld(change, pair)
     if reason:
         return Judgement(Outcome.REFUSED, f"Paimon cannot represent the new schema: {reason}", _ELSEWHERE)
     if change.fact in _KEYS or (change.fact in _OPTIONS and change.key in OPTION_OF.values()):
-        return _keys(change, sides)
+        return _keys(change, pair)
     if change.fact in _OPTIONS:
-        return _option(change, sides)
+        return _option(change, pair)
     old, new = change.old_slot, change.new_slot
     match change.fact:
         case Fact.FIELD_ADDED if new is not None:
             return _added(change, new)
         case Fact.FIELD_DROPPED if old is not None:
-            return _dropped(sides, old)
+            return _dropped(pair, old)
         case Fact.FIELD_RENAMED if old is not None and new is not None:
-            return _renamed(sides, old)
+            return _renamed(pair, old)
         case Fact.FIELD_MOVED:
             return Judgement(
                 Outcome.REFUSED,
@@ -67,7 +69,7 @@ def judge(change: Change, sides: Pair | None) -> Judgement:
                 _BESIDE,
             )
         case Fact.FIELDS_REORDERED if new is not None:
-            if is_in_key(new):
+            if new.is_in_key:
                 return _fixed_key(new)
             return Judgement(
                 Outcome.REFUSED,
@@ -75,30 +77,20 @@ def judge(change: Change, sides: Pair | None) -> Judgement:
                 "keep the old order; readers find members by their names",
             )
         case Fact.BECAME_REQUIRED | Fact.BECAME_OPTIONAL if old is not None and new is not None:
-            return _nullability(sides, old, new)
+            return _nullability(pair, old, new)
         case Fact.UNIT_CHANGED if change.old is not None and change.new is not None:
             return of_another_unit(change)
         case Fact.FIELDS_REORDERED:
             return Judgement(Outcome.METADATA)
     if old is not None and new is not None:
-        return _field(change, sides, old, new)
-    is_same = table_schema(sides.old).comment == table_schema(sides.new).comment
+        return _field(change, pair, old, new)
+    is_same = table_schema(pair.old).comment == table_schema(pair.new).comment
     return SAFE if is_same else Judgement(Outcome.METADATA)
 
 
-def is_in_key(slot: Slot) -> bool:
-    """Whether a slot is the key of a map or the element of a multiset, or lies in one."""
-    above: Slot | None = slot
-    while above is not None:
-        if above.segment is Part.KEY:
-            return True
-        above = above.parent
-    return False
-
-
-def names_after(sides: Pair) -> Mapping[str, str]:
+def names_after(pair: VersionPair) -> Mapping[str, str]:
     """Return new names of columns by the old ones, of those that were renamed."""
-    columns = [(sides.before.get(new), new) for new in sides.new.dataset.columns]
+    columns = [(pair.before.get(new), new) for new in pair.new.dataset.columns]
     return {
         str(old.segment): str(new.segment)
         for old, new in columns
@@ -106,9 +98,9 @@ def names_after(sides: Pair) -> Mapping[str, str]:
     }
 
 
-def _unheld(change: Change, sides: Pair) -> str:
+def _unheld(change: Change, pair: VersionPair) -> str:
     """Why Paimon cannot hold the new schema, if that is this change's doing."""
-    for error in errors_of(sides.new):
+    for error in errors_of(pair.new):
         is_there = error.path == change.path
         is_about_columns = change.fact in (Fact.FIELD_DROPPED, Fact.FIELD_RENAMED) and not error.path
         if is_there or is_about_columns or change.fact in _OPTIONS:
@@ -117,7 +109,7 @@ def _unheld(change: Change, sides: Pair) -> str:
 
 
 def _added(change: Change, new: Slot) -> Judgement:
-    if is_in_key(new):
+    if new.is_in_key:
         return _fixed_key(new)
     if not new.is_nullable:
         return Judgement(
@@ -128,53 +120,53 @@ def _added(change: Change, new: Slot) -> Judgement:
     return Judgement(Outcome.METADATA, "existing rows read as null")
 
 
-def _dropped(sides: Pair, old: Slot) -> Judgement:
-    if is_in_key(old):
+def _dropped(pair: VersionPair, old: Slot) -> Judgement:
+    if old.is_in_key:
         return _fixed_key(old)
     name, parent = str(old.segment), old.parent
     if parent is None and name in (
-        *table_schema(sides.old).primary_keys,
-        *table_schema(sides.old).partition_keys,
+        *table_schema(pair.old).primary_keys,
+        *table_schema(pair.old).partition_keys,
     ):
         return Judgement(
             Outcome.REFUSED, f"{name} is in a key of the table, and keys cannot change", _NEW_TABLE
         )
-    siblings = sides.old.dataset.columns if parent is None else parent.children
-    if not any(sibling in sides.after for sibling in siblings):
+    siblings = pair.old.dataset.columns if parent is None else parent.children
+    if not any(sibling in pair.after for sibling in siblings):
         what = "table" if parent is None else "ROW"
         reason = f"no field would be left of the {what} that it was made of"
         return Judgement(Outcome.REFUSED, reason, "keep one of its fields, or write a new table")
     return Judgement(Outcome.METADATA)
 
 
-def _renamed(sides: Pair, old: Slot) -> Judgement:
-    if is_in_key(old):
+def _renamed(pair: VersionPair, old: Slot) -> Judgement:
+    if old.is_in_key:
         return _fixed_key(old)
-    if old.parent is None and str(old.segment) in table_schema(sides.old).partition_keys:
+    if old.parent is None and str(old.segment) in table_schema(pair.old).partition_keys:
         return Judgement(
             Outcome.REFUSED,
             f"the table is partitioned by {old.title}, whose name is in its folders",
             _NEW_TABLE,
         )
-    place = places(sides.old).get(old)
+    place = places(pair.old).get(old)
     if old.parent is None and place is not None and place.type.root == "BLOB":
         return Judgement(Outcome.REFUSED, "Paimon cannot rename a BLOB column", _BESIDE)
     return Judgement(Outcome.METADATA)
 
 
-def _nullability(sides: Pair, old: Slot, new: Slot) -> Judgement:
-    places = _places(sides, old, new)
+def _nullability(pair: VersionPair, old: Slot, new: Slot) -> Judgement:
+    places = _places(pair, old, new)
     if places is None or places[0].type.is_nullable == places[1].type.is_nullable:
         return SAFE
-    if is_in_key(new):
+    if new.is_in_key:
         return _fixed_key(new)
-    if _is_in_vector(sides, old):
+    if _is_in_vector(pair, old):
         return Judgement(Outcome.REFUSED, "Paimon cannot change anything inside a VECTOR", _BESIDE)
     if places[1].type.is_nullable:
-        if old.parent is None and str(old.segment) in table_schema(sides.old).primary_keys:
+        if old.parent is None and str(old.segment) in table_schema(pair.old).primary_keys:
             return Judgement(Outcome.REFUSED, "a column of the primary key may not be null", _NEW_TABLE)
         return Judgement(Outcome.METADATA)
-    if is_true(table_schema(sides.old).options, NULL_TO_NOT_NULL, default=True):
+    if is_true(table_schema(pair.old).options, NULL_TO_NOT_NULL, default=True):
         return Judgement(
             Outcome.REFUSED,
             f"{new.title} may be null in existing rows, and Paimon does not check",
@@ -187,23 +179,25 @@ def _nullability(sides: Pair, old: Slot, new: Slot) -> Judgement:
     )
 
 
-def _field(change: Change, sides: Pair, old: Slot, new: Slot) -> Judgement:
+def _field(change: Change, pair: VersionPair, old: Slot, new: Slot) -> Judgement:
     """Whatever else was said of a field: its type, its description, its default value, or what Paimon has no word for."""
-    places = _places(sides, old, new)
+    places = _places(pair, old, new)
     if places is None:
         return SAFE
     was, is_ = places
     if change.fact in TYPE_FACTS or _shell(was.type) != _shell(is_.type) or _key_differs(was.type, is_.type):
-        return _type(change, sides, old, new, was.type, is_.type)
+        return _type(change, pair, old, new, was.type, is_.type)
     if was.field is None or is_.field is None:
         return SAFE
-    if was.field.default_value != is_.field.default_value and change.fact is Fact.DEFAULT_VALUE_CHANGED:
+    if was.field.default_value != is_.field.default_value and change.fact is PaimonFact.DEFAULT_VALUE_CHANGED:
         return Judgement(Outcome.NEW_FILES, "existing rows stay unchanged")
     is_told = was.field.description != is_.field.description and change.path
     return Judgement(Outcome.METADATA) if is_told and "description" in change.fact else SAFE
 
 
-def _type(change: Change, sides: Pair, old: Slot, new: Slot, was: PaimonType, is_: PaimonType) -> Judgement:
+def _type(
+    change: Change, pair: VersionPair, old: Slot, new: Slot, was: PaimonType, is_: PaimonType
+) -> Judgement:
     if _key_differs(was, is_):
         return Judgement(Outcome.REFUSED, "the keys of a map cannot change", _BESIDE)
     if _shell(was) == _shell(is_):
@@ -214,11 +208,11 @@ def _type(change: Change, sides: Pair, old: Slot, new: Slot, was: PaimonType, is
                 "check the values first",
             )
         return SAFE
-    if is_in_key(new):
+    if new.is_in_key:
         return _fixed_key(new)
-    if _is_in_vector(sides, old):
+    if _is_in_vector(pair, old):
         return Judgement(Outcome.REFUSED, "Paimon changes nothing inside a VECTOR", _BESIDE)
-    table = table_schema(sides.old)
+    table = table_schema(pair.old)
     if old.parent is None and str(old.segment) in (*table.partition_keys, *table.primary_keys):
         return Judgement(
             Outcome.REFUSED,
@@ -249,9 +243,9 @@ def _is_doubtful(old: Slot, new: Slot) -> bool:
     )
 
 
-def _keys(change: Change, sides: Pair) -> Judgement:
-    names, old, new = names_after(sides), table_schema(sides.old), table_schema(sides.new)
-    is_partition = change.fact is Fact.PAIMON_PARTITION_KEYS_CHANGED or change.key == "partition"
+def _keys(change: Change, pair: VersionPair) -> Judgement:
+    names, old, new = names_after(pair), table_schema(pair.old), table_schema(pair.new)
+    is_partition = change.fact is PaimonFact.PARTITION_KEYS_CHANGED or change.key == "partition"
     before, after = (
         (old.partition_keys, new.partition_keys) if is_partition else (old.primary_keys, new.primary_keys)
     )
@@ -264,9 +258,9 @@ def _keys(change: Change, sides: Pair) -> Judgement:
     return Judgement(Outcome.REFUSED, "the primary key of a table with rows cannot change", _NEW_TABLE)
 
 
-def _option(change: Change, sides: Pair) -> Judgement:
-    old = after_renames(table_schema(sides.old).options, names_after(sides))
-    new = table_schema(sides.new).options
+def _option(change: Change, pair: VersionPair) -> Judgement:
+    old = after_renames(table_schema(pair.old).options, names_after(pair))
+    new = table_schema(pair.new).options
     if old.get(change.key) == new.get(change.key):
         return Judgement(Outcome.METADATA, "the option changes together with its columns")
     reason = complaint(change.key, old, new)
@@ -283,9 +277,9 @@ def _option(change: Change, sides: Pair) -> Judgement:
     return Judgement(Outcome.METADATA)
 
 
-def _places(sides: Pair, old: Slot, new: Slot) -> tuple[PaimonPlace, PaimonPlace] | None:
+def _places(pair: VersionPair, old: Slot, new: Slot) -> tuple[PaimonPlace, PaimonPlace] | None:
     """Return what Paimon has there before and after; None where it knows of neither."""
-    was, is_ = places(sides.old).get(old), places(sides.new).get(new)
+    was, is_ = places(pair.old).get(old), places(pair.new).get(new)
     return None if was is None or is_ is None else (was, is_)
 
 
@@ -303,8 +297,8 @@ def _key_differs(was: PaimonType, is_: PaimonType) -> bool:
     return was.children[0].is_nullable != is_.children[0].is_nullable
 
 
-def _is_in_vector(sides: Pair, slot: Slot) -> bool:
-    above = places(sides.old).get(slot.parent) if slot.parent is not None else None
+def _is_in_vector(pair: VersionPair, slot: Slot) -> bool:
+    above = places(pair.old).get(slot.parent) if slot.parent is not None else None
     return above is not None and above.type.root == "VECTOR"
 
 
@@ -316,4 +310,4 @@ def _fixed_key(slot: Slot) -> Judgement:
     return Judgement(Outcome.REFUSED, f"{slot.title} is in the key of a map, which cannot change", _BESIDE)
 
 
-JUDGE = Judge(judge)
+JUDGE = Judge(judge, facts=JUDGED_FACTS | _KEYS | _OPTIONS | _OTHERS)

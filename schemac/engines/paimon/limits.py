@@ -12,12 +12,7 @@ from typing import NamedTuple
 
 from schemac.artifacts.emission import Emission
 from schemac.engines.paimon import attributes as paimon
-from schemac.engines.paimon.defaults import complaint
-from schemac.engines.paimon.keys import OPTION_OF, KeyColumn, Table
-from schemac.engines.paimon.types import DataField, PaimonType, Row
-from schemac.logical.path import Part
-from schemac.logical.slots import Slot
-from schemac.source.catalogue import (
+from schemac.engines.paimon.codes import (
     PAIMON_BUCKET,
     PAIMON_DEFAULT,
     PAIMON_DESCRIPTION,
@@ -28,6 +23,11 @@ from schemac.source.catalogue import (
     PAIMON_RELEASE,
     PAIMON_TYPE,
 )
+from schemac.engines.paimon.defaults import complaint
+from schemac.engines.paimon.keys import OPTION_OF, KeyColumn, Table
+from schemac.engines.paimon.types import DataField, PaimonType, Row
+from schemac.logical.path import Part
+from schemac.logical.slots import Slot
 from schemac.source.diagnostic import Code
 from schemac.source.suggest import closest
 

@@ -8,12 +8,12 @@ from typing import NamedTuple
 
 from schemac.artifacts.emission import Emission
 from schemac.engines.paimon.artifact import to_table_schema
+from schemac.engines.paimon.codes import PAIMON_LOSS
 from schemac.engines.paimon.numbering import highest_of, ids_of, schema_id_of
 from schemac.engines.paimon.table_schema import TableSchema
 from schemac.engines.paimon.types import DataField, PaimonType, Row
-from schemac.evolution.side import LockedSide, Side
+from schemac.evolution.version_pair import LockedSchemaVersion, SchemaVersion
 from schemac.logical.slots import Slot
-from schemac.source.catalogue import PAIMON_LOSS
 from schemac.source.diagnostic import Diagnostic, Severity
 from schemac.source.report import Report
 
@@ -26,29 +26,29 @@ class PaimonPlace(NamedTuple):
     """The column or member; None for an item, key or value."""
 
 
-def table_schema(side: Side) -> TableSchema:
-    """Return Paimon's schema of a side; not to be used where there are errors."""
-    return side.view(_compiled)[0]
+def table_schema(schema_version: SchemaVersion) -> TableSchema:
+    """Return Paimon's schema of a version; not to be used where there are errors."""
+    return schema_version.view(_compiled)[0]
 
 
-def errors_of(side: Side) -> tuple[Diagnostic, ...]:
-    """Say why Paimon cannot hold a side."""
-    return side.view(_compiled)[1]
+def errors_of(schema_version: SchemaVersion) -> tuple[Diagnostic, ...]:
+    """Say why Paimon cannot hold a version."""
+    return schema_version.view(_compiled)[1]
 
 
-def places(side: Side) -> Mapping[Slot, PaimonPlace]:
+def places(schema_version: SchemaVersion) -> Mapping[Slot, PaimonPlace]:
     """Return what Paimon has at every slot that it knows of: not at the counts of a multiset, nor inside a VARIANT."""
-    return side.view(_places)
+    return schema_version.view(_places)
 
 
-def _compiled(side: Side) -> tuple[TableSchema, tuple[Diagnostic, ...]]:
+def _compiled(schema_version: SchemaVersion) -> tuple[TableSchema, tuple[Diagnostic, ...]]:
     report = Report()
-    version = side.locked.newest if isinstance(side, LockedSide) else None
-    ids = ids_of(side.numbers) if isinstance(side, LockedSide) else {}
+    version = schema_version.locked.newest if isinstance(schema_version, LockedSchemaVersion) else None
+    ids = ids_of(schema_version.numbers) if isinstance(schema_version, LockedSchemaVersion) else {}
     highest = max([-1 if version is None else highest_of(version), *ids.values()])
     table = to_table_schema(
-        side.compilation,
-        Emission(side.dataset, "paimon", PAIMON_LOSS, report),
+        schema_version.compilation,
+        Emission(schema_version.dataset, "paimon", PAIMON_LOSS, report),
         ids=ids,
         highest=highest,
         schema_id=0 if version is None else schema_id_of(version),
@@ -56,7 +56,7 @@ def _compiled(side: Side) -> tuple[TableSchema, tuple[Diagnostic, ...]]:
     return table, tuple(d for d in report.diagnostics if d.severity is Severity.ERROR)
 
 
-def _places(side: Side) -> Mapping[Slot, PaimonPlace]:
+def _places(schema_version: SchemaVersion) -> Mapping[Slot, PaimonPlace]:
     found: dict[Slot, PaimonPlace] = {}
 
     def enter(slot: Slot, type_: PaimonType, field: DataField | None) -> None:
@@ -65,6 +65,6 @@ def _places(side: Side) -> Mapping[Slot, PaimonPlace]:
         for child, inner, member in zip(slot.children, type_.children, fields, strict=False):
             enter(child, inner, member)
 
-    for slot, field in zip(side.dataset.columns, table_schema(side).fields, strict=True):
+    for slot, field in zip(schema_version.dataset.columns, table_schema(schema_version).fields, strict=True):
         enter(slot, field.type, field)
     return found

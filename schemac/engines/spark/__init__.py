@@ -3,7 +3,7 @@
 Layer: engines.
 """
 
-from schemac.registry.engine import Engine, Format, VersionSetting
+from schemac.registry.engine import Engine, Format, Trait, VersionSetting
 
 ENGINE = Engine(
     "spark",
@@ -16,11 +16,18 @@ ENGINE = Engine(
     alters="lance",
     domain="spark.apache.org",
     attributes="schemac.engines.spark.attributes:ATTRIBUTES",
+    facts="schemac.engines.spark.facts:SparkFact",
+    arrow_form="schemac.engines.spark.marks:FORM",
     version=VersionSetting(
         "lance_spark",
         "the version of lance-spark to judge for, such as 0.4.0; `next` for changes that are not released yet",
         "schemac.engines.spark.versions:checked",
     ),
+    codes="schemac.engines.spark.codes:CODES",
+    pages="schemac.engines.spark.pages",
+    spread="schemac.pipeline.spread:spread_on_spark",
+    documents="schemac.engines.spark.documents:DOCUMENTS",
+    traits=frozenset({Trait.IGNORES_CASE, Trait.REFUSES_SCALE_ABOVE_PRECISION, Trait.LACKS_RUN_ENDS}),
     formats=(
         Format(
             "spark",

@@ -9,19 +9,28 @@ Source: Spark 4.3's `pyspark.sql.types` and Arrow conversion; the metadata keys 
 github.com/lance-format/lance-spark reads. The JSON is the artifact of record.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
-from schemac.arrow.lower import storage_version
 from schemac.arrow.lower_metadata import (
-    BLOB,
-    BLOB_EXTENSION,
     EXTENSION_METADATA,
     EXTENSION_NAME,
     compact,
     registered_extension_metadata,
 )
-from schemac.arrow.marks import (
+from schemac.artifacts.emission import Artifact, Compilation, Emission, Target
+from schemac.artifacts.type_writer import TypeTable, TypeWriter
+from schemac.attributes.attribute import Role
+from schemac.attributes.odf import DESCRIPTION
+from schemac.attributes.registry import has_role
+from schemac.engines.spark import attributes as spark
+from schemac.engines.spark.codes import SPARK_LOSS, SPARK_PROPERTY, SPARK_TYPE
+from schemac.engines.spark.columns import SparkField, SparkType
+from schemac.engines.spark.connector import Maker
+from schemac.engines.spark.ddl_losses import lost_of_schema, tell_differences
+from schemac.engines.spark.marks import (
+    BLOB,
+    BLOB_EXTENSION,
     BYTE_WIDTH,
     CHILD_KEYS,
     CHILD_NAME,
@@ -33,20 +42,14 @@ from schemac.arrow.marks import (
     LARGE_STRING,
     VECTOR_SIZE,
 )
-from schemac.artifacts.emission import Artifact, Compilation, Emission, Target
-from schemac.attributes import lance
-from schemac.attributes.odf import DESCRIPTION
-from schemac.engines.spark import attributes as spark
-from schemac.engines.spark.columns import SparkField, SparkJson, SparkType
-from schemac.engines.spark.connector import Maker
-from schemac.engines.spark.ddl_losses import lost_of_schema, tell_differences
 from schemac.engines.spark.readable import warn_of_unreadable
 from schemac.engines.spark.statements import key_columns, own_properties, statements
+from schemac.engines.spark.storage import storage_version
 from schemac.engines.spark.versions import NEWEST_KNOWN, Connector
 from schemac.logical.slots import Slot
 from schemac.physical.arrow import ArrowField, pa
 from schemac.physical.field import LoweredField, LoweredSchema
-from schemac.source.catalogue import SPARK_LOSS, SPARK_PROPERTY, SPARK_TYPE
+from schemac.source.json_object import Json
 
 MOST_DIGITS = 38
 JSON_FILE = "spark/schema.json"
@@ -73,7 +76,7 @@ def emit(compilation: Compilation, emission: Emission) -> list[Artifact]:
     ]
 
 
-def struct_type(fields: Sequence[SparkField]) -> SparkJson:
+def struct_type(fields: Sequence[SparkField]) -> Json:
     """Return the whole StructType."""
     return {"fields": [f.json() for f in fields], "type": "struct"}
 
@@ -113,58 +116,40 @@ def _check_properties(compilation: Compilation, fields: Sequence[SparkField], em
             )
 
 
-class _Writer:
+_TYPES = TypeTable(
+    same={
+        "NA": SparkType("void", "VOID"),
+        "BOOL": SparkType("boolean", "BOOLEAN"),
+        "INT8": SparkType("byte", "TINYINT"),
+        "INT16": SparkType("short", "SMALLINT"),
+        "INT32": SparkType("integer", "INT"),
+        "INT64": SparkType("long", "BIGINT"),
+        "FLOAT": SparkType("float", "FLOAT"),
+        "DOUBLE": SparkType("double", "DOUBLE"),
+        "DATE32": SparkType("date", "DATE"),
+        "STRING": SparkType("string", "STRING"),
+        "BINARY": SparkType("binary", "BINARY"),
+        "LARGE_STRING": SparkType("string", "STRING", {LARGE_STRING: "true"}),
+        "LARGE_BINARY": SparkType("binary", "BINARY", {LARGE_BINARY: "true"}),
+        "DATE64": SparkType("date", "DATE", {DATE_MILLISECOND: "true"}),
+    },
+    other={
+        "UINT8": SparkType("short", "SMALLINT"),
+        "UINT16": SparkType("integer", "INT"),
+        "UINT32": SparkType("long", "BIGINT"),
+        "UINT64": SparkType("decimal(20,0)", "DECIMAL(20,0)"),
+        "HALF_FLOAT": SparkType("float", "FLOAT"),
+        "STRING_VIEW": SparkType("string", "STRING"),
+        "BINARY_VIEW": SparkType("binary", "BINARY"),
+    },
+)
+
+
+class _Writer(TypeWriter[SparkType]):
     """Finds Spark's type for each lowered field."""
 
     def __init__(self, emission: Emission) -> None:
-        self.emission = emission
-        types = pa.lib
-        self.plain: dict[int, tuple[str, str]] = {
-            types.Type_NA: ("void", "VOID"),
-            types.Type_BOOL: ("boolean", "BOOLEAN"),
-            types.Type_INT8: ("byte", "TINYINT"),
-            types.Type_INT16: ("short", "SMALLINT"),
-            types.Type_INT32: ("integer", "INT"),
-            types.Type_INT64: ("long", "BIGINT"),
-            types.Type_FLOAT: ("float", "FLOAT"),
-            types.Type_DOUBLE: ("double", "DOUBLE"),
-            types.Type_DATE32: ("date", "DATE"),
-            types.Type_STRING: ("string", "STRING"),
-            types.Type_BINARY: ("binary", "BINARY"),
-        }
-        self.widened: dict[int, tuple[str, str, str]] = {
-            types.Type_UINT8: ("short", "SMALLINT", "uint8"),
-            types.Type_UINT16: ("integer", "INT", "uint16"),
-            types.Type_UINT32: ("long", "BIGINT", "uint32"),
-            types.Type_UINT64: ("decimal(20,0)", "DECIMAL(20,0)", "uint64"),
-            types.Type_HALF_FLOAT: ("float", "FLOAT", "float16"),
-            types.Type_STRING_VIEW: ("string", "STRING", "string_view"),
-            types.Type_BINARY_VIEW: ("binary", "BINARY", "binary_view"),
-        }
-        self.marked: dict[int, tuple[str, str, str]] = {
-            types.Type_LARGE_STRING: ("string", "STRING", LARGE_STRING),
-            types.Type_LARGE_BINARY: ("binary", "BINARY", LARGE_BINARY),
-            types.Type_DATE64: ("date", "DATE", DATE_MILLISECOND),
-        }
-        self.with_parameters: dict[int, Callable[[LoweredField, Any], SparkType]] = {
-            **dict.fromkeys(
-                (types.Type_DECIMAL32, types.Type_DECIMAL64, types.Type_DECIMAL128, types.Type_DECIMAL256),
-                self.decimal,
-            ),
-            types.Type_TIMESTAMP: self.timestamp,
-            types.Type_TIME32: self.time,
-            types.Type_TIME64: self.time,
-            types.Type_DURATION: self.duration,
-            types.Type_FIXED_SIZE_BINARY: self.fixed_size_binary,
-            types.Type_STRUCT: self.struct,
-            types.Type_LIST: self.list,
-            types.Type_LARGE_LIST: self.list,
-            types.Type_LIST_VIEW: self.list,
-            types.Type_LARGE_LIST_VIEW: self.list,
-            types.Type_FIXED_SIZE_LIST: self.list,
-            types.Type_MAP: self.map,
-            types.Type_DICTIONARY: self.dictionary,
-        }
+        super().__init__(emission, _TYPES)
 
     def field(self, lowered: LoweredField) -> SparkField:
         arrow = lowered.arrow
@@ -183,22 +168,14 @@ class _Writer:
         slot: Slot = lowered.slot
         if slot.extra and (special := self.special(lowered, arrow_type)) is not None:
             return special
-        id = arrow_type.id
-        plain = self.plain.get(id)
-        if plain is not None:
-            return SparkType(*plain)
-        widened = self.widened.get(id)
-        if widened is not None:
-            json, ddl, name = widened
-            self.emission.lose(slot, name, json)
-            return SparkType(json, ddl)
-        marked = self.marked.get(id)
-        if marked is not None:
-            return SparkType(marked[0], marked[1], {marked[2]: "true"})
-        build = self.with_parameters.get(id)
-        if build is not None:
-            return build(lowered, arrow_type)
-        return self.refused(slot)
+        return super().type(lowered, arrow_type)
+
+    def type_text(self, type_: SparkType) -> str:
+        return str(type_.json)
+
+    def arrow_name(self, arrow_type: Any) -> str:
+        """Return Arrow's name; pyarrow calls 16 bits a half float."""
+        return "float16" if arrow_type.id == pa.lib.Type_HALF_FLOAT else str(arrow_type)
 
     def refused(self, slot: Slot) -> SparkType:
         """Return a type that Spark has nothing for."""
@@ -219,7 +196,7 @@ class _Writer:
             if word == "variant":
                 self.emission.lose(slot, "a VARIANT", "nothing: lance-spark refuses it", artifact=DDL_FILE)
             return SparkType(word, word.upper(), storage.metadata)
-        if lance.BLOB.key in slot.extra:
+        if has_role(slot.extra, Role.BLOB):
             is_typed = arrow_type.id == pa.lib.Type_STRUCT
             return SparkType(
                 "binary", "BINARY", {EXTENSION_NAME: BLOB_EXTENSION} if is_typed else {BLOB: "true"}
@@ -279,28 +256,26 @@ class _Writer:
     def fixed_size_binary(self, lowered: LoweredField, arrow_type: Any) -> SparkType:
         return SparkType("binary", "BINARY", {BYTE_WIDTH: arrow_type.byte_width})
 
-    def dictionary(self, lowered: LoweredField, arrow_type: Any) -> SparkType:
-        self.emission.lose(
-            lowered.slot, f"a dictionary with {arrow_type.index_type} indices", str(arrow_type.value_type)
-        )
-        return self.type(lowered, arrow_type.value_type)
-
     def struct(self, lowered: LoweredField, arrow_type: Any) -> SparkType:
         members = [self.field(child) for child in lowered.children]
         inner = ", ".join(member.ddl(": ") for member in members)
         return SparkType(struct_type(members), f"STRUCT<{inner}>")
 
     def list(self, lowered: LoweredField, arrow_type: Any) -> SparkType:
+        if arrow_type.id == pa.lib.Type_LARGE_LIST:
+            return self.list_of(lowered, arrow_type, {LARGE_LIST: "true"})
+        if arrow_type.id != pa.lib.Type_LIST:
+            self.lose(lowered, "a list of views", "a list")
+        return self.list_of(lowered, arrow_type, {})
+
+    def fixed_size_list(self, lowered: LoweredField, arrow_type: Any) -> SparkType:
+        return self.list_of(lowered, arrow_type, {VECTOR_SIZE: arrow_type.list_size})
+
+    def list_of(self, lowered: LoweredField, arrow_type: Any, metadata: Json) -> SparkType:
+        """Return the array of a field's items, with what else the field's metadata has to say."""
         slot: Slot = lowered.slot
         (child,) = lowered.children
-        metadata: SparkJson = {}
-        if arrow_type.id == pa.lib.Type_FIXED_SIZE_LIST:
-            metadata[VECTOR_SIZE] = arrow_type.list_size
-        elif arrow_type.id == pa.lib.Type_LARGE_LIST:
-            metadata[LARGE_LIST] = "true"
-        elif arrow_type.id != pa.lib.Type_LIST:
-            self.emission.lose(slot, "a list of views", "a list")
-        if lance.FLOAT_ENCODING.key in slot.extra:
+        if has_role(slot.extra, Role.BRAIN_FLOATS):
             self.emission.lose(slot, "bfloat16 values", "float")
             item = _float_item(child)
         elif VECTOR_SIZE in metadata and arrow_type.value_type.id == pa.lib.Type_HALF_FLOAT:
@@ -335,7 +310,7 @@ def _float_item(child: LoweredField) -> SparkField:
     )
 
 
-def _child_metadata(kind: str, children: list[SparkField]) -> SparkJson:
+def _child_metadata(kind: str, children: list[SparkField]) -> Json:
     """Parts of lists and maps have no metadata in Spark; lance-spark looks for theirs in the field's own."""
     return {
         key: compact(child.metadata)
@@ -344,14 +319,14 @@ def _child_metadata(kind: str, children: list[SparkField]) -> SparkJson:
     }
 
 
-def _metadata_of(arrow: ArrowField) -> SparkJson:
+def _metadata_of(arrow: ArrowField) -> Json:
     metadata = arrow.metadata
     if not metadata:
         return {}
     return _without_empty_metadata({key.decode(): value.decode() for key, value in metadata.items()})
 
 
-def _without_empty_metadata(texts: dict[str, str]) -> SparkJson:
+def _without_empty_metadata(texts: dict[str, str]) -> Json:
     """Leave out empty metadata of an extension type, for which Spark has no entry."""
     return {key: text for key, text in texts.items() if text or key != EXTENSION_METADATA}
 

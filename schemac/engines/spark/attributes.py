@@ -9,16 +9,17 @@ from pydantic import Field
 
 from schemac.attributes.attribute import Attribute, Facts, Role
 from schemac.attributes.family import Family
+from schemac.engines.spark.facts import SparkFact
 
 DOMAIN = "spark.apache.org"
 TYPE_PATTERN = r"^(varchar\([1-9][0-9]{0,9}\)|char\([1-9][0-9]{0,9}\)|variant)$"
 
 
-def _keeping(type_: str, length: int | None) -> str:
+def _keeping(type_: str, length: int | None) -> str | None:
     """Return the type of a text with a length, and of a VARIANT."""
     if length is None:
-        return "variant" if type_ == "variant" else ""
-    return f"{type_}({length})" if type_ in ("char", "varchar") else ""
+        return "variant" if type_ == "variant" else None
+    return f"{type_}({length})" if type_ in ("char", "varchar") else None
 
 
 TYPE = Attribute[str](
@@ -27,7 +28,7 @@ TYPE = Attribute[str](
     "Spark's type where it says more than the kind: varchar(n), char(n), variant",
     fits=frozenset({Family.TEXT}),
     keeps=_keeping,
-    facts=Facts.all("spark-type-changed"),
+    facts=Facts.all(SparkFact.TYPE_CHANGED),
 )
 TABLE_PROPERTIES = Attribute[dict[str, str]](
     f"{DOMAIN}/tableProperties",
@@ -36,6 +37,6 @@ TABLE_PROPERTIES = Attribute[dict[str, str]](
     on_field=False,
     on_schema=True,
     role=Role.OPTIONS,
-    facts=Facts("table-property-set", "table-property-removed", "table-property-set"),
+    facts=Facts(SparkFact.TABLE_PROPERTY_SET, SparkFact.TABLE_PROPERTY_REMOVED, SparkFact.TABLE_PROPERTY_SET),
 )
 ATTRIBUTES = (TYPE, TABLE_PROPERTIES)

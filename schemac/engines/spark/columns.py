@@ -6,18 +6,17 @@ Layer: engines.
 from dataclasses import dataclass, field
 from typing import Any
 
-from schemac.artifacts.sql_text import literal, quoted_name
+from schemac.engines.spark_sql import literal, quoted_name
+from schemac.source.json_object import Json
 
-SparkJson = dict[str, Any]
 
-
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class SparkType:
     """A type in both of Spark's spellings, with what its field's metadata has to say about it."""
 
     json: Any
     ddl: str
-    metadata: SparkJson = field(default_factory=dict)
+    metadata: Json = field(default_factory=dict)
 
 
 @dataclass(slots=True)
@@ -27,10 +26,10 @@ class SparkField:
     name: str
     type: SparkType
     is_nullable: bool
-    metadata: SparkJson
+    metadata: Json
     comment: str | None
 
-    def json(self) -> SparkJson:
+    def json(self) -> Json:
         """Return the StructField."""
         return {
             "metadata": self.metadata,

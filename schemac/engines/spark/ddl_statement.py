@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
 from schemac.source.span import Span
-from schemac.syntax.type_text import ColumnText, TypeReader
+from schemac.syntax.type_text import ColumnText, TypeReader, TypeText
 from schemac.syntax.words import MalformedError, Word
 
 _CLAUSES = (
@@ -83,8 +83,36 @@ class _Statement(TypeReader):
     """One statement, read from left to right."""
 
     def __init__(self, words: list[Word], text: str) -> None:
-        super().__init__(words, text, is_spark=True)
+        super().__init__(words, text)
         self._table = Table()
+
+    def _column_name(self) -> str:
+        return self._name()
+
+    def _bare_type(self) -> TypeText:
+        if not self._word()[:1].isalpha():
+            raise self._wrong("a type is expected here")
+        word = self._next().text.lower()
+        counts = {"array": 1, "map": 2}
+        if word == "struct":
+            return TypeText(word, tuple(self._members("<", ">")), "<")
+        if word in counts:
+            self._wants("<")
+            parts = [ColumnText("", self.type())]
+            while len(parts) < counts[word]:
+                self._wants(",")
+                parts.append(ColumnText("", self.type()))
+            self._wants(">")
+            return TypeText(word, tuple(parts), "<")
+        head = self._words_after(word)
+        if not self._takes("("):
+            return TypeText(head)
+        parameters: list[ColumnText] = []
+        while not self._takes(")"):
+            parameters.append(ColumnText("", TypeText(self._value())))
+            if not self._is(")"):
+                self._wants(",")
+        return TypeText(head, tuple(parameters), "(")
 
     @property
     def has_no_schema(self) -> bool:

@@ -12,15 +12,16 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from schemac.arrow.marks import COMMENT
 from schemac.attributes.odf import DESCRIPTION
+from schemac.engines.spark.facts import SparkFact
+from schemac.engines.spark.marks import COMMENT
 from schemac.engines.spark.versions import KNOWN, Connector
 from schemac.engines.spark.view import spark_column
 from schemac.evolution.castability import castability, misfit
-from schemac.evolution.changes import TYPE_FACTS, Change, Fact
+from schemac.evolution.changes import JUDGED_FACTS, TYPE_FACTS, Change, Fact
 from schemac.evolution.judge import Judge
-from schemac.evolution.side import Pair
 from schemac.evolution.verdict import SAFE, Judgement, Outcome, of_another_unit
+from schemac.evolution.version_pair import VersionPair
 from schemac.logical.castability import Castability
 from schemac.logical.slots import Slot
 
@@ -36,7 +37,7 @@ _STORAGE = frozenset(
     }
 )
 """What is decided when a column or table is made."""
-_PROPERTIES = frozenset({Fact.TABLE_PROPERTY_SET, Fact.TABLE_PROPERTY_REMOVED})
+_PROPERTIES = frozenset({SparkFact.TABLE_PROPERTY_SET, SparkFact.TABLE_PROPERTY_REMOVED})
 _COLUMNS = frozenset(
     {
         Fact.FIELD_ADDED,
@@ -49,9 +50,9 @@ _COLUMNS = frozenset(
 """What a change of one column can be."""
 
 
-def judge(change: Change, sides: Pair | None, connector: Connector = KNOWN) -> Judgement:
+def judge(change: Change, pair: VersionPair | None, connector: Connector = KNOWN) -> Judgement:
     """Return what Spark's ALTER TABLE makes of a change, with a version of lance-spark."""
-    if change.fact in (Fact.DATASET_ADDED, Fact.DATASET_DROPPED) or sides is None:
+    if change.fact in (Fact.DATASET_ADDED, Fact.DATASET_DROPPED) or pair is None:
         return SAFE
     if change.fact in _PROPERTIES:
         return _of_property(connector)
@@ -59,7 +60,7 @@ def judge(change: Change, sides: Pair | None, connector: Connector = KNOWN) -> J
         way_out = "add a new column beside it, fill it, and drop the old one"
         return Judgement(Outcome.REFUSED, f"{connector} sets it when a column is created", way_out)
     if change.fact in _COLUMNS:
-        return _of_column(change, sides, connector)
+        return _of_column(change, pair, connector)
     match change.fact:
         case Fact.FIELD_MOVED:
             return _refused(connector, "cannot move columns")
@@ -70,21 +71,22 @@ def judge(change: Change, sides: Pair | None, connector: Connector = KNOWN) -> J
     if change.new_slot is None or change.old_slot is None:
         return Judgement(Outcome.METADATA)
     old, new = (
-        spark_column(sides.old, change.old_slot.column),
-        spark_column(sides.new, change.new_slot.column),
+        spark_column(pair.old, change.old_slot.column),
+        spark_column(pair.new, change.new_slot.column),
     )
-    if _bare(old) == _bare(new) and _may_lose_values(change):
+    is_same_type = _bare(old.type.json) == _bare(new.type.json)
+    if is_same_type and _may_lose_values(change):
         assert change.new_slot is not None
         reason = f"{misfit(change.old_slot.type, change.new_slot.type)}, though Spark's type stays the same"
         return Judgement(Outcome.DATA, reason, "look at the values first; `schemac apply` changes the table")
     if old == new:
         return SAFE
-    if _bare(old) == _bare(new):
+    if is_same_type:
         return Judgement(Outcome.METADATA, f"through `schemac apply`: {connector} cannot alter metadata")
     return _refused(connector, "cannot change types")
 
 
-def judge_of(version: str) -> Callable[[Change, Pair | None], Judgement]:
+def judge_of(version: str) -> Callable[[Change, VersionPair | None], Judgement]:
     """Return the judge for a version of lance-spark. Raises ValueError for what is no version."""
     return partial(judge, connector=Connector.of(version))
 
@@ -96,7 +98,7 @@ def _of_property(connector: Connector) -> Judgement:
     return Judgement(Outcome.REFUSED, reason, "use lance-spark 0.5 or newer")
 
 
-def _of_column(change: Change, sides: Pair, connector: Connector) -> Judgement:
+def _of_column(change: Change, pair: VersionPair, connector: Connector) -> Judgement:
     """Return a column or member that comes, goes, or changes its name or nullability."""
     slot = change.new_slot or change.old_slot
     assert slot is not None
@@ -107,7 +109,7 @@ def _of_column(change: Change, sides: Pair, connector: Connector) -> Judgement:
         return _refused(connector, "cannot alter columns")
     if slot.parent is not None:
         return _refused(connector, "can alter only top-level columns")
-    if change.fact is Fact.FIELD_ADDED and _needs_properties(slot, sides):
+    if change.fact is Fact.FIELD_ADDED and _needs_properties(slot, pair):
         return _refused(connector, "ignores table properties when it adds a column")
     if change.fact is Fact.BECAME_REQUIRED:
         reason = f"{connector} allows it if no row has null in {change.path}"
@@ -115,10 +117,10 @@ def _of_column(change: Change, sides: Pair, connector: Connector) -> Judgement:
     return Judgement(Outcome.METADATA, f"with {connector}")
 
 
-def _needs_properties(slot: Slot, sides: Pair) -> bool:
+def _needs_properties(slot: Slot, pair: VersionPair) -> bool:
     """Whether DDL alone would make another column of it."""
     # The description is what the comment says.
-    return bool(spark_column(sides.new, slot)["metadata"].keys() - {COMMENT, DESCRIPTION.key})
+    return bool(spark_column(pair.new, slot).metadata.keys() - {COMMENT, DESCRIPTION.key})
 
 
 def _refused(connector: Connector, what: str) -> Judgement:
@@ -132,15 +134,13 @@ def _may_lose_values(change: Change) -> bool:
     return castability(change.old_slot.type, change.new_slot.type) >= Castability.DEPENDS
 
 
-def _bare(column: dict[str, Any]) -> Any:
-    """Types alone."""
-
-    def strip(value: Any) -> Any:
-        if isinstance(value, dict):
-            return {k: strip(v) for k, v in value.items() if k not in ("metadata", "name", "nullable")}
-        return [strip(item) for item in value] if isinstance(value, list) else value
-
-    return strip(column)
+def _bare(json: Any) -> Any:
+    """Return a type of Spark without the metadata, names and nullability of its members."""
+    if isinstance(json, dict):
+        return {
+            key: _bare(value) for key, value in json.items() if key not in ("metadata", "name", "nullable")
+        }
+    return [_bare(item) for item in json] if isinstance(json, list) else json
 
 
-JUDGE = Judge(judge, judge_of)
+JUDGE = Judge(judge, judge_of, JUDGED_FACTS | _PROPERTIES | {SparkFact.TYPE_CHANGED})

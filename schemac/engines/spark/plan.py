@@ -7,20 +7,22 @@ Shape: only statements that the version of lance-spark takes, so that no plan st
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
 from schemac.artifacts.emission import Emission
-from schemac.artifacts.sql_text import literal, quoted_name, table_name, taken_literally
 from schemac.engines.spark import judge as engine
 from schemac.engines.spark.artifact import to_fields
+from schemac.engines.spark.codes import SPARK_LOSS
 from schemac.engines.spark.columns import SparkField
+from schemac.engines.spark.facts import SparkFact
 from schemac.engines.spark.versions import KNOWN, Connector
+from schemac.engines.spark_sql import literal, quoted_name, table_name, taken_literally
 from schemac.evolution.changes import Change, Fact
 from schemac.evolution.diff import diff_of
 from schemac.evolution.renames import in_turn
-from schemac.evolution.side import Pair, Side
 from schemac.evolution.verdict import Judgement, Outcome
-from schemac.source.catalogue import SPARK_LOSS
+from schemac.evolution.version_pair import SchemaVersion, VersionPair
+from schemac.logical.facts import AnyFact
+from schemac.source.json_object import Json
 from schemac.source.report import Report
 
 
@@ -32,7 +34,7 @@ class SparkPlan:
     statements: tuple[str, ...]
     refused: tuple[tuple[Change, Judgement], ...]
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> Json:
         """Return the plan for programs."""
         refused = [
             {**change.to_json(), "reason": said.reason, "wayOut": said.way_out}
@@ -45,23 +47,23 @@ class SparkPlan:
         }
 
 
-def plan_spark(sides: Pair, connector: Connector = KNOWN) -> SparkPlan:
-    """Return the statements from one side to the other that a version of lance-spark takes."""
-    judged = [(change, engine.judge(change, sides, connector)) for change in diff_of(sides)]
+def plan_spark(pair: VersionPair, connector: Connector = KNOWN) -> SparkPlan:
+    """Return the statements from the old version to the new one that a version of lance-spark takes."""
+    judged = [(change, engine.judge(change, pair, connector)) for change in diff_of(pair)]
     refused = tuple((c, said) for c, said in judged if said.outcome is Outcome.REFUSED)
     changes = [c for c, said in judged if said.outcome is not Outcome.REFUSED]
-    table = table_name(sides.new.dataset.name)
-    statements = [f"ALTER TABLE {table} {text}" for text in _statements(changes, sides)]
+    table = table_name(pair.new.dataset.name)
+    statements = [f"ALTER TABLE {table} {text}" for text in _statements(changes, pair)]
     return SparkPlan(connector, taken_literally(statements), refused)
 
 
-def _statements(changes: list[Change], sides: Pair) -> Iterator[str]:
+def _statements(changes: list[Change], pair: VersionPair) -> Iterator[str]:
     yield from _property_statements(changes)
     dropped = [str(c.old_slot.segment) for c in changes if c.fact is Fact.FIELD_DROPPED and c.old_slot]
     if dropped:
         yield f"DROP COLUMNS ({', '.join(map(quoted_name, dropped))})"
     renamed = {str(c.old): str(c.new) for c in changes if c.fact is Fact.FIELD_RENAMED}
-    names = {str(slot.segment) for side in (sides.old, sides.new) for slot in side.dataset.columns}
+    names = {str(slot.segment) for version in (pair.old, pair.new) for slot in version.dataset.columns}
     for old, new in in_turn(renamed, names):
         yield f"RENAME COLUMN {quoted_name(old)} TO {quoted_name(new)}"
     for change in changes:
@@ -72,14 +74,14 @@ def _statements(changes: list[Change], sides: Pair) -> Iterator[str]:
     added = {c.new_slot for c in changes if c.fact is Fact.FIELD_ADDED}
     columns = [
         f"{quoted_name(field.name)} {field.type.ddl}{_comment(field)}"
-        for slot, field in zip(sides.new.dataset.columns, _fields(sides.new), strict=True)
+        for slot, field in zip(pair.new.dataset.columns, _fields(pair.new), strict=True)
         if slot in added
     ]
     if columns:
         yield f"ADD COLUMNS ({', '.join(columns)})"
 
 
-_NULLABILITY = {Fact.BECAME_OPTIONAL: "DROP", Fact.BECAME_REQUIRED: "SET"}
+_NULLABILITY: dict[AnyFact, str] = {Fact.BECAME_OPTIONAL: "DROP", Fact.BECAME_REQUIRED: "SET"}
 
 
 def _comment(field: SparkField) -> str:
@@ -88,14 +90,14 @@ def _comment(field: SparkField) -> str:
 
 def _property_statements(changes: list[Change]) -> Iterator[str]:
     """Yield the author's own properties; those of columns take effect only where a table is made."""
-    changed = {c.key: str(c.new) for c in changes if c.fact is Fact.TABLE_PROPERTY_SET}
+    changed = {c.key: str(c.new) for c in changes if c.fact is SparkFact.TABLE_PROPERTY_SET}
     if changed:
         items = ", ".join(f"{literal(key)} = {literal(changed[key])}" for key in sorted(changed))
         yield f"SET TBLPROPERTIES ({items})"
-    gone = sorted(c.key for c in changes if c.fact is Fact.TABLE_PROPERTY_REMOVED)
+    gone = sorted(c.key for c in changes if c.fact is SparkFact.TABLE_PROPERTY_REMOVED)
     if gone:
         yield f"UNSET TBLPROPERTIES IF EXISTS ({', '.join(map(literal, gone))})"
 
 
-def _fields(side: Side) -> list[SparkField]:
-    return to_fields(side.lowered, Emission(side.dataset, "spark", SPARK_LOSS, Report()))
+def _fields(version: SchemaVersion) -> list[SparkField]:
+    return to_fields(version.lowered, Emission(version.dataset, "spark", SPARK_LOSS, Report()))

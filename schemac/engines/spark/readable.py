@@ -10,11 +10,11 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from schemac.artifacts.emission import Compilation, Emission
+from schemac.engines.spark.codes import SPARK_CONNECTOR
 from schemac.engines.spark.versions import NEWEST_KNOWN, Connector
 from schemac.logical.slots import Slot
 from schemac.physical.arrow import pa
 from schemac.physical.field import LoweredField
-from schemac.source.catalogue import SPARK_CONNECTOR
 
 _OFFSET = re.compile(r"[+-]\d\d(:?\d\d)?")
 _TABLE = "cannot read a table with"

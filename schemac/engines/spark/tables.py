@@ -5,12 +5,11 @@ Layer: engines.
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
 from schemac.engines.spark.plan import SparkPlan, plan_spark
 from schemac.engines.spark.versions import KNOWN, Connector
-from schemac.evolution.side import Pair, pair
-from schemac.evolution.tables import Done, PlanLine, PlannedChange, Progress, TableChange, Tables
+from schemac.evolution.tables import PlanLine, PlannedChange, Progress, Spread, TableChange, Tables
+from schemac.evolution.version_pair import VersionPair, pair_versions
 from schemac.source.catalogue import REFUSED_CHANGE
 from schemac.source.diagnostic import Severity
 from schemac.source.report import Report
@@ -23,20 +22,20 @@ class SparkTables(Tables):
     def plan(self, change: TableChange, report: Report) -> PlannedChange | None:
         """Plan the statements; what has none is an error only where Spark alone was asked, for `apply` does it as well."""
         assert change.old is not None
-        sides = pair(change.old, change.new)
+        pair = pair_versions(change.old, change.new)
         connector = Connector.of(change.version) if change.version else KNOWN
-        found = plan_spark(sides, connector)
+        found = plan_spark(pair, connector)
         if change.is_alone:
-            _report_refused(found, sides, report)
+            _report_refused(found, pair, report)
         return _PlannedSpark(found)
 
 
-def _report_refused(found: SparkPlan, sides: Pair, report: Report) -> None:
+def _report_refused(found: SparkPlan, pair: VersionPair, report: Report) -> None:
     for change, said in found.refused:
         report.add(
             REFUSED_CHANGE,
             f"{change}: {said.reason}",
-            file=sides.new.label,
+            file=pair.new.label,
             path=change.path,
             help=said.way_out,
             severity=Severity.ERROR,
@@ -49,7 +48,7 @@ class _PlannedSpark(PlannedChange):
         self.lines = tuple(_lines(found))
         self.document = {"spark": found.to_json()}
 
-    def apply(self, report: Report, progress: Progress, rewrite: Any = None) -> Done | None:
+    def apply(self, report: Report, progress: Progress, spread: Spread | None = None) -> bool:
         """Not done here: the statements are for the author's own session."""
         raise NotImplementedError
 

@@ -1,11 +1,12 @@
-"""The long text of each diagnostic code, and what each target loses.
+"""The long text of each diagnostic code of the core; those of an engine or of the pipeline lie in its own `pages/`.
 
 Layer: source.
 Shape: one Markdown file a code: a title with code and slug, what it means and why, then fenced examples. The
 fence of an example says what it is: `yaml wrong` and `yaml right` for manifests, `toml`, `pipeline` and `shell`
 likewise; `run` is a pipeline that has to run to its end to show the code, `python` a program with a Spark session `spark`, `log` a
 text of Spark. A fence such as `csv rides.csv` is a file that the examples read; one of `lance` or `parquet` has rows as JSON
-lines. `rules/<rule>.md` has a rule of the quarantine, with a record or a run that breaks it. `losses/<target>.md` is written by `tests/losses`. In an example of bytes that no text has, `\\xNN` stands for a byte (`bytes wrong`).
+lines. `rules/<rule>.md` has a rule of the quarantine, with a record or a run that breaks it. `losses/<engine>.md` of an
+engine is written by `tests/losses`. In an example of bytes that no text has, `\\xNN` stands for a byte (`bytes wrong`).
 """
 
 import re
@@ -63,8 +64,3 @@ def rule_pages() -> dict[str, Page]:
     """Give the page of each rule that the quarantine of a pipeline names."""
     files = sorted((PAGES / "rules").glob("*.md"))
     return {file.stem: Page(file.read_text(encoding="utf-8")) for file in files}
-
-
-def loss_pages() -> dict[str, str]:
-    """Return the text about each target's losses."""
-    return {file.stem: file.read_text(encoding="utf-8") for file in sorted((PAGES / "losses").glob("*.md"))}

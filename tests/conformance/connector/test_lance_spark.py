@@ -18,10 +18,10 @@ import schemac
 from schemac.artifacts.emission import Emission
 from schemac.engines.lance.tables.differences import differences, lance_fields_of
 from schemac.engines.spark import artifact as spark
+from schemac.engines.spark.codes import SPARK_LOSS
 from schemac.engines.spark.connector import Maker
 from schemac.engines.spark.statements import key_columns, own_properties
 from schemac.engines.spark.versions import Connector
-from schemac.source.catalogue import SPARK_LOSS
 from schemac.source.report import Report
 from tests.conformance.manifest_types import POSITIONS, TYPES, member, of
 

@@ -14,14 +14,20 @@ from schemac.engines.paimon.judge import judge
 from schemac.engines.paimon.read import read_table_schema
 from schemac.engines.paimon.table_schema import TableSchema
 from schemac.engines.paimon.tables.apply import apply_paimon
-from schemac.engines.paimon.tables.changes import SchemaChange, changes_between
+from schemac.engines.paimon.tables.changes import changes_between
 from schemac.engines.paimon.tables.live_table import differences, open_paimon_table
 from schemac.engines.paimon.tables.plan import plan_paimon
+from schemac.engines.paimon.tables.schema_change import SchemaChange
 from schemac.engines.paimon.view import errors_of, table_schema
 from schemac.evolution.changes import Change
 from schemac.evolution.diff import diff_of
-from schemac.evolution.side import LockedSide, Pair, pair, side_of_version
 from schemac.evolution.verdict import Judgement, Outcome
+from schemac.evolution.version_pair import (
+    LockedSchemaVersion,
+    VersionPair,
+    locked_schema_version,
+    pair_versions,
+)
 from schemac.identity.freeze import freeze, identify
 from schemac.identity.lock import LockedDataset
 from schemac.logical.slots import Slot
@@ -38,8 +44,8 @@ class Evolution:
     """A locked dataset of two versions."""
 
     locked: LockedDataset
-    old: LockedSide
-    new: LockedSide
+    old: LockedSchemaVersion
+    new: LockedSchemaVersion
 
     @classmethod
     def of(cls, old: Tree, new: Tree) -> "Evolution":
@@ -50,17 +56,18 @@ class Evolution:
             logical = dataset._logical
             locked = freeze(logical, locked, identify(logical, locked))
         return cls(
-            locked, *(side_of_version(locked, v.number) for v in (locked.versions[0], locked.versions[-1]))
+            locked,
+            *(locked_schema_version(locked, v.number) for v in (locked.versions[0], locked.versions[-1])),
         )
 
     @property
-    def sides(self) -> Pair:
-        return pair(self.old, self.new)
+    def pair(self) -> VersionPair:
+        return pair_versions(self.old, self.new)
 
     @property
     def judged(self) -> list[tuple[Change, Judgement]]:
-        sides = self.sides
-        return [(change, judge(change, sides)) for change in diff_of(sides)]
+        pair = self.pair
+        return [(change, judge(change, pair)) for change in diff_of(pair)]
 
     @property
     def is_refused(self) -> bool:
@@ -109,7 +116,7 @@ class Evolution:
     def expected(self, rows: pa.Table, schema: pa.Schema) -> Rows:
         """The old rows as the new schema should show them, by what the lock says is the same field."""
         old, new = pa.struct(list(rows.schema)), pa.struct(list(schema))
-        before = self.sides.before
+        before = self.pair.before
         return [_struct(self.new.dataset.columns, row, before, old, new) for row in rows.to_pylist()]
 
 

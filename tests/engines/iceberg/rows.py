@@ -8,7 +8,8 @@ import pyarrow as pa
 from schemac.engines.iceberg.types import IcebergSchema
 from schemac.engines.iceberg.view import fields_of
 from schemac.evolution.changes import Change, Fact
-from schemac.evolution.side import Pair
+from schemac.evolution.version_pair import VersionPair
+from schemac.logical.facts import AnyFact
 from schemac.logical.path import Part
 from schemac.logical.slots import Slot
 
@@ -35,7 +36,7 @@ def path_of(slot: Slot) -> tuple[str, ...]:
     return tuple(_PARTS[s] if isinstance(s, Part) else s for s in slot.path)
 
 
-def attempt(table: Any, change: Change, sides: Pair) -> str:
+def attempt(table: Any, change: Change, pair: VersionPair) -> str:
     """What pyiceberg says against one change of a table, by its own `update_schema`; empty where it makes it."""
     from pyiceberg.exceptions import ValidationError
     from pyiceberg.types import IcebergType
@@ -45,7 +46,7 @@ def attempt(table: Any, change: Change, sides: Pair) -> str:
         make = _change_type
     update = table.update_schema()
     try:
-        make(update, change, sides, IcebergType.__subclasses__())
+        make(update, change, pair, IcebergType.__subclasses__())
         # What concerns a map's key shows only here.
         update._apply()
     except (ValueError, ValidationError) as error:
@@ -61,54 +62,54 @@ def type_of(written: Any) -> Any:
     return Schema.model_validate(tree).fields[0].field_type
 
 
-def _change_type(update: Any, change: Change, sides: Pair, _: Any) -> None:
+def _change_type(update: Any, change: Change, pair: VersionPair, _: Any) -> None:
     assert change.old_slot is not None
     assert change.new_slot is not None
-    was, is_ = fields_of(sides.old)[change.old_slot], fields_of(sides.new)[change.new_slot]
+    was, is_ = fields_of(pair.old)[change.old_slot], fields_of(pair.new)[change.new_slot]
     if was.type.word != is_.type.word:
         update.update_column(path_of(change.old_slot), type_of(is_.type.to_json()))
 
 
-def _add(update: Any, change: Change, sides: Pair, _: Any) -> None:
+def _add(update: Any, change: Change, pair: VersionPair, _: Any) -> None:
     assert change.new_slot is not None
-    field = fields_of(sides.new)[change.new_slot]
+    field = fields_of(pair.new)[change.new_slot]
     above = change.new_slot.parent
-    holder = path_of(sides.before[above]) if above is not None else ()
+    holder = path_of(pair.before[above]) if above is not None else ()
     # A name that is free, for what is dropped or renamed by the same edit still has its own.
     name = f"{field.name}__new"
     update.add_column((*holder, name), type_of(field.type.to_json()), field.doc, field.required)
 
 
-def _drop(update: Any, change: Change, sides: Pair, _: Any) -> None:
+def _drop(update: Any, change: Change, pair: VersionPair, _: Any) -> None:
     assert change.old_slot is not None
     update.delete_column(path_of(change.old_slot))
 
 
-def _rename(update: Any, change: Change, sides: Pair, _: Any) -> None:
+def _rename(update: Any, change: Change, pair: VersionPair, _: Any) -> None:
     assert change.old_slot is not None
     update.rename_column(path_of(change.old_slot), f"{change.new}__new")
 
 
-def _require(update: Any, change: Change, sides: Pair, _: Any) -> None:
+def _require(update: Any, change: Change, pair: VersionPair, _: Any) -> None:
     assert change.old_slot is not None
     update.update_column(path_of(change.old_slot), required=change.fact is Fact.BECAME_REQUIRED)
 
 
-def _move(update: Any, change: Change, sides: Pair, _: Any) -> None:
+def _move(update: Any, change: Change, pair: VersionPair, _: Any) -> None:
     raise ValueError("pyiceberg has no way to move a field into another struct")
 
 
-def _reorder(update: Any, change: Change, sides: Pair, _: Any) -> None:
-    slots = sides.new.dataset.columns if change.new_slot is None else change.new_slot.children
-    for slot in reversed([sides.before[slot] for slot in slots if slot in sides.before]):
+def _reorder(update: Any, change: Change, pair: VersionPair, _: Any) -> None:
+    slots = pair.new.dataset.columns if change.new_slot is None else change.new_slot.children
+    for slot in reversed([pair.before[slot] for slot in slots if slot in pair.before]):
         update.move_first(path_of(slot))
 
 
-def _nothing(update: Any, change: Change, sides: Pair, _: Any) -> None:
+def _nothing(update: Any, change: Change, pair: VersionPair, _: Any) -> None:
     """What pyiceberg has no part in."""
 
 
-_MAKERS: dict[Fact, Callable[[Any, Change, Pair, Any], None]] = {
+_MAKERS: dict[AnyFact, Callable[[Any, Change, VersionPair, Any], None]] = {
     Fact.FIELD_ADDED: _add,
     Fact.FIELD_DROPPED: _drop,
     Fact.FIELD_RENAMED: _rename,

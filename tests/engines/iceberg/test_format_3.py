@@ -10,8 +10,8 @@ import schemac
 from schemac.cli.main import main
 from schemac.engines.iceberg.judge import judge
 from schemac.evolution.diff import diff_of
-from schemac.evolution.side import Side, pair
 from schemac.evolution.verdict import Outcome
+from schemac.evolution.version_pair import SchemaVersion, pair_versions
 from tests.engines.iceberg.conftest import CATALOG
 from tests.engines.iceberg.test_reader import METADATA
 from tests.engines.iceberg.test_tables import lock, said
@@ -22,15 +22,15 @@ CLOCK = "{kind: Timestamp, unit: Microsecond, timezone: null}"
 NANOS = "{kind: Timestamp, unit: Nanosecond, timezone: null}"
 
 
-def side(field: str, format_version: int) -> Side:
+def version(field: str, format_version: int) -> SchemaVersion:
     text = f"extra: {{{FORMAT}: {format_version}}}\nfields:\n  - {{name: key, type: Int64}}\n  {field}\n"
     (dataset,) = schemac.compile_text(f"name: t\n{text}")
-    return Side(dataset._logical, "test")
+    return SchemaVersion(dataset._logical, "test")
 
 
 def outcomes(old: str, new: str, formats: tuple[int, int]) -> dict[str, Outcome]:
-    sides = pair(side(old, formats[0]), side(new, formats[1]))
-    return {str(change.fact): judge(change, sides).outcome for change in diff_of(sides)}
+    pair = pair_versions(version(old, formats[0]), version(new, formats[1]))
+    return {str(change.fact): judge(change, pair).outcome for change in diff_of(pair)}
 
 
 @pytest.mark.parametrize(

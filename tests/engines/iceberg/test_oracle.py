@@ -19,8 +19,8 @@ from schemac.engines.iceberg.tables.plan import plan_iceberg
 from schemac.engines.iceberg.tables.verify import report_iceberg_drift
 from schemac.engines.iceberg.view import fields_of, schema_of
 from schemac.evolution.diff import diff_of
-from schemac.evolution.side import Pair, pair, side_of_version
 from schemac.evolution.verdict import Outcome
+from schemac.evolution.version_pair import VersionPair, locked_schema_version, pair_versions
 from schemac.source.report import Report
 from tests.engines.iceberg.conftest import CATALOG
 from tests.engines.iceberg.rows import append, attempt, create
@@ -65,11 +65,11 @@ def told(value: Any) -> Any:
     return comparable(value)
 
 
-def is_lax(change: Any, sides: Pair) -> bool:
+def is_lax(change: Any, pair: VersionPair) -> bool:
     """Whether pyiceberg is known to make a change that no promotion is."""
     if change.old_slot is None or change.new_slot is None:
         return False
-    was, is_ = fields_of(sides.old).get(change.old_slot), fields_of(sides.new).get(change.new_slot)
+    was, is_ = fields_of(pair.old).get(change.old_slot), fields_of(pair.new).get(change.new_slot)
     if was is None or is_ is None:
         return False
     words = (was.type.word, is_.type.word)
@@ -84,26 +84,26 @@ def hold(seed: int, catalog: Any) -> set[Outcome]:
     rows = [{column.name: drawn.value(column) for column in before} for _ in range(6)]
     after = drawn.edited(before, chance.randint(1, 4))
     lock = locked([{"fields": [c.member() for c in columns]} for columns in (before, after)])
-    old = side_of_version(lock, 1)
+    old = locked_schema_version(lock, 1)
     name = f"iceberg://{CATALOG}/n.t{seed}"
     handle = create(catalog, f"t{seed}", schema_of(old), rows)
     if len(lock.versions) == 1:
         return set()
-    new = side_of_version(lock, 2)
+    new = locked_schema_version(lock, 2)
     report = Report()
     table = open_iceberg_table(name, lock, report)
     assert table is not None, report.diagnostics
     # Where Iceberg has the same for both versions, the table is at the newer one as well.
-    is_alike = table.side.label == "lock:2"
+    is_alike = table.schema_version.label == "lock:2"
     assert is_alike == (shape_of(schema_of(new)) == shape_of(schema_of(old)))
-    sides = pair(old, new)
+    pair = pair_versions(old, new)
     outcomes: set[Outcome] = set()
-    for change in diff_of(sides):
-        said = judge(change, sides)
+    for change in diff_of(pair):
+        said = judge(change, pair)
         outcomes.add(said.outcome)
-        against = attempt(handle, change, sides)
+        against = attempt(handle, change, pair)
         if said.outcome is Outcome.REFUSED:
-            assert against or is_lax(change, sides), f"pyiceberg makes what is refused: {change}"
+            assert against or is_lax(change, pair), f"pyiceberg makes what is refused: {change}"
         else:
             assert not against, f"{change}: {against}"
     made = plan_iceberg(table, new, report)

@@ -12,8 +12,8 @@ import schemac
 from schemac.engines.iceberg.judge import judge
 from schemac.engines.iceberg.view import fields_of, schema_of
 from schemac.evolution.diff import diff_of
-from schemac.evolution.side import Side, pair
 from schemac.evolution.verdict import Outcome
+from schemac.evolution.version_pair import SchemaVersion, pair_versions
 from tests.conformance.manifest_types import Manifest, member, of
 from tests.engines.iceberg.rows import attempt, create, path_of, type_of
 
@@ -58,9 +58,9 @@ PLACES: dict[str, tuple[Callable[[Manifest], Manifest], Callable[[Any], Any]]] =
 }
 
 
-def side(fields: list[Manifest]) -> Side:
+def version(fields: list[Manifest]) -> SchemaVersion:
     (dataset,) = schemac.compile_text(json.dumps({"name": "t", "fields": fields}))
-    return Side(dataset._logical, "test")
+    return SchemaVersion(dataset._logical, "test")
 
 
 @pytest.mark.parametrize("place", PLACES)
@@ -69,21 +69,21 @@ def test_agree_about_every_pair(place: str, catalog: Any) -> None:
     # pyarrow makes no uuids inside of other values.
     olds = [word for word in TYPES if place == "column" or word != "uuid"]
     names = {word: f"c{i}" for i, word in enumerate(olds)}
-    old = side([member(names[word], around(TYPES[word][0])) for word in olds])
+    old = version([member(names[word], around(TYPES[word][0])) for word in olds])
     row = {names[word]: holding(TYPES[word][1]) for word in olds}
     table = create(catalog, place, schema_of(old), [row])
     allowed, lax = set(), set()
     update = table.update_schema()
     for becomes, (manifest, _) in TYPES.items():
-        sides = pair(old, side([member(names[word], around(manifest)) for word in olds]))
+        pair = pair_versions(old, version([member(names[word], around(manifest)) for word in olds]))
         found = set()
-        for change in diff_of(sides):
+        for change in diff_of(pair):
             assert change.old_slot is not None
             assert change.new_slot is not None
             was = fields_of(old)[change.old_slot].type.word
             found.add(was)
-            against = attempt(table, change, sides)
-            if judge(change, sides).outcome is Outcome.REFUSED:
+            against = attempt(table, change, pair)
+            if judge(change, pair).outcome is Outcome.REFUSED:
                 lax |= set() if against else {(was, becomes)}
             else:
                 assert not against, f"{was} → {becomes}: {against}"

@@ -101,7 +101,7 @@ def test_bring_a_table_to_the_next_version(
     assert catalog.load_table("n.trips").metadata == table.metadata
     code, out = said(capsys, "apply", "trips", "--table", TABLE)
     assert code == 0, out
-    assert f"done: {TABLE} is as lock:2 says, and verified" in out
+    assert f"done: {TABLE} matches lock:2, and verified" in out
     after = catalog.load_table("n.trips")
     assert after.properties == {"owner": "rides", "schemac.version": "2"}
     assert after.schema().identifier_field_ids == []

@@ -6,15 +6,23 @@ Layer: engines.
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
 from schemac.engines.iceberg.tables.apply import apply_iceberg
 from schemac.engines.iceberg.tables.live_table import IcebergTable, is_table, open_iceberg_table
 from schemac.engines.iceberg.tables.plan import IcebergPlan, plan_iceberg
 from schemac.engines.iceberg.tables.verify import report_iceberg_drift
 from schemac.engines.iceberg.view import errors_of
-from schemac.evolution.side import LockedSide, Side
-from schemac.evolution.tables import Done, PlanLine, PlannedChange, Progress, TableChange, Tables
+from schemac.evolution.tables import (
+    PlanLine,
+    PlannedChange,
+    Progress,
+    Spread,
+    TableChange,
+    Tables,
+    TableState,
+    report_unrepresentable,
+)
+from schemac.evolution.version_pair import LockedSchemaVersion
 from schemac.identity.lock import LockedDataset
 from schemac.source.catalogue import REFUSED_CHANGE
 from schemac.source.report import Report
@@ -28,10 +36,10 @@ class IcebergTables(Tables):
         """Tell whether a path names a table in a catalog, or the metadata of one."""
         return is_table(path)
 
-    def open(self, path: str, locked: LockedDataset, report: Report) -> LockedSide | None:
+    def open(self, path: str, locked: LockedDataset, report: Report) -> LockedSchemaVersion | None:
         """Return the locked version that a table is at."""
         table = open_iceberg_table(path, locked, report)
-        return table.side if table is not None else None
+        return table.schema_version if table is not None else None
 
     def plan(self, change: TableChange, report: Report) -> PlannedChange | None:
         """Plan the commit from a table, or from a version that a table is imagined to be at."""
@@ -39,22 +47,21 @@ class IcebergTables(Tables):
             table = open_iceberg_table(change.path, change.locked, report)
         else:
             assert change.old is not None
-            if _is_refused(change.old, report):
+            if errors := errors_of(change.old):
+                report_unrepresentable(
+                    "Iceberg", change.old, errors, REFUSED_CHANGE, change.old.label, report
+                )
                 return None
             table = IcebergTable.imagined(change.old)
         made = plan_iceberg(table, change.new, report) if table is not None else None
         return _PlannedIceberg(made, change) if made is not None else None
 
-    def verify(self, path: str, locked: LockedDataset, wanted: LockedSide, report: Report) -> None:
+    def verify(
+        self, path: str, locked: LockedDataset, wanted: LockedSchemaVersion, report: Report
+    ) -> TableState | None:
         """Report how a table differs from a schema."""
-        report_iceberg_drift(path, wanted, report)
-
-
-def _is_refused(old: Side, report: Report) -> bool:
-    for error in errors_of(old)[:1]:
-        reason = f"Iceberg cannot hold {old.label}: {error.message}"
-        report.add(REFUSED_CHANGE, reason, file=old.label, path=error.path, help=error.help)
-    return bool(errors_of(old))
+        is_compared = report_iceberg_drift(path, wanted, report)
+        return TableState(f"matches {wanted.label}", {}) if is_compared else None
 
 
 class _PlannedIceberg(PlannedChange):
@@ -62,19 +69,14 @@ class _PlannedIceberg(PlannedChange):
         self._made = made
         self._change = change
         table = made.table
-        self.title = (
-            f"{change.locked.name}: {table.name} ({table.side.label}) → {change.new.label}"
-            if change.path
-            else "Iceberg"
-        )
+        self.title = change.title("Iceberg", f"{table.name} ({table.schema_version.label})")
         self.lines = tuple(_lines(made))
         self.document = {"iceberg": made.to_json()}
         self.is_done = made.is_done
 
-    def apply(self, report: Report, progress: Progress, rewrite: Any = None) -> Done | None:
+    def apply(self, report: Report, progress: Progress, spread: Spread | None = None) -> bool:
         """Commit."""
-        is_done = apply_iceberg(self._made, report, is_unchecked=self._change.is_unchecked)
-        return Done(f"is as {self._change.new.label} says", {}) if is_done else None
+        return apply_iceberg(self._made, report, is_unchecked=self._change.is_unchecked)
 
 
 def _lines(plan: IcebergPlan) -> Iterator[PlanLine]:

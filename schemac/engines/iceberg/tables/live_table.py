@@ -17,7 +17,7 @@ from schemac.engines.iceberg.reader import read_file
 from schemac.engines.iceberg.sources import metadata_file
 from schemac.engines.iceberg.tables.differences import differences, shape_of
 from schemac.engines.iceberg.view import errors_of, format_of, schema_of
-from schemac.evolution.side import LockedSide, side_of_version
+from schemac.evolution.version_pair import LockedSchemaVersion, locked_schema_version
 from schemac.identity.lock import LockedDataset
 from schemac.source.catalogue import UNUSABLE_TABLE
 from schemac.source.report import Report
@@ -34,7 +34,7 @@ class IcebergTable:
     name: str
     """How it is spoken of."""
     metadata: TableMetadata
-    side: LockedSide
+    schema_version: LockedSchemaVersion
     """The locked version that it is."""
     ids: Mapping[int, int]
     """The table's id of each field by the lock's."""
@@ -42,11 +42,11 @@ class IcebergTable:
     """pyiceberg's table; None for one that can only be looked at."""
 
     @classmethod
-    def imagined(cls, side: LockedSide) -> "IcebergTable":
+    def imagined(cls, schema_version: LockedSchemaVersion) -> "IcebergTable":
         """Return a table of a locked version that has rows, for a plan without a table."""
-        schema = schema_of(side)
-        metadata = TableMetadata(format_of(side), (schema,), schema, schema.highest_id, {})
-        return cls(side.label, metadata, side, {f.id: f.id for _, f in schema.preorder()})
+        schema = schema_of(schema_version)
+        metadata = TableMetadata(format_of(schema_version), (schema,), schema, schema.highest_id, {})
+        return cls(schema_version.label, metadata, schema_version, {f.id: f.id for _, f in schema.preorder()})
 
     @property
     def has_ids_of_lock(self) -> bool:
@@ -86,35 +86,47 @@ def open_iceberg_table(name: str, locked: LockedDataset, report: Report) -> Iceb
     if found is None:
         return None
     metadata, handle = found
-    sides = [side_of_version(locked, version.number) for version in reversed(locked.versions)]
+    versions = [locked_schema_version(locked, version.number) for version in reversed(locked.versions)]
     shape = shape_of(metadata.current)
-    likely = [side for side in sides if not errors_of(side) and shape_of(schema_of(side)) == shape]
-    side = _settled(name, likely, metadata, report) if likely else None
-    if side is None:
+    likely = [
+        schema_version
+        for schema_version in versions
+        if not errors_of(schema_version) and shape_of(schema_of(schema_version)) == shape
+    ]
+    schema_version = _settled(name, likely, metadata, report) if likely else None
+    if schema_version is None:
         if not likely:
-            _report_stranger(name, sides[0], metadata, locked, report)
+            _report_stranger(name, versions[0], metadata, locked, report)
         return None
-    return IcebergTable(name, metadata, side, ids_between(side, metadata), handle)
+    return IcebergTable(name, metadata, schema_version, ids_between(schema_version, metadata), handle)
 
 
-def ids_between(side: LockedSide, metadata: TableMetadata) -> dict[int, int]:
+def ids_between(schema_version: LockedSchemaVersion, metadata: TableMetadata) -> dict[int, int]:
     """Return the table's ids by those of the lock; both schemas have to be of one shape."""
-    ours, theirs = (list(schema.preorder()) for schema in (schema_of(side), metadata.current))
+    ours, theirs = (list(schema.preorder()) for schema in (schema_of(schema_version), metadata.current))
     return {ours_field.id: field.id for (_, ours_field), (_, field) in zip(ours, theirs, strict=True)}
 
 
 def _settled(
-    name: str, likely: Sequence[LockedSide], metadata: TableMetadata, report: Report
-) -> LockedSide | None:
+    name: str, likely: Sequence[LockedSchemaVersion], metadata: TableMetadata, report: Report
+) -> LockedSchemaVersion | None:
     """Which of the versions that look like the table it is."""
-    exact = [side for side in likely if all(a == b for a, b in ids_between(side, metadata).items())]
-    noted = [side for side in likely if str(side.number) == metadata.properties.get(VERSION_PROPERTY)]
+    exact = [
+        schema_version
+        for schema_version in likely
+        if all(a == b for a, b in ids_between(schema_version, metadata).items())
+    ]
+    noted = [
+        schema_version
+        for schema_version in likely
+        if str(schema_version.number) == metadata.properties.get(VERSION_PROPERTY)
+    ]
     for found in (exact, noted):
         if found:
-            return next((side for side in found if side in noted), found[0])
-    if len({tuple(ids_between(side, metadata)) for side in likely}) == 1:
+            return next((schema_version for schema_version in found if schema_version in noted), found[0])
+    if len({tuple(ids_between(schema_version, metadata)) for schema_version in likely}) == 1:
         return likely[0]
-    labels = " or ".join(side.label for side in likely)
+    labels = " or ".join(schema_version.label for schema_version in likely)
     report.add(
         UNUSABLE_TABLE,
         f"{name} may be at {labels}: its columns are the same in these versions, and its ids are not the lock's",
@@ -125,7 +137,7 @@ def _settled(
 
 
 def _report_stranger(
-    name: str, nearest: LockedSide, metadata: TableMetadata, locked: LockedDataset, report: Report
+    name: str, nearest: LockedSchemaVersion, metadata: TableMetadata, locked: LockedDataset, report: Report
 ) -> None:
     lines: list[str] = []
     if not errors_of(nearest):

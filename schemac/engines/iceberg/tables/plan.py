@@ -8,7 +8,6 @@ Errors: SC411.
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import Any
 
 from schemac.attributes.odf import DESCRIPTION
 from schemac.engines.iceberg import attributes
@@ -19,10 +18,11 @@ from schemac.engines.iceberg.types import IcebergSchema, NestedField
 from schemac.engines.iceberg.view import errors_of, fields_of, format_of, schema_of
 from schemac.evolution.changes import Change, Fact
 from schemac.evolution.diff import diff_of
-from schemac.evolution.side import LockedSide, Pair, Side, pair
-from schemac.evolution.tables import Note
+from schemac.evolution.tables import Note, report_unrepresentable
 from schemac.evolution.verdict import Judgement, Outcome
+from schemac.evolution.version_pair import LockedSchemaVersion, SchemaVersion, VersionPair, pair_versions
 from schemac.source.catalogue import REFUSED_CHANGE
+from schemac.source.json_object import Json
 from schemac.source.report import Report
 
 _COMMENT = "comment"
@@ -37,7 +37,7 @@ class Operation:
     """Its full name; empty for the table as a whole."""
     told: str = ""
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> Json:
         """Return the operation for programs."""
         return {"does": self.told, "field": self.field, "step": self.verb}
 
@@ -47,7 +47,7 @@ class IcebergPlan:
     """One commit."""
 
     table: IcebergTable
-    new: LockedSide
+    new: LockedSchemaVersion
     schema: IcebergSchema
     """The schema that the table is to have, under its own ids."""
     ids: Mapping[int, int]
@@ -69,7 +69,7 @@ class IcebergPlan:
             return ()
         return tuple(note for note in self.notes if note.judgement.outcome is Outcome.DATA)
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> Json:
         """Return the plan for programs."""
         return {
             "notes": [note.to_json() for note in self.notes],
@@ -78,12 +78,12 @@ class IcebergPlan:
         }
 
 
-def plan_iceberg(table: IcebergTable, new: LockedSide, report: Report) -> IcebergPlan | None:
+def plan_iceberg(table: IcebergTable, new: LockedSchemaVersion, report: Report) -> IcebergPlan | None:
     """Return the plan for a table; None after saying why there is none."""
-    sides = pair(table.side, new)
-    judged = [(change, judge(change, sides)) for change in diff_of(sides)]
+    pair = pair_versions(table.schema_version, new)
+    judged = [(change, judge(change, pair)) for change in diff_of(pair)]
     judged += [
-        (change, said) for change in diff_of(sides) if (said := _bound(table, change, sides)) is not None
+        (change, said) for change in diff_of(pair) if (said := _bound(table, change, pair)) is not None
     ]
     refused = [(change, said) for change, said in judged if said.outcome is Outcome.REFUSED]
     for change, said in refused:
@@ -91,10 +91,8 @@ def plan_iceberg(table: IcebergTable, new: LockedSide, report: Report) -> Iceber
         report.add(REFUSED_CHANGE, message, file=table.name, path=change.path, help=said.way_out)
     if refused:
         return None
-    for error in errors_of(new):
-        message = f"Iceberg cannot hold {new.label}: {error.message}"
-        report.add(REFUSED_CHANGE, message, file=table.name, path=error.path, help=error.help)
-    if errors_of(new):
+    if errors := errors_of(new):
+        report_unrepresentable("Iceberg", new, errors, REFUSED_CHANGE, table.name, report)
         return None
     current, ids = table.metadata.current, _new_ids(table, schema_of(new))
     schema = replace(schema_of(new).renumbered(ids), schema_id=current.schema_id)
@@ -117,11 +115,11 @@ def plan_iceberg(table: IcebergTable, new: LockedSide, report: Report) -> Iceber
     )
 
 
-def _bound(table: IcebergTable, change: Change, sides: Pair) -> Judgement | None:
+def _bound(table: IcebergTable, change: Change, pair: VersionPair) -> Judgement | None:
     """Return what a table's partitions and sort orders forbid, which no manifest speaks of."""
     if change.old_slot is None:
         return None
-    field = fields_of(sides.old).get(change.old_slot)
+    field = fields_of(pair.old).get(change.old_slot)
     below = [] if field is None else [field, *(f for _, f in _below(field))]
     if not any(table.ids[f.id] in table.metadata.partition_sources for f in below):
         return None
@@ -158,17 +156,17 @@ def _new_ids(table: IcebergTable, schema: IcebergSchema) -> dict[int, int]:
     return found
 
 
-def _properties(table: IcebergTable, new: Side) -> tuple[dict[str, str], tuple[str, ...]]:
+def _properties(table: IcebergTable, new: SchemaVersion) -> tuple[dict[str, str], tuple[str, ...]]:
     """Properties to set and to remove: those that the schema speaks of, or spoke of."""
-    before, after = (wanted_properties(side) for side in (table.side, new))
+    before, after = (wanted_properties(version) for version in (table.schema_version, new))
     found = table.metadata.properties
     changed = {key: value for key, value in after.items() if found.get(key) != value}
     return changed, tuple(sorted(key for key in before if key not in after and key in found))
 
 
-def wanted_properties(side: Side) -> dict[str, str]:
+def wanted_properties(version: SchemaVersion) -> dict[str, str]:
     """Return the table properties that a schema speaks of; its description is the comment."""
-    extra = side.dataset.schema.extra
+    extra = version.dataset.schema.extra
     wanted = dict(attributes.TABLE_PROPERTIES.read(extra) or {})
     comment = DESCRIPTION.read(extra)
     return wanted if comment is None else {**wanted, _COMMENT: comment}
@@ -182,7 +180,7 @@ def _property_operations(set_: Mapping[str, str], removed: tuple[str, ...]) -> I
 
 
 def _table_operations(
-    table: IcebergTable, current: IcebergSchema, new: LockedSide, schema: IcebergSchema
+    table: IcebergTable, current: IcebergSchema, new: LockedSchemaVersion, schema: IcebergSchema
 ) -> Iterator[Operation]:
     wanted = format_of(new)
     if wanted > table.metadata.format_version:

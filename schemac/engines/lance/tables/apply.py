@@ -8,20 +8,19 @@ fields, so a run that died goes on where it stopped. Old versions of the table a
 Errors: SC421, SC422 failed-check, SC423 table-changed.
 """
 
-import json
-from dataclasses import asdict
 from typing import Any
 
+from schemac.engines.lance.dataset import lance_errors, open_dataset
 from schemac.engines.lance.tables.fields import data_of, lance_schema
-from schemac.engines.lance.tables.fragments import Files, Made, Rewriter, with_files, write_here
+from schemac.engines.lance.tables.fragments import Files, Made, WriteColumns, spread_here, with_files
 from schemac.engines.lance.tables.ids import IDS_KEY, note_ids
-from schemac.engines.lance.tables.indices import build, indices_of
-from schemac.engines.lance.tables.live_table import INDICES_KEY, lance_errors, open_table
+from schemac.engines.lance.tables.indices import INDICES_KEY, build, indices_of, note_of, noted_indices
+from schemac.engines.lance.tables.live_table import open_table
 from schemac.engines.lance.tables.plan import Plan, is_going, path_after, plan
 from schemac.engines.lance.tables.questions import Question
 from schemac.engines.lance.tables.recipe import Recipe
 from schemac.engines.lance.tables.steps import BuildIndex, Check, Index, SetSchema, Swap
-from schemac.evolution.tables import Progress
+from schemac.evolution.tables import Progress, Spread
 from schemac.logical.slots import Slot
 from schemac.source.catalogue import TABLE_CHANGED, UNUSABLE_TABLE
 from schemac.source.report import Report
@@ -34,9 +33,9 @@ class _StoppedError(Exception):
     """The reason is in the report."""
 
 
-def apply_plan(made: Plan, report: Report, progress: Progress, rewrite: Rewriter | None = None) -> bool:
+def apply_plan(made: Plan, report: Report, progress: Progress, spread: Spread | None = None) -> bool:
     """Carry out all steps; false after saying why not."""
-    run = _Run(made, report, progress, rewrite or write_here)
+    run = _Run(made, report, progress, spread or spread_here)
     name = made.table.name
     try:
         for _ in range(MOST_STARTS):
@@ -59,11 +58,11 @@ def apply_plan(made: Plan, report: Report, progress: Progress, rewrite: Rewriter
 class _Run:
     """One command's work on a table."""
 
-    def __init__(self, made: Plan, report: Report, progress: Progress, rewrite: Rewriter) -> None:
+    def __init__(self, made: Plan, report: Report, progress: Progress, spread: Spread) -> None:
         self.plan = made
         self.report = report
         self.progress = progress
-        self.rewrite = rewrite
+        self.spread = spread
         self.made = Made()
         self.commits = 0
 
@@ -96,7 +95,7 @@ class _Run:
 
     def start_over(self) -> None:
         """Plan again for the table as it is now."""
-        table, new = self.plan.table, self.plan.sides.new
+        table, new = self.plan.table, self.plan.pair.new
         assert table.locked is not None
         now = open_table(table.name, table.locked, self.report)
         made = plan(now, new, self.report, self.plan.rounded) if now is not None else None
@@ -144,8 +143,8 @@ class _Run:
         by_id = {fragment.fragment_id: fragment for fragment in fragments}
         for roots, ids in missing.items():
             recipe = Recipe.of(self.plan.stages, roots, self.plan.layout.numbers, self.plan.rounded)
-            path, version = self.plan.table.name, self.dataset.version
-            for id, file in self.rewrite(path, version, recipe, ids, self.progress).items():
+            task = WriteColumns(self.plan.table.name, self.dataset.version, recipe)
+            for id, file in self.spread(task, ids, f"writing {recipe.title}", self.progress).items():
                 key = (Files.of(by_id[id].metadata), _titles(roots))
                 self.made.files[key] = (file, by_id[id])
         return fragments
@@ -165,20 +164,18 @@ class _Run:
 
         Returns the version that the next commit makes, if nobody else makes it.
         """
-        import lance
-
-        newest = lance.dataset(self.plan.table.name)
+        newest = open_dataset(self.plan.table.name)
         version = int(newest.version)
         entries: dict[str, str] = {}
         going = self.going(newest)
-        waiting = {index["name"]: index for index in self.waiting(newest)}
+        waiting = noted_indices(newest)
         if any(index.name not in waiting for index in going):
-            waiting.update({index.name: asdict(index) for index in going})
-            entries[INDICES_KEY] = json.dumps(list(waiting.values()))
+            waiting.update({index.name: index for index in going})
+            entries[INDICES_KEY] = note_of(waiting.values())
         if self.plan.of(SetSchema):
             layout = self.plan.layout
             names = {field.id: field.name for field in layout.middle}
-            entries[IDS_KEY] = note_ids(layout.sides.new, names, layout.numbers)
+            entries[IDS_KEY] = note_ids(layout.pair.new, names, layout.numbers)
         if not entries:
             return version + 1
         self.progress("note the coming steps", 0, 1)
@@ -188,45 +185,35 @@ class _Run:
 
     def going(self, dataset: Any) -> list[Index]:
         """Return the indices of a version that go with their fields, and whose fields are somewhere afterwards."""
-        table, sides = self.plan.table, self.plan.sides
+        table, pair = self.plan.table, self.plan.pair
         found = [table.with_field(index) for index in indices_of(dataset)]
-        return [i for i in found if is_going(i, table, self.plan.target) and path_after(i, sides) is not None]
+        return [i for i in found if is_going(i, table, self.plan.target) and path_after(i, pair) is not None]
 
     def remember_late(self, version: int) -> None:
         """Note the indices that somebody made in the moment before the swap, which dropped them."""
-        import lance
-
-        now = lance.dataset(self.plan.table.name)
-        waiting = {index["name"]: index for index in self.waiting(now)}
-        late = self.going(lance.dataset(self.plan.table.name, version=version - 1))
-        waiting.update({index.name: asdict(index) for index in late})
-        now.update_config({INDICES_KEY: json.dumps(list(waiting.values()))})
-
-    def waiting(self, dataset: Any) -> list[dict[str, Any]]:
-        """Return the indices that are noted."""
-        found: list[dict[str, Any]] = json.loads(dataset.config().get(INDICES_KEY) or "[]")
-        return found
+        now = open_dataset(self.plan.table.name)
+        waiting = noted_indices(now)
+        late = self.going(open_dataset(self.plan.table.name, version=version - 1))
+        waiting.update({index.name: index for index in late})
+        now.update_config({INDICES_KEY: note_of(waiting.values())})
 
     def set_schema(self, version: int) -> None:
         """Names, order, nullability, metadata and keys as compiled; what is not in the schema goes."""
-        import lance
-
         if self.plan.of(SetSchema):
             target = self.plan.target
             schema = lance_schema(target.fields, dict(target.metadata))
             self.commit("set schema", "Project", (schema,), version)
-        now = lance.dataset(self.plan.table.name)
+        now = open_dataset(self.plan.table.name)
         if IDS_KEY in now.config():
             now.delete_config_keys([IDS_KEY])
 
     def build_indices(self) -> None:
         """Each index that went with its field again, and out of the list of those that wait."""
-        import lance
-
-        now = lance.dataset(self.plan.table.name)
+        now = open_dataset(self.plan.table.name)
         known = {step.index.name: step.index for step in self.plan.of(BuildIndex) if step.index is not None}
-        for index in map(_index, self.waiting(now)):
-            path = path_after(index, self.plan.sides)
+        waiting = noted_indices(now)
+        for index in waiting.values():
+            path = path_after(index, self.plan.pair)
             known.setdefault(index.name, index)
             if path is None:
                 del known[index.name]
@@ -234,17 +221,15 @@ class _Run:
         for index in known.values():
             if index.name not in standing:
                 self.build_index(index)
-        if self.waiting(now):
-            lance.dataset(self.plan.table.name).delete_config_keys([INDICES_KEY])
+        if waiting:
+            open_dataset(self.plan.table.name).delete_config_keys([INDICES_KEY])
 
     def build_index(self, index: Index) -> None:
         """One index, where its field is now."""
-        import lance
-
-        path = path_after(index, self.plan.sides)
+        path = path_after(index, self.plan.pair)
         assert path is not None
         self.progress(f"build index {index.name}", 0, 1)
-        build(lance.dataset(self.plan.table.name), index, path)
+        build(open_dataset(self.plan.table.name), index, path)
         self.progress(f"build index {index.name}", 1, 1)
 
     def commit(self, what: str, operation: str, arguments: tuple[Any, ...], version: int) -> int:
@@ -261,7 +246,3 @@ class _Run:
 
 def _titles(roots: tuple[Slot, ...]) -> tuple[str, ...]:
     return tuple(root.title for root in roots)
-
-
-def _index(entry: dict[str, Any]) -> Index:
-    return Index(**entry)

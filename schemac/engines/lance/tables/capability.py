@@ -5,7 +5,6 @@ Layer: engines.
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from schemac.engines.lance.sources import is_table
 from schemac.engines.lance.tables.apply import apply_plan
@@ -13,8 +12,16 @@ from schemac.engines.lance.tables.live_table import LanceTable, is_held, open_ta
 from schemac.engines.lance.tables.plan import Plan, plan
 from schemac.engines.lance.tables.steps import Rewrite
 from schemac.engines.lance.tables.verify import report_drift
-from schemac.evolution.side import LockedSide
-from schemac.evolution.tables import Done, PlanLine, PlannedChange, Progress, TableChange, Tables
+from schemac.evolution.tables import (
+    PlanLine,
+    PlannedChange,
+    Progress,
+    Spread,
+    TableChange,
+    Tables,
+    TableState,
+)
+from schemac.evolution.version_pair import LockedSchemaVersion
 from schemac.identity.lock import LockedDataset
 from schemac.source.report import Report
 
@@ -27,10 +34,10 @@ class LanceTables(Tables):
         """Tell whether a path is the folder of a Lance table."""
         return is_table(Path(path))
 
-    def open(self, path: str, locked: LockedDataset, report: Report) -> LockedSide | None:
+    def open(self, path: str, locked: LockedDataset, report: Report) -> LockedSchemaVersion | None:
         """Return the schema that a table has now, under the lock's ids."""
         table = open_table(path, locked, report)
-        return table.side if table is not None else None
+        return table.schema_version if table is not None else None
 
     def plan(self, change: TableChange, report: Report) -> PlannedChange | None:
         """Plan the steps from a table, or from a version that a table is imagined to be at."""
@@ -42,19 +49,23 @@ class LanceTables(Tables):
         made = plan(table, change.new, report, change.rounded) if table is not None else None
         return _PlannedLance(made, change) if made is not None else None
 
-    def verify(self, path: str, locked: LockedDataset, wanted: LockedSide, report: Report) -> None:
+    def verify(
+        self, path: str, locked: LockedDataset, wanted: LockedSchemaVersion, report: Report
+    ) -> TableState | None:
         """Report how a table differs from a schema."""
         table = open_table(path, locked, report) if is_held(wanted, report) else None
-        if table is not None:
-            report_drift(table, wanted, report)
+        if table is None:
+            return None
+        report_drift(table, wanted, report)
+        version = table.dataset.version
+        return TableState(f"is at version {version}", {"version": version})
 
 
 class _PlannedLance(PlannedChange):
     def __init__(self, made: Plan, change: TableChange) -> None:
         self._made = made
-        self._change = change
         steps = made.steps
-        self.title = f"{change.locked.name}: {change.path} → {change.new.label}" if change.path else "Lance"
+        self.title = change.title("Lance", change.path)
         width = max((len(step.verb) for step in steps), default=0)
         self.lines = tuple(
             PlanLine(
@@ -71,15 +82,9 @@ class _PlannedLance(PlannedChange):
             rows = f"{made.table.row_count:,} rows"
             self.question = f"{', '.join(written)}: will be rewritten for {rows}. Continue?"
 
-    def apply(self, report: Report, progress: Progress, rewrite: Any = None) -> Done | None:
+    def apply(self, report: Report, progress: Progress, spread: Spread | None = None) -> bool:
         """Carry all steps out on the table."""
-        if not apply_plan(self._made, report, progress, rewrite):
-            return None
-        after = open_table(self._change.path, self._change.locked, report)
-        if after is None:
-            return None
-        version = after.dataset.version
-        return Done(f"is at version {version}", {"version": version})
+        return apply_plan(self._made, report, progress, spread)
 
 
 TABLES = LanceTables()

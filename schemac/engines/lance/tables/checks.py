@@ -19,8 +19,9 @@ from schemac.engines.lance.view import words
 from schemac.evolution.castability import can_be_rounded, why_misfit
 from schemac.evolution.changes import Change, Fact
 from schemac.evolution.clocks import clock_of
-from schemac.evolution.side import LockedPair, Pair
 from schemac.evolution.verdict import Judgement, Outcome
+from schemac.evolution.version_pair import LockedVersionPair, VersionPair
+from schemac.logical.facts import AnyFact
 from schemac.logical.slots import Slot, preorder
 from schemac.source.catalogue import POINTLESS_ROUNDING
 from schemac.source.report import Report
@@ -28,38 +29,43 @@ from schemac.source.suggest import closest
 
 
 def checks(
-    sides: Pair,
-    ways: Sequence[LockedPair],
+    pair: VersionPair,
+    ways: Sequence[LockedVersionPair],
     judged: Sequence[tuple[Change, Judgement]],
     rounded: frozenset[str],
 ) -> Iterator[Check]:
-    """Yield what has to be asked of the data, each question once; values go by these ways from one side to the other."""
+    """Yield what has to be asked of the data, each question once; values go these ways from the old version to the new one."""
     seen: set[tuple[str, Subject]] = set()
     for change, judgement in judged:
         slot, before = change.new_slot, change.old_slot
         if slot is None or before is None or judgement.outcome is not Outcome.DATA:
             continue
-        for check in _checks(change.fact, sides, before, slot, rounded, ways):
+        for check in _checks(change.fact, pair, before, slot, rounded, ways):
             if (check.title, check.subject) not in seen:
                 seen.add((check.title, check.subject))
                 yield check
 
 
 def _checks(
-    fact: Fact, sides: Pair, before: Slot, slot: Slot, rounded: frozenset[str], ways: Sequence[LockedPair]
+    fact: AnyFact,
+    pair: VersionPair,
+    before: Slot,
+    slot: Slot,
+    rounded: frozenset[str],
+    ways: Sequence[LockedVersionPair],
 ) -> Iterator[Check]:
     nulls = "it may not be null"
     if fact is Fact.BECAME_REQUIRED:
-        if words(sides.new)[slot]:
+        if words(pair.new)[slot]:
             # Lance does not know whether the items of a vector may be null.
             yield Check(
                 slot.title, question=nulls, query=null_filter(before), slot=slot, subject=Subject.NULLS
             )
     elif fact is Fact.FIELD_MOVED:
-        if engine.left_behind(slot, sides):
+        if engine.left_behind(slot, pair):
             query = f"{column_name(before)} IS NULL"
             yield Check(slot.title, question=nulls, query=query, slot=slot, subject=Subject.NULLS)
-        for above in engine.moved_into(slot, sides):
+        for above in engine.moved_into(slot, pair):
             query = f"{column_name(above)} IS NULL AND {column_name(before)} IS NOT NULL"
             question = f"{above.title} may not be null where {before.title} has a value"
             yield Check(slot.title, question=question, query=query, slot=slot, subject=Subject.PLACE)
@@ -67,11 +73,13 @@ def _checks(
         casts = casts_of(slot, ways) or [(before, slot)]
         is_rounded = is_named(slot, rounded)
         question = "; then ".join(_question(*cast, slot.title if is_rounded else "") for cast in casts)
-        query = misfit_filter(sides, before, slot) if len(ways) == 1 and not is_rounded else ""
+        query = misfit_filter(pair, before, slot) if len(ways) == 1 and not is_rounded else ""
         yield Check(slot.title, question=question, query=query, slot=slot)
 
 
-def report_pointless_rounding(rounded: frozenset[str], ways: Sequence[LockedPair], report: Report) -> None:
+def report_pointless_rounding(
+    rounded: frozenset[str], ways: Sequence[LockedVersionPair], report: Report
+) -> None:
     """SC430 for a name that is no field, or a field that has nothing to round."""
     slots = {slot.title: slot for slot in preorder(ways[-1].new.dataset.columns)}
     for name in sorted(rounded):

@@ -15,13 +15,13 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from schemac.attributes.lance import JSON
+from schemac.engines.lance.attributes import JSON
 from schemac.engines.lance.tables.casts.cast import cast, check_json
 from schemac.engines.lance.tables.casts.shown import shown
 from schemac.engines.lance.tables.casts.wanted import Wanted
 from schemac.engines.lance.tables.maps import Entries, joining_cast, made_equal
 from schemac.evolution.clocks import clock_of
-from schemac.evolution.side import Pair
+from schemac.evolution.version_pair import VersionPair
 from schemac.logical.slots import Slot, is_in_structs, preorder
 from schemac.physical.field import LoweredField
 
@@ -41,13 +41,13 @@ def values_of(slot: Slot, batch: pa.RecordBatch) -> pa.Array:
 class Conversion:
     """Builds the arrays of new slots out of batches with the old schema."""
 
-    def __init__(self, sides: Pair, rounded: Collection[str] = (), told: Told | None = None) -> None:
-        self._sides = sides
-        self._before = sides.before
+    def __init__(self, pair: VersionPair, rounded: Collection[str] = (), told: Told | None = None) -> None:
+        self._pair = pair
+        self._before = pair.before
         self._rounded = frozenset(rounded)
         self._told = told or _refuse
-        self._old = _by_slot(sides.old.lowered.fields)
-        self._new = _by_slot(sides.new.lowered.fields)
+        self._old = _by_slot(pair.old.lowered.fields)
+        self._new = _by_slot(pair.new.lowered.fields)
 
     def build(self, slot: Slot, batch: pa.RecordBatch) -> pa.Array:
         """Return the values of a slot that is a column, or stands in structs only."""
@@ -148,7 +148,7 @@ class Conversion:
         keys = self._array(key, self._before.get(key), entries.keys, len(entries.keys), None)
         items = self._array(value, self._before.get(value), entries.items, len(entries.items), None)
         wrong = np.asarray(keys.is_null().to_numpy(zero_copy_only=False))
-        cast_slot = joining_cast(key, self._sides)
+        cast_slot = joining_cast(key, self._pair)
         if cast_slot is not None:
             twins = made_equal(entries.maps, entries.keys, keys)
             self._tell(cast_slot, entries.keys, twins, BECOME_EQUAL)

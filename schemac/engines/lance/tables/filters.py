@@ -12,7 +12,7 @@ from typing import Any
 import pyarrow as pa
 
 from schemac.evolution.clocks import clock_of
-from schemac.evolution.side import Pair, Side
+from schemac.evolution.version_pair import SchemaVersion, VersionPair
 from schemac.kinds.units import UNITS_BY_ARROW
 from schemac.logical.slots import Slot, is_in_structs
 
@@ -20,9 +20,9 @@ _PLAIN_NAME = re.compile(r"[a-z_][a-z0-9_]*")
 _NUMBERS = re.compile(r"U?Int\d+|Float\d+|Decimal|Bool")
 
 
-def misfit_filter(sides: Pair, before: Slot, slot: Slot) -> str:
+def misfit_filter(pair: VersionPair, before: Slot, slot: Slot) -> str:
     """Find the rows whose value, brought into the new type and back, is another; empty where Lance cannot say it."""
-    old, new = _arrow(sides.old, before), _arrow(sides.new, slot)
+    old, new = _arrow(pair.old, before), _arrow(pair.new, slot)
     if not is_in_structs(before) or not _is_asked_alike(before, slot):
         return ""
     there, back = _word(new), _word(old)
@@ -65,8 +65,8 @@ def _is_asked_alike(before: Slot, slot: Slot) -> bool:
     return kinds[0] == "Duration" or (kinds[0] == "Timestamp" and clock_of(before, slot) in ("", "UTC"))
 
 
-def _arrow(side: Side, slot: Slot) -> Any:
-    return next(f.arrow.type for top in side.lowered.fields for f in top.preorder() if f.slot is slot)
+def _arrow(version: SchemaVersion, slot: Slot) -> Any:
+    return next(f.arrow.type for top in version.lowered.fields for f in top.preorder() if f.slot is slot)
 
 
 def _word(type_: Any) -> str:

@@ -6,15 +6,13 @@ the files as they are, and a value more than there are rows does no harm; but a 
 """
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from schemac.engines.lance.dataset import open_dataset
 from schemac.engines.lance.tables.recipe import Recipe
-from schemac.evolution.tables import Progress
-
-Rewriter = Callable[[str, int, Recipe, Sequence[int], Progress], dict[int, str]]
-"""Makes columns: path, version, recipe and ids of fragments into the new data file of each, as JSON."""
+from schemac.evolution.tables import PartsTask, Progress
 
 
 @dataclass(frozen=True)
@@ -59,17 +57,27 @@ def _addresses(fragment: Any) -> set[int]:
     return set(scanner.to_table().column("_rowaddr").to_pylist())
 
 
-def write_here(
-    path: str, version: int, recipe: Recipe, fragments: Sequence[int], progress: Progress
-) -> dict[int, str]:
-    """Return new columns written by this process, fragment by fragment."""
-    import lance
+@dataclass(frozen=True)
+class WriteColumns:
+    """What a task does: the new data file of each of its fragments, as JSON."""
 
-    dataset = lance.dataset(path, version=version)
-    made = {}
-    for number, id in enumerate(fragments):
-        progress(f"writing {recipe.title}", number, len(fragments))
-        made[id] = write_fragment(dataset.get_fragment(id), recipe)
+    path: str
+    version: int
+    recipe: Recipe
+
+    def __call__(self, ids: Iterable[int]) -> Iterator[tuple[int, str]]:
+        """Write the files; nothing refers to them yet."""
+        dataset = open_dataset(self.path, self.version)
+        for id in ids:
+            yield id, write_fragment(dataset.get_fragment(id), self.recipe)
+
+
+def spread_here(task: PartsTask, parts: Sequence[int], title: str, progress: Progress) -> dict[int, str]:
+    """Do a task in this process, part by part."""
+    made: dict[int, str] = {}
+    for number, part in enumerate(parts):
+        progress(title, number, len(parts))
+        made.update(task([part]))
     return made
 
 

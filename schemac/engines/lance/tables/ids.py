@@ -12,7 +12,7 @@ from typing import Any
 from schemac.engines.lance.nodes import lance_ids
 from schemac.engines.lance.tables.steps import MARK
 from schemac.engines.lance.view import words, words_of
-from schemac.evolution.side import LockedSide
+from schemac.evolution.version_pair import LockedSchemaVersion
 from schemac.identity.lock import LockedDataset, Numbers, State
 from schemac.identity.match import Ids
 from schemac.identity.opening import open_version
@@ -98,12 +98,12 @@ def ids_as_noted(logical: LogicalDataset, dataset: Any) -> Ids | None:
     return {slot: noted[slot.title][0] for slot in slots}
 
 
-def note_ids(side: LockedSide, names: Mapping[int, str], numbers: Mapping[Slot, Numbers]) -> str:
+def note_ids(version: LockedSchemaVersion, names: Mapping[int, str], numbers: Mapping[Slot, Numbers]) -> str:
     """Return the lock's ids of fields and their types, to be noted in a table in which they have these names for a while."""
     found = {}
-    for slot, id in side.ids.items():
+    for slot, id in version.ids.items():
         path = tuple(_name_now(inner, names, numbers) for inner in _chain(slot))
-        found[dotted(path)] = [id, list(words(side)[slot])]
+        found[dotted(path)] = [id, list(words(version)[slot])]
     return json.dumps(found)
 
 

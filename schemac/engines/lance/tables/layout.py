@@ -12,12 +12,12 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
-from schemac.attributes import lance
+from schemac.engines.lance import attributes as lance
 from schemac.engines.lance._generated.lance import file_pb2 as pb
 from schemac.engines.lance.judge import has_values
 from schemac.engines.lance.nodes import lance_ids
 from schemac.engines.lance.tables.steps import MARK
-from schemac.evolution.side import LockedPair
+from schemac.evolution.version_pair import LockedVersionPair
 from schemac.identity.lock import Numbers
 from schemac.logical.slots import Slot, preorder
 
@@ -26,13 +26,13 @@ from schemac.logical.slots import Slot, preorder
 class Layout:
     """Everything that a table has and is to have."""
 
-    sides: LockedPair
+    pair: LockedVersionPair
     fields: tuple[pb.Field, ...]
     """The table's fields as they are."""
     stale: frozenset[int]
     """Fields among them that hold nothing to rely on."""
     numbers: Mapping[Slot, Numbers]
-    """Of the new side."""
+    """Of the new version."""
     target: pb.Schema
 
     @cached_property
@@ -66,7 +66,7 @@ class Layout:
     def roots(self, data: Collection[int]) -> tuple[Slot, ...]:
         """Return what has to be written for a fragment whose files hold data of these fields."""
         chosen: list[Slot] = []
-        for column in self.sides.new.dataset.columns:
+        for column in self.pair.new.dataset.columns:
             self._carry(column, data, chosen)
         return (*self.written, *chosen)
 
@@ -94,14 +94,14 @@ class Layout:
         return found
 
     def _new(self) -> Iterator[Slot]:
-        for slot in preorder(self.sides.new.dataset.columns):
+        for slot in preorder(self.pair.new.dataset.columns):
             ids = self.ids(slot)
             above = self.ids(slot.parent) if slot.parent is not None else ()
             if ids and ids[0] not in self.there and (not above or above[0] in self.there):
                 yield slot
 
     def _has_values(self, slot: Slot) -> bool:
-        return has_values(slot, self.sides) or any(id in self.stale for id in self.ids_below(slot))
+        return has_values(slot, self.pair) or any(id in self.stale for id in self.ids_below(slot))
 
     def _carry(self, slot: Slot, data: Collection[int], chosen: list[Slot]) -> bool:
         """Whether files will tell where a slot is null; a field below it is chosen where none does."""

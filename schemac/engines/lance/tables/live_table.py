@@ -1,16 +1,12 @@
 """A Lance table as it is.
 
 Layer: engines.
-Shape: its schema as one side of a comparison. The fields are known by Lance's ids, which the lock remembers for ever; in
+Shape: its schema as one version of a comparison. The fields are known by Lance's ids, which the lock remembers for ever; in
 a table that was not made with the ids of the lock, they are known by their places in one of its versions.
 Errors: SC421 unusable-table.
 """
 
-import errno
 import json
-import os
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -18,29 +14,28 @@ from typing import Any
 from schemac.arrow.lift import lift
 from schemac.arrow.lower import lower
 from schemac.artifacts.emission import Emission
-from schemac.attributes.lance import STORAGE_VERSION, STORAGE_VERSIONS
 from schemac.engines.lance._generated.lance import file_pb2 as pb
 from schemac.engines.lance.artifact import to_message
+from schemac.engines.lance.attributes import STORAGE_VERSION, STORAGE_VERSIONS
+from schemac.engines.lance.codes import LANCE_LOSS
+from schemac.engines.lance.dataset import lance_errors, open_dataset, reason_of
 from schemac.engines.lance.limits import Limits
 from schemac.engines.lance.nodes import lance_ids, numbers_of
 from schemac.engines.lance.tables.differences import differences
 from schemac.engines.lance.tables.fields import data_of, in_preorder, paths, schema_without, stale_fields
 from schemac.engines.lance.tables.ids import IDS_KEY, ids_as_noted, ids_by_number, ids_by_place
-from schemac.engines.lance.tables.indices import indices_of
+from schemac.engines.lance.tables.indices import INDICES_KEY, indices_of, noted_indices
 from schemac.engines.lance.tables.steps import Index
-from schemac.evolution.side import LockedSide, Side, side_of_version
+from schemac.evolution.version_pair import LockedSchemaVersion, SchemaVersion, locked_schema_version
 from schemac.identity.lock import LockedDataset
 from schemac.identity.opening import open_version
 from schemac.logical.dataset import LogicalDataset
 from schemac.logical.model import Schema
 from schemac.logical.origins import Origins
 from schemac.logical.slots import columns
-from schemac.source.catalogue import LANCE_LOSS, UNUSABLE_TABLE
+from schemac.source.catalogue import UNUSABLE_TABLE
 from schemac.source.diagnostic import Diagnostic, Severity
 from schemac.source.report import Report
-
-INDICES_KEY = "schemac.indices"
-"""Key of the table's configuration under which indices wait that are to be built again."""
 
 
 @dataclass(frozen=True)
@@ -51,7 +46,7 @@ class LanceTable:
     """How it is spoken of."""
     dataset: Any
     """pylance's, at its newest version."""
-    side: LockedSide
+    schema_version: LockedSchemaVersion
     """Its schema, with the ids of those fields that the lock knows."""
     fields: tuple[pb.Field, ...]
     """All its fields, also those that are under way."""
@@ -65,10 +60,10 @@ class LanceTable:
     """The lock that it was opened with; None for one that is imagined."""
 
     @classmethod
-    def imagined(cls, side: LockedSide) -> "LanceTable":
+    def imagined(cls, schema_version: LockedSchemaVersion) -> "LanceTable":
         """Return a table of a locked version that has rows and no indices, for a plan without a table."""
-        message = to_message(side.lowered, side.numbers)
-        return cls(side.label, None, side, tuple(message.fields), has_own_numbers=False)
+        message = to_message(schema_version.lowered, schema_version.numbers)
+        return cls(schema_version.label, None, schema_version, tuple(message.fields), has_own_numbers=False)
 
     @cached_property
     def row_count(self) -> int:
@@ -112,7 +107,11 @@ class LanceTable:
         if index.field_id:
             return index
         lance = next((id for id, path in paths(self.fields).items() if path == index.path), None)
-        found = (id for slot, id in self.side.ids.items() if lance in lance_ids(self.side.numbers[slot]))
+        found = (
+            id
+            for slot, id in self.schema_version.ids.items()
+            if lance in lance_ids(self.schema_version.numbers[slot])
+        )
         return replace(index, field_id=next(found, 0))
 
     @cached_property
@@ -121,9 +120,8 @@ class LanceTable:
         if self.dataset is None:
             return ()
         found = {index.name: index for index in indices_of(self.dataset)}
-        waiting = self.dataset.config().get(INDICES_KEY)
-        for index in json.loads(waiting) if waiting else ():
-            found.setdefault(index["name"], Index(**index))
+        for name, index in noted_indices(self.dataset).items():
+            found.setdefault(name, index)
         return tuple(found.values())
 
     @cached_property
@@ -164,10 +162,10 @@ def open_table(path: str, locked: LockedDataset, report: Report) -> LanceTable |
     fields = tuple(pb.Field.FromString(bytes(message)) for message in messages)
     for version in reversed(locked.versions):
         # What Lance does not keep, as views or the items of vectors, the lock knows.
-        side = side_of_version(locked, version.number)
-        messages_then = _messages(side)
+        schema_version = locked_schema_version(locked, version.number)
+        messages_then = _messages(schema_version)
         if messages_then is not None and not differences(messages_then, dataset.lance_schema):
-            return LanceTable(path, dataset, side, fields, has_own_numbers=False, locked=locked)
+            return LanceTable(path, dataset, schema_version, fields, has_own_numbers=False, locked=locked)
     return _lifted(path, dataset, schema, fields, locked, report)
 
 
@@ -184,34 +182,6 @@ def has_rows(table: LanceTable, report: Report) -> bool | None:
             help="bring its files back, or go to a version of the table that has all of its own: lance.dataset(path).versions()",
         )
         return None
-
-
-def reason_of(error: Exception) -> str:
-    """Return what Lance says, without where in its own code."""
-    return str(error).splitlines()[0].partition(", /")[0]
-
-
-def open_dataset(
-    path: str, version: int | None = None, storage_options: Mapping[str, str] | None = None
-) -> Any:
-    """Open pylance's dataset at a path: its newest version, or one of its versions.
-
-    Raises ValueError where there is none, OSError and RuntimeError where Lance cannot open it.
-    """
-    import lance  # an extra that may not be there
-
-    _refuse_pipes(path.removeprefix("file://"))
-    with lance_errors():
-        return lance.dataset(path, version=version, storage_options=dict(storage_options or {}) or None)
-
-
-def _refuse_pipes(path: str) -> None:
-    """Raise OSError where a version of a table is no file: Lance would wait for ever for a pipe to be written to."""
-    versions = os.path.join(path, "_versions")
-    entries = os.scandir(versions) if os.path.isdir(versions) else ()
-    for entry in entries:
-        if not (entry.is_file() or entry.is_dir()) and os.path.exists(entry.path):
-            raise OSError(errno.EINVAL, f"_versions/{entry.name} is not a file")
 
 
 def _lifted(
@@ -239,18 +209,18 @@ def _lifted(
     has_own_numbers = by_place is not None
     if by_place is not None:
         ids, unknown = by_place, []
-    side = LockedSide(logical, path, locked, ids, numbers)
-    return LanceTable(path, dataset, side, fields, has_own_numbers, tuple(unknown), stale, locked)
+    schema_version = LockedSchemaVersion(logical, path, locked, ids, numbers)
+    return LanceTable(path, dataset, schema_version, fields, has_own_numbers, tuple(unknown), stale, locked)
 
 
-def is_held(new: Side, report: Report) -> bool:
+def is_held(new: SchemaVersion, report: Report) -> bool:
     """Whether Lance can hold a schema at all."""
     errors = limits_of(new, None)
     report.extend(errors)
     return not errors
 
 
-def limits_of(new: Side, version: str | None) -> list[Diagnostic]:
+def limits_of(new: SchemaVersion, version: str | None) -> list[Diagnostic]:
     """Why Lance cannot hold a schema in data files of a version; of that which the schema asks for by default."""
     found = Report()
     emission = Emission(new.dataset, "lance", LANCE_LOSS, found)
@@ -258,21 +228,13 @@ def limits_of(new: Side, version: str | None) -> list[Diagnostic]:
     return [d for d in found.diagnostics if d.severity is Severity.ERROR]
 
 
-@contextmanager
-def lance_errors() -> Iterator[None]:
-    """Lance's panics, which no `except Exception` sees, as ordinary errors."""
-    try:
-        yield
-    except BaseException as error:
-        if type(error).__name__ == "PanicException":
-            raise RuntimeError(f"Lance stopped: {error}") from error
-        raise
-
-
-def _messages(side: LockedSide) -> list[bytes] | None:
+def _messages(schema_version: LockedSchemaVersion) -> list[bytes] | None:
     """Return the messages of a version; None of one that Lance could not hold."""
     try:
-        return [field.SerializeToString() for field in to_message(side.lowered, side.numbers).fields]
+        return [
+            field.SerializeToString()
+            for field in to_message(schema_version.lowered, schema_version.numbers).fields
+        ]
     except ValueError:
         return None
 

@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from schemac.evolution.castability import castability
-from schemac.evolution.side import Pair
+from schemac.evolution.version_pair import VersionPair
 from schemac.logical.castability import Castability
 from schemac.logical.slots import Slot, preorder
 
@@ -69,10 +69,10 @@ class Entries:
         )
 
 
-def joining_cast(key: Slot, sides: Pair) -> Slot | None:
+def joining_cast(key: Slot, pair: VersionPair) -> Slot | None:
     """Return the first part of a key, or the key itself, whose values may become equal by the change of its type."""
     for slot in preorder([key]):
-        before = sides.before.get(slot)
+        before = pair.before.get(slot)
         if before is not None and castability(before.type, slot.type) is Castability.DEPENDS:
             return slot
     return None

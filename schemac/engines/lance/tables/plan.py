@@ -10,11 +10,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
-from schemac.attributes.lance import STORAGE_VERSION
 from schemac.attributes.own import CLOCK_ZONE
 from schemac.engines.lance import judge as engine
 from schemac.engines.lance._generated.lance import file_pb2 as pb
 from schemac.engines.lance.artifact import to_message
+from schemac.engines.lance.attributes import STORAGE_VERSION
+from schemac.engines.lance.codes import LANCE_STORAGE_VERSION
 from schemac.engines.lance.nodes import NAME, lance_ids
 from schemac.engines.lance.numbering import number_nodes
 from schemac.engines.lance.tables.checks import checks, report_pointless_rounding
@@ -38,18 +39,19 @@ from schemac.engines.lance.view import words
 from schemac.evolution.changes import TYPE_FACTS, Change, Fact
 from schemac.evolution.clocks import clock_of
 from schemac.evolution.diff import diff_of, slot_title
-from schemac.evolution.side import LockedPair, LockedSide
 from schemac.evolution.verdict import Judgement, Outcome
+from schemac.evolution.version_pair import LockedSchemaVersion, LockedVersionPair
 from schemac.identity.lock import Numbers
 from schemac.identity.numbering import Former, Old
+from schemac.logical.facts import AnyFact
 from schemac.logical.slots import Slot, preorder
-from schemac.source.catalogue import LANCE_STORAGE_VERSION, REFUSED_CHANGE, UNUSABLE_TABLE
+from schemac.source.catalogue import REFUSED_CHANGE, UNUSABLE_TABLE
 from schemac.source.report import Report
 from schemac.source.span import WHOLE_FILE
 
 _S = TypeVar("_S", bound=Step)
 
-_DETAILS = {
+_DETAILS: dict[AnyFact, str] = {
     Fact.FIELD_DROPPED: "drops {path}",
     Fact.FIELD_RENAMED: "renames {old} to {new}",
     Fact.FIELDS_REORDERED: "reorders the fields",
@@ -64,7 +66,7 @@ class Plan:
 
     table: LanceTable
     layout: Layout
-    stages: tuple[LockedPair, ...]
+    stages: tuple[LockedVersionPair, ...]
     """How values get from the table's types to the new ones."""
     changes: tuple[Change, ...]
     steps: tuple[Step, ...]
@@ -72,9 +74,9 @@ class Plan:
     """The fields whose values may be rounded."""
 
     @property
-    def sides(self) -> LockedPair:
+    def pair(self) -> LockedVersionPair:
         """The table's schema and the new one."""
-        return self.layout.sides
+        return self.layout.pair
 
     @property
     def target(self) -> pb.Schema:
@@ -92,7 +94,7 @@ class Plan:
 
 
 def plan(
-    table: LanceTable, new: LockedSide, report: Report, rounded: frozenset[str] = frozenset()
+    table: LanceTable, new: LockedSchemaVersion, report: Report, rounded: frozenset[str] = frozenset()
 ) -> Plan | None:
     """Return the plan for a table; None after saying why there is none."""
     if table.unknown:
@@ -105,100 +107,102 @@ def plan(
         return None
     if not is_held(new, report):
         return None
-    sides = pair_by_ids(table.side, new)
-    changes = diff_of(sides)
-    ways = stages(sides)
+    pair = pair_by_ids(table.schema_version, new)
+    changes = diff_of(pair)
+    ways = stages(pair)
     is_filled = has_rows(table, report)
     if is_filled is None:
         return None
-    judged = list(_judged(sides, ways, changes)) if is_filled else []
+    judged = list(_judged(pair, ways, changes)) if is_filled else []
     for change, judgement in judged:
         if judgement.outcome is Outcome.REFUSED:
             _refuse(change, judgement, table, report)
     report_pointless_rounding(rounded, ways, report)
     if report.has_errors:
         return None
-    layout = _layout(table, sides)
+    layout = _layout(table, pair)
     if not _fits_files(layout, table, report):
         return None
-    steps: list[Step] = list(checks(sides, ways, judged, rounded))
+    steps: list[Step] = list(checks(pair, ways, judged, rounded))
     steps += _field_steps(layout, table)
     going = [index for index in table.all_indices if is_going(index, table, layout.target)]
     steps += [
-        DropIndex(index.path, index=index, is_rebuilt=path_after(index, sides) is not None)
+        DropIndex(index.path, index=index, is_rebuilt=path_after(index, pair) is not None)
         for index in going
         if index.name in table.standing
     ]
     steps += _commits(layout, table, changes, is_data=any(isinstance(s, Rewrite | Add) for s in steps))
     for index in table.all_indices:
-        path = path_after(index, sides)
+        path = path_after(index, pair)
         if path is not None and (index in going or index.name not in table.standing):
             steps.append(BuildIndex(path, index=replace(index, path=path)))
     return Plan(table, layout, ways, changes, tuple(steps), rounded)
 
 
-def _layout(table: LanceTable, sides: LockedPair) -> Layout:
+def _layout(table: LanceTable, pair: LockedVersionPair) -> Layout:
     """Return what the table gets, in files of its version."""
-    numbers = numbers_for(table, sides.new)
-    layout = Layout(sides, table.fields, table.stale, numbers, _target(table, sides, numbers))
+    numbers = numbers_for(table, pair.new)
+    layout = Layout(pair, table.fields, table.stale, numbers, _target(table, pair, numbers))
     if (table.storage_version or "2.1") >= "2.1":
         return layout
     # Version 2.0 lists structs and lists among the fields of each file, and Lance lets none stand in two of them.
     parts = {slot.column for data in table.data for slot in layout.roots(data) if slot.parent is not None}
     highest = max([table.highest_id, *(id for own in numbers.values() for id in lance_ids(own))])
     renewed = dict(numbers)
-    for slot in preorder([column for column in sides.new.dataset.columns if column in parts]):
+    for slot in preorder([column for column in pair.new.dataset.columns if column in parts]):
         count = len(lance_ids(numbers[slot]))
         renewed[slot] = numbers[slot].with_value(NAME, tuple(range(highest + 1, highest + 1 + count)))
         highest += count
-    return replace(layout, numbers=renewed, target=_target(table, sides, renewed))
+    return replace(layout, numbers=renewed, target=_target(table, pair, renewed))
 
 
-def _target(table: LanceTable, sides: LockedPair, numbers: Mapping[Slot, Numbers]) -> pb.Schema:
+def _target(table: LanceTable, pair: LockedVersionPair, numbers: Mapping[Slot, Numbers]) -> pb.Schema:
     """Return what the table's schema is afterwards."""
-    message = to_message(sides.new.lowered, numbers)
+    message = to_message(pair.new.lowered, numbers)
     if not table.notes_its_version:
         # The files say it themselves.
         message.metadata.pop(STORAGE_VERSION.key, None)
     return message
 
 
-def numbers_for(table: LanceTable, new: LockedSide) -> Mapping[Slot, Numbers]:
+def numbers_for(table: LanceTable, new: LockedSchemaVersion) -> Mapping[Slot, Numbers]:
     """Return the numbers that the table's fields are to have: those of the lock, unless the table has others already."""
     if table.unknown:
         # No plan is made for such a table; by the lock's numbers one sees which fields are called otherwise.
         return new.numbers
-    sides = pair_by_ids(table.side, new)
+    pair = pair_by_ids(table.schema_version, new)
     there = {field.id for field in table.fields}
     fresh = {id for numbers in new.numbers.values() for id in lance_ids(numbers)} - there
     if not table.has_own_numbers and all(id > table.highest_id for id in fresh):
         return new.numbers
-    numbers = table.side.numbers
-    old = {slot: Old(before, lance_ids(numbers[before])) for slot, before in sides.before.items()}
-    former = Former(table.side.dataset, old)
-    found, _ = number_nodes(new.dataset.columns, words(new), former, words(table.side), table.highest_id)
+    numbers = table.schema_version.numbers
+    old = {slot: Old(before, lance_ids(numbers[before])) for slot, before in pair.before.items()}
+    former = Former(table.schema_version.dataset, old)
+    found, _ = number_nodes(
+        new.dataset.columns, words(new), former, words(table.schema_version), table.highest_id
+    )
     return {slot: Numbers.make({NAME: ids}) for slot, ids in found.items()}
 
 
 def _judged(
-    sides: LockedPair, ways: Sequence[LockedPair], changes: Sequence[Change]
+    pair: LockedVersionPair, ways: Sequence[LockedVersionPair], changes: Sequence[Change]
 ) -> Iterator[tuple[Change, Judgement]]:
     """Yield what Lance makes of each change; where types changed more than once, each of these changes counts."""
     for change in changes:
         if len(ways) == 1 or change.fact not in TYPE_FACTS:
-            yield change, engine.judge(change, sides)
+            yield change, engine.judge(change, pair)
     for way in ways if len(ways) > 1 else ():
         for change in diff_of(way):
             if change.fact in TYPE_FACTS:
-                told = _at_the_end(change, way, sides)
+                told = _at_the_end(change, way, pair)
                 yield told, _with_clock_to_declare(change, told, engine.judge(change, way))
 
 
-def _at_the_end(change: Change, way: LockedPair, sides: LockedPair) -> Change:
+def _at_the_end(change: Change, way: LockedVersionPair, pair: LockedVersionPair) -> Change:
     """Return a change on the way, told of the field that it is in the end."""
     id = way.new.ids.get(change.new_slot) if change.new_slot is not None else None
-    slot = next((slot for slot, other in sides.new.ids.items() if other == id), None)
-    return replace(change, new_slot=slot, old_slot=sides.before.get(slot) if slot is not None else None)
+    slot = next((slot for slot, other in pair.new.ids.items() if other == id), None)
+    return replace(change, new_slot=slot, old_slot=pair.before.get(slot) if slot is not None else None)
 
 
 def _with_clock_to_declare(change: Change, told: Change, judgement: Judgement) -> Judgement:
@@ -241,7 +245,7 @@ def _fits_files(layout: Layout, table: LanceTable, report: Report) -> bool:
         )
         return False
     new = {slot.title for root in layout.new for slot in preorder([root])}
-    errors = [d for d in limits_of(layout.sides.new, table.storage_version) if d.path in new]
+    errors = [d for d in limits_of(layout.pair.new, table.storage_version) if d.path in new]
     report.extend(errors)
     return not errors
 
@@ -250,10 +254,10 @@ def _field_steps(layout: Layout, table: LanceTable) -> Iterator[Rewrite | Add]:
     """Yield a step for every field that is written, and one for all that are added."""
     roots = list(dict.fromkeys(slot for data in table.data for slot in layout.roots(data)))
     for slot in sorted(roots or layout.written, key=lambda slot: layout.ids(slot)[0]):
-        before = layout.sides.before.get(slot)
+        before = layout.pair.before.get(slot)
         is_carrier = slot not in layout.written
         was = slot_title(before) if before is not None else "nothing"
-        numbers = layout.sides.old.numbers
+        numbers = layout.pair.old.numbers
         yield Rewrite(
             slot.title,
             slot=slot,
@@ -311,9 +315,9 @@ def is_going(index: Index, table: LanceTable, target: pb.Schema) -> bool:
     return id in {field.id for field in table.fields} - {field.id for field in target.fields}
 
 
-def path_after(index: Index, sides: LockedPair) -> str | None:
+def path_after(index: Index, pair: LockedVersionPair) -> str | None:
     """Where the indexed field is once the plan is carried out; None where it goes."""
-    return next((slot.title for slot, id in sides.new.ids.items() if id == index.field_id), None)
+    return next((slot.title for slot, id in pair.new.ids.items() if id == index.field_id), None)
 
 
 def _details(changes: Iterable[Change]) -> Iterator[str]:

@@ -23,7 +23,7 @@ from schemac.engines.lance.tables.plan import Plan
 from schemac.engines.lance.tables.recipe import Recipe
 from schemac.engines.lance.tables.stages import casts_of
 from schemac.engines.lance.tables.steps import Check, Subject
-from schemac.evolution.side import LockedPair
+from schemac.evolution.version_pair import LockedVersionPair
 from schemac.logical.model import LogicalType
 from schemac.logical.slots import Slot, is_in_structs, preorder
 from schemac.source.catalogue import FAILED_CHECK
@@ -41,8 +41,8 @@ class Question:
         assert check.slot is not None
         self.check = check
         self.slot: Slot = check.slot
-        self.sides: LockedPair = plan.sides
-        self.is_moved = check.subject is Subject.PLACE or _is_moved(plan.sides, self.slot)
+        self.pair: LockedVersionPair = plan.pair
+        self.is_moved = check.subject is Subject.PLACE or _is_moved(plan.pair, self.slot)
         self._count = 0
         self._casts = casts_of(check.slot, plan.stages)
         self._is_rounded = is_named(check.slot, plan.rounded)
@@ -54,12 +54,12 @@ class Question:
     def columns(self) -> list[str]:
         """The columns that it reads."""
         if self.check.subject is Subject.NULLS and not self.is_moved:
-            return [str(self.sides.before[self.slot].column.segment)]
+            return [str(self.pair.before[self.slot].column.segment)]
         return self._recipe.sources
 
     def ask(self, batch: pa.RecordBatch) -> None:
         """Look at some rows, which come with Lance's ids of them."""
-        before = self.sides.before[self.slot]
+        before = self.pair.before[self.slot]
         if self.check.subject is Subject.FIT:
             self._misfits.row_ids = batch.column("_rowid")
             before_count = self._misfits.count
@@ -118,7 +118,7 @@ class Question:
     def _answer(self) -> str:
         """Return what was found; empty where nothing stands in the way."""
         if self._misfits.count:
-            casts = self._casts or [(self.sides.before[self.slot], self.slot)]
+            casts = self._casts or [(self.pair.before[self.slot], self.slot)]
             before, after = next((c for c in casts if c[1].type == self._misfits.type), casts[-1])
             told = self._misfits.describe(f" fit {after.type.title()}" if len(casts) > 1 else "")
             reasons = sorted(filter(None, self._misfits.reasons))
@@ -136,9 +136,9 @@ class Question:
         return slot
 
 
-def _is_moved(sides: LockedPair, slot: Slot) -> bool:
-    parent = sides.before.get(slot.parent) if slot.parent is not None else None
-    return sides.before[slot].parent is not parent
+def _is_moved(pair: LockedVersionPair, slot: Slot) -> bool:
+    parent = pair.before.get(slot.parent) if slot.parent is not None else None
+    return pair.before[slot].parent is not parent
 
 
 def _values(slot: Slot, column: pa.Array) -> pa.Array:
@@ -174,7 +174,7 @@ def _inside(values: Any, slot: Slot) -> Any:
     return values.flatten()
 
 
-def _titles(slot: Slot, stages: Sequence[LockedPair]) -> frozenset[str]:
+def _titles(slot: Slot, stages: Sequence[LockedVersionPair]) -> frozenset[str]:
     """Return what a field is called on its way."""
     id = stages[-1].new.ids.get(slot)
     found = {slot.title}

@@ -13,17 +13,18 @@ from typing import Any
 import pyarrow as pa
 
 import schemac.kinds.registry  # noqa: F401 — a worker knows no kind without it
-from schemac.attributes import lance
+from schemac.engines.lance import attributes as lance
 from schemac.engines.lance.nodes import lance_ids, nodes_by_slot, nodes_of
 from schemac.engines.lance.tables.convert import Conversion, Told
 from schemac.engines.lance.tables.steps import MARK
-from schemac.evolution.side import LockedPair, Pair, Side
+from schemac.evolution.version_pair import LockedVersionPair, SchemaVersion, VersionPair
 from schemac.identity.lock import Numbers
 from schemac.logical.dataset import LogicalDataset
 from schemac.logical.model import LogicalType, Schema
 from schemac.logical.origins import Origins
 from schemac.logical.path import FieldPath
 from schemac.logical.slots import Slot, columns, preorder
+from schemac.source.json_object import Json
 
 _KEYS = frozenset({lance.PRIMARY_KEY.key, lance.CLUSTERING_KEY.key})
 """What a column has no use for until it stands at its place; Lance refuses keys inside what may be null."""
@@ -33,27 +34,27 @@ _KEYS = frozenset({lance.PRIMARY_KEY.key, lance.CLUSTERING_KEY.key})
 class Stage:
     """From one schema to the next."""
 
-    old: dict[str, Any]
-    new: dict[str, Any]
+    old: Json
+    new: Json
     before: tuple[tuple[int, int], ...]
     """Places of a new field and of the old one that it is."""
     rounded: tuple[str, ...] = ()
     """The fields whose values may be rounded, as they are called after this stage."""
 
     @classmethod
-    def of(cls, sides: Pair, rounded: Collection[str] = ()) -> "Stage":
-        """Return the stage between two sides."""
-        olds = {s: i for i, s in enumerate(preorder(sides.old.dataset.columns))}
-        news = {s: i for i, s in enumerate(preorder(sides.new.dataset.columns))}
-        before = tuple((news[new], olds[old]) for new, old in sides.before.items())
-        return cls(_tree(sides.old), _tree(sides.new), before, tuple(sorted(rounded)))
+    def of(cls, pair: VersionPair, rounded: Collection[str] = ()) -> "Stage":
+        """Return the stage between two versions."""
+        olds = {s: i for i, s in enumerate(preorder(pair.old.dataset.columns))}
+        news = {s: i for i, s in enumerate(preorder(pair.new.dataset.columns))}
+        before = tuple((news[new], olds[old]) for new, old in pair.before.items())
+        return cls(_tree(pair.old), _tree(pair.new), before, tuple(sorted(rounded)))
 
     @cached_property
-    def sides(self) -> Pair:
-        """Both sides again."""
-        old, new = _side(self.old), _side(self.new)
+    def pair(self) -> VersionPair:
+        """Both versions again."""
+        old, new = _version(self.old), _version(self.new)
         olds, news = preorder(old.dataset.columns), preorder(new.dataset.columns)
-        return Pair(old, new, {news[i]: olds[j] for i, j in self.before})
+        return VersionPair(old, new, {news[i]: olds[j] for i, j in self.before})
 
 
 @dataclass(frozen=True)
@@ -80,12 +81,12 @@ class Recipe:
     @classmethod
     def of(
         cls,
-        stages: Sequence[LockedPair],
+        stages: Sequence[LockedVersionPair],
         roots: Sequence[Slot],
         numbers: Mapping[Slot, Numbers],
         rounded: Collection[str] = (),
     ) -> "Recipe":
-        """Return the recipe for slots of the last new side, which get these numbers; some fields of it may be rounded."""
+        """Return the recipe for slots of the last new version, which get these numbers; some fields of it may be rounded."""
         last = stages[-1]
         places = {slot: place for place, slot in enumerate(preorder(last.new.dataset.columns))}
         return cls(
@@ -100,7 +101,7 @@ class Recipe:
     @property
     def title(self) -> str:
         """What is made, for people."""
-        slots = preorder(self.stages[-1].sides.new.dataset.columns)
+        slots = preorder(self.stages[-1].pair.new.dataset.columns)
         return ", ".join(slots[root.place].title for root in self.roots)
 
     @property
@@ -123,9 +124,9 @@ class Recipe:
     @cached_property
     def _last(self) -> list[tuple["_Pruned", Slot]]:
         """For each root the conversion of the last stage that makes nothing else, and the column that it makes."""
-        sides = self.stages[-1].sides
-        slots = preorder(sides.new.dataset.columns)
-        pruned = [_pruned(sides, slots[root.place]) for root in self.roots]
+        pair = self.stages[-1].pair
+        slots = preorder(pair.new.dataset.columns)
+        pruned = [_pruned(pair, slots[root.place]) for root in self.roots]
         rounded = self.stages[-1].rounded
         return [(_Pruned(pair, rounded, self.told), pair.new.dataset.columns[0]) for pair in pruned]
 
@@ -137,8 +138,8 @@ class Recipe:
             needed |= conversion.sources(column)
         found = [needed]
         for stage in reversed(self.stages[:-1]):
-            whole = Conversion(stage.sides)
-            slots = [slot for slot in stage.sides.new.dataset.columns if slot.segment in found[0]]
+            whole = Conversion(stage.pair)
+            slots = [slot for slot in stage.pair.new.dataset.columns if slot.segment in found[0]]
             found.insert(0, set().union(*(whole.sources(slot) for slot in slots)))
         return found
 
@@ -147,19 +148,19 @@ class Recipe:
         """The stages before the last, and the columns that they make."""
         return [
             (
-                Conversion(stage.sides, stage.rounded, self.told),
-                [slot for slot in stage.sides.new.dataset.columns if slot.segment in needed],
+                Conversion(stage.pair, stage.rounded, self.told),
+                [slot for slot in stage.pair.new.dataset.columns if slot.segment in needed],
             )
             for stage, needed in zip(self.stages[:-1], self._needed[1:], strict=True)
         ]
 
 
 class _Pruned(Conversion):
-    """A conversion whose new side holds one field and what is around it."""
+    """A conversion whose new version holds one field and what is around it."""
 
-    def __init__(self, sides: Pair, rounded: Collection[str], told: Told | None) -> None:
-        super().__init__(sides, rounded, told)
-        self._fields = {field.slot: field for field in sides.new.lowered.fields}
+    def __init__(self, pair: VersionPair, rounded: Collection[str], told: Told | None) -> None:
+        super().__init__(pair, rounded, told)
+        self._fields = {field.slot: field for field in pair.new.lowered.fields}
 
     def metadata_of(self, column: Slot) -> dict[bytes, bytes] | None:
         """How the column is to be encoded."""
@@ -167,7 +168,7 @@ class _Pruned(Conversion):
         return metadata
 
 
-def _names_in(stage: LockedPair, last: LockedPair, names: Collection[str]) -> set[str]:
+def _names_in(stage: LockedVersionPair, last: LockedVersionPair, names: Collection[str]) -> set[str]:
     """Return what fields of the last stage are called after another one."""
     if stage is last or not names:
         return set(names)
@@ -175,18 +176,18 @@ def _names_in(stage: LockedPair, last: LockedPair, names: Collection[str]) -> se
     return {slot.title for slot, id in stage.new.ids.items() if id in wanted}
 
 
-def _pruned(sides: Pair, root: Slot) -> Pair:
-    """Return the same pair, with one field of the new side and what is around it."""
+def _pruned(pair: VersionPair, root: Slot) -> VersionPair:
+    """Return the same pair, with one field of the new version and what is around it."""
     path = root.path
-    field = next(f for f in sides.new.dataset.schema.fields if f.name == path[0])
+    field = next(f for f in pair.new.dataset.schema.fields if f.name == path[0])
     extra = {key: value for key, value in field.extra.items() if len(path) == 1 or key not in _KEYS}
     field = field.model_copy(update={"type": _only(field.type, path[1:]), "extra": extra})
-    alone = Schema(fields=(field,), extra=sides.new.dataset.schema.extra)
+    alone = Schema(fields=(field,), extra=pair.new.dataset.schema.extra)
     schema = Schema.model_validate(_without_keys(alone.model_dump(mode="json", by_alias=True)))
-    new = Side(LogicalDataset("", schema, columns(schema), Origins("")), "")
-    old_of = {slot.path: before for slot, before in sides.before.items()}
+    new = SchemaVersion(LogicalDataset("", schema, columns(schema), Origins("")), "")
+    old_of = {slot.path: before for slot, before in pair.before.items()}
     before = {slot: old_of[slot.path] for slot in preorder(new.dataset.columns) if slot.path in old_of}
-    return Pair(sides.old, new, before)
+    return VersionPair(pair.old, new, before)
 
 
 def _only(type_: LogicalType, path: FieldPath) -> LogicalType:
@@ -212,11 +213,11 @@ def _without_keys(tree: Any) -> Any:
     return [_without_keys(item) for item in tree] if isinstance(tree, list | tuple) else tree
 
 
-def _root(sides: Pair, root: Slot, place: int, numbers: Mapping[Slot, Numbers]) -> Root:
-    pruned = _pruned(sides, root)
+def _root(pair: VersionPair, root: Slot, place: int, numbers: Mapping[Slot, Numbers]) -> Root:
+    pruned = _pruned(pair, root)
     lowered = pruned.new.lowered
     nodes = nodes_of(lowered, is_tolerant=True)
-    slots = {slot.path: slot for slot in preorder(sides.new.dataset.columns)}
+    slots = {slot.path: slot for slot in preorder(pair.new.dataset.columns)}
     ids = [-1] * len(nodes)
     for slot, indices in nodes_by_slot(lowered, nodes).items():
         for index, id in zip(indices, lance_ids(numbers[slots[slot.path]]), strict=True):
@@ -229,10 +230,10 @@ def _ids_below(root: Slot, numbers: Mapping[Slot, Numbers]) -> Iterator[int]:
         yield from lance_ids(numbers[slot])
 
 
-def _tree(side: Side) -> dict[str, Any]:
-    return side.dataset.schema.model_dump(mode="json", by_alias=True)
+def _tree(version: SchemaVersion) -> Json:
+    return version.dataset.schema.model_dump(mode="json", by_alias=True)
 
 
-def _side(tree: dict[str, Any]) -> Side:
+def _version(tree: Json) -> SchemaVersion:
     schema = Schema.model_validate(tree)
-    return Side(LogicalDataset("", schema, columns(schema), Origins("")), "")
+    return SchemaVersion(LogicalDataset("", schema, columns(schema), Origins("")), "")

@@ -1,7 +1,7 @@
 """The way from a table's schema to a locked version, change of type by change of type.
 
 Layer: engines.
-Shape: one pair of sides where no field changed its type more than once since the table's version. Otherwise one pair for
+Shape: one version pair where no field changed its type more than once since the table's version. Otherwise one pair for
 each version in which such a field did: `Bool → Int8 → String` makes "1", which `Bool → String` does not.
 A change of `clockZone` counts beside one of the type, so that each version means the clock that it says itself.
 Likewise a struct is made of fields that came after the table's version.
@@ -14,34 +14,34 @@ from itertools import pairwise
 from schemac.engines.lance.judge import version_before
 from schemac.engines.lance.nodes import lance_ids
 from schemac.engines.lance.tables.undeclared_clocks import ClockHistory, clock_in
-from schemac.evolution.side import LockedPair, LockedSide, side_of_version
+from schemac.evolution.version_pair import LockedSchemaVersion, LockedVersionPair, locked_schema_version
 from schemac.identity.lock import LockedDataset, State
 from schemac.identity.shapes import shape_of
 from schemac.logical.slots import Slot, preorder
 
 
-def pair_by_ids(old: LockedSide, new: LockedSide) -> LockedPair:
-    """Two sides of one lock."""
+def pair_by_ids(old: LockedSchemaVersion, new: LockedSchemaVersion) -> LockedVersionPair:
+    """Two versions of one lock."""
     by_id = {id: slot for slot, id in old.ids.items()}
-    return LockedPair(old, new, {slot: by_id[id] for slot, id in new.ids.items() if id in by_id})
+    return LockedVersionPair(old, new, {slot: by_id[id] for slot, id in new.ids.items() if id in by_id})
 
 
-def stages(sides: LockedPair) -> tuple[LockedPair, ...]:
-    """Return the pairs that lead from the old side to the new one; the last one ends at the new side itself."""
-    locked = sides.new.locked
-    ways = _ways(sides, locked)
-    stops = sorted({stop for way in ways.values() for stop in _stops(way)} | set(_made(sides)))
+def stages(pair: LockedVersionPair) -> tuple[LockedVersionPair, ...]:
+    """Return the pairs that lead from the old version to the new one; the last one ends at the new version itself."""
+    locked = pair.new.locked
+    ways = _ways(pair, locked)
+    stops = sorted({stop for way in ways.values() for stop in _stops(way)} | set(_made(pair)))
     locked = _settled(locked, ways) if stops else locked
-    found, old = [], sides.old
+    found, old = [], pair.old
     for stop in stops:
-        new = side_of_version(locked, stop)
+        new = locked_schema_version(locked, stop)
         found.append(pair_by_ids(old, new))
         old = new
-    return (*found, pair_by_ids(old, sides.new)) if found else (sides,)
+    return (*found, pair_by_ids(old, pair.new)) if found else (pair,)
 
 
-def casts_of(slot: Slot, ways: Sequence[LockedPair]) -> list[tuple[Slot, Slot]]:
-    """Return a field of the last new side before and after each change of its type on the way."""
+def casts_of(slot: Slot, ways: Sequence[LockedVersionPair]) -> list[tuple[Slot, Slot]]:
+    """Return a field of the last new version before and after each change of its type on the way."""
     last = ways[-1]
     id = last.new.ids.get(slot)
     found = []
@@ -53,16 +53,16 @@ def casts_of(slot: Slot, ways: Sequence[LockedPair]) -> list[tuple[Slot, Slot]]:
     return found
 
 
-def _made(sides: LockedPair) -> Iterator[int]:
+def _made(pair: LockedVersionPair) -> Iterator[int]:
     """Yield the versions in which fields stood that the table does not have, before new structs were made of them."""
-    for slot in preorder(sides.new.dataset.columns):
-        if slot not in sides.before:
-            stop = version_before(slot, sides.new)
-            if stop is not None and not any(inner in sides.before for inner in preorder([slot])):
+    for slot in preorder(pair.new.dataset.columns):
+        if slot not in pair.before:
+            stop = version_before(slot, pair.new)
+            if stop is not None and not any(inner in pair.before for inner in preorder([slot])):
                 yield stop
 
 
-def _ways(sides: LockedPair, locked: LockedDataset) -> Mapping[int, list[State]]:
+def _ways(pair: LockedVersionPair, locked: LockedDataset) -> Mapping[int, list[State]]:
     """Return the states that the values of each field go through by its id, from that of the table on."""
     newest = locked.versions[-1].number
     states: dict[int, list[State]] = {}
@@ -70,10 +70,10 @@ def _ways(sides: LockedPair, locked: LockedDataset) -> Mapping[int, list[State]]
         if state.first <= newest:
             states.setdefault(state.id, []).append(state)
     clocks, found = ClockHistory(locked), {}
-    for slot, before in sides.before.items():
-        id = sides.new.ids[slot]
+    for slot, before in pair.before.items():
+        id = pair.new.ids[slot]
         own = states.get(id, [])
-        start = _state_of_table(sides, before, own)
+        start = _state_of_table(pair, before, own)
         if start is not None:
             found[id] = clocks.settled(before, own[own.index(start) :])
     return found
@@ -97,9 +97,9 @@ def _settled(locked: LockedDataset, ways: Mapping[int, list[State]]) -> LockedDa
     return replace(locked, states=tuple(settled.get((s.id, s.first), s) for s in locked.states))
 
 
-def _state_of_table(sides: LockedPair, before: Slot, states: list[State]) -> State | None:
+def _state_of_table(pair: LockedVersionPair, before: Slot, states: list[State]) -> State | None:
     """Which state of a field the table has: by its numbers, else the last one of this type; of several, one of its clock."""
-    numbers = lance_ids(sides.old.numbers[before])
+    numbers = lance_ids(pair.old.numbers[before])
     shape = shape_of(before, None, None)
     alike = [state for state in states if _type(state.shape.type) == _type(shape.type)]
     numbered = [state for state in alike if numbers and lance_ids(state.numbers) == numbers]

@@ -15,7 +15,7 @@ from dataclasses import replace
 from schemac.arrow.lower_metadata import compact
 from schemac.attributes.own import CLOCK_ZONE
 from schemac.evolution.clocks import clock_of
-from schemac.evolution.side import side_of_version
+from schemac.evolution.version_pair import locked_schema_version
 from schemac.identity.lock import LockedDataset, Shape, State
 from schemac.logical.slots import Slot
 
@@ -50,8 +50,8 @@ class ClockHistory:
 
     def _slot(self, state: State) -> Slot:
         if state.first not in self._slots:
-            side = side_of_version(self._locked, state.first)
-            self._slots[state.first] = {id: slot for slot, id in side.ids.items()}
+            version = locked_schema_version(self._locked, state.first)
+            self._slots[state.first] = {id: slot for slot, id in version.ids.items()}
         return self._slots[state.first][state.id]
 
 

@@ -9,20 +9,20 @@ Errors: SC424 table-drift.
 import json
 from collections.abc import Iterator, Mapping
 
-from schemac.attributes.lance import STORAGE_VERSION
 from schemac.engines.lance.artifact import to_message
+from schemac.engines.lance.attributes import STORAGE_VERSION
 from schemac.engines.lance.nodes import lance_ids
 from schemac.engines.lance.tables.differences import differences
 from schemac.engines.lance.tables.live_table import LanceTable
 from schemac.engines.lance.tables.plan import numbers_for
-from schemac.evolution.side import LockedSide
+from schemac.evolution.version_pair import LockedSchemaVersion
 from schemac.identity.lock import Numbers
 from schemac.logical.slots import Slot
 from schemac.source.catalogue import TABLE_DRIFT
 from schemac.source.report import Report
 
 
-def report_drift(table: LanceTable, new: LockedSide, report: Report) -> None:
+def report_drift(table: LanceTable, new: LockedSchemaVersion, report: Report) -> None:
     """Say how a table differs from a schema, under the numbers that it gives its fields."""
     numbers = numbers_for(table, new)
     target = to_message(new.lowered, numbers)
@@ -47,9 +47,13 @@ def report_drift(table: LanceTable, new: LockedSide, report: Report) -> None:
         )
 
 
-def _same_fields(table: LanceTable, new: LockedSide, numbers: Mapping[Slot, Numbers]) -> dict[int, int]:
+def _same_fields(
+    table: LanceTable, new: LockedSchemaVersion, numbers: Mapping[Slot, Numbers]
+) -> dict[int, int]:
     """Lance's ids that fields have in the table, by those that they are to have."""
-    there = {id: lance_ids(table.side.numbers[slot]) for slot, id in table.side.ids.items()}
+    there = {
+        id: lance_ids(table.schema_version.numbers[slot]) for slot, id in table.schema_version.ids.items()
+    }
     pairs = [(lance_ids(numbers[slot]), there.get(id, ())) for slot, id in new.ids.items()]
     return {wanted: found for both in pairs for wanted, found in zip(*both, strict=False)}
 

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from schemac.engines.paimon.tables.live_table import open_paimon_table
 from schemac.engines.paimon.tables.plan import PaimonPlan, plan_paimon
-from schemac.evolution.side import LockedSide
+from schemac.evolution.version_pair import LockedSchemaVersion
 from schemac.identity.lock import LockedDataset
 from schemac.source.catalogue import FAILED_CHECK, TABLE_CHANGED, WRITE_FAILED
 from schemac.source.report import Report
@@ -32,7 +32,7 @@ def now_millis() -> int:
 def apply_paimon(
     plan: PaimonPlan,
     locked: LockedDataset,
-    new: LockedSide,
+    new: LockedSchemaVersion,
     report: Report,
     *,
     is_unchecked: bool = False,

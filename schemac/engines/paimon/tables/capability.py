@@ -6,17 +6,25 @@ Layer: engines.
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from schemac.engines.paimon.sources import is_table
 from schemac.engines.paimon.tables.apply import apply_paimon
 from schemac.engines.paimon.tables.live_table import PaimonTable, open_paimon_table, report_paimon_drift
 from schemac.engines.paimon.tables.plan import PaimonPlan, plan_paimon
-from schemac.engines.paimon.view import errors_of, table_schema
-from schemac.evolution.side import LockedSide, Side
-from schemac.evolution.tables import Done, PlanLine, PlannedChange, Progress, TableChange, Tables
+from schemac.engines.paimon.view import errors_of
+from schemac.evolution.tables import (
+    PlanLine,
+    PlannedChange,
+    Progress,
+    Spread,
+    TableChange,
+    Tables,
+    TableState,
+    report_unrepresentable,
+)
+from schemac.evolution.version_pair import LockedSchemaVersion
 from schemac.identity.lock import LockedDataset
-from schemac.source.catalogue import REFUSED_CHANGE, TABLE_DRIFT
+from schemac.source.catalogue import REFUSED_CHANGE
 from schemac.source.report import Report
 
 
@@ -28,10 +36,10 @@ class PaimonTables(Tables):
         """Tell whether a path is the folder of a Paimon table."""
         return is_table(Path(path))
 
-    def open(self, path: str, locked: LockedDataset, report: Report) -> LockedSide | None:
+    def open(self, path: str, locked: LockedDataset, report: Report) -> LockedSchemaVersion | None:
         """Return the locked version that a table is at."""
         table = open_paimon_table(path, locked, report)
-        return table.side if table is not None else None
+        return table.schema_version if table is not None else None
 
     def plan(self, change: TableChange, report: Report) -> PlannedChange | None:
         """Plan the schema files from a table, or from a version that a table is imagined to be at."""
@@ -39,28 +47,19 @@ class PaimonTables(Tables):
             table = open_paimon_table(change.path, change.locked, report)
         else:
             assert change.old is not None
-            if _is_refused(change.old, change.new, report):
+            if errors := errors_of(change.old):
+                report_unrepresentable("Paimon", change.old, errors, REFUSED_CHANGE, change.old.label, report)
                 return None
             table = PaimonTable.imagined(change.old)
         made = plan_paimon(table, change.locked, change.new, report) if table is not None else None
         return _PlannedPaimon(made, change) if made is not None else None
 
-    def verify(self, path: str, locked: LockedDataset, wanted: LockedSide, report: Report) -> None:
+    def verify(
+        self, path: str, locked: LockedDataset, wanted: LockedSchemaVersion, report: Report
+    ) -> TableState | None:
         """Report how a table differs from a schema."""
-        for error in errors_of(wanted):
-            message = f"Paimon cannot represent {wanted.label}: {error.message}"
-            report.add(TABLE_DRIFT, message, file=path, path=error.path, help=error.help)
-        if not errors_of(wanted):
-            report_paimon_drift(path, table_schema(wanted), report)
-
-
-def _is_refused(old: Side, new: Side, report: Report) -> bool:
-    side = old if errors_of(old) else new
-    errors = errors_of(side)
-    if errors:
-        reason = f"Paimon cannot represent {side.label}: {errors[0].message}"
-        report.add(REFUSED_CHANGE, reason, file=side.label, path=errors[0].path, help=errors[0].help)
-    return bool(errors)
+        is_compared = report_paimon_drift(path, wanted, report)
+        return TableState(f"matches {wanted.label}", {}) if is_compared else None
 
 
 class _PlannedPaimon(PlannedChange):
@@ -68,28 +67,21 @@ class _PlannedPaimon(PlannedChange):
         self._made = made
         self._change = change
         table = made.table
-        self.title = (
-            f"{change.locked.name}: {table.name} ({table.side.label}) → {change.new.label}"
-            if change.path
-            else "Paimon"
-        )
+        self.title = change.title("Paimon", f"{table.name} ({table.schema_version.label})")
         self.lines = tuple(_lines(made))
         self.document = {"paimon": {"steps": [step.to_json() for step in made.steps]}}
         self.is_done = not made.steps
 
-    def apply(self, report: Report, progress: Progress, rewrite: Any = None) -> Done | None:
+    def apply(self, report: Report, progress: Progress, spread: Spread | None = None) -> bool:
         """Write the schema files."""
         change = self._change
-        is_done = apply_paimon(
-            self._made, change.locked, change.new, report, is_unchecked=change.is_unchecked
-        )
-        return Done(f"matches {change.new.label}", {}) if is_done else None
+        return apply_paimon(self._made, change.locked, change.new, report, is_unchecked=change.is_unchecked)
 
 
 def _lines(plan: PaimonPlan) -> Iterator[PlanLine]:
     """Operations by file with what is to be known before, then the files."""
     for step in plan.steps:
-        yield PlanLine("", f"  {step.file}, {step.side.label}:", is_code=True)
+        yield PlanLine("", f"  {step.file}, {step.schema_version.label}:", is_code=True)
         rows = [
             ("note", f"{note.field}: {note.describe()}  [{note.judgement.outcome}]") for note in step.notes
         ]

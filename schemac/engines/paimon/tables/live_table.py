@@ -17,7 +17,8 @@ from schemac.engines.paimon.sources import schema_files
 from schemac.engines.paimon.table_schema import TableSchema
 from schemac.engines.paimon.types import DataField, PaimonType, Row
 from schemac.engines.paimon.view import errors_of, table_schema
-from schemac.evolution.side import LockedSide, Side, side_of_version
+from schemac.evolution.tables import report_unrepresentable
+from schemac.evolution.version_pair import LockedSchemaVersion, SchemaVersion, locked_schema_version
 from schemac.identity.lock import LockedDataset
 from schemac.logical.path import FieldPath, dotted
 from schemac.source.catalogue import TABLE_DRIFT, UNUSABLE_TABLE
@@ -33,18 +34,18 @@ class PaimonTable:
     folder: Path | None
     """Where its schema files are; None for a table that a plan only imagines."""
     schema: TableSchema
-    side: LockedSide
+    schema_version: LockedSchemaVersion
     """The locked version that it is."""
 
     @classmethod
-    def imagined(cls, side: LockedSide) -> "PaimonTable":
+    def imagined(cls, schema_version: LockedSchemaVersion) -> "PaimonTable":
         """Return a table of a locked version that has rows, for a plan without a table."""
-        return cls(side.label, None, table_schema(side), side)
+        return cls(schema_version.label, None, table_schema(schema_version), schema_version)
 
     @property
     def version(self) -> int:
         """The number of the locked version that it is."""
-        return self.side.number
+        return self.schema_version.number
 
     @property
     def is_empty(self) -> bool:
@@ -72,12 +73,14 @@ def open_paimon_table(path: str, locked: LockedDataset, report: Report) -> Paimo
     if found is None:
         return None
     folder, schema = found
-    sides = [side_of_version(locked, version.number) for version in reversed(locked.versions)]
+    versions = [locked_schema_version(locked, version.number) for version in reversed(locked.versions)]
     likely = [
-        side for side in sides if not errors_of(side) and not any(_differences(table_schema(side), schema))
+        schema_version
+        for schema_version in versions
+        if not errors_of(schema_version) and not any(_differences(table_schema(schema_version), schema))
     ]
     if not likely:
-        nearest = sides[0]
+        nearest = versions[0]
         lines = [] if errors_of(nearest) else list(differences(table_schema(nearest), schema))
         report.add(
             UNUSABLE_TABLE,
@@ -88,12 +91,12 @@ def open_paimon_table(path: str, locked: LockedDataset, report: Report) -> Paimo
         )
         return None
 
-    def fits(side: Side) -> tuple[bool, bool]:
-        is_exact = table_schema(side).highest_field_id == schema.highest_field_id
-        return (is_exact, table_schema(side).schema_id == schema.schema_id)
+    def fits(schema_version: SchemaVersion) -> tuple[bool, bool]:
+        is_exact = table_schema(schema_version).highest_field_id == schema.highest_field_id
+        return (is_exact, table_schema(schema_version).schema_id == schema.schema_id)
 
-    side = max(likely, key=fits)
-    if table_schema(side).highest_field_id < schema.highest_field_id:
+    schema_version = max(likely, key=fits)
+    if table_schema(schema_version).highest_field_id < schema.highest_field_id:
         report.add(
             UNUSABLE_TABLE,
             f"{path} has used ids up to {schema.highest_field_id}, but the lock of {locked.name} gives some"
@@ -102,7 +105,7 @@ def open_paimon_table(path: str, locked: LockedDataset, report: Report) -> Paimo
             help="start from the table as it is now: schemac import " + path,
         )
         return None
-    return PaimonTable(path, folder, schema, side)
+    return PaimonTable(path, folder, schema, schema_version)
 
 
 def is_same(wanted: TableSchema, found: TableSchema) -> bool:
@@ -110,16 +113,22 @@ def is_same(wanted: TableSchema, found: TableSchema) -> bool:
     return not any(differences(wanted, found))
 
 
-def report_paimon_drift(path: str, wanted: TableSchema, report: Report) -> None:
-    """Say how a table differs from a locked schema."""
+def report_paimon_drift(path: str, wanted: LockedSchemaVersion, report: Report) -> bool:
+    """Report how a table differs from a locked schema; false where the two could not be compared."""
+    if errors := errors_of(wanted):
+        report_unrepresentable("Paimon", wanted, errors, TABLE_DRIFT, path, report)
+        return False
     found = newest_schema(path, report)
-    for line in differences(wanted, found[1]) if found is not None else ():
+    if found is None:
+        return False
+    for line in differences(table_schema(wanted), found[1]):
         report.add(
             TABLE_DRIFT,
             f"{path}: {line}",
             file=path,
             help="see the steps with `schemac plan --table`, then run `schemac apply`",
         )
+    return True
 
 
 def differences(wanted: TableSchema, found: TableSchema) -> Iterator[str]:

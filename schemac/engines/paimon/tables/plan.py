@@ -8,24 +8,31 @@ Errors: SC411 refused-change.
 """
 
 from dataclasses import dataclass, replace
-from typing import Any
 
 from schemac.engines.paimon import judge as engine
+from schemac.engines.paimon.facts import PaimonFact
 from schemac.engines.paimon.table_schema import TableSchema
-from schemac.engines.paimon.tables.changes import SchemaChange, changes_between
+from schemac.engines.paimon.tables.changes import changes_between
 from schemac.engines.paimon.tables.live_table import PaimonTable
+from schemac.engines.paimon.tables.schema_change import SchemaChange
 from schemac.engines.paimon.view import errors_of, table_schema
-from schemac.evolution.changes import Change, Fact
+from schemac.evolution.changes import Change
 from schemac.evolution.diff import diff_of
-from schemac.evolution.side import LockedSide, Pair, pair, side_of_version
-from schemac.evolution.tables import Note
+from schemac.evolution.tables import Note, report_unrepresentable
 from schemac.evolution.verdict import Judgement, Outcome
+from schemac.evolution.version_pair import (
+    LockedSchemaVersion,
+    VersionPair,
+    locked_schema_version,
+    pair_versions,
+)
 from schemac.identity.lock import LockedDataset
 from schemac.source.catalogue import REFUSED_CHANGE
+from schemac.source.json_object import Json
 from schemac.source.report import Report
 
 _TOLD = (Outcome.DATA, Outcome.REWRITE, Outcome.NEW_FILES)
-_FREE_WHEN_EMPTY = frozenset({Fact.PAIMON_OPTION_SET, Fact.PAIMON_OPTION_REMOVED})
+_FREE_WHEN_EMPTY = frozenset({PaimonFact.OPTION_SET, PaimonFact.OPTION_REMOVED})
 _Judged = list[tuple[Change, Judgement]]
 
 
@@ -33,7 +40,7 @@ _Judged = list[tuple[Change, Judgement]]
 class PaimonStep:
     """One schema file."""
 
-    side: LockedSide
+    schema_version: LockedSchemaVersion
     """The locked version that it is of."""
     changes: tuple[SchemaChange, ...]
     notes: tuple[Note, ...]
@@ -45,14 +52,14 @@ class PaimonStep:
         """Its name."""
         return f"schema-{self.schema.schema_id}"
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> Json:
         """Return the step for programs."""
         return {
             "changes": [change.to_json() for change in self.changes],
             "file": self.file,
             "notes": [note.to_json() for note in self.notes],
             "schema": self.schema.to_dict(),
-            "version": self.side.label,
+            "version": self.schema_version.label,
         }
 
 
@@ -71,28 +78,28 @@ class PaimonPlan:
 
 
 def plan_paimon(
-    table: PaimonTable, locked: LockedDataset, new: LockedSide, report: Report
+    table: PaimonTable, locked: LockedDataset, new: LockedSchemaVersion, report: Report
 ) -> PaimonPlan | None:
     """Return the plan for a table; None after saying why there is none."""
     target = new.number
     if target < table.version:
         report.add(
             REFUSED_CHANGE,
-            f"{table.name} is at {table.side.label}, and the schema of a Paimon table cannot go back to an"
+            f"{table.name} is at {table.schema_version.label}, and the schema of a Paimon table cannot go back to an"
             " earlier version",
             file=table.name,
             help=f"lock the schema of {new.label} again as the newest version",
         )
         return None
     steps: list[PaimonStep] = []
-    side, schema = table.side, table.schema
+    version, schema = table.schema_version, table.schema
     for number in range(table.version + 1, target + 1):
-        after = side_of_version(locked, number)
-        sides = pair(side, after)
-        judged = _judged(table, sides)
+        after = locked_schema_version(locked, number)
+        pair = pair_versions(version, after)
+        judged = _judged(table, pair)
         if _refused(judged) or errors_of(after):
             if number == target:
-                _report(table, sides, judged, report)
+                _report(table, pair, judged, report)
                 return None
             continue
         step = PaimonStep(
@@ -102,12 +109,12 @@ def plan_paimon(
             replace(table_schema(after), schema_id=schema.schema_id + 1),
         )
         steps.append(step)
-        side, schema = after, step.schema
+        version, schema = after, step.schema
     return PaimonPlan(table, tuple(steps))
 
 
-def _judged(table: PaimonTable, sides: Pair) -> _Judged:
-    judged = [(change, engine.judge(change, sides)) for change in diff_of(sides)]
+def _judged(table: PaimonTable, pair: VersionPair) -> _Judged:
+    judged = [(change, engine.judge(change, pair)) for change in diff_of(pair)]
     if not table.is_empty:
         return judged
     # Options are fixed from the first snapshot on.
@@ -118,11 +125,9 @@ def _refused(judged: _Judged) -> _Judged:
     return [(change, said) for change, said in judged if said.outcome is Outcome.REFUSED]
 
 
-def _report(table: PaimonTable, sides: Pair, judged: _Judged, report: Report) -> None:
+def _report(table: PaimonTable, pair: VersionPair, judged: _Judged, report: Report) -> None:
     for change, said in _refused(judged):
         message = f"Paimon: {change}: {said.reason}"
         report.add(REFUSED_CHANGE, message, file=table.name, path=change.path, help=said.way_out)
     if not report.has_errors:
-        for error in errors_of(sides.new):
-            message = f"Paimon cannot represent {sides.new.label}: {error.message}"
-            report.add(REFUSED_CHANGE, message, file=table.name, path=error.path, help=error.help)
+        report_unrepresentable("Paimon", pair.new, errors_of(pair.new), REFUSED_CHANGE, table.name, report)

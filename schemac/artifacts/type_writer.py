@@ -1,0 +1,207 @@
+"""An engine's type for each type of Arrow.
+
+Layer: artifacts.
+Shape: an Arrow type without parameters is a row of a table, and one with parameters or parts is built by a method. A type
+that has neither is refused with a diagnostic.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Generic, NamedTuple, TypeVar
+
+from schemac.artifacts.emission import Emission
+from schemac.attributes import arrow, odf, own
+from schemac.attributes.registry import DOMAINS, domain_of
+from schemac.logical.slots import Slot
+from schemac.physical.arrow import pa
+from schemac.physical.field import LoweredField
+
+T = TypeVar("T")
+"""What an engine has for a type."""
+
+_TO_ENGINES = frozenset(DOMAINS) - {odf.DOMAIN, own.DOMAIN}
+"""Domains whose attributes speak to an engine, so that nothing is lost where another does without them."""
+_BUILT = {
+    "DECIMAL32": "decimal",
+    "DECIMAL64": "decimal",
+    "DECIMAL128": "decimal",
+    "DECIMAL256": "decimal",
+    "TIMESTAMP": "timestamp",
+    "TIME32": "time",
+    "TIME64": "time",
+    "DURATION": "duration",
+    "FIXED_SIZE_BINARY": "fixed_size_binary",
+    "STRUCT": "struct",
+    "LIST": "list",
+    "LARGE_LIST": "list",
+    "LIST_VIEW": "list",
+    "LARGE_LIST_VIEW": "list",
+    "FIXED_SIZE_LIST": "fixed_size_list",
+    "MAP": "map",
+    "DICTIONARY": "dictionary",
+}
+"""The method that builds a type with parameters or parts, by the name of Arrow's type id."""
+
+
+class Row(NamedTuple, Generic[T]):
+    """What an engine has for an Arrow type without parameters."""
+
+    type: T
+    is_other: bool
+    """Whether the engine has another type in its place, which is a loss."""
+
+
+@dataclass(frozen=True)
+class TypeTable(Generic[T]):
+    """An engine's types for Arrow types without parameters, by the names of Arrow's type ids, such as `INT8`."""
+
+    same: Mapping[str, T]
+    """Those that mean the same."""
+    other: Mapping[str, T]
+    """Those that the engine has in the place of a type that it lacks."""
+
+    @cached_property
+    def rows(self) -> Mapping[int, Row[T]]:
+        """Every row by Arrow's type id, which needs pyarrow."""
+        named = {
+            **{name: Row(type_, False) for name, type_ in self.same.items()},
+            **{name: Row(type_, True) for name, type_ in self.other.items()},
+        }
+        return {_id_of(name): row for name, row in named.items()}
+
+
+class TypeWriter(ABC, Generic[T]):
+    """Finds an engine's type for each lowered field."""
+
+    def __init__(self, emission: Emission, table: TypeTable[T]) -> None:
+        self.emission = emission
+        self.rows = table.rows
+        self.builders = {_id_of(name): getattr(self, method) for name, method in _BUILT.items()}
+
+    def type(self, lowered: LoweredField, arrow_type: Any) -> T:
+        """Return the type that stands for one of Arrow's; what is lost by it is entered."""
+        row = self.rows.get(arrow_type.id)
+        if row is None:
+            build = self.builders.get(arrow_type.id)
+            found: T = build(lowered, arrow_type) if build is not None else self.refused(lowered.slot)
+            return found
+        if row.is_other:
+            self.lose(lowered, self.arrow_name(arrow_type), self.type_text(row.type))
+        return row.type
+
+    @abstractmethod
+    def refused(self, slot: Slot) -> T:
+        """Report that the engine has no type for a field; the type that is returned is never written."""
+
+    @abstractmethod
+    def type_text(self, type_: T) -> str:
+        """Return a type as losses write it."""
+
+    def arrow_name(self, arrow_type: Any) -> str:
+        """Return the name of an Arrow type as losses write it."""
+        return str(arrow_type)
+
+    @abstractmethod
+    def decimal(self, lowered: LoweredField, arrow_type: Any) -> T:
+        """Build the type of a decimal of any width."""
+
+    @abstractmethod
+    def timestamp(self, lowered: LoweredField, arrow_type: Any) -> T:
+        """Build the type of a timestamp, with a zone or without."""
+
+    @abstractmethod
+    def time(self, lowered: LoweredField, arrow_type: Any) -> T:
+        """Build the type of a time of day."""
+
+    @abstractmethod
+    def fixed_size_binary(self, lowered: LoweredField, arrow_type: Any) -> T:
+        """Build the type of binaries of one length."""
+
+    @abstractmethod
+    def struct(self, lowered: LoweredField, arrow_type: Any) -> T:
+        """Build the type of a struct."""
+
+    @abstractmethod
+    def list(self, lowered: LoweredField, arrow_type: Any) -> T:
+        """Build the type of a list of any length, whatever its offsets."""
+
+    @abstractmethod
+    def fixed_size_list(self, lowered: LoweredField, arrow_type: Any) -> T:
+        """Build the type of a list of one length."""
+
+    @abstractmethod
+    def map(self, lowered: LoweredField, arrow_type: Any) -> T:
+        """Build the type of a map."""
+
+    def duration(self, lowered: LoweredField, arrow_type: Any) -> T:
+        """Build the type of a duration, which few engines have."""
+        return self.refused(lowered.slot)
+
+    def dictionary(self, lowered: LoweredField, arrow_type: Any) -> T:
+        """Return the type of a dictionary's values."""
+        self.lose(lowered, f"a dictionary with {arrow_type.index_type} indices", str(arrow_type.value_type))
+        return self.type(lowered, arrow_type.value_type)
+
+    def lose(self, lowered: LoweredField, lost: str, becomes: str) -> None:
+        """Enter a loss at a field."""
+        self.emission.lose(lowered.slot, lost, becomes)
+
+    def lose_child_names(self, lowered: LoweredField) -> None:
+        """Enter names of items, keys and values that are not the usual ones."""
+        names = [child.arrow.name for child in lowered.children]
+        usual = [child.slot.segment.value for child in lowered.children]
+        if names != usual:
+            self.lose(lowered, f"the names {' and '.join(names)}", " and ".join(usual))
+
+    def lose_attributes(self, slot: Slot) -> None:
+        """Enter the attributes that have no place in a schema whose fields have a description."""
+        for key in sorted(slot.extra):
+            is_of_field = key in (odf.DESCRIPTION.key, own.RENAMED_FROM.key)
+            if not (is_of_field and slot.is_member) and (is_of_field or is_lost(key)):
+                self.emission.lose(slot, f"the attribute {key}", "nothing")
+
+
+class DecimalLimit(NamedTuple):
+    """What an engine does not allow of a decimal."""
+
+    reason: str
+    property: str
+    """The property of the manifest that says it."""
+
+    @classmethod
+    def broken_by(cls, arrow_type: Any, most_digits: int) -> "DecimalLimit | None":
+        """Return the limit that a decimal breaks: its digits, or a scale from 0 to the precision."""
+        precision, scale = arrow_type.precision, arrow_type.scale
+        if precision > most_digits:
+            return cls(f"at most {most_digits} digits, not {precision}", "precision")
+        if not 0 <= scale <= precision:
+            rule = "at most the precision" if scale > precision else "zero or more"
+            return cls(f"a scale of {rule}, not {scale}", "scale")
+        return None
+
+
+def list_form(arrow_type: Any) -> str | None:
+    """Return the words for a list that is not Arrow's usual one."""
+    return {
+        pa.lib.Type_LARGE_LIST: "a list with large offsets",
+        pa.lib.Type_LIST_VIEW: "a list of views",
+        pa.lib.Type_LARGE_LIST_VIEW: "a list of large views",
+    }.get(arrow_type.id)
+
+
+def is_lost(key: str) -> bool:
+    """Tell whether an attribute speaks of the data, and not to an engine."""
+    return domain_of(key) not in _TO_ENGINES or key == arrow.METADATA.key
+
+
+def is_variant(slot: Slot) -> bool:
+    """Tell whether a struct has the members of Arrow's variant."""
+    members = [(child.segment, child.type.title(), child.is_nullable) for child in slot.children]
+    return members == [("value", "Binary", False), ("metadata", "Binary", False)]
+
+
+def _id_of(name: str) -> int:
+    """Return Arrow's type id of a name."""
+    return int(getattr(pa.lib, f"Type_{name}"))

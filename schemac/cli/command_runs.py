@@ -1,0 +1,88 @@
+"""`schemac runs`: the runs that a table or a quarantine has the commits of.
+
+Layer: cli.
+"""
+
+import argparse
+import json
+from typing import Any
+
+from schemac.cli.output import add_output_arguments, exit_code, show
+from schemac.cli.terminal import put, put_json
+from schemac.runs.errors import PipelineError
+from schemac.runs.history import CommittedRun
+from schemac.runs.storage import NO_STORAGE
+from schemac.runs.tables import Sink, sink_names, sink_of
+from schemac.source.catalogue import INPUT_NOT_FOUND
+from schemac.source.render.json import render_json
+from schemac.source.report import Report
+
+COLUMNS = ("version", "committed", "mode", "written", "quarantined", "schema", "run", "source")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Arguments of the command."""
+    parser.add_argument("table", metavar="TABLE", help="a table or a quarantine that `schemac run` writes")
+    parser.add_argument("--limit", type=int, metavar="N", help="show only the newest N runs")
+    add_output_arguments(parser)
+
+
+def run(options: argparse.Namespace) -> int:
+    """List the runs, the newest first."""
+    report = Report()
+    found = _runs(options, report)
+    diagnostics = report.diagnostics
+    if options.format == "json":
+        document = json.loads(render_json(diagnostics))
+        put_json({**document, "runs": [run.to_json() for run in found]})
+        return exit_code(diagnostics, options)
+    show(diagnostics, options)
+    if options.format == "text" and not report.has_errors:
+        _show(found)
+    return exit_code(diagnostics, options)
+
+
+def _runs(options: argparse.Namespace, report: Report) -> list[CommittedRun]:
+    try:
+        sink = _sink_of(options.table)
+        if sink is None:
+            message = f"there is no table at {options.table}"
+            help = "name the folder of a table, as under `target: {path: ...}` of a pipeline"
+            report.add(INPUT_NOT_FOUND, message, file=options.table, help=help)
+            return []
+        return list(sink.runs(options.table))[: options.limit]
+    except PipelineError as error:
+        report.add(error.code, error.message, file=options.table, help=error.help or "")
+        return []
+
+
+def _sink_of(table: str) -> Sink | None:
+    """Find the engine whose table is at a path."""
+    sinks = (sink_of(name) for name in sink_names())
+    return next((sink for sink in sinks if sink.find(table, NO_STORAGE) is not None), None)
+
+
+def _show(runs: list[CommittedRun]) -> None:
+    if not runs:
+        put("no run has written this table; it may have been written by other means")
+        return
+    rows = [COLUMNS, *(_cells(run) for run in runs)]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for row in rows:
+        put("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
+
+
+def _cells(run: CommittedRun) -> tuple[str, ...]:
+    source: dict[str, Any] = json.loads(run.identity.source) if run.identity.source else {}
+    paths = source.get("path", [])
+    read = ", ".join(paths[:2]) + (f" and {len(paths) - 2} more" if len(paths) > 2 else "")
+    return (
+        str(run.version),
+        run.committed.strftime("%Y-%m-%d %H:%M:%SZ"),
+        run.identity.mode,
+        f"{run.rows:,}",
+        f"{run.rows_quarantined:,}",
+        run.identity.schema or "-",
+        run.id,
+        run.identity.interval or read or "-",
+    )

@@ -1,0 +1,178 @@
+"""The Python surface of the engines: what a dataset is to each, and datasets of what each has.
+
+Layer: engines, above their folders. The one module that names all of them, so that their methods have types and docstrings.
+An engine of another distribution is reached by its name: `Dataset.artifacts`, `Dataset.losses`, `from_source`.
+"""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from schemac.artifacts.dataset import CheckedDataset
+from schemac.importers.checked import from_tree
+from schemac.source.catalogue import UNREADABLE_SOURCE
+from schemac.source.report import Report
+
+if TYPE_CHECKING:
+    from schemac.engines.lance._generated.lance.file_pb2 import Schema as LanceSchema
+    from schemac.importers.importer import Imported
+
+__all__ = [
+    "Dataset",
+    "from_iceberg",
+    "from_lance",
+    "from_odf",
+    "from_paimon",
+    "from_source",
+    "from_spark",
+    "from_spark_ddl",
+]
+
+OdfForm = Literal["schema", "event", "metadata-event", "snapshot", "resource"]
+"""The documents of the standard that a schema may stand in."""
+
+
+class Dataset(CheckedDataset):
+    """A checked dataset, ready to be turned into what an engine takes."""
+
+    def to_lance(self) -> "LanceSchema":
+        """Return the `lance.file.Schema` message that Lance makes of `to_arrow()`. Raises SchemaError where it makes none."""
+        self._emit("lance")
+        # Imported here for start-up time: protobuf is for those who ask for a message.
+        from schemac.engines.lance.artifact import to_message
+
+        return to_message(self._compilation.lowered, self._compilation.numbers)
+
+    def to_spark(self) -> dict[str, Any]:
+        """Spark's StructType in its JSON form. Raises SchemaError where Spark cannot hold the schema."""
+        from schemac.engines.spark import artifact as spark  # for start-up time, as above
+
+        emission = self._emit("spark")
+        return spark.struct_type(spark.to_fields(self._compilation.lowered, emission))
+
+    def to_spark_ddl(self) -> str:
+        """Return the statements for a catalog of lance-spark as one text, each with a semicolon at the end of its last line."""
+        return "".join(f"{statement};\n" for statement in self.to_spark_statements())
+
+    def to_spark_statements(self) -> tuple[str, ...]:
+        """CREATE TABLE, and where there is a primary key the ALTER TABLE that sets it: one `spark.sql` each."""
+        from schemac.engines.spark import artifact as spark  # for start-up time, as above
+        from schemac.engines.spark.statements import statements
+
+        emission = self._emit("spark")
+        return statements(self._compilation, spark.to_fields(self._compilation.lowered, emission))
+
+    def to_paimon(self, *, time_millis: int = 0) -> dict[str, Any]:
+        """Paimon's schema file as a dict, keys in its order. Raises SchemaError where Paimon cannot hold the schema."""
+        from schemac.engines.paimon import artifact as paimon  # for start-up time, as above
+
+        emission = self._emit("paimon")
+        return paimon.table_schema(self._compilation, emission, time_millis).to_dict()
+
+    def to_iceberg(self) -> dict[str, Any]:
+        """Iceberg's schema as a dict, which `pyiceberg.schema.Schema.model_validate` takes. Raises SchemaError where Iceberg cannot hold it."""
+        from schemac.engines.iceberg import artifact as iceberg  # for start-up time, as above
+
+        return iceberg.schema_of(self._compilation, self._emit("iceberg")).to_json()
+
+    def to_odf(self, form: OdfForm = "event") -> str:
+        """Return the schema in the standard's YAML with all defaults: the bare schema, its event, or a whole document."""
+        from schemac.engines.odf import artifact as odf  # for start-up time, as above
+
+        return odf.to_text(self._logical, form)
+
+    def to_odf_flatbuffers(self) -> bytes:
+        """Return the SetDataSchema event in the standard's binary form."""
+        from schemac.engines.odf import artifact as odf  # for start-up time, as above
+
+        return odf.to_binary(self._logical)
+
+
+def from_source(path: str | Path, *, format: str | None = None, name: str | None = None) -> Dataset:
+    """Return the dataset of a file or table in any format of `schemac import`; without a format, it is recognized.
+
+    Raises SchemaError where it cannot be read.
+    """
+    from schemac.importers.sources import import_source  # for start-up time, as below
+
+    report = Report()
+    imported = import_source(Path(path), format, report)
+    found = imported.name if imported is not None else None
+    return from_imported(imported, name or found or Path(path).name.partition(".")[0], str(path), report)
+
+
+def from_imported(imported: "Imported | None", name: str, file: str, report: Report) -> Dataset:
+    """Return the dataset of what an importer found. Raises SchemaError where it found nothing that is sound."""
+    if imported is not None and imported.others:
+        names = ", ".join(str(one.name) for one in (imported, *imported.others))
+        message = (
+            f"{file} holds {len(imported.others) + 1} datasets ({names}), but only one can be imported here"
+        )
+        report.add(
+            UNREADABLE_SOURCE, message, file=file, help="split the file, or import it with `schemac import`"
+        )
+    report.raise_errors()
+    assert imported is not None
+    logical = from_tree(imported.schema, name, file, report)
+    report.raise_errors()
+    assert logical is not None
+    return Dataset(logical, None, report.diagnostics)
+
+
+def from_spark(struct_type: dict[str, Any], *, name: str = "dataset") -> Dataset:
+    """Return the dataset of a StructType in its JSON form. Raises SchemaError where a type has no kind."""
+    from schemac.engines.spark.reader import from_struct_type  # for start-up time, as above
+
+    report = Report()
+    imported = from_struct_type(struct_type, name, report)
+    return from_imported(imported, name, name, report)
+
+
+def from_spark_ddl(text: str, *, name: str | None = None) -> Dataset:
+    """Return the dataset of a CREATE TABLE, or of a list of columns. Raises SchemaError where it cannot be read."""
+    from schemac.engines.spark.reader_ddl import from_ddl  # for start-up time, as above
+
+    report = Report()
+    imported = from_ddl(text, name or "<ddl>", report)
+    found = imported.name if imported is not None else None
+    return from_imported(imported, name or found or "dataset", name or "<ddl>", report)
+
+
+def from_odf(source: str | Path | bytes, *, name: str | None = None) -> Dataset:
+    """Return the dataset of the standard's event or document: a path, the bytes of a file, or a text of several lines.
+
+    Raises SchemaError where it cannot be read.
+    """
+    if isinstance(source, Path) or (isinstance(source, str) and "\n" not in source):
+        return from_source(source, format="odf", name=name)
+    from schemac.engines.odf import reader as odf  # for start-up time, as above
+
+    report = Report()
+    content = source.encode() if isinstance(source, str) else source
+    imported = odf.from_bytes(content, Path("<odf>"), report)
+    found = imported.name if imported is not None else None
+    return from_imported(imported, name or found or "odf", "<odf>", report)
+
+
+def from_lance(path: str | Path, *, name: str | None = None) -> Dataset:
+    """Return the dataset of a Lance table's newest version. Raises SchemaError where it cannot be read."""
+    return from_source(path, format="lance", name=name)
+
+
+def from_paimon(path: str | Path, *, name: str | None = None) -> Dataset:
+    """Return the dataset of a Paimon table's newest schema, or of one schema file. Raises SchemaError where it cannot be read."""
+    return from_source(path, format="paimon", name=name)
+
+
+def from_iceberg(source: Any, *, name: str | None = None) -> Dataset:
+    """Return the dataset of an Iceberg table: its folder, a metadata file, or a table or schema of pyiceberg.
+
+    Raises SchemaError where it cannot be read.
+    """
+    if isinstance(source, str | Path):
+        return from_source(source, format="iceberg", name=name)
+    from schemac.engines.iceberg.reader import read_object  # for start-up time, as above
+
+    report = Report()
+    imported = read_object(source, report)
+    found = imported.name if imported is not None else None
+    return from_imported(imported, name or found or "table", "<pyiceberg>", report)

@@ -1,0 +1,159 @@
+"""`lance.org`: keys, encodings and special types of Lance tables.
+
+Layer: engines.
+Units: thresholds and chunk sizes in bytes.
+Source: Lance's encoding specification and table format (keys `lance-encoding:*`, `lance-schema:*`). Lance
+ignores most values it does not understand, so all of them are checked here.
+"""
+
+from typing import Annotated, Literal, Self
+
+from pydantic import Field, model_validator
+
+from schemac.attributes.attribute import Attribute, AttributeValue, Extra, Facts, Role
+from schemac.attributes.family import Family
+
+DOMAIN = "lance.org"
+STORAGE_VERSIONS = ("2.0", "2.1", "2.2", "2.3")
+DEFAULT_STORAGE_VERSION = "2.2"
+"""What Lance 14 writes when nobody asks for another."""
+
+Level = Annotated[int, Field(ge=0, le=22)]
+Bytes = Annotated[int, Field(ge=0, le=2**63 - 1)]
+PositiveBytes = Annotated[int, Field(gt=0, le=2**63 - 1)]
+# YAML writes 1 for 1.0, so the ratios take both.
+Ratio = Annotated[float, Field(ge=0, le=1, strict=False)]
+PositiveRatio = Annotated[float, Field(gt=0, le=1, strict=False)]
+
+
+class KeyPosition(AttributeValue):
+    """Place in a composite key, counted from 1; without one the key is ordered by field id."""
+
+    position: Annotated[int, Field(ge=1, le=2**32 - 1)] | None = None
+
+
+class ClusteringPosition(AttributeValue):
+    """Place in the clustering key, counted from 1."""
+
+    position: Annotated[int, Field(ge=1, le=2**32 - 1)]
+
+
+class Encoding(AttributeValue):
+    """How pages of a column are written. What is not given is Lance's choice."""
+
+    compression: Literal["none", "lz4", "zstd", "fsst"] | None = None
+    compression_level: Level | None = None
+    structural_encoding: Literal["miniblock", "fullzip", "sparse"] | None = None
+    rle_threshold: Ratio | None = None
+    bss: Literal["off", "on", "auto"] | None = None
+    dict_divisor: Annotated[int, Field(ge=2)] | None = None
+    dict_size_ratio: PositiveRatio | None = None
+    dict_values_compression: Literal["none", "lz4", "zstd"] | None = None
+    dict_values_compression_level: Level | None = None
+    minichunk_size: PositiveBytes | None = None
+    packed: bool | None = None
+
+    @model_validator(mode="after")
+    def _levels_have_a_scheme(self) -> Self:
+        if self.compression_level is not None and self.compression != "zstd":
+            raise ValueError("compressionLevel needs `compression: zstd`; other schemes have no levels")
+        if self.dict_values_compression_level is not None and self.dict_values_compression != "zstd":
+            raise ValueError("dictValuesCompressionLevel needs `dictValuesCompression: zstd`")
+        if self.bss == "on" and self.compression in (None, "none"):
+            raise ValueError("byte stream split works only with a compression; add `compression: zstd`")
+        return self
+
+
+class Blob(AttributeValue):
+    """Values kept outside the column pages; the thresholds say from which size on."""
+
+    inline_size_threshold: Bytes | None = None
+    dedicated_size_threshold: PositiveBytes | None = None
+    pack_file_size_threshold: PositiveBytes | None = None
+
+
+class FloatEncoding(AttributeValue):
+    """Brain floats: 16 bits with the exponent range of 32."""
+
+    format: Literal["bfloat16"]
+
+
+def _keeping_brain_floats(type_: str, length: int | None) -> dict[str, str] | None:
+    return {"format": "bfloat16"} if type_ == "bfloat16" else None
+
+
+def _keeping_json(type_: str, length: int | None) -> bool | None:
+    return True if type_ == "json" else None
+
+
+PRIMARY_KEY = Attribute[KeyPosition](
+    f"{DOMAIN}/primaryKey",
+    KeyPosition,
+    "part of the table's (unenforced) primary key",
+    facts=Facts("primary-key-added", "primary-key-removed", "primary-key-moved"),
+    role=Role.KEY_PART,
+)
+CLUSTERING_KEY = Attribute[ClusteringPosition](
+    f"{DOMAIN}/clusteringKey",
+    ClusteringPosition,
+    "part of the table's clustering key",
+    facts=Facts.all("clustering-key-changed"),
+    role=Role.CLUSTERING_PART,
+)
+ENCODING = Attribute[Encoding](
+    f"{DOMAIN}/encoding",
+    Encoding,
+    "compression and page layout of the column",
+    facts=Facts.all("page-encoding-changed"),
+    property_facts={
+        "compression": "compression-changed",
+        "compressionLevel": "compression-changed",
+        "structuralEncoding": "structural-encoding-changed",
+        "packed": "packed-struct-changed",
+    },
+)
+BLOB = Attribute[Blob](
+    f"{DOMAIN}/blob",
+    Blob,
+    "large values kept outside the pages",
+    fits=frozenset({Family.BYTES}),
+    facts=Facts("blob-added", "blob-removed", "blob-thresholds-changed"),
+    role=Role.BLOB,
+    decides_type=True,
+)
+FLOAT_ENCODING = Attribute[FloatEncoding](
+    f"{DOMAIN}/floatEncoding",
+    FloatEncoding,
+    "items of a vector stored as bfloat16",
+    fits=frozenset({Family.LIST}),
+    facts=Facts.all("float-encoding-changed"),
+    role=Role.BRAIN_FLOATS,
+    decides_type=True,
+    keeps=_keeping_brain_floats,
+)
+JSON = Attribute[bool](
+    f"{DOMAIN}/json",
+    Literal[True],
+    "the text is JSON and is stored as JSON",
+    fits=frozenset({Family.TEXT}),
+    facts=Facts.all("json-changed"),
+    role=Role.JSON,
+    decides_type=True,
+    keeps=_keeping_json,
+)
+STORAGE_VERSION = Attribute[str](
+    f"{DOMAIN}/storageVersion",
+    Literal[STORAGE_VERSIONS],
+    "storage version of the data files",
+    on_field=False,
+    on_schema=True,
+    facts=Facts.all("storage-version-changed"),
+    role=Role.STORAGE_VERSION,
+    default=DEFAULT_STORAGE_VERSION,
+)
+ATTRIBUTES = (PRIMARY_KEY, CLUSTERING_KEY, ENCODING, BLOB, FLOAT_ENCODING, JSON, STORAGE_VERSION)
+
+
+def storage_version(extra: Extra) -> str:
+    """Return the version of the data files that a schema is for."""
+    return STORAGE_VERSION.read(extra) or DEFAULT_STORAGE_VERSION

@@ -1,0 +1,125 @@
+"""A Lance dataset on disk: how one is opened, which versions it has, what their commits say.
+
+Layer: engines.
+Shape: a path or an address, with the options of its object store. `tables` (schemas of live tables) and `runs` (rows that
+       runs write) both start from here.
+"""
+
+import errno
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from typing import Any, NamedTuple
+
+from schemac.engines.lance._generated.lance import file_pb2 as pb
+from schemac.engines.lance.storage import options_for
+from schemac.runs.errors import PipelineError
+from schemac.runs.locations import is_local, local_path
+from schemac.runs.storage import Storage
+from schemac.source.catalogue import UNREADABLE_TABLE
+
+
+def open_dataset(path: str, version: int | None = None, storage_options: Storage | None = None) -> Any:
+    """Open pylance's dataset at a path: its newest version, or one of its versions.
+
+    Raises ValueError where there is none, OSError and RuntimeError where Lance cannot open it.
+    """
+    import lance  # an extra that may not be there
+
+    _refuse_pipes(local_path(path))
+    with lance_errors():
+        return lance.dataset(path, version=version, storage_options=options_for(path, storage_options))
+
+
+def find_dataset(path: str, storage_options: Storage | None = None) -> Any | None:
+    """Open the dataset; None where there is none. Anything else that keeps it from being opened is raised."""
+    if is_local(path) and os.path.isfile(local_path(path)):
+        return None
+    try:
+        return open_dataset(path, storage_options=storage_options)
+    except (ValueError, OSError, RuntimeError) as error:
+        if "was not found" in str(error):
+            return None
+        raise PipelineError(
+            UNREADABLE_TABLE, f"cannot open the table `{path}`: {reason_of(error)}"
+        ) from error
+
+
+def _refuse_pipes(path: str) -> None:
+    """Raise OSError where a version of a table is no file: Lance would wait for ever for a pipe to be written to."""
+    versions = os.path.join(path, "_versions")
+    entries = os.scandir(versions) if os.path.isdir(versions) else ()
+    for entry in entries:
+        if not (entry.is_file() or entry.is_dir()) and os.path.exists(entry.path):
+            raise OSError(errno.EINVAL, f"_versions/{entry.name} is not a file")
+
+
+class Version(NamedTuple):
+    """One version of a dataset."""
+
+    number: int
+    committed: datetime
+    """In UTC."""
+
+
+def versions(dataset: Any) -> list[Version]:
+    """List the versions that a dataset still has, the newest first."""
+    # A timestamp of Lance has the local clock without a zone.
+    found = [Version(int(v["version"]), v["timestamp"].astimezone(UTC)) for v in dataset.versions()]
+    return sorted(found, reverse=True)
+
+
+def transaction_of(dataset: Any, version: int) -> Any | None:
+    """Return the transaction that made a version; None where Lance has it no more."""
+    try:
+        return dataset.read_transaction(version)
+    except (OSError, ValueError):
+        return None
+
+
+def properties_of(transaction: Any | None) -> dict[str, str]:
+    """Properties of a transaction; none of one that is not known."""
+    return dict(getattr(transaction, "transaction_properties", None) or {})
+
+
+def commit(
+    path: str,
+    operation: Any,
+    read_version: int,
+    properties: Mapping[str, str],
+    storage_options: Storage | None = None,
+) -> Any:
+    """Commit an operation that was made for a version, with what it says of itself; the dataset after it."""
+    import lance
+
+    made = lance.Transaction(read_version, operation, transaction_properties=dict(properties))
+    with lance_errors():
+        return lance.LanceDataset.commit(path, made, storage_options=options_for(path, storage_options))
+
+
+def data_files(dataset: Any) -> set[str]:
+    """Names of the data files of a version."""
+    return {file.path for fragment in dataset.get_fragments() for file in fragment.data_files()}
+
+
+def field_ids(dataset: Any) -> set[int]:
+    """Ids of all fields of a version, at every depth."""
+    _, *messages = dataset.lance_schema.__reduce__()[1]
+    return {pb.Field.FromString(message).id for message in messages}
+
+
+def reason_of(error: Exception) -> str:
+    """Return what Lance says, without where in its own code."""
+    return str(error).splitlines()[0].partition(", /")[0]
+
+
+@contextmanager
+def lance_errors() -> Iterator[None]:
+    """Lance's panics, which no `except Exception` sees, as ordinary errors."""
+    try:
+        yield
+    except BaseException as error:
+        if type(error).__name__ == "PanicException":
+            raise RuntimeError(f"Lance stopped: {error}") from error
+        raise

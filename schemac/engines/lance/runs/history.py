@@ -1,0 +1,56 @@
+"""Which runs a Lance dataset has the commits of, as properties of its transactions.
+
+Layer: engines.
+Units: a table forgets runs whose versions Lance's `cleanup_old_versions` has removed. Their rows count: had
+       they not happened, the run after them would have removed them.
+"""
+
+from collections.abc import Iterator
+from datetime import datetime, timedelta
+from math import inf
+from typing import Any
+
+from schemac.engines.lance.dataset import find_dataset, properties_of, transaction_of, versions
+from schemac.runs.history import CommittedRun
+from schemac.runs.identity import RunIdentity
+from schemac.runs.storage import Storage
+
+CLOCKS_DIFFER = timedelta(days=1)
+
+
+def committed_runs(
+    dataset: Any, *, since: datetime | None = None, limit: int | None = None
+) -> Iterator[CommittedRun]:
+    """List the runs in the versions that a dataset still has, from the newest back; bounded by time or a count of versions.
+
+    Runs after a version that was restored are not told: their rows are gone.
+    """
+    newest: float = inf
+    for number, committed in versions(dataset)[:limit]:
+        if since is not None and committed < since - CLOCKS_DIFFER:
+            return
+        if number > newest:
+            continue
+        transaction = transaction_of(dataset, number)
+        # What came after the version that was restored is not in the table any more.
+        newest = min(newest, _restored(transaction))
+        run = CommittedRun.of(properties_of(transaction), number, committed)
+        if run is not None:
+            yield run
+
+
+def _restored(transaction: Any | None) -> float:
+    """Return the version that a transaction brought back; infinite where it brought none."""
+    import lance
+
+    operation = getattr(transaction, "operation", None)
+    return int(operation.version) if isinstance(operation, lance.LanceOperation.Restore) else inf
+
+
+def find_run(run: RunIdentity, table: str, storage_options: Storage | None) -> CommittedRun | None:
+    """Find the commit of a run in a table, as far back as its start; all the way where nobody looked before it."""
+    dataset = find_dataset(table, storage_options)
+    if dataset is None:
+        return None
+    since = None if run.process is None else run.started
+    return next((found for found in committed_runs(dataset, since=since) if found.id == run.id), None)

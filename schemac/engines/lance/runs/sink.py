@@ -1,0 +1,161 @@
+"""Lance as the engine that runs write to.
+
+Layer: engines.
+"""
+
+import base64
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from schemac.attributes.attribute import Extra
+from schemac.engines.lance._generated.lance import file_pb2 as pb
+from schemac.engines.lance.artifact import to_message
+from schemac.engines.lance.attributes import storage_version
+from schemac.engines.lance.dataset import find_dataset, open_dataset
+from schemac.engines.lance.runs import undo, writing
+from schemac.engines.lance.runs.history import committed_runs, find_run
+from schemac.engines.lance.runs.recover import holds_only_leftovers, recover
+from schemac.engines.lance.runs.spelling import as_lance_reads
+from schemac.engines.lance.tables.differences import differences, lance_fields_of
+from schemac.identity.lock import Numbers
+from schemac.logical.slots import Slot
+from schemac.physical.field import LoweredSchema
+from schemac.runs import staging
+from schemac.runs.history import CommittedRun
+from schemac.runs.identity import RunIdentity
+from schemac.runs.locations import absolute, is_local
+from schemac.runs.tables import FoundTable, Place, Sink, StorageOptions, TableForm
+
+
+class LanceSink(Sink):
+    """Lance tables in folders and object stores."""
+
+    def form(self, lowered: LoweredSchema, numbers: Mapping[Slot, Numbers] | None, extra: Extra) -> TableForm:
+        """Say what the table of a compiled schema is to be, with the ids that its fields have."""
+        return TableForm(lowered.to_arrow(), encode(to_message(lowered, numbers)), storage_version(extra))
+
+    def written_schema(self, schema: pa.Schema) -> pa.Schema:
+        """Spell an Arrow schema as Lance gives it back."""
+        return as_lance_reads(schema)
+
+    def find(self, path: str, storage_options: StorageOptions) -> FoundTable | None:
+        """Look at the table at a path."""
+        table = find_dataset(path, storage_options)
+        return None if table is None else FoundTable(int(table.version), tuple(table.schema.names))
+
+    def count_rows(self, path: str, storage_options: StorageOptions) -> int:
+        """Count the rows of a table."""
+        table = find_dataset(path, storage_options)
+        return 0 if table is None else int(table.count_rows())
+
+    def is_free(self, path: str) -> bool:
+        """Whether a folder without a table holds nothing but what runs left there."""
+        return holds_only_leftovers(Path(path))
+
+    def differences(
+        self, path: str, form: TableForm, storage_options: StorageOptions, *, ids: bool = True
+    ) -> tuple[str, ...]:
+        """How a table differs from its form; that of plain Arrow may have any metadata."""
+        table = open_dataset(path, storage_options=storage_options)
+        if not form.native:
+            return differences(lance_fields_of(form.schema), table.lance_schema, ids=ids)
+        message = decode(form.native)
+        fields = [field.SerializeToString(deterministic=True) for field in message.fields]
+        metadata = dict(message.metadata) if ids else None
+        return differences(fields, table.lance_schema, metadata=metadata, ids=ids)
+
+    def runs(self, table: str | Any, storage_options: StorageOptions | None = None) -> Iterator[CommittedRun]:
+        """List the runs of a path or a `LanceDataset`. Raises what Lance raises where there is none."""
+        opened = open_dataset(table, storage_options=storage_options) if isinstance(table, str) else table
+        return committed_runs(opened)
+
+    def find_run(self, run: RunIdentity, table: str, storage_options: StorageOptions) -> CommittedRun | None:
+        """Find the commit of a run in the table."""
+        return find_run(run, table, storage_options)
+
+    def recover(self, table: str, quarantine: str | None, storage_options: StorageOptions) -> None:
+        """Clean up after runs that died."""
+        recover(table, quarantine, storage_options)
+
+    def fence(self, run: RunIdentity, paths: Iterable[str]) -> None:
+        """Keep earlier attempts of a run from committing, by their staging folders."""
+        for path in filter(is_local, paths):
+            staging.fence(absolute(path), run)
+
+    def claim(self, place: Place, pieces: list[str]) -> None:
+        """Begin the commit."""
+        writing.claim(place, pieces)
+
+    def give_up(self, place: Place, pieces: list[str]) -> None:
+        """Remove the fragments' files."""
+        undo.give_up(place, pieces)
+
+    def prepare(
+        self,
+        path: str,
+        mode: str,
+        *,
+        storage_options: StorageOptions,
+        storage_version: str | None,
+        max_rows_per_file: int,
+        run: RunIdentity,
+    ) -> Place:
+        """Choose the place for a run."""
+        import lance  # noqa: F401  registers Lance's extension types before a schema is read
+
+        return writing.prepare(
+            path,
+            mode,
+            storage_options=storage_options,
+            storage_version=storage_version,
+            max_rows_per_file=max_rows_per_file,
+            run=run,
+        )
+
+    def open_staging(self, place: Place) -> None:
+        """Make the folder that tasks write to."""
+        writing.open_staging(place)
+
+    def write(self, place: Place, schema: pa.Schema, batches: Iterator[pa.RecordBatch]) -> list[str]:
+        """Write fragments; a piece is one of them as JSON."""
+        return writing.write_fragments(place, schema, batches)
+
+    def commit(self, place: Place, form: TableForm, pieces: list[str], *, may_join: bool = False) -> int:
+        """Commit the fragments."""
+        message = decode(form.native) if form.native else None
+        if message is not None and _is_numbered_by_lance(message):
+            message = None
+        return writing.commit(place, form.schema, pieces, may_join=may_join, lance_message=message)
+
+    def close_staging(self, place: Place) -> None:
+        """Remove the folder that tasks wrote to."""
+        writing.close_staging(place)
+
+    def discard(self, place: Place, pieces: list[str]) -> None:
+        """Remove the fragments' files."""
+        undo.discard(place, pieces)
+
+    def take_back(self, place: Place, version: int) -> None:
+        """Undo a commit of this run."""
+        undo.take_back(place, version, place.run.id)
+
+
+SINK = LanceSink()
+
+
+def encode(message: pb.Schema) -> str:
+    """Write a message as text."""
+    return base64.b64encode(message.SerializeToString(deterministic=True)).decode()
+
+
+def decode(text: str) -> pb.Schema:
+    """Read a message of `encode`."""
+    return pb.Schema.FromString(base64.b64decode(text))
+
+
+def _is_numbered_by_lance(message: pb.Schema) -> bool:
+    """Whether Lance would give a new table the same ids."""
+    return [field.id for field in message.fields] == list(range(len(message.fields)))

@@ -1,0 +1,112 @@
+"""Lance as an engine whose tables runs read, fragment by fragment.
+
+Layer: engines.
+Shape: columns as other readers can hold them: unsigned integers widened, fixed-size lists as lists, half floats as
+       floats; blob columns are left out.
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import pyarrow as pa
+
+from schemac.engines.lance.dataset import find_dataset, open_dataset
+from schemac.engines.lance.runs.conditions import filter_of
+from schemac.runs.storage import NO_STORAGE
+from schemac.runs.tables import Condition, Source, StorageOptions
+
+ROWS_PER_BATCH = 8192
+WIDER = {
+    pa.uint8(): pa.int16(),
+    pa.uint16(): pa.int32(),
+    pa.uint32(): pa.int64(),
+    pa.uint64(): pa.decimal128(20, 0),
+}
+WIDER |= {pa.float16(): pa.float32(), pa.date64(): pa.date32(), pa.large_string(): pa.string()}
+WIDER |= {pa.large_binary(): pa.binary(), pa.string_view(): pa.string(), pa.binary_view(): pa.binary()}
+BLOB = "lance.blob.v2"
+
+
+class LanceSource(Source):
+    """Lance tables."""
+
+    options = ("version",)
+
+    def newest_version(self, path: str, storage_options: StorageOptions = NO_STORAGE) -> int | None:
+        """Return the newest version of the table at a path."""
+        table = find_dataset(path, storage_options)
+        return None if table is None else int(table.version)
+
+    def schema(self, path: str, version: int, storage_options: StorageOptions = NO_STORAGE) -> pa.Schema:
+        """Columns of a version."""
+        return _plain_schema(open_dataset(path, version, storage_options).schema)
+
+    def parts(self, path: str, version: int, storage_options: StorageOptions = NO_STORAGE) -> list[int]:
+        """Return the ids of the fragments of a version."""
+        table = open_dataset(path, version, storage_options)
+        return [fragment.fragment_id for fragment in table.get_fragments()]
+
+    def read(
+        self,
+        path: str,
+        version: int,
+        part: int,
+        columns: Sequence[str] | None = None,
+        conditions: Sequence[Condition] = (),
+        storage_options: StorageOptions = NO_STORAGE,
+    ) -> Iterator[pa.RecordBatch]:
+        """Read the rows of one fragment; conditions that Lance can have alike are a filter of its scan."""
+        table = open_dataset(path, version, storage_options)
+        schema = _plain_schema(table.schema)
+        if columns is not None:
+            schema = pa.schema([schema.field(name) for name in columns])
+        names = schema.names or table.schema.names[:1]  # rows that are only counted have a column too
+        batches = table.get_fragment(part).to_batches(
+            columns=names, filter=filter_of(conditions, table.schema), batch_size=ROWS_PER_BATCH
+        )
+        for batch in batches:
+            arrays = [
+                _held(column).cast(field.type) for column, field in zip(batch.columns, schema, strict=False)
+            ]
+            yield pa.RecordBatch.from_arrays(arrays, schema=schema) if arrays else batch.select([])
+
+
+SOURCE = LanceSource()
+
+
+def _held(array: Any) -> Any:
+    if isinstance(array, pa.ExtensionArray):
+        return array.storage
+    return array.dictionary_decode() if isinstance(array, pa.DictionaryArray) else array
+
+
+def _plain_schema(schema: pa.Schema) -> pa.Schema:
+    return pa.schema([_plain_field(field) for field in schema if not _is_blob(field)])
+
+
+def _is_blob(field: Any) -> bool:
+    named = getattr(field.type, "extension_name", None)
+    return BLOB in (named, (field.metadata or {}).get(b"ARROW:extension:name", b"").decode())
+
+
+def _plain_field(field: Any) -> Any:
+    return pa.field(field.name, _plain_type(field.type), field.nullable)
+
+
+def _plain_type(data_type: Any) -> Any:
+    is_ = pa.types
+    if isinstance(data_type, pa.BaseExtensionType):
+        return _plain_type(data_type.storage_type)
+    if is_.is_dictionary(data_type):
+        return _plain_type(data_type.value_type)
+    if is_.is_list(data_type) or is_.is_large_list(data_type) or is_.is_fixed_size_list(data_type):
+        return pa.list_(_plain_field(data_type.value_field).with_name("element"))
+    if is_.is_struct(data_type):
+        return pa.struct([_plain_field(member) for member in data_type])
+    if is_.is_map(data_type):
+        return pa.map_(_plain_type(data_type.key_type), _plain_field(data_type.item_field).with_name("value"))
+    if is_.is_timestamp(data_type):
+        return pa.timestamp("us", tz=None if data_type.tz is None else "UTC")
+    if is_.is_fixed_size_binary(data_type):
+        return pa.binary()
+    return WIDER.get(data_type, data_type)

@@ -1,0 +1,183 @@
+"""The versions of a schema that are compared, two at a time.
+
+Layer: evolution.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, TypeVar
+
+from schemac.arrow.lower import lower
+from schemac.arrow.lower_metadata import compact
+from schemac.artifacts.emission import Compilation
+from schemac.attributes.own import RENAMED_FROM
+from schemac.evolution.changes import Place
+from schemac.identity.lock import LockedDataset, Numbers, Shape, State
+from schemac.identity.match import Ids, Matcher
+from schemac.identity.opening import open_version
+from schemac.logical.dataset import LogicalDataset
+from schemac.logical.slots import Slot, preorder
+from schemac.physical.field import LoweredSchema
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class SchemaVersion:
+    """A schema that is compared."""
+
+    dataset: LogicalDataset
+    label: str
+    """What people call it: a file, `lock:3`, `git:main`."""
+
+    @cached_property
+    def lowered(self) -> LoweredSchema:
+        """Its Arrow fields."""
+        return lower(self.dataset)
+
+    def view(self, make: "Callable[[SchemaVersion], T]") -> T:
+        """Return what a function makes of this schema; it is called once."""
+        if make not in self._views:
+            self._views[make] = make(self)
+        found: T = self._views[make]
+        return found
+
+    def column_view(self, make: "Callable[[LogicalDataset], T]", column: Slot) -> T:
+        """Return what a function makes of one column alone; the others are not compiled for it."""
+        key = (make, column)
+        if key not in self._views:
+            self._views[key] = make(replace(self.dataset, columns=(column,)))
+        found: T = self._views[key]
+        return found
+
+    @cached_property
+    def _views(self) -> dict[Any, Any]:
+        return {}
+
+    @cached_property
+    def compilation(self) -> Compilation:
+        """What targets see of it."""
+        return Compilation(self.dataset, self.lowered)
+
+    def place(self, slot: Slot | None, *steps: str | int) -> Place:
+        """Where a slot, or a part of it, stands."""
+        origins = self.dataset.origins
+        path = (*slot.declared_at, *steps) if slot is not None else steps
+        span = origins.span(path)
+        if span is None or origins.source is None:
+            return Place(self.label)
+        position = origins.source.position(span.start)
+        return Place(origins.source.name, position.line, position.column)
+
+
+@dataclass(frozen=True)
+class LockedSchemaVersion(SchemaVersion):
+    """A schema whose fields have the ids of a lock."""
+
+    locked: LockedDataset
+    """The lock that the ids are of."""
+    ids: Ids
+    numbers: Mapping[Slot, Numbers]
+
+    @property
+    def number(self) -> int:
+        """That of the newest version of its lock."""
+        return self.locked.versions[-1].number
+
+    @cached_property
+    def compilation(self) -> Compilation:
+        """What targets see of it, with the numbers of its fields."""
+        return Compilation(self.dataset, self.lowered, self.numbers)
+
+
+def locked_schema_version(locked: LockedDataset, number: int) -> LockedSchemaVersion:
+    """One version of a locked dataset; there has to be one of this number."""
+    version = locked.version(number)
+    assert version is not None
+    opened = open_version(locked, version)
+    history = LockedDataset(locked.name, locked.versions[:number], locked.states)
+    ids = {slot: state.id for slot, state in opened.states.items()}
+    numbers = {slot: state.numbers for slot, state in opened.states.items()}
+    return LockedSchemaVersion(opened.logical, f"lock:{number}", history, ids, numbers)
+
+
+@dataclass(frozen=True)
+class VersionPair:
+    """Two versions, and which field of the new one is which of the old one."""
+
+    old: SchemaVersion
+    new: SchemaVersion
+    before: Mapping[Slot, Slot]
+    """The old slot of each new slot that was there before."""
+
+    @cached_property
+    def after(self) -> Mapping[Slot, Slot]:
+        """The new slot of each old slot that is still there."""
+        return {old: new for new, old in self.before.items()}
+
+
+@dataclass(frozen=True)
+class LockedVersionPair(VersionPair):
+    """Two versions whose fields have the ids of one lock."""
+
+    old: LockedSchemaVersion
+    new: LockedSchemaVersion
+
+
+def pair_versions(old: SchemaVersion, new: SchemaVersion) -> VersionPair:
+    """Match two versions: by the ids of one lock where both have them, else by names and what is declared."""
+    if (
+        isinstance(old, LockedSchemaVersion)
+        and isinstance(new, LockedSchemaVersion)
+        and _is_same_line(old, new)
+    ):
+        return LockedVersionPair(old, new, _by_ids(old, new))
+    if any(RENAMED_FROM.key in slot.extra for slot in preorder(new.dataset.columns)):
+        by_id, states = _numbered(old.dataset)
+        ids = Matcher(states, new.dataset.columns).match()
+        return VersionPair(old, new, {slot: by_id[id] for slot, id in ids.items()})
+    return VersionPair(old, new, dict(_namesakes(old.dataset.columns, new.dataset.columns)))
+
+
+def _by_ids(old: LockedSchemaVersion, new: LockedSchemaVersion) -> dict[Slot, Slot]:
+    """By the ids that both locks know; those that a field would get by the next locking say nothing of it."""
+    known = min(old.locked.highest_id, new.locked.highest_id)
+    by_id = {id: slot for slot, id in old.ids.items() if id <= known}
+    before = {slot: by_id[id] for slot, id in new.ids.items() if id in by_id}
+    taken = set(before.values())
+    for slot, namesake in _namesakes(old.dataset.columns, new.dataset.columns):
+        is_beside = slot.parent is None or before.get(slot.parent) is namesake.parent
+        if slot not in before and namesake not in taken and is_beside and old.ids[namesake] > known:
+            before[slot] = namesake
+    return before
+
+
+def _numbered(dataset: LogicalDataset) -> tuple[dict[int, Slot], list[State]]:
+    """Return the slots by number, and as much of a lock's states as it takes to match them."""
+    slots = preorder(dataset.columns)
+    ids = {slot: id for id, slot in enumerate(slots)}
+    states = []
+    for slot, id in ids.items():
+        parent = ids[slot.parent] if slot.parent is not None else None
+        extra = compact(dict(slot.extra)) if RENAMED_FROM.key in slot.extra else ""
+        states.append(State(id, 1, None, Shape(parent, slot.segment, None, "", extra), Numbers()))
+    return dict(enumerate(slots)), states
+
+
+def _namesakes(old: Sequence[Slot], new: Sequence[Slot]) -> Iterator[tuple[Slot, Slot]]:
+    """Slots of the same path, new ones first."""
+    by_name = {slot.segment: slot for slot in old}
+    for slot in new:
+        before = by_name.get(slot.segment)
+        if before is not None:
+            yield slot, before
+            if slot.children and before.children:
+                yield from _namesakes(before.children, slot.children)
+
+
+def _is_same_line(old: LockedSchemaVersion, new: LockedSchemaVersion) -> bool:
+    """Whether one lock is a later state of the other: then their ids mean the same."""
+    olds, news = ([v.digest for v in version.locked.versions] for version in (old, new))
+    shared = min(len(olds), len(news))
+    return shared > 0 and olds[:shared] == news[:shared]

@@ -1,0 +1,199 @@
+"""Conforms any DataFrame to a dataset: typed columns, and for each row the reasons why it does not fit.
+
+Layer: pipeline.
+Shape: `conform` compiles one projection over the frame, as a run does over its source, and gives a `Conformed`. Nothing is
+       computed before an action of Spark asks for rows.
+Rule: values do not depend on the settings of the session. Most settings count when Spark analyses an expression, which
+      happens here, under the settings of a run; those that count later have to be right already, or the frame is refused.
+Errors: PipelineError; SC691 for settings of the session, SC639 for two columns of one name.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, TypedDict, Unpack
+
+from pydantic import ValidationError
+from pyspark.sql import DataFrame, functions
+
+from schemac.artifacts.dataset import CheckedDataset
+from schemac.pipeline.codes import SESSION_SETTING
+from schemac.pipeline.errors import PipelineError
+from schemac.pipeline.failures import sparks_errors_told
+from schemac.pipeline.job import Job
+from schemac.pipeline.mapping import mapping_mistakes
+from schemac.pipeline.projection import conform as projected
+from schemac.pipeline.projection import key_checked, with_warnings
+from schemac.pipeline.quarantine_buffer import ERRORS, POSITIONS, RAW, SOURCE
+from schemac.pipeline.report_html import conform_fragment, conformed_fragment
+from schemac.pipeline.run_facts import ReasonCount
+from schemac.pipeline.session import DEFAULT_SETTINGS, RUN_SETTINGS, active, settings_of_a_run
+from schemac.pipeline.source import Records, records_in_column, records_of_frame
+from schemac.pipeline.sqltext import name
+from schemac.source.catalogue import DUPLICATE_COLUMN, PIPELINE_FILE, UNKNOWN_SOURCE_COLUMN
+from schemac.syntax.complaints import complaints
+
+FRAME = "dataframe"
+"""What a run of a frame names as the format of its source."""
+LATE_SETTINGS = ("spark.sql.mapKeyDedupPolicy", "spark.sql.legacy.timeParserPolicy")
+"""Settings that Spark looks at when rows are computed, not when an expression is analysed."""
+
+
+class Rules(TypedDict, total=False):
+    """How values are found and judged; the words are those of a pipeline file, in snake_case."""
+
+    fields: Mapping[str, str | Mapping[str, Any] | None]
+    """Where a field is read, when not from the column of its own name: `{"fare": "trip.fare"}`, `{"day": {"from": "d",
+    "format": "dd.MM.yyyy"}}`; None: from nowhere, it is always null."""
+    timezone: str | None
+    """Zone of timestamps that have none."""
+    coerce: Literal["none", "text"]
+    """Whether text and numbers may be converted into each other when that is exact; matters for JSON values."""
+    unexpected: Literal["ignore", "reject"]
+    """What a column or key that no field takes does."""
+    keys: Literal["trust", "check"]
+    """Whether two rows with one primary key are found out, at the price of a shuffle."""
+    rules: Mapping[str, Literal["quarantine", "warn"]]
+    """Rules that only warn: `{"unexpected": "warn"}`; their reasons are in a column `_warnings`, and the row fits."""
+    null_values: Sequence[str]
+    """Texts that mean null, as whole values."""
+    json_column: str | None
+    """The column whose text is the record, one JSON object in each row, as in a topic of Kafka."""
+
+
+@dataclass(frozen=True)
+class ConformReport:
+    """How many rows of a frame fit, and why the others do not."""
+
+    rows_in: int
+    rows_fit: int
+    reasons: tuple[ReasonCount, ...]
+
+    def to_json(self) -> dict[str, Any]:
+        """Give the counts for programs."""
+        return {
+            "records": {"in": self.rows_in, "fit": self.rows_fit, "rejected": self.rows_in - self.rows_fit},
+            "reasons": [{"path": one.path, "rule": one.rule, "count": one.count} for one in self.reasons],
+        }
+
+    def __str__(self) -> str:
+        lines = [f"{self.rows_fit:,} of {self.rows_in:,} rows fit"]
+        lines += [f"{one.count:>12,} × {one.path or 'the record'}: {one.rule}" for one in self.reasons]
+        return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        return conform_fragment(self.rows_in, self.rows_fit, self.reasons)
+
+
+@dataclass(frozen=True)
+class Conformed:
+    """A frame that was conformed to a dataset."""
+
+    frame: DataFrame
+    """The dataset's fields with their types, then `_errors`, `_raw`, `_source`. `_errors` is null for a row that fits, and
+    else an array of structs of `path`, `rule` and `value`; `_raw` is the row as text, where it does not fit."""
+    good: DataFrame
+    """The rows that fit, with the dataset's fields alone."""
+    rejected: DataFrame
+    """The other rows, as a quarantine has them: `_source`, `_raw`, `_errors`."""
+    dataset: CheckedDataset
+
+    def report(self) -> ConformReport:
+        """Count the rows and the reasons, with one job of Spark over the whole frame."""
+        path = functions.regexp_replace("reason.path", functions.lit(POSITIONS), functions.lit("[]"))
+        is_first = functions.coalesce(functions.col("place"), functions.lit(0)) == 0
+        each = self.frame.select(functions.posexplode_outer(ERRORS).alias("place", "reason")).select(
+            path.alias("path"),
+            functions.col("reason.rule").alias("rule"),
+            is_first.cast("long").alias("first"),
+        )
+        with sparks_errors_told():
+            groups = (
+                each.groupBy("path", "rule")
+                .agg(functions.sum("first").alias("rows"), functions.count(functions.lit(1)).alias("count"))
+                .collect()
+            )
+        counts = [ReasonCount(row["path"], row["rule"], row["count"]) for row in groups if row["rule"]]
+        return ConformReport(
+            sum(row["rows"] for row in groups),
+            sum(row["rows"] for row in groups if not row["rule"]),
+            tuple(sorted(counts, key=lambda one: (-one.count, one.path, one.rule))),
+        )
+
+    @property
+    def columns(self) -> tuple[tuple[str, str], ...]:
+        """Names and Arrow types of the fields."""
+        return tuple((field.name, str(field.type)) for field in self.dataset.to_arrow())
+
+    def __str__(self) -> str:
+        width = max((len(label) for label, _ in self.columns), default=0)
+        lines = [f"a frame that was conformed to {self.dataset.name}; `report()` counts its rows"]
+        return "\n".join([*lines, *(f"  {label:<{width}}  {held}" for label, held in self.columns)])
+
+    def _repr_html_(self) -> str:
+        return conformed_fragment(self.dataset.name, self.columns)
+
+
+def conform(frame: DataFrame, dataset: CheckedDataset, **rules: Unpack[Rules]) -> Conformed:
+    """Give a frame the dataset's columns and types, and each row that does not fit its reasons.
+
+    Each field is read from the column of its own name unless `fields` says otherwise: typed columns are checked and converted
+    exactly, columns of text are read as text, variants as JSON. Nothing is computed before an action of Spark asks for it.
+    Raises PipelineError for rules that cannot hold for the frame or the dataset.
+
+    >>> conform(spark.table("raw.trips"), trips, fields={"fare": "trip.fare"}).good  # doctest: +SKIP
+    """
+    job, schema = job_of_frame("memory", rules), dataset.to_arrow()
+    for mistake in mapping_mistakes(job, schema):
+        raise mistake.error
+    spark = frame.sparkSession
+    _check_settings(frame)
+    with sparks_errors_told(), active(spark), settings_of_a_run(spark, job):
+        records = open_frame(frame, rules.get("json_column"))
+        found = with_warnings(key_checked(projected(records, schema, job), schema, job), job)
+        good = found.where(f"{ERRORS} is null").selectExpr(*map(name, schema.names))
+        rejected = found.where(f"{ERRORS} is not null").select(SOURCE, RAW, ERRORS)
+    return Conformed(found, good, rejected, dataset)
+
+
+def open_frame(frame: DataFrame, json_column: str | None) -> Records:
+    """See a frame as the records of a source."""
+    twins = {label for label in frame.columns if frame.columns.count(label) > 1}
+    if twins:
+        message = f"the frame has two columns `{min(twins)}`"
+        raise PipelineError(DUPLICATE_COLUMN, message, "rename or drop one of them")
+    if json_column is None:
+        return records_of_frame(frame)
+    if json_column not in frame.columns:
+        known = ", ".join(f"`{label}`" for label in frame.columns)
+        message = f"`json_column` names `{json_column}`, the frame has no such column"
+        raise PipelineError(UNKNOWN_SOURCE_COLUMN, message, f"its columns are {known}")
+    return records_in_column(frame, json_column)
+
+
+def job_of_frame(table: str, rules: Mapping[str, Any], **settings: Any) -> Job:
+    """Make the job that writes a frame, of rules and settings in the words of Python; what is None has its default."""
+    told = {**rules, **settings}
+    source = {"format": FRAME, "timezone": told.pop("timezone", None)}
+    target = {"path": table, **told.pop("target", {})}
+    told.pop("json_column", None)
+    value = {key: found for key, found in told.items() if found is not None or key == "fields"}
+    value |= {"source": source, "target": {key: found for key, found in target.items() if found is not None}}
+    try:
+        return Job.model_validate(value)
+    except ValidationError as error:
+        mistake = complaints(error, Job, value)[0]
+        place = ".".join(str(part) for part in mistake.path)
+        raise PipelineError(PIPELINE_FILE, f"{place}: {mistake.message}", mistake.help or None) from error
+
+
+def _check_settings(frame: DataFrame) -> None:
+    """Refuse a session in which values would come out otherwise when they are computed."""
+    needed = DEFAULT_SETTINGS | RUN_SETTINGS
+    for key in LATE_SETTINGS:
+        held = frame.sparkSession.conf.get(key, needed[key])
+        if str(held).upper() != needed[key].upper():
+            message = f"the session has `{key}` = `{held}`, with which values would be others than in a run"
+            way_out = (
+                f'`spark.conf.set("{key}", "{needed[key]}")`, or use `write`, which sets it for its time'
+            )
+            raise PipelineError(SESSION_SETTING, message, way_out)

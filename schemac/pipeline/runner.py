@@ -1,0 +1,247 @@
+"""Runs one job: read, conform, write good and bad rows in one pass, verify, report.
+
+Layer: pipeline.
+Shape: a `Job`, an Arrow schema and the form of its table in; a `RunReport` out, whose counts come from what the
+       tasks wrote. Nothing is committed when the run raises.
+Errors: PipelineError for what the author can mend; anything else is Spark's, the engine's or ours.
+"""
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+from pyspark.errors import PySparkException
+from pyspark.sql import DataFrame, Observation, SparkSession, functions
+
+from schemac.pipeline.errors import PipelineError
+from schemac.pipeline.executors import ship
+from schemac.pipeline.failures import sparks_errors_told
+from schemac.pipeline.history import runs_of
+from schemac.pipeline.job import Job
+from schemac.pipeline.offenders import first_offenders
+from schemac.pipeline.preflight import check
+from schemac.pipeline.progress import Progress, Step, Watch, watched
+from schemac.pipeline.projection import conform, key_checked, with_warnings
+from schemac.pipeline.repeats import Identified, identify, settle
+from schemac.pipeline.report_html import run_fragment, run_page
+from schemac.pipeline.report_text import run_text
+from schemac.pipeline.run_facts import ReasonCount, RunFacts
+from schemac.pipeline.session import active, settings_of_a_run
+from schemac.pipeline.sink_report import SinkReport
+from schemac.pipeline.source import open_records
+from schemac.pipeline.table_sink import (
+    SinkOptions,
+    encode_options,
+    encode_schema,
+    register_engine,
+    spark_sink,
+)
+from schemac.pipeline.unchanged import Seen, look, note
+from schemac.pipeline.workspace import temporary_folder
+from schemac.runs.history import CommittedRun
+from schemac.runs.identity import RunIdentity
+from schemac.runs.locations import is_local, local_path
+from schemac.runs.modes import Mode
+from schemac.runs.request import RunRequest
+from schemac.runs.staging import kept_alive
+from schemac.runs.storage import NO_STORAGE, Storage, storage_in_use
+from schemac.runs.tables import Sink, TableForm, sink_engine, sink_of
+from schemac.source.catalogue import TOO_MANY_QUARANTINED
+
+SHOWN_REASONS = 20
+Opened = Callable[[], Any]
+"""Gives `Records`, or a DataFrame that is conformed already."""
+
+
+@dataclass(frozen=True)
+class RunReport(RunFacts):
+    """What a run did."""
+
+    @classmethod
+    def of_earlier(cls, earlier: CommittedRun, job: Job, seconds: float) -> "RunReport":
+        """Report a run that was committed before."""
+        rows, quarantined = earlier.rows, earlier.rows_quarantined
+        return cls(
+            run=earlier.id,
+            identity=earlier.identity,
+            rows_in=rows + quarantined,
+            rows_written=rows,
+            rows_quarantined=quarantined,
+            reasons=(),
+            seconds=seconds,
+            table_path=job.target.path,
+            table_version=earlier.version,
+            quarantine_path=job.quarantine_path if quarantined else None,
+            quarantine_version=None,
+            differences=(),
+            is_repeat=True,
+        )
+
+    def to_html(self, *, title: str = "schemac run", storage_options: Storage = NO_STORAGE) -> str:
+        """Write a page that needs no other file: counts, the first offenders of each rule, and the runs of the table."""
+        with storage_in_use(storage_options):
+            offenders = first_offenders(self)
+        runs = runs_of(self.table_path, storage_options=storage_options)
+        return run_page(title, self, offenders=offenders, runs=runs)
+
+    def __str__(self) -> str:
+        return run_text(self)
+
+    def _repr_html_(self) -> str:
+        return run_fragment(self)
+
+
+def run(
+    job: Job,
+    arrow_schema: pa.Schema,
+    form: TableForm | None = None,
+    *,
+    request: RunRequest | None = None,
+    progress: Progress | None = None,
+    spark: SparkSession | None = None,
+    opened: Opened | None = None,
+) -> RunReport:
+    """Run the job; paths are taken as they stand.
+
+    `form` is what the engine makes of the schema where it is not given, `opened` gives what is read in place of the job's source.
+
+    A run that was committed before is not committed again, unless the request says so (see `repeats`).
+    """
+    started = time.monotonic()
+    form, sink = form or TableForm(arrow_schema), sink_of(job.target.format)
+    places = [path for path in (job.target.path, job.quarantine_path) if is_local(path)]
+    watch = Watch(progress or _untold, tuple(local_path(path) for path in places))
+    watch.at(Step.LOOKING)
+    sink.recover(job.target.path, job.quarantine_path, job.storage_options)
+    # Before the run is named by what it reads.
+    seen = look(job.source.path)
+    identity, earlier = _identified(job, form, request or RunRequest(), sink)
+    if earlier is not None:
+        return RunReport.of_earlier(earlier, job, time.monotonic() - started)
+    check(job, arrow_schema)
+    watch.at(Step.STARTING)
+    spark = _session(spark, job)
+    ship(spark)
+    with (
+        sparks_errors_told(),
+        storage_in_use(job.storage_options),
+        active(spark),
+        settings_of_a_run(spark, job),
+        kept_alive(watch.tables, identity),
+        watched(spark, identity.id, watch, job.spark.wait_for_executors),
+    ):
+        register_engine(spark, sink_engine(job.target.format).name)
+        frame, counted = _conformed(spark, job, arrow_schema, opened)
+        numbers = _write(frame, job, form, identity, seen)
+    if numbers.is_repeat:
+        committed = sink.find_run(identity, job.target.path, job.storage_options)
+        assert committed is not None
+        return RunReport.of_earlier(committed, job, time.monotonic() - started)
+    watch.at(Step.VERIFYING)
+    found = sink.differences(job.target.path, form, job.storage_options)
+    written, quarantined = numbers.rows_written, numbers.rows_quarantined
+    rows_in = int(counted.get["rows"])
+    if rows_in != written + quarantined:
+        found = (*found, f"{rows_in} records were read, {written} written and {quarantined} quarantined")
+    return RunReport(
+        run=identity.id,
+        identity=identity,
+        rows_in=rows_in,
+        rows_written=written,
+        rows_quarantined=quarantined,
+        reasons=_top_reasons(numbers.reasons),
+        seconds=time.monotonic() - started,
+        table_path=job.target.path,
+        table_version=numbers.version,
+        quarantine_path=job.quarantine_path if quarantined else None,
+        quarantine_version=numbers.quarantine_version,
+        differences=found,
+        warnings=_top_reasons(numbers.warnings),
+    )
+
+
+def _untold(*_: object) -> None:
+    """Nobody watches."""
+
+
+def _identified(job: Job, form: TableForm, request: RunRequest, sink: Sink) -> Identified:
+    """Identify the run; earlier attempts of it that go on without their driver cannot commit from then on."""
+    found = identify(job, form, request, sink)
+    if found.earlier is not None:
+        return found
+    table, quarantine = job.target.path, job.quarantine_path
+    return found._replace(earlier=settle(found.identity, table, quarantine, sink, job.storage_options))
+
+
+def _session(spark: SparkSession | None, job: Job) -> SparkSession:
+    """Choose the session to run in."""
+    if spark is None:
+        from schemac.pipeline.session import start_session
+
+        spark = start_session(master=job.spark.master, settings=job.spark.settings)
+    return spark
+
+
+def _conformed(
+    spark: SparkSession, job: Job, schema: pa.Schema, opened: Opened | None
+) -> tuple[DataFrame, Observation]:
+    """Conform the records, and count those that were read, on their own."""
+    counted, rows = Observation("records read"), functions.count(functions.lit(1)).alias("rows")
+    records = open_records(spark, job) if opened is None else opened()
+    if isinstance(records, DataFrame):
+        return records.observe(counted, rows), counted
+    records = replace(records, frame=records.frame.observe(counted, rows))
+    return with_warnings(key_checked(conform(records, schema, job), schema, job), job), counted
+
+
+def _top_reasons(counts: Sequence[tuple[str, str, int]]) -> tuple[ReasonCount, ...]:
+    ordered = sorted(counts, key=lambda entry: (-entry[2], entry[0], entry[1]))
+    return tuple(ReasonCount(*entry) for entry in ordered[:SHOWN_REASONS])
+
+
+def _write(frame: DataFrame, job: Job, form: TableForm, identity: RunIdentity, seen: Seen) -> SinkReport:
+    with temporary_folder() as folder:
+        report, inputs = folder / "report.json", folder / "inputs.json"
+        note(seen, inputs)
+        options = SinkOptions(
+            path=job.target.path,
+            schema=encode_schema(form.schema),
+            quarantine=job.quarantine_path,
+            run=identity.to_json(),
+            report=str(report),
+            inputs=str(inputs),
+            must_create=job.target.mode is Mode.CREATE,
+            keep_rows=not job.target.allow_empty,
+            max_quarantined=job.max_quarantined.model_dump_json(),
+            storage_version=form.storage_version,
+            max_rows_per_file=job.target.max_rows_per_file,
+            storage_options=job.storage_options.to_json(),
+            native=form.native,
+        )
+        mode = "overwrite" if job.target.mode is Mode.OVERWRITE else "append"
+        try:
+            format = spark_sink(sink_engine(job.target.format).name).name()
+            frame.write.format(format).mode(mode).options(**encode_options(options)).save()
+        except PySparkException as error:
+            raise _explained(error, report) from error
+        return SinkReport.read(report)
+
+
+def _explained(error: PySparkException, report: Path) -> Exception:
+    """Find the error that the sink raised in Spark's; a limit that was passed comes with its reasons."""
+    numbers = SinkReport.read(report) if report.exists() else None
+    if numbers is not None and numbers.passed is not None:
+        worst = ", ".join(
+            f"`{entry.path}` {entry.rule} {entry.count}" for entry in _top_reasons(numbers.reasons)[:5]
+        )
+        return PipelineError(
+            TOO_MANY_QUARANTINED,
+            f"{numbers.passed.message}; nothing was written",
+            f"most of them: {worst}",
+            place=("maxQuarantined", *numbers.passed.place),
+        )
+    sparks_own: Exception = error
+    return sparks_own

@@ -1,0 +1,408 @@
+"""Spark data sources for tables of engines. Tasks write pieces, the driver commits them once; reading is `table_source`.
+
+Layer: pipeline.
+Shape: `df.write.format("schemac-<engine>").mode("append"|"overwrite")` with the options of `SinkOptions`. Where the frame has
+       a column `_errors`, rows in which it is not null go to the quarantine dataset instead, in the same pass.
+       A write that fails leaves table and quarantine as they were.
+Errors: what is raised in tasks and at the commit reaches the caller inside Spark's exception; `report` names a file for
+        the numbers of what was written, because Spark commits in another process.
+"""
+
+import base64
+import tempfile
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any
+
+import pyarrow as pa
+from pydantic import TypeAdapter
+from pyspark import TaskContext
+from pyspark.sql import SparkSession
+from pyspark.sql.datasource import DataSource, DataSourceArrowWriter, WriterCommitMessage
+from pyspark.sql.types import StructType
+
+from schemac.pipeline.batches import to_schema
+from schemac.pipeline.limits import AuthoredLimits, Key, Limits
+from schemac.pipeline.preflight import check_same_schema
+from schemac.pipeline.progress import Notes
+from schemac.pipeline.quarantine_buffer import ERRORS, QUARANTINE_SCHEMA, WARNINGS, QuarantineBuffer, counted
+from schemac.pipeline.registration import register
+from schemac.pipeline.sink_report import SinkReport
+from schemac.pipeline.table_source import FILTER_PUSHDOWN, TableReader, reader_of_table, schema_of_table
+from schemac.pipeline.unchanged import check_unchanged
+from schemac.runs.errors import PipelineError
+from schemac.runs.history import QUARANTINED, ROWS, TABLE, CommittedRun
+from schemac.runs.identity import RunIdentity
+from schemac.runs.locations import seen_from
+from schemac.runs.modes import Mode
+from schemac.runs.storage import Storage
+from schemac.runs.tables import Place, Sink, StorageOptions, TableForm, sink_names, sink_of
+from schemac.source.catalogue import EMPTIED_TABLE, SINK_OPTION, TABLE_EXISTS, TOO_MANY_QUARANTINED
+
+
+@dataclass
+class Written(WriterCommitMessage):  # type: ignore[misc]  # PySpark is not followed
+    """What one task wrote."""
+
+    pieces: list[str] = field(default_factory=list)
+    rows: int = 0
+    bad_pieces: list[str] = field(default_factory=list)
+    bad_rows: int = 0
+    reasons: Counter[tuple[str, str]] = field(default_factory=Counter)
+    warnings: Counter[tuple[str, str]] = field(default_factory=Counter)
+    broken: Counter[Key] = field(default_factory=Counter)
+
+
+@dataclass(frozen=True)
+class SinkOptions:
+    """Options of the sink: `path` and `schema` are needed, the schema as a path of IPC bytes, or these in base64."""
+
+    path: str
+    schema: str
+    quarantine: str | None = None
+    run: str = ""
+    """The run's identity as JSON, or only its id."""
+    report: str | None = None
+    inputs: str | None = None
+    """Path of what `unchanged.note` has written: files that have to be the same still at the commit."""
+    must_create: bool = False
+    keep_rows: bool = False
+    """Whether an overwrite without any row is refused where the table has some."""
+    max_quarantined: str | None = None
+    """A number, or `Limits`, as JSON."""
+    storage_version: str | None = None
+    max_rows_per_file: int = 1 << 20
+    storage_options: str = "{}"
+    """Settings of object stores by address as JSON, with references in the place of secrets."""
+    native: str = ""
+    """The schema in the engine's own form (see `TableForm`)."""
+
+    def form(self) -> TableForm:
+        """Say what the table is to be."""
+        return TableForm(self.read_schema(), self.native, self.storage_version)
+
+    def limits(self) -> Limits:
+        """Decode the limits of records that do not fit."""
+        return TypeAdapter(AuthoredLimits).validate_json(self.max_quarantined or "null")
+
+    def read_schema(self) -> pa.Schema:
+        """Decode the table's Arrow schema."""
+        try:
+            if len(self.schema) < 4096 and self.schema.endswith(".arrow"):
+                with open(self.schema, "rb") as file:
+                    return pa.ipc.read_schema(pa.BufferReader(file.read()))
+            return pa.ipc.read_schema(pa.BufferReader(base64.b64decode(self.schema, validate=True)))
+        except (OSError, ValueError) as error:
+            raise PipelineError(
+                SINK_OPTION,
+                f"option `schema` cannot be read: {error}",
+                "give the path of build/<dataset>/arrow/schema.arrow, or its bytes in base64",
+            ) from error
+
+
+def encode_schema(schema: pa.Schema) -> str:
+    """Encode the schema as the option `schema` takes it."""
+    return base64.b64encode(schema.serialize().to_pybytes()).decode()
+
+
+def sink_options(options: Any, format: str) -> SinkOptions:
+    """Read the options of a format out of Spark's, whose keys ignore case."""
+    folded = {name.lower(): text for name, text in dict(options).items()}
+    found: dict[str, Any] = {}
+    for name in SinkOptions.__dataclass_fields__:
+        text = folded.get(name.replace("_", ""))
+        if text is not None:
+            found[name] = text
+    for name in ("path", "schema"):
+        if name not in found:
+            raise PipelineError(SINK_OPTION, f"the sink `{format}` needs the option `{name}`")
+    for name in ("must_create", "keep_rows"):
+        if name in found:
+            found[name] = found[name].lower() == "true"
+    if "max_rows_per_file" in found:
+        found["max_rows_per_file"] = int(found["max_rows_per_file"])
+    return SinkOptions(**found)
+
+
+class TableSink(DataSource):  # type: ignore[misc]  # PySpark is not followed
+    """Spark's way in; `spark_sink` makes the class of one engine."""
+
+    engine = ""
+    filters = False
+    """Whether the session hands filters to data sources in Python."""
+
+    @classmethod
+    def name(cls) -> str:
+        """Return the word for `format`."""
+        return f"schemac-{cls.engine}"
+
+    def schema(self) -> StructType:
+        """Columns of the table that is read."""
+        return schema_of_table(self.options, self.engine)
+
+    def reader(self, schema: StructType) -> TableReader:
+        """Make a reader of these columns."""
+        return reader_of_table(self.options, self.engine, schema, filters=self.filters)
+
+    def writer(self, schema: StructType, overwrite: bool) -> "TableWriter":
+        """Make a writer for one run."""
+        options = sink_options(self.options, self.name())
+        return TableWriter(options, overwrite, ERRORS in schema.names, self.engine)
+
+
+def spark_sink(engine: str, *, filters: bool = False) -> type[TableSink]:
+    """Return the data source that writes, and reads, the tables of an engine."""
+    # Made here, and not found by its name: Spark's workers get the class itself.
+    return type("EngineSink", (TableSink,), {"engine": engine, "filters": filters})
+
+
+def register_engine(spark: SparkSession, engine: str) -> None:
+    """Make the tables of an engine known to a session, with filters where the session hands them over."""
+    filters = str(spark.conf.get(FILTER_PUSHDOWN, "false")).lower() == "true"
+    register(spark, spark_sink(engine, filters=filters))
+
+
+def register_formats(spark: SparkSession) -> None:
+    """Make `schemac-<engine>` known to a session, as `format` of `spark.read` and `df.write`.
+
+    Turns on `spark.sql.python.filterPushdown.enabled`, so that the filters of a query reach the table.
+    """
+    spark.conf.set(FILTER_PUSHDOWN, "true")
+    for engine in sink_names():
+        register_engine(spark, engine)
+
+
+class TableWriter(DataSourceArrowWriter):  # type: ignore[misc]  # PySpark is not followed
+    """Writes one frame to a table of an engine; made on the driver, copied to the tasks."""
+
+    def __init__(
+        self, options: SinkOptions, overwrite: bool, is_split: bool, engine: str | None = None
+    ) -> None:
+        self.engine = engine or sink_names()[0]
+        written = self.sink.written_schema(options.read_schema())
+        self.options = replace(options, schema=encode_schema(written))
+        self.is_split = is_split
+        self.run = RunIdentity.parse(options.run)
+        if self.run.process is None:
+            # Nobody has looked before: the sink is used by itself.
+            self.run = replace(self.run, mode=Mode.OVERWRITE.value if overwrite else Mode.APPEND.value)
+            self.sink.recover(options.path, options.quarantine if is_split else None, self._storage_options())
+        self.table = self._place(options.path, "overwrite" if overwrite else "append")
+        if self.table.mode != "create" and options.must_create:
+            raise PipelineError(
+                TABLE_EXISTS,
+                f"there is a table at `{options.path}` already",
+                "write with the mode `append` or `overwrite`, without the option `must_create`",
+                place=("target", "mode"),
+            )
+        if self.table.mode == "append":
+            self._check_schema()
+        quarantine = options.quarantine if is_split else None
+        self.quarantine = None
+        if quarantine is not None:
+            place = self._place(quarantine, "append")
+            self.quarantine = replace(place, table=seen_from(place.path, self.table.path))
+        self._open_staging()
+
+    def _open_staging(self) -> None:
+        try:
+            for place in self._places():
+                self.sink.open_staging(place)
+        except Exception:
+            # Spark asks no writer to give up that it has not got.
+            for place in self._places():
+                self.sink.close_staging(place)
+            raise
+
+    @property
+    def sink(self) -> Sink:
+        """What the engine does for runs: found again in every process."""
+        return sink_of(self.engine)
+
+    @property
+    def schema(self) -> pa.Schema:
+        """The table's schema: kept as text, because pickling a pyarrow type drops what its child fields say."""
+        return self.options.read_schema()
+
+    def _places(self) -> list[Place]:
+        return [place for place in (self.table, self.quarantine) if place is not None]
+
+    def _place(self, path: str, mode: str) -> Place:
+        return self.sink.prepare(
+            path,
+            mode,
+            storage_options=self._storage_options(),
+            storage_version=self.options.storage_version,
+            max_rows_per_file=self.options.max_rows_per_file,
+            run=self.run,
+        )
+
+    def _storage_options(self) -> StorageOptions:
+        # Looked up here, where Spark's driver runs: executors on other machines do not have the variables.
+        return Storage.from_json(self.options.storage_options).resolved()
+
+    def _check_schema(self) -> None:
+        # What metadata says is compared at the end of a run: it does not keep rows out.
+        form = TableForm(self.schema)
+        check_same_schema(self.sink, self.table.path, form, self.table.storage_options)
+
+    def write(self, iterator: Iterator[pa.RecordBatch]) -> Written:
+        """Write the rows of one task."""
+        written, schema = Written(), self.schema
+        with tempfile.TemporaryFile() as file:
+            bad = QuarantineBuffer(file, self.run.id, self.options.limits())
+            notes = Notes(self.table.staging if self.table.is_staged else None, _task())
+            good = self._good_batches(_counted(iterator, notes), schema, bad, written)
+            failure: list[BaseException] = []
+            first = next(good, None)
+            if first is not None:
+                stream = _remembering(first, good, failure)
+                try:
+                    written.pieces = self.sink.write(self.table, schema, stream)
+                except Exception as error:  # noqa: BLE001  raised again, or the error behind it is
+                    raise failure[0] if failure else error from None
+            if bad.rows:
+                assert self.quarantine is not None
+                written.bad_pieces = self.sink.write(self.quarantine, QUARANTINE_SCHEMA, bad.read())
+                written.bad_rows, written.reasons = bad.rows, bad.reasons
+                written.broken = bad.broken.counts
+        return written
+
+    def _good_batches(
+        self, batches: Iterator[pa.RecordBatch], schema: pa.Schema, bad: QuarantineBuffer, written: Written
+    ) -> Iterator[pa.RecordBatch]:
+        for batch in batches:
+            if self.is_split:
+                batch = bad.take_from(batch)
+            if WARNINGS in batch.schema.names:
+                written.warnings.update(counted(batch.column(WARNINGS)))
+            if batch.num_rows:
+                written.rows += batch.num_rows
+                yield to_schema(batch, schema)
+
+    def commit(self, messages: Sequence[WriterCommitMessage | None]) -> None:
+        """Make the rows appear. The quarantine comes first, so that no record is ever in neither; the table decides.
+
+        Whoever reads the quarantine knows by the table which of its rows count (see `history`).
+        """
+        if self.options.inputs is not None:
+            check_unchanged(self.options.inputs)
+        results = [message for message in messages if isinstance(message, Written)]
+        good = [text for result in results for text in result.pieces]
+        bad = [text for result in results for text in result.bad_pieces]
+        report = self._report(results)
+        self._check_limits(report, sum((result.broken for result in results), Counter()))
+        rows = ((ROWS, str(report.rows_written)), (QUARANTINED, str(report.rows_quarantined)))
+        self._check_emptied(report)
+        self.sink.claim(self.table, good)
+        earlier = self.sink.find_run(self.run, self.table.path, self.table.storage_options)
+        if earlier is not None:
+            self._repeat(earlier, good, bad)
+            return
+        table = replace(self.table, properties=rows)
+        quarantine_version = None
+        if self.quarantine is not None and bad:
+            told = (*rows, (TABLE, self.quarantine.table))
+            quarantine = replace(self.quarantine, properties=told)
+            form = TableForm(QUARANTINE_SCHEMA, storage_version=self.quarantine.storage_version)
+            quarantine_version = self.sink.commit(quarantine, form, bad, may_join=True)
+        try:
+            version = self.sink.commit(table, self.options.form(), good)
+        except Exception:
+            # What failed may have come after the commit.
+            happened = self.sink.find_run(self.run, table.path, table.storage_options)
+            if quarantine_version is not None and self.quarantine is not None and happened is None:
+                self.sink.take_back(self.quarantine, quarantine_version)
+            raise
+        for place in self._places():
+            self.sink.close_staging(place)
+        if self.options.report is not None:
+            replace(report, version=version, quarantine_version=quarantine_version).write(self.options.report)
+
+    def _repeat(self, earlier: CommittedRun, good: list[str], bad: list[str]) -> None:
+        """Leave the run as another attempt has committed it."""
+        self.sink.give_up(self.table, good)
+        if self.quarantine is not None:
+            self.sink.give_up(self.quarantine, bad)
+        if self.options.report is not None:
+            rows, quarantined = earlier.rows, earlier.rows_quarantined
+            SinkReport(rows, quarantined, (), earlier.version, is_repeat=True).write(self.options.report)
+
+    def _report(self, results: list[Written]) -> SinkReport:
+        return SinkReport(
+            sum(result.rows for result in results),
+            sum(result.bad_rows for result in results),
+            _summed(result.reasons for result in results),
+            warnings=_summed(result.warnings for result in results),
+        )
+
+    def _check_limits(self, report: SinkReport, broken: Counter[Key]) -> None:
+        records = report.rows_quarantined + report.rows_written
+        passed = self.options.limits().passed(records, report.rows_quarantined, broken)
+        if passed is not None:
+            if self.options.report is not None:
+                replace(report, passed=passed).write(self.options.report)
+            place = ("maxQuarantined", *passed.place)
+            raise PipelineError(TOO_MANY_QUARANTINED, passed.message, place=place)
+
+    def _check_emptied(self, report: SinkReport) -> None:
+        """Refuses to put nothing in the place of rows: an input that is empty by mistake would empty the table."""
+        if self.table.mode != "overwrite" or report.rows_written or not self.options.keep_rows:
+            return
+        rows = self.sink.count_rows(self.table.path, self.table.storage_options)
+        if rows:
+            message = f"no record is there to take the place of the {rows} rows of `{self.table.path}`"
+            raise PipelineError(
+                EMPTIED_TABLE,
+                message,
+                "set `allowEmpty: true` under `target` if that is meant",
+                place=("target", "mode"),
+            )
+
+    def abort(self, messages: Sequence[WriterCommitMessage | None]) -> None:
+        """Remove what was written."""
+        results = [message for message in messages if isinstance(message, Written)]
+        self.sink.discard(self.table, [text for result in results for text in result.pieces])
+        if self.quarantine is not None:
+            self.sink.discard(self.quarantine, [text for result in results for text in result.bad_pieces])
+
+
+def _summed(counts: Iterable[Counter[tuple[str, str]]]) -> tuple[tuple[str, str, int], ...]:
+    """Add the counts of all tasks."""
+    total = sum(counts, Counter())
+    return tuple((path, rule, count) for (path, rule), count in sorted(total.items()))
+
+
+def _task() -> int | None:
+    """Return the number of the task, where there is one."""
+    context = TaskContext.get()
+    return None if context is None else int(context.partitionId())
+
+
+def _counted(batches: Iterator[pa.RecordBatch], notes: Notes) -> Iterator[pa.RecordBatch]:
+    """Pass the batches on, and note their rows for whoever watches."""
+    for batch in batches:
+        notes.add(batch.num_rows)
+        yield batch
+
+
+def _remembering(
+    first: pa.RecordBatch, rest: Iterator[pa.RecordBatch], failure: list[BaseException]
+) -> Iterator[pa.RecordBatch]:
+    """Pass the batches on, and keep an error, for an engine may wrap it beyond recognition."""
+    yield first
+    try:
+        yield from rest
+    except Exception as error:
+        failure.append(error)
+        raise
+
+
+def encode_options(options: SinkOptions) -> dict[str, str]:
+    """Encode the options as Spark takes them."""
+    texts = {}
+    for name, value in asdict(options).items():
+        if value is not None:
+            texts[name.replace("_", "")] = str(value).lower() if isinstance(value, bool) else str(value)
+    return texts

@@ -1,0 +1,216 @@
+"""Reads tables of an engine with Spark, one task for each part.
+
+Layer: pipeline.
+Shape: a frame of the table's columns as the engine's `Source` gives them, and for runs `_source`, the table of a row. The
+       version is fixed when the frame is made, or when its rows are computed where `spark.read` names none.
+Source: PySpark 4.1 to 4.3: a Python data source gets filters (`pushFilters`), and not the columns that a query needs; those
+        it is told by `spark.read.schema(…)` alone.
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import Literal
+
+import pyarrow as pa
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.datasource import (
+    DataSource,
+    DataSourceReader,
+    EqualNullSafe,
+    EqualTo,
+    Filter,
+    GreaterThan,
+    GreaterThanOrEqual,
+    In,
+    InputPartition,
+    IsNotNull,
+    IsNull,
+    LessThan,
+    LessThanOrEqual,
+    StringStartsWith,
+)
+from pyspark.sql.types import StructType
+
+from schemac.pipeline import job
+from schemac.pipeline.errors import PipelineError, did_you_mean
+from schemac.pipeline.quarantine_buffer import SOURCE
+from schemac.pipeline.registration import register
+from schemac.registry.installed import engine as registered
+from schemac.runs.storage import NO_STORAGE, Storage
+from schemac.runs.tables import Condition, Source, source_of
+from schemac.source.catalogue import (
+    INPUT_NOT_FOUND,
+    SINK_OPTION,
+    SOURCE_TYPE_MISMATCH,
+    UNKNOWN_SOURCE_COLUMN,
+)
+
+
+def read_tables(spark: SparkSession, source: job.Source, storage: Storage = NO_STORAGE) -> DataFrame:
+    """Read the rows of one or more tables of one schema."""
+    register(spark, TableSource)
+    engine = _engine(source.format)
+    frames = []
+    for path in source.path:
+        newest = engine.newest_version(path, storage)
+        if newest is None:
+            message = f"there is no {registered(source.format).title} table at `{path}`"
+            raise PipelineError(INPUT_NOT_FOUND, message, place=("source", "path"))
+        version = source.options.get("version", str(newest))
+        reader = spark.read.format(TableSource.name()).options(storage=storage.to_json())
+        frames.append(reader.options(engine=source.format, path=path, version=version).load())
+    first, *others = frames
+    for other in others:
+        first = first.unionByName(other)
+    return first
+
+
+def _engine(name: str) -> Source:
+    engine = source_of(name)
+    assert engine is not None
+    return engine
+
+
+class TableSource(DataSource):  # type: ignore[misc]  # PySpark is not followed
+    """Spark's way to a table of an engine."""
+
+    @classmethod
+    def name(cls) -> str:
+        """Return the word for `format`."""
+        return "schemac-table"
+
+    def schema(self) -> StructType:
+        """Columns of the table, and where a row comes from."""
+        from pyspark.sql.pandas.types import from_arrow_schema
+
+        return from_arrow_schema(self._reader().schema)
+
+    def reader(self, schema: StructType) -> "TableReader":
+        """Make a reader of the pinned version."""
+        return self._reader()
+
+    def _reader(self) -> "TableReader":
+        told = self.options
+        # Looked up here: executors on other machines do not have the variables.
+        storage = Storage.from_json(told.get("storage", "{}")).resolved()
+        return TableReader(told["engine"], told["path"], int(told["version"]), storage)
+
+
+class TableReader(DataSourceReader):  # type: ignore[misc]  # PySpark is not followed
+    """Reads part by part; `columns` are those that are wanted, by default all of the engine's, and `_source`."""
+
+    def __init__(
+        self, engine: str, path: str, version: int, storage: Storage, columns: tuple[str, ...] | None = None
+    ) -> None:
+        self.engine = engine
+        self.path = path
+        self.version = version
+        self.storage = storage
+        self.columns = columns
+        self.conditions: tuple[Condition, ...] = ()
+
+    @property
+    def schema(self) -> pa.Schema:
+        """The columns that are read."""
+        columns = _engine(self.engine).schema(self.path, self.version, self.storage)
+        if self.columns is None:
+            return columns.append(pa.field(SOURCE, pa.string()))
+        return pa.schema([columns.field(name) for name in self.columns])
+
+    def partitions(self) -> list[InputPartition]:
+        """One for each part."""
+        parts = _engine(self.engine).parts(self.path, self.version, self.storage)
+        return [InputPartition(part) for part in parts]
+
+    def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
+        """Read the rows of one part."""
+        engine, schema = _engine(self.engine), self.schema
+        part = (self.path, self.version, partition.value)
+        if self.columns is not None:
+            yield from engine.read(*part, self.columns, self.conditions, storage_options=self.storage)
+            return
+        for batch in engine.read(*part, storage_options=self.storage):
+            source = pa.array([self.path] * batch.num_rows, pa.string())
+            yield pa.RecordBatch.from_arrays([*batch.columns, source], schema=schema)
+
+
+class FilteringReader(TableReader):
+    """A reader of a session whose setting `FILTER_PUSHDOWN` is on; Spark refuses it in others."""
+
+    def pushFilters(self, filters: list[Filter]) -> Iterator[Filter]:  # noqa: N802  Spark's name
+        """Take what an engine may filter by. Spark filters all rows again, so the engine may leave some undone."""
+        found = [condition for one in filters if (condition := condition_of(one)) is not None]
+        self.conditions = tuple(found)
+        yield from filters
+
+
+def condition_of(one: Filter) -> Condition | None:
+    """Say what a filter of Spark asks of a column; None for what engines are not asked."""
+    path: tuple[str, ...] = getattr(one, "attribute", ())
+    if len(path) != 1:
+        return None
+    if isinstance(one, IsNull | IsNotNull):
+        return Condition(path[0], "is null" if isinstance(one, IsNull) else "is not null")
+    if isinstance(one, In):
+        return Condition(path[0], "in", tuple(value for value in one.value if value is not None))
+    operator = OPERATORS.get(type(one))
+    if operator is None or one.value is None:
+        return None
+    return Condition(path[0], operator, (one.value,))
+
+
+FILTER_PUSHDOWN = "spark.sql.python.filterPushdown.enabled"
+OPERATORS: dict[type[Filter], Literal["=", "<", "<=", ">", ">="]] = {
+    EqualTo: "=",
+    EqualNullSafe: "=",
+    LessThan: "<",
+    LessThanOrEqual: "<=",
+    GreaterThan: ">",
+    GreaterThanOrEqual: ">=",
+    # A text that starts with another one is not before it.
+    StringStartsWith: ">=",
+}
+
+
+def schema_of_table(options: Mapping[str, str], engine: str) -> StructType:
+    """Columns of the table that options of `spark.read` name."""
+    from pyspark.sql.pandas.types import from_arrow_schema
+
+    path, version, storage = _place(options, engine)
+    return from_arrow_schema(_engine(engine).schema(path, version, storage))
+
+
+def reader_of_table(
+    options: Mapping[str, str], engine: str, wanted: StructType, *, filters: bool
+) -> TableReader:
+    """Make the reader of the columns that are wanted: all of them, or those of `spark.read.schema(…)`."""
+    path, version, storage = _place(options, engine)
+    held = {field.name: field.dataType for field in schema_of_table(options, engine).fields}
+    for field in wanted.fields:
+        if field.name not in held:
+            message = f"`{path}` has no column `{field.name}`"
+            raise PipelineError(UNKNOWN_SOURCE_COLUMN, message, did_you_mean(field.name, held))
+        if field.dataType != held[field.name]:
+            has, asked = held[field.name].simpleString(), field.dataType.simpleString()
+            message = f"`{field.name}` of `{path}` is {has}, and was asked for as {asked}"
+            raise PipelineError(SOURCE_TYPE_MISMATCH, message, "ask for it as it is, and cast it afterwards")
+    return (FilteringReader if filters else TableReader)(engine, path, version, storage, tuple(wanted.names))
+
+
+def _place(options: Mapping[str, str], engine: str) -> tuple[str, int, Storage]:
+    """Read the table, its version, and how its store is reached out of options; the newest version unless one is named."""
+    unknown = {name.lower() for name in options} - {"path", "version", "storageoptions"}
+    if unknown or "path" not in options:
+        told = f"knows no option `{min(unknown)}`" if unknown else "needs the option `path`"
+        message = f"reading the format `schemac-{engine}` {told}"
+        raise PipelineError(SINK_OPTION, message, "the options are `path`, `version` and `storageOptions`")
+    # Looked up here: executors on other machines do not have the variables.
+    storage = Storage.from_json(options.get("storageOptions", "{}")).resolved()
+    newest = _engine(engine).newest_version(options["path"], storage)
+    if newest is None:
+        message = f"there is no {engine} table at `{options['path']}`"
+        raise PipelineError(INPUT_NOT_FOUND, message)
+    version = options.get("version", str(newest))
+    if not version.isdecimal() or not 0 < int(version) <= newest:
+        message = f"option `version` is `{version}`, the newest version of the table is {newest}"
+        raise PipelineError(SINK_OPTION, message, "leave `version` out for the newest one")
+    return options["path"], int(version), storage

@@ -1,0 +1,44 @@
+"""The pages of `schemac explain`: those of the core, and those that engines bring.
+
+Layer: registry.
+"""
+
+from pkgutil import get_data
+
+from schemac.registry.codes import Bringer, codes_of, own_bringers, own_codes
+from schemac.registry.engine import EngineError, reason_of
+from schemac.registry.installed import engines
+from schemac.source.catalogue import CATALOGUE
+from schemac.source.diagnostic import Code
+from schemac.source.pages import Page, read_page
+
+
+def page(code: Code) -> Page:
+    """Return the page of a code; where an engine of another distribution brought none, its title. Raises EngineError."""
+    if CATALOGUE.get(code.id) is code:
+        return read_page(code)
+    bringing = own_bringers() if own_codes().get(code.id) is code else engines()
+    bringer = next(bringer for bringer in bringing if code in codes_of(bringer))
+    text = _text(bringer, f"{code.id}.md")
+    return Page(text or f"# {code.id} {code.slug}\n\n{bringer.title}: {code.title}.\n")
+
+
+def loss_pages() -> dict[str, str]:
+    """Return what each target loses, by its name, where somebody wrote it down. Raises EngineError."""
+    brought = {engine.name: _text(engine, f"losses/{engine.name}.md") for engine in engines()}
+    return {name: text for name, text in sorted(brought.items()) if text}
+
+
+def _text(bringer: Bringer, name: str) -> str:
+    """Return a page that an engine or a room brought; empty where it has none."""
+    if not bringer.pages:
+        return ""
+    try:
+        content = get_data(bringer.pages, name)
+        return content.decode() if content is not None else ""
+    except FileNotFoundError:
+        return ""
+    except (ImportError, OSError, UnicodeError) as error:
+        raise EngineError(
+            f"`pages` of the engine {bringer.name} ({bringer.pages}) cannot be read: {reason_of(error)}"
+        ) from error

@@ -1,0 +1,14 @@
+"""What a run does with the rows that a table has.
+
+Layer: runs.
+"""
+
+from enum import StrEnum
+
+
+class Mode(StrEnum):
+    """What happens to a table that is already there."""
+
+    CREATE = "create"
+    APPEND = "append"
+    OVERWRITE = "overwrite"

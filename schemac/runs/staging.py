@@ -1,0 +1,243 @@
+"""Where the files of a run wait until they are committed, and how what a dead run left is recognised.
+
+Layer: runs.
+Shape: a folder `_staging-<run>-<number>` inside the table's, which no reader looks into. It holds `run.json`, the identity
+       of the run; a mark that says how far the run is; and, from the commit on, the names of the files that are moved in.
+       The mark is `.open` while tasks write and `.committing` afterwards. Either the run that commits takes `.open`, or
+       the run that sweeps does, because the file can be renamed once: nothing is swept under a commit.
+Rule: a run is dead if its process is gone. Of a process on another machine, or one that is not known, only its mark tells:
+      it is renewed every `RENEWED_SECONDS`, and after `STALE_SECONDS` the run is taken for dead. A run that is swept
+      by mistake fails before its commit, and says so.
+"""
+
+import contextlib
+import json
+import os
+import shutil
+import time
+import uuid
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from schemac.runs.errors import PipelineError
+from schemac.runs.heartbeat import Heartbeat
+from schemac.runs.identity import RunIdentity
+from schemac.runs.processes import is_gone, this_process
+from schemac.source.catalogue import ABANDONED_RUN, CONCURRENT_RUN
+
+PREFIX = "_staging-"
+GONE, MAKING = f"{PREFIX}gone.", f"{PREFIX}making."
+OPEN, COMMITTING, SWEPT, GIVEN_UP = ".open", ".committing", ".swept", ".given-up"
+RUN_FILE, TABLE_FILE, COMMITTER, MOVED, NOTES = (
+    "run.json",
+    "table.txt",
+    "committer.txt",
+    "moved.json",
+    "progress",
+)
+RENEWED_SECONDS = 20.0
+STALE_SECONDS = 3600.0
+COMMITTED_WITHIN_SECONDS = 60.0
+LOOKED_EVERY_SECONDS = 0.1
+AGAIN = "nothing of this run was written: run it again"
+
+
+def new_folder(table: str, run: RunIdentity) -> str:
+    """Choose a path for the files of a run."""
+    return os.path.join(table, f"{PREFIX}{run.id}-{uuid.uuid4().hex[:8]}")
+
+
+def folders_of(table: str) -> list[Path]:
+    """List the staging folders of a table, of whichever run."""
+    try:
+        return sorted(path for path in Path(table).iterdir() if path.name.startswith(PREFIX))
+    except OSError:
+        return []
+
+
+def open_mark(folder: str, run: RunIdentity, table: str = "") -> None:
+    """Make the folder, which says from its start whose it is and that it is in use.
+
+    In a quarantine, which several tables may share, `table` is that of the run, seen from the quarantine.
+    """
+    making = os.path.join(os.path.dirname(folder), f"{MAKING}{this_process()}.{uuid.uuid4().hex[:8]}")
+    try:
+        os.makedirs(Path(making, NOTES), exist_ok=True)
+        Path(making, RUN_FILE).write_text(run.to_json())
+        Path(making, TABLE_FILE).write_text(table)
+        Path(making, OPEN).touch()
+        os.rename(making, folder)
+    except OSError:
+        # As long as this process lives, nobody else takes the folder for one of a dead run.
+        shutil.rmtree(making, ignore_errors=True)
+        raise
+
+
+def is_open(folder: str) -> bool:
+    """Whether tasks may still write."""
+    return Path(folder, OPEN).exists()
+
+
+def is_in_use(folder: str) -> bool:
+    """Whether somebody writes or commits."""
+    return is_open(folder) or Path(folder, COMMITTING).exists()
+
+
+def renew(folder: str) -> None:
+    """Says that the run is alive."""
+    with contextlib.suppress(OSError):
+        os.utime(Path(folder, OPEN))
+
+
+def start_commit(folder: str, moved: list[str]) -> None:
+    """Take the folder for the commit; `moved` are the data files that will lie where the table's are."""
+    try:
+        Path(folder, COMMITTER).write_text(this_process())
+        Path(folder, MOVED).write_text(json.dumps(moved))
+        os.rename(Path(folder, OPEN), Path(folder, COMMITTING))
+    except FileNotFoundError as error:
+        raise PipelineError(ABANDONED_RUN, "the run was taken for dead by another one", AGAIN) from error
+
+
+def give_up(folder: str) -> None:
+    """Leave the folder to the next run, which takes it for one of a dead run: its rows are still to be taken back."""
+    with contextlib.suppress(OSError):
+        os.rename(Path(folder, COMMITTING), Path(folder, GIVEN_UP))
+
+
+def is_given_up(folder: str) -> bool:
+    """Whether the folder is left to the next run."""
+    return Path(folder, GIVEN_UP).exists()
+
+
+def of_run(table: str, run: RunIdentity) -> Iterator[Path]:
+    """Yield the staging folders of all attempts of a run."""
+    for folder in folders_of(table):
+        found = run_in(folder)
+        if found is not None and found.id == run.id:
+            yield folder
+
+
+def others_committing(folder: str, table: str, run: RunIdentity) -> bool:
+    """Whether another attempt of a run is being committed."""
+    return any(
+        other != Path(folder) and (other / COMMITTING).exists() and not take_dead(other)
+        for other in of_run(table, run)
+    )
+
+
+def fence(table: str, run: RunIdentity) -> None:
+    """Keep earlier attempts of a run from committing; one that is committing is waited for.
+
+    Raises PipelineError for an attempt of a process that is known to be alive, or that does not come to its end.
+    """
+    until = time.monotonic() + COMMITTED_WITHIN_SECONDS
+    for folder in of_run(table, run):
+        process = (run_in(folder) or run).process
+        if is_open(str(folder)) and process is not None and is_gone(process) is False:
+            message = f"the run `{run.id}` is under way in another process of this machine"
+            raise PipelineError(CONCURRENT_RUN, message, "wait for its end")
+        with contextlib.suppress(OSError):
+            os.rename(folder / OPEN, folder / SWEPT)
+        while (folder / COMMITTING).exists() and not take_dead(folder):
+            if time.monotonic() > until:
+                message = f"another attempt of the run `{run.id}` is being committed"
+                raise PipelineError(CONCURRENT_RUN, message, "wait for its end, and run it again")
+            time.sleep(LOOKED_EVERY_SECONDS)
+
+
+def moved_files(folder: Path) -> list[str]:
+    """Names of data files that the run was going to move into the table."""
+    try:
+        names: list[str] = json.loads((folder / MOVED).read_text())
+    except (OSError, ValueError):
+        return []
+    return names
+
+
+def run_in(folder: Path) -> RunIdentity | None:
+    """Read the run whose files wait in a folder; None where it does not matter any more, or is not known."""
+    if folder.name.startswith(GONE):
+        return None
+    try:
+        return RunIdentity.parse((folder / RUN_FILE).read_text())
+    except (OSError, ValueError, KeyError, PipelineError):
+        return None
+
+
+def table_of(folder: Path) -> str:
+    """Read the table of the run, seen from the dataset that the folder is in; empty where it is that dataset."""
+    try:
+        return (folder / TABLE_FILE).read_text()
+    except OSError:
+        return ""
+
+
+def take_dead(folder: Path) -> bool:
+    """Whether the run of the folder is dead; from then on it cannot commit."""
+    if folder.name.startswith(GONE) or is_given_up(str(folder)):
+        return True
+    if folder.name.startswith(MAKING):
+        return bool(is_gone(folder.name.removeprefix(MAKING).partition(".")[0]))
+    if (folder / COMMITTING).exists():
+        return _is_dead(_committer(folder), folder / COMMITTING)
+    run = run_in(folder)
+    mark = folder / OPEN
+    if not mark.exists():
+        # Either it is just being made, or being removed.
+        return _is_dead(run.process if run else None, folder)
+    if not _is_dead(run.process if run else None, mark):
+        return False
+    try:
+        os.rename(mark, folder / SWEPT)
+    except OSError:
+        return False
+    return True
+
+
+def _is_own(folder: Path, run: RunIdentity) -> bool:
+    """Whether a folder is of this attempt of a run, or of one that is not told apart."""
+    found = run_in(folder)
+    return found is None or found.process == run.process
+
+
+def _committer(folder: Path) -> str | None:
+    try:
+        return (folder / COMMITTER).read_text()
+    except OSError:
+        return None
+
+
+def _is_dead(process: str | None, mark: Path) -> bool:
+    has_ended = None if process is None else is_gone(process)
+    if has_ended is not None:
+        return has_ended
+    try:
+        return time.time() - mark.stat().st_mtime > STALE_SECONDS
+    except OSError:
+        return False
+
+
+def remove(folder: str | Path) -> None:
+    """Remove the folder with everything in it; its first step is its last as a run's."""
+    gone = os.path.join(os.path.dirname(folder), f"{GONE}{uuid.uuid4().hex}")
+    try:
+        os.rename(folder, gone)
+    except OSError:
+        gone = str(folder)
+    shutil.rmtree(gone, ignore_errors=True)
+
+
+@contextmanager
+def kept_alive(tables: Iterable[str], run: RunIdentity) -> Iterator[None]:
+    """Renews the marks of a run for as long as it goes on."""
+
+    def renew_all() -> None:
+        for table in tables:
+            for folder in folders_of(table):
+                if folder.name.startswith(f"{PREFIX}{run.id}-") and _is_own(folder, run):
+                    renew(str(folder))
+
+    with Heartbeat(RENEWED_SECONDS, renew_all):
+        yield

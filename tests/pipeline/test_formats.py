@@ -1,0 +1,120 @@
+"""The formats of engines in Spark: `df.write` and `spark.read` of one table, with the filters and columns that a query needs."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import lance
+import pyarrow as pa
+import pytest
+from pyspark.errors import PySparkException
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.datasource import EqualTo, IsNotNull, Not, StringStartsWith
+from pyspark.sql.types import LongType, StructType
+
+import schemac
+from schemac.pipeline import register_formats
+from schemac.pipeline.errors import PipelineError
+from schemac.pipeline.table_sink import encode_schema
+from schemac.pipeline.table_source import FILTER_PUSHDOWN, FilteringReader, condition_of, reader_of_table
+from schemac.runs.tables import Condition
+from schemac.source.catalogue import INPUT_NOT_FOUND, SINK_OPTION, SOURCE_TYPE_MISMATCH, UNKNOWN_SOURCE_COLUMN
+
+pytestmark = pytest.mark.spark
+FORMAT = "schemac-lance"
+(TRIPS,) = schemac.compile_text(
+    "name: trips\nfields:\n  - {name: id, type: UInt32}\n  - {name: day, type: Date}\n  - {name: city, type: {kind: Option, inner: String}}\n"
+)
+
+
+@pytest.fixture
+def session(spark: SparkSession) -> Iterator[SparkSession]:
+    """A session of somebody else's, in which nothing of ours is known yet."""
+    session = spark.newSession()
+    session.conf.set(FILTER_PUSHDOWN, "false")
+    register_formats(session)
+    yield session
+    spark.range(1).collect()
+    SparkSession._instantiatedSession = spark
+
+
+def trips(session: SparkSession, path: Path) -> DataFrame:
+    frame = session.sql(
+        "select id, date_add(date'2024-01-01', cast(id as int)) as day, if(id % 3 = 0, null, concat('city ', id)) as city"
+        " from range(100)"
+    ).repartition(2)
+    options = {"path": str(path), "schema": encode_schema(TRIPS.to_arrow())}
+    frame.write.format(FORMAT).mode("append").options(**options).save()
+    return session.read.format(FORMAT).load(str(path))
+
+
+def test_read_what_was_written(session: SparkSession, tmp_path: Path) -> None:
+    table = tmp_path / "t.lance"
+    frame = trips(session, table)
+    assert [(field.name, field.dataType.simpleString()) for field in frame.schema.fields] == [
+        ("id", "bigint"),
+        ("day", "date"),
+        ("city", "string"),
+    ]
+    assert frame.count() == 100
+    ids = frame.where("id in (5, 7, 1000) and city is not null and day < date'2024-01-08'").select("id")
+    assert [row.id for row in ids.collect()] == [5]
+    assert frame.where("city like 'city 1%' and id >= 98").count() == 0
+    assert frame.where("city <=> null or id = 4").count() == 35
+    more = {"path": str(table), "schema": encode_schema(TRIPS.to_arrow())}
+    session.sql("select 1000 as id, date'2024-01-01' as day, null as city").write.format(FORMAT).mode(
+        "overwrite"
+    ).options(**more).save()
+    assert session.read.format(FORMAT).load(str(table)).count() == 1
+    assert session.read.format(FORMAT).option("version", 1).load(str(table)).count() == 100
+    some = session.read.format(FORMAT).schema("city string, id bigint").load(str(table))
+    assert [tuple(row) for row in some.collect()] == [(None, 1000)]
+
+
+def test_filters_and_columns_reach_the_table(session: SparkSession, tmp_path: Path) -> None:
+    """The reader that Spark makes gets its filters, and reads no other column and no other row."""
+    table = tmp_path / "t.lance"
+    frame = trips(session, table)
+    assert frame.where("id = 7").count() == 1
+    reader = reader_of_table({"path": str(table)}, "lance", StructType().add("id", LongType()), filters=True)
+    assert isinstance(reader, FilteringReader)
+    filters = [
+        EqualTo(("id",), 7),
+        IsNotNull(("city",)),
+        Not(EqualTo(("id",), 8)),
+        StringStartsWith(("city",), "c"),
+    ]
+    assert list(reader.pushFilters(filters)) == filters
+    assert reader.conditions == (
+        Condition("id", "=", (7,)),
+        Condition("city", "is not null"),
+        Condition("city", ">=", ("c",)),
+    )
+    assert condition_of(EqualTo(("a", "b"), 1)) is None
+    rows = [row for part in reader.partitions() for batch in reader.read(part) for row in batch.to_pylist()]
+    assert rows == [{"id": 7}]
+
+
+@pytest.mark.parametrize(
+    ("options", "schema", "code"),
+    [
+        ({}, None, SINK_OPTION),
+        ({"path": "t.lance", "versoin": "1"}, None, SINK_OPTION),
+        ({"path": "t.lance", "version": "3"}, None, SINK_OPTION),
+        ({"path": "gone.lance"}, None, INPUT_NOT_FOUND),
+        ({"path": "t.lance"}, "fare double", UNKNOWN_SOURCE_COLUMN),
+        ({"path": "t.lance"}, "id string", SOURCE_TYPE_MISMATCH),
+    ],
+)
+def test_mistakes_name_their_code(
+    session: SparkSession, tmp_path: Path, options: dict[str, str], schema: str | None, code: Any
+) -> None:
+    lance.write_dataset(pa.table({"id": [1]}), tmp_path / "t.lance")
+    if "path" in options:
+        options = {**options, "path": str(tmp_path / options["path"])}
+    reader = session.read.format(FORMAT).options(**options)
+    with pytest.raises(PySparkException) as caught:
+        (reader.schema(schema) if schema else reader).load().collect()
+    found = PipelineError.found_in(str(caught.value))
+    assert found is not None, caught.value
+    assert found.code is code
