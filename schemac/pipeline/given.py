@@ -34,6 +34,8 @@ def with_given(records: Records, job: Job) -> Records:
     """Add what the fields of a job need that stands at no place of the records."""
     given: dict[str, Input] = {}
     failing: dict[str, str] = {}
+    if any(origin is not None and origin.expr is not None for origin in job.fields.values()):
+        records = records.parsed()
     scope = _Scope(records)
     for label, origin in job.fields.items():
         if origin is None:

@@ -14,7 +14,15 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
-from schemac.pipeline.scalars import FLOAT32_LARGEST, Scalar, Token, extension_name, scalar_of, storage_type
+from schemac.pipeline.scalars import (
+    FLOAT32_LARGEST,
+    LARGEST_BFLOAT16,
+    Scalar,
+    Token,
+    extension_name,
+    scalar_of,
+    storage_type,
+)
 from schemac.pipeline.shapes import is_list, is_scalar, spark_type
 from schemac.pipeline.sqltext import fresh, literal, name, struct, when
 
@@ -22,7 +30,6 @@ SIMPLE_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
 CORRUPT = "_schemac_corrupt"
 READER = f"map('columnNameOfCorruptRecord', '{CORRUPT}', 'allowNonNumericNumbers', 'false')"
 LARGEST = {16: 65504.0, 32: FLOAT32_LARGEST, 64: 1.7976931348623157e308}
-LARGEST_BFLOAT16 = 3.3895313892515355e38
 
 KEY = "(?:[A-Za-z_][A-Za-z0-9_]*+|(?:`[^`]*+`)++)"
 NEXT = "(?:, |(?=>))"

@@ -94,6 +94,7 @@ UUID = "[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}"
 # The first value that rounds to infinity, where it is written exactly by a double.
 FLOAT16_OVERFLOW = 65520.0
 FLOAT32_LARGEST = 3.4028234663852886e38
+LARGEST_BFLOAT16 = 3.3895313892515355e38
 
 SIGNED = {8: "tinyint", 16: "smallint", 32: "int", 64: "bigint"}
 UNSIGNED = {8: "smallint", 16: "int", 32: "bigint", 64: "decimal(20,0)"}
@@ -303,6 +304,6 @@ EXTENSIONS: dict[str | None, Scalar] = {
     "arrow.uuid": _uuid(),
     "arrow.json": _json(),
     "lance.json": _json(),
-    "lance.bfloat16": _float_within("float", "<= 3.3895313892515355e38D"),
+    "lance.bfloat16": _float_within("float", f"<= {LARGEST_BFLOAT16!r}D"),
     "lance.blob.v2": _binary(),
 }
