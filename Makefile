@@ -9,6 +9,16 @@ JOBS ?= 2
 PAIMON := .venv-pypaimon
 PAIMON_READY := $(PAIMON)/.ready
 PAIMON_LOCK := tests/conformance/pypaimon/requirements.lock
+# Object stores and Spark Connect: moto's server, and Hadoop's file system for S3, in an environment that sees the project's own.
+WHERE := .venv-where
+WHERE_READY := $(WHERE)/.ready
+WHERE_LOCK := tests/where/requirements.lock
+WHERE_TESTS := tests/pipeline/test_object_stores.py tests/pipeline/test_object_stores_in_spark.py \
+	tests/pipeline/test_where_it_runs.py tests/pipeline/test_connect.py
+# The official connectors, which are made for another Spark than the project's.
+CONNECTORS := .venv-connectors
+CONNECTORS_READY := $(CONNECTORS)/.ready
+CONNECTORS_LOCK := tests/conformance/connector/requirements.lock
 # What `make quick` runs: the corpus, the pages and the units; no laws, no engines' libraries, no Spark.
 QUICK := tests/test_corpus.py tests/test_pages.py tests/test_readme.py tests/architecture tests/cli tests/evolution \
 	tests/importers tests/losses tests/project tests/unit
@@ -24,7 +34,7 @@ DOCS := .venv-docs
 DOCS_READY := $(DOCS)/.ready
 DOCS_LOCK := docs/requirements.lock
 
-.PHONY: help demo test quick test-long test-lowest coverage docs bench bench-pipeline lint format lock protos schemas clean
+.PHONY: help demo test quick test-long test-where test-connectors test-lowest coverage docs bench bench-pipeline lint format lock protos schemas clean
 
 help:  ## show the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 18
@@ -53,6 +63,14 @@ test-lowest: $(READY)  ## the compiler's tests with the lowest declared versions
 		$(LOWEST)/$$version/bin/python -m tests.lowest.digests | cmp - $(LOWEST)/digests.txt && \
 		$(LOWEST)/$$version/bin/python -m pytest -q -n $(JOBS) -m 'not long and not spark' $(LOWEST_TESTS) || exit 1; \
 	done
+
+test-where: $(READY) $(WHERE_READY)  ## clusters, object stores and Spark Connect on loopback (needs mvn for sources on S3)
+	$(BIN)/python -m pytest -m "long or not long" $(WHERE_TESTS)
+
+test-connectors: $(READY) $(CONNECTORS_READY)  ## the official connectors of Lance and Iceberg, and Paimon's library (needs mvn)
+	LANCE_SPARK_PYTHON=$${LANCE_SPARK_PYTHON:-$(CURDIR)/$(CONNECTORS)/bin/python} \
+	ICEBERG_SPARK_PYTHON=$${ICEBERG_SPARK_PYTHON:-$(CURDIR)/$(CONNECTORS)/bin/python} \
+	$(BIN)/python -m pytest -m "long or not long" tests/conformance/connector tests/conformance/paimon_java tests/engines/iceberg/test_create_table.py
 
 coverage: $(READY) $(PAIMON_READY)  ## how much of the code the tests without Spark run; the floor is in pyproject.toml
 	$(BIN)/python -m pytest -q -n $(JOBS) -m "not long and not spark" --cov --cov-report=term
@@ -83,6 +101,10 @@ lock: $(READY)  ## update the lock files of the dependencies
 		--no-emit-index-url --no-header pyproject.toml -o requirements.lock
 	$(BIN)/uv pip compile -q --universal --python-version 3.11 --upgrade --generate-hashes \
 		--no-emit-index-url --no-header $(PAIMON_LOCK:.lock=.in) -o $(PAIMON_LOCK)
+	for lock in $(WHERE_LOCK) $(CONNECTORS_LOCK); do \
+		$(BIN)/uv pip compile -q --universal --python-version 3.11 --upgrade --generate-hashes \
+			--no-emit-index-url --no-header $${lock%.lock}.in -o $$lock || exit 1; \
+	done
 	$(BIN)/uv pip compile -q --universal --python-version 3.11 --upgrade --resolution lowest-direct --generate-hashes \
 		--extra lance --extra console --extra sql --no-emit-index-url --no-header pyproject.toml \
 		$(LOWEST_LOCK:.lock=.in) -o $(LOWEST_LOCK)
@@ -97,7 +119,7 @@ schemas: $(READY)  ## generate schemas/ from the models
 	$(BIN)/python -m schemac.manifest.json_schema schemas
 
 clean:  ## remove everything that the targets created
-	rm -rf $(VENV) $(PAIMON) $(LOWEST) $(DOCS) site build demo dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) $(PAIMON) $(LOWEST) $(DOCS) $(WHERE) $(CONNECTORS) site build demo dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
 
 # The virtual environment is made anew when the lock or the project's metadata changes.
 $(READY): requirements.lock pyproject.toml
@@ -113,6 +135,27 @@ $(PAIMON_READY): $(PAIMON_LOCK) | $(READY)
 	@echo "setting up $(PAIMON) (a minute the first time)"
 	@$(PYTHON) -m venv --clear $(PAIMON)
 	@$(PAIMON)/bin/python -m pip install -q --disable-pip-version-check --require-hashes -r $(PAIMON_LOCK)
+	@touch $@
+
+$(WHERE_READY): $(WHERE_LOCK) tests/where/pom.xml | $(READY)
+	@echo "setting up $(WHERE) (some minutes the first time)"
+	@$(PYTHON) -m venv --clear $(WHERE)
+	@$(WHERE)/bin/python -m pip install -q --disable-pip-version-check --require-hashes -r $(WHERE_LOCK)
+	@$(BIN)/python -c 'import sysconfig; print(sysconfig.get_paths()["purelib"])' > \
+		$$($(WHERE)/bin/python -c 'import sysconfig; print(sysconfig.get_paths()["purelib"])')/project.pth
+	@if command -v mvn > /dev/null; then \
+		mvn -q -B -f tests/where/pom.xml dependency:copy-dependencies -DoutputDirectory=$(CURDIR)/$(WHERE)/jars; \
+	else echo "mvn is not here: sources on S3 are not tested"; fi
+	@touch $@
+
+$(CONNECTORS_READY): $(CONNECTORS_LOCK) tests/conformance/connector/pom.xml | $(READY)
+	@echo "setting up $(CONNECTORS) (some minutes the first time)"
+	@command -v mvn > /dev/null || (echo "the jars of the connectors need mvn"; exit 1)
+	@$(PYTHON) -m venv --clear $(CONNECTORS)
+	@$(CONNECTORS)/bin/python -m pip install -q --disable-pip-version-check --require-hashes -r $(CONNECTORS_LOCK)
+	@mvn -q -B -f tests/conformance/connector/pom.xml dependency:copy-dependencies -DincludeScope=runtime \
+		-DoutputDirectory=$(CURDIR)/$(CONNECTORS)/downloaded
+	@$(CONNECTORS)/bin/python tests/conformance/connector/put_jars.py $(CONNECTORS)/downloaded
 	@touch $@
 
 $(DOCS_READY): $(DOCS_LOCK)

@@ -35,6 +35,7 @@ SHOWN_BY = {
     "SC660": "pipeline/test_killed_runs.py",
     "SC670": "pipeline/test_codes.py",
     "SC681": "pipeline/test_codes.py",
+    "SC696": "pipeline/test_missing.py",
 }
 """Codes whose examples need somebody else at the same moment, or another machine: the tests that give them."""
 ON_SPARK = frozenset({"run", "python", "log"})

@@ -23,6 +23,7 @@ from schemac.source.report import Report
 
 if TYPE_CHECKING:
     from schemac.physical.arrow import ArrowSchema
+    from schemac.pipeline.explain import FieldPlan
     from schemac.pipeline.load import LoadedJob
     from schemac.pipeline.outcome import Outcome
     from schemac.pipeline.progress import State
@@ -59,6 +60,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     replay.add_argument("--rule", metavar="RULE", help="only records that broke this rule, such as range")
     replay.add_argument("--path", metavar="PATH", help="only records with a reason at this field")
     parser.add_argument(
+        "--explain",
+        metavar="FIELD",
+        help="show what the run would do with one field: where it is read, how it is converted and checked, and which rules"
+        " it can break; nothing is run",
+    )
+    parser.add_argument(
         "--progress",
         choices=("auto", "plain", "none"),
         default="auto",
@@ -88,11 +95,13 @@ def run(options: argparse.Namespace) -> int:
     diagnostics = call.report.diagnostics
     outcome = _outcome(options, call, files, exit_code(diagnostics, options))
     if options.format == "json":
-        put_json(outcome.to_json())
+        explained = {} if call.plan is None else {"explained": call.plan.to_json()}
+        put_json({**outcome.to_json(), **explained})
     else:
         show(diagnostics, options)
-    if call.result is not None and options.format == "text":
-        put(str(call.result))
+    told = call.result or call.plan
+    if told is not None and options.format == "text":
+        put(str(told))
     written = files.ended(outcome, call.schema)
     return outcome.exit_code or written
 
@@ -104,6 +113,8 @@ class _Call:
     report: Report = field(default_factory=Report)
     loaded: "LoadedJob | None" = None
     result: "RunReport | None" = None
+    plan: "FieldPlan | None" = None
+    """What `--explain` asks for."""
 
     @property
     def schema(self) -> "ArrowSchema | None":
@@ -138,6 +149,11 @@ def _run(options: argparse.Namespace, call: _Call, progress: "Callable[[State], 
             check(loaded.job, loaded.arrow_schema)
             columns = len(loaded.dataset.columns)
             say(f"{options.pipeline} can run: {columns} columns of {loaded.dataset.name}", options)
+            return
+        if options.explain is not None:
+            from schemac.pipeline.explain import explain_field
+
+            call.plan = explain_field(loaded.job, loaded.arrow_schema, options.explain)
             return
         request = RunRequest(options.run_id or "", options.interval or "", options.again)
         replay = _replay(options)

@@ -11,6 +11,7 @@ from schemac.cli.output import add_output_arguments, exit_code, show
 from schemac.cli.terminal import put, put_json
 from schemac.runs.errors import PipelineError
 from schemac.runs.history import CommittedRun
+from schemac.runs.storage import NO_STORAGE
 from schemac.runs.tables import Sink, sink_names, sink_of
 from schemac.source.catalogue import INPUT_NOT_FOUND
 from schemac.source.render.json import render_json
@@ -58,7 +59,7 @@ def _runs(options: argparse.Namespace, report: Report) -> list[CommittedRun]:
 def _sink_of(table: str) -> Sink | None:
     """Find the engine whose table is at a path."""
     sinks = (sink_of(name) for name in sink_names())
-    return next((sink for sink in sinks if sink.find(table, {}) is not None), None)
+    return next((sink for sink in sinks if sink.find(table, NO_STORAGE) is not None), None)
 
 
 def _show(runs: list[CommittedRun]) -> None:

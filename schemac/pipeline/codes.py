@@ -30,9 +30,19 @@ MISSING_PACKAGE = Code(
 UNKNOWN_JAVA_ZONE = Code(
     "SC682", "unknown-zone", Severity.ERROR, "a time zone that the Java of Spark does not know"
 )
+EXECUTOR_PYTHON = Code(
+    "SC683", "executor-python", Severity.ERROR, "a Python of the executors that cannot run the pipeline"
+)
+OBJECT_STORE = Code(
+    "SC686", "object-store", Severity.ERROR, "an object store that refuses, or does not answer"
+)
+NO_FILE_SYSTEM = Code(
+    "SC687", "no-file-system", Severity.ERROR, "an address that Spark has no file system for"
+)
 SESSION_SETTING = Code(
     "SC691", "session-setting", Severity.ERROR, "a setting of the Spark session that would change values"
 )
+NO_EXECUTOR = Code("SC696", "no-executor", Severity.ERROR, "a run that no executor takes up")
 CODES = (
     PIPELINE_FAILED,
     HIDDEN_INPUT,
@@ -49,6 +59,10 @@ CODES = (
     RUN_CANCELLED,
     MISSING_PACKAGE,
     UNKNOWN_JAVA_ZONE,
+    EXECUTOR_PYTHON,
+    OBJECT_STORE,
+    NO_FILE_SYSTEM,
     SESSION_SETTING,
+    NO_EXECUTOR,
 )
 """By number."""

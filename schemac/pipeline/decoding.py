@@ -18,6 +18,7 @@ from typing import Any
 
 from schemac.pipeline.errors import PipelineError
 from schemac.pipeline.paths import local_part, refuse_packed
+from schemac.runs.storage import current_storage
 from schemac.source.catalogue import UNKNOWN_BYTE_ORDER, UNKNOWN_ENCODING, UNREADABLE_INPUT
 
 MARK = 0xDC00
@@ -70,9 +71,7 @@ def _opened(path: str) -> Any:
     local = local_part(path)
     if local is not None:
         return open(local, "rb")
-    from pyarrow import fs
-
-    file_system, inner = fs.FileSystem.from_uri(re.sub("^s3[an]://", "s3://", path))
+    file_system, inner = current_storage().open_arrow(path)
     return file_system.open_input_stream(inner, compression=None)
 
 

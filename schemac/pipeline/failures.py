@@ -16,7 +16,10 @@ from pyspark.errors import PySparkException
 from schemac.pipeline.codes import (
     DISK_FULL,
     EXECUTOR_LOST,
+    EXECUTOR_PYTHON,
     JAVA_GONE,
+    NO_FILE_SYSTEM,
+    OBJECT_STORE,
     OUT_OF_MEMORY,
     PIPELINE_FAILED,
     RUN_CANCELLED,
@@ -28,6 +31,7 @@ from schemac.pipeline.codes import (
     WORKER_KILLED,
 )
 from schemac.pipeline.errors import PipelineError
+from schemac.source.catalogue import NOT_SHARED
 from schemac.source.diagnostic import Code
 
 RAISED = re.compile(r"^(?:: )?(?:\w+\.)*\w*(?:Error|Invalid|Exception): (?P<message>\S.*)$", re.MULTILINE)
@@ -51,12 +55,69 @@ def _cause(pattern: str, code: Code, message: str, help: str) -> Cause:
 
 
 MEMORY = "give it more, as `spark: {settings: {spark.driver.memory: 4g}}`, or let fewer tasks run at once, as `spark: {master: 'local[2]'}`"
+PYTHON = (
+    "name a Python that has schemac's libraries, as `spark: {settings: {spark.pyspark.python: /path/to/python}}`,"
+    " or send one along with `spark.archives`"
+)
 CAUSES = (
+    _cause(
+        r"No module named '(?P<module>[\w.]+)'",
+        EXECUTOR_PYTHON,
+        "the Python of the executors has no module `{module}`",
+        PYTHON,
+    ),
+    _cause(
+        r"PYTHON_VERSION_MISMATCH\] (?P<what>[^\n]+?)[.,] (?:PySpark|Please)",
+        EXECUTOR_PYTHON,
+        "the executors have another Python than the program that runs the pipeline: {what}",
+        PYTHON,
+    ),
+    _cause(
+        r"Cannot run program \"(?P<program>[^\"]+)\": error=2",
+        EXECUTOR_PYTHON,
+        "there is no `{program}` where the executors run",
+        PYTHON,
+    ),
+    _cause(
+        r"(?:ClassNotFoundException: Class |UnsupportedFileSystemException: No FileSystem for scheme )(?P<what>\"?[\w.]*fs\.(?!http)[\w.]+|\"?\w+\"?)"
+        r"(?= not found|\n|\Z)",
+        NO_FILE_SYSTEM,
+        "Spark has no file system for the address of the source ({what})",
+        "add its jar, as `spark: {settings: {spark.jars.packages: org.apache.hadoop:hadoop-aws:<the version of Spark's"
+        " hadoop-client jars>}}`; the tables of a run need none",
+    ),
+    _cause(
+        r"FileNotFoundException: (?:File )?(?P<uri>(?:file:)?/[^\n]+?)(?: does not exist| \()",
+        NOT_SHARED,
+        "a file of the source cannot be seen where the tasks run: {uri}",
+        "it was removed meanwhile, or the executors are on machines that do not have it: name a folder that all of them"
+        " share, or an address such as s3://",
+    ),
+    _cause(
+        r"(?P<what>SlowDown|(?:Status Code: |status code: )(?:503|403|401)[^,\n]*|InvalidAccessKeyId|SignatureDoesNotMatch|AccessDenied"
+        r"|NoSuchBucket)",
+        OBJECT_STORE,
+        "the object store refuses: {what}",
+        "look at the section `storage` of the pipeline and at its variables; if the store is busy, run it again later",
+    ),
     _cause(
         r"OutOfMemoryError: (?P<what>[^\n]+)|GC overhead limit exceeded",
         OUT_OF_MEMORY,
         "Spark ran out of memory",
         MEMORY,
+    ),
+    _cause(
+        r"System memory (?P<has>\d+) must be at least (?P<needed>\d+)",
+        OUT_OF_MEMORY,
+        "Spark needs {needed} bytes of memory for its driver, and may take {has}",
+        MEMORY,
+    ),
+    _cause(
+        r"Could not reserve enough space for [^\n]*|There is insufficient memory for the Java Runtime|Too small maximum heap"
+        r"|Too small initial heap|Invalid maximum heap size[^\n]*",
+        OUT_OF_MEMORY,
+        "Java cannot have the memory that it was told to take",
+        "ask for what this machine has, as `spark: {settings: {spark.driver.memory: 2g}}`",
     ),
     _cause(
         r"No space left on device",

@@ -36,6 +36,7 @@ def fingerprint(job: Job, form: TableForm) -> str | None:
     settings = job.model_dump(
         mode="json", include={"fields", "unexpected", "coerce", "keys", "null_values", "rules"}
     )
+    settings |= job.target.model_dump(mode="json", include={"latest", "delete"})
     content: dict[str, object] = {
         "source": source,
         "inputs": inputs,
@@ -59,7 +60,7 @@ def _tables(job: Job) -> list[list[object]] | None:
     engine = source_of(job.source.format)
     assert engine is not None
     pinned = job.source.options.get("version")
-    return [[path, pinned or engine.newest_version(path)] for path in job.source.path]
+    return [[path, pinned or engine.newest_version(path, job.storage_options)] for path in job.source.path]
 
 
 def _files(job: Job) -> list[tuple[str, str]] | None:

@@ -9,6 +9,7 @@ from typing import Any
 
 from schemac.runs.history import CommittedRun
 from schemac.runs.modes import Mode
+from schemac.runs.storage import Storage
 from schemac.runs.tables import sink_of
 
 __all__ = ["CommittedRun", "runs_of"]
@@ -18,7 +19,7 @@ def runs_of(
     table: str | Any,
     *,
     current: bool = False,
-    storage_options: dict[str, str] | None = None,
+    storage_options: Storage | None = None,
     format: str | None = None,
 ) -> tuple[CommittedRun, ...]:
     """List the runs that a table has the commits of, the last one first; `current`: only those whose rows it still has.

@@ -15,6 +15,7 @@ from schemac.kinds.units import TimeUnit
 from schemac.pipeline.limits import AuthoredLimits, Limits
 from schemac.runs.identity import IDENTIFIER
 from schemac.runs.modes import Mode
+from schemac.runs.storage import Storage, table_address, written_secrets
 from schemac.runs.tables import sink_engine, sink_names, source_names
 from schemac.syntax.model import AuthoredModel
 
@@ -65,6 +66,7 @@ def _one_path_or_many(path: Any) -> Any:
     return (path,) if isinstance(path, str) else path
 
 
+TablePath = Annotated[str, AfterValidator(table_address)]
 Paths = Annotated[tuple[str, ...], BeforeValidator(_one_path_or_many)]
 Options = Annotated[dict[str, str], BeforeValidator(_option_text)]
 
@@ -131,7 +133,7 @@ class DeleteMarker(_Model):
 class Target(_Model):
     """The table that takes the good rows."""
 
-    path: str
+    path: TablePath
     format: Annotated[str | None, AfterValidator(_known_sink)] = Field(
         default=None, description=f"Engine that writes the table: {', '.join(sink_names())}."
     )
@@ -146,7 +148,6 @@ class Target(_Model):
     allow_empty: bool = Field(
         default=False, description="Whether `overwrite` may leave a table that has rows without any."
     )
-    storage_options: Options = Field(default_factory=dict, description="Object store options of the engine.")
     max_rows_per_file: int = Field(default=1 << 20, gt=0)
 
 
@@ -159,7 +160,47 @@ def _run_id(id: str | None) -> str | None:
 class Quarantine(_Model):
     """The dataset that takes the other rows, each with its raw record and every reason."""
 
-    path: str
+    path: TablePath
+
+
+def _known_address(address: str) -> str:
+    if "://" not in address:
+        raise ValueError("expected an address such as `s3://rides` or `s3://rides/raw`")
+    return address
+
+
+def _without_secrets(told: Any) -> Any:
+    """Refuse a secret that stands in the file, where whoever reads the repository would read it."""
+    if isinstance(told, dict):
+        for place in written_secrets(told):
+            name = ".".join(map(str, place))
+            raise ValueError(
+                f"`{name}` is a secret: write the name of an environment variable, such as ${{AWS_SECRET_ACCESS_KEY}}"
+            )
+    return told
+
+
+class ObjectStore(_Model):
+    """How one address of an object store is reached; `${NAME}` is an environment variable."""
+
+    endpoint: str | None = Field(default=None, description="Address of the S3 API, where it is not Amazon's.")
+    region: str | None = None
+    access_key_id: str | None = Field(default=None, description="`${NAME}` of an environment variable.")
+    secret_access_key: str | None = Field(default=None, description="`${NAME}` of an environment variable.")
+    session_token: str | None = Field(default=None, description="`${NAME}` of an environment variable.")
+    path_style: bool | None = Field(
+        default=None, description="Whether the bucket stands in the path of a request, not in its host."
+    )
+    options: Options = Field(
+        default_factory=dict, description="Further options by the names of the engine of the table."
+    )
+    hadoop: Options = Field(default_factory=dict, description="Further options by Hadoop's names.")
+
+
+Stores = dict[
+    Annotated[str, AfterValidator(_known_address)],
+    Annotated[ObjectStore, BeforeValidator(_without_secrets)],
+]
 
 
 class Severity(StrEnum):
@@ -172,8 +213,16 @@ class Severity(StrEnum):
 class Spark(_Model):
     """How Spark is started."""
 
-    master: str = "local[*]"
+    master: str | None = Field(
+        default=None,
+        description="Spark master; without one, that of `spark-submit`, or all cores of this machine.",
+    )
     settings: Options = Field(default_factory=dict, description="Extra `spark.*` settings.")
+    wait_for_executors: float | None = Field(
+        default=None,
+        gt=0,
+        description="Seconds after which a run stops that no executor takes up; else it waits.",
+    )
 
 
 class Job(_Model):
@@ -203,12 +252,21 @@ class Job(_Model):
         default_factory=dict, description="`warn`: records that break the rule are counted and written."
     )
     spark: Spark = Field(default_factory=Spark)
+    storage: Stores = Field(
+        default_factory=dict, description="How object stores are reached, by address such as `s3://rides`."
+    )
     version: Literal[1] = 1
 
     @property
     def compares_keys(self) -> bool:
         """Whether records with the same primary key are found out."""
         return self.keys is not Keys.TRUST or self.target.mode is Mode.UPSERT
+
+    @property
+    def storage_options(self) -> Storage:
+        """How object stores are reached."""
+        told = {address: store.model_dump(by_alias=True) for address, store in self.storage.items()}
+        return Storage.parse(told)
 
     @property
     def warned(self) -> tuple[str, ...]:

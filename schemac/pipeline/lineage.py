@@ -21,7 +21,7 @@ from schemac.pipeline.outcome import Outcome
 from schemac.runs.identity import without_secrets
 from schemac.version import __version__
 
-PRODUCER = f"https://pypi.org/project/schemac/{__version__}"
+PRODUCER = f"https://schemac.dev/{__version__}"
 SPEC = "https://openlineage.io/spec"
 EVENT = f"{SPEC}/2-0-2/OpenLineage.json#/$defs/RunEvent"
 SCHEMAS = {

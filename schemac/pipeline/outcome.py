@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from schemac.pipeline.report_text import run_text
 from schemac.project.writing import replace_file
+from schemac.runs.storage import NO_STORAGE, storage_in_use
 from schemac.source.diagnostic import Diagnostic, Severity
 
 if TYPE_CHECKING:
@@ -67,12 +68,13 @@ def _html(outcome: Outcome) -> str:
     from schemac.pipeline.offenders import first_offenders
     from schemac.pipeline.report_html import run_page
 
-    options = {} if outcome.job is None else outcome.job.target.storage_options
-    offenders = () if outcome.report is None else first_offenders(outcome.report)
+    storage = NO_STORAGE if outcome.job is None else outcome.job.storage_options
+    with storage_in_use(storage):
+        offenders = () if outcome.report is None else first_offenders(outcome.report)
     try:
-        runs = () if outcome.job is None else runs_of(outcome.job.target.path, storage_options=options)
-    except (OSError, ValueError):
-        runs = ()  # there is no table yet
+        runs = () if outcome.job is None else runs_of(outcome.job.target.path, storage_options=storage)
+    except (OSError, ValueError, ImportError):
+        runs = ()  # there is no table yet, or nothing that could read it
     return run_page(Path(outcome.pipeline).name, outcome.report, outcome.diagnostics, offenders, runs)
 
 

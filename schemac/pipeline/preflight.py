@@ -33,6 +33,7 @@ TARGET_PATH, QUARANTINE_PATH = ("target", "path"), ("quarantine", "path")
 
 def check(job: Job, schema: pa.Schema | None = None, *, is_replay: bool = False) -> None:
     """Whether the job can run; tables that are there are compared where the schema is given."""
+    job.storage_options.resolved()
     if not is_replay:
         check_source(job)
     if schema is not None:
@@ -56,7 +57,7 @@ def check(job: Job, schema: pa.Schema | None = None, *, is_replay: bool = False)
             place=("target", "mode") if "mode" in job.target.model_fields_set else TARGET_PATH,
         )
     if target is not None and schema is not None and job.target.mode in (Mode.APPEND, Mode.UPSERT):
-        check_same_schema(sink, job.target.path, TableForm(schema), job.target.storage_options)
+        check_same_schema(sink, job.target.path, TableForm(schema), job.storage_options)
     quarantine = _table(sink, job, job.quarantine_path, QUARANTINE_PATH)
     if quarantine is not None and list(quarantine.names) != QUARANTINE_SCHEMA.names:
         message = f"the table at `{job.quarantine_path}` is no quarantine: it has {_shown(quarantine.names)}"
@@ -83,7 +84,7 @@ def _shown(names: Sequence[str]) -> str:
 def _table(sink: Sink, job: Job, path: str, place: tuple[str, ...]) -> FoundTable | None:
     """Look at the table at a path; None where a new one can be made."""
     try:
-        table = sink.find(path, job.target.storage_options)
+        table = sink.find(path, job.storage_options)
     except PipelineError as error:
         raise error.at(*place) from error
     if table is None and is_local(path):

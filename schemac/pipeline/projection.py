@@ -92,6 +92,37 @@ def conform(records: Records, schema: pa.Schema, job: Job) -> DataFrame:
     return frame.selectExpr(*final)
 
 
+@dataclass(frozen=True)
+class FieldSteps:
+    """What is computed for one field, as SQL text."""
+
+    reader: str
+    steps: tuple[tuple[str, str], ...]
+    value: str
+    checks: tuple[str, ...]
+    reasons: tuple[str, ...]
+
+
+def field_steps(records: Records, schema: pa.Schema, job: Job) -> FieldSteps:
+    """Compile a schema of one field, and show what `conform` would run for it."""
+    compiler = _Compiler(records, schema, job)
+    found, final = compiler.compile()
+    # The last level puts the reasons of all fields together.
+    levels = [*(compiler.whole.levels if compiler.whole else []), *found.projections[:-1]]
+    is_whole = compiler.whole is not None and schema.names[0] in compiler.whole.values
+    readers = {
+        True: "whole records natively where that is proven exact, item by item for other records",
+        False: "item by item",
+    }
+    return FieldSteps(
+        readers[is_whole],
+        tuple(step for level in levels for step in level),
+        final[0].rpartition(" as ")[0],
+        (*found.wrong, *found.wrong_unless_proven),
+        tuple(found.reasons),
+    )
+
+
 class _Compiler:
     def __init__(self, records: Records, schema: pa.Schema, job: Job) -> None:
         self.records = records

@@ -27,8 +27,8 @@ class Identified(NamedTuple):
 
 def identify(job: Job, form: TableForm, request: RunRequest, sink: Sink) -> Identified:
     """Identify the run that is asked for."""
-    table = sink.find(job.target.path, job.target.storage_options)
-    runs = () if table is None else tuple(sink.runs(job.target.path, job.target.storage_options))
+    table = sink.find(job.target.path, job.storage_options)
+    runs = () if table is None else tuple(sink.runs(job.target.path, job.storage_options))
     id, earlier = _by_name(job, request, runs)
     if not id:
         base = fingerprint(job, form)

@@ -65,13 +65,13 @@ def check_replay(job: Job, replay: Replay) -> int:
     if replay.run and replay.run not in runs:
         message = f"the table has no rows of a run `{replay.run}`"
         raise PipelineError(REPLAY, message, did_you_mean(replay.run, runs))
-    found = sink_of(job.target.format).find(job.quarantine_path, job.target.storage_options)
+    found = sink_of(job.target.format).find(job.quarantine_path, job.storage_options)
     return 0 if found is None else found.version
 
 
 def _current(job: Job) -> tuple[CommittedRun, ...]:
     sink = sink_of(job.target.format)
-    if sink.find(job.target.path, job.target.storage_options) is None:
+    if sink.find(job.target.path, job.storage_options) is None:
         return ()
     return runs_of(job.target.path, current=True, format=job.target.format)
 

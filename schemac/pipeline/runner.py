@@ -6,10 +6,9 @@ Shape: a `Job`, an Arrow schema and the form of its table in; a `RunReport` out,
 Errors: PipelineError for what the author can mend; anything else is Spark's, the engine's or ours.
 """
 
-import json
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -19,15 +18,21 @@ from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, Observation, SparkSession, functions
 
 from schemac.pipeline.errors import PipelineError
+from schemac.pipeline.executors import ship
 from schemac.pipeline.failures import sparks_errors_told
+from schemac.pipeline.history import runs_of
 from schemac.pipeline.job import Job
 from schemac.pipeline.limits import Limits
 from schemac.pipeline.merge_settings import merge_of, with_marker, without_other_reasons
+from schemac.pipeline.offenders import first_offenders
 from schemac.pipeline.preflight import check
 from schemac.pipeline.progress import Progress, Step, Watch, watched
 from schemac.pipeline.projection import conform, key_checked, with_warnings
 from schemac.pipeline.repeats import Identified, identify, settle
 from schemac.pipeline.replay import ADDRESS_FIELD, Replay, as_replayed, check_replay, open_quarantine
+from schemac.pipeline.report_html import run_fragment, run_page
+from schemac.pipeline.report_text import run_text
+from schemac.pipeline.run_facts import ReasonCount, RunFacts
 from schemac.pipeline.session import active, settings_of_a_run
 from schemac.pipeline.sink_report import SinkReport
 from schemac.pipeline.source import open_records
@@ -38,6 +43,7 @@ from schemac.pipeline.table_sink import (
     register_engine,
     spark_sink,
 )
+from schemac.pipeline.unchanged import Seen, look, note
 from schemac.pipeline.workspace import temporary_folder
 from schemac.runs.history import CommittedRun
 from schemac.runs.identity import RunIdentity, random_id
@@ -45,6 +51,7 @@ from schemac.runs.locations import is_local, local_path
 from schemac.runs.modes import Mode
 from schemac.runs.request import RunRequest
 from schemac.runs.staging import kept_alive
+from schemac.runs.storage import NO_STORAGE, Storage, storage_in_use
 from schemac.runs.tables import Sink, TableForm, sink_engine, sink_of
 from schemac.source.catalogue import TOO_MANY_QUARANTINED
 
@@ -54,40 +61,8 @@ Opened = Callable[[], Any]
 
 
 @dataclass(frozen=True)
-class ReasonCount:
-    """How many times a field broke a rule; positions in the path are left out."""
-
-    path: str
-    rule: str
-    count: int
-
-
-@dataclass(frozen=True)
-class RunReport:
+class RunReport(RunFacts):
     """What a run did."""
-
-    run: str
-    """Its id, which its rows in the quarantine carry."""
-    identity: RunIdentity
-    rows_in: int
-    rows_written: int
-    rows_quarantined: int
-    reasons: tuple[ReasonCount, ...]
-    seconds: float
-    table_path: str
-    table_version: int
-    quarantine_path: str | None
-    quarantine_version: int | None
-    differences: tuple[str, ...]
-    is_repeat: bool = False
-    """Whether the run had been committed before, as `table_version`: its numbers, and nothing was written."""
-
-    superseded: int = 0
-    """Records that do not count, for a later one, or the table's row, has their key."""
-    deleted: int = 0
-    """Records that deleted the row of their key."""
-    warnings: tuple[ReasonCount, ...] = ()
-    """The same as `reasons` of rules that only warn; these records were written."""
 
     @classmethod
     def of_earlier(cls, earlier: CommittedRun, job: Job, seconds: float) -> "RunReport":
@@ -114,51 +89,21 @@ class RunReport:
     @classmethod
     def of_nothing(cls, identity: RunIdentity, job: Job, sink: Sink, seconds: float) -> "RunReport":
         """Report a replay that finds no quarantine."""
-        table = sink.find(job.target.path, job.target.storage_options)
+        table = sink.find(job.target.path, job.storage_options)
         version = 0 if table is None else table.version
         return cls(identity.id, identity, 0, 0, 0, (), seconds, job.target.path, version, None, None, ())
 
-    def to_json(self) -> dict[str, Any]:
-        """Give the report for programs."""
-        quarantine = None
-        if self.quarantine_path is not None:
-            quarantine = {"path": self.quarantine_path, "version": self.quarantine_version}
-        return {
-            **self.identity.report(),
-            "repeat": self.is_repeat,
-            "seconds": round(self.seconds, 3),
-            "records": {
-                "in": self.rows_in,
-                "written": self.rows_written,
-                "quarantined": self.rows_quarantined,
-                "superseded": self.superseded,
-                "deleted": self.deleted,
-            },
-            "reasons": [asdict(reason) for reason in self.reasons],
-            "warnings": [asdict(reason) for reason in self.warnings],
-            "table": {"path": self.table_path, "version": self.table_version},
-            "quarantine": quarantine,
-            "differences": list(self.differences),
-        }
-
-    def to_html(self, *, title: str = "schemac run", storage_options: dict[str, str] | None = None) -> str:
+    def to_html(self, *, title: str = "schemac run", storage_options: Storage = NO_STORAGE) -> str:
         """Write a page that needs no other file: counts, the first offenders of each rule, and the runs of the table."""
-        from schemac.pipeline.history import runs_of  # for those who ask for a page
-        from schemac.pipeline.offenders import first_offenders
-        from schemac.pipeline.report_html import run_page
-
-        offenders = first_offenders(self)
+        with storage_in_use(storage_options):
+            offenders = first_offenders(self)
         runs = runs_of(self.table_path, storage_options=storage_options)
         return run_page(title, self, offenders=offenders, runs=runs)
 
     def __str__(self) -> str:
-        from schemac.pipeline.report_text import run_text
-
         return run_text(self)
 
     def _repr_html_(self) -> str:
-        from schemac.pipeline.report_html import run_fragment  # for notebooks only
-
         return run_fragment(self)
 
 
@@ -184,9 +129,11 @@ def run(
     places = [path for path in (job.target.path, job.quarantine_path) if is_local(path)]
     watch = Watch(progress or _untold, tuple(local_path(path) for path in places))
     watch.at(Step.LOOKING)
-    sink.recover(job.target.path, job.quarantine_path, job.target.storage_options)
+    sink.recover(job.target.path, job.quarantine_path, job.storage_options)
     if replay is not None:
         job = as_replayed(job)
+    # Before the run is named by what it reads.
+    seen = look(job.source.path if replay is None else ())
     identity, earlier = _identified(job, form, request or RunRequest(), sink, is_replay=replay is not None)
     if earlier is not None:
         return RunReport.of_earlier(earlier, job, time.monotonic() - started)
@@ -196,24 +143,26 @@ def run(
         return RunReport.of_nothing(identity, job, sink, time.monotonic() - started)
     watch.at(Step.STARTING)
     spark = _session(spark, job)
+    ship(spark)
     with (
         sparks_errors_told(),
+        storage_in_use(job.storage_options),
         active(spark),
         settings_of_a_run(spark, job),
         kept_alive(watch.tables, identity),
-        watched(spark, identity.id, watch),
+        watched(spark, identity.id, watch, job.spark.wait_for_executors),
     ):
         register_engine(spark, sink_engine(job.target.format).name)
         if replay is not None:
             opened = partial(open_quarantine, spark, job, replay, version)
         frame, counted = _conformed(spark, job, arrow_schema, opened, is_replay=replay is not None)
-        numbers = _write(frame, job, form, identity, version)
+        numbers = _write(frame, job, form, identity, seen, version)
     if numbers.is_repeat:
-        committed = sink.find_run(identity, job.target.path, job.target.storage_options)
+        committed = sink.find_run(identity, job.target.path, job.storage_options)
         assert committed is not None
         return RunReport.of_earlier(committed, job, time.monotonic() - started)
     watch.at(Step.VERIFYING)
-    found = sink.differences(job.target.path, form, job.target.storage_options)
+    found = sink.differences(job.target.path, form, job.storage_options)
     written, quarantined = numbers.rows_written, numbers.rows_quarantined
     rows_in = int(counted.get["rows"])
     others = numbers.superseded + numbers.deleted
@@ -252,7 +201,7 @@ def _identified(job: Job, form: TableForm, request: RunRequest, sink: Sink, *, i
     if found.earlier is not None:
         return found
     table, quarantine = job.target.path, job.quarantine_path
-    return found._replace(earlier=settle(found.identity, table, quarantine, sink, job.target.storage_options))
+    return found._replace(earlier=settle(found.identity, table, quarantine, sink, job.storage_options))
 
 
 def _session(spark: SparkSession | None, job: Job) -> SparkSession:
@@ -285,22 +234,26 @@ def _top_reasons(counts: Sequence[tuple[str, str, int]]) -> tuple[ReasonCount, .
     return tuple(ReasonCount(*entry) for entry in ordered[:SHOWN_REASONS])
 
 
-def _write(frame: DataFrame, job: Job, form: TableForm, identity: RunIdentity, replay: int = 0) -> SinkReport:
+def _write(
+    frame: DataFrame, job: Job, form: TableForm, identity: RunIdentity, seen: Seen, replay: int = 0
+) -> SinkReport:
     merge = merge_of(job, form.schema)
     with temporary_folder() as folder:
-        report = folder / "report.json"
+        report, inputs = folder / "report.json", folder / "inputs.json"
+        note(seen, inputs)
         options = SinkOptions(
             path=job.target.path,
             schema=encode_schema(form.schema),
             quarantine=job.quarantine_path,
             run=identity.to_json(),
             report=str(report),
+            inputs=str(inputs),
             must_create=job.target.mode is Mode.CREATE,
             keep_rows=not job.target.allow_empty,
             max_quarantined=(Limits() if replay else job.max_quarantined).model_dump_json(),
             storage_version=form.storage_version,
             max_rows_per_file=job.target.max_rows_per_file,
-            storage_options=json.dumps(job.target.storage_options),
+            storage_options=job.storage_options.to_json(),
             native=form.native,
             replay=replay,
             merge=None if merge is None else merge.to_json(),

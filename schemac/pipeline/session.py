@@ -16,15 +16,20 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from pyspark import SparkContext
+from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
+from schemac.pipeline.codes import MISSING_PACKAGE
+from schemac.pipeline.executors import is_connect, is_local_master, python_of_executors
 from schemac.pipeline.failures import not_started
 from schemac.pipeline.java import java_home
 from schemac.pipeline.job import Job
 from schemac.pipeline.masters import check_master
 from schemac.pipeline.table_sink import register_engine
+from schemac.runs.errors import PipelineError
 from schemac.runs.tables import sink_names
 
+LOCAL, CONNECT = "local[*]", "sc://"
 STATIC_SETTINGS = {
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
@@ -80,10 +85,13 @@ WITHOUT_CODE = {"spark.sql.codegen.wholeStage": "false", "spark.sql.codegen.fact
 
 
 def start_session(
-    *, master: str = "local[*]", settings: Mapping[str, str] | None = None, app_name: str = "schemac"
+    *, master: str | None = None, settings: Mapping[str, str] | None = None, app_name: str = "schemac"
 ) -> SparkSession:
-    """Start a session for a run: the one that is there, or one that listens on loopback only and writes no console noise."""
-    active = _existing() or _create(master, dict(settings or {}), app_name)
+    """Start a session for a run: the one that is there, or one that listens on loopback only and writes no console noise.
+
+    Without a master it is the one that `spark-submit` was given, or else all cores of this machine.
+    """
+    active = _existing() or _create(master or _submitted_master() or LOCAL, dict(settings or {}), app_name)
     logging.getLogger("SQLQueryContextLogger").setLevel(logging.CRITICAL)
     for engine in sink_names():
         register_engine(active, engine)
@@ -93,6 +101,9 @@ def start_session(
 @contextmanager
 def active(spark: SparkSession) -> Iterator[None]:
     """Make a session the one in which Spark looks data sources up, which it does by the thread, not by the frame."""
+    if is_connect(spark):
+        yield
+        return
     sessions = SparkSession._get_j_spark_session_class(spark._jvm)
     before = sessions.getActiveSession()
     sessions.setActiveSession(spark._jsparkSession)
@@ -132,11 +143,35 @@ def _existing() -> SparkSession | None:
     return SparkSession.builder.getOrCreate()
 
 
+def _submitted_master() -> str | None:
+    """Return the master that `spark-submit` was given; None where this program was started without it."""
+    if "PYSPARK_GATEWAY_PORT" not in os.environ:
+        return None
+    from pyspark import SparkConf
+
+    SparkContext._ensure_initialized()
+    found: str | None = SparkConf().get("spark.master", None)
+    return found
+
+
+def _connected(address: str) -> SparkSession:
+    """Open a session on a Spark Connect server; its settings are the server's own."""
+    try:
+        return SparkSession.builder.remote(address).getOrCreate()
+    except ImportError as error:
+        message = "a session on a Spark Connect server needs packages that are not installed"
+        raise PipelineError(MISSING_PACKAGE, message, "pip install 'pyspark[connect]'") from error
+    except PySparkException as error:
+        raise not_started(str(error), "") from error
+
+
 def _create(master: str, settings: dict[str, str], app_name: str) -> SparkSession:
+    if master.startswith(CONNECT):
+        return _connected(master)
     os.environ["JAVA_HOME"] = str(java_home())
-    os.environ["PYSPARK_PYTHON"] = sys.executable
+    os.environ["PYSPARK_PYTHON"] = python_of_executors(master, settings)
     os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
-    is_local = master.startswith("local")
+    is_local = is_local_master(master)
     if is_local:
         os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
     else:

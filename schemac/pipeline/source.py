@@ -177,7 +177,7 @@ def open_records(spark: SparkSession, job: Job) -> Records:
         if job.source.format == "csv":
             return _csv_records(read_csv(spark, job.source))
         if job.source.format in source_names():
-            return _typed_records(read_tables(spark, job.source))
+            return _typed_records(read_tables(spark, job.source, job.storage_options))
         if job.source.format == "parquet":
             return _typed_records(*read_parquet(spark, job.source))
         return _typed_records(_loaded(spark, job))

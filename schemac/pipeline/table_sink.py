@@ -9,7 +9,6 @@ Errors: what is raised in tasks and at the commit reaches the caller inside Spar
 """
 
 import base64
-import json
 import tempfile
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -40,13 +39,15 @@ from schemac.pipeline.quarantine_buffer import (
 from schemac.pipeline.registration import register
 from schemac.pipeline.sink_report import SinkReport
 from schemac.pipeline.table_source import FILTER_PUSHDOWN, TableReader, reader_of_table, schema_of_table
+from schemac.pipeline.unchanged import check_unchanged
 from schemac.runs.errors import PipelineError
 from schemac.runs.history import DELETED, QUARANTINED, ROWS, SUPERSEDED, TABLE, CommittedRun
 from schemac.runs.identity import RunIdentity
 from schemac.runs.locations import seen_from
 from schemac.runs.merges import Merge, Merged
 from schemac.runs.modes import Mode
-from schemac.runs.tables import Place, Sink, TableForm, sink_names, sink_of
+from schemac.runs.storage import Storage
+from schemac.runs.tables import Place, Sink, StorageOptions, TableForm, sink_names, sink_of
 from schemac.source.catalogue import EMPTIED_TABLE, SINK_OPTION, TABLE_EXISTS, TOO_MANY_QUARANTINED
 
 
@@ -77,6 +78,8 @@ class SinkOptions:
     run: str = ""
     """The run's identity as JSON, or only its id."""
     report: str | None = None
+    inputs: str | None = None
+    """Path of what `unchanged.note` has written: files that have to be the same still at the commit."""
     must_create: bool = False
     keep_rows: bool = False
     """Whether an overwrite without any row is refused where the table has some."""
@@ -85,6 +88,7 @@ class SinkOptions:
     storage_version: str | None = None
     max_rows_per_file: int = 1 << 20
     storage_options: str = "{}"
+    """Settings of object stores by address as JSON, with references in the place of secrets."""
     merge: str | None = None
     """How rows meet rows with the same key (see `Merge`), as JSON."""
     replay: int = 0
@@ -219,8 +223,17 @@ class TableWriter(DataSourceArrowWriter):  # type: ignore[misc]  # PySpark is no
         if quarantine is not None:
             place = self._place(quarantine, "append")
             self.quarantine = replace(place, table=seen_from(place.path, self.table.path))
-        for place in self._places():
-            self.sink.open_staging(place)
+        self._open_staging()
+
+    def _open_staging(self) -> None:
+        try:
+            for place in self._places():
+                self.sink.open_staging(place)
+        except Exception:
+            # Spark asks no writer to give up that it has not got.
+            for place in self._places():
+                self.sink.close_staging(place)
+            raise
 
     @property
     def sink(self) -> Sink:
@@ -245,9 +258,9 @@ class TableWriter(DataSourceArrowWriter):  # type: ignore[misc]  # PySpark is no
             run=self.run,
         )
 
-    def _storage_options(self) -> dict[str, str]:
-        told: dict[str, str] = json.loads(self.options.storage_options)
-        return told
+    def _storage_options(self) -> StorageOptions:
+        # Looked up here, where Spark's driver runs: executors on other machines do not have the variables.
+        return Storage.from_json(self.options.storage_options).resolved()
 
     def _check_schema(self) -> None:
         # What metadata says is compared at the end of a run: it does not keep rows out.
@@ -334,6 +347,8 @@ class TableWriter(DataSourceArrowWriter):  # type: ignore[misc]  # PySpark is no
 
         Whoever reads the quarantine knows by the table which of its rows count (see `history`).
         """
+        if self.options.inputs is not None:
+            check_unchanged(self.options.inputs)
         results = [message for message in messages if isinstance(message, Written)]
         good = [text for result in results for text in result.pieces]
         bad = [text for result in results for text in result.bad_pieces]

@@ -35,6 +35,7 @@ from schemac.pipeline.errors import PipelineError, did_you_mean
 from schemac.pipeline.quarantine_buffer import ADDRESS, SOURCE
 from schemac.pipeline.registration import register
 from schemac.registry.installed import engine as registered
+from schemac.runs.storage import NO_STORAGE, Storage
 from schemac.runs.tables import Condition, Source, source_of
 from schemac.source.catalogue import (
     INPUT_NOT_FOUND,
@@ -44,18 +45,18 @@ from schemac.source.catalogue import (
 )
 
 
-def read_tables(spark: SparkSession, source: job.Source) -> DataFrame:
+def read_tables(spark: SparkSession, source: job.Source, storage: Storage = NO_STORAGE) -> DataFrame:
     """Read the rows of one or more tables of one schema."""
     register(spark, TableSource)
     engine = _engine(source.format)
     frames = []
     for path in source.path:
-        newest = engine.newest_version(path)
+        newest = engine.newest_version(path, storage)
         if newest is None:
             message = f"there is no {registered(source.format).title} table at `{path}`"
             raise PipelineError(INPUT_NOT_FOUND, message, place=("source", "path"))
         version = source.options.get("version", str(newest))
-        reader = spark.read.format(TableSource.name())
+        reader = spark.read.format(TableSource.name()).options(storage=storage.to_json())
         frames.append(reader.options(engine=source.format, path=path, version=version).load())
     first, *others = frames
     for other in others:
@@ -88,12 +89,12 @@ class TableSource(DataSource):  # type: ignore[misc]  # PySpark is not followed
         return self._reader()
 
     def _reader(self) -> "TableReader":
-        has_addresses = self.options.get("addresses") == "true"
+        told = self.options
+        # Looked up here: executors on other machines do not have the variables.
+        storage = Storage.from_json(told.get("storage", "{}")).resolved()
+        has_addresses = told.get("addresses") == "true"
         return TableReader(
-            self.options["engine"],
-            self.options["path"],
-            int(self.options["version"]),
-            has_addresses=has_addresses,
+            told["engine"], told["path"], int(told["version"]), storage, has_addresses=has_addresses
         )
 
 
@@ -105,6 +106,7 @@ class TableReader(DataSourceReader):  # type: ignore[misc]  # PySpark is not fol
         engine: str,
         path: str,
         version: int,
+        storage: Storage,
         columns: tuple[str, ...] | None = None,
         *,
         has_addresses: bool = False,
@@ -112,6 +114,7 @@ class TableReader(DataSourceReader):  # type: ignore[misc]  # PySpark is not fol
         self.engine = engine
         self.path = path
         self.version = version
+        self.storage = storage
         self.columns = columns
         self.conditions: tuple[Condition, ...] = ()
         self.address = ADDRESS if has_addresses else None
@@ -119,7 +122,7 @@ class TableReader(DataSourceReader):  # type: ignore[misc]  # PySpark is not fol
     @property
     def schema(self) -> pa.Schema:
         """The columns that are read."""
-        columns = _engine(self.engine).schema(self.path, self.version)
+        columns = _engine(self.engine).schema(self.path, self.version, self.storage)
         if self.columns is not None:
             return pa.schema([columns.field(name) for name in self.columns])
         if self.address is not None:
@@ -128,16 +131,17 @@ class TableReader(DataSourceReader):  # type: ignore[misc]  # PySpark is not fol
 
     def partitions(self) -> list[InputPartition]:
         """One for each part."""
-        return [InputPartition(part) for part in _engine(self.engine).parts(self.path, self.version)]
+        parts = _engine(self.engine).parts(self.path, self.version, self.storage)
+        return [InputPartition(part) for part in parts]
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         """Read the rows of one part."""
         engine, schema = _engine(self.engine), self.schema
         part = (self.path, self.version, partition.value)
         if self.columns is not None:
-            yield from engine.read(*part, self.columns, self.conditions)
+            yield from engine.read(*part, self.columns, self.conditions, storage_options=self.storage)
             return
-        for batch in engine.read(*part, address=self.address):
+        for batch in engine.read(*part, storage_options=self.storage, address=self.address):
             source = pa.array([self.path] * batch.num_rows, pa.string())
             yield pa.RecordBatch.from_arrays([*batch.columns, source], schema=schema)
 
@@ -184,15 +188,15 @@ def schema_of_table(options: Mapping[str, str], engine: str) -> StructType:
     """Columns of the table that options of `spark.read` name."""
     from pyspark.sql.pandas.types import from_arrow_schema
 
-    path, version = _place(options, engine)
-    return from_arrow_schema(_engine(engine).schema(path, version))
+    path, version, storage = _place(options, engine)
+    return from_arrow_schema(_engine(engine).schema(path, version, storage))
 
 
 def reader_of_table(
     options: Mapping[str, str], engine: str, wanted: StructType, *, filters: bool
 ) -> TableReader:
     """Make the reader of the columns that are wanted: all of them, or those of `spark.read.schema(…)`."""
-    path, version = _place(options, engine)
+    path, version, storage = _place(options, engine)
     held = {field.name: field.dataType for field in schema_of_table(options, engine).fields}
     for field in wanted.fields:
         if field.name not in held:
@@ -202,17 +206,19 @@ def reader_of_table(
             has, asked = held[field.name].simpleString(), field.dataType.simpleString()
             message = f"`{field.name}` of `{path}` is {has}, and was asked for as {asked}"
             raise PipelineError(SOURCE_TYPE_MISMATCH, message, "ask for it as it is, and cast it afterwards")
-    return (FilteringReader if filters else TableReader)(engine, path, version, tuple(wanted.names))
+    return (FilteringReader if filters else TableReader)(engine, path, version, storage, tuple(wanted.names))
 
 
-def _place(options: Mapping[str, str], engine: str) -> tuple[str, int]:
-    """Read the table and its version out of options; the newest version unless one is named."""
-    unknown = {name.lower() for name in options} - {"path", "version"}
+def _place(options: Mapping[str, str], engine: str) -> tuple[str, int, Storage]:
+    """Read the table, its version, and how its store is reached out of options; the newest version unless one is named."""
+    unknown = {name.lower() for name in options} - {"path", "version", "storageoptions"}
     if unknown or "path" not in options:
         told = f"knows no option `{min(unknown)}`" if unknown else "needs the option `path`"
         message = f"reading the format `schemac-{engine}` {told}"
-        raise PipelineError(SINK_OPTION, message, "the options are `path` and `version`")
-    newest = _engine(engine).newest_version(options["path"])
+        raise PipelineError(SINK_OPTION, message, "the options are `path`, `version` and `storageOptions`")
+    # Looked up here: executors on other machines do not have the variables.
+    storage = Storage.from_json(options.get("storageOptions", "{}")).resolved()
+    newest = _engine(engine).newest_version(options["path"], storage)
     if newest is None:
         message = f"there is no {engine} table at `{options['path']}`"
         raise PipelineError(INPUT_NOT_FOUND, message)
@@ -220,4 +226,4 @@ def _place(options: Mapping[str, str], engine: str) -> tuple[str, int]:
     if not version.isdecimal() or not 0 < int(version) <= newest:
         message = f"option `version` is `{version}`, the newest version of the table is {newest}"
         raise PipelineError(SINK_OPTION, message, "leave `version` out for the newest one")
-    return options["path"], int(version)
+    return options["path"], int(version), storage

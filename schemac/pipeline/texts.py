@@ -17,12 +17,14 @@ from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
 from pyspark.sql.types import StringType, StructField, StructType
 
 from schemac.pipeline.decoding import byte_text, has_marks
+from schemac.pipeline.executors import is_connect
 from schemac.pipeline.job import Source
 from schemac.pipeline.paths import base_path, spark_path
 from schemac.pipeline.quarantine_buffer import RAW, SOURCE
 from schemac.pipeline.registration import register
 from schemac.pipeline.source_options import FILES, Options
 from schemac.pipeline.sqltext import literal, name, when
+from schemac.runs.storage import NO_STORAGE, Storage, current_storage, hadoop_address, storage_in_use
 
 FAULT = "_fault"
 ROWS_PER_BATCH = 4096
@@ -90,13 +92,15 @@ def folders_as_text(spark: SparkSession) -> Iterator[None]:
 def file_options(source: Source) -> dict[str, str]:
     """Those options of a source that choose files, with the folder that columns in names of folders start from."""
     told = Options(source).some(FILES)
+    for path in source.path:
+        told |= current_storage().hadoop_options(path)
     base = base_path(source.path)
     return {"basePath": base, **told} if base is not None and "recursiveFileLookup" not in told else told
 
 
 def spark_paths(source: Source) -> list[str]:
     """Write the paths of a source as Spark takes them."""
-    return [spark_path(path) for path in source.path]
+    return [hadoop_address(spark_path(path)) for path in source.path]
 
 
 def lines(spark: SparkSession, source: Source, blank: str = " ") -> Texts:
@@ -138,12 +142,20 @@ def files_of(spark: SparkSession, source: Source) -> Listed:
 def cut(spark: SparkSession, listed: Listed, splitter: Splitter) -> Texts:
     """Read the records that a splitter finds in each file; a file is read by one task."""
     partitions = {label: f"__p{i}" for i, label in enumerate(listed.folders)}
-    task = _Cutter(splitter, (RAW, FAULT, SOURCE, *partitions.values()), listed.files)
+    labels = (RAW, FAULT, SOURCE, *partitions.values())
+    task = _Cutter(splitter, labels, listed.files, current_storage())
     register(spark, CutFiles)
     records = spark.read.format(CutFiles.name()).option("task", task.told()).load()
     if max((file.size_bytes for file in listed.files), default=0) > BYTES_WORTH_SPREADING:
-        records = records.repartition(spark.sparkContext.defaultParallelism)
+        records = records.repartition(_parallelism(spark))
     return Texts(records, partitions)
+
+
+def _parallelism(spark: SparkSession) -> int:
+    """How many tasks run side by side; a server tells only what a shuffle has."""
+    if is_connect(spark):
+        return int(spark.conf.get("spark.sql.shuffle.partitions", "8") or 8)
+    return int(spark.sparkContext.defaultParallelism)
 
 
 class CutFiles(DataSource):  # type: ignore[misc]  # PySpark is not followed
@@ -160,7 +172,9 @@ class CutFiles(DataSource):  # type: ignore[misc]  # PySpark is not followed
 
     def reader(self, schema: StructType) -> "_CutReader":
         """Make a reader of all files."""
-        return _CutReader(self._task())
+        task = self._task()
+        # Looked up here: executors on other machines do not have the variables.
+        return _CutReader(replace(task, storage=task.storage.resolved()))
 
     def _task(self) -> "_Cutter":
         task = pickle.loads(base64.b64decode(self.options["task"]))  # noqa: S301 — made by `cut`
@@ -199,6 +213,7 @@ class _Cutter:
     splitter: Splitter
     labels: tuple[str, ...]
     files: tuple[File, ...]
+    storage: Storage = NO_STORAGE
 
     def told(self) -> str:
         """Write the task as an option of a reader."""
@@ -206,6 +221,10 @@ class _Cutter:
 
     def batches(self, file: File) -> Iterator[pa.RecordBatch]:
         """Read the records of a file."""
+        with storage_in_use(self.storage):
+            yield from self._batches(file)
+
+    def _batches(self, file: File) -> Iterator[pa.RecordBatch]:
         texts: list[str] = []
         faults: list[str | None] = []
         size = 0

@@ -31,6 +31,11 @@ def is_gone(label: str) -> bool | None:
     return found is None or found[1] != tick or found[0] in GONE_STATES
 
 
+def is_here(label: str | None) -> bool:
+    """Whether a process runs, or ran, on this machine; one that is not known is taken to."""
+    return label is None or label.partition("-")[0] == (_machine() or "unknown")
+
+
 def _machine() -> str | None:
     try:
         boot = f"{Path(BOOT).read_text().strip()} {os.readlink(NAMESPACE)}"

@@ -29,7 +29,7 @@ from schemac.source.catalogue import ABANDONED_RUN, CONCURRENT_RUN
 
 PREFIX = "_staging-"
 GONE, MAKING = f"{PREFIX}gone.", f"{PREFIX}making."
-OPEN, COMMITTING, SWEPT = ".open", ".committing", ".swept"
+OPEN, COMMITTING, SWEPT, GIVEN_UP = ".open", ".committing", ".swept", ".given-up"
 RUN_FILE, TABLE_FILE, COMMITTER, MOVED, NOTES = (
     "run.json",
     "table.txt",
@@ -64,11 +64,16 @@ def open_mark(folder: str, run: RunIdentity, table: str = "") -> None:
     In a quarantine, which several tables may share, `table` is that of the run, seen from the quarantine.
     """
     making = os.path.join(os.path.dirname(folder), f"{MAKING}{this_process()}.{uuid.uuid4().hex[:8]}")
-    os.makedirs(Path(making, NOTES), exist_ok=True)
-    Path(making, RUN_FILE).write_text(run.to_json())
-    Path(making, TABLE_FILE).write_text(table)
-    Path(making, OPEN).touch()
-    os.rename(making, folder)
+    try:
+        os.makedirs(Path(making, NOTES), exist_ok=True)
+        Path(making, RUN_FILE).write_text(run.to_json())
+        Path(making, TABLE_FILE).write_text(table)
+        Path(making, OPEN).touch()
+        os.rename(making, folder)
+    except OSError:
+        # As long as this process lives, nobody else takes the folder for one of a dead run.
+        shutil.rmtree(making, ignore_errors=True)
+        raise
 
 
 def is_open(folder: str) -> bool:
@@ -92,7 +97,7 @@ def start_commit(folder: str, moved: list[str]) -> None:
     try:
         Path(folder, COMMITTER).write_text(this_process())
         note_moved(folder, moved)
-    except OSError as error:
+    except FileNotFoundError as error:
         raise PipelineError(ABANDONED_RUN, TAKEN_FOR_DEAD, AGAIN) from error
     _mark_commit(folder)
 
@@ -105,8 +110,19 @@ def note_moved(folder: str, moved: list[str]) -> None:
 def _mark_commit(folder: str) -> None:
     try:
         os.rename(Path(folder, OPEN), Path(folder, COMMITTING))
-    except OSError as error:
+    except FileNotFoundError as error:
         raise PipelineError(ABANDONED_RUN, TAKEN_FOR_DEAD, AGAIN) from error
+
+
+def give_up(folder: str) -> None:
+    """Leave the folder to the next run, which takes it for one of a dead run: its rows are still to be taken back."""
+    with contextlib.suppress(OSError):
+        os.rename(Path(folder, COMMITTING), Path(folder, GIVEN_UP))
+
+
+def is_given_up(folder: str) -> bool:
+    """Whether the folder is left to the next run."""
+    return Path(folder, GIVEN_UP).exists()
 
 
 def of_run(table: str, run: RunIdentity) -> Iterator[Path]:
@@ -194,7 +210,7 @@ def table_of(folder: Path) -> str:
 
 def take_dead(folder: Path) -> bool:
     """Whether the run of the folder is dead; from then on it cannot commit."""
-    if folder.name.startswith(GONE):
+    if folder.name.startswith(GONE) or is_given_up(str(folder)):
         return True
     if folder.name.startswith(MAKING):
         return bool(is_gone(folder.name.removeprefix(MAKING).partition(".")[0]))

@@ -23,8 +23,9 @@ from schemac.registry.installed import engine, engines
 from schemac.runs.history import CommittedRun
 from schemac.runs.identity import RunIdentity
 from schemac.runs.merges import Merge, Merged
+from schemac.runs.storage import NO_STORAGE, Storage
 
-StorageOptions = dict[str, str]
+StorageOptions = Storage
 
 
 @dataclass(frozen=True)
@@ -220,15 +221,15 @@ class Source(ABC):
     """Names of the options that a source takes; `version` pins the version of a table."""
 
     @abstractmethod
-    def newest_version(self, path: str) -> int | None:
+    def newest_version(self, path: str, storage_options: StorageOptions = NO_STORAGE) -> int | None:
         """Return the newest version of the table at a path; None where there is none."""
 
     @abstractmethod
-    def schema(self, path: str, version: int) -> pa.Schema:
+    def schema(self, path: str, version: int, storage_options: StorageOptions = NO_STORAGE) -> pa.Schema:
         """Columns that can be read, of types that are in every reader's vocabulary: no extensions, no unsigned integers."""
 
     @abstractmethod
-    def parts(self, path: str, version: int) -> list[int]:
+    def parts(self, path: str, version: int, storage_options: StorageOptions = NO_STORAGE) -> list[int]:
         """Return the numbers of the parts that can be read side by side."""
 
     @abstractmethod
@@ -239,6 +240,7 @@ class Source(ABC):
         part: int,
         columns: Sequence[str] | None = None,
         conditions: Sequence[Condition] = (),
+        storage_options: StorageOptions = NO_STORAGE,
         *,
         address: str | None = None,
     ) -> Iterator[pa.RecordBatch]:

@@ -206,6 +206,9 @@ MERGE_SETTING = Code(
     "SC665", "merge-setting", _ERROR, "a setting of `upsert` or `keys` that does not suit the schema"
 )
 REPLAY = Code("SC666", "replay", _ERROR, "a quarantine that cannot be replayed")
+# Machines and object stores.
+NOT_SHARED = Code("SC684", "path-not-shared", _ERROR, "a path that the executors do not see")
+STORAGE_SETTING = Code("SC685", "storage-setting", _ERROR, "a variable of `storage` that is not set")
 INVALID_RUN = Code("SC690", "invalid-run", _ERROR, "a run whose id or interval is not valid")
 STREAMING_FRAME = Code("SC692", "streaming-frame", _ERROR, "a stream where a frame with an end is needed")
 UNKNOWN_RULE = Code("SC693", "unknown-rule", _ERROR, "a setting for a rule that does not exist")

@@ -31,6 +31,7 @@ from schemac.runs.errors import PipelineError
 from schemac.runs.identity import RunIdentity
 from schemac.runs.locations import is_local
 from schemac.runs.processes import this_process
+from schemac.runs.storage import NO_STORAGE
 from schemac.runs.tables import sink_of, source_of
 
 SCHEMA = pa.schema([pa.field("id", pa.int64(), False), pa.field("s", pa.string())])
@@ -98,7 +99,7 @@ def write(
 ) -> None:
     """One run from its recovery to its end, in two tasks."""
     table, quarantine = str(folder / name), str(folder / "q.lance")
-    recover(table, quarantine, {})
+    recover(table, quarantine, NO_STORAGE)
     identity = RunIdentity(run, datetime.now(UTC), "", mode, this_process())
     options = SinkOptions(
         path=table,
@@ -117,9 +118,9 @@ def attempt(folder: Path, run: str, good: list[int], bad: int, mode: str, proces
     """One attempt of a run that may have been tried before; whether it was committed now."""
     table, quarantine = str(folder / "t.lance"), str(folder / "q.lance")
     sink = sink_of("lance")
-    sink.recover(table, quarantine, {})
+    sink.recover(table, quarantine, NO_STORAGE)
     identity = RunIdentity(run, datetime.now(UTC), "", mode, process)
-    if settle(identity, table, quarantine, sink, {}) is not None:
+    if settle(identity, table, quarantine, sink, NO_STORAGE) is not None:
         return False
     options = SinkOptions(
         path=table, quarantine=quarantine, schema=encode_schema(SCHEMA), run=identity.to_json()
@@ -131,7 +132,7 @@ def attempt(folder: Path, run: str, good: list[int], bad: int, mode: str, proces
     except PipelineError:
         writer.abort(messages)
         raise
-    return sink.find_run(identity, table, {}) is not None
+    return sink.find_run(identity, table, NO_STORAGE) is not None
 
 
 def replay(folder: Path, run: str, even: bool) -> None:
@@ -139,7 +140,7 @@ def replay(folder: Path, run: str, even: bool) -> None:
     table, quarantine = str(folder / "t.lance"), str(folder / "q.lance")
     sink, source = sink_of("lance"), source_of("lance")
     assert source is not None
-    sink.recover(table, quarantine, {})
+    sink.recover(table, quarantine, NO_STORAGE)
     version = source.newest_version(quarantine)
     assert version is not None
     parts = source.parts(quarantine, version)

@@ -26,6 +26,7 @@ from schemac.pipeline.table_sink import SinkOptions, TableWriter, encode_schema
 from schemac.runs import staging
 from schemac.runs.identity import RunIdentity
 from schemac.runs.processes import this_process
+from schemac.runs.storage import NO_STORAGE
 from schemac.source.catalogue import ABANDONED_RUN
 from tests.pipeline.killing import SCHEMA, batch, write
 
@@ -133,7 +134,7 @@ def kill_and_go_on(
     )
     # What the next run looks at first is right at once, or is made right by it.
     table, quarantine = str(folder / "t.lance"), str(folder / "q.lance")
-    recover(table, quarantine, {})
+    recover(table, quarantine, NO_STORAGE)
     is_done = assert_whole(folder, before, after)
     if step is None:
         assert is_done
@@ -245,7 +246,7 @@ def test_folder_with_nothing_but_staging_is_no_obstacle(tmp_path: Path, name: st
         job = {"source": {"path": str(tmp_path / "in.json")}, "target": target,
                "quarantine": {"path": str(folder / "q.lance")}}  # fmt: skip
         check(Job.model_validate(job), SCHEMA)
-        recover(str(folder / "t.lance"), str(folder / "q.lance"), {})
+        recover(str(folder / "t.lance"), str(folder / "q.lance"), NO_STORAGE)
         check(Job.model_validate(job), SCHEMA)
         write(folder, "next", [9], 1, mode, has_ids=False)
         assert table_of(folder)[-1] == 9

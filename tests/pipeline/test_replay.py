@@ -10,6 +10,7 @@ from schemac.engines.lance.runs.recover import recover
 from schemac.pipeline.history import runs_of
 from schemac.pipeline.quarantine_buffer import REASON
 from schemac.pipeline.table_sink import SinkOptions, TableWriter, encode_schema
+from schemac.runs.storage import NO_STORAGE
 from tests.pipeline.killing import SCHEMA, replay
 from tests.pipeline.test_killed_runs import Killer, files_of, killer, named
 
@@ -87,7 +88,7 @@ def kill_and_go_on(killer: Killer, folder: Path, step: int | None) -> tuple[int,
     """The steps that were taken, and whether the rows had moved."""
     prepare(folder)
     taken = killer(folder=str(folder), run="replay", even=True, kill_before=step)
-    recover(str(folder / "t.lance"), str(folder / "q.lance"), {})
+    recover(str(folder / "t.lance"), str(folder / "q.lance"), NO_STORAGE)
     is_done = assert_whole(folder)
     assert is_done or step is not None
     replay(folder, "next" if is_done else "replay", even=True)

@@ -12,14 +12,15 @@ from contextlib import contextmanager
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
+from schemac.engines.lance._generated.lance import file_pb2 as pb
+from schemac.engines.lance.storage import options_for
 from schemac.runs.errors import PipelineError
 from schemac.runs.locations import is_local, local_path
+from schemac.runs.storage import Storage
 from schemac.source.catalogue import UNREADABLE_TABLE
 
 
-def open_dataset(
-    path: str, version: int | None = None, storage_options: Mapping[str, str] | None = None
-) -> Any:
+def open_dataset(path: str, version: int | None = None, storage_options: Storage | None = None) -> Any:
     """Open pylance's dataset at a path: its newest version, or one of its versions.
 
     Raises ValueError where there is none, OSError and RuntimeError where Lance cannot open it.
@@ -28,10 +29,10 @@ def open_dataset(
 
     _refuse_pipes(local_path(path))
     with lance_errors():
-        return lance.dataset(path, version=version, storage_options=dict(storage_options or {}) or None)
+        return lance.dataset(path, version=version, storage_options=options_for(path, storage_options))
 
 
-def find_dataset(path: str, storage_options: Mapping[str, str] | None = None) -> Any | None:
+def find_dataset(path: str, storage_options: Storage | None = None) -> Any | None:
     """Open the dataset; None where there is none. Anything else that keeps it from being opened is raised."""
     if is_local(path) and os.path.isfile(local_path(path)):
         return None
@@ -87,19 +88,25 @@ def commit(
     operation: Any,
     read_version: int,
     properties: Mapping[str, str],
-    storage_options: Mapping[str, str] | None = None,
+    storage_options: Storage | None = None,
 ) -> Any:
     """Commit an operation that was made for a version, with what it says of itself; the dataset after it."""
     import lance
 
     made = lance.Transaction(read_version, operation, transaction_properties=dict(properties))
     with lance_errors():
-        return lance.LanceDataset.commit(path, made, storage_options=dict(storage_options or {}) or None)
+        return lance.LanceDataset.commit(path, made, storage_options=options_for(path, storage_options))
 
 
 def data_files(dataset: Any) -> set[str]:
     """Names of the data files of a version."""
     return {file.path for fragment in dataset.get_fragments() for file in fragment.data_files()}
+
+
+def field_ids(dataset: Any) -> set[int]:
+    """Ids of all fields of a version, at every depth."""
+    _, *messages = dataset.lance_schema.__reduce__()[1]
+    return {pb.Field.FromString(message).id for message in messages}
 
 
 def reason_of(error: Exception) -> str:

@@ -13,6 +13,7 @@ from typing import Any
 from schemac.engines.lance.dataset import find_dataset, properties_of, transaction_of, versions
 from schemac.runs.history import CommittedRun
 from schemac.runs.identity import RunIdentity
+from schemac.runs.storage import Storage
 
 CLOCKS_DIFFER = timedelta(days=1)
 
@@ -46,7 +47,7 @@ def _restored(transaction: Any | None) -> float:
     return int(operation.version) if isinstance(operation, lance.LanceOperation.Restore) else inf
 
 
-def find_run(run: RunIdentity, table: str, storage_options: dict[str, str] | None) -> CommittedRun | None:
+def find_run(run: RunIdentity, table: str, storage_options: Storage | None) -> CommittedRun | None:
     """Find the commit of a run in a table, as far back as its start; all the way where nobody looked before it."""
     dataset = find_dataset(table, storage_options)
     if dataset is None:

@@ -17,6 +17,7 @@ import pyarrow.compute as pc
 
 from schemac.engines.lance.dataset import find_dataset, lance_errors
 from schemac.engines.lance.runs.writing import write_files
+from schemac.engines.lance.storage import options_for
 from schemac.runs.errors import PipelineError
 from schemac.runs.merges import Merge, Merged
 from schemac.runs.tables import Place
@@ -89,7 +90,9 @@ def _read(place: Place, fragment: str, columns: list[str] | None = None) -> Iter
     (file,) = json.loads(fragment)["files"]
     path = os.path.join(place.staging, "data", file["path"])
     with lance_errors():
-        reader = LanceFileReader(path, storage_options=place.storage_options or None, columns=columns)
+        reader = LanceFileReader(
+            path, storage_options=options_for(place.path, place.storage_options), columns=columns
+        )
         yield from reader.read_all(batch_size=BATCH_ROWS).to_batches()
 
 

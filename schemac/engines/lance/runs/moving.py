@@ -21,6 +21,7 @@ from schemac.engines.lance.runs.writing import (
 )
 from schemac.runs import staging
 from schemac.runs.history import MOVED_OUT
+from schemac.runs.storage import Storage
 from schemac.runs.tables import Place
 
 BATCH_ROWS = 8192
@@ -62,7 +63,7 @@ def is_move(table: Any, version: int) -> bool:
     return MOVED_OUT in properties_of(transaction_of(table, version))
 
 
-def move_back(path: str, version: int, storage_options: dict[str, str] | None) -> None:
+def move_back(path: str, version: int, storage_options: Storage | None) -> None:
     """Bring the rows back that left with a version; what others have written since stays."""
     import lance
 

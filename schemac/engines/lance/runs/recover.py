@@ -33,6 +33,7 @@ from schemac.runs.history import UNFINISHED, CommittedRun
 from schemac.runs.identity import RUN, RunIdentity
 from schemac.runs.locations import absolute, is_local, seen_from
 from schemac.runs.processes import is_gone
+from schemac.runs.storage import Storage
 
 LOOKED_AT = 100
 """How many versions of a quarantine are looked at for runs that never happened; each run looks."""
@@ -50,7 +51,7 @@ class Dead:
     """The table that decides whether the run has happened."""
 
 
-def recover(table: str, quarantine: str | None, storage_options: dict[str, str]) -> None:
+def recover(table: str, quarantine: str | None, storage_options: Storage) -> None:
     """Leaves both datasets as if runs that died had never been, or had come to their end."""
     table = absolute(table)
     dead = _dead_folders(table, table)
@@ -102,7 +103,7 @@ def _is_tried(run: RunIdentity, paths: Iterable[str]) -> bool:
     return any(not staging.take_dead(folder) for folder in folders)
 
 
-def _take_rows_back(quarantine: str, run: RunIdentity, storage_options: dict[str, str]) -> None:
+def _take_rows_back(quarantine: str, run: RunIdentity, storage_options: Storage) -> None:
     dataset = find_dataset(quarantine, storage_options)
     if dataset is None:
         return
@@ -113,7 +114,7 @@ def _take_rows_back(quarantine: str, run: RunIdentity, storage_options: dict[str
             return
 
 
-def _undo(dead: Dead, storage_options: dict[str, str]) -> None:
+def _undo(dead: Dead, storage_options: Storage) -> None:
     """Remove the run's files from the dataset, unless a version names them, and its staging folder."""
     dataset = find_dataset(dead.path, storage_options)
     if dataset is not None and dead.run is not None:
@@ -148,7 +149,7 @@ def _remove_what_is_no_table(path: str) -> None:
             remove_if_empty(path)
 
 
-def _sweep_remote_quarantine(table: str, quarantine: str, storage_options: dict[str, str]) -> None:
+def _sweep_remote_quarantine(table: str, quarantine: str, storage_options: Storage) -> None:
     """Remove rows of dead runs where no staging folder tells of them: the newest commits of the quarantine do."""
     dataset = find_dataset(quarantine, storage_options)
     target = find_dataset(table, storage_options)

@@ -12,7 +12,8 @@ import pyarrow as pa
 
 from schemac.engines.lance.dataset import find_dataset, open_dataset
 from schemac.engines.lance.runs.conditions import filter_of
-from schemac.runs.tables import Condition, Source
+from schemac.runs.storage import NO_STORAGE
+from schemac.runs.tables import Condition, Source, StorageOptions
 
 ROWS_PER_BATCH = 8192
 WIDER = {
@@ -31,18 +32,19 @@ class LanceSource(Source):
 
     options = ("version",)
 
-    def newest_version(self, path: str) -> int | None:
+    def newest_version(self, path: str, storage_options: StorageOptions = NO_STORAGE) -> int | None:
         """Return the newest version of the table at a path."""
-        table = find_dataset(path)
+        table = find_dataset(path, storage_options)
         return None if table is None else int(table.version)
 
-    def schema(self, path: str, version: int) -> pa.Schema:
+    def schema(self, path: str, version: int, storage_options: StorageOptions = NO_STORAGE) -> pa.Schema:
         """Columns of a version."""
-        return _plain_schema(open_dataset(path, version).schema)
+        return _plain_schema(open_dataset(path, version, storage_options).schema)
 
-    def parts(self, path: str, version: int) -> list[int]:
+    def parts(self, path: str, version: int, storage_options: StorageOptions = NO_STORAGE) -> list[int]:
         """Return the ids of the fragments of a version."""
-        return [fragment.fragment_id for fragment in open_dataset(path, version).get_fragments()]
+        table = open_dataset(path, version, storage_options)
+        return [fragment.fragment_id for fragment in table.get_fragments()]
 
     def read(
         self,
@@ -51,11 +53,12 @@ class LanceSource(Source):
         part: int,
         columns: Sequence[str] | None = None,
         conditions: Sequence[Condition] = (),
+        storage_options: StorageOptions = NO_STORAGE,
         *,
         address: str | None = None,
     ) -> Iterator[pa.RecordBatch]:
         """Read the rows of one fragment; conditions that Lance can have alike are a filter of its scan."""
-        table = open_dataset(path, version)
+        table = open_dataset(path, version, storage_options)
         schema = _plain_schema(table.schema)
         if columns is not None:
             schema = pa.schema([schema.field(name) for name in columns])

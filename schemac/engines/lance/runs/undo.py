@@ -15,8 +15,10 @@ from schemac.engines.lance.dataset import data_files, find_dataset, lance_errors
 from schemac.engines.lance.runs.history import find_run
 from schemac.engines.lance.runs.moving import is_move, move_back
 from schemac.engines.lance.runs.writing import close_staging, file_names, remove_if_empty
+from schemac.engines.lance.storage import options_for
 from schemac.runs import staging
 from schemac.runs.locations import is_local
+from schemac.runs.storage import Storage
 from schemac.runs.tables import Place
 
 
@@ -57,10 +59,8 @@ def remove_data(path: str, names: Iterable[str]) -> None:
 
 
 def _remove_remote(place: Place, fragments: list[str]) -> None:
-    from pyarrow import fs
-
     try:
-        file_system, root = fs.FileSystem.from_uri(place.path)
+        file_system, root = place.storage_options.open_arrow(place.path)
         for name in file_names(fragments):
             file_system.delete_file(f"{root}/data/{name}")
     except (OSError, pa.ArrowException):
@@ -68,15 +68,20 @@ def _remove_remote(place: Place, fragments: list[str]) -> None:
 
 
 def take_back(place: Place, version: int, run: str) -> None:
-    """Undoes a commit of this run: the dataset as it was before, by a new version, or gone where it was new."""
-    take_back_at(place.path, version, run, place.storage_options)
+    """Undo a commit of this run: the dataset as it was before, by a new version, or gone where it was new."""
+    try:
+        take_back_at(place.path, version, run, place.storage_options)
+    except (OSError, RuntimeError):
+        # Where there is no room to write the version that takes the rows back, the next run does it.
+        if place.is_staged:
+            staging.give_up(place.staging)
 
 
-def take_back_at(path: str, version: int, run: str, storage_options: dict[str, str] | None) -> None:
+def take_back_at(path: str, version: int, run: str, storage_options: Storage | None) -> None:
     """Do the same for a dataset that no run has open."""
     import lance
 
-    options = storage_options or None
+    options = options_for(path, storage_options)
     latest = lance.dataset(path, storage_options=options)
     if is_move(latest, version):
         move_back(path, version, storage_options)

@@ -10,6 +10,7 @@ Source: pylance 14: a fragment of an existing table takes its field ids from it,
 import contextlib
 import json
 import os
+import socket
 import time
 from collections.abc import Iterator
 from dataclasses import replace
@@ -19,7 +20,8 @@ import pyarrow as pa
 
 from schemac.engines.lance import dataset
 from schemac.engines.lance._generated.lance import file_pb2 as pb
-from schemac.engines.lance.dataset import find_dataset, lance_errors, open_dataset
+from schemac.engines.lance.dataset import field_ids, find_dataset, lance_errors, open_dataset
+from schemac.engines.lance.storage import options_for
 from schemac.engines.lance.tables.differences import differences
 from schemac.engines.lance.tables.fields import lance_schema
 from schemac.runs import staging
@@ -28,9 +30,11 @@ from schemac.runs.history import UNFINISHED
 from schemac.runs.identity import RunIdentity
 from schemac.runs.locations import is_local, local_path
 from schemac.runs.merges import Merged
+from schemac.runs.processes import is_here
 from schemac.runs.staging import AGAIN
+from schemac.runs.storage import Storage
 from schemac.runs.tables import Place
-from schemac.source.catalogue import ABANDONED_RUN, CONCURRENT_RUN
+from schemac.source.catalogue import ABANDONED_RUN, CONCURRENT_RUN, NOT_SHARED
 
 TABLE_FOLDERS = ("data", "_transactions", "_versions")
 
@@ -39,7 +43,7 @@ def prepare(
     path: str,
     mode: str,
     *,
-    storage_options: dict[str, str],
+    storage_options: Storage,
     storage_version: str | None,
     max_rows_per_file: int,
     run: RunIdentity,
@@ -80,6 +84,7 @@ def write_files(place: Place, schema: pa.Schema, batches: Iterator[pa.RecordBatc
     """Fragments of the batches, as JSON; the files are in the table's staging folder."""
     from lance.fragment import write_fragments as write
 
+    _refuse_another_disk(place)
     reader = pa.RecordBatchReader.from_batches(schema, _renewing(place, batches))
     mode = "create" if place.is_staged and place.mode == "overwrite" else place.mode
     with lance_errors():
@@ -90,10 +95,21 @@ def write_files(place: Place, schema: pa.Schema, batches: Iterator[pa.RecordBatc
             mode=mode,
             max_rows_per_file=place.max_rows_per_file,
             data_storage_version=None if mode == "append" else place.storage_version,
-            storage_options=place.storage_options or None,
+            storage_options=options_for(place.path, place.storage_options),
         )
     assert isinstance(fragments, list)
     return [json.dumps(fragment.to_json()) for fragment in fragments]
+
+
+def _refuse_another_disk(place: Place) -> None:
+    """Refuse to write where the driver would not find it: to a folder that only has the same name as the table's."""
+    if place.is_staged and not os.path.isdir(place.staging) and not is_here(place.run.process):
+        raise PipelineError(
+            NOT_SHARED,
+            f"the executor on {socket.gethostname()} does not see the folder `{place.path}` of the driver",
+            "name a folder that all machines share, or an address of an object store such as s3://",
+            place=("target", "path"),
+        )
 
 
 def _check_is_open(place: Place) -> None:
@@ -133,6 +149,8 @@ def commit(
             message = f"another run has made a table at `{place.path}` meanwhile"
             raise PipelineError(CONCURRENT_RUN, message, AGAIN)
         place = replace(place, mode="append", read_version=made.version)
+    if place.mode == "append":
+        _refuse_dropped(place, fragments)
     if place.is_staged:
         if staging.is_open(place.staging):
             claim(place, fragments)
@@ -150,6 +168,7 @@ def commit_merged(place: Place, operation: Any, merged: Merged) -> int:
     if newest is None or newest.version != merged.version:
         message = f"another run has changed `{place.path}` meanwhile"
         raise PipelineError(CONCURRENT_RUN, message, AGAIN)
+    _refuse_dropped(place, merged.pieces)
     if place.is_staged:
         staging.note_moved(place.staging, list(file_names(merged.pieces)))
         move_in(place, merged.pieces)
@@ -177,10 +196,19 @@ def claim(place: Place, fragments: list[str]) -> None:
         staging.wait_for_others(place.staging, place.path, place.run)
 
 
+def _refuse_dropped(place: Place, fragments: list[str]) -> None:
+    """Refuse rows with a column that the table has no more: Lance would take them, and drop its values without a word."""
+    table = find_dataset(place.path, place.storage_options)
+    written = {id for text in fragments for file in json.loads(text)["files"] for id in file["fields"]}
+    if table is not None and not written <= field_ids(table):
+        message = f"another program has changed the columns of `{place.path}` meanwhile"
+        raise PipelineError(CONCURRENT_RUN, message, AGAIN)
+
+
 def _commit(place: Place, schema: pa.Schema, fragments: list[str]) -> int:
     import lance
 
-    options = place.storage_options or None
+    options = options_for(place.path, place.storage_options)
     with lance_errors():
         if place.mode == "append":
             operation: Any = lance.LanceOperation.Append(
@@ -214,15 +242,17 @@ def _commit_with_ids(place: Place, fragments: list[str], message: pb.Schema) -> 
     import lance
 
     made = [_with_ids(text, [field.id for field in message.fields]) for text in fragments]
-    options = place.storage_options or None
+    options = options_for(place.path, place.storage_options)
     with lance_errors():
         if place.mode == "overwrite":
-            table = open_dataset(place.path, place.read_version, options)
+            table = open_dataset(place.path, place.read_version, place.storage_options)
             expected = [field.SerializeToString() for field in message.fields]
             if not differences(expected, table.lance_schema):
                 old = [fragment.fragment_id for fragment in table.get_fragments()]
                 replaced = lance.LanceOperation.Update(removed_fragment_ids=old, new_fragments=made)
-                done = dataset.commit(place.path, replaced, table.version, place.told(), options)
+                done = dataset.commit(
+                    place.path, replaced, table.version, place.told(), place.storage_options
+                )
                 return int(done.version)
         is_hidden = place.is_staged and place.mode == "create"
         path = place.staging if is_hidden else place.path
@@ -235,7 +265,7 @@ def _commit_with_ids(place: Place, fragments: list[str], message: pb.Schema) -> 
             transaction_properties=place.told(**{UNFINISHED: "true"}),
         )
         merged = lance.LanceOperation.Merge(made, lance_schema(message.fields, message.metadata))
-        done = dataset.commit(path, merged, seed.version, place.told(), options)
+        done = dataset.commit(path, merged, seed.version, place.told(), place.storage_options)
     if is_hidden:
         _publish(place)
     return int(done.version)
@@ -272,6 +302,10 @@ def move_in(place: Place, fragments: list[str]) -> None:
     """Move the files of finished tasks to where the table's files are; a file that is not moved leaves with staging."""
     source, destination = os.path.join(place.staging, "data"), os.path.join(place.path, "data")
     os.makedirs(destination, exist_ok=True)
+    lost = [name for name in file_names(fragments) if not os.path.exists(os.path.join(source, name))]
+    if lost:
+        message = f"{len(lost)} files that tasks wrote are not in `{place.staging}`"
+        raise PipelineError(NOT_SHARED, message, "name a folder that all machines share")
     for name in file_names(fragments):
         for entry in (name, name.removesuffix(".lance")):
             if os.path.exists(os.path.join(source, entry)):
@@ -287,7 +321,7 @@ def file_names(fragments: list[str]) -> Iterator[str]:
 
 def close_staging(place: Place) -> None:
     """Remove the folder that tasks wrote to, with everything that is still in it."""
-    if place.is_staged:
+    if place.is_staged and not staging.is_given_up(place.staging):
         staging.remove(place.staging)
         if place.mode == "create":
             remove_if_empty(place.path)
