@@ -95,13 +95,13 @@ def run(options: argparse.Namespace) -> int:
     diagnostics = call.report.diagnostics
     outcome = _outcome(options, call, files, exit_code(diagnostics, options))
     if options.format == "json":
-        explained = {} if call.plan is None else {"explained": call.plan.to_json()}
+        explained = {"explained": [one.to_json() for one in call.plan]} if call.plan else {}
         put_json({**outcome.to_json(), **explained})
     else:
         show(diagnostics, options)
-    told = call.result or call.plan
-    if told is not None and options.format == "text":
-        put(str(told))
+    for told in (call.result, *call.plan) if options.format == "text" else ():
+        if told is not None:
+            put(str(told))
     written = files.ended(outcome, call.schema)
     return outcome.exit_code or written
 
@@ -113,7 +113,7 @@ class _Call:
     report: Report = field(default_factory=Report)
     loaded: "LoadedJob | None" = None
     result: "RunReport | None" = None
-    plan: "FieldPlan | None" = None
+    plan: "tuple[FieldPlan, ...]" = ()
     """What `--explain` asks for."""
 
     @property

@@ -19,6 +19,7 @@ from schemac.artifacts.dataset import CheckedDataset
 from schemac.pipeline.codes import SESSION_SETTING
 from schemac.pipeline.errors import PipelineError
 from schemac.pipeline.failures import sparks_errors_told
+from schemac.pipeline.given import with_given
 from schemac.pipeline.job import Job
 from schemac.pipeline.mapping import mapping_mistakes
 from schemac.pipeline.projection import conform as projected
@@ -148,7 +149,7 @@ def conform(frame: DataFrame, dataset: CheckedDataset, **rules: Unpack[Rules]) -
     spark = frame.sparkSession
     _check_settings(frame)
     with sparks_errors_told(), active(spark), settings_of_a_run(spark, job):
-        records = open_frame(frame, rules.get("json_column"))
+        records = with_given(open_frame(frame, rules.get("json_column")), job)
         found = with_warnings(key_checked(projected(records, schema, job), schema, job), job)
         good = found.where(f"{ERRORS} is null").selectExpr(*map(name, schema.names))
         rejected = found.where(f"{ERRORS} is not null").select(SOURCE, RAW, ERRORS)

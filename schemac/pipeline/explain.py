@@ -18,6 +18,7 @@ from schemac.pipeline import inputs, shapes
 from schemac.pipeline.clocks import with_zones, zone_of
 from schemac.pipeline.errors import PipelineError, did_you_mean
 from schemac.pipeline.failures import sparks_errors_told
+from schemac.pipeline.given import with_given
 from schemac.pipeline.job import FieldSource, Job
 from schemac.pipeline.projection import FieldSteps, field_steps
 from schemac.pipeline.session import active, settings_of_a_run, start_session
@@ -65,16 +66,22 @@ class FieldPlan:
         return "\n".join([*lines, f"with one of the rules: {told}"])
 
 
-def explain_field(job: Job, schema: pa.Schema, field: str, *, spark: SparkSession | None = None) -> FieldPlan:
-    """Compile the plan of one field."""
+def explain_field(
+    job: Job, schema: pa.Schema, field: str, *, spark: SparkSession | None = None
+) -> tuple[FieldPlan, ...]:
+    """Compile the plan of one field for each source."""
     if field not in schema.names:
         message = f"the schema has no field `{field}`"
         raise PipelineError(UNKNOWN_FIELD, message, did_you_mean(field, schema.names))
     spark = spark or start_session(master=job.spark.master, settings=job.spark.settings)
     with sparks_errors_told(), active(spark), settings_of_a_run(spark, job):
-        records = open_records(spark, job)
-        member = with_zones(schema, job).field(field)
-        steps = field_steps(records, pa.schema([schema.field(field)]), job)
+        return tuple(_plan(spark, part, schema, field) for part in job.parts)
+
+
+def _plan(spark: SparkSession, job: Job, schema: pa.Schema, field: str) -> FieldPlan:
+    records = with_given(open_records(spark, job), job)
+    member = with_zones(schema, job).field(field)
+    steps = field_steps(records, pa.schema([schema.field(field)]), job)
     return FieldPlan(
         field,
         f"{member.type}{'' if member.nullable else ' not null'}",
@@ -95,7 +102,13 @@ def _place(records: Records, field: str, job: Job) -> str:
     if origin is None:
         return "nowhere: the pipeline file says null"
     wanted = origin.from_ or field
-    if records.is_partition(field, origin):
+    if origin.value is not None:
+        return "the pipeline file, which says the value"
+    if origin.expr is not None:
+        return f"the expression `{origin.expr}` over each record"
+    if field in records.given:
+        return "the file of each record"
+    if wanted in records.partitions:
         return f"`{wanted}=…` in the names of folders, as text"
     if records.columns is None:
         path = inputs.variant_path(records.steps_of(field, origin))

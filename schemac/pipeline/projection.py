@@ -140,7 +140,8 @@ class _Compiler:
             source = self.records.input_of(member.name, origin)
             proven = self.whole.values.get(member.name) if self.whole else None
             self.steps.is_guarded = proven is not None
-            value = self._top(member, source, (literal(member.name),), None, origin or FieldSource())
+            guard = self._computed(member.name, origin)
+            value = self._top(member, source, (literal(member.name),), guard, origin or FieldSource())
             value = value if proven is None else when(PROVEN, proven, value)
             finals.append(f"{value} as {name(member.name)}")
         if self.job.unexpected is Unexpected.REJECT:
@@ -160,6 +161,15 @@ class _Compiler:
             return regular
         broken = reason((literal(""),), self.records.fault_rule, self.records.fault_value)
         return first_of([(self.records.malformed, f"array({broken})")], regular)
+
+    def _computed(self, label: str, origin: FieldSource | None) -> str | None:
+        """Object to an expression that failed; the condition that it did not, None for fields without one."""
+        failed = self.records.failing.get(label)
+        if failed is None or origin is None:
+            return None
+        why = reason((literal(label),), literal("expression"), literal(origin.expr or ""))
+        self.steps.object_to(failed, when(failed, f"array({why})"))
+        return f"(not {failed})"
 
     def _check_unexpected(self) -> None:
         for source, known, path in self.records.objects(self.schema, self.job):

@@ -10,7 +10,6 @@ Errors: SC666 replay.
 
 from dataclasses import dataclass, replace
 
-import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession, functions
 
 from schemac.pipeline.errors import PipelineError, did_you_mean
@@ -43,9 +42,6 @@ class Replay:
     """With a reason at this path, without positions, such as `stops[].name`."""
 
 
-ADDRESS_FIELD = pa.field(ADDRESS, pa.int64(), nullable=False)
-
-
 def as_replayed(job: Job) -> Job:
     """Return the job that appends; where it merges rows by key, it does so here too."""
     mode = Mode.UPSERT if job.target.mode is Mode.UPSERT else Mode.APPEND
@@ -54,8 +50,12 @@ def as_replayed(job: Job) -> Job:
 
 def check_replay(job: Job, replay: Replay) -> int:
     """Return the version of the quarantine to read; 0 where there is none. Raises PipelineError for what cannot be replayed."""
-    if job.source.format not in OF_TEXT:
-        message = f"a quarantine of a {job.source.format} source cannot be replayed"
+    if len(job.parts) > 1:
+        message = "a quarantine of several sources cannot be replayed"
+        raise PipelineError(REPLAY, message, "correct the records at their sources", place=("sources",))
+    format = job.parts[0].source.format
+    if format not in OF_TEXT:
+        message = f"a quarantine of a {format} source cannot be replayed"
         help = "correct the records at their source, and run the pipeline over them; JSON and GeoJSON can be replayed"
         raise PipelineError(REPLAY, message, help, place=("source", "format"))
     if not (is_local(job.target.path) and is_local(job.quarantine_path)):
@@ -99,7 +99,7 @@ def open_quarantine(spark: SparkSession, job: Job, replay: Replay, version: int)
         f"source as {SOURCE}",
         f"cast({ADDRESS} as string) as {ADDRESS}",
     )
-    records = json_text_records(Texts(frame, {}), is_geojson=job.source.format == "geojson")
+    records = json_text_records(Texts(frame, {}), is_geojson=job.parts[0].source.format == "geojson")
     return replace(records, partitions={ADDRESS: ADDRESS})
 
 

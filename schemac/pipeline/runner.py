@@ -6,9 +6,10 @@ Shape: a `Job`, an Arrow schema and the form of its table in; a `RunReport` out,
 Errors: PipelineError for what the author can mend; anything else is Spark's, the engine's or ours.
 """
 
+import json
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -20,22 +21,24 @@ from pyspark.sql import DataFrame, Observation, SparkSession, functions
 from schemac.pipeline.errors import PipelineError
 from schemac.pipeline.executors import ship
 from schemac.pipeline.failures import sparks_errors_told
+from schemac.pipeline.format_sink import FormatTarget
+from schemac.pipeline.gather import gathered
 from schemac.pipeline.history import runs_of
+from schemac.pipeline.incremental import news
 from schemac.pipeline.job import Job
 from schemac.pipeline.limits import Limits
-from schemac.pipeline.merge_settings import merge_of, with_marker, without_other_reasons
+from schemac.pipeline.merge_settings import merge_of, without_other_reasons
 from schemac.pipeline.offenders import first_offenders
 from schemac.pipeline.preflight import check
 from schemac.pipeline.progress import Progress, Step, Watch, watched
-from schemac.pipeline.projection import conform, key_checked, with_warnings
+from schemac.pipeline.projection import key_checked, with_warnings
 from schemac.pipeline.repeats import Identified, identify, settle
-from schemac.pipeline.replay import ADDRESS_FIELD, Replay, as_replayed, check_replay, open_quarantine
+from schemac.pipeline.replay import Replay, as_replayed, check_replay, open_quarantine
 from schemac.pipeline.report_html import run_fragment, run_page
 from schemac.pipeline.report_text import run_text
 from schemac.pipeline.run_facts import ReasonCount, RunFacts
 from schemac.pipeline.session import active, settings_of_a_run
 from schemac.pipeline.sink_report import SinkReport
-from schemac.pipeline.source import open_records
 from schemac.pipeline.table_sink import (
     SinkOptions,
     encode_options,
@@ -125,6 +128,8 @@ def run(
     A run that was committed before is not committed again, unless the request says so (see `repeats`).
     """
     started = time.monotonic()
+    if job.target.is_of_spark:
+        return _run_into_format(job, arrow_schema, progress, spark, started)
     form, sink = form or TableForm(arrow_schema), sink_of(job.target.format)
     places = [path for path in (job.target.path, job.quarantine_path) if is_local(path)]
     watch = Watch(progress or _untold, tuple(local_path(path) for path in places))
@@ -133,7 +138,7 @@ def run(
     if replay is not None:
         job = as_replayed(job)
     # Before the run is named by what it reads.
-    seen = look(job.source.path if replay is None else ())
+    seen = look(path for part in job.parts for path in part.source.path if replay is None)
     identity, earlier = _identified(job, form, request or RunRequest(), sink, is_replay=replay is not None)
     if earlier is not None:
         return RunReport.of_earlier(earlier, job, time.monotonic() - started)
@@ -153,10 +158,16 @@ def run(
         watched(spark, identity.id, watch, job.spark.wait_for_executors),
     ):
         register_engine(spark, sink_engine(job.target.format).name)
+        properties: dict[str, str] = {}
         if replay is not None:
             opened = partial(open_quarantine, spark, job, replay, version)
-        frame, counted = _conformed(spark, job, arrow_schema, opened, is_replay=replay is not None)
-        numbers = _write(frame, job, form, identity, seen, version)
+        else:
+            taken = news(spark, job, sink)
+            if taken.job is None:
+                return _nothing_new(sink, job, identity, started)
+            job, properties = taken.job, taken.properties
+        frame, counted = _conformed(spark, job, arrow_schema, opened)
+        numbers = _write(frame, job, form, identity, seen, properties, version)
     if numbers.is_repeat:
         committed = sink.find_run(identity, job.target.path, job.storage_options)
         assert committed is not None
@@ -164,7 +175,7 @@ def run(
     watch.at(Step.VERIFYING)
     found = sink.differences(job.target.path, form, job.storage_options)
     written, quarantined = numbers.rows_written, numbers.rows_quarantined
-    rows_in = int(counted.get["rows"])
+    rows_in = sum(int(one.get["rows"]) for one in counted)
     others = numbers.superseded + numbers.deleted
     if rows_in != written + quarantined + others:
         told = f"{rows_in} records were read, {written} written and {quarantined} quarantined"
@@ -214,19 +225,17 @@ def _session(spark: SparkSession | None, job: Job) -> SparkSession:
 
 
 def _conformed(
-    spark: SparkSession, job: Job, schema: pa.Schema, opened: Opened | None, *, is_replay: bool
-) -> tuple[DataFrame, Observation]:
-    """Conform the records, and count those that were read, on their own."""
-    counted, rows = Observation("records read"), functions.count(functions.lit(1)).alias("rows")
-    records = open_records(spark, job) if opened is None else opened()
+    spark: SparkSession, job: Job, schema: pa.Schema, opened: Opened | None
+) -> tuple[DataFrame, list[Observation]]:
+    """Conform the records of all sources, count those that were read, and look for keys that stand in several."""
+    records = None if opened is None else opened()
     if isinstance(records, DataFrame):
-        return records.observe(counted, rows), counted
-    records = replace(records, frame=records.frame.observe(counted, rows))
-    marked, read = with_marker(job, schema)
-    frame = conform(records, read.append(ADDRESS_FIELD) if is_replay else read, marked)
+        counted, rows = Observation("records read"), functions.count(functions.lit(1)).alias("rows")
+        return records.observe(counted, rows), [counted]
+    frame, counts = gathered(spark, job, schema, records)
     merge = merge_of(job, schema)
     frame = frame if merge is None else without_other_reasons(frame, merge)
-    return with_warnings(key_checked(frame, schema, job), job), counted
+    return with_warnings(key_checked(frame, schema, job), job), counts
 
 
 def _top_reasons(counts: Sequence[tuple[str, str, int]]) -> tuple[ReasonCount, ...]:
@@ -234,8 +243,80 @@ def _top_reasons(counts: Sequence[tuple[str, str, int]]) -> tuple[ReasonCount, .
     return tuple(ReasonCount(*entry) for entry in ordered[:SHOWN_REASONS])
 
 
+def _run_into_format(
+    job: Job, schema: pa.Schema, progress: Progress | None, spark: SparkSession | None, started: float
+) -> RunReport:
+    """Run a job whose target is in a format of Spark, which keeps no runs: each run is another one."""
+    sources = [(part.source.format, part.source.path) for part in job.parts]
+    identity = RunIdentity.new(job.run or random_id(), sources, job.target.mode.value)
+    watch = Watch(progress or _untold, ())
+    watch.at(Step.LOOKING)
+    check(job, schema)
+    watch.at(Step.STARTING)
+    spark = _session(spark, job)
+    ship(spark)
+    with (
+        sparks_errors_told(),
+        storage_in_use(job.storage_options),
+        active(spark),
+        settings_of_a_run(spark, job),
+        watched(spark, identity.id, watch, job.spark.wait_for_executors),
+    ):
+        frame, counted = _conformed(spark, job, schema, None)
+        target = FormatTarget(spark, job, identity)
+        numbers = target.write(frame, [field.name for field in schema if not field.nullable])
+        found = target.differences(frame)
+    rows_in, written, quarantined = (
+        sum(int(one.get["rows"]) for one in counted),
+        numbers.rows_written,
+        numbers.rows_quarantined,
+    )
+    if rows_in != written + quarantined:
+        found = (*found, f"{rows_in} records were read, {written} written and {quarantined} quarantined")
+    return RunReport(
+        run=identity.id,
+        identity=identity,
+        rows_in=rows_in,
+        rows_written=written,
+        rows_quarantined=quarantined,
+        reasons=_top_reasons(numbers.reasons),
+        seconds=time.monotonic() - started,
+        table_path=job.target.path,
+        table_version=0,
+        quarantine_path=job.quarantine_path if quarantined else None,
+        quarantine_version=numbers.quarantine_version,
+        differences=found,
+        warnings=_top_reasons(numbers.warnings),
+    )
+
+
+def _nothing_new(sink: Sink, job: Job, identity: RunIdentity, started: float) -> RunReport:
+    """Tell of a run that found no new file, and has no commit."""
+    table = sink.find(job.target.path, job.storage_options)
+    return RunReport(
+        run=identity.id,
+        identity=identity,
+        rows_in=0,
+        rows_written=0,
+        rows_quarantined=0,
+        reasons=(),
+        seconds=time.monotonic() - started,
+        table_path=job.target.path,
+        table_version=0 if table is None else table.version,
+        quarantine_path=None,
+        quarantine_version=None,
+        differences=(),
+    )
+
+
 def _write(
-    frame: DataFrame, job: Job, form: TableForm, identity: RunIdentity, seen: Seen, replay: int = 0
+    frame: DataFrame,
+    job: Job,
+    form: TableForm,
+    identity: RunIdentity,
+    seen: Seen,
+    properties: dict[str, str],
+    replay: int = 0,
 ) -> SinkReport:
     merge = merge_of(job, form.schema)
     with temporary_folder() as folder:
@@ -257,6 +338,7 @@ def _write(
             native=form.native,
             replay=replay,
             merge=None if merge is None else merge.to_json(),
+            properties=json.dumps(properties),
         )
         mode = "overwrite" if job.target.mode is Mode.OVERWRITE else "append"
         try:

@@ -9,6 +9,7 @@ Errors: what is raised in tasks and at the commit reaches the caller inside Spar
 """
 
 import base64
+import json
 import tempfile
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -95,6 +96,8 @@ class SinkOptions:
     """The version of the quarantine that the records come from; 0 where they are new."""
     native: str = ""
     """The schema in the engine's own form (see `TableForm`)."""
+    properties: str = "{}"
+    """What the table's commit says of the run beside its identity and counts, as JSON of texts."""
 
     def form(self) -> TableForm:
         """Say what the table is to be."""
@@ -369,7 +372,8 @@ class TableWriter(DataSourceArrowWriter):  # type: ignore[misc]  # PySpark is no
             report, good = _counted_after(report, merged), merged.pieces
         # What does not fit in a replay is where it was.
         rows = _counts(replace(report, rows_quarantined=0) if self.options.replay else report)
-        table = replace(self.table, properties=rows)
+        more = tuple(json.loads(self.options.properties).items())
+        table = replace(self.table, properties=(*rows, *more))
         quarantine_version = self._commit_quarantine(rows, bad, moved)
         try:
             if merged is not None and merged.version:

@@ -8,7 +8,7 @@ Rule: a row of the quarantine counts if its `run` is among the runs of the table
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
@@ -38,6 +38,8 @@ class CommittedRun:
     """Records that did not count, for a later one had their key."""
     deleted: int = 0
     """Records that deleted the row of their key."""
+    told: Mapping[str, str] = field(default_factory=dict)
+    """All that the commit says of the run."""
 
     @property
     def id(self) -> str:
@@ -67,5 +69,14 @@ class CommittedRun:
             return None
         rows, quarantined = int(properties.get(ROWS, 0)), int(properties.get(QUARANTINED, 0))
         superseded, deleted = int(properties.get(SUPERSEDED, 0)), int(properties.get(DELETED, 0))
-        table = properties.get(TABLE, "")
-        return cls(identity, version, committed, rows, quarantined, table, superseded, deleted)
+        return cls(
+            identity,
+            version,
+            committed,
+            rows,
+            quarantined,
+            properties.get(TABLE, ""),
+            superseded,
+            deleted,
+            dict(properties),
+        )

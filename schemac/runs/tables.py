@@ -232,6 +232,12 @@ class Source(ABC):
     def parts(self, path: str, version: int, storage_options: StorageOptions = NO_STORAGE) -> list[int]:
         """Return the numbers of the parts that can be read side by side."""
 
+    def added(
+        self, path: str, after: int, version: int, storage_options: StorageOptions = NO_STORAGE
+    ) -> list[int]:
+        """Return the parts that a version has, and an earlier one (0: none) did not. PipelineError where rows changed in between."""
+        raise NotImplementedError
+
     @abstractmethod
     def read(
         self,

@@ -19,7 +19,8 @@ pytestmark = pytest.mark.spark
 
 
 def plan(spark: SparkSession, job: Job, field: str) -> FieldPlan:
-    return explain_field(job, SCHEMA, field, spark=spark)
+    (found,) = explain_field(job, SCHEMA, field, spark=spark)
+    return found
 
 
 def test_every_reason_of_a_run_is_among_the_rules(spark: SparkSession, tmp_path: Path, ingest: Any) -> None:
@@ -71,7 +72,7 @@ def test_places_and_settings_are_told(
     assert main(["run", "p.yaml", "--explain", "day", "--format", "json"]) == 0
     document = json.loads(capsys.readouterr().out)
     assert document["run"] is None
-    assert document["explained"]["field"] == "day"
+    assert document["explained"][0]["field"] == "day"
     assert not (tmp_path / "t.lance").exists()
     assert main(["run", "p.yaml", "--explain", "dya"]) == 1
     assert "did you mean `day`?" in capsys.readouterr().out

@@ -9,10 +9,11 @@ column anew under a new id.
 from schemac.attributes import own
 from schemac.engines.lance import attributes as lance
 from schemac.engines.lance.casts import is_cast
+from schemac.engines.lance.facts import LanceFact
 from schemac.engines.lance.nodes import lance_ids
 from schemac.engines.lance.view import column_words
 from schemac.evolution.castability import castability, misfit
-from schemac.evolution.changes import LAYOUT_FACTS, TYPE_FACTS, Change, Fact
+from schemac.evolution.changes import JUDGED_FACTS, LAYOUT_FACTS, TYPE_FACTS, Change, Fact
 from schemac.evolution.clocks import clock_of
 from schemac.evolution.judge import Judge
 from schemac.evolution.verdict import SAFE, Judgement, Outcome, of_another_unit
@@ -25,10 +26,10 @@ _LAYOUTS = LAYOUT_FACTS - {Fact.CHILD_NAMES_CHANGED} | {Fact.EXTENSION_TYPE_CHAN
 """What may change Lance's own word for a type; the names of parts are metadata to it."""
 _NEW_FILES = frozenset(
     {
-        Fact.COMPRESSION_CHANGED,
-        Fact.STRUCTURAL_ENCODING_CHANGED,
-        Fact.PAGE_ENCODING_CHANGED,
-        Fact.BLOB_THRESHOLDS_CHANGED,
+        LanceFact.COMPRESSION_CHANGED,
+        LanceFact.STRUCTURAL_ENCODING_CHANGED,
+        LanceFact.PAGE_ENCODING_CHANGED,
+        LanceFact.BLOB_THRESHOLDS_CHANGED,
     }
 )
 _UNCOPIED = frozenset({lance.BLOB.key, lance.JSON.key})
@@ -325,4 +326,4 @@ def is_inside_map_or_vector(slot: Slot) -> bool:
     return False
 
 
-JUDGE = Judge(judge)
+JUDGE = Judge(judge, facts=JUDGED_FACTS | _NEW_FILES)
