@@ -18,7 +18,7 @@ from schemac.cli.progress import ProgressLines, records_bar
 from schemac.cli.run_files import RunFiles, add_file_arguments
 from schemac.cli.terminal import put, put_json, tell
 from schemac.pipeline.codes import MISSING_PACKAGE
-from schemac.source.catalogue import PIPELINE_DRIFT, RULE_WARNING
+from schemac.source.catalogue import PIPELINE_DRIFT, REPLAY, RULE_WARNING
 from schemac.source.report import Report
 
 if TYPE_CHECKING:
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from schemac.pipeline.load import LoadedJob
     from schemac.pipeline.outcome import Outcome
     from schemac.pipeline.progress import State
+    from schemac.pipeline.replay import Replay
     from schemac.pipeline.runner import RunReport
     from schemac.runs.request import RunRequest
 
@@ -51,6 +52,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--again", action="store_true", help="read input once more that the table has the rows of"
     )
+    replay = parser.add_argument_group("replay")
+    replay.add_argument(
+        "--replay", action="store_true", help="read the quarantine, and move what fits now into the table"
+    )
+    replay.add_argument("--run", metavar="ID", help="only records that this run quarantined")
+    replay.add_argument("--rule", metavar="RULE", help="only records that broke this rule, such as range")
+    replay.add_argument("--path", metavar="PATH", help="only records with a reason at this field")
     parser.add_argument(
         "--explain",
         metavar="FIELD",
@@ -148,18 +156,36 @@ def _run(options: argparse.Namespace, call: _Call, progress: "Callable[[State], 
             call.plan = explain_field(loaded.job, loaded.arrow_schema, options.explain)
             return
         request = RunRequest(options.run_id or "", options.interval or "", options.again)
-        call.result = _write(loaded, request, progress, report)
+        replay = _replay(options)
+        call.result = _write(loaded, request, replay, progress, report)
     except PipelineError as error:
         loaded.report(error, report)
 
 
+def _replay(options: argparse.Namespace) -> "Replay | None":
+    from schemac.pipeline.errors import PipelineError
+    from schemac.pipeline.replay import Replay  # for start-up time, as above
+
+    slices = {name: text for name in ("run", "rule", "path") if (text := getattr(options, name))}
+    if options.replay:
+        return Replay(**slices)
+    if slices:
+        message = f"`--{next(iter(slices))}` chooses records of the quarantine"
+        raise PipelineError(REPLAY, message, "add `--replay`")
+    return None
+
+
 def _write(
-    loaded: "LoadedJob", request: "RunRequest", progress: "Callable[[State], None]", report: Report
+    loaded: "LoadedJob",
+    request: "RunRequest",
+    replay: "Replay | None",
+    progress: "Callable[[State], None]",
+    report: Report,
 ) -> "RunReport":
     from schemac.pipeline.library import run_loaded  # for start-up time, as above
     from schemac.pipeline.report_text import shown
 
-    result = run_loaded(loaded, request=request, progress=progress)
+    result = run_loaded(loaded, request=request, replay=replay, progress=progress)
     for warning in result.warnings:
         what = f"`{warning.path}`" if warning.path else "the record"
         report.add(

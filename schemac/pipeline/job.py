@@ -52,10 +52,14 @@ class Unexpected(StrEnum):
 
 
 class Keys(StrEnum):
-    """Whether two records with one primary key are found out, at the price of a shuffle."""
+    """What a run does about records with the same primary key: nothing, find them, or also refuse keys of the table.
+
+    `check` costs a shuffle, and `refuse` reads the keys of the table besides.
+    """
 
     TRUST = "trust"
     CHECK = "check"
+    REFUSE = "refuse"
 
 
 def _option_text(options: Any) -> Any:
@@ -191,6 +195,13 @@ class Source(_Model):
     options: Options = Field(default_factory=dict, description="Options of the format.")
 
 
+class DeleteMarker(_Model):
+    """Which records delete the row of their key."""
+
+    from_: str = Field(alias="from", description="Path in the record, such as `op` or `meta.op`.")
+    value: str = Field(description="Text with which the record deletes.")
+
+
 class Target(_Model):
     """The table that takes the good rows."""
 
@@ -202,6 +213,13 @@ class Target(_Model):
     )
     options: Options = Field(default_factory=dict, description="Options of a format of Spark.")
     mode: Mode = Mode.CREATE
+    latest: str | None = Field(
+        default=None,
+        description="With `upsert`: the field whose greatest value wins among rows with one key.",
+    )
+    delete: DeleteMarker | None = Field(
+        default=None, description="With `upsert`: records that delete the row of their key."
+    )
     allow_empty: bool = Field(
         default=False, description="Whether `overwrite` may leave a table that has rows without any."
     )
@@ -393,6 +411,11 @@ class Job(_Model):
         if self.checkpoint is not None:
             return self.checkpoint
         return f"{self.target.path.rstrip('/').removesuffix(self.target.engine.table_suffix)}.checkpoint"
+
+    @property
+    def compares_keys(self) -> bool:
+        """Whether records with the same primary key are found out."""
+        return self.keys is not Keys.TRUST or self.target.mode is Mode.UPSERT
 
     @property
     def storage_options(self) -> Storage:

@@ -21,6 +21,7 @@ from schemac.pipeline.job import Job
 from schemac.pipeline.load import LoadedJob, load_job, schema_engine
 from schemac.pipeline.progress import Progress
 from schemac.pipeline.quarantine_buffer import ERRORS
+from schemac.pipeline.replay import Replay
 from schemac.pipeline.runner import Opened, RunReport
 from schemac.pipeline.stream import run_or_stream as run_job
 from schemac.runs.request import RunRequest
@@ -64,12 +65,19 @@ def run_loaded(
     loaded: LoadedJob,
     *,
     request: RunRequest | None = None,
+    replay: Replay | None = None,
     spark: SparkSession | None = None,
     progress: Progress | None = None,
 ) -> RunReport:
     """Run the job of a pipeline file."""
     return run_job(
-        loaded.job, loaded.arrow_schema, loaded.form, request=request, progress=progress, spark=spark
+        loaded.job,
+        loaded.arrow_schema,
+        loaded.form,
+        request=request,
+        replay=replay,
+        progress=progress,
+        spark=spark,
     )
 
 

@@ -23,6 +23,7 @@ from schemac.physical.field import LoweredSchema
 from schemac.pipeline.given import expression_mistakes
 from schemac.pipeline.job import FILE_FORMATS, Job, Source, Target
 from schemac.pipeline.mapping import Mistake, mapping_mistakes
+from schemac.pipeline.merge_settings import merge_mistakes
 from schemac.pipeline.source_options import option_mistakes
 from schemac.project.configuration import Project, find_project
 from schemac.project.discovery import has_lock
@@ -174,6 +175,8 @@ def _lowered(
         error, place = mistake.error, _place_in(document, mistake.place)
         found = Complaint(error.code, place, error.message, error.help or "", mistake.is_key)
         _complain(document, found, report, error.code)
+    for error in merge_mistakes(job, loaded.arrow_schema):
+        loaded.report(error, report)
     return None if report.has_errors else loaded
 
 

@@ -15,7 +15,7 @@ from schemac.pipeline.file_columns import file_part, no_file
 from schemac.pipeline.inputs import parse_steps
 from schemac.pipeline.job import FieldSource, Job, Source, SourceMode
 from schemac.pipeline.patterns import has_optional_zone, pattern_mistake
-from schemac.pipeline.quarantine_buffer import ERRORS, RAW, SOURCE, WARNINGS
+from schemac.pipeline.quarantine_buffer import ADDRESS, DELETE, ERRORS, RAW, SOURCE, WARNINGS
 from schemac.pipeline.scalars import scalar_of, storage_type
 from schemac.pipeline.shapes import is_list, is_scalar
 from schemac.runs.modes import Mode
@@ -36,7 +36,7 @@ from schemac.source.catalogue import (
 from schemac.source.pages import rule_pages
 
 OF_FILES = ("csv", "json", "geojson", "parquet", "orc")
-RESERVED = (ERRORS, WARNINGS, RAW, SOURCE)
+RESERVED = (ERRORS, WARNINGS, RAW, SOURCE, DELETE, ADDRESS)
 CAN_WARN = ("unexpected", "duplicate")
 """Rules whose records have a value in every field all the same."""
 

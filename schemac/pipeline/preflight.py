@@ -14,6 +14,7 @@ from schemac.pipeline.errors import PipelineError
 from schemac.pipeline.gather import check_sources
 from schemac.pipeline.job import FILE_FORMATS, Job
 from schemac.pipeline.mapping import mapping_mistakes
+from schemac.pipeline.merge_settings import merge_mistakes
 from schemac.pipeline.quarantine_buffer import QUARANTINE_SCHEMA
 from schemac.runs.locations import absolute, is_local
 from schemac.runs.modes import Mode
@@ -30,13 +31,16 @@ from schemac.source.catalogue import (
 TARGET_PATH, QUARANTINE_PATH = ("target", "path"), ("quarantine", "path")
 
 
-def check(job: Job, schema: pa.Schema | None = None) -> None:
+def check(job: Job, schema: pa.Schema | None = None, *, is_replay: bool = False) -> None:
     """Whether the job can run; tables that are there are compared where the schema is given."""
     job.storage_options.resolved()
-    check_sources(job)
+    if not is_replay:
+        check_sources(job)
     if schema is not None:
         for mistake in mapping_mistakes(job, schema):
             raise mistake.error.at(*mistake.place)
+        for error in merge_mistakes(job, schema):
+            raise error
     if absolute(job.target.path) == absolute(job.quarantine_path):
         message = "`target` and `quarantine` are one path"
         raise PipelineError(SAME_PATH, message, "name two paths", place=QUARANTINE_PATH)
@@ -54,7 +58,7 @@ def check(job: Job, schema: pa.Schema | None = None) -> None:
             "set `mode: append` or `mode: overwrite` under `target`",
             place=("target", "mode") if "mode" in job.target.model_fields_set else TARGET_PATH,
         )
-    if target is not None and schema is not None and job.target.mode is Mode.APPEND:
+    if target is not None and schema is not None and job.target.mode in (Mode.APPEND, Mode.UPSERT):
         check_same_schema(sink, job.target.path, TableForm(schema), job.storage_options)
     quarantine = _table(sink, job, job.quarantine_path, QUARANTINE_PATH)
     if quarantine is not None and list(quarantine.names) != QUARANTINE_SCHEMA.names:

@@ -18,7 +18,7 @@ from schemac.pipeline.batch_reader import PROVEN, Levels, batch_reader
 from schemac.pipeline.clocks import with_zones
 from schemac.pipeline.exact_numbers import MAY_BE_LONG, exact_token, has_exact, is_unsure, with_numbers_marked
 from schemac.pipeline.inputs import NUMBER_MARK, Counted, Input, Json, Text, Typed
-from schemac.pipeline.job import FieldSource, Job, Keys, Unexpected
+from schemac.pipeline.job import FieldSource, Job, Unexpected
 from schemac.pipeline.native import native_reading
 from schemac.pipeline.nested import NO_REASONS, Path, Rules, reason, required
 from schemac.pipeline.quarantine_buffer import ERRORS, RAW, SOURCE, WARNINGS
@@ -152,7 +152,7 @@ class _Compiler:
         parsing = [*self.records.parsing]
         if self.is_all_parsed:
             return parsing
-        if self.job.keys is not Keys.CHECK and not self.keeps_raw:
+        if not self.job.compares_keys and not self.keeps_raw:
             # The text of a proven record need not travel.
             parsing.append((RAW, RAW))
         return [(label, when(PROVEN, "null", text)) for label, text in parsing]
@@ -178,7 +178,7 @@ class _Compiler:
         self.steps.is_guarded = False
         errors = self.steps.keep(4, self._errors())
         # A record that fits needs no raw text: what is not asked for need not travel to the writer.
-        is_needed = "true" if self.job.keys is Keys.CHECK else f"{errors} is not null"
+        is_needed = "true" if self.job.compares_keys else f"{errors} is not null"
         origin_columns = ((self.records.raw, RAW), (SOURCE, SOURCE))
         kept = [f"{when(is_needed, text)} as {label}" for text, label in origin_columns]
         return self.steps, [*finals, f"{errors} as {ERRORS}", *kept]
@@ -392,8 +392,11 @@ class _Compiler:
 def key_checked(frame: DataFrame, schema: pa.Schema, job: Job) -> DataFrame:
     """Check the primary key over all records, where the job asks for it."""
     keys = primary_key(schema)
-    is_asked = job.keys is Keys.CHECK or DUPLICATE in job.warned
-    return key_check(frame, keys, job.warned) if is_asked and keys else frame
+    if not keys or not (job.compares_keys or DUPLICATE in job.warned):
+        return frame
+    # Of records with one key the latest counts; those that are equally late are judged as duplicates.
+    latest = [job.target.latest] if job.target.latest is not None else []
+    return key_check(frame, [*keys, *latest], job.warned)
 
 
 def with_warnings(frame: DataFrame, job: Job) -> DataFrame:

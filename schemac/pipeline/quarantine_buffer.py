@@ -14,9 +14,12 @@ import pyarrow.compute as pc
 
 from schemac.pipeline.limits import Broken, Limits
 
-ERRORS, RAW, SOURCE = "_errors", "_raw", "_source"
+ERRORS, RAW, SOURCE, DELETE = "_errors", "_raw", "_source", "_delete"
 WARNINGS = "_warnings"
 """Reasons that do not keep a record out of the table."""
+ADDRESS = "_address"
+"""Of the row of the quarantine that a record comes from."""
+ADDRESS_FIELD = pa.field(ADDRESS, pa.int64(), nullable=False)
 
 REASON = pa.struct([("path", pa.string()), ("rule", pa.string()), ("value", pa.string())])
 QUARANTINE_SCHEMA = pa.schema(

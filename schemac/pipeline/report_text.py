@@ -22,6 +22,7 @@ def run_text(report: RunFacts) -> str:
         f"{report.rows_in:>12,} rows in",
         f"{report.rows_written:>12,} rows written      {table} (version {report.table_version})",
         f"{report.rows_quarantined:>12,} rows quarantined  {quarantine} ({share:.2%})",
+        *(f"{count:>12,} {what}" for count, what in _merged(report) if count),
         *(f"{reason.count:>16,} × {reason.path or 'the record'}: {reason.rule}" for reason in report.reasons),
     ]
     state = (
@@ -30,6 +31,14 @@ def run_text(report: RunFacts) -> str:
         else "the table's schema matches the artifact"
     )
     return "\n".join([*lines, f"{report.seconds:>11.1f}s; {state}"])
+
+
+def _merged(report: RunFacts) -> tuple[tuple[int, str], ...]:
+    """Name the records that are neither rows nor quarantined."""
+    return (
+        (report.superseded, "records superseded by later ones with their keys"),
+        (report.deleted, "records that delete the rows of their keys"),
+    )
 
 
 def shown(path: str) -> str:

@@ -39,6 +39,10 @@ class RunFacts:
     """Whether the run had been committed before, as `table_version`: its numbers, and nothing was written."""
     warnings: tuple[ReasonCount, ...] = ()
     """The same as `reasons` of rules that only warn; these records were written."""
+    superseded: int = 0
+    """Records that do not count, for a later one, or the table's row, has their key."""
+    deleted: int = 0
+    """Records that deleted the row of their key."""
 
     def to_json(self) -> dict[str, Any]:
         """Give the report for programs."""
@@ -53,6 +57,8 @@ class RunFacts:
                 "in": self.rows_in,
                 "written": self.rows_written,
                 "quarantined": self.rows_quarantined,
+                "superseded": self.superseded,
+                "deleted": self.deleted,
             },
             "reasons": [asdict(reason) for reason in self.reasons],
             "warnings": [asdict(reason) for reason in self.warnings],

@@ -10,6 +10,7 @@ import json
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -25,11 +26,14 @@ from schemac.pipeline.gather import gathered
 from schemac.pipeline.history import runs_of
 from schemac.pipeline.incremental import news
 from schemac.pipeline.job import Job
+from schemac.pipeline.limits import Limits
+from schemac.pipeline.merge_settings import merge_of, without_other_reasons
 from schemac.pipeline.offenders import first_offenders
 from schemac.pipeline.preflight import check
 from schemac.pipeline.progress import Progress, Step, Watch, watched
 from schemac.pipeline.projection import key_checked, with_warnings
 from schemac.pipeline.repeats import Identified, identify, settle
+from schemac.pipeline.replay import Replay, as_replayed, check_replay, open_quarantine
 from schemac.pipeline.report_html import run_fragment, run_page
 from schemac.pipeline.report_text import run_text
 from schemac.pipeline.run_facts import ReasonCount, RunFacts
@@ -70,7 +74,7 @@ class RunReport(RunFacts):
         return cls(
             run=earlier.id,
             identity=earlier.identity,
-            rows_in=rows + quarantined,
+            rows_in=rows + quarantined + earlier.superseded + earlier.deleted,
             rows_written=rows,
             rows_quarantined=quarantined,
             reasons=(),
@@ -81,7 +85,16 @@ class RunReport(RunFacts):
             quarantine_version=None,
             differences=(),
             is_repeat=True,
+            superseded=earlier.superseded,
+            deleted=earlier.deleted,
         )
+
+    @classmethod
+    def of_nothing(cls, identity: RunIdentity, job: Job, sink: Sink, seconds: float) -> "RunReport":
+        """Report a replay that finds no quarantine."""
+        table = sink.find(job.target.path, job.storage_options)
+        version = 0 if table is None else table.version
+        return cls(identity.id, identity, 0, 0, 0, (), seconds, job.target.path, version, None, None, ())
 
     def to_html(self, *, title: str = "schemac run", storage_options: Storage = NO_STORAGE) -> str:
         """Write a page that needs no other file: counts, the first offenders of each rule, and the runs of the table."""
@@ -103,6 +116,7 @@ def run(
     form: TableForm | None = None,
     *,
     request: RunRequest | None = None,
+    replay: Replay | None = None,
     progress: Progress | None = None,
     spark: SparkSession | None = None,
     opened: Opened | None = None,
@@ -121,12 +135,17 @@ def run(
     watch = Watch(progress or _untold, tuple(local_path(path) for path in places))
     watch.at(Step.LOOKING)
     sink.recover(job.target.path, job.quarantine_path, job.storage_options)
+    if replay is not None:
+        job = as_replayed(job)
     # Before the run is named by what it reads.
-    seen = look(path for part in job.parts for path in part.source.path)
-    identity, earlier = _identified(job, form, request or RunRequest(), sink)
+    seen = look(path for part in job.parts for path in part.source.path if replay is None)
+    identity, earlier = _identified(job, form, request or RunRequest(), sink, is_replay=replay is not None)
     if earlier is not None:
         return RunReport.of_earlier(earlier, job, time.monotonic() - started)
-    check(job, arrow_schema)
+    check(job, arrow_schema, is_replay=replay is not None)
+    version = check_replay(job, replay) if replay is not None else 0
+    if replay is not None and not version:
+        return RunReport.of_nothing(identity, job, sink, time.monotonic() - started)
     watch.at(Step.STARTING)
     spark = _session(spark, job)
     ship(spark)
@@ -139,11 +158,16 @@ def run(
         watched(spark, identity.id, watch, job.spark.wait_for_executors),
     ):
         register_engine(spark, sink_engine(job.target.format).name)
-        taken = news(spark, job, sink)
-        if taken.job is None:
-            return _nothing_new(sink, job, identity, started)
-        frame, counted = _conformed(spark, taken.job, arrow_schema, opened)
-        numbers = _write(frame, job, form, identity, seen, taken.properties)
+        properties: dict[str, str] = {}
+        if replay is not None:
+            opened = partial(open_quarantine, spark, job, replay, version)
+        else:
+            taken = news(spark, job, sink)
+            if taken.job is None:
+                return _nothing_new(sink, job, identity, started)
+            job, properties = taken.job, taken.properties
+        frame, counted = _conformed(spark, job, arrow_schema, opened)
+        numbers = _write(frame, job, form, identity, seen, properties, version)
     if numbers.is_repeat:
         committed = sink.find_run(identity, job.target.path, job.storage_options)
         assert committed is not None
@@ -152,8 +176,10 @@ def run(
     found = sink.differences(job.target.path, form, job.storage_options)
     written, quarantined = numbers.rows_written, numbers.rows_quarantined
     rows_in = sum(int(one.get["rows"]) for one in counted)
-    if rows_in != written + quarantined:
-        found = (*found, f"{rows_in} records were read, {written} written and {quarantined} quarantined")
+    others = numbers.superseded + numbers.deleted
+    if rows_in != written + quarantined + others:
+        told = f"{rows_in} records were read, {written} written and {quarantined} quarantined"
+        found = (*found, told + (f", {others} superseded or deleting" if others else ""))
     return RunReport(
         run=identity.id,
         identity=identity,
@@ -167,6 +193,8 @@ def run(
         quarantine_path=job.quarantine_path if quarantined else None,
         quarantine_version=numbers.quarantine_version,
         differences=found,
+        superseded=numbers.superseded,
+        deleted=numbers.deleted,
         warnings=_top_reasons(numbers.warnings),
     )
 
@@ -175,8 +203,11 @@ def _untold(*_: object) -> None:
     """Nobody watches."""
 
 
-def _identified(job: Job, form: TableForm, request: RunRequest, sink: Sink) -> Identified:
+def _identified(job: Job, form: TableForm, request: RunRequest, sink: Sink, *, is_replay: bool) -> Identified:
     """Identify the run; earlier attempts of it that go on without their driver cannot commit from then on."""
+    if is_replay and not (request.id or request.interval):
+        # What a replay reads changes with each: what fits is gone from there.
+        request = RunRequest(random_id())
     found = identify(job, form, request, sink)
     if found.earlier is not None:
         return found
@@ -202,6 +233,8 @@ def _conformed(
         counted, rows = Observation("records read"), functions.count(functions.lit(1)).alias("rows")
         return records.observe(counted, rows), [counted]
     frame, counts = gathered(spark, job, schema, records)
+    merge = merge_of(job, schema)
+    frame = frame if merge is None else without_other_reasons(frame, merge)
     return with_warnings(key_checked(frame, schema, job), job), counts
 
 
@@ -283,7 +316,9 @@ def _write(
     identity: RunIdentity,
     seen: Seen,
     properties: dict[str, str],
+    replay: int = 0,
 ) -> SinkReport:
+    merge = merge_of(job, form.schema)
     with temporary_folder() as folder:
         report, inputs = folder / "report.json", folder / "inputs.json"
         note(seen, inputs)
@@ -296,11 +331,13 @@ def _write(
             inputs=str(inputs),
             must_create=job.target.mode is Mode.CREATE,
             keep_rows=not job.target.allow_empty,
-            max_quarantined=job.max_quarantined.model_dump_json(),
+            max_quarantined=(Limits() if replay else job.max_quarantined).model_dump_json(),
             storage_version=form.storage_version,
             max_rows_per_file=job.target.max_rows_per_file,
             storage_options=job.storage_options.to_json(),
             native=form.native,
+            replay=replay,
+            merge=None if merge is None else merge.to_json(),
             properties=json.dumps(properties),
         )
         mode = "overwrite" if job.target.mode is Mode.OVERWRITE else "append"

@@ -22,6 +22,10 @@ class SinkReport:
     version: int = 0
     """That of the table; 0 where nothing was committed."""
     quarantine_version: int | None = None
+    superseded: int = 0
+    """Records that do not count, for a later one has their key."""
+    deleted: int = 0
+    """Records that deleted the row of their key."""
     is_repeat: bool = False
     """Whether another attempt of the run had been committed: its numbers, and nothing was written."""
     warnings: tuple[tuple[str, str, int], ...] = ()

@@ -211,7 +211,7 @@ def _opened(spark: SparkSession, job: Job) -> Records:
         found = read_geojson(spark, source) if source.format == "geojson" else read_json(spark, source)
         if source.explode is not None:
             found = items_of_texts(found, source.explode)
-        return _json_records(found, is_geojson=source.format == "geojson")
+        return json_text_records(found, is_geojson=source.format == "geojson")
     if source.format == "csv":
         return _csv_records(read_csv(spark, source))
     if source.format in source_names():
@@ -232,7 +232,7 @@ def records_in_column(frame: DataFrame, label: str) -> Records:
     origin = SOURCE if SOURCE in frame.columns else "cast(null as string)"
     columns = (f"{text} as value", f"{origin} as {SOURCE}", f"{NO_FILE_KNOWN} as {FILE}")
     lines = texts.Texts(frame.selectExpr(*columns), {})
-    return replace(_json_records(texts.judged(lines)), has_file=False)
+    return replace(json_text_records(texts.judged(lines)), has_file=False)
 
 
 def _first_line(error: Exception) -> str:
@@ -246,7 +246,8 @@ def _loaded(spark: SparkSession, job: Job) -> DataFrame:
         return reader.load(texts.spark_paths(job.source)) if job.source.path else reader.load()
 
 
-def _json_records(found: Texts, *, is_geojson: bool = False) -> Records:
+def json_text_records(found: Texts, *, is_geojson: bool = False) -> Records:
+    """Read texts of JSON objects as records."""
     # A record is an object: a number or a list where a record should be is as unreadable as a broken one.
     is_record = f"{FAULT} is null and {is_alone(RECORD)} and startswith(ltrim({RAW}), '{{')"
     place = (*IN_RECORD, "properties") if is_geojson else IN_RECORD

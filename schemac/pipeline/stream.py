@@ -29,6 +29,7 @@ from schemac.pipeline.job import AVAILABLE_NOW, Job
 from schemac.pipeline.mapping import OF_FILES
 from schemac.pipeline.preflight import check
 from schemac.pipeline.progress import Progress
+from schemac.pipeline.replay import Replay
 from schemac.pipeline.run_facts import ReasonCount
 from schemac.pipeline.runner import Opened, RunReport, run
 from schemac.pipeline.session import settings_of_a_run, start_session
@@ -185,13 +186,23 @@ def run_or_stream(
     form: TableForm | None = None,
     *,
     request: RunRequest | None = None,
+    replay: Replay | None = None,
     progress: Progress | None = None,
     spark: SparkSession | None = None,
     opened: Opened | None = None,
 ) -> RunReport:
-    """Run a job as its file says: once, or as a stream, whose batches are then told as one. A stream has no id of its own."""
-    if job.trigger is None or opened is not None:
-        return run(job, arrow_schema, form, request=request, progress=progress, spark=spark, opened=opened)
+    """Run a job as its file says: once, as for a replay, or as a stream, whose batches are then told as one. A stream has no id of its own."""
+    if job.trigger is None or opened is not None or replay is not None:
+        return run(
+            job,
+            arrow_schema,
+            form,
+            request=request,
+            replay=replay,
+            progress=progress,
+            spark=spark,
+            opened=opened,
+        )
     return summary(run_stream(job, arrow_schema, form, progress=progress, spark=spark), job)
 
 

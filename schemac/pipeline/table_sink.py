@@ -17,6 +17,7 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 from pydantic import TypeAdapter
 from pyspark import TaskContext
 from pyspark.sql import SparkSession
@@ -27,15 +28,24 @@ from schemac.pipeline.batches import to_schema
 from schemac.pipeline.limits import AuthoredLimits, Key, Limits
 from schemac.pipeline.preflight import check_same_schema
 from schemac.pipeline.progress import Notes
-from schemac.pipeline.quarantine_buffer import ERRORS, QUARANTINE_SCHEMA, WARNINGS, QuarantineBuffer, counted
+from schemac.pipeline.quarantine_buffer import (
+    ADDRESS,
+    DELETE,
+    ERRORS,
+    QUARANTINE_SCHEMA,
+    WARNINGS,
+    QuarantineBuffer,
+    counted,
+)
 from schemac.pipeline.registration import register
 from schemac.pipeline.sink_report import SinkReport
 from schemac.pipeline.table_source import FILTER_PUSHDOWN, TableReader, reader_of_table, schema_of_table
 from schemac.pipeline.unchanged import check_unchanged
 from schemac.runs.errors import PipelineError
-from schemac.runs.history import QUARANTINED, ROWS, TABLE, CommittedRun
+from schemac.runs.history import DELETED, QUARANTINED, ROWS, SUPERSEDED, TABLE, CommittedRun
 from schemac.runs.identity import RunIdentity
 from schemac.runs.locations import seen_from
+from schemac.runs.merges import Merge, Merged
 from schemac.runs.modes import Mode
 from schemac.runs.storage import Storage
 from schemac.runs.tables import Place, Sink, StorageOptions, TableForm, sink_names, sink_of
@@ -51,6 +61,10 @@ class Written(WriterCommitMessage):  # type: ignore[misc]  # PySpark is not foll
     bad_pieces: list[str] = field(default_factory=list)
     bad_rows: int = 0
     reasons: Counter[tuple[str, str]] = field(default_factory=Counter)
+    moved: list[int] = field(default_factory=list)
+    """Addresses of the rows of the quarantine that fit now."""
+    deletes: bytes = b""
+    """The deciding columns of records that delete, as an IPC stream; empty where there are none."""
     warnings: Counter[tuple[str, str]] = field(default_factory=Counter)
     broken: Counter[Key] = field(default_factory=Counter)
 
@@ -76,6 +90,10 @@ class SinkOptions:
     max_rows_per_file: int = 1 << 20
     storage_options: str = "{}"
     """Settings of object stores by address as JSON, with references in the place of secrets."""
+    merge: str | None = None
+    """How rows meet rows with the same key (see `Merge`), as JSON."""
+    replay: int = 0
+    """The version of the quarantine that the records come from; 0 where they are new."""
     native: str = ""
     """The schema in the engine's own form (see `TableForm`)."""
     properties: str = "{}"
@@ -123,8 +141,9 @@ def sink_options(options: Any, format: str) -> SinkOptions:
     for name in ("must_create", "keep_rows"):
         if name in found:
             found[name] = found[name].lower() == "true"
-    if "max_rows_per_file" in found:
-        found["max_rows_per_file"] = int(found["max_rows_per_file"])
+    for name in ("max_rows_per_file", "replay"):
+        if name in found:
+            found[name] = int(found[name])
     return SinkOptions(**found)
 
 
@@ -199,6 +218,7 @@ class TableWriter(DataSourceArrowWriter):  # type: ignore[misc]  # PySpark is no
                 "write with the mode `append` or `overwrite`, without the option `must_create`",
                 place=("target", "mode"),
             )
+        self.merge = None if options.merge is None else Merge.parse(options.merge)
         if self.table.mode == "append":
             self._check_schema()
         quarantine = options.quarantine if is_split else None
@@ -256,7 +276,9 @@ class TableWriter(DataSourceArrowWriter):  # type: ignore[misc]  # PySpark is no
         with tempfile.TemporaryFile() as file:
             bad = QuarantineBuffer(file, self.run.id, self.options.limits())
             notes = Notes(self.table.staging if self.table.is_staged else None, _task())
-            good = self._good_batches(_counted(iterator, notes), schema, bad, written)
+            good = self._good_batches(_counted(iterator, notes), bad, written)
+            good = self._without_deletes(good, written) if self._has_marker else good
+            good = (to_schema(one, schema) for one in good)
             failure: list[BaseException] = []
             first = next(good, None)
             if first is not None:
@@ -265,24 +287,63 @@ class TableWriter(DataSourceArrowWriter):  # type: ignore[misc]  # PySpark is no
                     written.pieces = self.sink.write(self.table, schema, stream)
                 except Exception as error:  # noqa: BLE001  raised again, or the error behind it is
                     raise failure[0] if failure else error from None
-            if bad.rows:
+            written.bad_rows, written.reasons = bad.rows, bad.reasons
+            if bad.rows and not self.options.replay:
                 assert self.quarantine is not None
                 written.bad_pieces = self.sink.write(self.quarantine, QUARANTINE_SCHEMA, bad.read())
-                written.bad_rows, written.reasons = bad.rows, bad.reasons
                 written.broken = bad.broken.counts
         return written
 
     def _good_batches(
-        self, batches: Iterator[pa.RecordBatch], schema: pa.Schema, bad: QuarantineBuffer, written: Written
+        self, batches: Iterator[pa.RecordBatch], bad: QuarantineBuffer, written: Written
     ) -> Iterator[pa.RecordBatch]:
         for batch in batches:
             if self.is_split:
                 batch = bad.take_from(batch)
+            if self.options.replay:
+                written.moved += batch.column(ADDRESS).to_pylist()
             if WARNINGS in batch.schema.names:
                 written.warnings.update(counted(batch.column(WARNINGS)))
             if batch.num_rows:
                 written.rows += batch.num_rows
-                yield to_schema(batch, schema)
+                yield batch
+
+    @property
+    def _has_marker(self) -> bool:
+        return self.merge is not None and self.merge.deletes is not None
+
+    def _without_deletes(
+        self, batches: Iterator[pa.RecordBatch], written: Written
+    ) -> Iterator[pa.RecordBatch]:
+        """Pass on the records that are rows, and keep what says which rows the others delete."""
+        assert self.merge is not None
+        schema, found = self._deletes_schema, []
+        for batch in batches:
+            deletes = pc.fill_null(pc.equal(batch.column(DELETE), self.merge.deletes), False)
+            found.append(to_schema(batch.filter(deletes), schema))
+            rows = batch.filter(pc.invert(deletes))
+            if rows.num_rows:
+                yield rows
+        if any(one.num_rows for one in found):
+            sink = pa.BufferOutputStream()
+            with pa.ipc.new_stream(sink, schema) as stream:
+                for one in found:
+                    stream.write_batch(one)
+            written.deletes = sink.getvalue().to_pybytes()
+
+    @property
+    def _deletes_schema(self) -> pa.Schema:
+        assert self.merge is not None
+        return pa.schema([self.schema.field(name) for name in self.merge.columns])
+
+    def _judged(self, good: list[str], results: list[Written]) -> Merged | None:
+        """Judge the records against the rows of the table; None where keys do not matter."""
+        if self.merge is None:
+            return None
+        schema = self._deletes_schema
+        streams = [pa.ipc.open_stream(result.deletes).read_all() for result in results if result.deletes]
+        deletes = pa.concat_tables([schema.empty_table(), *streams])
+        return self.sink.judge(self.table, TableForm(self.schema), good, deletes, self.merge)
 
     def commit(self, messages: Sequence[WriterCommitMessage | None]) -> None:
         """Make the rows appear. The quarantine comes first, so that no record is ever in neither; the table decides.
@@ -296,23 +357,29 @@ class TableWriter(DataSourceArrowWriter):  # type: ignore[misc]  # PySpark is no
         bad = [text for result in results for text in result.bad_pieces]
         report = self._report(results)
         self._check_limits(report, sum((result.broken for result in results), Counter()))
-        rows = ((ROWS, str(report.rows_written)), (QUARANTINED, str(report.rows_quarantined)))
+        moved = [address for result in results for address in result.moved]
+        if self.options.replay and not moved:
+            self._leave(report)
+            return
         self._check_emptied(report)
         self.sink.claim(self.table, good)
         earlier = self.sink.find_run(self.run, self.table.path, self.table.storage_options)
         if earlier is not None:
             self._repeat(earlier, good, bad)
             return
+        merged = self._judged(good, results)
+        if merged is not None:
+            report, good = _counted_after(report, merged), merged.pieces
+        # What does not fit in a replay is where it was.
+        rows = _counts(replace(report, rows_quarantined=0) if self.options.replay else report)
         more = tuple(json.loads(self.options.properties).items())
         table = replace(self.table, properties=(*rows, *more))
-        quarantine_version = None
-        if self.quarantine is not None and bad:
-            told = (*rows, (TABLE, self.quarantine.table))
-            quarantine = replace(self.quarantine, properties=told)
-            form = TableForm(QUARANTINE_SCHEMA, storage_version=self.quarantine.storage_version)
-            quarantine_version = self.sink.commit(quarantine, form, bad, may_join=True)
+        quarantine_version = self._commit_quarantine(rows, bad, moved)
         try:
-            version = self.sink.commit(table, self.options.form(), good)
+            if merged is not None and merged.version:
+                version = self.sink.merge(table, merged)
+            else:
+                version = self.sink.commit(table, self.options.form(), good)
         except Exception:
             # What failed may have come after the commit.
             happened = self.sink.find_run(self.run, table.path, table.storage_options)
@@ -324,6 +391,25 @@ class TableWriter(DataSourceArrowWriter):  # type: ignore[misc]  # PySpark is no
         if self.options.report is not None:
             replace(report, version=version, quarantine_version=quarantine_version).write(self.options.report)
 
+    def _commit_quarantine(
+        self, counts: tuple[tuple[str, str], ...], bad: list[str], moved: list[int]
+    ) -> int | None:
+        """Add the rows that do not fit, or take those out that fit now; None where there are none."""
+        if self.quarantine is None or not (bad or moved):
+            return None
+        quarantine = replace(self.quarantine, properties=(*counts, (TABLE, self.quarantine.table)))
+        if moved:
+            return self.sink.move_out(quarantine, QUARANTINE_SCHEMA, self.options.replay, moved)
+        form = TableForm(QUARANTINE_SCHEMA, storage_version=quarantine.storage_version)
+        return self.sink.commit(quarantine, form, bad, may_join=True)
+
+    def _leave(self, report: SinkReport) -> None:
+        """End a replay in which nothing fits: everything stays where it is."""
+        for place in self._places():
+            self.sink.close_staging(place)
+        if self.options.report is not None:
+            replace(report, version=self.table.read_version).write(self.options.report)
+
     def _repeat(self, earlier: CommittedRun, good: list[str], bad: list[str]) -> None:
         """Leave the run as another attempt has committed it."""
         self.sink.give_up(self.table, good)
@@ -331,7 +417,15 @@ class TableWriter(DataSourceArrowWriter):  # type: ignore[misc]  # PySpark is no
             self.sink.give_up(self.quarantine, bad)
         if self.options.report is not None:
             rows, quarantined = earlier.rows, earlier.rows_quarantined
-            SinkReport(rows, quarantined, (), earlier.version, is_repeat=True).write(self.options.report)
+            SinkReport(
+                rows,
+                quarantined,
+                (),
+                earlier.version,
+                superseded=earlier.superseded,
+                deleted=earlier.deleted,
+                is_repeat=True,
+            ).write(self.options.report)
 
     def _report(self, results: list[Written]) -> SinkReport:
         return SinkReport(
@@ -370,6 +464,28 @@ class TableWriter(DataSourceArrowWriter):  # type: ignore[misc]  # PySpark is no
         self.sink.discard(self.table, [text for result in results for text in result.pieces])
         if self.quarantine is not None:
             self.sink.discard(self.quarantine, [text for result in results for text in result.bad_pieces])
+
+
+def _counted_after(report: SinkReport, merged: Merged) -> SinkReport:
+    """Return the numbers after records with one key have met."""
+    others = merged.superseded + merged.deleted
+    return replace(
+        report,
+        rows_written=report.rows_written - others,
+        superseded=merged.superseded,
+        deleted=merged.deleted,
+    )
+
+
+def _counts(report: SinkReport) -> tuple[tuple[str, str], ...]:
+    """Return the numbers as commits have them."""
+    counts = {
+        ROWS: report.rows_written,
+        QUARANTINED: report.rows_quarantined,
+        SUPERSEDED: report.superseded,
+        DELETED: report.deleted,
+    }
+    return tuple((key, str(count)) for key, count in counts.items() if count or key in (ROWS, QUARANTINED))
 
 
 def _summed(counts: Iterable[Counter[tuple[str, str]]]) -> tuple[tuple[str, str, int], ...]:

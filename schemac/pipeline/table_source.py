@@ -33,7 +33,7 @@ from pyspark.sql.types import StructType
 
 from schemac.pipeline import job
 from schemac.pipeline.errors import PipelineError, did_you_mean
-from schemac.pipeline.quarantine_buffer import SOURCE
+from schemac.pipeline.quarantine_buffer import ADDRESS, SOURCE
 from schemac.pipeline.registration import register
 from schemac.registry.installed import engine as registered
 from schemac.runs.storage import NO_STORAGE, Storage
@@ -110,7 +110,10 @@ class TableSource(DataSource):  # type: ignore[misc]  # PySpark is not followed
         told = self.options
         # Looked up here: executors on other machines do not have the variables.
         storage = Storage.from_json(told.get("storage", "{}")).resolved()
-        return TableReader(told["engine"], told["path"], int(told["version"]), storage)
+        has_addresses = told.get("addresses") == "true"
+        return TableReader(
+            told["engine"], told["path"], int(told["version"]), storage, has_addresses=has_addresses
+        )
 
 
 class TableStream(DataSourceStreamReader):  # type: ignore[misc]  # PySpark is not followed
@@ -147,7 +150,14 @@ class TableReader(DataSourceReader):  # type: ignore[misc]  # PySpark is not fol
     """Reads part by part; `columns` are those that are wanted, by default all of the engine's, and `_source`."""
 
     def __init__(
-        self, engine: str, path: str, version: int, storage: Storage, columns: tuple[str, ...] | None = None
+        self,
+        engine: str,
+        path: str,
+        version: int,
+        storage: Storage,
+        columns: tuple[str, ...] | None = None,
+        *,
+        has_addresses: bool = False,
     ) -> None:
         self.engine = engine
         self.path = path
@@ -155,14 +165,17 @@ class TableReader(DataSourceReader):  # type: ignore[misc]  # PySpark is not fol
         self.storage = storage
         self.columns = columns
         self.conditions: tuple[Condition, ...] = ()
+        self.address = ADDRESS if has_addresses else None
 
     @property
     def schema(self) -> pa.Schema:
         """The columns that are read."""
         columns = _engine(self.engine).schema(self.path, self.version, self.storage)
-        if self.columns is None:
-            return columns.append(pa.field(SOURCE, pa.string()))
-        return pa.schema([columns.field(name) for name in self.columns])
+        if self.columns is not None:
+            return pa.schema([columns.field(name) for name in self.columns])
+        if self.address is not None:
+            columns = columns.append(pa.field(self.address, pa.int64()))
+        return columns.append(pa.field(SOURCE, pa.string()))
 
     def partitions(self) -> list[InputPartition]:
         """One for each part."""
@@ -176,7 +189,7 @@ class TableReader(DataSourceReader):  # type: ignore[misc]  # PySpark is not fol
         if self.columns is not None:
             yield from engine.read(*part, self.columns, self.conditions, storage_options=self.storage)
             return
-        for batch in engine.read(*part, storage_options=self.storage):
+        for batch in engine.read(*part, storage_options=self.storage, address=self.address):
             source = pa.array([self.path] * batch.num_rows, pa.string())
             yield pa.RecordBatch.from_arrays([*batch.columns, source], schema=schema)
 

@@ -15,6 +15,9 @@ from schemac.runs.identity import RunIdentity
 from schemac.source.json_object import Json
 
 ROWS, QUARANTINED, TABLE = "schemac.run.rows", "schemac.run.quarantined", "schemac.run.table"
+SUPERSEDED, DELETED = "schemac.run.superseded", "schemac.run.deleted"
+MOVED_OUT = "schemac.run.moved-out"
+"""In a quarantine: how many rows left it for the table of the run."""
 UNFINISHED = "schemac.run.unfinished"
 """Set on the first of two commits of one run."""
 
@@ -31,6 +34,10 @@ class CommittedRun:
     rows_quarantined: int
     table: str = ""
     """In a quarantine: the table that the run wrote to, seen from the quarantine."""
+    superseded: int = 0
+    """Records that did not count, for a later one had their key."""
+    deleted: int = 0
+    """Records that deleted the row of their key."""
     told: Mapping[str, str] = field(default_factory=dict)
     """All that the commit says of the run."""
 
@@ -45,7 +52,12 @@ class CommittedRun:
             **self.identity.report(),
             "version": self.version,
             "committed": self.committed.isoformat(),
-            "records": {"written": self.rows, "quarantined": self.rows_quarantined},
+            "records": {
+                "written": self.rows,
+                "quarantined": self.rows_quarantined,
+                "superseded": self.superseded,
+                "deleted": self.deleted,
+            },
             "table": self.table or None,
         }
 
@@ -56,6 +68,15 @@ class CommittedRun:
         if identity is None or UNFINISHED in properties:
             return None
         rows, quarantined = int(properties.get(ROWS, 0)), int(properties.get(QUARANTINED, 0))
+        superseded, deleted = int(properties.get(SUPERSEDED, 0)), int(properties.get(DELETED, 0))
         return cls(
-            identity, version, committed, rows, quarantined, properties.get(TABLE, ""), dict(properties)
+            identity,
+            version,
+            committed,
+            rows,
+            quarantined,
+            properties.get(TABLE, ""),
+            superseded,
+            deleted,
+            dict(properties),
         )

@@ -12,3 +12,4 @@ class Mode(StrEnum):
     CREATE = "create"
     APPEND = "append"
     OVERWRITE = "overwrite"
+    UPSERT = "upsert"

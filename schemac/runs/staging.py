@@ -23,6 +23,7 @@ from pathlib import Path
 from schemac.runs.errors import PipelineError
 from schemac.runs.heartbeat import Heartbeat
 from schemac.runs.identity import RunIdentity
+from schemac.runs.modes import Mode
 from schemac.runs.processes import is_gone, this_process
 from schemac.source.catalogue import ABANDONED_RUN, CONCURRENT_RUN
 
@@ -40,6 +41,7 @@ RENEWED_SECONDS = 20.0
 STALE_SECONDS = 3600.0
 COMMITTED_WITHIN_SECONDS = 60.0
 LOOKED_EVERY_SECONDS = 0.1
+TAKEN_FOR_DEAD = "the run was taken for dead by another one"
 AGAIN = "nothing of this run was written: run it again"
 
 
@@ -94,10 +96,22 @@ def start_commit(folder: str, moved: list[str]) -> None:
     """Take the folder for the commit; `moved` are the data files that will lie where the table's are."""
     try:
         Path(folder, COMMITTER).write_text(this_process())
-        Path(folder, MOVED).write_text(json.dumps(moved))
+        note_moved(folder, moved)
+    except FileNotFoundError as error:
+        raise PipelineError(ABANDONED_RUN, TAKEN_FOR_DEAD, AGAIN) from error
+    _mark_commit(folder)
+
+
+def note_moved(folder: str, moved: list[str]) -> None:
+    """Note the data files that will lie where the table's are, before they do."""
+    Path(folder, MOVED).write_text(json.dumps(moved))
+
+
+def _mark_commit(folder: str) -> None:
+    try:
         os.rename(Path(folder, OPEN), Path(folder, COMMITTING))
     except FileNotFoundError as error:
-        raise PipelineError(ABANDONED_RUN, "the run was taken for dead by another one", AGAIN) from error
+        raise PipelineError(ABANDONED_RUN, TAKEN_FOR_DEAD, AGAIN) from error
 
 
 def give_up(folder: str) -> None:
@@ -119,12 +133,32 @@ def of_run(table: str, run: RunIdentity) -> Iterator[Path]:
             yield folder
 
 
-def others_committing(folder: str, table: str, run: RunIdentity) -> bool:
-    """Whether another attempt of a run is being committed."""
-    return any(
-        other != Path(folder) and (other / COMMITTING).exists() and not take_dead(other)
-        for other in of_run(table, run)
-    )
+def wait_for_others(folder: str, table: str, run: RunIdentity) -> None:
+    """Let nobody else commit what this run must not meet: another attempt of it, or any run where rows are merged by key.
+
+    Whoever marks its commit first and looks then sees the other, or is seen. Raises PipelineError for another
+    attempt, and for a run that does not come to its end.
+    """
+    until = time.monotonic() + COMMITTED_WITHIN_SECONDS
+    while others := [other for other in _committing(table) if other != Path(folder)]:
+        found = [run_in(other) for other in others]
+        if any(other is not None and other.id == run.id for other in found):
+            message = f"another attempt of the run `{run.id}` is being committed"
+            raise PipelineError(CONCURRENT_RUN, message, AGAIN)
+        modes = {run.mode, *(other.mode for other in found if other is not None)}
+        if Mode.UPSERT not in modes:
+            return
+        if time.monotonic() > until:
+            raise PipelineError(CONCURRENT_RUN, f"another run is being committed to `{table}`", AGAIN)
+        # Both may have seen each other: the names of their folders, which are random, say who waits longer.
+        os.rename(Path(folder, COMMITTING), Path(folder, OPEN))
+        time.sleep(LOOKED_EVERY_SECONDS * int(folder[-2:], 16) / 128)
+        _mark_commit(folder)
+
+
+def _committing(table: str) -> list[Path]:
+    """List the folders of runs that are committing, and alive."""
+    return [other for other in folders_of(table) if (other / COMMITTING).exists() and not take_dead(other)]
 
 
 def fence(table: str, run: RunIdentity) -> None:

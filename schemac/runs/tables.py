@@ -22,6 +22,7 @@ from schemac.registry.engine import Capability, Engine
 from schemac.registry.installed import engine, engines
 from schemac.runs.history import CommittedRun
 from schemac.runs.identity import RunIdentity
+from schemac.runs.merges import Merge, Merged
 from schemac.runs.storage import NO_STORAGE, Storage
 
 StorageOptions = Storage
@@ -170,6 +171,26 @@ class Sink(ABC):
         """Write batches where no reader sees them; the pieces that a commit takes."""
 
     @abstractmethod
+    def judge(
+        self, place: Place, form: TableForm, pieces: list[str], deletes: pa.Table, merge: Merge
+    ) -> Merged:
+        """Decide which records of the pieces, and which deleting ones, count against the rows of the table.
+
+        Raises PipelineError where the merge refuses keys that the table has.
+        """
+
+    @abstractmethod
+    def merge(self, place: Place, merged: Merged) -> int:
+        """Commit what was judged to a table that is there; the new version."""
+
+    @abstractmethod
+    def move_out(self, place: Place, schema: pa.Schema, version: int, addresses: list[int]) -> int:
+        """Take rows out of a dataset, by their addresses in a version (see `Source.read`); the new version.
+
+        `take_back` brings them back. Raises PipelineError where others have changed these rows since.
+        """
+
+    @abstractmethod
     def commit(self, place: Place, form: TableForm, pieces: list[str], *, may_join: bool = False) -> int:
         """Add the pieces to the table, or make it of them; the new version.
 
@@ -226,10 +247,13 @@ class Source(ABC):
         columns: Sequence[str] | None = None,
         conditions: Sequence[Condition] = (),
         storage_options: StorageOptions = NO_STORAGE,
+        *,
+        address: str | None = None,
     ) -> Iterator[pa.RecordBatch]:
         """Read the rows of one part with these columns of `schema`, or all.
 
-        Rows that break a condition may be left out, and need not be: the reader looks itself.
+        Rows that break a condition may be left out, and need not be: the reader looks itself. `address` is the name
+        of a last column that is to have the addresses of the rows (int64).
         """
 
 

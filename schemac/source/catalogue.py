@@ -219,6 +219,11 @@ MISSING_COLUMN = Code("SC662", "missing-column", _ERROR, "a frame without a colu
 NULL_IN_REQUIRED_FIELD = Code(
     "SC663", "null-in-required-field", _ERROR, "a frame with a null in a required field"
 )
+KEY_EXISTS = Code("SC664", "key-exists", _ERROR, "rows to append with keys that the table has already")
+MERGE_SETTING = Code(
+    "SC665", "merge-setting", _ERROR, "a setting of `upsert` or `keys` that does not suit the schema"
+)
+REPLAY = Code("SC666", "replay", _ERROR, "a quarantine that cannot be replayed")
 # Machines and object stores.
 NOT_SHARED = Code("SC684", "path-not-shared", _ERROR, "a path that the executors do not see")
 STORAGE_SETTING = Code("SC685", "storage-setting", _ERROR, "a variable of `storage` that is not set")

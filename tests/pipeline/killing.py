@@ -32,7 +32,7 @@ from schemac.runs.identity import RunIdentity
 from schemac.runs.locations import is_local
 from schemac.runs.processes import this_process
 from schemac.runs.storage import NO_STORAGE
-from schemac.runs.tables import sink_of
+from schemac.runs.tables import sink_of, source_of
 
 SCHEMA = pa.schema([pa.field("id", pa.int64(), False), pa.field("s", pa.string())])
 STEPS: tuple[tuple[Any, str], ...] = (
@@ -135,6 +135,41 @@ def attempt(folder: Path, run: str, good: list[int], bad: int, mode: str, proces
     return sink.find_run(identity, table, NO_STORAGE) is not None
 
 
+def replay(folder: Path, run: str, even: bool) -> None:
+    """Moves the rows of the quarantine with even numbers, or the other ones, into the table."""
+    table, quarantine = str(folder / "t.lance"), str(folder / "q.lance")
+    sink, source = sink_of("lance"), source_of("lance")
+    assert source is not None
+    sink.recover(table, quarantine, NO_STORAGE)
+    version = source.newest_version(quarantine)
+    assert version is not None
+    parts = source.parts(quarantine, version)
+    rows = [b for part in parts for b in source.read(quarantine, version, part, address="_address")]
+    found = pa.Table.from_batches(rows).to_pylist() if rows else []
+    numbers = [int(row["raw"].removeprefix("raw")) for row in found]
+    fits = [(number % 2 == 0) == even for number in numbers]
+    columns = {
+        "id": pa.array([100 + number for number in numbers], pa.int64()),
+        "s": pa.array(["replayed"] * len(numbers)),
+        "_errors": pa.array(
+            [None if fit else row["errors"] for fit, row in zip(fits, found, strict=True)], pa.list_(REASON)
+        ),
+        "_address": pa.array([row["_address"] for row in found], pa.int64()),
+    }
+    identity = RunIdentity(run, datetime.now(UTC), "", "append", this_process())
+    options = SinkOptions(
+        path=table,
+        quarantine=quarantine,
+        schema=encode_schema(SCHEMA),
+        run=identity.to_json(),
+        replay=version,
+    )
+    writer = TableWriter(options, False, True)
+    batch = pa.record_batch(columns)
+    half = batch.num_rows // 2
+    writer.commit([writer.write(iter([one])) for one in (batch.slice(0, half), batch.slice(half))])
+
+
 def freeze(job: dict[str, Any]) -> int:
     """Does an attempt in a process that stops before a step; its number, 0 where it came to its end."""
     child = os.fork()
@@ -174,15 +209,18 @@ def do(job: dict[str, Any]) -> int:
         try:
             steps = Steps(job["kill_before"])
             steps.watch()
-            write(
-                Path(job["folder"]),
-                job["run"],
-                job["good"],
-                job["bad"],
-                job["mode"],
-                has_ids=job["has_ids"],
-                name=job.get("name", "t.lance"),
-            )
+            if "even" in job:
+                replay(Path(job["folder"]), job["run"], job["even"])
+            else:
+                write(
+                    Path(job["folder"]),
+                    job["run"],
+                    job["good"],
+                    job["bad"],
+                    job["mode"],
+                    has_ids=job["has_ids"],
+                    name=job.get("name", "t.lance"),
+                )
             os.write(writing, str(len(steps.taken)).encode())
             status = 0
         finally:

@@ -151,7 +151,7 @@ def test_too_many_bad_rows_leave_old_tables_as_they_were(tmp_path: Path, mode: s
     before = sorted(tmp_path.rglob("*"))
     one = writer(tmp_path, mode, max_quarantined=json.dumps(0.5), report=str(tmp_path / "report"))
     messages = [one.write(batch([2], 2))]
-    with pytest.raises(PipelineError, match="2 records do not fit"):
+    with pytest.raises(PipelineError, match="2 of 3 records do not fit"):
         one.commit(messages)
     one.abort(messages)
     (tmp_path / "report").unlink()

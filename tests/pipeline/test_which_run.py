@@ -192,7 +192,9 @@ def test_list_the_runs(place: Place, capsys: pytest.CaptureFixture[str]) -> None
             ("two", "overwrite", 2),
             ("one", "append", 1),
         ]
-        assert all(run["records"] == {"written": 1, "quarantined": 1} for run in found)
+        assert all(
+            run["records"] == {"written": 1, "quarantined": 1, "superseded": 0, "deleted": 0} for run in found
+        )
     assert main(["runs", "--limit", "1", str(place.folder / "t.lance")]) == 0
     header, line = capsys.readouterr().out.splitlines()
     assert header.split()[:2] == ["version", "committed"]

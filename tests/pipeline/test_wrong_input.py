@@ -84,7 +84,7 @@ BEFORE_SPARK: dict[str, tuple[str, list[str]]] = {
     "no such dataset": (PIPELINE + "dataset: ridse\n", ["pipeline.yaml:4", "ridse", "rides"]),
     "no such input": (PIPELINE.replace("rides.json", "ride.json"), ["no file", "`rides.json`"]),
     "a source without a path": (PIPELINE.replace("{path: rides.json}", "{format: csv}"), ["`path`"]),
-    "an unknown mode": (PIPELINE.replace("rides.lance}", "rides.lance, mode: upsert}"), ["upsert", "append"]),
+    "an unknown mode": (PIPELINE.replace("rides.lance}", "rides.lance, mode: upsrt}"), ["upsrt", "append"]),
     "a share above one": (PIPELINE + "maxQuarantined: 1.5\n", ["pipeline.yaml:4", "share between"]),
     "a limit in words": (PIPELINE + "maxQuarantined: few\n", ["pipeline.yaml:4"]),
     "a version to come": (PIPELINE + "version: 2\n", ["pipeline.yaml:4"]),

@@ -25,6 +25,7 @@ from schemac.engines.lance.dataset import (
     versions,
 )
 from schemac.engines.lance.runs.history import committed_runs, find_run
+from schemac.engines.lance.runs.moving import is_move
 from schemac.engines.lance.runs.undo import remove_data, take_back_at
 from schemac.engines.lance.runs.writing import TABLE_FOLDERS, remove_if_empty
 from schemac.runs import staging
@@ -104,10 +105,11 @@ def _is_tried(run: RunIdentity, paths: Iterable[str]) -> bool:
 
 def _take_rows_back(quarantine: str, run: RunIdentity, storage_options: Storage) -> None:
     dataset = find_dataset(quarantine, storage_options)
-    if dataset is None or not dataset.count_rows(filter=f"run = '{run.id}'"):
+    if dataset is None:
         return
+    has_rows = bool(dataset.count_rows(filter=f"run = '{run.id}'"))
     for found in committed_runs(dataset, since=run.started):
-        if found.id == run.id:
+        if found.id == run.id and (has_rows or is_move(dataset, found.version)):
             take_back_at(quarantine, found.version, run.id, storage_options)
             return
 

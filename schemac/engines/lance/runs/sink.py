@@ -15,7 +15,7 @@ from schemac.engines.lance._generated.lance import file_pb2 as pb
 from schemac.engines.lance.artifact import to_message
 from schemac.engines.lance.attributes import storage_version
 from schemac.engines.lance.dataset import find_dataset, open_dataset
-from schemac.engines.lance.runs import undo, writing
+from schemac.engines.lance.runs import merging, moving, undo, writing
 from schemac.engines.lance.runs.history import committed_runs, find_run
 from schemac.engines.lance.runs.recover import holds_only_leftovers, recover
 from schemac.engines.lance.runs.spelling import as_lance_reads
@@ -27,6 +27,7 @@ from schemac.runs import staging
 from schemac.runs.history import CommittedRun
 from schemac.runs.identity import RunIdentity
 from schemac.runs.locations import absolute, is_local
+from schemac.runs.merges import Merge, Merged
 from schemac.runs.tables import FoundTable, Place, Sink, StorageOptions, TableForm
 
 
@@ -122,6 +123,20 @@ class LanceSink(Sink):
     def write(self, place: Place, schema: pa.Schema, batches: Iterator[pa.RecordBatch]) -> list[str]:
         """Write fragments; a piece is one of them as JSON."""
         return writing.write_fragments(place, schema, batches)
+
+    def judge(
+        self, place: Place, form: TableForm, pieces: list[str], deletes: pa.Table, merge: Merge
+    ) -> Merged:
+        """Decide which records count."""
+        return merging.judge(place, form.schema, pieces, deletes, merge)
+
+    def merge(self, place: Place, merged: Merged) -> int:
+        """Commit the fragments, and take away the rows that they replace."""
+        return writing.commit_merged(place, merging.operation_of(merged), merged)
+
+    def move_out(self, place: Place, schema: pa.Schema, version: int, addresses: list[int]) -> int:
+        """Replace the fragments that have the rows."""
+        return moving.move_out(place, schema, version, addresses)
 
     def commit(self, place: Place, form: TableForm, pieces: list[str], *, may_join: bool = False) -> int:
         """Commit the fragments."""

@@ -68,6 +68,8 @@ class LanceSource(Source):
         columns: Sequence[str] | None = None,
         conditions: Sequence[Condition] = (),
         storage_options: StorageOptions = NO_STORAGE,
+        *,
+        address: str | None = None,
     ) -> Iterator[pa.RecordBatch]:
         """Read the rows of one fragment; conditions that Lance can have alike are a filter of its scan."""
         table = open_dataset(path, version, storage_options)
@@ -75,10 +77,15 @@ class LanceSource(Source):
         if columns is not None:
             schema = pa.schema([schema.field(name) for name in columns])
         names = schema.names or table.schema.names[:1]  # rows that are only counted have a column too
-        batches = table.get_fragment(part).to_batches(
-            columns=names, filter=filter_of(conditions, table.schema), batch_size=ROWS_PER_BATCH
+        scanner = table.get_fragment(part).scanner(
+            columns=names,
+            filter=filter_of(conditions, table.schema),
+            batch_size=ROWS_PER_BATCH,
+            with_row_address=address is not None,
         )
-        for batch in batches:
+        if address is not None:
+            schema = schema.append(pa.field(address, pa.int64()))
+        for batch in scanner.to_batches():
             arrays = [
                 _held(column).cast(field.type) for column, field in zip(batch.columns, schema, strict=False)
             ]

@@ -13,6 +13,7 @@ import pyarrow as pa
 
 from schemac.engines.lance.dataset import data_files, find_dataset, lance_errors
 from schemac.engines.lance.runs.history import find_run
+from schemac.engines.lance.runs.moving import is_move, move_back
 from schemac.engines.lance.runs.writing import close_staging, file_names, remove_if_empty
 from schemac.engines.lance.storage import options_for
 from schemac.runs import staging
@@ -82,6 +83,9 @@ def take_back_at(path: str, version: int, run: str, storage_options: Storage | N
 
     options = options_for(path, storage_options)
     latest = lance.dataset(path, storage_options=options)
+    if is_move(latest, version):
+        move_back(path, version, storage_options)
+        return
     with lance_errors():
         if latest.version != version or (version == 1 and not is_local(path)):
             # Others have written since: what is theirs stays.

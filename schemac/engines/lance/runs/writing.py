@@ -29,6 +29,7 @@ from schemac.runs.errors import PipelineError
 from schemac.runs.history import UNFINISHED
 from schemac.runs.identity import RunIdentity
 from schemac.runs.locations import is_local, local_path
+from schemac.runs.merges import Merged
 from schemac.runs.processes import is_here
 from schemac.runs.staging import AGAIN
 from schemac.runs.storage import Storage
@@ -72,6 +73,14 @@ def open_staging(place: Place) -> None:
 
 
 def write_fragments(place: Place, schema: pa.Schema, batches: Iterator[pa.RecordBatch]) -> list[str]:
+    """Write what one task has; the fragments of `write_files`."""
+    fragments = write_files(place, schema, batches)
+    if place.is_staged:
+        _check_is_open(place)
+    return fragments
+
+
+def write_files(place: Place, schema: pa.Schema, batches: Iterator[pa.RecordBatch]) -> list[str]:
     """Fragments of the batches, as JSON; the files are in the table's staging folder."""
     from lance.fragment import write_fragments as write
 
@@ -89,8 +98,6 @@ def write_fragments(place: Place, schema: pa.Schema, batches: Iterator[pa.Record
             storage_options=options_for(place.path, place.storage_options),
         )
     assert isinstance(fragments, list)
-    if place.is_staged:
-        _check_is_open(place)
     return [json.dumps(fragment.to_json()) for fragment in fragments]
 
 
@@ -147,11 +154,34 @@ def commit(
     if place.is_staged:
         if staging.is_open(place.staging):
             claim(place, fragments)
-        _move_in(place, fragments)
-    try:
+        staging.note_moved(place.staging, list(file_names(fragments)))
+        move_in(place, fragments)
+    with conflicts_told(place):
         if lance_message is not None and place.mode != "append":
             return _commit_with_ids(place, fragments, lance_message)
         return _commit(place, schema, fragments)
+
+
+def commit_merged(place: Place, operation: Any, merged: Merged) -> int:
+    """Commit an operation that was made for one version; another run may have added rows with its keys since."""
+    newest = find_dataset(place.path, place.storage_options)
+    if newest is None or newest.version != merged.version:
+        message = f"another run has changed `{place.path}` meanwhile"
+        raise PipelineError(CONCURRENT_RUN, message, AGAIN)
+    _refuse_dropped(place, merged.pieces)
+    if place.is_staged:
+        staging.note_moved(place.staging, list(file_names(merged.pieces)))
+        move_in(place, merged.pieces)
+    with conflicts_told(place):
+        done = dataset.commit(place.path, operation, merged.version, place.told(), place.storage_options)
+    return int(done.version)
+
+
+@contextlib.contextmanager
+def conflicts_told(place: Place) -> Iterator[None]:
+    """Tell of another run that has changed the same rows."""
+    try:
+        yield
     except OSError as error:
         if type(error).__name__ == "CommitConflictError" or "conflict" in str(error).lower():
             message = f"another run has replaced the rows of `{place.path}` meanwhile"
@@ -163,10 +193,7 @@ def claim(place: Place, fragments: list[str]) -> None:
     """Begin a commit, unless another attempt of the run has begun one."""
     if place.is_staged:
         staging.start_commit(place.staging, list(file_names(fragments)))
-        # Whoever marks first and looks then sees the other, or is seen.
-        if staging.others_committing(place.staging, place.path, place.run):
-            message = f"another attempt of the run `{place.run.id}` is being committed"
-            raise PipelineError(CONCURRENT_RUN, message, AGAIN)
+        staging.wait_for_others(place.staging, place.path, place.run)
 
 
 def _refuse_dropped(place: Place, fragments: list[str]) -> None:
@@ -271,7 +298,7 @@ def _publish(place: Place) -> None:
     os.rename(os.path.join(made, newest), os.path.join(versions, newest))
 
 
-def _move_in(place: Place, fragments: list[str]) -> None:
+def move_in(place: Place, fragments: list[str]) -> None:
     """Move the files of finished tasks to where the table's files are; a file that is not moved leaves with staging."""
     source, destination = os.path.join(place.staging, "data"), os.path.join(place.path, "data")
     os.makedirs(destination, exist_ok=True)

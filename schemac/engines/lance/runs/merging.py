@@ -1,0 +1,200 @@
+"""Rows of a run that take the place of rows of a Lance table with the same primary key.
+
+Layer: engines.
+Shape: only keys, and the column that says which row is the latest, are held in memory. What tasks wrote stays as it is; a
+       fragment is written again without the rows that do not count, where it has some. Lance's own merge marks the rows
+       of the table that go; both become one commit.
+Source: `execute_uncommitted` of pylance 14: `when_matched_delete` takes a source that has only the keys.
+"""
+
+import json
+import os
+from collections.abc import Iterator
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from schemac.engines.lance.dataset import find_dataset, lance_errors
+from schemac.engines.lance.runs.writing import write_files
+from schemac.engines.lance.storage import options_for
+from schemac.runs.errors import PipelineError
+from schemac.runs.merges import Merge, Merged
+from schemac.runs.tables import Place
+from schemac.source.catalogue import KEY_EXISTS
+
+PIECE, ROW, IS_KNOWN = "__piece", "__row", "__known"
+DELETES = -1
+"""In the place of a piece: the record deletes."""
+BATCH_ROWS = 8192
+SHOWN_KEYS = 3
+
+
+def judge(place: Place, schema: pa.Schema, fragments: list[str], deletes: pa.Table, merge: Merge) -> Merged:
+    """Decide which records count, and which rows of the table go. Raises PipelineError where keys are refused."""
+    table = find_dataset(place.path, place.storage_options)
+    records = _records(place, fragments, deletes, merge)
+    winners = _winners(records, merge)
+    if table is not None and merge.is_refused:
+        _refuse(table, winners, merge)
+    if table is not None and merge.latest is not None:
+        winners = _not_stale(table, winners, merge)
+    deleted = pc.sum(pc.equal(winners[PIECE], DELETES)).as_py() or 0
+    replaced = "" if table is None or merge.is_refused else _replaced(table, winners.select(merge.keys))
+    return Merged(
+        _without_losers(place, schema, fragments, records, winners),
+        0 if table is None else int(table.version),
+        replaced,
+        superseded=len(records) - len(winners),
+        deleted=deleted,
+    )
+
+
+def operation_of(merged: Merged) -> Any:
+    """Return the operation that adds the pieces, and takes away what they replace."""
+    import lance
+
+    made = [lance.FragmentMetadata.from_json(text) for text in merged.pieces]
+    if not merged.replaced:
+        return lance.LanceOperation.Append(made)
+    told = json.loads(merged.replaced)
+    updated = [lance.FragmentMetadata.from_json(text) for text in told["updated"]]
+    return lance.LanceOperation.Update(
+        removed_fragment_ids=told["removed"],
+        updated_fragments=updated,
+        new_fragments=made,
+        fields_for_preserving_frag_bitmap=told["fields"],
+        update_mode=told["mode"],
+    )
+
+
+def _records(place: Place, fragments: list[str], deletes: pa.Table, merge: Merge) -> pa.Table:
+    """Return the deciding columns of all records, with where each is."""
+    parts = [_placed(deletes, DELETES)]
+    for number, fragment in enumerate(fragments):
+        parts.append(
+            _placed(pa.Table.from_batches(_read(place, fragment, merge.columns), deletes.schema), number)
+        )
+    return pa.concat_tables(parts)
+
+
+def _placed(rows: pa.Table, piece: int) -> pa.Table:
+    rows = rows.append_column(PIECE, pa.array([piece], pa.int32()).take(pa.array([0] * len(rows), pa.int8())))
+    return rows.append_column(ROW, pa.array(range(len(rows)), pa.int64()))
+
+
+def _read(place: Place, fragment: str, columns: list[str] | None = None) -> Iterator[pa.RecordBatch]:
+    """Read the rows of a fragment that no version names yet."""
+    from lance.file import LanceFileReader
+
+    (file,) = json.loads(fragment)["files"]
+    path = os.path.join(place.staging, "data", file["path"])
+    with lance_errors():
+        reader = LanceFileReader(
+            path, storage_options=options_for(place.path, place.storage_options), columns=columns
+        )
+        yield from reader.read_all(batch_size=BATCH_ROWS).to_batches()
+
+
+def _winners(records: pa.Table, merge: Merge) -> pa.Table:
+    """Keep the last record of each key. Two that are equal in all that decides have been quarantined before."""
+    if merge.latest is None or not len(records):
+        return records
+    # A null is older than any value.
+    records = records.append_column(IS_KNOWN, pc.is_valid(records[merge.latest]))
+    order = [(name, "ascending") for name in (*merge.keys, IS_KNOWN, merge.latest)]
+    ordered = records.take(pc.sort_indices(records, order)).drop_columns([IS_KNOWN]).combine_chunks()
+    is_last = pa.array([False] * (len(ordered) - 1), pa.bool_())
+    for name in merge.keys:
+        column = ordered[name].combine_chunks()
+        is_last = pc.or_(is_last, pc.not_equal(column.slice(0, len(column) - 1), column.slice(1)))
+    return ordered.filter(pa.concat_arrays([is_last, pa.array([True])]))
+
+
+def _existing(table: Any, winners: pa.Table, merge: Merge) -> Iterator[pa.Table]:
+    """Yield the rows of the table that have a key of the records, with the records' columns beside theirs."""
+    keys = list(merge.keys)
+    for batch in table.scanner(columns=merge.columns, batch_size=1 << 17).to_batches():
+        yield pa.Table.from_batches([batch]).join(winners, keys, join_type="inner", right_suffix="__new")
+
+
+def _refuse(table: Any, winners: pa.Table, merge: Merge) -> None:
+    found = [row for part in _existing(table, winners, merge) for row in part.select(merge.keys).to_pylist()]
+    if found:
+        shown = ", ".join(json.dumps(row, default=str) for row in found[:SHOWN_KEYS])
+        count = f"{len(found)} records have keys" if len(found) > 1 else "a record has a key"
+        raise PipelineError(
+            KEY_EXISTS,
+            f"{count} that the table has already: {shown}",
+            "set `mode: upsert` under `target` to replace their rows, or `keys: trust` to append in any case",
+            place=("keys",),
+        )
+
+
+def _not_stale(table: Any, winners: pa.Table, merge: Merge) -> pa.Table:
+    """Leave out records that are older than the row that the table has."""
+    latest = str(merge.latest)
+    stale = []
+    for part in _existing(table, winners, merge):
+        ours, theirs = part[f"{latest}__new"], part[latest]
+        # A null is older than any value, and as old as another null.
+        is_stale = pc.or_kleene(pc.less(ours, theirs), pc.and_(pc.is_null(ours), pc.is_valid(theirs)))
+        stale.append(part.filter(pc.fill_null(is_stale, False)).select([PIECE, ROW]))
+    if not stale:
+        return winners
+    return winners.join(pa.concat_tables(stale), [PIECE, ROW], join_type="left anti")
+
+
+def _replaced(table: Any, keys: pa.Table) -> str:
+    """Have Lance mark the rows with these keys as deleted; nothing is committed. Empty where there are none."""
+    if not len(keys):
+        return ""
+    with lance_errors():
+        merge = table.merge_insert(keys.column_names).when_matched_delete()
+        made, stats = merge.execute_uncommitted(keys)
+    if not stats["num_deleted_rows"]:
+        return ""
+    operation = made.operation
+    return json.dumps(
+        {
+            "removed": operation.removed_fragment_ids,
+            "updated": [json.dumps(fragment.to_json()) for fragment in operation.updated_fragments],
+            "fields": operation.fields_for_preserving_frag_bitmap,
+            "mode": operation.update_mode,
+        }
+    )
+
+
+def _without_losers(
+    place: Place, schema: pa.Schema, fragments: list[str], records: pa.Table, winners: pa.Table
+) -> list[str]:
+    """Return the fragments, those that have records that do not count written again without them."""
+    losers = records.select([PIECE, ROW]).join(
+        winners.select([PIECE, ROW]), [PIECE, ROW], join_type="left anti"
+    )
+    found: list[str] = []
+    for number, fragment in enumerate(fragments):
+        lost = losers.filter(pc.equal(losers[PIECE], number))[ROW]
+        if not len(lost):
+            found.append(fragment)
+            continue
+        kept = _kept(_read(place, fragment), set(lost.to_pylist()), schema)
+        first = next(kept, None)
+        if first is not None:
+            found += write_files(place, schema, _with(first, kept))
+    return found
+
+
+def _kept(batches: Iterator[pa.RecordBatch], lost: set[int], schema: pa.Schema) -> Iterator[pa.RecordBatch]:
+    start = 0
+    for batch in batches:
+        mask = pa.array([row not in lost for row in range(start, start + batch.num_rows)], pa.bool_())
+        start += batch.num_rows
+        left = batch.filter(mask)
+        if left.num_rows:
+            yield pa.RecordBatch.from_arrays(left.columns, schema=schema)
+
+
+def _with(first: pa.RecordBatch, rest: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    yield first
+    yield from rest

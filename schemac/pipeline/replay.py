@@ -1,0 +1,117 @@
+"""Records of the quarantine once more, through the present schema and mapping.
+
+Layer: pipeline.
+Shape: a `Replay` says which; the rows come from one version of the quarantine, each with its address. Records that fit move
+       to the table, and leave the quarantine in the same run; the others stay as they are, with the reasons they had.
+Rule: only rows that count, of runs whose rows the table has. A text that was not valid in its encoding stays: the quarantine
+      has its bytes, not its characters.
+Errors: SC666 replay.
+"""
+
+from dataclasses import dataclass, replace
+
+from pyspark.sql import DataFrame, SparkSession, functions
+
+from schemac.pipeline.errors import PipelineError, did_you_mean
+from schemac.pipeline.history import CommittedRun, runs_of
+from schemac.pipeline.job import Job
+from schemac.pipeline.quarantine_buffer import ADDRESS, POSITIONS, RAW, SOURCE
+from schemac.pipeline.registration import register
+from schemac.pipeline.source import Records, json_text_records
+from schemac.pipeline.sqltext import literal
+from schemac.pipeline.table_source import TableSource
+from schemac.pipeline.texts import BAD_ENCODING, FAULT, Texts
+from schemac.runs.locations import is_local
+from schemac.runs.modes import Mode
+from schemac.runs.tables import sink_engine, sink_of
+from schemac.source.catalogue import REPLAY
+
+OF_TEXT = ("json", "geojson")
+IN_FOLDER = r"/[^/=]+=[^/]*/"
+
+
+@dataclass(frozen=True)
+class Replay:
+    """Which records of the quarantine; all of them by default."""
+
+    run: str = ""
+    """Of one run."""
+    rule: str = ""
+    """That broke this rule, such as `range`."""
+    path: str = ""
+    """With a reason at this path, without positions, such as `stops[].name`."""
+
+
+def as_replayed(job: Job) -> Job:
+    """Return the job that appends; where it merges rows by key, it does so here too."""
+    mode = Mode.UPSERT if job.target.mode is Mode.UPSERT else Mode.APPEND
+    return job.model_copy(update={"target": job.target.model_copy(update={"mode": mode})})
+
+
+def check_replay(job: Job, replay: Replay) -> int:
+    """Return the version of the quarantine to read; 0 where there is none. Raises PipelineError for what cannot be replayed."""
+    if len(job.parts) > 1:
+        message = "a quarantine of several sources cannot be replayed"
+        raise PipelineError(REPLAY, message, "correct the records at their sources", place=("sources",))
+    format = job.parts[0].source.format
+    if format not in OF_TEXT:
+        message = f"a quarantine of a {format} source cannot be replayed"
+        help = "correct the records at their source, and run the pipeline over them; JSON and GeoJSON can be replayed"
+        raise PipelineError(REPLAY, message, help, place=("source", "format"))
+    if not (is_local(job.target.path) and is_local(job.quarantine_path)):
+        message = "a table on an object store cannot be replayed to"
+        raise PipelineError(REPLAY, message, "replay where table and quarantine are local", place=("target",))
+    runs = [run.id for run in _current(job)]
+    if replay.run and replay.run not in runs:
+        message = f"the table has no rows of a run `{replay.run}`"
+        raise PipelineError(REPLAY, message, did_you_mean(replay.run, runs))
+    found = sink_of(job.target.format).find(job.quarantine_path, job.storage_options)
+    return 0 if found is None else found.version
+
+
+def _current(job: Job) -> tuple[CommittedRun, ...]:
+    sink = sink_of(job.target.format)
+    if sink.find(job.target.path, job.storage_options) is None:
+        return ()
+    return runs_of(job.target.path, current=True, format=job.target.format)
+
+
+def open_quarantine(spark: SparkSession, job: Job, replay: Replay, version: int) -> Records:
+    """Open the records of the quarantine as records of the source."""
+    register(spark, TableSource)
+    reader = spark.read.format(TableSource.name()).options(
+        engine=sink_engine(job.target.format).name,
+        path=job.quarantine_path,
+        version=str(version),
+        addresses="true",
+        storage=job.storage_options.to_json(),
+    )
+    rows = _wanted(reader.load(), job, replay)
+    if not rows.where(functions.expr(f"source rlike {literal(IN_FOLDER)}")).isEmpty():
+        message = (
+            "records of folders such as `day=2024-01-01/` cannot be replayed: the names are not in their text"
+        )
+        help = "choose others by --run, --rule or --path"
+        raise PipelineError(REPLAY, message, help, place=("source", "path"))
+    fault = f"if(exists(errors, e -> e.rule = {literal(BAD_ENCODING)}), {literal(BAD_ENCODING)}, null)"
+    frame = rows.selectExpr(
+        f"raw as {RAW}",
+        f"{fault} as {FAULT}",
+        f"source as {SOURCE}",
+        f"cast({ADDRESS} as string) as {ADDRESS}",
+    )
+    records = json_text_records(Texts(frame, {}), is_geojson=job.parts[0].source.format == "geojson")
+    return replace(records, partitions={ADDRESS: ADDRESS})
+
+
+def _wanted(rows: DataFrame, job: Job, replay: Replay) -> DataFrame:
+    runs = [replay.run] if replay.run else [run.id for run in _current(job)]
+    rows = rows.where(functions.col("run").isin(runs))
+    conditions = []
+    if replay.rule:
+        conditions.append(f"e.rule = {literal(replay.rule)}")
+    if replay.path:
+        conditions.append(f"regexp_replace(e.path, {literal(POSITIONS)}, '[]') = {literal(replay.path)}")
+    if conditions:
+        rows = rows.where(functions.expr(f"exists(errors, e -> {' and '.join(conditions)})"))
+    return rows
