@@ -31,10 +31,13 @@ SHOWN_BY = {
     "SC423": "tables/test_paimon_apply.py",
     "SC613": "pipeline/test_drift.py",
     "SC644": "pipeline/test_codes.py",
+    "SC647": "pipeline/test_increments.py",
+    "SC648": "pipeline/test_increments.py",
     "SC659": "pipeline/test_commit.py",
     "SC660": "pipeline/test_killed_runs.py",
     "SC670": "pipeline/test_codes.py",
     "SC681": "pipeline/test_codes.py",
+    "SC696": "pipeline/test_missing.py",
 }
 """Codes whose examples need somebody else at the same moment, or another machine: the tests that give them."""
 ON_SPARK = frozenset({"run", "python", "log"})

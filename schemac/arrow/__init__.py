@@ -1,7 +1,7 @@
 """Arrow, the physical form of every schema: from meaning to layout (`lower`) and back (`lift`).
 
 Layer: arrow.
-Shape: keys, encodings, blobs, JSON and brain floats have no form in Arrow itself. A lowered field carries them as metadata in
-the words of Lance (`lance-schema:*`, `lance-encoding:*`, `lance.bfloat16`), which every engine that starts from the Arrow
-fields sees. The domain `lance.org` is therefore a part of the core, `schemac.attributes.lance`, and not of the engine.
+Shape: keys, encodings, blobs and brain floats have no form in Arrow itself. The engine whose attributes they are brings an
+`ArrowForm` (`schemac.arrow.form`), which says them in extension types and in the metadata of the lowered fields. Every engine
+that starts from these fields sees them.
 """

@@ -9,6 +9,7 @@ Errors: SC551 unsupported-arrow-type.
 from collections.abc import Callable
 from typing import Any
 
+from schemac.arrow.form import forms
 from schemac.arrow.lift_metadata import decoded, field_attributes, is_text, schema_attributes
 from schemac.arrow.lift_types import (
     dictionary_hint,
@@ -16,26 +17,21 @@ from schemac.arrow.lift_types import (
     kind_of,
     leaf,
 )
-from schemac.arrow.lower_metadata import BLOB, BLOB_EXTENSION, EXTENSION_METADATA, EXTENSION_NAME
-from schemac.attributes import arrow, lance
+from schemac.arrow.lower_metadata import EXTENSION_NAME
+from schemac.attributes import arrow
 from schemac.attributes.family import Family
 from schemac.logical.model import UnsupportedTypeError
 from schemac.logical.path import FieldPath, Part, dotted
 from schemac.physical.arrow import ArrowField, ArrowSchema, pa
 from schemac.source.catalogue import UNSUPPORTED_ARROW_TYPE
+from schemac.source.json_object import Json
 from schemac.source.report import Report
-
-Tree = dict[str, Any]
-
-_LEGACY_BLOB = "a blob in the old form, a large binary; from storage version 2.2 on it is written in the new form, a struct"
-_BLOB_MEMBERS = ("data", "uri", "position", "size")
-
 
 Note = Callable[[FieldPath, str], None]
 """Takes what the values cannot say of the field at a path; an empty path is the schema."""
 
 
-def lift(schema: ArrowSchema, file: str, report: Report, note: Note = lambda _path, _text: None) -> Tree:
+def lift(schema: ArrowSchema, file: str, report: Report, note: Note = lambda _path, _text: None) -> Json:
     """Return the values of `fields` and `extra` for an Arrow schema; what has no word is in the report."""
     lifting = _Lifting(file, report, note)
     fields = [lifting.member(field, (field.name,)) for field in schema]
@@ -60,7 +56,7 @@ class _Lifting:
                 self._note(path, f"not kept: the metadata {shown}, which is not UTF-8")
         return decoded(kept)
 
-    def member(self, field: ArrowField, path: FieldPath) -> Tree | None:
+    def member(self, field: ArrowField, path: FieldPath) -> Json | None:
         """Return a column or struct member; None where its type has no kind."""
         lifted = self._slot(field, path)
         if lifted is None:
@@ -68,7 +64,7 @@ class _Lifting:
         type_, extra = lifted
         return {"name": field.name, "type": type_, **({"extra": extra} if extra else {})}
 
-    def _part(self, field: ArrowField, path: FieldPath) -> Tree | None:
+    def _part(self, field: ArrowField, path: FieldPath) -> Json | None:
         """Return a list's item, a map's key or value: hints go beside `kind`."""
         lifted = self._slot(field, path)
         if lifted is None:
@@ -76,7 +72,7 @@ class _Lifting:
         type_, extra = lifted
         return {**type_, "extra": extra} if extra else type_
 
-    def _slot(self, field: ArrowField, path: FieldPath) -> tuple[Tree, Tree] | None:
+    def _slot(self, field: ArrowField, path: FieldPath) -> tuple[Json, Json] | None:
         metadata = self.texts(field.metadata, path)
         is_nullable = field.nullable
         if pa.types.is_null(field.type) and not is_nullable:
@@ -95,7 +91,7 @@ class _Lifting:
         extra = {**hints, **field_attributes(metadata, type_["kind"])}
         return ({"kind": "Option", "inner": type_} if is_nullable else type_), extra
 
-    def _type(self, type_: Any, metadata: dict[str, str], path: FieldPath) -> tuple[Tree, Tree] | None:
+    def _type(self, type_: Any, metadata: dict[str, str], path: FieldPath) -> tuple[Json, Json] | None:
         """Kind and hints; entries of the metadata that the hints say are taken out of it."""
         if isinstance(type_, pa.BaseExtensionType):
             metadata.setdefault(EXTENSION_NAME, type_.extension_name)
@@ -118,30 +114,19 @@ class _Lifting:
             return lifted[0], {**lifted[1], **dictionary_hint(type_)}
         return leaf(type_) or self._nested(type_, path)
 
-    def _special(self, type_: Any, metadata: dict[str, str], path: FieldPath) -> tuple[Tree, Tree] | None:
-        """Lance's own extension types."""
-        is_blob = metadata.get(EXTENSION_NAME) == BLOB_EXTENSION and pa.types.is_struct(type_)
-        if is_blob and tuple(f.name for f in type_) == _BLOB_MEMBERS:
-            del metadata[EXTENSION_NAME]
-            metadata.pop(EXTENSION_METADATA, None)
-            return {"kind": "Binary"}, {lance.BLOB.key: {}}
-        if metadata.get(BLOB) == "true" and pa.types.is_large_binary(type_):
-            self._note(path, _LEGACY_BLOB)
-            del metadata[BLOB]
-            return {"kind": "Binary"}, {lance.BLOB.key: {}}
-        if pa.types.is_fixed_size_list(type_):
-            item = type_.value_field
-            is_typed = (
-                isinstance(item.type, pa.BaseExtensionType) and item.type.extension_name == "lance.bfloat16"
-            )
-            if is_typed or decoded(item.metadata).get(EXTENSION_NAME) == "lance.bfloat16":
-                inner: Tree = {"kind": "Float32"}
-                inner = {"kind": "Option", "inner": inner} if item.nullable else inner
-                tree = {"kind": "List", "itemType": inner, "fixedLength": type_.list_size}
-                return tree, {lance.FLOAT_ENCODING.key: {"format": "bfloat16"}}
+    def _special(self, type_: Any, metadata: dict[str, str], path: FieldPath) -> tuple[Json, Json] | None:
+        """Types that an engine has made of its attributes."""
+
+        def note(text: str) -> None:
+            self._note(path, text)
+
+        for form in forms().values():
+            lifted = form.lift_type(type_, metadata, note)
+            if lifted is not None:
+                return lifted
         return None
 
-    def _nested(self, type_: Any, path: FieldPath) -> tuple[Tree, Tree] | None:
+    def _nested(self, type_: Any, path: FieldPath) -> tuple[Json, Json] | None:
         found = kind_of(type_)
         if found is None:
             raise UnsupportedTypeError(str(type_))
@@ -164,7 +149,7 @@ class _Lifting:
         raise UnsupportedTypeError(str(type_))
 
 
-def _child_names(**names: str) -> Tree:
+def _child_names(**names: str) -> Json:
     """Return the hint for parts with unusual names."""
     unusual = {part: name for part, name in names.items() if part != name}
     return {arrow.CHILD_NAMES.key: unusual} if unusual else {}

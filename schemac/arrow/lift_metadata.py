@@ -13,26 +13,15 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from schemac.arrow.lower_metadata import (
-    CLUSTERING_KEY_POSITION,
-    EXTENSION_METADATA,
-    EXTENSION_NAME,
-    PRIMARY_KEY,
-    PRIMARY_KEY_POSITION,
-    compact,
-    field_metadata,
-)
-from schemac.attributes import arrow, lance
+from schemac.arrow.form import forms
+from schemac.arrow.lower_metadata import EXTENSION_METADATA, EXTENSION_NAME, compact, field_metadata
+from schemac.attributes import arrow
 from schemac.attributes.attribute import KEY_PATTERN
 from schemac.attributes.registry import DOMAINS, domain_of, known
 from schemac.kinds.registry import BY_NAME
-
-Tree = dict[str, Any]
+from schemac.source.json_object import Json
 
 _KEY = re.compile(KEY_PATTERN)
-_ENCODING = "lance-encoding:"
-_BLOB_ENCODING = "lance-encoding:blob-"
-_TRUE = ("true", "1", "yes", "y", "on")
 
 
 def decoded(metadata: Mapping[bytes, bytes] | None) -> dict[str, str]:
@@ -49,20 +38,20 @@ def is_text(content: bytes) -> bool:
     return True
 
 
-def field_attributes(metadata: Mapping[str, str], kind: str) -> Tree:
+def field_attributes(metadata: Mapping[str, str], kind: str) -> Json:
     """Return the attributes of a field with this metadata; one that does not fit the kind stays what it is."""
     rest = dict(metadata)
-    extra: Tree = {}
+    extra: Json = {}
     _take_extension(rest, extra)
-    _take_keys(rest, extra)
-    _take_encoding(rest, extra, kind)
+    for form in forms().values():
+        extra.update(form.lift_metadata(rest, kind))
     extra.update(_written_attributes(rest, kind))
     if rest:
         extra[arrow.METADATA.key] = rest
     return extra
 
 
-def schema_attributes(metadata: Mapping[str, str]) -> Tree:
+def schema_attributes(metadata: Mapping[str, str]) -> Json:
     """Return the attributes of a schema with this metadata."""
     rest = dict(metadata)
     extra = _written_attributes(rest, None)
@@ -71,9 +60,9 @@ def schema_attributes(metadata: Mapping[str, str]) -> Tree:
     return extra
 
 
-def _written_attributes(rest: dict[str, str], kind: str | None) -> Tree:
+def _written_attributes(rest: dict[str, str], kind: str | None) -> Json:
     """Entries under an attribute's own key with compact JSON as value; without a kind, those of a schema."""
-    extra: Tree = {}
+    extra: Json = {}
     for key, text in list(rest.items()):
         if not _KEY.fullmatch(key) or domain_of(key) == arrow.DOMAIN:
             continue
@@ -110,8 +99,6 @@ def _is_sound(key: str, value: Any, kind: str | None) -> bool:
     attribute = known(key)
     if attribute is None:
         return domain_of(key) not in DOMAINS
-    if domain_of(key) == lance.DOMAIN and kind is not None:
-        return False
     if not (attribute.on_schema if kind is None else attribute.on_field):
         return False
     if attribute.fits is not None and kind is not None and BY_NAME[kind].family not in attribute.fits:
@@ -120,10 +107,11 @@ def _is_sound(key: str, value: Any, kind: str | None) -> bool:
         attribute.adapter.validate_python(value)
     except ValidationError:
         return False
-    return True
+    # Some attributes of fields do not travel under their own keys.
+    return kind is None or key in field_metadata({key: value})
 
 
-def _take_extension(rest: dict[str, str], extra: Tree) -> None:
+def _take_extension(rest: dict[str, str], extra: Json) -> None:
     name = rest.pop(EXTENSION_NAME, None)
     if name is not None:
         metadata = rest.pop(EXTENSION_METADATA, None)
@@ -131,49 +119,3 @@ def _take_extension(rest: dict[str, str], extra: Tree) -> None:
             "name": name,
             **({} if metadata is None else {"metadata": metadata}),
         }
-
-
-def _take_keys(rest: dict[str, str], extra: Tree) -> None:
-    position = rest.get(PRIMARY_KEY_POSITION, "")
-    if rest.get(PRIMARY_KEY, "").lower() in _TRUE or position.isdecimal():
-        rest.pop(PRIMARY_KEY, None)
-        rest.pop(PRIMARY_KEY_POSITION, None)
-        extra[lance.PRIMARY_KEY.key] = (
-            {"position": int(position)} if position.isdecimal() and int(position) else {}
-        )
-    position = rest.get(CLUSTERING_KEY_POSITION, "")
-    if position.isdecimal() and int(position):
-        del rest[CLUSTERING_KEY_POSITION]
-        extra[lance.CLUSTERING_KEY.key] = {"position": int(position)}
-
-
-def _take_encoding(rest: dict[str, str], extra: Tree, kind: str) -> None:
-    """`lance-encoding:*` as the attribute that lowers to exactly these entries, if there is one."""
-    for attribute, prefix in ((lance.ENCODING, _ENCODING), (lance.BLOB, _BLOB_ENCODING)):
-        fields = {
-            f"{prefix}{name.replace('_', '-')}": f.alias or name
-            for name, f in attribute.value_type.model_fields.items()
-        }
-        entries = {key: rest[key] for key in fields if key in rest}
-        if not entries or (attribute.fits is not None and BY_NAME[kind].family not in attribute.fits):
-            continue
-        value = {fields[key]: _number_or_word(text) for key, text in entries.items()}
-        try:
-            attribute.adapter.validate_python(value)
-        except ValidationError:
-            continue
-        if field_metadata({attribute.key: value}) == dict(sorted(entries.items())):
-            extra[attribute.key] = value
-            for key in entries:
-                del rest[key]
-
-
-def _number_or_word(text: str) -> Any:
-    if text in ("true", "false"):
-        return text == "true"
-    for number in (int, float):
-        try:
-            return number(text)
-        except ValueError:
-            continue
-    return text

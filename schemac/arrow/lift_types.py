@@ -9,16 +9,17 @@ Source: the inverse of `schemac.kinds` and `schemac.arrow.lower`.
 import json
 from typing import Any
 
-from schemac.attributes import arrow, lance
+from schemac.attributes import arrow
+from schemac.attributes.attribute import Role
+from schemac.attributes.registry import of_role
 from schemac.kinds.foreign import ARROW_BUFFERS, ARROW_NAMES
 from schemac.kinds.registry import KINDS
 from schemac.logical.model import Lifted, LogicalType, UnsupportedTypeError
 from schemac.physical.arrow import ArrowType, pa
+from schemac.source.json_object import Json
 
-Tree = dict[str, Any]
 
-
-def leaf(type_: Any) -> tuple[Tree, Tree] | None:
+def leaf(type_: Any) -> tuple[Json, Json] | None:
     """Kind and hints of a type without children; None for the others. Raises UnsupportedTypeError."""
     found = None if pa.types.is_nested(type_) else kind_of(type_)
     if found is not None:
@@ -41,7 +42,7 @@ def kind_of(type_: Any) -> tuple[type[LogicalType], Lifted] | None:
     return None
 
 
-def dictionary_hint(type_: Any) -> Tree:
+def dictionary_hint(type_: Any) -> Json:
     """Return the hint of a dictionary."""
     index = ARROW_NAMES[str(type_.index_type)]
     return {
@@ -49,13 +50,14 @@ def dictionary_hint(type_: Any) -> Tree:
     }
 
 
-def extension_hint(type_: Any) -> Tree:
+def extension_hint(type_: Any) -> Json:
     """Return the attribute of an extension type that pyarrow has registered."""
     name = type_.extension_name
-    if name == "arrow.json" and str(type_.storage_type) in ARROW_BUFFERS:
-        return {lance.JSON.key: True}
+    of_json = of_role(Role.JSON)
+    if name == "arrow.json" and of_json and str(type_.storage_type) in ARROW_BUFFERS:
+        return {of_json[0].key: True}
     if name == "arrow.fixed_shape_tensor":
-        metadata: Tree = {"shape": list(type_.shape)}
+        metadata: Json = {"shape": list(type_.shape)}
         if type_.dim_names is not None:
             metadata["dim_names"] = list(type_.dim_names)
         if type_.permutation is not None:

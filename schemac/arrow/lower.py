@@ -2,27 +2,26 @@
 
 Layer: arrow.
 Shape: one lowered field a slot, children first; attributes are those that passed the checks.
-Source: RFC-016, "ODF Schema from/to Arrow Conversion"; Lance's blob, JSON and brain float extension types.
+Source: RFC-016, "ODF Schema from/to Arrow Conversion".
 """
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from schemac.arrow.form import deciding
 from schemac.arrow.lower_metadata import (
-    BLOB,
-    BLOB_EXTENSION,
     EXTENSION_METADATA,
     EXTENSION_NAME,
     field_metadata,
     schema_metadata,
 )
-from schemac.attributes import arrow, lance
+from schemac.attributes import arrow
 from schemac.attributes.arrow import NO_HINTS, ArrowDefaults, Hints, read_hints
+from schemac.attributes.attribute import Extra
 from schemac.logical.dataset import LogicalDataset
 from schemac.logical.path import Part
 from schemac.logical.slots import Slot
-from schemac.physical.arrow import ArrowField, ArrowType, pa
+from schemac.physical.arrow import ArrowType, pa
 from schemac.physical.field import LoweredField, LoweredSchema
 
 
@@ -37,20 +36,16 @@ class LoweringOptions:
 def lower(dataset: LogicalDataset, options: LoweringOptions = LoweringOptions()) -> LoweredSchema:
     """Return the Arrow fields of a dataset that has passed the checks."""
     extra = dataset.schema.extra
-    lowering = _Lowering(options, storage_version(extra))
+    lowering = _Lowering(options, extra)
     fields = tuple([lowering.slot(slot) for slot in dataset.columns])
     return LoweredSchema(fields, schema_metadata(extra) if options.with_metadata else {})
 
 
-def storage_version(extra: Mapping[str, Any]) -> str:
-    """Return the version of Lance's data files that a schema is for."""
-    return lance.STORAGE_VERSION.read(extra) or lance.DEFAULT_STORAGE_VERSION
-
-
 class _Lowering:
-    def __init__(self, options: LoweringOptions, version: str) -> None:
+    def __init__(self, options: LoweringOptions, schema_extra: Extra) -> None:
         self.options = options
-        self.has_blob_type = version >= "2.2"
+        self.schema_extra = schema_extra
+        self.deciding = deciding()
         self.plain_types: dict[str, ArrowType] = {}
 
     def slot(self, slot: Slot) -> LoweredField:
@@ -82,12 +77,9 @@ class _Lowering:
         if hints.dictionary is not None:
             index: ArrowType = getattr(pa, hints.dictionary.index_type.lower())()
             return pa.dictionary(index, storage, ordered=hints.dictionary.ordered)
-        if lance.JSON.key in extra:
-            return pa.json_(storage)
-        if lance.BLOB.key in extra:
-            return self.blob(metadata)
-        if lance.FLOAT_ENCODING.key in extra:
-            return _brain_floats(storage)
+        for key in extra:
+            if (form := self.deciding.get(key)) is not None:
+                return form.to_arrow(key, storage, metadata, self.schema_extra)
         if hints.extension is not None:
             known = _registered_extension(hints.extension, storage)
             if known is not None:
@@ -99,22 +91,6 @@ class _Lowering:
                 metadata[EXTENSION_METADATA] = hints.extension.metadata
         return storage
 
-    def blob(self, metadata: dict[str, str]) -> ArrowType:
-        """Return a blob: since storage version 2.2 a struct of four members, before that a mark on large bytes."""
-        if not self.has_blob_type:
-            metadata[BLOB] = "true"
-            return pa.large_binary()
-        metadata[EXTENSION_NAME] = BLOB_EXTENSION
-        metadata[EXTENSION_METADATA] = ""
-        return pa.struct(
-            [
-                pa.field("data", pa.large_binary()),
-                pa.field("uri", pa.string()),
-                pa.field("position", pa.uint64()),
-                pa.field("size", pa.uint64()),
-            ]
-        )
-
 
 def _part_name(slot: Slot) -> str:
     """Return the name of a nameless part: Arrow's usual one, unless the list or map asks for another."""
@@ -123,16 +99,6 @@ def _part_name(slot: Slot) -> str:
     if slot.parent is None or arrow.CHILD_NAMES.key not in slot.parent.extra:
         return usual
     return getattr(arrow.CHILD_NAMES.read(slot.parent.extra), usual) or usual
-
-
-def _brain_floats(storage: Any) -> ArrowType:
-    item: ArrowField = pa.field(
-        "item",
-        pa.binary(2),
-        storage.value_field.nullable,
-        {EXTENSION_NAME: "lance.bfloat16", EXTENSION_METADATA: ""},
-    )
-    return pa.list_(item, storage.list_size)
 
 
 def _registered_extension(extension: arrow.ExtensionType, storage: Any) -> ArrowType | None:

@@ -170,12 +170,14 @@ DICTIONARY_ENCODING = Attribute[DictionaryEncoding](
         }
     ),
     facts=Facts("dictionary-added", "dictionary-removed", "dictionary-changed"),
+    decides_type=True,
 )
 EXTENSION_TYPE = Attribute[ExtensionType](
     f"{DOMAIN}/extensionType",
     ExtensionType,
     "an Arrow extension type with this storage",
     facts=Facts.all("extension-type-changed"),
+    decides_type=True,
 )
 CHILD_NAMES = Attribute[ChildNames](
     f"{DOMAIN}/childNames",

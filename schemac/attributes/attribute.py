@@ -44,11 +44,26 @@ def spellings(word: str) -> tuple[str, str, str]:
 
 
 class Role(Enum):
-    """What an attribute of the schema is to the table: a list of columns, or options as text."""
+    """What an attribute is, whichever engine brings it: by its role the core and other engines find it."""
 
     PRIMARY_KEY = auto()
+    """Of the schema: the columns of the primary key."""
     PARTITION_KEY = auto()
+    """Of the schema: the columns that the table is partitioned by."""
     OPTIONS = auto()
+    """Of the schema: options of the table, as text."""
+    STORAGE_VERSION = auto()
+    """Of the schema: the version of the data files, as text."""
+    KEY_PART = auto()
+    """Of a field: a part of the primary key. Its value has a `position`, counted from 1, or None for none."""
+    CLUSTERING_PART = auto()
+    """Of a field: a part of the clustering key. Its value has a `position`, as that of `KEY_PART`."""
+    BLOB = auto()
+    """Of a field of bytes: large values that are stored apart."""
+    JSON = auto()
+    """Of a text: it is JSON, and Arrow's own extension type for JSON stands for it. Its value is `true`."""
+    BRAIN_FLOATS = auto()
+    """Of a vector of floats: its items are stored as bfloat16."""
 
 
 class Facts(NamedTuple):
@@ -87,9 +102,16 @@ class Attribute(Generic[T]):
     on_schema: bool = False
     facts: Facts = Facts("attribute-added", "attribute-removed", "attribute-changed")
     """What a change of it is; of options, what a change of each entry is."""
+    property_facts: Mapping[str, str] | None = None
+    """Where a change of each property is a fact of its own: the facts of some properties; `facts` has that of the others."""
+    decides_type: bool = False
+    """Whether it decides the Arrow type of its field; no two such attributes can be used together."""
     role: Role | None = None
-    keeps: Callable[[str, int | None], str] | None = None
-    """The value that keeps a type of another system, by its name in lower case and its length; empty where none does."""
+    keeps: Callable[[str, int | None], Any] | None = None
+    """The value, as it is written, that keeps a type of another system, by its name in lower case and its length; None
+    where none does."""
+    default: T | None = None
+    """What is meant where it is absent, if that is a value."""
     foreign_keys: tuple[str, ...] = ()
     """What other systems call it as a key beside a field's name."""
     renamed: Callable[[T, str, str], Iterable[Renaming]] | None = None

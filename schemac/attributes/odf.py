@@ -4,12 +4,13 @@ Layer: attributes.
 Source: the standard's attribute list and RFC-016, RFC-017.
 """
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import ConfigDict, Field
 
 from schemac.attributes.attribute import Attribute, AttributeValue, Facts, spelled
 from schemac.attributes.family import Family
+from schemac.source.json_object import Json
 
 DOMAIN = "opendatafabric.org"
 
@@ -23,7 +24,7 @@ class LogicalTypeWord(AttributeValue):
     model_config = ConfigDict(extra="allow")
 
     kind: Annotated[str, spelled("Did", "Multihash", "ObjectLink")]
-    link_type: dict[str, Any] | None = None
+    link_type: Json | None = None
 
 
 class LinkedObjects(AttributeValue):

@@ -4,21 +4,23 @@ Layer: attributes.
 Source: the domains of the core stand here, those of engines are found through the engines' `attributes`.
 """
 
+from functools import cache
 from typing import Any
 
-from schemac.attributes import arrow, lance, odf, own
-from schemac.attributes.attribute import Attribute, Role
+from schemac.attributes import arrow, odf, own
+from schemac.attributes.attribute import Attribute, Extra, Role
 from schemac.registry.engine import Engine, EngineError, load_as
 from schemac.registry.installed import engines
 
-_CORE = (arrow, odf, lance)
+_CORE = (arrow, odf)
 
 
 def _brought(engine: Engine) -> tuple[Attribute[Any], ...]:
     """Return the attributes of an engine. Raises EngineError."""
     what = f"`attributes` of the engine {engine.name}"
     found = load_as(engine.attributes, tuple, what)
-    if not engine.domain or engine.domain in {domain.DOMAIN for domain in (*_CORE, own)}:
+    others = [other.domain for other in _BRINGING[: _BRINGING.index(engine)]]
+    if not engine.domain or engine.domain in {*others, *(domain.DOMAIN for domain in (*_CORE, own))}:
         raise EngineError(f"{what} need a `domain` of their own, not '{engine.domain}'")
     for attribute in found:
         if not isinstance(attribute, Attribute) or domain_of(attribute.key) != engine.domain:
@@ -60,5 +62,16 @@ def known(key: str) -> Attribute[Any] | None:
 
 
 def roles(domain: str) -> dict[Role, Attribute[Any]]:
-    """Return the attributes of a domain that have a role in the table."""
+    """Return the attributes of a domain that have a role."""
     return {a.role: a for a in ATTRIBUTES.values() if a.role is not None and domain_of(a.key) == domain}
+
+
+@cache
+def of_role(role: Role) -> tuple[Attribute[Any], ...]:
+    """Return the attributes of all domains that have a role."""
+    return tuple([attribute for attribute in ATTRIBUTES.values() if attribute.role is role])
+
+
+def has_role(extra: Extra, role: Role) -> bool:
+    """Whether one of these attributes has a role."""
+    return any(attribute.key in extra for attribute in of_role(role))

@@ -17,7 +17,7 @@ from schemac.attributes.attribute import KEY_PATTERN, Attribute
 from schemac.attributes.registry import ATTRIBUTES, DOMAINS, OPEN, domain_of, known
 from schemac.kinds.registry import BY_NAME
 from schemac.logical.findings import Findings
-from schemac.logical.model import LogicalType
+from schemac.logical.model import ExtraAttributes, LogicalType
 from schemac.logical.path import Part
 from schemac.logical.slots import Slot
 from schemac.source.catalogue import (
@@ -28,6 +28,7 @@ from schemac.source.catalogue import (
     MISPLACED_ATTRIBUTE,
     UNKNOWN_ATTRIBUTE,
 )
+from schemac.source.json_object import Json
 from schemac.source.suggest import closest, one_of, with_article
 from schemac.syntax.complaints import Complaint, complaints
 
@@ -54,7 +55,7 @@ def check_slot_attributes(slot: Slot, findings: Findings, *, is_placed: bool = T
     }
 
 
-def check_schema_attributes(extra: Mapping[str, Any], findings: Findings) -> dict[str, Any]:
+def check_schema_attributes(extra: Mapping[str, Any], findings: Findings) -> ExtraAttributes:
     """Return the sound ones among the attributes of the schema as a whole."""
 
     def say(key: str) -> Say:
@@ -218,7 +219,7 @@ def _say_complaint(
 def _is_logical_type(
     attribute: Attribute[Any],
     word: odf.LogicalTypeWord,
-    value: dict[str, Any],
+    value: Json,
     steps: tuple[str | int, ...],
     say: Say,
 ) -> bool:
@@ -246,7 +247,7 @@ def _is_logical_type(
 def _is_standard_word(
     attribute: Attribute[Any],
     word: odf.LogicalTypeWord,
-    value: dict[str, Any],
+    value: Json,
     steps: tuple[str | int, ...],
     say: Say,
 ) -> bool:

@@ -9,9 +9,9 @@ nullable, nested in a list or map, or have members. Keys that an attribute of th
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from schemac.attributes import lance, odf
-from schemac.attributes.attribute import Attribute
-from schemac.attributes.registry import ATTRIBUTES
+from schemac.attributes import odf
+from schemac.attributes.attribute import Role
+from schemac.attributes.registry import ATTRIBUTES, of_role
 from schemac.logical.findings import Findings
 from schemac.logical.slots import Slot
 from schemac.source.catalogue import (
@@ -27,9 +27,12 @@ _NAMING_COLUMNS = tuple(attribute for attribute in ATTRIBUTES.values() if attrib
 
 def check_primary_key(slot: Slot, findings: Findings) -> None:
     """Check that a field which is marked as part of the primary key can be one."""
-    key = lance.PRIMARY_KEY.key
-    if key not in slot.extra:
-        return
+    for attribute in of_role(Role.KEY_PART):
+        if attribute.key in slot.extra:
+            _check_key_part(slot, attribute.key, findings)
+
+
+def _check_key_part(slot: Slot, key: str, findings: Findings) -> None:
     above: Slot | None = slot
     while above is not None:
         if above.type.kind in ("List", "Map") and above is not slot:
@@ -65,8 +68,7 @@ def check_primary_key(slot: Slot, findings: Findings) -> None:
 
 def check_positions(slots: Sequence[Slot], findings: Findings) -> None:
     """No two fields of a key stand at the same position."""
-    positions: tuple[Attribute[Any], ...] = (lance.PRIMARY_KEY, lance.CLUSTERING_KEY)
-    for attribute in positions:
+    for attribute in (*of_role(Role.KEY_PART), *of_role(Role.CLUSTERING_PART)):
         taken: dict[int, Slot] = {}
         for slot in slots:
             value = attribute.read(slot.extra) if attribute.key in slot.extra else None

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from schemac.checks.attributes import check_schema_attributes, check_slot_attributes
+from schemac.checks.brought import check_brought
 from schemac.checks.hints import check_hints
 from schemac.checks.keys import check_named_columns, check_object_link, check_positions, check_primary_key
 from schemac.checks.names import check_names
@@ -43,6 +44,7 @@ def check(dataset: LogicalDataset, report: Report, vocabularies: Sequence[Vocabu
             check_names(slot.children, findings)
         if slot.extra:
             check_hints(slot, findings)
+            check_brought(slot, findings)
             check_primary_key(slot, findings)
             check_object_link(slot, findings)
     check_positions(slots, findings)

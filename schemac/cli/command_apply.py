@@ -6,7 +6,6 @@ Layer: cli.
 import argparse
 import json
 import sys
-from typing import Any
 
 from schemac.cli.exit_code import ExitCode
 from schemac.cli.output import exit_code, say, show
@@ -33,6 +32,7 @@ from schemac.evolution.tables import (
 from schemac.identity.lock import LockedDataset
 from schemac.registry.engine import Trait
 from schemac.registry.installed import blamed, engines, with_trait
+from schemac.source.json_object import Json
 from schemac.source.listing import listed
 from schemac.source.render.json import render_json
 from schemac.source.report import Report
@@ -75,7 +75,7 @@ def run(options: argparse.Namespace) -> int:
     """Apply; exit with 1 where nothing, or not everything, could be done."""
     report = Report()
     opened = open_locked(options, report)
-    document: dict[str, Any] = {}
+    document: Json = {}
     is_refused = False
     if opened is not None:
         owner = owner_of(options.table)
@@ -94,7 +94,7 @@ def _apply(
     tables: Tables,
     locked: LockedDataset,
     options: argparse.Namespace,
-    document: dict[str, Any],
+    document: Json,
     report: Report,
 ) -> bool:
     """Whether everything that was asked for is done; what is not is in the report, or the person knows."""

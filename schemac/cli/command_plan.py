@@ -7,7 +7,6 @@ import argparse
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 from schemac.cli.output import add_engines, add_versions, exit_code, say, show, versions_of
 from schemac.cli.planning import (
@@ -26,6 +25,7 @@ from schemac.project.configuration import Project
 from schemac.project.targets import engines_of, is_left_aside
 from schemac.registry.installed import blamed, engine, engines
 from schemac.source.catalogue import UNUSABLE_TABLE
+from schemac.source.json_object import Json
 from schemac.source.render.json import render_json
 from schemac.source.report import Report
 from schemac.source.suggest import one_of
@@ -69,7 +69,7 @@ class _Made:
     """What is printed, for people and for programs."""
 
     lines: list[str] = field(default_factory=list)
-    document: dict[str, Any] = field(default_factory=dict)
+    document: Json = field(default_factory=dict)
     summary: str = ""
 
 

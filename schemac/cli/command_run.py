@@ -23,6 +23,7 @@ from schemac.source.report import Report
 
 if TYPE_CHECKING:
     from schemac.physical.arrow import ArrowSchema
+    from schemac.pipeline.explain import FieldPlan
     from schemac.pipeline.load import LoadedJob
     from schemac.pipeline.outcome import Outcome
     from schemac.pipeline.progress import State
@@ -49,6 +50,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--again", action="store_true", help="read input once more that the table has the rows of"
+    )
+    parser.add_argument(
+        "--explain",
+        metavar="FIELD",
+        help="show what the run would do with one field: where it is read, how it is converted and checked, and which rules"
+        " it can break; nothing is run",
     )
     parser.add_argument(
         "--progress",
@@ -80,11 +87,13 @@ def run(options: argparse.Namespace) -> int:
     diagnostics = call.report.diagnostics
     outcome = _outcome(options, call, files, exit_code(diagnostics, options))
     if options.format == "json":
-        put_json(outcome.to_json())
+        explained = {"explained": [one.to_json() for one in call.plan]} if call.plan else {}
+        put_json({**outcome.to_json(), **explained})
     else:
         show(diagnostics, options)
-    if call.result is not None and options.format == "text":
-        put(str(call.result))
+    for told in (call.result, *call.plan) if options.format == "text" else ():
+        if told is not None:
+            put(str(told))
     written = files.ended(outcome, call.schema)
     return outcome.exit_code or written
 
@@ -96,6 +105,8 @@ class _Call:
     report: Report = field(default_factory=Report)
     loaded: "LoadedJob | None" = None
     result: "RunReport | None" = None
+    plan: "tuple[FieldPlan, ...]" = ()
+    """What `--explain` asks for."""
 
     @property
     def schema(self) -> "ArrowSchema | None":
@@ -130,6 +141,11 @@ def _run(options: argparse.Namespace, call: _Call, progress: "Callable[[State], 
             check(loaded.job, loaded.arrow_schema)
             columns = len(loaded.dataset.columns)
             say(f"{options.pipeline} can run: {columns} columns of {loaded.dataset.name}", options)
+            return
+        if options.explain is not None:
+            from schemac.pipeline.explain import explain_field
+
+            call.plan = explain_field(loaded.job, loaded.arrow_schema, options.explain)
             return
         request = RunRequest(options.run_id or "", options.interval or "", options.again)
         call.result = _write(loaded, request, progress, report)

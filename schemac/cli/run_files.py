@@ -61,8 +61,9 @@ class RunFiles:
                 return f"--report {report}: the name has to end in {', '.join(REPORT_ENDINGS)}"
         named = [*self.options.report, self.options.metrics, self.options.lineage]
         for path in filter(None, named):
-            if self.options.dry_run:
-                return f"{path} would tell of a run, and --dry-run has none; leave one of the two out"
+            if self.options.dry_run or self.options.explain is not None:
+                other = "--dry-run" if self.options.dry_run else "--explain"
+                return f"{path} would tell of a run, and {other} has none; leave one of the two out"
             folder = Path(path).absolute().parent
             if not folder.is_dir():
                 return f"{path} cannot be written: there is no folder {folder}"

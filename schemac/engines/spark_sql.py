@@ -6,7 +6,7 @@ somebody turns it off), in names and texts alike. A text can hide the dollar sig
 has no escapes, so that only a session that replaces nothing takes it as it is.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 
 _REFERENCE = "${"
 _SUBSTITUTE = "spark.sql.variable.substitute"
@@ -33,6 +33,20 @@ def literal(text: str) -> str:
 def table_name(dataset: str) -> str:
     """Return a dataset's table as Spark SQL names it."""
     return ".".join(quoted_name(part) for part in dataset.split("/"))
+
+
+def create_table(
+    dataset: str, columns: Sequence[str], format: str, comment: str | None, properties: Mapping[str, str]
+) -> str:
+    """Return the CREATE TABLE of a dataset, without a semicolon."""
+    # Spark's grammar has no empty list of columns.
+    body = ",\n  ".join(columns)
+    defined = f" (\n  {body}\n)" if columns else ""
+    lines = [f"CREATE TABLE {table_name(dataset)}{defined}", f"USING {format}"]
+    if comment is not None:
+        lines.append(f"COMMENT {literal(comment)}")
+    items = ",\n  ".join(f"{literal(key)} = {literal(properties[key])}" for key in sorted(properties))
+    return "\n".join([*lines, f"TBLPROPERTIES (\n  {items}\n)"])
 
 
 def taken_literally(statements: Iterable[str]) -> tuple[str, ...]:

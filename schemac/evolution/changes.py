@@ -12,6 +12,7 @@ from typing import Any
 from schemac.logical.facts import AnyFact
 from schemac.logical.facts import Fact as Fact  # noqa: PLC0414 — an explicit re-export, for the change and its fact belong together
 from schemac.logical.slots import Slot
+from schemac.source.json_object import Json
 from schemac.source.span import Region
 
 FIELD_FACTS = frozenset(
@@ -194,7 +195,7 @@ class Change:
             return f"{where}{self.fact}: {_shown(self.new if self.old is None else self.old)}"
         return f"{where}{self.fact}{about}: {_shown(self.old)} → {_shown(self.new)}"
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> Json:
         """Return the change for programs."""
         return {
             "change": str(self.fact),

@@ -17,6 +17,7 @@ from schemac.identity.lock import LockedDataset
 from schemac.registry.engine import Capability
 from schemac.source.catalogue import POINTLESS_ROUNDING
 from schemac.source.diagnostic import Code, Diagnostic
+from schemac.source.json_object import Json
 from schemac.source.report import Report
 
 Progress = Callable[[str, int, int], None]
@@ -52,7 +53,7 @@ class Note:
         _, reason, way_out = self.judgement
         return f"{reason}; {way_out}" if way_out else reason
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> Json:
         """Return the note for programs."""
         outcome, reason, way_out = self.judgement
         return {"cost": str(outcome), "field": self.field, "reason": reason, "wayOut": way_out}

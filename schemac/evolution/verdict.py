@@ -6,11 +6,12 @@ Layer: evolution. Values only.
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from schemac.evolution.changes import Change
 from schemac.source.catalogue import BREAKS_OLD_READERS, DEPENDS_ON_DATA, NEEDS_REWRITE, REFUSED_CHANGE
 from schemac.source.diagnostic import Code
+from schemac.source.json_object import Json
 
 
 class Outcome(StrEnum):
@@ -91,7 +92,7 @@ class Verdict:
         """A stable name for it: `lance.became-required`."""
         return f"{self.engine}.{self.change.fact}"
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> Json:
         """Return the verdict for programs."""
         return {
             **self.change.to_json(),

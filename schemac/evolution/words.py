@@ -7,8 +7,8 @@ Shape: facts with the old and the new value and the key; one fact a property whe
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from schemac.attributes import arrow, lance, own
-from schemac.attributes.attribute import Role
+from schemac.attributes import arrow, own
+from schemac.attributes.attribute import Attribute, Role
 from schemac.attributes.registry import known
 from schemac.evolution.changes import Fact
 from schemac.evolution.facts import attribute_fact, facts
@@ -18,12 +18,7 @@ from schemac.logical.slots import Slot
 AttributeFact = tuple[AnyFact, Any, Any, str]
 _Extra = Mapping[str, Any]
 
-_ENCODING_FACTS = {
-    "compression": Fact.COMPRESSION_CHANGED,
-    "compressionLevel": Fact.COMPRESSION_CHANGED,
-    "structuralEncoding": Fact.STRUCTURAL_ENCODING_CHANGED,
-    "packed": Fact.PACKED_STRUCT_CHANGED,
-}
+_ANY = (Fact.ATTRIBUTE_ADDED, Fact.ATTRIBUTE_REMOVED, Fact.ATTRIBUTE_CHANGED)
 _SILENT = frozenset({own.RENAMED_FROM.key})
 """Says what another fact says."""
 
@@ -33,10 +28,11 @@ def attribute_facts(old: Slot, new: Slot) -> Iterator[AttributeFact]:
     for key, before, after in _different(old.extra, new.extra):
         if key in _SILENT:
             continue
+        attribute = known(key)
         if key == arrow.BUFFER_ENCODING.key:
             yield from _buffer_facts(before, after, key)
-        elif key == lance.ENCODING.key:
-            yield from _encoding_facts(before or {}, after or {}, key)
+        elif attribute is not None and attribute.property_facts is not None:
+            yield from _property_facts(attribute, attribute.property_facts, before or {}, after or {})
         else:
             yield (_fact(key, before, after), before, after, key)
 
@@ -70,9 +66,11 @@ def _buffer_facts(before: Any, after: Any, key: str) -> Iterator[AttributeFact]:
         yield (Fact.OFFSET_WIDTH_CHANGED, widths[0], widths[1], key)
 
 
-def _encoding_facts(before: _Extra, after: _Extra, key: str) -> Iterator[AttributeFact]:
+def _property_facts(
+    attribute: Attribute[Any], facts: Mapping[str, str], before: _Extra, after: _Extra
+) -> Iterator[AttributeFact]:
     for name, was, is_ in _different(before, after):
-        yield (_ENCODING_FACTS.get(name, Fact.PAGE_ENCODING_CHANGED), was, is_, f"{key}.{name}")
+        yield (Fact(facts.get(name, attribute.facts.changed)), was, is_, f"{attribute.key}.{name}")
 
 
 def _different(old: _Extra, new: _Extra) -> Iterator[tuple[str, Any, Any]]:

@@ -15,6 +15,7 @@ from functools import cached_property
 from typing import Any, Generic, Self, TypeVar
 
 from schemac.logical.path import FieldPath, Part, Segment
+from schemac.source.json_object import Json
 
 T = TypeVar("T")
 
@@ -77,10 +78,10 @@ class Highest(ByEngine[int]):
 class EngineData(ByEngine[str]):
     """What engines have to remember of one version, beside the numbers of its fields: JSON objects in compact form."""
 
-    def of(self, engine: str) -> dict[str, Any]:
+    def of(self, engine: str) -> Json:
         """Return what an engine remembers; empty for nothing."""
         text = self.get(engine)
-        found: dict[str, Any] = json.loads(text) if text else {}
+        found: Json = json.loads(text) if text else {}
         return found
 
 

@@ -20,6 +20,7 @@ from schemac.identity.lock import Highest, Lock, LockedDataset, Numbers, Shape, 
 from schemac.identity.numbering import Former, SlotNumbers, numberings
 from schemac.identity.opening import LockedVersion, open_version
 from schemac.identity.positions import positions
+from schemac.logical.model import ExtraAttributes
 from schemac.logical.path import Part, dotted
 from schemac.logical.slots import Slot
 
@@ -93,8 +94,8 @@ def _merged_extra(base: str, mine: str, other: str, clash: Callable[[], None]) -
     """Attributes, each by itself."""
     if mine in (base, other) or other == base:
         return _three_way(base, mine, other, clash)
-    sides: list[dict[str, Any]] = [json.loads(text) if text else {} for text in (base, mine, other)]
-    merged: dict[str, Any] = {}
+    sides: list[ExtraAttributes] = [json.loads(text) if text else {} for text in (base, mine, other)]
+    merged: ExtraAttributes = {}
     for key in sorted({key for side in sides for key in side}):
         # Compared as texts, for to Python 1 is True.
         texts = [compact(side[key]) if key in side else "" for side in sides]

@@ -7,7 +7,6 @@ Shape: a type's text has its own properties but not its children, which have lin
 import json
 from collections.abc import Iterable
 from decimal import Decimal
-from typing import Any
 
 import schemac.kinds.registry  # noqa: F401 — without it no kind is known
 from schemac.arrow.lower_metadata import compact
@@ -15,8 +14,7 @@ from schemac.identity.lock import LockedDataset, Shape, State, Version, order_of
 from schemac.logical.model import Schema
 from schemac.logical.path import Part
 from schemac.logical.slots import Slot
-
-Tree = dict[str, Any]
+from schemac.source.json_object import Json
 
 _PART_KEYS = {Part.ITEM: "itemType", Part.KEY: "keyType", Part.VALUE: "valueType"}
 _CHILDREN = frozenset({"fields", *_PART_KEYS.values()})
@@ -25,7 +23,7 @@ _CHILDREN = frozenset({"fields", *_PART_KEYS.values()})
 def shape_of(slot: Slot, parent: int | None, position: Decimal | None) -> Shape:
     """Return the shape of a slot that stands below a parent."""
     type_ = slot.type
-    properties: Tree = {}
+    properties: Json = {}
     for name, info in type(type_).model_fields.items():
         key = info.alias or name
         if name == "kind" or key in _CHILDREN or name == "extra":
@@ -41,7 +39,7 @@ def shape_of(slot: Slot, parent: int | None, position: Decimal | None) -> Shape:
 def schema_of(dataset: LockedDataset, version: Version) -> Schema:
     """Return the schema of a version, attributes beside the names of fields."""
     states = dataset.states_of(version.number)
-    tree: Tree = {"fields": _members(_children(states), None)}
+    tree: Json = {"fields": _members(_children(states), None)}
     if version.extra:
         tree["extra"] = json.loads(version.extra)
     return Schema.model_validate(tree)
@@ -56,27 +54,27 @@ def _children(states: Iterable[State]) -> dict[int | None, list[State]]:
     return children
 
 
-def _members(children: dict[int | None, list[State]], parent: int | None) -> list[Tree]:
+def _members(children: dict[int | None, list[State]], parent: int | None) -> list[Json]:
     return [_member(children, state) for state in children.get(parent, ())]
 
 
-def _member(children: dict[int | None, list[State]], state: State) -> Tree:
-    tree: Tree = {"name": state.shape.segment, "type": _type(children, state)}
+def _member(children: dict[int | None, list[State]], state: State) -> Json:
+    tree: Json = {"name": state.shape.segment, "type": _type(children, state)}
     if state.shape.extra:
         tree["extra"] = json.loads(state.shape.extra)
     return tree
 
 
-def _part(children: dict[int | None, list[State]], state: State) -> Tree:
+def _part(children: dict[int | None, list[State]], state: State) -> Json:
     tree = _type(children, state)
     return {**tree, "extra": json.loads(state.shape.extra)} if state.shape.extra else tree
 
 
-def _type(children: dict[int | None, list[State]], state: State) -> Tree:
+def _type(children: dict[int | None, list[State]], state: State) -> Json:
     text = state.shape.type
     is_nullable = text.endswith("?")
     text = text.removesuffix("?")
-    type_: Tree = json.loads(text) if text.startswith("{") else {"kind": text}
+    type_: Json = json.loads(text) if text.startswith("{") else {"kind": text}
     if type_["kind"] == "Struct":
         type_["fields"] = _members(children, state.id)
     for child in children.get(state.id, ()):

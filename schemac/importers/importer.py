@@ -7,16 +7,14 @@ Errors: SC552 unreadable-source.
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from schemac.identity.lock import EngineData, Highest, Numbers
 from schemac.logical.path import FieldPath, Part
 from schemac.source.catalogue import UNREADABLE_SOURCE
+from schemac.source.json_object import Json
 from schemac.source.report import Report
 from schemac.source.span import Span
 from schemac.source.text import SourceText
-
-Tree = dict[str, Any]
 
 
 class Notes:
@@ -42,7 +40,7 @@ class Notes:
 class ImportedVersion:
     """One version of a schema whose fields have numbers already."""
 
-    schema: Tree
+    schema: Json
     numbers: Mapping[FieldPath, Numbers]
     """The numbers that an engine gave; fields without any may be left out."""
     highest: Highest
@@ -55,7 +53,7 @@ class ImportedVersion:
 class NumberedVersion:
     """One version of a schema in which every field has an id of its own, as the fields of a lock have."""
 
-    schema: Tree
+    schema: Json
     ids: dict[FieldPath, int]
     highest: int
     """The highest id that was ever given to a field."""
@@ -65,7 +63,7 @@ class NumberedVersion:
 class Imported:
     """The schema of a source in the standard's long form, and what a reader of the manifest should know of it."""
 
-    schema: Tree
+    schema: Json
     comments: tuple[str, ...] = ()
     name: str | None = None
     """The dataset's name, where the source has one."""

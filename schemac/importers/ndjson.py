@@ -17,6 +17,7 @@ from schemac.importers.importer import Imported, Importer, Notes, refuse
 from schemac.importers.samples import ALWAYS_NULL, described, read_sample
 from schemac.logical.path import FieldPath, Part
 from schemac.physical.arrow import ArrowField, ArrowType, pa
+from schemac.source.json_object import Json
 from schemac.source.report import Report
 from schemac.source.span import Span
 from schemac.source.text import SourceText
@@ -56,7 +57,7 @@ def read(path: Path, report: Report) -> Imported | None:
     return described(top.fields((), notes), f"{top.count:,} records", path, notes, report)
 
 
-def _records(text: str, goes_on: bool) -> Iterator[dict[str, Any]]:
+def _records(text: str, goes_on: bool) -> Iterator[Json]:
     """Each record. The last one may be cut where the file goes on."""
     features = _FEATURES.match(text) if '"FeatureCollection"' in text[:4096] else None
     is_array = features is not None or text.lstrip().startswith("[")

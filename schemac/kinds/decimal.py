@@ -39,16 +39,9 @@ class Decimal(LogicalType, Checked):
     family: ClassVar[Family] = Family.DECIMAL
     standard_number: ClassVar[int | None] = 4
     foreign_names: ClassVar[tuple[str, ...]] = (
-        "numeric",
-        "money",
-        "decimal32",
-        "decimal64",
-        "decimal128",
-        "decimal256",
-        "dec",
-        "hugeint",
+        "numeric", "money", "decimal32", "decimal64", "decimal128", "decimal256", "dec", "hugeint",
         "int128",
-    )
+    )  # fmt: skip
     example: ClassVar[str] = "{kind: Decimal, precision: 12, scale: 2}"
 
     def check(self, slot: Slot, findings: Findings) -> None:

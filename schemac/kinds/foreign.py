@@ -5,10 +5,12 @@ Shape: names without case and punctuation; what stands in brackets behind a name
 Source: the type names of SQL dialects, Spark, Flink, Iceberg, Arrow, protobuf, Python, Rust and ClickHouse.
 """
 
-from typing import Any
+from typing import NamedTuple
 
 from schemac.kinds.plain import PlainType
 from schemac.kinds.registry import KINDS
+from schemac.kinds.sequences import buffer_hint
+from schemac.logical.model import ExtraAttributes
 
 ARROW_NAMES: dict[str, str] = {
     "null": "Null",
@@ -16,13 +18,22 @@ ARROW_NAMES: dict[str, str] = {
 }
 """Kinds by what pyarrow prints for their one Arrow type."""
 
-ARROW_BUFFERS: dict[str, tuple[str, dict[str, Any]]] = {
-    "string": ("String", {}),
-    "large_string": ("String", {"kind": "Contiguous", "offsetBitWidth": 64}),
-    "string_view": ("String", {"kind": "View", "offsetBitWidth": 32}),
-    "binary": ("Binary", {}),
-    "large_binary": ("Binary", {"kind": "Contiguous", "offsetBitWidth": 64}),
-    "binary_view": ("Binary", {"kind": "View", "offsetBitWidth": 32}),
+
+class ArrowBuffer(NamedTuple):
+    """What a type of variable length is in a manifest."""
+
+    kind: str
+    extra: ExtraAttributes = {}
+    """The encoding of its buffers, where it is not the default."""
+
+
+ARROW_BUFFERS = {
+    "string": ArrowBuffer("String"),
+    "large_string": ArrowBuffer("String", buffer_hint(is_large=True)),
+    "string_view": ArrowBuffer("String", buffer_hint(is_view=True)),
+    "binary": ArrowBuffer("Binary"),
+    "large_binary": ArrowBuffer("Binary", buffer_hint(is_large=True)),
+    "binary_view": ArrowBuffer("Binary", buffer_hint(is_view=True)),
 }
 """Kind and buffer encoding by what pyarrow prints for a type."""
 

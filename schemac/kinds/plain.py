@@ -166,14 +166,8 @@ class Int32(IntegerType):
     arrow_text: ClassVar[str] = "int32"
     standard_number: ClassVar[int | None] = 11
     foreign_names: ClassVar[tuple[str, ...]] = (
-        "int",
-        "integer",
-        "i32",
-        "sint32",
-        "sfixed32",
-        "serial",
-        "mediumint",
-    )
+        "int", "integer", "i32", "sint32", "sfixed32", "serial", "mediumint",
+    )  # fmt: skip
     example: ClassVar[str] = "Int32"
 
 
@@ -187,15 +181,8 @@ class Int64(IntegerType):
     arrow_text: ClassVar[str] = "int64"
     standard_number: ClassVar[int | None] = 12
     foreign_names: ClassVar[tuple[str, ...]] = (
-        "bigint",
-        "long",
-        "int8byte",
-        "i64",
-        "sint64",
-        "sfixed64",
-        "bigserial",
-        "longlong",
-    )
+        "bigint", "long", "int8byte", "i64", "sint64", "sfixed64", "bigserial", "longlong",
+    )  # fmt: skip
     example: ClassVar[str] = "Int64"
 
 
@@ -209,12 +196,8 @@ class UInt8(IntegerType):
     arrow_text: ClassVar[str] = "uint8"
     standard_number: ClassVar[int | None] = 13
     foreign_names: ClassVar[tuple[str, ...]] = (
-        "u8",
-        "ubyte",
-        "unsignedtinyint",
-        "tinyintunsigned",
-        "utinyint",
-    )
+        "u8", "ubyte", "unsignedtinyint", "tinyintunsigned", "utinyint",
+    )  # fmt: skip
     example: ClassVar[str] = "UInt8"
 
 
@@ -228,12 +211,8 @@ class UInt16(IntegerType):
     arrow_text: ClassVar[str] = "uint16"
     standard_number: ClassVar[int | None] = 14
     foreign_names: ClassVar[tuple[str, ...]] = (
-        "u16",
-        "ushort",
-        "unsignedsmallint",
-        "smallintunsigned",
-        "usmallint",
-    )
+        "u16", "ushort", "unsignedsmallint", "smallintunsigned", "usmallint",
+    )  # fmt: skip
     example: ClassVar[str] = "UInt16"
 
 
@@ -247,16 +226,9 @@ class UInt32(IntegerType):
     arrow_text: ClassVar[str] = "uint32"
     standard_number: ClassVar[int | None] = 15
     foreign_names: ClassVar[tuple[str, ...]] = (
-        "u32",
-        "uint",
-        "unsigned",
-        "fixed32",
-        "intunsigned",
-        "integerunsigned",
-        "unsignedint",
-        "unsignedinteger",
-        "uinteger",
-    )
+        "u32", "uint", "unsigned", "fixed32", "intunsigned", "integerunsigned", "unsignedint",
+        "unsignedinteger", "uinteger",
+    )  # fmt: skip
     example: ClassVar[str] = "UInt32"
 
 
@@ -270,13 +242,8 @@ class UInt64(IntegerType):
     arrow_text: ClassVar[str] = "uint64"
     standard_number: ClassVar[int | None] = 16
     foreign_names: ClassVar[tuple[str, ...]] = (
-        "u64",
-        "ulong",
-        "fixed64",
-        "bigintunsigned",
-        "unsignedbigint",
-        "ubigint",
-    )
+        "u64", "ulong", "fixed64", "bigintunsigned", "unsignedbigint", "ubigint",
+    )  # fmt: skip
     example: ClassVar[str] = "UInt64"
 
 

@@ -18,7 +18,7 @@ from schemac.logical.castability import Castability
 from schemac.logical.checked import Checked
 from schemac.logical.facts import Fact
 from schemac.logical.findings import Findings
-from schemac.logical.model import Lifted, LogicalType, Member, UnsupportedTypeError
+from schemac.logical.model import ExtraAttributes, Lifted, LogicalType, Member, UnsupportedTypeError
 from schemac.logical.path import Part
 from schemac.logical.slots import Slot
 from schemac.physical.arrow import ArrowField, ArrowType, pa
@@ -52,7 +52,8 @@ _TEXTS = (
 """Samples of text."""
 
 
-def _buffer_hint(*, is_view: bool, is_large: bool) -> dict[str, Any]:
+def buffer_hint(*, is_view: bool = False, is_large: bool = False) -> ExtraAttributes:
+    """Return the attribute that asks for a layout of buffers."""
     kind, width = "View" if is_view else "Contiguous", 64 if is_large else 32
     return {BUFFER_ENCODING.key: {"kind": kind, "offsetBitWidth": width}}
 
@@ -64,7 +65,7 @@ def _lifted_layout(type_: Any, base: str) -> Lifted | None:
         return Lifted({})
     if layout not in (f"large_{base}", f"{base}_view"):
         return None
-    return Lifted({}, _buffer_hint(is_view=layout.endswith("_view"), is_large=layout.startswith("large_")))
+    return Lifted({}, buffer_hint(is_view=layout.endswith("_view"), is_large=layout.startswith("large_")))
 
 
 def _by_length(old: int | None, new: int | None) -> Castability:
@@ -75,7 +76,7 @@ def _by_length(old: int | None, new: int | None) -> Castability:
     return Castability.DEPENDS if old is None else Castability.NEVER
 
 
-def _check_buffer_hint(slot: Slot, findings: Findings, is_fixed: bool, has_large_views: bool) -> None:
+def _checkbuffer_hint(slot: Slot, findings: Findings, is_fixed: bool, has_large_views: bool) -> None:
     buffer = read_hints(slot.extra).buffer
     if buffer is None:
         return
@@ -117,40 +118,16 @@ class String(Invariable, Checked):
     family: ClassVar[Family] = Family.TEXT
     standard_number: ClassVar[int | None] = 24
     foreign_names: ClassVar[tuple[str, ...]] = (
-        "varchar",
-        "char",
-        "text",
-        "str",
-        "utf8",
-        "character",
-        "charactervarying",
-        "charvarying",
-        "bpchar",
-        "nchar",
-        "nvarchar",
-        "varchar2",
-        "nvarchar2",
-        "clob",
-        "longtext",
-        "mediumtext",
-        "tinytext",
-        "citext",
-        "object",
-        "enum",
-        "json",
-        "jsonb",
-        "variant",
-        "fixedstring",
-        "largestring",
-        "largeutf8",
-        "stringview",
-        "utf8view",
-    )
+        "varchar", "char", "text", "str", "utf8", "character", "charactervarying", "charvarying", "bpchar",
+        "nchar", "nvarchar", "varchar2", "nvarchar2", "clob", "longtext", "mediumtext", "tinytext",
+        "citext", "object", "enum", "json", "jsonb", "variant", "fixedstring", "largestring", "largeutf8",
+        "stringview", "utf8view",
+    )  # fmt: skip
     example: ClassVar[str] = "String"
 
     def check(self, slot: Slot, findings: Findings) -> None:
         """Check that views have 32 bits; runs are refused."""
-        _check_buffer_hint(slot, findings, is_fixed=False, has_large_views=False)
+        _checkbuffer_hint(slot, findings, is_fixed=False, has_large_views=False)
 
     def to_arrow(self, children: Sequence[ArrowField], hints: Hints, defaults: ArrowDefaults) -> ArrowType:
         """Return string, large_string or string_view."""
@@ -180,21 +157,14 @@ class Binary(LogicalType, Checked):
     family: ClassVar[Family] = Family.BYTES
     standard_number: ClassVar[int | None] = 1
     foreign_names: ClassVar[tuple[str, ...]] = (
-        "bytes",
-        "bytea",
-        "blob",
-        "varbinary",
-        "largebinary",
-        "binaryview",
-        "uuid",
-        "fixedsizebinary",
+        "bytes", "bytea", "blob", "varbinary", "largebinary", "binaryview", "uuid", "fixedsizebinary",
         "fixed",
-    )
+    )  # fmt: skip
     example: ClassVar[str] = "Binary"
 
     def check(self, slot: Slot, findings: Findings) -> None:
         """Check that views have 32 bits, and that a fixed length has no offsets."""
-        _check_buffer_hint(slot, findings, is_fixed=self.fixed_length is not None, has_large_views=False)
+        _checkbuffer_hint(slot, findings, is_fixed=self.fixed_length is not None, has_large_views=False)
 
     def title(self) -> str:
         """`Binary(16)`."""
@@ -245,18 +215,9 @@ class List(WithoutValues, Checked):
     family: ClassVar[Family] = Family.LIST
     standard_number: ClassVar[int | None] = 17
     foreign_names: ClassVar[tuple[str, ...]] = (
-        "array",
-        "sequence",
-        "vector",
-        "embedding",
-        "vec",
-        "set",
-        "repeated",
-        "largelist",
-        "listview",
-        "largelistview",
-        "fixedsizelist",
-    )
+        "array", "sequence", "vector", "embedding", "vec", "set", "repeated", "largelist", "listview",
+        "largelistview", "fixedsizelist",
+    )  # fmt: skip
     example: ClassVar[str] = "{kind: List, itemType: Float32, fixedLength: 768}"
 
     def parts(self) -> tuple[Member, ...]:
@@ -265,7 +226,7 @@ class List(WithoutValues, Checked):
 
     def check(self, slot: Slot, findings: Findings) -> None:
         """Check that a fixed length has no offsets; runs are refused."""
-        _check_buffer_hint(slot, findings, is_fixed=self.fixed_length is not None, has_large_views=True)
+        _checkbuffer_hint(slot, findings, is_fixed=self.fixed_length is not None, has_large_views=True)
 
     def title(self) -> str:
         """`List<Float32>[768]`."""
@@ -293,7 +254,7 @@ class List(WithoutValues, Checked):
         is_large = type_.id in (pa.lib.Type_LARGE_LIST, pa.lib.Type_LARGE_LIST_VIEW)
         if not is_view and not is_large:
             return Lifted({}) if type_.id == pa.lib.Type_LIST else None
-        return Lifted({}, _buffer_hint(is_view=is_view, is_large=is_large))
+        return Lifted({}, buffer_hint(is_view=is_view, is_large=is_large))
 
     def facts(self, new: Self) -> Iterator[Fact]:
         """Yield the length."""

@@ -128,21 +128,10 @@ class Timestamp(LogicalType, Checked):
     family: ClassVar[Family] = Family.TIMESTAMP
     standard_number: ClassVar[int | None] = 23
     foreign_names: ClassVar[tuple[str, ...]] = (
-        "datetime",
-        "timestamptz",
-        "timestampltz",
-        "timestampntz",
-        "instant",
-        "datetime64",
-        "datetime2",
-        "timestampwithtimezone",
-        "timestampwithouttimezone",
-        "timestampwithlocaltimezone",
-        "timestampns",
-        "timestamptzns",
-        "datetimeoffset",
-        "smalldatetime",
-    )
+        "datetime", "timestamptz", "timestampltz", "timestampntz", "instant", "datetime64", "datetime2",
+        "timestampwithtimezone", "timestampwithouttimezone", "timestampwithlocaltimezone", "timestampns",
+        "timestamptzns", "datetimeoffset", "smalldatetime",
+    )  # fmt: skip
     example: ClassVar[str] = "{kind: Timestamp, unit: Microsecond}"
 
     def check(self, slot: Slot, findings: Findings) -> None:

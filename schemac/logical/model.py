@@ -20,6 +20,7 @@ from schemac.logical.castability import Castability
 from schemac.logical.facts import Fact
 from schemac.logical.path import Segment
 from schemac.physical.arrow import ArrowField, ArrowType
+from schemac.source.json_object import Json
 from schemac.syntax.model import AuthoredModel
 
 ExtraAttributes = dict[str, Any]
@@ -112,9 +113,9 @@ class UnsupportedTypeError(Exception):
 class Lifted(NamedTuple):
     """An Arrow type in the words of a manifest."""
 
-    properties: dict[str, Any]
+    properties: Json
     """Those of the kind, as a manifest spells them."""
-    hints: dict[str, Any] = {}
+    hints: ExtraAttributes = {}
     """Attributes without which lowering would choose another layout."""
 
 

@@ -10,7 +10,7 @@ from copy import copy
 from typing import Any
 
 from schemac.logical.model import Field, LogicalType, Member, Schema
-from schemac.logical.path import FieldPath, Segment, dotted
+from schemac.logical.path import FieldPath, Part, Segment, dotted
 
 TreePath = tuple[str | int, ...]
 _NO_EXTRA: Mapping[str, Any] = {}
@@ -84,6 +84,16 @@ class Slot:
         while slot.parent is not None:
             slot = slot.parent
         return slot
+
+    @property
+    def is_in_key(self) -> bool:
+        """Whether this slot is the key of a map, or lies in one."""
+        above: Slot | None = self
+        while above is not None:
+            if above.segment is Part.KEY:
+                return True
+            above = above.parent
+        return False
 
     @property
     def title(self) -> str:

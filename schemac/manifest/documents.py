@@ -32,6 +32,7 @@ from schemac.source.catalogue import (
     UNSUPPORTED_VERSION,
     WRONG_TYPE,
 )
+from schemac.source.json_object import Json
 from schemac.source.suggest import closest
 from schemac.syntax.complaints import sort_of
 from schemac.syntax.document import Document, TreePath
@@ -124,7 +125,7 @@ class SourceResource(Model):
 
     schema_: Annotated[str, Alias(alias="$schema", pattern="/Source/?$")]
     headers: Headers
-    spec: dict[str, Any]
+    spec: Json
 
 
 class BareSchema(Schema):
@@ -215,7 +216,7 @@ class Documents:
         )
         return []
 
-    def _unknown(self, value: dict[str, Any]) -> None:
+    def _unknown(self, value: Json) -> None:
         """Report a mapping without `kind` and `fields`; one of its keys may be meant to be one of these."""
         if not {"kind", "schema", "apiVersion"} & set(value):
             # A mapping of many keys is data, not a manifest with a slip in it.
@@ -229,7 +230,7 @@ class Documents:
             help = "write `kind: SetDataSchema` beside `schema:`"
         self._say(UNKNOWN_DOCUMENT, (), "this is not a document that contains a schema", help=help)
 
-    def _bare(self, value: dict[str, Any]) -> list[Body]:
+    def _bare(self, value: Json) -> list[Body]:
         if self._is_strict and "name" in value:
             self._say(
                 FRIENDLY_FORM,
@@ -240,7 +241,7 @@ class Documents:
             )
         return [self._named(value, ("name",))]
 
-    def _snapshot(self, value: dict[str, Any]) -> list[Body]:
+    def _snapshot(self, value: Json) -> list[Body]:
         is_whole = self._has_shape(value, (), ("kind", "version", "content"), "a DatasetSnapshot")
         if not self._version_is_known(value) or not is_whole:
             return []
@@ -255,13 +256,13 @@ class Documents:
         named = self._named(content, ("content", "name"))
         return self._metadata(content.get("metadata", []), ("content", "metadata"), named)
 
-    def _metadata_event(self, value: dict[str, Any]) -> list[Body]:
+    def _metadata_event(self, value: Json) -> list[Body]:
         is_whole = self._has_shape(value, (), ("kind", "version", "content"), "a MetadataEvent")
         if not self._version_is_known(value) or not is_whole:
             return []
         return self._events([value["content"]], (), Body(self._stem, ()), steps=(("content",),))
 
-    def _resource(self, value: dict[str, Any]) -> list[Body]:
+    def _resource(self, value: Json) -> list[Body]:
         resource = str(value["$schema"]).rstrip("/").rpartition("/")[2]
         if resource == "Flow":
             self._say(FLOW_SKIPPED, ("$schema",), "a Flow contains no schema and is ignored")
@@ -364,7 +365,7 @@ class Documents:
             )
         return kind
 
-    def _set_data_schema(self, event: dict[str, Any], at: TreePath, named: Body) -> list[Body]:
+    def _set_data_schema(self, event: Json, at: TreePath, named: Body) -> list[Body]:
         known = ("kind", "schema", "rawArrowSchema")
         if _is_binary(event):
             self._say(
@@ -379,7 +380,7 @@ class Documents:
             return []
         return [named._replace(path=(*at, "schema"))]
 
-    def _read_schema(self, holder: dict[str, Any], at: TreePath, named: Body) -> list[Body]:
+    def _read_schema(self, holder: Json, at: TreePath, named: Body) -> list[Body]:
         read = holder.get("read")
         if not isinstance(read, dict):
             return []
@@ -418,7 +419,7 @@ class Documents:
                 help=f"write `{words[kind]}`",
             )
 
-    def _version_is_known(self, value: dict[str, Any]) -> bool:
+    def _version_is_known(self, value: Json) -> bool:
         version = value.get("version", 1)
         if version == 1 and version is not True:
             return True
@@ -432,7 +433,7 @@ class Documents:
 
     def _has_shape(
         self,
-        value: dict[str, Any],
+        value: Json,
         at: TreePath,
         known: tuple[str, ...],
         noun: str,
@@ -458,7 +459,7 @@ class Documents:
         help = f"did you mean `{near}`?" if near else f"allowed here: {', '.join(known)}"
         self._say(UNKNOWN_KEY, at, f"the key `{at[-1]}` does not belong here", help=help, on_key=True)
 
-    def _named(self, holder: dict[str, Any], at: TreePath) -> Body:
+    def _named(self, holder: Json, at: TreePath) -> Body:
         """Return a body with the name that a mapping gives it, else with the stem of the file's name."""
         written = holder.get("name")
         if written is None:
@@ -484,7 +485,7 @@ class Documents:
             self._say(INVALID_DATASET_NAME, (*body.path, "fields"), message, help=help, on_key=True)
 
 
-def _is_binary(event: dict[str, Any]) -> bool:
+def _is_binary(event: Json) -> bool:
     """Whether an event holds its schema in the form that was used before the standard had one of its own."""
     return "rawArrowSchema" in event and set(event) <= {"kind", "rawArrowSchema"}
 

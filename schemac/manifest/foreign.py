@@ -13,19 +13,18 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any, NamedTuple
 
-from schemac.attributes import arrow, lance
+from schemac.attributes import arrow
 from schemac.attributes.registry import ATTRIBUTES
 from schemac.kinds.decimal import MOST_DIGITS
 from schemac.kinds.foreign import ARROW_BUFFERS, ARROW_NAMES, FOREIGN_NAMES
 from schemac.kinds.registry import BY_NAME, SPELLINGS
 from schemac.kinds.units import ARROW_UNITS, FOREIGN_UNITS
+from schemac.source.json_object import Json
 from schemac.source.report import Report
 from schemac.source.suggest import closest, fold
 from schemac.source.text import SourceText
 from schemac.syntax.document import parse
 from schemac.syntax.type_text import ColumnText, TypeText, read_type
-
-Tree = dict[str, Any]
 
 _UNITS = {**FOREIGN_UNITS, **{fold(unit): unit for unit in ARROW_UNITS}}
 _ZONELESS = frozenset({"timestampntz", "timestampwithouttimezone", "datetime", "datetime64", "datetime2"})
@@ -41,14 +40,13 @@ _NOTHING = frozenset(
 """Types, without case and punctuation, that no kind stands for."""
 _HUGE = {"kind": "Decimal", "precision": 39, "scale": 0}
 """Whole numbers of 128 bits."""
-_BRAIN_FLOATS = {lance.FLOAT_ENCODING.key: {"format": "bfloat16"}}
 _MARKS = re.compile(r"\?|\bnullable\b|\boption(al)?\b|\|\s*none\b", re.IGNORECASE)
 
 
 class Meaning(NamedTuple):
     """A type in the form of a manifest."""
 
-    tree: Tree
+    tree: Json
     extra: Mapping[str, Any] = {}
     """Attributes that stand beside the name of a field of this type."""
     remark: str = ""
@@ -127,7 +125,7 @@ def flow(value: Any) -> str:
     return scalar(value) if isinstance(value, str) else str(value)
 
 
-def _option(tree: Tree) -> Tree:
+def _option(tree: Json) -> Json:
     return tree if tree["kind"] == "Option" else {"kind": "Option", "inner": tree}
 
 
@@ -152,14 +150,13 @@ class _Reader:
             return special(self, written)
         buffer = _BUFFERS.get(folded)
         if buffer is not None and not written.arguments:
-            name, hint = buffer
-            return Meaning({"kind": name}, {arrow.BUFFER_ENCODING.key: hint} if hint else {})
+            return Meaning({"kind": buffer.kind}, buffer.extra)
         kind = _kind_of(written.head)
         if kind is None or written.is_quoted:
             raise _MeaninglessError
         return _OF_KIND.get(kind, _plain(kind))(self, written)
 
-    def part(self, argument: ColumnText, *, is_open: bool, is_key: bool = False) -> Tree:
+    def part(self, argument: ColumnText, *, is_open: bool, is_key: bool = False) -> Json:
         """Return an item, key, value or member, with its attributes beside `kind`."""
         found = self.of(argument.type)
         is_nullable = argument.type.is_nullable
@@ -188,17 +185,17 @@ class _Reader:
         is_open = self.is_open(written)
         if len(items) == 2:  # Spark's ArrayType(item, containsNull)
             is_open = items[1].type.head.lower() != "false"
-        length: Tree = {"fixedLength": numbers[0]} if numbers else {}
+        length: Json = {"fixedLength": numbers[0]} if numbers else {}
         if items and fold(items[0].type.head) == "bfloat16":
             item = self.part(
                 ColumnText("", TypeText("Float32", is_nullable=items[0].type.is_nullable)), is_open=is_open
             )
             length = length or {"fixedLength": 768}
-            return Meaning({"kind": "List", "itemType": item, **length}, _BRAIN_FLOATS)
+            return Meaning({"kind": "List", "itemType": item, **length}, _kept("bfloat16"))
         example = {"kind": "Float32" if numbers else "String"}
         item = self.part(items[0], is_open=is_open) if items else example
         layouts = {"largelist": ("Contiguous", 64), "listview": ("View", 32), "largelistview": ("View", 64)}
-        hints: Tree = {}
+        hints: Json = {}
         if folded in layouts and not length:
             kind, width = layouts[folded]
             hints[arrow.BUFFER_ENCODING.key] = {"kind": kind, "offsetBitWidth": width}
@@ -227,7 +224,7 @@ class _Reader:
         if any(not member.name for member in written.arguments):
             raise _MeaninglessError
         is_open = self.is_open(written)
-        members: list[Tree] = []
+        members: list[Json] = []
         for member in written.arguments:
             found = self.part(member, is_open=is_open)
             extra = found.pop("extra", None)
@@ -245,15 +242,15 @@ def _length(digits: str) -> int:
     return length
 
 
-def _keeping(name: str, length: int | None = None) -> Iterator[tuple[str, str]]:
+def _keeping(name: str, length: int | None = None) -> Iterator[tuple[str, Any]]:
     """Yield the attributes that keep a type of another system, with their values."""
     for attribute in ATTRIBUTES.values():
-        value = attribute.keeps(name, length) if attribute.keeps is not None else ""
-        if value:
+        value = attribute.keeps(name, length) if attribute.keeps is not None else None
+        if value is not None:
             yield attribute.key, value
 
 
-def _kept(name: str) -> dict[str, str]:
+def _kept(name: str) -> Json:
     """Return the first attribute that keeps a type."""
     return dict(islice(_keeping(name), 1))
 
@@ -296,7 +293,7 @@ def _decimal(reader: _Reader, written: TypeText) -> Meaning:
 def _text(reader: _Reader, written: TypeText) -> Meaning:
     folded, length = fold(written.head), [_length(t.head) for t in written.types if t.head.isdecimal()]
     if folded in ("json", "jsonb"):
-        return Meaning({"kind": "String"}, {lance.JSON.key: True})
+        return Meaning({"kind": "String"}, _kept("json"))
     if folded == "variant":
         return Meaning({"kind": "String"}, _kept("variant"))
     if not length:
@@ -308,7 +305,7 @@ def _text(reader: _Reader, written: TypeText) -> Meaning:
 def _bytes(reader: _Reader, written: TypeText) -> Meaning:
     folded, length = fold(written.head), [_length(t.head) for t in written.types if t.head.isdecimal()]
     if folded == "uuid":
-        tree: Tree = {"kind": "Binary", "fixedLength": 16}
+        tree: Json = {"kind": "Binary", "fixedLength": 16}
         return Meaning(tree, {arrow.EXTENSION_TYPE.key: {"name": "arrow.uuid"}}, ", or `String` for its text")
     if not length:
         return Meaning({"kind": "Binary"})
@@ -343,7 +340,7 @@ def _timestamp(reader: _Reader, written: TypeText) -> Meaning:
         zone = None if fold(given.head) in _NO_ZONE else given.head
         if zone is not None and not _ZONE.fullmatch(zone):
             raise _MeaninglessError
-    tree: Tree = {"kind": "Timestamp", "unit": unit}
+    tree: Json = {"kind": "Timestamp", "unit": unit}
     return Meaning(tree if zone == "UTC" else {**tree, "timezone": zone})
 
 
@@ -410,7 +407,7 @@ def _extension(reader: _Reader, written: TypeText) -> Meaning:
 
 def _brain_float(reader: _Reader, written: TypeText) -> Meaning:
     tree = {"kind": "List", "itemType": {"kind": "Float32"}, "fixedLength": 768}
-    return Meaning(tree, _BRAIN_FLOATS, "; bfloat16 is an encoding of vectors")
+    return Meaning(tree, _kept("bfloat16"), "; bfloat16 is an encoding of vectors")
 
 
 def _none(reader: _Reader, written: TypeText) -> Meaning:

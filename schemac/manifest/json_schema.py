@@ -28,8 +28,8 @@ from schemac.manifest.documents import (
     SetDataSchema,
     SourceResource,
 )
+from schemac.source.json_object import Json
 
-Json = dict[str, Any]
 _DIALECT = "https://json-schema.org/draft/2020-12/schema"
 _FIELD_ATTRIBUTES: Json = {"$ref": "#/$defs/FieldAttributes"}
 _SCHEMA_ATTRIBUTES: Json = {"$ref": "#/$defs/SchemaAttributes"}

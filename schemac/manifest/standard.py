@@ -7,7 +7,7 @@ Errors: SC204, SC210 to SC214, SC218.
 Source: RFC-016 and its sample; the three spellings are those of the reference implementation.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Any
 
 from schemac.attributes.attribute import spellings
@@ -24,6 +24,7 @@ from schemac.source.catalogue import (
     UNQUOTED_NULL,
     WRONG_TYPE,
 )
+from schemac.source.json_object import Json
 from schemac.syntax.complaints import sort_of
 from schemac.syntax.document import Document, TreePath
 
@@ -67,7 +68,7 @@ class Standardizer:
             for i, field in enumerate(fields)
         ]
 
-    def _field(self, field: dict[str, Any], at: TreePath) -> dict[str, Any]:
+    def _field(self, field: Json, at: TreePath) -> Json:
         if "description" in field:
             field = self._with_description(field, at)
         name = field.get("name")
@@ -95,7 +96,7 @@ class Standardizer:
             value = value[segment]
         return value
 
-    def _with_description(self, holder: dict[str, Any], at: TreePath) -> dict[str, Any]:
+    def _with_description(self, holder: Json, at: TreePath) -> Json:
         """Return `description:` beside the name is the attribute of that name."""
         place = (*at, "description")
         text, extra = holder["description"], holder.get("extra", {})
@@ -138,7 +139,7 @@ class Standardizer:
         if written.__class__ is not str:
             return self._null((*at, "kind"), is_nested) if written is None and "kind" in value else value
         kind = self._kind(written, (*at, "kind"))
-        changed: dict[str, Any] = {} if kind is written else {"kind": kind}
+        changed: Json = {} if kind is written else {"kind": kind}
         if len(value) == 1:
             return value if kind is written else changed
         for key in _TYPE_PARAMETERS.get(kind, ()):
@@ -171,9 +172,7 @@ class Standardizer:
             return self._without_misplaced_extra({**value, **changed}, at, is_nested)
         return {**value, **changed} if changed else value
 
-    def _without_misplaced_extra(
-        self, value: dict[str, Any], at: TreePath, is_nested: bool
-    ) -> dict[str, Any]:
+    def _without_misplaced_extra(self, value: Json, at: TreePath, is_nested: bool) -> Json:
         if is_nested and not self._is_strict:
             return value
         message = (
@@ -207,7 +206,7 @@ class Standardizer:
             return singular
         return self._word(written, ARROW_UNITS, _UNITS, at)
 
-    def _word(self, written: str, words: dict[str, Any], known: dict[str, str], at: TreePath) -> str:
+    def _word(self, written: str, words: Collection[str], known: dict[str, str], at: TreePath) -> str:
         if written in words:
             return written
         word = known.get(written)
@@ -219,7 +218,7 @@ class Standardizer:
             )
         return word
 
-    def _null(self, at: TreePath, is_nested: bool) -> dict[str, Any]:
+    def _null(self, at: TreePath, is_nested: bool) -> Json:
         written = self._document.source.excerpt(self._document.span(at))
         if not written:
             return {}

@@ -19,6 +19,7 @@ from schemac.attributes.odf import DESCRIPTION
 from schemac.logical.dataset import LogicalDataset
 from schemac.logical.model import Field, LogicalType, Schema
 from schemac.logical.path import FieldPath, Part
+from schemac.source.json_object import Json
 from schemac.source.printable import printable
 
 _MAPPING, _SEQUENCE = 2, 4
@@ -78,9 +79,9 @@ class _Writer:
         content = CommentedMap(name=_name(dataset.name), kind="Root", metadata=CommentedSeq([event]))
         return CommentedMap(kind="DatasetSnapshot", version=1, content=content)
 
-    def holder(self, schema: Schema, column: int) -> dict[str, Any]:
+    def holder(self, schema: Schema, column: int) -> Json:
         extra = dict(schema.extra)
-        holder: dict[str, Any] = {}
+        holder: Json = {}
         if isinstance(extra.get(DESCRIPTION.key), str) and not self._is_strict:
             holder["description"] = _value(extra.pop(DESCRIPTION.key))
         if extra:

@@ -50,7 +50,8 @@ if TYPE_CHECKING:
     from schemac.pipeline.job import Job
     from schemac.pipeline.library import run, write
     from schemac.pipeline.progress import State, Step
-    from schemac.pipeline.runner import ReasonCount, RunReport
+    from schemac.pipeline.run_facts import ReasonCount
+    from schemac.pipeline.runner import RunReport
     from schemac.pipeline.table_sink import register_formats
 
 __all__ = [
@@ -74,7 +75,8 @@ __all__ = [
 _HOMES = {
     **dict.fromkeys(("Conformed", "ConformReport", "Rules", "conform"), "conformed"),
     **dict.fromkeys(("CommittedRun", "runs_of"), "history"),
-    **dict.fromkeys(("ReasonCount", "RunReport"), "runner"),
+    "ReasonCount": "run_facts",
+    "RunReport": "runner",
     **dict.fromkeys(("State", "Step"), "progress"),
     **dict.fromkeys(("run", "write"), "library"),
     "Job": "job",

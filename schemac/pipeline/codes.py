@@ -42,6 +42,7 @@ NO_FILE_SYSTEM = Code(
 SESSION_SETTING = Code(
     "SC691", "session-setting", Severity.ERROR, "a setting of the Spark session that would change values"
 )
+NO_EXECUTOR = Code("SC696", "no-executor", Severity.ERROR, "a run that no executor takes up")
 CODES = (
     PIPELINE_FAILED,
     HIDDEN_INPUT,
@@ -62,5 +63,6 @@ CODES = (
     OBJECT_STORE,
     NO_FILE_SYSTEM,
     SESSION_SETTING,
+    NO_EXECUTOR,
 )
 """By number."""

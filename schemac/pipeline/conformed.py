@@ -19,12 +19,14 @@ from schemac.artifacts.dataset import CheckedDataset
 from schemac.pipeline.codes import SESSION_SETTING
 from schemac.pipeline.errors import PipelineError
 from schemac.pipeline.failures import sparks_errors_told
+from schemac.pipeline.given import with_given
 from schemac.pipeline.job import Job
 from schemac.pipeline.mapping import mapping_mistakes
 from schemac.pipeline.projection import conform as projected
 from schemac.pipeline.projection import key_checked, with_warnings
 from schemac.pipeline.quarantine_buffer import ERRORS, POSITIONS, RAW, SOURCE
-from schemac.pipeline.runner import ReasonCount
+from schemac.pipeline.report_html import conform_fragment, conformed_fragment
+from schemac.pipeline.run_facts import ReasonCount
 from schemac.pipeline.session import DEFAULT_SETTINGS, RUN_SETTINGS, active, settings_of_a_run
 from schemac.pipeline.source import Records, records_in_column, records_of_frame
 from schemac.pipeline.sqltext import name
@@ -80,9 +82,7 @@ class ConformReport:
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:
-        from schemac.pipeline.report_html import conform_fragment  # for notebooks only
-
-        return conform_fragment(self)
+        return conform_fragment(self.rows_in, self.rows_fit, self.reasons)
 
 
 @dataclass(frozen=True)
@@ -131,9 +131,7 @@ class Conformed:
         return "\n".join([*lines, *(f"  {label:<{width}}  {held}" for label, held in self.columns)])
 
     def _repr_html_(self) -> str:
-        from schemac.pipeline.report_html import conformed_fragment  # for notebooks only
-
-        return conformed_fragment(self)
+        return conformed_fragment(self.dataset.name, self.columns)
 
 
 def conform(frame: DataFrame, dataset: CheckedDataset, **rules: Unpack[Rules]) -> Conformed:
@@ -151,7 +149,7 @@ def conform(frame: DataFrame, dataset: CheckedDataset, **rules: Unpack[Rules]) -
     spark = frame.sparkSession
     _check_settings(frame)
     with sparks_errors_told(), active(spark), settings_of_a_run(spark, job):
-        records = open_frame(frame, rules.get("json_column"))
+        records = with_given(open_frame(frame, rules.get("json_column")), job)
         found = with_warnings(key_checked(projected(records, schema, job), schema, job), job)
         good = found.where(f"{ERRORS} is null").selectExpr(*map(name, schema.names))
         rejected = found.where(f"{ERRORS} is not null").select(SOURCE, RAW, ERRORS)

@@ -18,6 +18,7 @@ from schemac.pipeline import texts
 from schemac.pipeline.csv_grammar import Dialect, dialect_of
 from schemac.pipeline.decoding import codec_name, has_marks, lines_of
 from schemac.pipeline.errors import PipelineError
+from schemac.pipeline.file_columns import FILE
 from schemac.pipeline.job import Source
 from schemac.pipeline.quarantine_buffer import RAW, SOURCE
 from schemac.pipeline.source_options import Options
@@ -208,7 +209,7 @@ def _repeated(spark: SparkSession, found: Texts, file: File, header: Header, cou
     columns = ", ".join(found.partitions.values())
     one = found.frame.where(f"value = {literal(header.text)} and {SOURCE} = {literal(file.uri)}").limit(1)
     return one.selectExpr(
-        "value", SOURCE, *([columns] if columns else []), f"explode(sequence(1, {count})) as __i"
+        "value", SOURCE, FILE, *([columns] if columns else []), f"explode(sequence(1, {count})) as __i"
     ).drop("__i")
 
 

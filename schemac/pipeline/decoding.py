@@ -12,6 +12,7 @@ import gzip
 import io
 import os
 import re
+import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from typing import Any
@@ -67,6 +68,13 @@ def open_file(path: str) -> Iterator[Any]:
         yield stream
 
 
+@contextmanager
+def raw_bytes(path: str) -> Iterator[Any]:
+    """Open the bytes of a file as they lie there."""
+    with _opened(path) as stream:
+        yield stream
+
+
 def _opened(path: str) -> Any:
     local = local_part(path)
     if local is not None:
@@ -85,10 +93,35 @@ def _unpacked(stream: Any, ending: str) -> Any:
 
         return pa.CompressedInputStream(stream, "zstd")
     if ending == ".deflate":
-        import zlib
-
-        return io.BytesIO(zlib.decompress(stream.read()))
+        return io.BufferedReader(_Inflated(stream))
     return nullcontext(stream)
+
+
+class _Inflated(io.RawIOBase):
+    """The bytes of a zlib stream, as they are asked for."""
+
+    def __init__(self, packed: Any) -> None:
+        self._packed = packed
+        self._inflater = zlib.decompressobj()
+
+    def readable(self) -> bool:
+        """Say that it can be read."""
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        """Unpack as much as the buffer takes; EOFError where the stream has no end."""
+        while not self._inflater.eof:
+            packed = self._inflater.unconsumed_tail or self._packed.read(CHUNK_BYTES)
+            try:
+                found = self._inflater.decompress(packed, len(buffer))
+            except zlib.error as error:
+                raise OSError(str(error)) from error
+            if found:
+                buffer[: len(found)] = found
+                return len(found)
+            if not packed:
+                raise EOFError("the compressed stream ended before its end marker was reached")
+        return 0
 
 
 def chunks_of(path: str, encoding: str) -> Iterator[str]:
@@ -152,8 +185,3 @@ def lines_of(path: str, encoding: str, line_break: str = "") -> Iterator[str]:
         rest = rest[start:]
     if rest:
         yield rest
-
-
-def text_of(path: str, encoding: str) -> str:
-    """Read a file into one text."""
-    return "".join(chunks_of(path, encoding))

@@ -3,19 +3,22 @@
 Layer: pipeline.
 Shape: each text is cut out of the document as it stands there. Whatever is no JSON becomes a record of its own, so that the
        run accounts for it; reading goes on behind it where that is certain. A document may follow another one.
+Units: a document is read in pieces, and of it no more is kept than the longest record and two pieces. What the pieces are
+       makes no difference to the records.
 """
 
 import json
 import re
-from collections.abc import Generator, Iterator
+from collections.abc import Iterable, Iterator
+from typing import Any
 
 BLANK = re.compile(r"[ \t\r\n]*")
 BETWEEN = re.compile(r"[ \t\r\n,]*")
 TOKEN = re.compile(r'"(?:[^"\\\r\n]|\\.)*+"|["\[\]{},\n]')
+OPENED = re.compile(r'"(?:[^"\\\r\n]|\\.)*+')
+LONGEST_TOKEN = 16
+"""No token whose end a parser has to guess (a number's exponent, a literal, an escape) is cut further from the end of a piece."""
 _decoder = json.JSONDecoder(parse_int=lambda text: text, parse_float=lambda text: text)
-
-Cut = Generator[str, None, int]
-"""Texts of records; at the end, where the next one starts."""
 
 
 def split_records(text: str, member: str | None = None) -> Iterator[str]:
@@ -26,83 +29,188 @@ def split_records(text: str, member: str | None = None) -> Iterator[str]:
     >>> list(split_records('[{"a": 1}] {"b": 2}, x'))
     ['{"a": 1}', '{"b": 2}', 'x']
     """
-    position = _end_of(BETWEEN, text, 0)
-    while position < len(text):
-        if text[position] == "[":
-            position = yield from _items(text, position + 1)
-        elif text[position] == "{" and member is not None:
-            position = yield from _collection(text, position, member)
-        else:
-            position = yield from _record(text, position)
-        position = _end_of(BETWEEN, text, position)
+    return records_of((text,), member)
 
 
-def _items(text: str, position: int) -> Cut:
-    is_broken = False
-    while True:
-        position = _end_of(BETWEEN, text, position)
-        if position >= len(text):
-            if not is_broken:
-                # The array has no end: what it held more is not there, which a reader of the quarantine has to see.
-                yield ""
-            return position
-        if text[position] == "]":
-            return position + 1
-        end, is_broken = _end_of_record(text, position)
-        yield text[position:end].rstrip()
-        position = end
+def records_of(pieces: Iterable[str], member: str | None = None) -> Iterator[str]:
+    """Do the same for a document that comes in pieces."""
+    return _Cutter(_Window(pieces), member).records()
 
 
-def _record(text: str, position: int) -> Cut:
-    end, _ = _end_of_record(text, position)
-    yield text[position:end].rstrip()
-    return end
+class _Window:
+    """The part of a document that is held, from the record that is being read to the end of a piece; `at` is the reader's place."""
+
+    def __init__(self, pieces: Iterable[str]) -> None:
+        self._pieces = iter(pieces)
+        self.text = ""
+        self.at = 0
+        self.is_last = False
+        """Whether nothing more comes."""
+        self.held: int | None = None
+        """Where text begins that is needed again, before the place of the reader."""
+
+    @property
+    def mark(self) -> str:
+        """The character at the reader's place; empty at the end of the document."""
+        if self.at == len(self.text) and not self.is_last:
+            self.more()
+        return self.text[self.at : self.at + 1]
+
+    def more(self) -> None:
+        """Read on; as much again as is held, so that a long record is not looked through for every piece of it."""
+        self._forget()
+        wanted, parts, read = len(self.text), [self.text], 0
+        while not self.is_last and read <= wanted:
+            piece = next(self._pieces, None)
+            self.is_last = piece is None
+            parts.append(piece or "")
+            read += len(parts[-1])
+        self.text = "".join(parts)
+
+    def _forget(self) -> None:
+        """Let go of what lies behind, but for the indent of the line, by which the end of a broken record is found."""
+        start = self.at if self.held is None else self.held
+        line = self.text[self.text.rfind("\n", 0, start) + 1 : start]
+        kept = line if not line.strip() else "x"
+        self.text = kept + self.text[start:]
+        self.at += len(kept) - start
+        if self.held is not None:
+            self.held = len(kept)
+
+    def skip(self, blank: re.Pattern[str]) -> None:
+        """Pass over what stands between two tokens."""
+        while True:
+            found = blank.match(self.text, self.at)
+            self.at = self.at if found is None else found.end()
+            if self.at < len(self.text) or self.is_last:
+                return
+            self.more()
+
+    def value(self) -> tuple[Any, int]:
+        """Parse the value at the reader's place, and tell its end; ValueError or RecursionError where none is."""
+        while True:
+            try:
+                value, end = _decoder.raw_decode(self.text, self.at)
+                if self.is_last or self.text[self.at] in '[{"' or end + LONGEST_TOKEN < len(self.text):
+                    return value, end
+            except json.JSONDecodeError as error:
+                is_cut = error.msg.startswith("Unterminated") or error.pos + LONGEST_TOKEN >= len(self.text)
+                if self.is_last or not is_cut:
+                    raise
+            self.more()
+
+    def end_of_broken(self) -> int:
+        """Where a record ends that is no JSON."""
+        while (end := _end_of_broken(self.text, self.at, self.is_last)) is None:
+            self.more()
+        return end
+
+    def take(self, end: int) -> str:
+        """Give the text up to a place, and go there."""
+        start = self.at if self.held is None else self.held
+        found, self.at, self.held = self.text[start:end], end, None
+        return found
 
 
-def _end_of_record(text: str, position: int) -> tuple[int, bool]:
-    """Where a record ends, and whether it is no JSON."""
-    try:
-        return _decoder.raw_decode(text, position)[1], False
-    except (ValueError, RecursionError):
-        return _end_of_broken(text, position), True
+class _Cutter:
+    """Cuts a document; each method is at a token, and goes on behind what it has cut."""
 
+    def __init__(self, window: _Window, member: str | None) -> None:
+        self.window = window
+        self.member = member
 
-def _collection(text: str, start: int, member: str) -> Cut:
-    """Cut out the items of a member's array; the object itself where it has no such member, as a single feature."""
-    is_found = False
-    position = _end_of(BETWEEN, text, start + 1)
-    try:
-        while text[position : position + 1] == '"':
-            key, position = _decoder.raw_decode(text, position)
-            position = _end_of(BLANK, text, position)
-            if text[position : position + 1] != ":":
-                break
-            position = _end_of(BLANK, text, position + 1)
-            if key == member and text[position : position + 1] == "[":
-                is_found = True
-                position = yield from _items(text, position + 1)
+    def records(self) -> Iterator[str]:
+        """Cut all documents, one after the other."""
+        window = self.window
+        window.skip(BETWEEN)
+        while mark := window.mark:
+            if mark == "[":
+                window.at += 1
+                yield from self._items()
+            elif mark == "{" and self.member is not None:
+                yield from self._collection(self.member)
             else:
-                _, position = _decoder.raw_decode(text, position)
-            position = _end_of(BETWEEN, text, position)
-    except (ValueError, RecursionError):
-        pass
-    if text[position : position + 1] == "}":
-        if not is_found:
-            yield text[start : position + 1]
-        return position + 1
-    if not is_found:
-        return (yield from _record(text, start))
-    if position < len(text):
-        yield text[position:]
-    return len(text)
+                yield self._record()[0]
+            window.skip(BETWEEN)
+
+    def _items(self) -> Iterator[str]:
+        window, is_broken = self.window, False
+        while True:
+            window.skip(BETWEEN)
+            mark = window.mark
+            if not mark:
+                if not is_broken:
+                    # The array has no end: what it held more is not there, which a reader of the quarantine has to see.
+                    yield ""
+                return
+            if mark == "]":
+                window.at += 1
+                return
+            record, is_broken = self._record()
+            yield record
+
+    def _record(self) -> tuple[str, bool]:
+        """Cut one record; whether it is no JSON."""
+        window = self.window
+        try:
+            end, is_broken = window.value()[1], False
+        except (ValueError, RecursionError):
+            end, is_broken = window.end_of_broken(), True
+        return window.take(end).rstrip(), is_broken
+
+    def _collection(self, member: str) -> Iterator[str]:
+        """Cut out the items of a member's array; the object itself where it has no such member, as a single feature."""
+        window, is_found = self.window, False
+        window.held = window.at
+        window.at += 1
+        window.skip(BETWEEN)
+        try:
+            while window.mark == '"':
+                key, window.at = window.value()
+                window.skip(BLANK)
+                if window.mark != ":":
+                    break
+                window.at += 1
+                window.skip(BLANK)
+                if key == member and window.mark == "[":
+                    is_found = True
+                    window.take(window.at + 1)
+                    yield from self._items()
+                else:
+                    window.at = window.value()[1]
+                window.skip(BETWEEN)
+        except (ValueError, RecursionError):
+            pass
+        yield from self._rest(is_found)
+
+    def _rest(self, is_found: bool) -> Iterator[str]:
+        """Cut what follows the members of a collection: its end, or whatever stands there instead."""
+        window = self.window
+        if window.mark == "}":
+            whole = window.take(window.at + 1)
+            if not is_found:
+                yield whole
+        elif not is_found:
+            window.at = window.held or 0
+            yield self._record()[0]
+        elif window.mark:
+            while not window.is_last:
+                window.more()
+            yield window.take(len(window.text))
 
 
-def _end_of_broken(text: str, start: int) -> int:
-    """Where a record ends that is no JSON: behind its last bracket, or before the line on which the next one starts."""
+def _end_of_broken(text: str, start: int, is_last: bool) -> int | None:
+    """Where a record ends that is no JSON: behind its last bracket, or before the line on which the next one starts.
+
+    None where only what follows the text can tell.
+    """
     depth = 0
     for found in TOKEN.finditer(text, start):
         mark = found[0]
         if mark == '"':
+            opened = OPENED.match(text, found.start())
+            if opened is not None and opened.end() >= len(text) - 1 and not is_last:
+                return None
             break
         if mark in "[{":
             depth += 1
@@ -112,12 +220,12 @@ def _end_of_broken(text: str, start: int) -> int:
                 return found.end() if depth == 0 else max(found.start(), start + 1)
         elif mark in ",\n" and depth == 0 and found.start() > start:
             return found.start()
+    else:
+        if not is_last:
+            return None
     line = text.rfind("\n", 0, start) + 1
     indent = re.escape(text[line:start]) if not text[line:start].strip() else ""
     following = re.compile(rf"\n(?={indent}\{{)").search(text, start)
+    if following is None and not is_last:
+        return None
     return following.end() if following else len(text)
-
-
-def _end_of(blank: re.Pattern[str], text: str, position: int) -> int:
-    found = blank.match(text, position)
-    return position if found is None else found.end()

@@ -107,6 +107,19 @@ CAUSES = (
         MEMORY,
     ),
     _cause(
+        r"System memory (?P<has>\d+) must be at least (?P<needed>\d+)",
+        OUT_OF_MEMORY,
+        "Spark needs {needed} bytes of memory for its driver, and may take {has}",
+        MEMORY,
+    ),
+    _cause(
+        r"Could not reserve enough space for [^\n]*|There is insufficient memory for the Java Runtime|Too small maximum heap"
+        r"|Too small initial heap|Invalid maximum heap size[^\n]*",
+        OUT_OF_MEMORY,
+        "Java cannot have the memory that it was told to take",
+        "ask for what this machine has, as `spark: {settings: {spark.driver.memory: 2g}}`",
+    ),
+    _cause(
         r"No space left on device",
         DISK_FULL,
         "the disk is full",

@@ -24,11 +24,23 @@ ID_LENGTH = 32
 
 def fingerprint_of_interval(job: Job, interval: str) -> str:
     """Return the id of the run of a job for an interval of its schedule, whatever it finds to read."""
-    return _digest({"source": job.source.model_dump(mode="json"), "interval": interval, **_table(job)})
+    sources = [part.source.model_dump(mode="json") for part in job.parts]
+    told: dict[str, object] = {"source": sources[0]} if len(sources) == 1 else {"sources": sources}
+    return _digest({**told, "interval": interval, **_table(job)})
 
 
 def fingerprint(job: Job, form: TableForm) -> str | None:
     """Return the id of the run of a job over its present input. Raises PipelineError where that is not there."""
+    contents = [_content(part, form) for part in job.parts]
+    known = [content for content in contents if content is not None]
+    if len(known) < len(contents):
+        return None
+    content: dict[str, object] = known[0] if len(known) == 1 else {"sources": known}
+    return _digest(content | _table(job))
+
+
+def _content(job: Job, form: TableForm) -> dict[str, object] | None:
+    """Say what one source is, and what becomes of it; None where it cannot be known without reading it."""
     inputs = _tables(job) if source_of(job.source.format) is not None else _files(job)
     if inputs is None:
         return None
@@ -36,13 +48,12 @@ def fingerprint(job: Job, form: TableForm) -> str | None:
     settings = job.model_dump(
         mode="json", include={"fields", "unexpected", "coerce", "keys", "null_values", "rules"}
     )
-    content: dict[str, object] = {
+    return {
         "source": source,
         "inputs": inputs,
         "settings": settings,
         "schema": form.version_name,
     }
-    return _digest(content | _table(job))
 
 
 def _table(job: Job) -> dict[str, str]:

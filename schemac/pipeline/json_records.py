@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from pyspark.sql import SparkSession
 
 from schemac.pipeline import texts
-from schemac.pipeline.decoding import chunks_of, codec_name, lines_of, text_of
-from schemac.pipeline.documents import split_records
+from schemac.pipeline.decoding import chunks_of, codec_name, lines_of
+from schemac.pipeline.documents import records_of
 from schemac.pipeline.job import Source
 from schemac.pipeline.paths import local_part
 from schemac.pipeline.source_options import Options
@@ -80,7 +80,7 @@ class _Documents:
     member: str | None
 
     def __call__(self, path: str) -> Iterator[tuple[str, str | None]]:
-        for record in split_records(text_of(path, self.encoding), self.member):
+        for record in records_of(chunks_of(path, self.encoding), self.member):
             yield texts.decoded(record, self.encoding)
 
 

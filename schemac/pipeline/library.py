@@ -14,18 +14,17 @@ from typing import Any, Literal, Unpack
 from pyspark.sql import DataFrame, SparkSession
 
 from schemac.api import compile_file
-from schemac.arrow.lower import storage_version
 from schemac.artifacts.dataset import CheckedDataset
 from schemac.pipeline.conformed import Conformed, Rules, job_of_frame, open_frame
 from schemac.pipeline.errors import PipelineError
 from schemac.pipeline.job import Job
-from schemac.pipeline.load import LoadedJob, load_job
+from schemac.pipeline.load import LoadedJob, load_job, schema_engine
 from schemac.pipeline.progress import Progress
 from schemac.pipeline.quarantine_buffer import ERRORS
 from schemac.pipeline.runner import Opened, RunReport
-from schemac.pipeline.runner import run as run_job
+from schemac.pipeline.stream import run_or_stream as run_job
 from schemac.runs.request import RunRequest
-from schemac.runs.tables import SINK, sink_engine
+from schemac.runs.tables import SINK, TableForm
 from schemac.source.catalogue import PIPELINE_FILE, STREAMING_FRAME
 from schemac.source.diagnostic import SchemaError
 from schemac.source.report import Report
@@ -125,10 +124,12 @@ def _run(
     progress: Progress | None,
     opened: Opened | None = None,
 ) -> RunReport:
-    engine = sink_engine(job.target.format)
-    dataset.losses(engine.name)  # raises SchemaError where the engine cannot hold the schema
+    dataset.losses(schema_engine(job.target))  # raises SchemaError where the engine cannot hold the schema
     found = dataset._compilation
-    form = SINK.of(engine).form(found.lowered, found.numbers, storage_version(dataset.schema.extra))
+    if job.target.is_of_spark:
+        form = TableForm(dataset.to_arrow())
+    else:
+        form = SINK.of(job.target.engine).form(found.lowered, found.numbers, dataset.schema.extra)
     return run_job(
         job, dataset.to_arrow(), form, request=request, progress=progress, spark=spark, opened=opened
     )

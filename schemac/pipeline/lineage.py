@@ -21,7 +21,7 @@ from schemac.pipeline.outcome import Outcome
 from schemac.runs.identity import without_secrets
 from schemac.version import __version__
 
-PRODUCER = f"https://pypi.org/project/schemac/{__version__}"
+PRODUCER = f"https://schemac.dev/{__version__}"
 SPEC = "https://openlineage.io/spec"
 EVENT = f"{SPEC}/2-0-2/OpenLineage.json#/$defs/RunEvent"
 SCHEMAS = {
@@ -105,7 +105,11 @@ def _inputs(outcome: Outcome) -> list[dict[str, Any]]:
         ]
         kept = [{key: held for key, held in one.items() if held is not None} for one in assertions]
         facets = _facet("dataQualityAssertions", {"assertions": kept}) if kept else {}
-    return [{**dataset_name(path), "facets": {}, "inputFacets": facets} for path in outcome.job.source.path]
+    return [
+        {**dataset_name(path), "facets": {}, "inputFacets": facets}
+        for part in outcome.job.parts
+        for path in part.source.path
+    ]
 
 
 def _outputs(outcome: Outcome, schema: ArrowSchema | None) -> list[dict[str, Any]]:

@@ -6,27 +6,30 @@ this process; those of object stores stay.
 Errors: SC611 pipeline-file, SC614 source-option, SC620 to SC626 of `fields`, and whatever its manifest has.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from pydantic import ValidationError
 
-from schemac.arrow.lower import LoweringOptions, lower, storage_version
+from schemac.arrow.lower import LoweringOptions, lower
+from schemac.artifacts.emission import ARTIFACTS
 from schemac.identity.lock import Numbers
 from schemac.logical.dataset import LogicalDataset
 from schemac.logical.slots import Slot
 from schemac.physical.arrow import ArrowSchema
 from schemac.physical.field import LoweredSchema
-from schemac.pipeline.job import Job
-from schemac.pipeline.mapping import mapping_mistakes
+from schemac.pipeline.given import expression_mistakes
+from schemac.pipeline.job import FILE_FORMATS, Job, Source, Target
+from schemac.pipeline.mapping import Mistake, mapping_mistakes
 from schemac.pipeline.source_options import option_mistakes
 from schemac.project.configuration import Project, find_project
 from schemac.project.discovery import has_lock
 from schemac.project.locking import Locked, locked_datasets
 from schemac.project.options import Options
 from schemac.project.stages import check_source, emit
+from schemac.registry.installed import engines
 from schemac.runs.errors import PipelineError
 from schemac.runs.tables import TableForm, sink_engine, sink_of
 from schemac.source.catalogue import PIPELINE_FILE, SOURCE_OPTION
@@ -34,7 +37,7 @@ from schemac.source.diagnostic import Code
 from schemac.source.report import Report
 from schemac.source.suggest import closest
 from schemac.source.text import read_text
-from schemac.syntax.complaints import Complaint, complaints
+from schemac.syntax.complaints import Complaint, TreePath, complaints
 from schemac.syntax.document import Document, parse
 
 
@@ -64,8 +67,10 @@ class LoadedJob:
     @property
     def form(self) -> TableForm:
         """What the table is to be."""
+        if self.job.target.is_of_spark:
+            return TableForm(self.lowered.to_arrow())
         sink = sink_of(self.job.target.format)
-        form = sink.form(self.lowered, self.numbers, storage_version(self.dataset.schema.extra))
+        form = sink.form(self.lowered, self.numbers, self.dataset.schema.extra)
         return replace(form, version=self.version)
 
     def report(self, error: PipelineError, report: Report) -> None:
@@ -101,13 +106,14 @@ def load_job(path: Path, report: Report) -> LoadedJob | None:
             else:
                 _complain(document, found, report)
         return None
-    mistakes = list(option_mistakes(job.source))
-    for option, mistaken in mistakes:
-        found = Complaint(
-            SOURCE_OPTION, ("source", "options", option), mistaken.message, mistaken.help or "", on_key=True
-        )
-        _complain(document, found, report, SOURCE_OPTION)
-    if mistakes:
+    found_any = False
+    for i, part in enumerate(job.parts):
+        for option, mistaken in option_mistakes(part.source, is_stream=job.trigger is not None):
+            place = job.place_of(i, ("source", "options", option))
+            found = Complaint(SOURCE_OPTION, place, mistaken.message, mistaken.help or "", on_key=True)
+            _complain(document, found, report, SOURCE_OPTION)
+            found_any = True
+    if found_any:
         return None
     if job.schema_ is None:
         missing = Complaint(
@@ -160,27 +166,42 @@ def _lowered(
 ) -> LoadedJob | None:
     """Compile the schema of a job as the engine of its table will have it; None where that engine refuses it."""
     lowering = LoweringOptions(project.defaults)
-    emit(dataset, Options(targets=(sink_engine(job.target.format).name,), lowering=lowering), report)
+    emit(dataset, Options(targets=(schema_engine(job.target),), lowering=lowering), report)
     if report.has_errors:
         return None
     loaded = LoadedJob(job, document, dataset, lower(dataset, lowering))
-    for mistake in mapping_mistakes(job, loaded.arrow_schema):
-        found = Complaint(
-            mistake.error.code,
-            _place_in(document, mistake.place),
-            mistake.error.message,
-            mistake.error.help or "",
-            mistake.is_key,
-        )
-        _complain(document, found, report, mistake.error.code)
+    for mistake in (*mapping_mistakes(job, loaded.arrow_schema), *_expression_mistakes(job)):
+        error, place = mistake.error, _place_in(document, mistake.place)
+        found = Complaint(error.code, place, error.message, error.help or "", mistake.is_key)
+        _complain(document, found, report, error.code)
     return None if report.has_errors else loaded
 
 
-def _place_in(document: Document, place: tuple[str, ...]) -> tuple[str, ...]:
+def schema_engine(target: Target) -> str:
+    """Name the engine by whose rules a schema has to fit: that of the table, or Spark for the formats that it writes on its own."""
+    if not target.is_of_spark:
+        return sink_engine(target.format).name
+    return target.format if target.format in ARTIFACTS.names(engines()) else "spark"
+
+
+def _expression_mistakes(job: Job) -> Iterator[Mistake]:
+    told = set()
+    for i, part in enumerate(job.parts):
+        for error in expression_mistakes(part):
+            place = job.place_of(i, error.place)
+            if place not in told:
+                told.add(place)
+                yield Mistake(place, error)
+
+
+def _place_in(document: Document, place: TreePath) -> TreePath:
     """Follow the place as far as the file has it: `m: a.b` is short for `m: {from: a.b}`."""
-    value = document.value
+    value: Any = document.value
     for i, part in enumerate(place):
-        if not isinstance(value, dict) or part not in value:
+        is_there = (
+            part in value if isinstance(value, dict) else isinstance(value, list) and isinstance(part, int)
+        )
+        if not is_there:
             return place[:i]
         value = value[part]
     return place
@@ -192,10 +213,19 @@ def _with_paths(job: Job, folder: Path) -> Job:
     def resolved(path: str) -> str:
         return path if "://" in path else str((folder / path).absolute())
 
+    def placed(source: Source) -> Source:
+        return source.model_copy(update={"path": tuple(resolved(path) for path in source.path)})
+
+    # What a connector calls a table need not be a path.
+    is_path = not job.target.is_of_spark or job.target.format in FILE_FORMATS
+    target = resolved(job.target.path) if is_path else job.target.path
     update: dict[str, Any] = {
-        "source": job.source.model_copy(update={"path": tuple(resolved(p) for p in job.source.path)}),
-        "target": job.target.model_copy(update={"path": resolved(job.target.path)}),
+        "source_": None if job.source_ is None else placed(job.source_),
+        "sources": tuple(placed(source) for source in job.sources),
+        "target": job.target.model_copy(update={"path": target}),
     }
+    if job.checkpoint is not None:
+        update["checkpoint"] = resolved(job.checkpoint)
     if job.quarantine is not None:
         update["quarantine"] = job.quarantine.model_copy(update={"path": resolved(job.quarantine.path)})
     return job.model_copy(update=update)

@@ -5,29 +5,37 @@ Shape: a job and its Arrow schema in; each mistake with its place in the file (k
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import pyarrow as pa
 
 from schemac.pipeline.clocks import Clock, with_zones, zone_of
 from schemac.pipeline.errors import PipelineError, did_you_mean
+from schemac.pipeline.file_columns import file_part, no_file
 from schemac.pipeline.inputs import parse_steps
-from schemac.pipeline.job import FieldSource, Job
+from schemac.pipeline.job import FieldSource, Job, Source, SourceMode
 from schemac.pipeline.patterns import has_optional_zone, pattern_mistake
 from schemac.pipeline.quarantine_buffer import ERRORS, RAW, SOURCE, WARNINGS
 from schemac.pipeline.scalars import scalar_of, storage_type
 from schemac.pipeline.shapes import is_list, is_scalar
+from schemac.runs.modes import Mode
+from schemac.runs.tables import source_names
 from schemac.source.catalogue import (
     CANNOT_WARN,
+    CONFLICTING_ORIGIN,
     INVALID_PATTERN,
     MISPLACED_FORMAT,
+    MISPLACED_MODE,
     MISPLACED_ZONE,
+    NO_LIST,
     RESERVED_NAME,
+    SINK_OPTION,
     UNKNOWN_FIELD,
     UNKNOWN_RULE,
 )
 from schemac.source.pages import rule_pages
 
+OF_FILES = ("csv", "json", "geojson", "parquet", "orc")
 RESERVED = (ERRORS, WARNINGS, RAW, SOURCE)
 CAN_WARN = ("unexpected", "duplicate")
 """Rules whose records have a value in every field all the same."""
@@ -37,7 +45,7 @@ CAN_WARN = ("unexpected", "duplicate")
 class Mistake:
     """One mistake; `is_key` where the last part of the place is itself wrong, not what stands behind it."""
 
-    place: tuple[str, ...]
+    place: tuple[str | int, ...]
     error: PipelineError
     is_key: bool = False
 
@@ -50,15 +58,109 @@ def mapping_mistakes(job: Job, schema: pa.Schema) -> Iterator[Mistake]:
             yield Mistake(("schema",), error)
     for member in schema:
         yield from _unsupported(member)
-    yield from _rule_mistakes(job, schema)
-    schema = with_zones(schema, job)
+    yield from (*_mode_mistakes(job), *_target_mistakes(job), *_rule_mistakes(job, schema))
+    told = set()
+    for i, part in enumerate(job.parts):
+        for mistake in _part_mistakes(part, with_zones(schema, part)):
+            place = job.place_of(i, mistake.place)
+            if place not in told:
+                told.add(place)
+                yield replace(mistake, place=place)
+
+
+def _part_mistakes(job: Job, schema: pa.Schema) -> Iterator[Mistake]:
+    """All mistakes in what one source, and its fields, say."""
+    yield from _explode_mistakes(job.source)
     for label, origin in job.fields.items():
         if label not in schema.names:
             message = f"`fields` names `{label}`, the schema has no such field"
             error = PipelineError(UNKNOWN_FIELD, message, did_you_mean(label, schema.names))
             yield Mistake(("fields", label), error, is_key=True)
         elif origin is not None:
+            yield from _given_mistakes(label, origin, job.source)
             yield from _origin_mistakes(label, origin, schema.field(label))
+
+
+def _mode_mistakes(job: Job) -> Iterator[Mistake]:
+    """Find sources that cannot be read bit by bit, and targets that cannot be written so."""
+    is_incremental = [part.source.mode is SourceMode.INCREMENTAL for part in job.parts]
+    for i, part in enumerate(job.parts):
+        if is_incremental[i] and part.source.format not in OF_FILES:
+            message = f"a {part.source.format} source has no files, of which `mode: incremental` could take the new ones"
+            error = PipelineError(MISPLACED_MODE, message, "leave `mode` out")
+            yield Mistake(job.place_of(i, ("source", "mode")), error)
+    if job.trigger is not None and len(job.parts) > 1:
+        error = PipelineError(
+            MISPLACED_MODE, "a stream has one source", "write a pipeline for each of the sources"
+        )
+        yield Mistake(("sources",), error)
+    elif job.trigger is not None and len(job.source.path) > 1:
+        error = PipelineError(MISPLACED_MODE, "a stream has one path", "name a folder, or a glob")
+        yield Mistake(("source", "path"), error)
+    if job.trigger is not None and any(is_incremental):
+        message = "a stream knows by its checkpoint which files are new, an incremental source by the table"
+        yield Mistake(("trigger",), PipelineError(MISPLACED_MODE, message, "leave `trigger` or `mode` out"))
+    if (job.trigger is not None or any(is_incremental)) and job.target.mode is not Mode.APPEND:
+        message = f"what is new is added to a table, and `mode: {job.target.mode}` does not add to one"
+        error = PipelineError(
+            MISPLACED_MODE, message, "write `mode: append`, which makes the table where it is missing"
+        )
+        yield Mistake(("target", "mode"), error)
+
+
+def _target_mistakes(job: Job) -> Iterator[Mistake]:
+    """Find what a target of an engine has, and one in a format of Spark has not, and the other way round."""
+    target = job.target
+    if not target.is_of_spark and target.options:
+        message = "`options` of a target are for formats of Spark"
+        error = PipelineError(
+            SINK_OPTION,
+            message,
+            "leave `options` out; `storage` of the pipeline says how an object store is reached",
+        )
+        yield Mistake(("target", "options"), error)
+    if target.is_of_spark and (
+        job.trigger is not None or any(part.source.mode is SourceMode.INCREMENTAL for part in job.parts)
+    ):
+        message = f"a {target.format} target does not keep which runs it has the rows of"
+        error = PipelineError(
+            MISPLACED_MODE, message, "leave `format` out of `target`, or read all files in each run"
+        )
+        yield Mistake(("target", "format"), error)
+
+
+def _explode_mistakes(source: Source) -> Iterator[Mistake]:
+    if source.explode is None:
+        return
+    place = ("source", "explode")
+    if source.format == "csv":
+        message = "a csv source has no lists to explode: each of its values is a text"
+        yield Mistake(place, PipelineError(NO_LIST, message, "leave `explode` out"))
+        return
+    try:
+        steps = parse_steps(source.explode.path)
+    except PipelineError as caught:
+        yield Mistake(place, caught)
+        return
+    if any(isinstance(step, int) for step in steps):
+        message = f"`explode` names `{source.explode.path}`, which is one item of a list"
+        yield Mistake(place, PipelineError(NO_LIST, message, "name the list, without a position in brackets"))
+
+
+def _given_mistakes(label: str, origin: FieldSource, source: Source) -> Iterator[Mistake]:
+    told = [
+        key
+        for key, text in (("from", origin.from_), ("expr", origin.expr), ("value", origin.value))
+        if text is not None
+    ]
+    if len(told) > 1:
+        message = f"`{label}` has both `{told[0]}` and `{told[1]}`"
+        error = PipelineError(
+            CONFLICTING_ORIGIN, message, "leave one of the two out; an expression names columns itself"
+        )
+        yield Mistake(("fields", label, told[1]), error)
+    if source.format in source_names() and file_part(origin) is not None:
+        yield Mistake(("fields", label, "from"), no_file(label, source.format))
 
 
 def _rule_mistakes(job: Job, schema: pa.Schema) -> Iterator[Mistake]:

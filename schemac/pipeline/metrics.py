@@ -52,6 +52,8 @@ def _families(outcome: Outcome) -> Iterator[tuple[str, str, Samples]]:
     report = outcome.report
     if report is None:
         return
+    repeat = "1 if the last run had been committed before; its records are those of that commit."
+    yield "schemac_run_repeat", repeat, [({}, float(report.is_repeat))]
     told = (
         ("read", report.rows_in),
         ("written", report.rows_written),

@@ -20,7 +20,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from schemac.pipeline.quarantine_buffer import POSITIONS
-from schemac.pipeline.runner import RunReport
+from schemac.pipeline.run_facts import RunFacts
 from schemac.runs.storage import current_storage
 from schemac.runs.tables import sink_engine, source_of
 
@@ -50,7 +50,7 @@ class Offender:
         return re.sub(POSITIONS, "[]", self.path), self.rule
 
 
-def first_offenders(report: RunReport, *, of_each: int = OF_EACH) -> tuple[Offender, ...]:
+def first_offenders(report: RunFacts, *, of_each: int = OF_EACH) -> tuple[Offender, ...]:
     """Find the first records of each field and rule; none where the run has quarantined none."""
     if report.quarantine_path is None:
         return ()
@@ -67,7 +67,7 @@ def first_offenders(report: RunReport, *, of_each: int = OF_EACH) -> tuple[Offen
     return _with_lines(found)
 
 
-def _rows(report: RunReport) -> Iterator[dict[str, Any]]:
+def _rows(report: RunFacts) -> Iterator[dict[str, Any]]:
     """Read the rows that the run put into its quarantine, which has the form of the default engine."""
     source = source_of(sink_engine(None).name)
     path, version = report.quarantine_path, report.quarantine_version

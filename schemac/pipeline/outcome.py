@@ -73,8 +73,8 @@ def _html(outcome: Outcome) -> str:
         offenders = () if outcome.report is None else first_offenders(outcome.report)
     try:
         runs = () if outcome.job is None else runs_of(outcome.job.target.path, storage_options=storage)
-    except (OSError, ValueError):
-        runs = ()  # there is no table yet
+    except (OSError, ValueError, ImportError):
+        runs = ()  # there is no table yet, or nothing that could read it
     return run_page(Path(outcome.pipeline).name, outcome.report, outcome.diagnostics, offenders, runs)
 
 

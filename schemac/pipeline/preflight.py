@@ -11,13 +11,13 @@ from pathlib import Path
 import pyarrow as pa
 
 from schemac.pipeline.errors import PipelineError
-from schemac.pipeline.job import Job
+from schemac.pipeline.gather import check_sources
+from schemac.pipeline.job import FILE_FORMATS, Job
 from schemac.pipeline.mapping import mapping_mistakes
 from schemac.pipeline.quarantine_buffer import QUARANTINE_SCHEMA
-from schemac.pipeline.source import check_source
 from schemac.runs.locations import absolute, is_local
 from schemac.runs.modes import Mode
-from schemac.runs.tables import FoundTable, Sink, StorageOptions, TableForm, sink_engine, sink_of
+from schemac.runs.tables import FoundTable, Sink, StorageOptions, TableForm, sink_of
 from schemac.source.catalogue import (
     NOT_A_QUARANTINE,
     NOT_A_TABLE,
@@ -33,18 +33,20 @@ TARGET_PATH, QUARANTINE_PATH = ("target", "path"), ("quarantine", "path")
 def check(job: Job, schema: pa.Schema | None = None) -> None:
     """Whether the job can run; tables that are there are compared where the schema is given."""
     job.storage_options.resolved()
-    check_source(job)
+    check_sources(job)
     if schema is not None:
         for mistake in mapping_mistakes(job, schema):
             raise mistake.error.at(*mistake.place)
     if absolute(job.target.path) == absolute(job.quarantine_path):
         message = "`target` and `quarantine` are one path"
         raise PipelineError(SAME_PATH, message, "name two paths", place=QUARANTINE_PATH)
+    is_folder = not job.target.is_of_spark or job.target.format in FILE_FORMATS
     for path, place in ((job.target.path, TARGET_PATH), (job.quarantine_path, QUARANTINE_PATH)):
-        if is_local(path):
+        if is_local(path) and (is_folder or place is QUARANTINE_PATH):
             _check_writable(Path(absolute(path)), place)
-    sink = sink_of(job.target.format)
-    target = _table(sink, job, job.target.path, TARGET_PATH)
+    sink = sink_of(job.target.engine.name)
+    # A format of Spark is looked at when Spark is there.
+    target = None if job.target.is_of_spark else _table(sink, job, job.target.path, TARGET_PATH)
     if target is not None and job.target.mode is Mode.CREATE:
         raise PipelineError(
             TABLE_EXISTS,
@@ -86,7 +88,7 @@ def _table(sink: Sink, job: Job, path: str, place: tuple[str, ...]) -> FoundTabl
     if table is None and is_local(path):
         folder = Path(absolute(path))
         if folder.exists() and any(folder.iterdir()) and not sink.is_free(str(folder)):
-            message = f"`{path}` is there, and is no {sink_engine(job.target.format).title} table"
+            message = f"`{path}` is there, and is no {job.target.engine.title} table"
             raise PipelineError(NOT_A_TABLE, message, "name a path that is not taken yet", place=place)
     return table
 

@@ -17,6 +17,8 @@ from typing import Any
 
 from pyspark.sql import SparkSession
 
+from schemac.pipeline.codes import NO_EXECUTOR
+from schemac.pipeline.errors import PipelineError
 from schemac.runs import staging
 from schemac.runs.heartbeat import Heartbeat
 
@@ -109,23 +111,62 @@ class Watch:
 
 
 @contextmanager
-def watched(spark: SparkSession, run: str, watch: Watch) -> Iterator[None]:
-    """Tells of the run from a thread of its own while Spark works."""
+def watched(spark: SparkSession, run: str, watch: Watch, patience: float | None = None) -> Iterator[None]:
+    """Tells of the run from a thread of its own while Spark works.
+
+    After `patience` seconds in which no executor has taken a task the run is cancelled. Raises PipelineError then.
+    """
     tracker = _tracker(spark, run)
     began = time.monotonic()
+    waited = _Waited(patience)
 
     def look() -> None:
         watch.look(run)
-        watch.at(_step(tracker, run, time.monotonic() - began))
+        step = _step(tracker, run, time.monotonic() - began)
+        watch.at(step)
+        if waited.too_long(step):
+            spark.sparkContext.cancelJobGroup(run)
 
     watch.at(Step.PLANNING)
     try:
         with Heartbeat(LOOKED_EVERY_SECONDS, look):
             yield
+    except Exception as error:
+        if waited.is_over:
+            raise _no_executor(spark, patience) from error
+        raise
     finally:
         if tracker is not None:
             spark.sparkContext.setLocalProperty("spark.jobGroup.id", None)
             spark.sparkContext.setLocalProperty("spark.job.description", None)
+
+
+@dataclass
+class _Waited:
+    """How long a run has waited for an executor without a break."""
+
+    patience: float | None
+    since: float | None = None
+    is_over: bool = False
+
+    def too_long(self, step: Step) -> bool:
+        if step is not Step.WAITING:
+            self.since = None
+            return False
+        now = time.monotonic()
+        self.since = self.since or now
+        self.is_over = self.is_over or (self.patience is not None and now - self.since >= self.patience)
+        return self.is_over
+
+
+def _no_executor(spark: SparkSession, patience: float | None) -> PipelineError:
+    return PipelineError(
+        NO_EXECUTOR,
+        f"no executor of `{spark.sparkContext.master}` took a task for {patience:g} seconds; nothing was written",
+        "look whether its workers are there, and have the cores and the memory that `spark.executor.cores` and"
+        " `spark.executor.memory` ask for; leave `waitForExecutors` out to wait for them",
+        place=("spark", "waitForExecutors"),
+    )
 
 
 def _tracker(spark: SparkSession, run: str) -> Any | None:

@@ -92,6 +92,37 @@ def conform(records: Records, schema: pa.Schema, job: Job) -> DataFrame:
     return frame.selectExpr(*final)
 
 
+@dataclass(frozen=True)
+class FieldSteps:
+    """What is computed for one field, as SQL text."""
+
+    reader: str
+    steps: tuple[tuple[str, str], ...]
+    value: str
+    checks: tuple[str, ...]
+    reasons: tuple[str, ...]
+
+
+def field_steps(records: Records, schema: pa.Schema, job: Job) -> FieldSteps:
+    """Compile a schema of one field, and show what `conform` would run for it."""
+    compiler = _Compiler(records, schema, job)
+    found, final = compiler.compile()
+    # The last level puts the reasons of all fields together.
+    levels = [*(compiler.whole.levels if compiler.whole else []), *found.projections[:-1]]
+    is_whole = compiler.whole is not None and schema.names[0] in compiler.whole.values
+    readers = {
+        True: "whole records natively where that is proven exact, item by item for other records",
+        False: "item by item",
+    }
+    return FieldSteps(
+        readers[is_whole],
+        tuple(step for level in levels for step in level),
+        final[0].rpartition(" as ")[0],
+        (*found.wrong, *found.wrong_unless_proven),
+        tuple(found.reasons),
+    )
+
+
 class _Compiler:
     def __init__(self, records: Records, schema: pa.Schema, job: Job) -> None:
         self.records = records
@@ -109,7 +140,8 @@ class _Compiler:
             source = self.records.input_of(member.name, origin)
             proven = self.whole.values.get(member.name) if self.whole else None
             self.steps.is_guarded = proven is not None
-            value = self._top(member, source, (literal(member.name),), None, origin or FieldSource())
+            guard = self._computed(member.name, origin)
+            value = self._top(member, source, (literal(member.name),), guard, origin or FieldSource())
             value = value if proven is None else when(PROVEN, proven, value)
             finals.append(f"{value} as {name(member.name)}")
         if self.job.unexpected is Unexpected.REJECT:
@@ -129,6 +161,15 @@ class _Compiler:
             return regular
         broken = reason((literal(""),), self.records.fault_rule, self.records.fault_value)
         return first_of([(self.records.malformed, f"array({broken})")], regular)
+
+    def _computed(self, label: str, origin: FieldSource | None) -> str | None:
+        """Object to an expression that failed; the condition that it did not, None for fields without one."""
+        failed = self.records.failing.get(label)
+        if failed is None or origin is None:
+            return None
+        why = reason((literal(label),), literal("expression"), literal(origin.expr or ""))
+        self.steps.object_to(failed, when(failed, f"array({why})"))
+        return f"(not {failed})"
 
     def _check_unexpected(self) -> None:
         for source, known, path in self.records.objects(self.schema, self.job):

@@ -34,9 +34,9 @@ def identify(job: Job, form: TableForm, request: RunRequest, sink: Sink) -> Iden
         base = fingerprint(job, form)
         version = 0 if table is None else table.version
         id, earlier = (random_id(), None) if base is None else _by_input(base, job, request, runs, version)
-    source, interval = job.source, request.interval
+    sources = [(part.source.format, part.source.path) for part in job.parts]
     identity = RunIdentity.new(
-        id, source.format, source.path, job.target.mode, interval=interval, schema=form.version_name
+        id, sources, job.target.mode, interval=request.interval, schema=form.version_name
     )
     return Identified(identity, earlier)
 

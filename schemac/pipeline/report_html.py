@@ -7,16 +7,12 @@ Shape: reports in, text out. The page loads nothing, so that it can be mailed an
 
 from collections.abc import Iterable, Sequence
 from html import escape
-from typing import TYPE_CHECKING
 
+from schemac.pipeline.offenders import Offender
+from schemac.pipeline.run_facts import ReasonCount, RunFacts
+from schemac.runs.history import CommittedRun
+from schemac.source.diagnostic import Diagnostic
 from schemac.source.printable import printable
-
-if TYPE_CHECKING:
-    from schemac.pipeline.conformed import Conformed, ConformReport
-    from schemac.pipeline.history import CommittedRun
-    from schemac.pipeline.offenders import Offender
-    from schemac.pipeline.runner import ReasonCount, RunReport
-    from schemac.source.diagnostic import Diagnostic
 
 RUNS_SHOWN = 40
 """How many runs the chart has."""
@@ -44,29 +40,27 @@ details li { margin: .6rem 0 } ol, ul { padding-left: 1.2rem } svg { display: bl
 """
 
 
-def conform_fragment(report: "ConformReport") -> str:
+def conform_fragment(rows: int, fitting: int, reasons: Sequence[ReasonCount]) -> str:
     """Show the counts of a conformed frame."""
-    cards = (
-        ("rows", report.rows_in),
-        ("fit", report.rows_fit),
-        ("do not fit", report.rows_in - report.rows_fit),
-    )
+    cards = (("rows", rows), ("fit", fitting), ("do not fit", rows - fitting))
     shown = ", ".join(f"<b>{count:,}</b> {_text(label)}" for label, count in cards)
-    return f"<div><p>{shown}</p>{_reasons(report.reasons)}</div>"
+    return f"<div><p>{shown}</p>{_reasons(reasons)}</div>"
 
 
-def conformed_fragment(conformed: "Conformed") -> str:
+def conformed_fragment(dataset: str, columns: Iterable[tuple[str, str]]) -> str:
     """Show the columns of a conformed frame; its rows are not computed for that."""
     rows = "".join(
         f"<tr><td><code>{_text(label)}</code></td><td><code>{_text(held)}</code></td></tr>"
-        for label, held in conformed.columns
+        for label, held in columns
     )
-    head = f"<p>A frame that was conformed to <b>{_text(conformed.dataset.name)}</b>; <code>report()</code> counts its rows.</p>"
+    head = f"<p>A frame that was conformed to <b>{_text(dataset)}</b>; <code>report()</code> counts its rows.</p>"
     return f"<div>{head}<table><tr><th>field</th><th>type</th></tr>{rows}</table></div>"
 
 
-def run_fragment(report: "RunReport") -> str:
+def run_fragment(report: RunFacts) -> str:
     """Show a run in a notebook."""
+    if report.is_repeat:
+        return f"<div><p>{_repeat(report)}</p></div>"
     place = f"<code>{_text(report.table_path)}</code>, version {report.table_version}"
     counts = (
         f"<b>{report.rows_in:,}</b> records read, <b>{report.rows_written:,}</b> written to {place}; "
@@ -79,10 +73,10 @@ def run_fragment(report: "RunReport") -> str:
 
 def run_page(
     title: str,
-    report: "RunReport | None",
-    diagnostics: Sequence["Diagnostic"] = (),
-    offenders: Sequence["Offender"] = (),
-    runs: Sequence["CommittedRun"] = (),
+    report: RunFacts | None,
+    diagnostics: Sequence[Diagnostic] = (),
+    offenders: Sequence[Offender] = (),
+    runs: Sequence[CommittedRun] = (),
 ) -> str:
     """Show a run as a page; `report` is None for one that was not committed, `runs` are the table's, newest first."""
     parts = [_head(title, report), _diagnostics(diagnostics)]
@@ -108,9 +102,11 @@ def _text(text: str) -> str:
     return escape(printable(text, keep="\n"))
 
 
-def _head(title: str, report: "RunReport | None") -> str:
+def _head(title: str, report: RunFacts | None) -> str:
     if report is None:
         return f'<h1>{_text(title)}</h1><p class="bad">The run stopped; nothing was written.</p>'
+    if report.is_repeat:
+        return f'<h1>{_text(title)}</h1><p class="dim">{_repeat(report)}</p>'
     state = "differs from its schema" if report.differences else "matches its schema"
     started = report.identity.started.strftime("%Y-%m-%d %H:%M:%S UTC")
     told = f"run <code>{_text(report.run)}</code> of {started}, mode {_text(report.identity.mode)}; the table {state}"
@@ -118,7 +114,14 @@ def _head(title: str, report: "RunReport | None") -> str:
     return f'<h1>{_text(title)}</h1><p class="{tone}">{told}</p>'
 
 
-def _cards(report: "RunReport") -> str:
+def _repeat(report: RunFacts) -> str:
+    return (
+        f"Already committed as version {report.table_version} of <code>{_text(report.table_path)}</code>, by the run"
+        f" <code>{_text(report.run)}</code>; nothing was written now."
+    )
+
+
+def _cards(report: RunFacts) -> str:
     share = report.rows_quarantined / report.rows_in if report.rows_in else 0.0
     rate = report.rows_in / report.seconds if report.seconds else 0.0
     cards = (
@@ -136,7 +139,7 @@ def _cards(report: "RunReport") -> str:
     return f'<dl>{shown}</dl><p class="dim">{"; ".join(places)}</p>'
 
 
-def _reasons(reasons: Sequence["ReasonCount"]) -> str:
+def _reasons(reasons: Sequence[ReasonCount]) -> str:
     if not reasons:
         return ""
     rows = "".join(
@@ -148,11 +151,11 @@ def _reasons(reasons: Sequence["ReasonCount"]) -> str:
     return f'<div class="wide"><table>{head}{rows}</table></div>'
 
 
-def _differences(report: "RunReport") -> str:
+def _differences(report: RunFacts) -> str:
     return _list("The table differs from its schema", report.differences)
 
 
-def _diagnostics(diagnostics: Sequence["Diagnostic"]) -> str:
+def _diagnostics(diagnostics: Sequence[Diagnostic]) -> str:
     told = (f"{d}" + (f" Help: {d.help}" if d.help else "") for d in diagnostics)
     return _list("Findings", tuple(told))
 
@@ -163,7 +166,7 @@ def _list(title: str, lines: Sequence[str]) -> str:
     return f"<h2>{title}</h2><ul>" + "".join(f"<li>{_text(line)}</li>" for line in lines) + "</ul>"
 
 
-def _offenders(offenders: Sequence["Offender"]) -> str:
+def _offenders(offenders: Sequence[Offender]) -> str:
     if not offenders:
         return ""
     groups: dict[tuple[str, str], list[Offender]] = {}
@@ -177,7 +180,7 @@ def _offenders(offenders: Sequence["Offender"]) -> str:
     return f"<h2>First records that broke each rule</h2>{shown}"
 
 
-def _offender(offender: "Offender") -> str:
+def _offender(offender: Offender) -> str:
     place = offender.source or "no file"
     if offender.line is not None:
         place += f", line {offender.line}"
@@ -187,7 +190,7 @@ def _offender(offender: "Offender") -> str:
     return f'<li><div class="dim">{_text(place)}</div>{path}{value}{raw}</li>'
 
 
-def _history(runs: Sequence["CommittedRun"]) -> str:
+def _history(runs: Sequence[CommittedRun]) -> str:
     if not runs:
         return ""
     rows = "".join(
@@ -204,7 +207,7 @@ def _history(runs: Sequence["CommittedRun"]) -> str:
     return f"<h2>Runs of this table</h2>{_chart(tuple(reversed(runs)))}{table}"
 
 
-def _chart(runs: Iterable["CommittedRun"]) -> str:
+def _chart(runs: Iterable[CommittedRun]) -> str:
     """Draw a bar for each run, oldest first: what was written, and on top what was quarantined."""
     runs = tuple(runs)
     most = max((run.rows + run.rows_quarantined for run in runs), default=0) or 1

@@ -4,13 +4,11 @@ Layer: pipeline.
 """
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from schemac.pipeline.runner import RunReport
+from schemac.pipeline.run_facts import RunFacts
 
 
-def run_text(report: "RunReport") -> str:
+def run_text(report: RunFacts) -> str:
     """Write the counts, the reasons and the places of a run, a line each."""
     if report.is_repeat:
         return (

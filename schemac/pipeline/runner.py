@@ -6,9 +6,10 @@ Shape: a `Job`, an Arrow schema and the form of its table in; a `RunReport` out,
 Errors: PipelineError for what the author can mend; anything else is Spark's, the engine's or ours.
 """
 
+import json
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -19,14 +20,21 @@ from pyspark.sql import DataFrame, Observation, SparkSession, functions
 from schemac.pipeline.errors import PipelineError
 from schemac.pipeline.executors import ship
 from schemac.pipeline.failures import sparks_errors_told
+from schemac.pipeline.format_sink import FormatTarget
+from schemac.pipeline.gather import gathered
+from schemac.pipeline.history import runs_of
+from schemac.pipeline.incremental import news
 from schemac.pipeline.job import Job
+from schemac.pipeline.offenders import first_offenders
 from schemac.pipeline.preflight import check
 from schemac.pipeline.progress import Progress, Step, Watch, watched
-from schemac.pipeline.projection import conform, key_checked, with_warnings
+from schemac.pipeline.projection import key_checked, with_warnings
 from schemac.pipeline.repeats import Identified, identify, settle
+from schemac.pipeline.report_html import run_fragment, run_page
+from schemac.pipeline.report_text import run_text
+from schemac.pipeline.run_facts import ReasonCount, RunFacts
 from schemac.pipeline.session import active, settings_of_a_run
 from schemac.pipeline.sink_report import SinkReport
-from schemac.pipeline.source import open_records
 from schemac.pipeline.table_sink import (
     SinkOptions,
     encode_options,
@@ -37,7 +45,7 @@ from schemac.pipeline.table_sink import (
 from schemac.pipeline.unchanged import Seen, look, note
 from schemac.pipeline.workspace import temporary_folder
 from schemac.runs.history import CommittedRun
-from schemac.runs.identity import RunIdentity
+from schemac.runs.identity import RunIdentity, random_id
 from schemac.runs.locations import is_local, local_path
 from schemac.runs.modes import Mode
 from schemac.runs.request import RunRequest
@@ -52,36 +60,8 @@ Opened = Callable[[], Any]
 
 
 @dataclass(frozen=True)
-class ReasonCount:
-    """How many times a field broke a rule; positions in the path are left out."""
-
-    path: str
-    rule: str
-    count: int
-
-
-@dataclass(frozen=True)
-class RunReport:
+class RunReport(RunFacts):
     """What a run did."""
-
-    run: str
-    """Its id, which its rows in the quarantine carry."""
-    identity: RunIdentity
-    rows_in: int
-    rows_written: int
-    rows_quarantined: int
-    reasons: tuple[ReasonCount, ...]
-    seconds: float
-    table_path: str
-    table_version: int
-    quarantine_path: str | None
-    quarantine_version: int | None
-    differences: tuple[str, ...]
-    is_repeat: bool = False
-    """Whether the run had been committed before, as `table_version`: its numbers, and nothing was written."""
-
-    warnings: tuple[ReasonCount, ...] = ()
-    """The same as `reasons` of rules that only warn; these records were written."""
 
     @classmethod
     def of_earlier(cls, earlier: CommittedRun, job: Job, seconds: float) -> "RunReport":
@@ -103,46 +83,17 @@ class RunReport:
             is_repeat=True,
         )
 
-    def to_json(self) -> dict[str, Any]:
-        """Give the report for programs."""
-        quarantine = None
-        if self.quarantine_path is not None:
-            quarantine = {"path": self.quarantine_path, "version": self.quarantine_version}
-        return {
-            **self.identity.report(),
-            "repeat": self.is_repeat,
-            "seconds": round(self.seconds, 3),
-            "records": {
-                "in": self.rows_in,
-                "written": self.rows_written,
-                "quarantined": self.rows_quarantined,
-            },
-            "reasons": [asdict(reason) for reason in self.reasons],
-            "warnings": [asdict(reason) for reason in self.warnings],
-            "table": {"path": self.table_path, "version": self.table_version},
-            "quarantine": quarantine,
-            "differences": list(self.differences),
-        }
-
     def to_html(self, *, title: str = "schemac run", storage_options: Storage = NO_STORAGE) -> str:
         """Write a page that needs no other file: counts, the first offenders of each rule, and the runs of the table."""
-        from schemac.pipeline.history import runs_of  # for those who ask for a page
-        from schemac.pipeline.offenders import first_offenders
-        from schemac.pipeline.report_html import run_page
-
         with storage_in_use(storage_options):
             offenders = first_offenders(self)
         runs = runs_of(self.table_path, storage_options=storage_options)
         return run_page(title, self, offenders=offenders, runs=runs)
 
     def __str__(self) -> str:
-        from schemac.pipeline.report_text import run_text
-
         return run_text(self)
 
     def _repr_html_(self) -> str:
-        from schemac.pipeline.report_html import run_fragment  # for notebooks only
-
         return run_fragment(self)
 
 
@@ -163,13 +114,15 @@ def run(
     A run that was committed before is not committed again, unless the request says so (see `repeats`).
     """
     started = time.monotonic()
+    if job.target.is_of_spark:
+        return _run_into_format(job, arrow_schema, progress, spark, started)
     form, sink = form or TableForm(arrow_schema), sink_of(job.target.format)
     places = [path for path in (job.target.path, job.quarantine_path) if is_local(path)]
     watch = Watch(progress or _untold, tuple(local_path(path) for path in places))
     watch.at(Step.LOOKING)
     sink.recover(job.target.path, job.quarantine_path, job.storage_options)
     # Before the run is named by what it reads.
-    seen = look(job.source.path)
+    seen = look(path for part in job.parts for path in part.source.path)
     identity, earlier = _identified(job, form, request or RunRequest(), sink)
     if earlier is not None:
         return RunReport.of_earlier(earlier, job, time.monotonic() - started)
@@ -183,11 +136,14 @@ def run(
         active(spark),
         settings_of_a_run(spark, job),
         kept_alive(watch.tables, identity),
-        watched(spark, identity.id, watch),
+        watched(spark, identity.id, watch, job.spark.wait_for_executors),
     ):
         register_engine(spark, sink_engine(job.target.format).name)
-        frame, counted = _conformed(spark, job, arrow_schema, opened)
-        numbers = _write(frame, job, form, identity, seen)
+        taken = news(spark, job, sink)
+        if taken.job is None:
+            return _nothing_new(sink, job, identity, started)
+        frame, counted = _conformed(spark, taken.job, arrow_schema, opened)
+        numbers = _write(frame, job, form, identity, seen, taken.properties)
     if numbers.is_repeat:
         committed = sink.find_run(identity, job.target.path, job.storage_options)
         assert committed is not None
@@ -195,7 +151,7 @@ def run(
     watch.at(Step.VERIFYING)
     found = sink.differences(job.target.path, form, job.storage_options)
     written, quarantined = numbers.rows_written, numbers.rows_quarantined
-    rows_in = int(counted.get["rows"])
+    rows_in = sum(int(one.get["rows"]) for one in counted)
     if rows_in != written + quarantined:
         found = (*found, f"{rows_in} records were read, {written} written and {quarantined} quarantined")
     return RunReport(
@@ -239,14 +195,14 @@ def _session(spark: SparkSession | None, job: Job) -> SparkSession:
 
 def _conformed(
     spark: SparkSession, job: Job, schema: pa.Schema, opened: Opened | None
-) -> tuple[DataFrame, Observation]:
-    """Conform the records, and count those that were read, on their own."""
-    counted, rows = Observation("records read"), functions.count(functions.lit(1)).alias("rows")
-    records = open_records(spark, job) if opened is None else opened()
+) -> tuple[DataFrame, list[Observation]]:
+    """Conform the records of all sources, count those that were read, and look for keys that stand in several."""
+    records = None if opened is None else opened()
     if isinstance(records, DataFrame):
-        return records.observe(counted, rows), counted
-    records = replace(records, frame=records.frame.observe(counted, rows))
-    return with_warnings(key_checked(conform(records, schema, job), schema, job), job), counted
+        counted, rows = Observation("records read"), functions.count(functions.lit(1)).alias("rows")
+        return records.observe(counted, rows), [counted]
+    frame, counts = gathered(spark, job, schema, records)
+    return with_warnings(key_checked(frame, schema, job), job), counts
 
 
 def _top_reasons(counts: Sequence[tuple[str, str, int]]) -> tuple[ReasonCount, ...]:
@@ -254,7 +210,80 @@ def _top_reasons(counts: Sequence[tuple[str, str, int]]) -> tuple[ReasonCount, .
     return tuple(ReasonCount(*entry) for entry in ordered[:SHOWN_REASONS])
 
 
-def _write(frame: DataFrame, job: Job, form: TableForm, identity: RunIdentity, seen: Seen) -> SinkReport:
+def _run_into_format(
+    job: Job, schema: pa.Schema, progress: Progress | None, spark: SparkSession | None, started: float
+) -> RunReport:
+    """Run a job whose target is in a format of Spark, which keeps no runs: each run is another one."""
+    sources = [(part.source.format, part.source.path) for part in job.parts]
+    identity = RunIdentity.new(job.run or random_id(), sources, job.target.mode.value)
+    watch = Watch(progress or _untold, ())
+    watch.at(Step.LOOKING)
+    check(job, schema)
+    watch.at(Step.STARTING)
+    spark = _session(spark, job)
+    ship(spark)
+    with (
+        sparks_errors_told(),
+        storage_in_use(job.storage_options),
+        active(spark),
+        settings_of_a_run(spark, job),
+        watched(spark, identity.id, watch, job.spark.wait_for_executors),
+    ):
+        frame, counted = _conformed(spark, job, schema, None)
+        target = FormatTarget(spark, job, identity)
+        numbers = target.write(frame, [field.name for field in schema if not field.nullable])
+        found = target.differences(frame)
+    rows_in, written, quarantined = (
+        sum(int(one.get["rows"]) for one in counted),
+        numbers.rows_written,
+        numbers.rows_quarantined,
+    )
+    if rows_in != written + quarantined:
+        found = (*found, f"{rows_in} records were read, {written} written and {quarantined} quarantined")
+    return RunReport(
+        run=identity.id,
+        identity=identity,
+        rows_in=rows_in,
+        rows_written=written,
+        rows_quarantined=quarantined,
+        reasons=_top_reasons(numbers.reasons),
+        seconds=time.monotonic() - started,
+        table_path=job.target.path,
+        table_version=0,
+        quarantine_path=job.quarantine_path if quarantined else None,
+        quarantine_version=numbers.quarantine_version,
+        differences=found,
+        warnings=_top_reasons(numbers.warnings),
+    )
+
+
+def _nothing_new(sink: Sink, job: Job, identity: RunIdentity, started: float) -> RunReport:
+    """Tell of a run that found no new file, and has no commit."""
+    table = sink.find(job.target.path, job.storage_options)
+    return RunReport(
+        run=identity.id,
+        identity=identity,
+        rows_in=0,
+        rows_written=0,
+        rows_quarantined=0,
+        reasons=(),
+        seconds=time.monotonic() - started,
+        table_path=job.target.path,
+        table_version=0 if table is None else table.version,
+        quarantine_path=None,
+        quarantine_version=None,
+        differences=(),
+    )
+
+
+def _write(
+    frame: DataFrame,
+    job: Job,
+    form: TableForm,
+    identity: RunIdentity,
+    seen: Seen,
+    properties: dict[str, str],
+) -> SinkReport:
     with temporary_folder() as folder:
         report, inputs = folder / "report.json", folder / "inputs.json"
         note(seen, inputs)
@@ -272,6 +301,7 @@ def _write(frame: DataFrame, job: Job, form: TableForm, identity: RunIdentity, s
             max_rows_per_file=job.target.max_rows_per_file,
             storage_options=job.storage_options.to_json(),
             native=form.native,
+            properties=json.dumps(properties),
         )
         mode = "overwrite" if job.target.mode is Mode.OVERWRITE else "append"
         try:

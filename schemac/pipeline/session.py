@@ -83,6 +83,9 @@ DEFAULT_SETTINGS = {
 # saves, even on a million records.
 WITHOUT_CODE = {"spark.sql.codegen.wholeStage": "false", "spark.sql.codegen.factoryMode": "NO_CODEGEN"}
 
+# What two expressions of an author have in common would be computed before either, outside of what catches its errors.
+UNSHARED = {"spark.sql.subexpressionElimination.enabled": "false"}
+
 
 def start_session(
     *, master: str | None = None, settings: Mapping[str, str] | None = None, app_name: str = "schemac"
@@ -119,8 +122,16 @@ def active(spark: SparkSession) -> Iterator[None]:
 @contextmanager
 def settings_of_a_run(spark: SparkSession, job: Job) -> Iterator[None]:
     """Set the settings that decide about values, for one run; the session has its own again afterwards."""
-    quick = WITHOUT_CODE if job.source.format in ("csv", "json", "geojson") else {}
+    quick = (
+        WITHOUT_CODE if any(part.source.format in ("csv", "json", "geojson") for part in job.parts) else {}
+    )
     own = {key: text for key, text in job.spark.settings.items() if spark.conf.isModifiable(key)}
+    has_expressions = any(
+        origin is not None and origin.expr is not None
+        for part in job.parts
+        for origin in part.fields.values()
+    )
+    own |= UNSHARED if has_expressions else {}
     told = DEFAULT_SETTINGS | quick | own | RUN_SETTINGS
     before = {key: spark.conf.get(key, None) for key in told}
     try:

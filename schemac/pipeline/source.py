@@ -9,7 +9,7 @@ Source: a string column of Spark's JSON reader is exact but forgets what was quo
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import pyarrow as pa
 from py4j.protocol import Py4JError
@@ -22,6 +22,7 @@ from schemac.pipeline.codes import PIPELINE_FAILED
 from schemac.pipeline.csv_records import CsvRecords, read_csv
 from schemac.pipeline.errors import PipelineError
 from schemac.pipeline.failures import deepest, told
+from schemac.pipeline.file_columns import FILE, METADATA, NO_FILE_KNOWN, OF_FILE
 from schemac.pipeline.inputs import (
     Input,
     Json,
@@ -32,7 +33,8 @@ from schemac.pipeline.inputs import (
     unknown_column,
     variant_path,
 )
-from schemac.pipeline.job import FieldSource, Job
+from schemac.pipeline.items import items_of_columns, items_of_texts
+from schemac.pipeline.job import Explode, FieldSource, Job
 from schemac.pipeline.json_records import read_geojson, read_json
 from schemac.pipeline.parquet_types import read_parquet
 from schemac.pipeline.paths import check_path
@@ -48,7 +50,6 @@ RECORD = "_record"
 IN_RECORD = (0,)
 GEOJSON_TOP = ("id", "geometry", "bbox", "properties")
 GEOJSON_ALWAYS = ("type", "id", "bbox", "geometry", "properties")
-FILE = f"_metadata.file_path as {SOURCE}"
 WITH_PATH = ("csv", "json", "geojson", "parquet", "orc")
 OF_TEXT = ("csv", "json", "geojson")
 NO_RAW = "the source has no raw text: this is the row as JSON"
@@ -56,6 +57,7 @@ EXPLAINED = {
     "encoding": "bytes that are not the encoding of the source; `raw` has each byte as a character of ISO-8859-1",
     "quotes": "a quote is not escaped, does not close in its record, or stands beside other text of its value:"
     " if values hold line breaks, set `multiLine: true`",
+    "type": "the list whose items are the records is no list: the record is quarantined as a whole",
     "partition": "the record and the name of its folder say two things",
 }
 
@@ -77,11 +79,21 @@ class Records:
     fault_value: str = RAW
     partitions: dict[str, str] = field(default_factory=dict)
     absent: dict[str, str] = field(default_factory=dict)
+    has_file: bool = True
+    """Whether `FILE` says of each record which file it is from."""
+    given: dict[str, Input] = field(default_factory=dict)
+    """Values of fields that stand at no place of the record (see `given`)."""
+    failing: dict[str, str] = field(default_factory=dict)
+    """For fields with an expression: the condition that it failed."""
+    used: tuple[str, ...] = ()
+    """Columns, or keys, that expressions name."""
 
     def input_of(self, label: str, origin: FieldSource | None) -> Input | None:
         """Where a field is read; None where the job says that it comes from nowhere."""
         if origin is None:
             return None
+        if label in self.given:
+            return self.given[label]
         wanted = label if origin.from_ is None else origin.from_
         if wanted in self.partitions:
             return Text(self.partitions[wanted])
@@ -99,9 +111,9 @@ class Records:
             raise unknown_column(str(first), [*self.columns, *self.partitions])
         return follow(self.columns[str(first)], tuple(rest))
 
-    def is_partition(self, label: str, origin: FieldSource) -> bool:
-        """Whether a field is read from the name of a folder."""
-        return (origin.from_ or label) in self.partitions
+    def is_outside(self, label: str, origin: FieldSource) -> bool:
+        """Whether a field is read from something else than the record: the name of a folder, or what is given."""
+        return label in self.given or (origin.from_ or label) in self.partitions
 
     def steps_of(self, label: str, origin: FieldSource) -> tuple[str | int, ...]:
         """Where a field stands in a JSON record."""
@@ -113,15 +125,15 @@ class Records:
 
     def objects(self, schema: pa.Schema, job: Job) -> Iterator[tuple[Input, list[str], tuple[str, ...]]]:
         """Each JSON object that fields are taken from, with the keys that some field takes."""
-        taken: dict[tuple[str | int, ...], set[str]] = {(): set()}
+        taken: dict[tuple[str | int, ...], set[str]] = {(): set(self.used)}
         if self.columns is not None:
             self._check_columns(schema, job)
             return
         if self.is_geojson:
-            taken = {(): set(GEOJSON_ALWAYS)}
+            taken[()].update(GEOJSON_ALWAYS)
         for label in schema.names:
             origin = job.fields.get(label, FieldSource())
-            if origin is None:
+            if origin is None or label in self.given:
                 continue
             steps = self.steps_of(label, origin)
             for depth, step in enumerate(steps):
@@ -134,7 +146,8 @@ class Records:
             yield Json(RECORD, (*IN_RECORD, *steps)), sorted(keys), (f"'{path}'",) if path else ()
 
     def _check_columns(self, schema: pa.Schema, job: Job) -> None:
-        taken = {(job.fields.get(label) or FieldSource()).from_ or label for label in schema.names}
+        read = [label for label in schema.names if label not in self.given]
+        taken = {*self.used, *((job.fields.get(label) or FieldSource()).from_ or label for label in read)}
         known = {*(self.columns or ()), *self.absent}
         extra = sorted(known - taken - {path.split(".")[0].split("[")[0] for path in taken})
         if extra:
@@ -148,7 +161,7 @@ class Records:
 
 def check_source(job: Job) -> list[str]:
     """List the files of the source, checked without Spark: options must be known, local paths must be there."""
-    for option, mistake in option_mistakes(job.source):
+    for option, mistake in option_mistakes(job.source, is_stream=job.trigger is not None):
         raise mistake.at("source", "options", option)
     is_table = job.source.format in source_names()
     if not job.source.path and (is_table or job.source.format in WITH_PATH):
@@ -170,17 +183,7 @@ def open_records(spark: SparkSession, job: Job) -> Records:
     """Open the records of the job's source."""
     check_source(job)
     try:
-        if job.source.format == "geojson":
-            return _json_records(read_geojson(spark, job.source), is_geojson=True)
-        if job.source.format == "json":
-            return _json_records(read_json(spark, job.source))
-        if job.source.format == "csv":
-            return _csv_records(read_csv(spark, job.source))
-        if job.source.format in source_names():
-            return _typed_records(read_tables(spark, job.source, job.storage_options))
-        if job.source.format == "parquet":
-            return _typed_records(*read_parquet(spark, job.source))
-        return _typed_records(_loaded(spark, job))
+        return _opened(spark, job)
     except PySparkException as error:
         raise PipelineError(
             UNREADABLE_INPUT, _first_line(error), f"format is `{job.source.format}`", place=("source",)
@@ -195,17 +198,34 @@ def open_records(spark: SparkSession, job: Job) -> Records:
         ) from error
 
 
-def records_of_frame(frame: DataFrame) -> Records:
+def _opened(spark: SparkSession, job: Job) -> Records:
+    source = job.source
+    if source.format in ("json", "geojson"):
+        found = read_geojson(spark, source) if source.format == "geojson" else read_json(spark, source)
+        if source.explode is not None:
+            found = items_of_texts(found, source.explode)
+        return _json_records(found, is_geojson=source.format == "geojson")
+    if source.format == "csv":
+        return _csv_records(read_csv(spark, source))
+    if source.format in source_names():
+        return _typed_records(read_tables(spark, source, job.storage_options), explode=source.explode)
+    if source.format == "parquet":
+        return _typed_records(*read_parquet(spark, source), explode=source.explode)
+    return _typed_records(_loaded(spark, job), explode=source.explode)
+
+
+def records_of_frame(frame: DataFrame, explode: Explode | None = None) -> Records:
     """See the rows of a frame as records: typed columns."""
-    return _typed_records(frame)
+    return _typed_records(frame, explode=explode)
 
 
 def records_in_column(frame: DataFrame, label: str) -> Records:
     """See the text in a column, one JSON object in each row, as records; a row without text is a broken record."""
     text = f"coalesce(cast({name(label)} as string), '')"
     origin = SOURCE if SOURCE in frame.columns else "cast(null as string)"
-    lines = texts.Texts(frame.selectExpr(f"{text} as value", f"{origin} as {SOURCE}"), {})
-    return _json_records(texts.judged(lines))
+    columns = (f"{text} as value", f"{origin} as {SOURCE}", f"{NO_FILE_KNOWN} as {FILE}")
+    lines = texts.Texts(frame.selectExpr(*columns), {})
+    return replace(_json_records(texts.judged(lines)), has_file=False)
 
 
 def _first_line(error: Exception) -> str:
@@ -263,15 +283,20 @@ def _csv_records(found: CsvRecords) -> Records:
     )  # fmt: skip
 
 
-def _typed_records(frame: DataFrame, types: dict[str, DataType] | None = None) -> Records:
+def _typed_records(
+    frame: DataFrame, types: dict[str, DataType] | None = None, *, explode: Explode | None = None
+) -> Records:
     types = {field.name: field.dataType for field in frame.schema.fields} | (types or {})
-    cells = ", ".join([f"{literal(NO_RAW)} as _note", *(name(label) for label in types)])
-    has_file = SOURCE in frame.columns
-    if not has_file:
+    has_file = False
+    if SOURCE not in frame.columns:
         try:
-            frame = frame.selectExpr("*", FILE)
+            frame = frame.selectExpr("*", f"{METADATA}.file_path as {SOURCE}", OF_FILE)
+            has_file = True
         except PySparkException:
             frame = frame.selectExpr("*", f"cast(null as string) as {SOURCE}")
+    if explode is not None:
+        frame, types = items_of_columns(frame, types, explode)
+    cells = ", ".join([f"{literal(NO_RAW)} as _note", *(name(label) for label in types)])
     types.pop(SOURCE, None)
     columns = {label: typed_input(name(label), held) for label, held in types.items()}
-    return Records(frame, f"to_json(struct({cells}))", None, columns)
+    return Records(frame, f"to_json(struct({cells}))", None, columns, has_file=has_file)

@@ -16,6 +16,8 @@ from schemac.runs.tables import source_of
 from schemac.source.catalogue import SOURCE_OPTION
 
 FILES = ("pathGlobFilter", "recursiveFileLookup", "modifiedBefore", "modifiedAfter", "basePath")
+OF_STREAMS = ("maxFilesPerTrigger", "maxBytesPerTrigger", "latestFirst", "maxFileAge")
+"""Of a stream of files, beside those of its format."""
 TEXT = ("encoding", "charset", "lineSep", "multiLine")
 CSV = ("sep", "delimiter", "quote", "escape", "comment", "header", "ignoreLeadingWhiteSpace", "ignoreTrailingWhiteSpace",
        "nullValue", "emptyValue", "maxColumns", "maxCharsPerColumn")  # fmt: skip
@@ -125,13 +127,14 @@ FORMS = {
 }
 
 
-def option_mistakes(source: Source) -> Iterator[tuple[str, PipelineError]]:
+def option_mistakes(source: Source, *, is_stream: bool = False) -> Iterator[tuple[str, PipelineError]]:
     """Each option that is not honoured, with what to write instead."""
     engine = source_of(source.format)
     form = FORMS.get(source.format) if engine is None else Form(engine.options, {})
     if form is None:
         return
-    honoured = {name.lower(): name for name in form.honoured}
+    more = OF_STREAMS if is_stream and engine is None else ()
+    honoured = {name.lower(): name for name in (*form.honoured, *more)}
     refused = {name.lower(): (name, way) for name, way in form.refused.items()}
     seen: dict[str, str] = {}
     for name, text in source.options.items():

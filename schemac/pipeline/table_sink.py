@@ -9,6 +9,7 @@ Errors: what is raised in tasks and at the commit reaches the caller inside Spar
 """
 
 import base64
+import json
 import tempfile
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -77,6 +78,8 @@ class SinkOptions:
     """Settings of object stores by address as JSON, with references in the place of secrets."""
     native: str = ""
     """The schema in the engine's own form (see `TableForm`)."""
+    properties: str = "{}"
+    """What the table's commit says of the run beside its identity and counts, as JSON of texts."""
 
     def form(self) -> TableForm:
         """Say what the table is to be."""
@@ -300,7 +303,8 @@ class TableWriter(DataSourceArrowWriter):  # type: ignore[misc]  # PySpark is no
         if earlier is not None:
             self._repeat(earlier, good, bad)
             return
-        table = replace(self.table, properties=rows)
+        more = tuple(json.loads(self.options.properties).items())
+        table = replace(self.table, properties=(*rows, *more))
         quarantine_version = None
         if self.quarantine is not None and bad:
             told = (*rows, (TABLE, self.quarantine.table))

@@ -15,6 +15,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.datasource import (
     DataSource,
     DataSourceReader,
+    DataSourceStreamReader,
     EqualNullSafe,
     EqualTo,
     Filter,
@@ -48,20 +49,32 @@ from schemac.source.catalogue import (
 def read_tables(spark: SparkSession, source: job.Source, storage: Storage = NO_STORAGE) -> DataFrame:
     """Read the rows of one or more tables of one schema."""
     register(spark, TableSource)
-    engine = _engine(source.format)
     frames = []
     for path in source.path:
-        newest = engine.newest_version(path, storage)
-        if newest is None:
-            message = f"there is no {registered(source.format).title} table at `{path}`"
-            raise PipelineError(INPUT_NOT_FOUND, message, place=("source", "path"))
-        version = source.options.get("version", str(newest))
+        version = source.options.get("version", str(_newest(source.format, path, storage)))
         reader = spark.read.format(TableSource.name()).options(storage=storage.to_json())
         frames.append(reader.options(engine=source.format, path=path, version=version).load())
     first, *others = frames
     for other in others:
         first = first.unionByName(other)
     return first
+
+
+def stream_table(spark: SparkSession, source: job.Source, storage: Storage = NO_STORAGE) -> DataFrame:
+    """Open the stream of the rows that are added to a table."""
+    register(spark, TableSource)
+    (path,) = source.path
+    version = str(_newest(source.format, path, storage))
+    options = {"engine": source.format, "path": path, "version": version, "storage": storage.to_json()}
+    return spark.readStream.format(TableSource.name()).options(**options).load()
+
+
+def _newest(format: str, path: str, storage: Storage) -> int:
+    newest = _engine(format).newest_version(path, storage)
+    if newest is None:
+        message = f"there is no {registered(format).title} table at `{path}`"
+        raise PipelineError(INPUT_NOT_FOUND, message, place=("source", "path"))
+    return newest
 
 
 def _engine(name: str) -> Source:
@@ -88,11 +101,46 @@ class TableSource(DataSource):  # type: ignore[misc]  # PySpark is not followed
         """Make a reader of the pinned version."""
         return self._reader()
 
+    def streamReader(self, schema: StructType) -> "TableStream":  # noqa: N802  PySpark's name
+        """Make a reader of what is added from now on, and of what is there."""
+        storage = Storage.from_json(self.options.get("storage", "{}")).resolved()
+        return TableStream(self.options["engine"], self.options["path"], storage)
+
     def _reader(self) -> "TableReader":
         told = self.options
         # Looked up here: executors on other machines do not have the variables.
         storage = Storage.from_json(told.get("storage", "{}")).resolved()
         return TableReader(told["engine"], told["path"], int(told["version"]), storage)
+
+
+class TableStream(DataSourceStreamReader):  # type: ignore[misc]  # PySpark is not followed
+    """Reads what was added to a table, from version to version."""
+
+    def __init__(self, engine: str, path: str, storage: Storage) -> None:
+        self.engine = engine
+        self.path = path
+        self.storage = storage
+
+    def initialOffset(self) -> dict[str, int]:  # noqa: N802  PySpark's name
+        """Begin before the first version."""
+        return {"version": 0}
+
+    def latestOffset(self, start: object = None, limit: object = None) -> dict[str, int]:  # noqa: N802  PySpark's name
+        """End with the newest version."""
+        return {"version": _engine(self.engine).newest_version(self.path, self.storage) or 0}
+
+    def partitions(self, start: dict[str, int], end: dict[str, int]) -> list[InputPartition]:
+        """One for each part that was added."""
+        version = end["version"]
+        if not version:
+            return []
+        added = _engine(self.engine).added(self.path, start["version"], version, self.storage)
+        return [InputPartition((version, part)) for part in added]
+
+    def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
+        """Read the rows of one part."""
+        version, part = partition.value
+        return TableReader(self.engine, self.path, version, self.storage).read(InputPartition(part))
 
 
 class TableReader(DataSourceReader):  # type: ignore[misc]  # PySpark is not followed

@@ -18,15 +18,17 @@ from pyspark.sql.types import StringType, StructField, StructType
 
 from schemac.pipeline.decoding import byte_text, has_marks
 from schemac.pipeline.executors import is_connect
+from schemac.pipeline.file_columns import FILE, FILE_TYPES, METADATA, OF_FILE
 from schemac.pipeline.job import Source
 from schemac.pipeline.paths import base_path, spark_path
 from schemac.pipeline.quarantine_buffer import RAW, SOURCE
 from schemac.pipeline.registration import register
 from schemac.pipeline.source_options import FILES, Options
-from schemac.pipeline.sqltext import literal, name, when
+from schemac.pipeline.sqltext import literal, name, struct, when
 from schemac.runs.storage import NO_STORAGE, Storage, current_storage, hadoop_address, storage_in_use
 
 FAULT = "_fault"
+NAME, SIZE, MODIFIED = "__name", "__size", "__modified"
 ROWS_PER_BATCH = 4096
 BYTES_PER_BATCH = 8 << 20
 # Below this, spreading the records of one file over the tasks costs more than it brings.
@@ -58,6 +60,7 @@ class File:
     path: str
     uri: str
     size_bytes: int
+    modified_micros: int = 0
     folders: tuple[str | None, ...] = ()
 
     @property
@@ -110,7 +113,7 @@ def lines(spark: SparkSession, source: Source, blank: str = " ") -> Texts:
         frame = spark.read.options(**options).text(spark_paths(source))
     partitions = {label: f"__p{i}" for i, label in enumerate(frame.columns[1:])}
     others = [f"{name(label)} as {column}" for label, column in partitions.items()]
-    kept = frame.selectExpr("value", f"_metadata.file_path as {SOURCE}", *others)
+    kept = frame.selectExpr("value", f"{METADATA}.file_path as {SOURCE}", OF_FILE, *others)
     return Texts(kept.where(f"trim(BOTH {literal(blank)} FROM value) <> ''"), partitions)
 
 
@@ -120,7 +123,7 @@ def judged(texts: Texts, faults: Sequence[tuple[str, str]] = ()) -> Texts:
     fault = f"case when not __valid then '{BAD_ENCODING}' {branches} end"
     # ISO-8859-1 has a character for each byte, so that none is lost.
     raw = when("__valid", "value", "decode(cast(value as binary), 'ISO-8859-1')")
-    kept = [SOURCE, *texts.partitions.values()]
+    kept = [SOURCE, FILE, *texts.partitions.values()]
     checked = texts.frame.selectExpr("value", *kept, "is_valid_utf8(value) as __valid")
     return texts.with_frame(checked.selectExpr(f"{raw} as {RAW}", f"{fault} as {FAULT}", *kept))
 
@@ -133,19 +136,27 @@ def files_of(spark: SparkSession, source: Source) -> Listed:
         label for label in listed.columns if label not in ("path", "modificationTime", "length", "content")
     ]
     rows = listed.selectExpr(
-        "path", f"_metadata.file_path as {SOURCE}", "length", *map(name, folders)
+        "path",
+        f"{METADATA}.file_path as {SOURCE}",
+        "length",
+        "unix_micros(modificationTime)",
+        *map(name, folders),
     ).collect()
-    files = [File(path, uri, size, tuple(values)) for path, uri, size, *values in rows]
+    files = [File(path, uri, size, modified, tuple(values)) for path, uri, size, modified, *values in rows]
     return Listed(tuple(folders), tuple(sorted(files, key=lambda file: file.path)))
 
 
 def cut(spark: SparkSession, listed: Listed, splitter: Splitter) -> Texts:
     """Read the records that a splitter finds in each file; a file is read by one task."""
     partitions = {label: f"__p{i}" for i, label in enumerate(listed.folders)}
-    labels = (RAW, FAULT, SOURCE, *partitions.values())
+    labels = (RAW, FAULT, SOURCE, NAME, SIZE, MODIFIED, *partitions.values())
     task = _Cutter(splitter, labels, listed.files, current_storage())
     register(spark, CutFiles)
     records = spark.read.format(CutFiles.name()).option("task", task.told()).load()
+    modified = f"timestamp_micros(cast({MODIFIED} as bigint))"
+    parts = (SOURCE, NAME, f"cast({SIZE} as bigint)", modified)
+    file = struct(zip(FILE_TYPES, parts, strict=True))
+    records = records.selectExpr(RAW, FAULT, SOURCE, f"{file} as {FILE}", *partitions.values())
     if max((file.size_bytes for file in listed.files), default=0) > BYTES_WORTH_SPREADING:
         records = records.repartition(_parallelism(spark))
     return Texts(records, partitions)
@@ -239,9 +250,11 @@ class _Cutter:
             yield self._batch(file, texts, faults)
 
     def _batch(self, file: File, texts: list[str], faults: list[str | None]) -> pa.RecordBatch:
-        others = (file.uri, *file.folders)
-        columns = [texts, faults, *([other] * len(texts) for other in others)]
-        return pa.record_batch([pa.array(column, pa.string()) for column in columns], names=list(self.labels))
+        known = (file.path.rpartition("/")[2], str(file.size_bytes), str(file.modified_micros))
+        others = (file.uri, *known, *file.folders)
+        columns = [pa.array(column, pa.string()) for column in (texts, faults)]
+        columns += [pa.repeat(pa.scalar(other, pa.string()), len(texts)) for other in others]
+        return pa.record_batch(columns, names=list(self.labels))
 
 
 def decoded(text: str, encoding: str, fault: str | None = None) -> tuple[str, str | None]:

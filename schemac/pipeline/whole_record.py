@@ -77,7 +77,7 @@ def _objects(node: _Object, path: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
 def _placed(root: _Object, part: pa.Field, records: Records, job: Job) -> _Member | None:
     """Put the field where its record has it; None where the native reader cannot read it, or reads there already."""
     origin = job.fields.get(part.name, FieldSource())
-    if origin is None or records.is_partition(part.name, origin):
+    if origin is None or records.is_outside(part.name, origin):
         return None
     steps = [step for step in records.steps_of(part.name, origin) if isinstance(step, str)]
     scalar = None

@@ -6,15 +6,15 @@ that numbers every field gives the lock its ids.
 """
 
 from collections.abc import Callable
-from typing import Any
 
 from schemac.identity.adopt import adopt, adopt_ids
 from schemac.identity.lock import LockedDataset, Numbers
 from schemac.importers.importer import Imported
 from schemac.logical.dataset import LogicalDataset
 from schemac.logical.slots import preorder
+from schemac.source.json_object import Json
 
-Compile = Callable[[dict[str, Any]], LogicalDataset | None]
+Compile = Callable[[Json], LogicalDataset | None]
 """Makes the dataset of a schema in the standard's long form."""
 
 _NONE = Numbers()

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import AfterValidator, Field, Strict, ValidationError, create_model
 
@@ -25,6 +25,7 @@ from schemac.logical.model import Model
 from schemac.logical.system import Variant
 from schemac.registry.installed import version_settings
 from schemac.source.catalogue import INVALID_CONFIGURATION
+from schemac.source.json_object import Json
 from schemac.source.report import Report
 from schemac.source.span import WHOLE_FILE, Region
 from schemac.source.suggest import shortened
@@ -130,7 +131,7 @@ def _candidates(start: Path) -> list[Path]:
     return found
 
 
-def _read(path: Path, report: Report) -> dict[str, Any] | None:
+def _read(path: Path, report: Report) -> Json | None:
     """Return the table of settings in a file; None where the file has none."""
     # Imported here for start-up time: most folders have no such file.
     import tomllib
@@ -158,7 +159,7 @@ def _read(path: Path, report: Report) -> dict[str, Any] | None:
     return table if isinstance(table, dict) else None
 
 
-def _parsed(content: bytes) -> dict[str, Any]:
+def _parsed(content: bytes) -> Json:
     """Return the document of a text. Raises RecursionError for one that would take too long to read."""
     import tomllib  # for start-up time, as above
 
@@ -167,7 +168,7 @@ def _parsed(content: bytes) -> dict[str, Any]:
     return tomllib.loads(content.decode("utf-8"))
 
 
-def _project(path: Path, table: dict[str, Any], report: Report) -> Project:
+def _project(path: Path, table: Json, report: Report) -> Project:
     places = _Places(path)
     try:
         configuration = Configuration.model_validate(table)

@@ -27,6 +27,7 @@ from schemac.project.manifests import CompiledFile
 from schemac.project.stages import check_source
 from schemac.project.writing import replace_file
 from schemac.source.catalogue import REFUSED_EDIT, UNKNOWN_COLUMN, WRITE_FAILED
+from schemac.source.json_object import Json
 from schemac.source.report import Report
 from schemac.source.span import Span
 from schemac.source.suggest import closest
@@ -127,7 +128,7 @@ def pipeline_hints(file: CompiledFile, dataset: LogicalDataset, old: str, new: s
             yield f"{path.name}: its records still have {old}; write `{scalar(new)}: {scalar(old)}` under `fields`"
 
 
-def _pipeline(path: Any) -> dict[str, Any] | None:
+def _pipeline(path: Any) -> Json | None:
     """Return a pipeline file's content; None for every other file."""
     try:
         content = read_file(path, 1 << 20)[: 1 << 20].decode("utf-8-sig")

@@ -10,7 +10,7 @@ import re
 from schemac.registry.codes import own_codes
 from schemac.source.diagnostic import Code
 
-Place = tuple[str, ...]
+Place = tuple[str | int, ...]
 
 
 class PipelineError(Exception):
@@ -27,10 +27,10 @@ class PipelineError(Exception):
     def __str__(self) -> str:
         told = f"[{self.code.id}] {self.message}"
         if self.place:
-            told += f" (setting: {'.'.join(self.place)})"
+            told += f" (setting: {'.'.join(map(str, self.place))})"
         return told if self.help is None else f"{told} (help: {self.help})"
 
-    def at(self, *place: str) -> "PipelineError":
+    def at(self, *place: str | int) -> "PipelineError":
         """Return the error with its place."""
         return PipelineError(self.code, self.message, self.help, place=place)
 
@@ -40,7 +40,8 @@ class PipelineError(Exception):
         found = _AS_TEXT.search(text)
         if found is None or found["code"] not in own_codes():
             return None
-        place = tuple((found["place"] or "").split(".")) if found["place"] else ()
+        parts = found["place"].split(".") if found["place"] else ()
+        place = tuple(int(part) if part.isdigit() else part for part in parts)
         return cls(own_codes()[found["code"]], found["message"], found["help"], place=place)
 
 

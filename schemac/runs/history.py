@@ -8,7 +8,7 @@ Rule: a row of the quarantine counts if its `run` is among the runs of the table
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
@@ -31,6 +31,8 @@ class CommittedRun:
     rows_quarantined: int
     table: str = ""
     """In a quarantine: the table that the run wrote to, seen from the quarantine."""
+    told: Mapping[str, str] = field(default_factory=dict)
+    """All that the commit says of the run."""
 
     @property
     def id(self) -> str:
@@ -54,4 +56,6 @@ class CommittedRun:
         if identity is None or UNFINISHED in properties:
             return None
         rows, quarantined = int(properties.get(ROWS, 0)), int(properties.get(QUARANTINED, 0))
-        return cls(identity, version, committed, rows, quarantined, properties.get(TABLE, ""))
+        return cls(
+            identity, version, committed, rows, quarantined, properties.get(TABLE, ""), dict(properties)
+        )

@@ -43,11 +43,19 @@ class RunIdentity:
 
     @classmethod
     def new(
-        cls, id: str, format: str, paths: Iterable[str], mode: str, *, interval: str = "", schema: str = ""
+        cls,
+        id: str,
+        sources: Iterable[tuple[str, Iterable[str]]],
+        mode: str,
+        *,
+        interval: str = "",
+        schema: str = "",
     ) -> "RunIdentity":
-        """Identify a run that starts now, in this process, and reads these paths."""
-        source = {"format": format, "path": [without_secrets(path) for path in paths]}
-        told = json.dumps(source, ensure_ascii=False)
+        """Identify a run that starts now, in this process, and reads these sources: each a format and its paths."""
+        parts = [
+            {"format": format, "path": [without_secrets(path) for path in paths]} for format, paths in sources
+        ]
+        told = json.dumps(parts[0] if len(parts) == 1 else parts, ensure_ascii=False)
         return cls(id, datetime.now(UTC), told, mode, this_process(), interval, schema)
 
     @classmethod

@@ -14,6 +14,7 @@ from typing import Any, Literal
 
 import pyarrow as pa
 
+from schemac.attributes.attribute import Extra
 from schemac.identity.lock import Numbers
 from schemac.logical.slots import Slot
 from schemac.physical.field import LoweredSchema
@@ -96,10 +97,8 @@ class Sink(ABC):
     """An engine whose tables runs write."""
 
     @abstractmethod
-    def form(
-        self, lowered: LoweredSchema, numbers: Mapping[Slot, Numbers] | None, storage_version: str | None
-    ) -> TableForm:
-        """Say what the table of a compiled schema is to be."""
+    def form(self, lowered: LoweredSchema, numbers: Mapping[Slot, Numbers] | None, extra: Extra) -> TableForm:
+        """Say what the table of a compiled schema with these attributes is to be."""
 
     @abstractmethod
     def written_schema(self, schema: pa.Schema) -> pa.Schema:
@@ -211,6 +210,12 @@ class Source(ABC):
     @abstractmethod
     def parts(self, path: str, version: int, storage_options: StorageOptions = NO_STORAGE) -> list[int]:
         """Return the numbers of the parts that can be read side by side."""
+
+    def added(
+        self, path: str, after: int, version: int, storage_options: StorageOptions = NO_STORAGE
+    ) -> list[int]:
+        """Return the parts that a version has, and an earlier one (0: none) did not. PipelineError where rows changed in between."""
+        raise NotImplementedError
 
     @abstractmethod
     def read(

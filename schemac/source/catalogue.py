@@ -155,6 +155,11 @@ INVALID_PATTERN = Code("SC625", "invalid-pattern", _ERROR, "a date or time patte
 INVALID_RECORD_PATH = Code(
     "SC626", "invalid-record-path", _ERROR, "a path into the record that cannot be read"
 )
+CONFLICTING_ORIGIN = Code(
+    "SC627", "conflicting-origin", _ERROR, "a field that is read from two places of a pipeline file"
+)
+INVALID_EXPRESSION = Code("SC628", "invalid-expression", _ERROR, "an expression that cannot be used")
+INVALID_CONSTANT = Code("SC629", "invalid-constant", _ERROR, "a constant that does not fit its field")
 # The source.
 MISSING_PATH = Code("SC630", "missing-path", _ERROR, "a source without a path")
 INPUT_NOT_FOUND = Code("SC631", "input-not-found", _ERROR, "a source that is not there")
@@ -180,6 +185,17 @@ SOURCE_TYPE_MISMATCH = Code(
     "SC643", "source-type-mismatch", _ERROR, "a column of the source that cannot become its field"
 )
 CHANGED_INPUT = Code("SC644", "changed-input", _ERROR, "a file that changed while it was read")
+NO_LIST = Code("SC645", "no-list", _ERROR, "a list to explode where the source has none")
+NO_FILE = Code("SC646", "no-file", _ERROR, "the file of a record, for a source without files")
+CHANGED_FILE = Code(
+    "SC647", "changed-file", _ERROR, "a file of an incremental source that has changed since it was read"
+)
+LOST_HISTORY = Code(
+    "SC648", "lost-history", _ERROR, "a table that no longer says which files were read into it"
+)
+MISPLACED_MODE = Code(
+    "SC649", "misplaced-mode", _ERROR, "an incremental source or a stream where there can be none"
+)
 # The table and the quarantine.
 SAME_PATH = Code("SC650", "same-path", _ERROR, "a target and a quarantine at one path")
 TABLE_EXISTS = Code("SC651", "table-exists", _ERROR, "a table that is there already")

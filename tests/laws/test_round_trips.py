@@ -6,7 +6,7 @@ from hypothesis import HealthCheck, given, settings
 
 import schemac
 from schemac.arrow.lift import lift
-from schemac.arrow.lower_metadata import PRIMARY_KEY, PRIMARY_KEY_POSITION
+from schemac.engines.lance.names import PRIMARY_KEY_MARK, PRIMARY_KEY_POSITION
 from schemac.importers.checked import from_tree
 from schemac.manifest.write import write_manifest
 from schemac.source.report import Report
@@ -38,7 +38,7 @@ def test_go_from_manifest_to_text_and_back(text: str) -> None:
 def _spelled_otherwise(schema: pa.Schema) -> bool:
     """Lance reads several spellings of a key's mark; a manifest has one of them."""
     marks = [field.metadata or {} for field in schema]
-    flags = [m.get(PRIMARY_KEY.encode()) for m in marks]
+    flags = [m.get(PRIMARY_KEY_MARK.encode()) for m in marks]
     positions = [m.get(PRIMARY_KEY_POSITION.encode()) for m in marks]
     return any(
         p is not None and (f != b"true" or not p.isdigit() or p == b"0")

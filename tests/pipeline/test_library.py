@@ -4,6 +4,7 @@ import json
 import subprocess
 import sys
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -55,9 +56,14 @@ def test_every_public_name_is_there() -> None:
 
 
 def outcome(found: Conformed) -> tuple[list[str], list[tuple[str, str]]]:
-    good = sorted(map(str, found.good.toArrow().to_pylist()))
+    good = sorted(str([shown(value) for value in row.values()]) for row in found.good.toArrow().to_pylist())
     rejected = found.rejected.toArrow().to_pylist()
     return good, sorted((row["_raw"], json.dumps(row["_errors"])) for row in rejected)
+
+
+def shown(value: Any) -> Any:
+    """An instant is the same in every zone of a session."""
+    return value.astimezone(UTC) if isinstance(value, datetime) and value.tzinfo is not None else value
 
 
 def texts(spark: SparkSession) -> DataFrame:
@@ -200,6 +206,7 @@ def test_run_takes_a_file_or_a_job(spark: SparkSession, tmp_path: Path) -> None:
         "source": {"path": str(tmp_path / "in.json")},
         "target": {"path": str(tmp_path / "t.lance"), "mode": "append"},
     }
+    (tmp_path / "in.json").write_text('{"fare": 2.5}\n')
     named = Job.model_validate({**job, "schema": str(tmp_path / "trips.yaml")})
     assert run(named, spark=spark).table_version == 2
     with pytest.raises(PipelineError, match="no dataset was given"):

@@ -2,6 +2,10 @@
 
 import gzip
 import json
+import os
+import subprocess
+import sys
+from dataclasses import replace
 from datetime import UTC, datetime
 from html.parser import HTMLParser
 from pathlib import Path
@@ -12,14 +16,17 @@ import pytest
 from pyspark.sql import SparkSession
 
 from schemac.cli.main import main
+from schemac.cli.progress import ProgressLines
 from schemac.pipeline.history import CommittedRun
 from schemac.pipeline.job import Job
 from schemac.pipeline.lineage import SCHEMAS, Lineage, dataset_name
 from schemac.pipeline.metrics import metrics_text
 from schemac.pipeline.offenders import Offender, lines_of
 from schemac.pipeline.outcome import Outcome
+from schemac.pipeline.progress import Step
 from schemac.pipeline.report_html import run_page
-from schemac.pipeline.runner import ReasonCount, RunReport
+from schemac.pipeline.run_facts import ReasonCount
+from schemac.pipeline.runner import RunReport
 from schemac.runs.identity import RunIdentity
 from schemac.source.catalogue import TOO_MANY_QUARANTINED
 from schemac.source.diagnostic import Diagnostic
@@ -246,6 +253,40 @@ def test_files_that_cannot_be_written_are_told_before_the_run(
     assert list(tmp_path.iterdir()) == []
 
 
+def test_a_machine_without_spark_gets_its_files_too(tmp_path: Path) -> None:
+    hidden = "import sys; sys.modules['pyspark'] = None; sys.modules['lance'] = None"
+    script = f"{hidden}; from schemac.cli.main import main; sys.exit(main(sys.argv[1:]))"
+    files = ["--report", "r.html", "--report", "r.json", "--metrics", "m.prom", "--lineage", "l.jsonl"]
+    words = [sys.executable, "-c", script, "run", "p.yaml", *files]
+    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])}
+    done = subprocess.run(words, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 1, done.stderr
+    assert "SC681" in "".join(Page((tmp_path / "r.html").read_text()).texts)
+    assert 'schemac_run_findings{pipeline="p.yaml",code="SC681"} 1' in (tmp_path / "m.prom").read_text()
+    assert json.loads((tmp_path / "r.json").read_text())["run"] is None
+    assert len((tmp_path / "l.jsonl").read_text().splitlines()) == 2
+
+
+def test_a_repeated_run_is_told_as_such() -> None:
+    again = replace(REPORT, is_repeat=True)
+    text = "".join(Page(run_page("p.yaml", again)).texts)
+    assert "Already committed as version 14" in text
+    assert "nothing was written now" in again._repr_html_()
+    assert "schemac_run_repeat{" in metrics_text(replace(GOOD, report=again))
+
+
+def test_lines_of_progress_tell_each_step_once(capsys: pytest.CaptureFixture[str]) -> None:
+    lines = ProgressLines()
+    for step, records in ((Step.WAITING, 0), (Step.WRITING, 0), (Step.WRITING, 5), (Step.COMMITTING, 1000)):
+        lines.tell(step.value, records, records / 2)
+    said = [line.partition(" ")[2] for line in capsys.readouterr().err.splitlines()]
+    assert said == [
+        Step.WAITING.value,
+        Step.WRITING.value,
+        f"{Step.COMMITTING.value}: 1,000 records, 500 a second",
+    ]
+
+
 @pytest.mark.spark
 def test_a_run_writes_its_files_also_where_it_stops(
     spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
@@ -270,6 +311,7 @@ def test_a_run_writes_its_files_also_where_it_stops(
     assert 'schemac_run_records{pipeline="p.yaml",outcome="written"} 2' in (tmp_path / "m.prom").read_text()
     # The next run stops before Spark: its files say so, and the page still has the run before.
     (tmp_path / "p.yaml").write_text(pipeline.replace("append", "create"))
+    (tmp_path / "rides.json").write_text('{"fare": 3}\n')
     assert main(["run", "p.yaml", *files, *more]) == 1
     text = "".join(Page((tmp_path / "r.html").read_text()).texts)
     assert "SC651" in text

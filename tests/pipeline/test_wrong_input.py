@@ -63,6 +63,13 @@ def no_spark(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("schemac.pipeline.session.start_session", refuse)
 
 
+SEVERAL = """sources:
+  - {path: rides.json}
+  - {path: b.csv, format: csv}
+schema: rides.yaml
+target: {path: rides.lance}
+"""
+
 BEFORE_SPARK: dict[str, tuple[str, list[str]]] = {
     "an empty file": ("", ["no pipeline", "source"]),
     "a list": ("- source\n", ["no pipeline"]),
@@ -94,6 +101,40 @@ BEFORE_SPARK: dict[str, tuple[str, list[str]]] = {
         PIPELINE + "fields: {at: {zone: Europe/Berlin, format: 'yyyy-MM-dd HH:mm[XXX]'}}\n",
         ["pipeline.yaml:4", "only sometimes", "brackets"]),
     "an unknown unit": (PIPELINE + "fields: {at: {epoch: Minute}}\n", ["pipeline.yaml:4", "Minute", "Second"]),
+    "source and sources": (
+        PIPELINE + "sources: [{path: rides.json}]\n", ["pipeline.yaml:", "either `source` or `sources`", "into the list"]),
+    "an option of one of the sources": (
+        SEVERAL.replace("b.csv,", "b.csv, options: {sepp: x},"), ["pipeline.yaml:3", "`sepp`", "did you mean `sep`"]),
+    "a field of one of the sources": (
+        SEVERAL.replace("b.csv,", "b.csv, fields: {fair: x},"), ["pipeline.yaml:3:", "fair", "did you mean `fare`"]),
+    "a mapping of all sources": (SEVERAL + "fields: {fare: a..b}\n", ["pipeline.yaml:6:", "a..b", "character 3"]),
+    "a missing file of one of the sources": (SEVERAL, ["no file", "b.csv"]),
+    "an incremental source that replaces": (
+        PIPELINE.replace("rides.json}", "rides.json, mode: incremental}"), ["pipeline.yaml:3:", "`mode: append`"]),
+    "an incremental source without files": (
+        PIPELINE.replace("rides.json}", "rides.json, mode: incremental, format: jdbc}").replace("e}", "e, mode: append}"),
+        ["pipeline.yaml:1:", "no files"]),
+    "an unknown trigger": (PIPELINE + "trigger: soon\n", ["pipeline.yaml:4:", "available-now", "10 seconds"]),
+    "a stream of several": (
+        SEVERAL.replace("e}\n", "e, mode: append}\n") + "trigger: 1 minute\n", ["SC649", "one source"]),
+    "a stream of an incremental source": (
+        PIPELINE.replace("rides.json}", "rides.json, mode: incremental}").replace("e}", "e, mode: append}")
+        + "trigger: 1 minute\n",
+        ["pipeline.yaml:4:", "leave `trigger` or `mode` out"]),
+    "options of a table": (
+        PIPELINE.replace("rides.lance}", "rides.lance, options: {a: b}}"), ["pipeline.yaml:3:", "formats of Spark"]),
+    "a stream into files": (
+        PIPELINE.replace("rides.lance}", "rides, format: parquet, mode: append}") + "trigger: available-now\n",
+        ["pipeline.yaml:3:", "which runs it has"]),
+    "two origins": (PIPELINE + "fields: {fare: {from: x, expr: y}}\n", ["pipeline.yaml:4:32", "`from` and `expr`"]),
+    "an empty expression": (PIPELINE + "fields: {fare: {expr: ''}}\n", ["pipeline.yaml:4", "expr"]),
+    "items of CSV": (
+        PIPELINE.replace("{path: rides.json}", "{path: rides.json, format: csv, explode: x}"),
+        ["pipeline.yaml:1:", "no lists", "leave `explode` out"]),
+    "one item of a list": (
+        PIPELINE.replace("rides.json}", "rides.json, explode: 'a[0]'}"), ["pipeline.yaml:1:", "one item", "position"]),
+    "a path of items with a slip": (
+        PIPELINE.replace("rides.json}", "rides.json, explode: a..b}"), ["pipeline.yaml:1:", "character 3"]),
     "one path twice": (PIPELINE + "quarantine: {path: rides.lance}\n", ["one path"]),
     "one path twice, in two spellings": (PIPELINE + "quarantine: {path: ./rides.lance/}\n", ["one path"]),
     "a target inside a file": (PIPELINE.replace("rides.lance", "rides.json/t.lance"), ["is a file"]),

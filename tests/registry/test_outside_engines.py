@@ -249,6 +249,69 @@ def test_refuse_codes_that_are_none(name: str, site: Site) -> None:
     assert len(ran.stderr.splitlines()) == 1
 
 
+WITH_FORM = (
+    engine(
+        'domain="other.org", attributes="words:ATTRIBUTES", arrow_form="parts:FORM", checks="parts:CHECKS"'
+    )
+    + """
+from schemac.arrow.form import ArrowForm
+from schemac.checks.brought import Checks
+from schemac.physical.arrow import pa
+from schemac.source.catalogue import UNSUPPORTED_HINT
+from words import LARGE
+class Form(ArrowForm):
+    def metadata(self, key, extra):
+        return {"other:large": "yes"} if key == LARGE.key else None
+    def to_arrow(self, key, storage, metadata, schema_extra):
+        return pa.large_binary()
+    def lift_type(self, type_, metadata, note):
+        return ({"kind": "String"}, {LARGE.key: True}) if metadata.pop("other:large", "") else None
+FORM = Form()
+def check(slot, findings):
+    if LARGE.key in slot.extra and slot.is_nullable:
+        findings.at_extra(slot, LARGE.key, UNSUPPORTED_HINT, "a large text may not be null")
+CHECKS = Checks(check)
+"""
+)
+WORDS = """
+from schemac.attributes.attribute import Attribute
+LARGE = Attribute("other.org/large", bool, "a large text", decides_type=True)
+ATTRIBUTES = (LARGE,)
+"""
+LARGE = "name: a\nfields:\n  - {name: x, type: %s, extra: {other.org/large: true%s}}\n"
+
+
+@pytest.mark.slow
+def test_carry_attributes_of_an_engine_through_arrow(site: Site) -> None:
+    site.install("other", "other = other:ENGINE", WITH_FORM)
+    (site.folder / "words.py").write_text(WORDS)
+    (site.work / "trips.yaml").write_text(LARGE % ("String", ""))
+    source = (
+        "import schemac; schema = schemac.compile_file('trips.yaml')[0].to_arrow(); field = schema.field(0);"
+        "print(field.type, field.metadata); print(schemac.from_arrow(schema).to_odf())"
+    )
+    ran = site.python("-c", source)
+    assert ran.returncode == 0, ran.stderr
+    type_, manifest = ran.stdout.split("\n", 1)
+    assert type_ == "large_binary {b'other:large': b'yes'}"
+    assert "kind: String" in manifest
+    assert "other.org/large: true" in manifest
+
+
+@pytest.mark.slow
+def test_report_what_an_engine_checks(site: Site) -> None:
+    site.install("other", "other = other:ENGINE", WITH_FORM)
+    (site.folder / "words.py").write_text(WORDS)
+    (site.work / "trips.yaml").write_text(
+        LARGE % ("{kind: Option, inner: String}", ", arrow.apache.org/dictionaryEncoding: {}")
+    )
+    ran = site.run("check")
+    assert ran.returncode == 1, ran.stdout
+    assert "a large text may not be null" in ran.stdout
+    conflict = "`other.org/large` and `arrow.apache.org/dictionaryEncoding` cannot be used together"
+    assert conflict in ran.stdout
+
+
 @pytest.mark.slow
 def test_say_what_does_not_depend_on_engines_all_the_same(site: Site) -> None:
     site.install("broken", "other = nowhere:ENGINE")

@@ -7,7 +7,8 @@ Source: `pyarrow.dataset`, asked with every pair of types and layouts (`tests/co
 """
 
 from schemac.attributes.arrow import EXTENSION_TYPE, read_hints
-from schemac.attributes.lance import JSON
+from schemac.attributes.attribute import Role
+from schemac.attributes.registry import has_role
 from schemac.evolution.castability import castability, misfit
 from schemac.evolution.changes import LAYOUT_FACTS, TYPE_FACTS, Change, Fact
 from schemac.evolution.judge import Judge
@@ -132,7 +133,7 @@ def _extension(old: Slot, new: Slot) -> Judgement:
 
 def _extension_of(slot: Slot) -> tuple[str, str]:
     """Name and metadata; empty where there is none."""
-    if JSON.read(slot.extra):
+    if has_role(slot.extra, Role.JSON):
         return ("arrow.json", "")
     found = EXTENSION_TYPE.read(slot.extra)
     return (found.name, found.metadata or "") if found is not None else ("", "")

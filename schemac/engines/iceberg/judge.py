@@ -22,7 +22,6 @@ from schemac.evolution.judge import Judge
 from schemac.evolution.verdict import SAFE, Judgement, Outcome, of_another_unit
 from schemac.evolution.version_pair import VersionPair
 from schemac.logical.castability import Castability
-from schemac.logical.path import Part
 from schemac.logical.slots import Slot
 
 _BESIDE = "add a field beside it, fill it, and drop the old one"
@@ -56,7 +55,7 @@ def judge(change: Change, pair: VersionPair | None) -> Judgement:
         return _schema(change, pair)
     slot = new if new is not None else old
     assert slot is not None
-    if is_in_key(slot) and (change.fact in _OF_FIELDS or change.fact is Fact.FIELDS_REORDERED):
+    if slot.is_in_key and (change.fact in _OF_FIELDS or change.fact is Fact.FIELDS_REORDERED):
         return _fixed_key(slot)
     match change.fact:
         case Fact.FIELD_ADDED if new is not None:
@@ -77,16 +76,6 @@ def _key_attributes() -> frozenset[str]:
     """Return the attributes of the schema that identify rows: its own, and those of engines that have a primary key there."""
     keys = [key for key, attribute in ATTRIBUTES.items() if attribute.role is Role.PRIMARY_KEY]
     return frozenset({attributes.IDENTIFIER_FIELDS.key, *keys})
-
-
-def is_in_key(slot: Slot) -> bool:
-    """Whether a slot is the key of a map, or lies in one."""
-    above: Slot | None = slot
-    while above is not None:
-        if above.segment is Part.KEY:
-            return True
-        above = above.parent
-    return False
 
 
 def _unheld(change: Change, pair: VersionPair) -> str:
@@ -178,7 +167,7 @@ def _field(change: Change, pair: VersionPair, old: Slot, new: Slot) -> Judgement
 def _nullability(new: Slot, was: NestedField, is_: NestedField) -> Judgement:
     if was.required == is_.required:
         return SAFE
-    if is_in_key(new):
+    if new.is_in_key:
         return _fixed_key(new)
     if is_.required:
         return Judgement(
@@ -199,7 +188,7 @@ def _type(change: Change, pair: VersionPair, old: Slot, new: Slot) -> Judgement:
                 "check the values first",
             )
         return SAFE
-    if is_in_key(new):
+    if new.is_in_key:
         return _fixed_key(new)
     if not is_promotion(was, is_, format_of(pair.new)):
         hint = f", except in format {FORMAT_3}" if needs_format_3(was, is_) else ""

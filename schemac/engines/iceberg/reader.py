@@ -9,8 +9,6 @@ Source: as in `schemac.engines.iceberg.read`.
 """
 
 import gzip
-import json
-import re
 import zlib
 from collections.abc import Mapping
 from pathlib import Path
@@ -32,13 +30,12 @@ from schemac.engines.iceberg.types import (
     NestedField,
     Struct,
 )
-from schemac.importers.importer import Imported, Importer, NumberedVersion, Tree, refuse
+from schemac.importers.importer import Imported, Importer, NumberedVersion, refuse
+from schemac.importers.json_file import json_document, refuse_json
 from schemac.logical.path import FieldPath, Part, dotted
-from schemac.source.catalogue import UNREADABLE_SOURCE
+from schemac.source.json_object import Json
 from schemac.source.report import Report
-from schemac.source.span import Region
 
-_SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
 _NOT_KEPT = frozenset({"comment", "format-version"})
 """Properties that the manifest says in its own words."""
 
@@ -80,17 +77,9 @@ def read_file(file: Path, report: Report) -> TableMetadata | None:
         content = file.read_bytes()
         if content.startswith(b"\x1f\x8b"):
             content = gzip.decompress(content)
-        document = json.loads(content)
-        if _SURROGATE.search(content):
-            # Half a character has a form in JSON, but no text can hold it.
-            json.dumps(document, ensure_ascii=False).encode()
-        return metadata_of(document)
-    except json.JSONDecodeError as error:
-        at = Region.within(error.lineno, error.colno, error.colno + 1)
-        message = f"cannot read {file}: it is no JSON: {error.msg[0].lower()}{error.msg[1:]}"
-        report.add(UNREADABLE_SOURCE, message, file=str(file), at=at)
+        return metadata_of(json_document(content))
     except (ValueError, RecursionError, EOFError, gzip.BadGzipFile, zlib.error) as error:
-        refuse(file, f"it is no JSON: {error}", report)
+        refuse_json(file, error, report)
     except UnreadableError as error:
         refuse(file, f"it is no metadata of Iceberg: {error}", report)
     return None
@@ -104,11 +93,11 @@ def metadata_of(document: Any) -> TableMetadata:
     return TableMetadata(_least_format(schema), (schema,), schema, schema.highest_id, {})
 
 
-def version_of(schema: IcebergSchema, metadata: TableMetadata) -> tuple[Tree, dict[FieldPath, int]]:
+def version_of(schema: IcebergSchema, metadata: TableMetadata) -> tuple[Json, dict[FieldPath, int]]:
     """Return a schema in the standard's long form, and the ids of its fields by their paths."""
     lifting = _Lifting(has_defaults=metadata.format_version >= FORMAT_3)
     fields = [lifting.member(column, (column.name,)) for column in schema.columns]
-    extra: Tree = {}
+    extra: Json = {}
     comment = metadata.properties.get("comment")
     if comment is not None:
         extra[DESCRIPTION.key] = comment
@@ -167,7 +156,7 @@ class _Lifting:
         self.ids: dict[FieldPath, int] = {}
         self._has_defaults = has_defaults
 
-    def member(self, field: NestedField, path: FieldPath) -> Tree:
+    def member(self, field: NestedField, path: FieldPath) -> Json:
         """Return a column, or a member of a struct."""
         type_, extra = self._slot(field, path)
         if field.doc is not None:
@@ -178,19 +167,19 @@ class _Lifting:
             extra = {**extra, attributes.WRITE_DEFAULT.key: field.write_default}
         return {"name": field.name, "type": type_, **({"extra": extra} if extra else {})}
 
-    def _part(self, field: NestedField, path: FieldPath) -> Tree:
+    def _part(self, field: NestedField, path: FieldPath) -> Json:
         """Return an item, key or value: attributes go beside `kind`."""
         tree, extra = self._slot(field, path)
         return {**tree, "extra": extra} if extra else tree
 
-    def _slot(self, field: NestedField, path: FieldPath) -> tuple[Tree, Tree]:
+    def _slot(self, field: NestedField, path: FieldPath) -> tuple[Json, Json]:
         self.ids[path] = field.id
         tree, extra = self._type(field.type, path)
         # What is always null may be null, whatever the field says.
         is_optional = not field.required or tree["kind"] == "Null"
         return ({"kind": "Option", "inner": tree} if is_optional else tree), extra
 
-    def _type(self, type_: IcebergType, path: FieldPath) -> tuple[Tree, Tree]:
+    def _type(self, type_: IcebergType, path: FieldPath) -> tuple[Json, Json]:
         if isinstance(type_, Struct):
             members = [self.member(field, (*path, field.name)) for field in type_.members]
             return {"kind": "Struct", "fields": members}, {}
@@ -213,11 +202,11 @@ class _Lifting:
         return dict(_WORDED.get(type_.word, {"kind": "Binary"})), {attributes.TYPE.key: type_.word}
 
 
-def _timestamp(unit: str, timezone: str | None) -> Tree:
+def _timestamp(unit: str, timezone: str | None) -> Json:
     return {"kind": "Timestamp", "unit": unit, "timezone": timezone}
 
 
-_PLAIN: Mapping[str, Tree] = {
+_PLAIN: Mapping[str, Json] = {
     "boolean": {"kind": "Bool"},
     "int": {"kind": "Int32"},
     "long": {"kind": "Int64"},
@@ -233,7 +222,7 @@ _PLAIN: Mapping[str, Tree] = {
     "binary": {"kind": "Binary"},
     "unknown": {"kind": "Null"},
 }
-_WORDED: Mapping[str, Tree] = {
+_WORDED: Mapping[str, Json] = {
     "uuid": {"kind": "Binary", "fixedLength": 16},
     "variant": {
         "kind": "Struct",

@@ -23,7 +23,7 @@ from schemac.engines.iceberg.types import (
     NestedField,
     Struct,
 )
-from schemac.engines.spark_sql import literal, quoted_name, table_name, taken_literally
+from schemac.engines.spark_sql import create_table, literal, quoted_name, table_name, taken_literally
 from schemac.logical.dataset import LogicalDataset
 from schemac.logical.slots import Slot
 
@@ -66,19 +66,9 @@ def ddl(dataset: LogicalDataset, schema: IcebergSchema, format_version: int, emi
 
 def _statements(dataset: LogicalDataset, schema: IcebergSchema, format_version: int) -> Iterator[str]:
     extra, table = dataset.schema.extra, table_name(dataset.name)
-    columns = ",\n  ".join([_column(column) for column in schema.columns])
-    # Spark's grammar has no empty list of columns.
-    lines = [
-        f"CREATE TABLE {table} (\n  {columns}\n)" if columns else f"CREATE TABLE {table}",
-        "USING iceberg",
-    ]
-    description = odf.DESCRIPTION.read(extra)
-    if description is not None:
-        lines.append(f"COMMENT {literal(description)}")
-    properties = _properties(extra, format_version)
-    items = ",\n  ".join(f"{literal(key)} = {literal(properties[key])}" for key in sorted(properties))
-    lines.append(f"TBLPROPERTIES (\n  {items}\n)")
-    yield "\n".join(lines)
+    columns = [_column(column) for column in schema.columns]
+    comment, properties = odf.DESCRIPTION.read(extra), _properties(extra, format_version)
+    yield create_table(dataset.name, columns, "iceberg", comment, properties)
     if schema.identifier_ids:
         names = [
             ".".join(map(quoted_name, path))

@@ -10,6 +10,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
+from schemac.source.json_object import Json
+
 FORMAT_2, FORMAT_3 = 2, 3
 MOST_DIGITS = 38
 """Of a decimal."""
@@ -94,9 +96,9 @@ class NestedField:
     write_default: Any = None
     """The value that writers write where they have none, as JSON; None for none."""
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> Json:
         """Return a column or member as metadata has it."""
-        tree: dict[str, Any] = {
+        tree: Json = {
             "id": self.id,
             "name": self.name,
             "required": self.required,
@@ -224,9 +226,9 @@ class IcebergSchema:
     """In rising order."""
     schema_id: int = 0
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> Json:
         """Return the schema as metadata has it."""
-        tree: dict[str, Any] = {"type": "struct", "schema-id": self.schema_id}
+        tree: Json = {"type": "struct", "schema-id": self.schema_id}
         if self.identifier_ids:
             tree["identifier-field-ids"] = list(self.identifier_ids)
         tree["fields"] = [column.to_json() for column in self.columns]

@@ -12,7 +12,9 @@ from typing import Any
 
 from schemac.artifacts.emission import Emission
 from schemac.artifacts.type_writer import DecimalLimit, TypeTable, TypeWriter, is_variant, list_form
-from schemac.attributes import arrow, lance, odf
+from schemac.attributes import arrow, odf
+from schemac.attributes.attribute import Role
+from schemac.attributes.registry import has_role
 from schemac.engines.iceberg import attributes
 from schemac.engines.iceberg.codes import ICEBERG_DEFAULT, ICEBERG_TYPE
 from schemac.engines.iceberg.defaults import complaint
@@ -118,7 +120,7 @@ class _Writer(TypeWriter[IcebergType]):
         word = attributes.TYPE.read(extra)
         if word is not None:
             return self.worded(lowered, word)
-        if lance.BLOB.key in extra:
+        if has_role(extra, Role.BLOB):
             self.lose(lowered, "a blob", "binary")
             return BINARY
         storage = arrow_type.storage_type if isinstance(arrow_type, pa.BaseExtensionType) else arrow_type
@@ -126,7 +128,7 @@ class _Writer(TypeWriter[IcebergType]):
         if extension is not None and extension.name == "arrow.uuid":
             return Primitive("uuid")
         type_ = self.type(lowered, storage)
-        if lance.JSON.key in extra:
+        if has_role(extra, Role.JSON):
             self.lose(lowered, "JSON", type_.title())
         elif extension is not None:
             self.lose(lowered, f"the extension type {extension.name}", type_.title())
@@ -211,7 +213,7 @@ class _Writer(TypeWriter[IcebergType]):
         """Return the list of a field's items."""
         self.lose_child_names(lowered)
         (item,) = lowered.children
-        if lance.FLOAT_ENCODING.key not in lowered.slot.extra:
+        if not has_role(lowered.slot.extra, Role.BRAIN_FLOATS):
             return List(self.field(item, "element"))
         self.lose(lowered, "brain floats", "float")
         return List(NestedField(self.ids[item.slot], "element", Primitive("float"), not item.arrow.nullable))

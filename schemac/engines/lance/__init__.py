@@ -22,6 +22,9 @@ ENGINE = Engine(
     codes="schemac.engines.lance.codes:CODES",
     pages="schemac.engines.lance.pages",
     traits=frozenset({Trait.LACKS_RUN_ENDS, Trait.COMPRESSES_RUNS, Trait.ROUNDS}),
+    attributes="schemac.engines.lance.attributes:ATTRIBUTES",
+    arrow_form="schemac.engines.lance.arrow_form:FORM",
+    checks="schemac.engines.lance.checks:CHECKS",
     formats=(
         Format(
             "lance",

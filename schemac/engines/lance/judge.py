@@ -6,7 +6,8 @@ commit replaces the schema (names, order, nullability, metadata, drops), another
 column anew under a new id.
 """
 
-from schemac.attributes import lance, own
+from schemac.attributes import own
+from schemac.engines.lance import attributes as lance
 from schemac.engines.lance.casts import is_cast
 from schemac.engines.lance.nodes import lance_ids
 from schemac.engines.lance.view import column_words

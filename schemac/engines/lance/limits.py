@@ -9,10 +9,9 @@ tells the author before.
 
 from typing import Any, NamedTuple
 
-from schemac.arrow.lower import storage_version
 from schemac.arrow.lower_metadata import EXTENSION_METADATA
 from schemac.artifacts.emission import Compilation, Emission
-from schemac.attributes import lance
+from schemac.engines.lance import attributes as lance
 from schemac.engines.lance.codes import (
     LANCE_NAME,
     LANCE_NAME_RISK,
@@ -22,7 +21,8 @@ from schemac.engines.lance.codes import (
     LANCE_STRUCTURE,
     LANCE_TYPE,
 )
-from schemac.engines.lance.types import BRAIN_FLOAT, NAME_KEY, Types
+from schemac.engines.lance.names import BRAIN_FLOAT
+from schemac.engines.lance.types import NAME_KEY, Types
 from schemac.logical.slots import Slot
 from schemac.physical.arrow import pa
 from schemac.physical.field import LoweredField
@@ -36,6 +36,7 @@ RESERVED_NAMES = frozenset(
 RISKY_NAMES = frozenset({"_distance", "_score"})
 
 
+_BRAIN_FLOAT = BRAIN_FLOAT.encode()
 _OF_BRAIN_FLOATS = frozenset({NAME_KEY, EXTENSION_METADATA.encode()})
 """Metadata of an item that the logical type of its vector tells."""
 
@@ -61,7 +62,7 @@ class Limits:
     def __init__(self, compilation: Compilation, emission: Emission, *, of_table: str | None = None) -> None:
         self.fields = compilation.lowered.fields
         self.of_table = of_table
-        self.version = of_table or storage_version(compilation.dataset.schema.extra)
+        self.version = of_table or lance.storage_version(compilation.dataset.schema.extra)
         self.emission = emission
         self.findings = emission.findings
         self.is_ok = True
@@ -191,7 +192,7 @@ class Limits:
         """Check a fixed-size list and its items."""
         slot, types, item = field.slot, self.types, type_.value_type
         item_metadata = type_.value_field.metadata or {}
-        is_marked = item_metadata.get(NAME_KEY, BRAIN_FLOAT) != BRAIN_FLOAT
+        is_marked = item_metadata.get(NAME_KEY, _BRAIN_FLOAT) != _BRAIN_FLOAT
         is_plain = (item.id in types.plain or item.id in types.with_parameters) and not is_marked
         is_vector = item.id == types.fixed_list and item.value_type.id != types.struct and not is_marked
         if item.id == types.struct and (not field.children or field.children[0].slot.type.kind == "Struct"):

@@ -10,13 +10,9 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from schemac.arrow.lower_metadata import (
-    CLUSTERING_KEY_POSITION,
-    PRIMARY_KEY,
-    PRIMARY_KEY_POSITION,
-    registered_extension_metadata,
-)
+from schemac.arrow.lower_metadata import registered_extension_metadata
 from schemac.engines.lance._generated.lance import file_pb2 as pb
+from schemac.engines.lance.names import CLUSTERING_KEY_POSITION, PRIMARY_KEY_MARK, PRIMARY_KEY_POSITION
 from schemac.engines.lance.types import NAME_KEY, Types
 from schemac.identity.lock import Numbers
 from schemac.logical.slots import Slot
@@ -135,7 +131,7 @@ def _key_marks(metadata: Mapping[bytes, bytes]) -> KeyMarks:
     return KeyMarks(is_primary, position or 0, _position(clustering) or 0)
 
 
-_MARK_KEYS = (PRIMARY_KEY, PRIMARY_KEY_POSITION, CLUSTERING_KEY_POSITION)
+_MARK_KEYS = (PRIMARY_KEY_MARK, PRIMARY_KEY_POSITION, CLUSTERING_KEY_POSITION)
 _MARKS = frozenset(key.encode() for key in _MARK_KEYS)
 
 

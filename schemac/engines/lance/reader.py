@@ -14,12 +14,13 @@ from pathlib import Path
 from typing import Any
 
 from schemac.arrow.lift import lift
-from schemac.attributes import lance as words
+from schemac.engines.lance import attributes as words
 from schemac.engines.lance.nodes import NAME
 from schemac.identity.lock import Highest, Numbers
-from schemac.importers.importer import Imported, ImportedVersion, Importer, Notes, Tree, first_line, refuse
+from schemac.importers.importer import Imported, ImportedVersion, Importer, Notes, first_line, refuse
 from schemac.logical.path import FieldPath, Part
 from schemac.physical.arrow import pa
+from schemac.source.json_object import Json
 from schemac.source.report import Report
 from schemac.source.span import Span
 from schemac.source.text import SourceText
@@ -78,16 +79,16 @@ class _Ids:
     highest: int
     """The highest id that its schema or its data files know."""
 
-    def numbers(self, tree: Tree) -> dict[FieldPath, Numbers]:
+    def numbers(self, tree: Json) -> dict[FieldPath, Numbers]:
         """Return the ids by path, given the schema in the standard's long form."""
         found: dict[FieldPath, Numbers] = {}
 
-        def members(trees: Sequence[Tree], fields: Sequence[Any], path: FieldPath) -> None:
+        def members(trees: Sequence[Json], fields: Sequence[Any], path: FieldPath) -> None:
             by_name = {field.name(): field for field in fields}
             for member in trees:
                 enter(member["type"], by_name[member["name"]], (*path, member["name"]))
 
-        def enter(tree: Tree, field: Any, path: FieldPath) -> None:
+        def enter(tree: Json, field: Any, path: FieldPath) -> None:
             tree = tree.get("inner", tree)
             below = field.children()
             if not below or tree["kind"] not in ("Struct", "List", "Map"):

@@ -10,8 +10,9 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from schemac.arrow.lower_metadata import BLOB, EXTENSION_METADATA, EXTENSION_NAME
+from schemac.arrow.lower_metadata import EXTENSION_METADATA, EXTENSION_NAME
 from schemac.engines.lance._generated.lance import file_pb2 as pb
+from schemac.engines.lance.names import BLOB_MARK, BRAIN_FLOAT
 from schemac.physical.arrow import ArrowField, ArrowSchema, ArrowType, pa
 
 _ROOT = -1
@@ -55,7 +56,6 @@ _BYTES = re.compile(r"fixed_size_binary:([0-9]{1,10})")
 _VECTOR = re.compile(r"fixed_size_list:(.+):([0-9]{1,10})")
 _DICTIONARY = re.compile(r"dict:([^:]+):([^:]+):(true|false)")
 _LISTS = ("list", "list.struct", "large_list", "large_list.struct")
-_BRAIN_FLOAT = "lance.bfloat16"
 
 
 class UnreadableMessageError(Exception):
@@ -101,7 +101,7 @@ class _Reader:
         if field.logical_type == "json":
             metadata = {**metadata, EXTENSION_NAME: "arrow.json"}
         elif field.logical_type == "blob":
-            metadata = {**metadata, BLOB: "true"}
+            metadata = {**metadata, BLOB_MARK: "true"}
         type_ = self._type(field, depth)
         if pa.types.is_null(type_) and not field.nullable:
             raise self._wrong(field, "is null, and may not be null")
@@ -154,8 +154,8 @@ class _Reader:
 
     def _vector(self, field: "pb.Field", word: str, length: int, depth: int) -> ArrowType | None:
         """Its item has no message, so it is called `item` and may be null."""
-        if word == _BRAIN_FLOAT:
-            mark = {EXTENSION_NAME: _BRAIN_FLOAT, EXTENSION_METADATA: ""}
+        if word == BRAIN_FLOAT:
+            mark = {EXTENSION_NAME: BRAIN_FLOAT, EXTENSION_METADATA: ""}
             return pa.list_(pa.field("item", pa.binary(2), metadata=mark), length)
         if depth > _DEEPEST:
             raise UnreadableMessageError(f"fields are nested deeper than {_DEEPEST} levels")

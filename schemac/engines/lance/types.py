@@ -9,10 +9,10 @@ from typing import Any
 
 from schemac.arrow.lower_metadata import EXTENSION_NAME
 from schemac.engines.lance._generated.lance import file_pb2 as pb
+from schemac.engines.lance.names import BRAIN_FLOAT
 from schemac.physical.arrow import ArrowField, pa
 
 NAME_KEY = EXTENSION_NAME.encode()
-BRAIN_FLOAT = b"lance.bfloat16"
 
 
 class Types:
@@ -92,7 +92,7 @@ class Types:
 
     def item_words(self, item: ArrowField) -> str:
         """Return the item of a fixed-size list, which has no message of its own unless it is a struct."""
-        if (item.metadata or {}).get(NAME_KEY) == BRAIN_FLOAT:
-            return "lance.bfloat16"
+        if (item.metadata or {}).get(NAME_KEY) == BRAIN_FLOAT.encode():
+            return BRAIN_FLOAT
         type_: Any = item.type
         return self.words(type_.storage_type if isinstance(type_, pa.BaseExtensionType) else type_, {})[0]

@@ -25,6 +25,7 @@ from schemac.engines.odf.values import (
     standard_properties,
 )
 from schemac.logical.dataset import LogicalDataset
+from schemac.logical.model import ExtraAttributes
 from schemac.logical.slots import Slot
 
 FLAGS = {
@@ -81,7 +82,7 @@ class _Writer:
         builder.PrependSlot(TAG, 1, _tag(slot), None)
         return int(builder.EndObject())
 
-    def _extra(self, extra: dict[str, Any]) -> int:
+    def _extra(self, extra: ExtraAttributes) -> int:
         text = _entries(extra)
         table = self._extras.get(text)
         if table is None:
@@ -134,7 +135,7 @@ def _tag(slot: Slot) -> int:
     return TAGS["Option" if slot.options else slot.type.kind]
 
 
-def _entries(extra: dict[str, Any]) -> str:
+def _entries(extra: ExtraAttributes) -> str:
     """Attributes as JSON; most fields have a description and nothing else."""
     if len(extra) == 1 and (text := extra.get(DESCRIPTION.key)) is not None:
         return f'{{"{DESCRIPTION.key}":{encode_basestring(text)}}}'

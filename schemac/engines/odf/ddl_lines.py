@@ -13,10 +13,11 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from schemac.attributes.odf import DESCRIPTION
-from schemac.importers.importer import Notes, Tree, refuse
+from schemac.importers.importer import Notes, refuse
 from schemac.logical.model import Schema
 from schemac.manifest.foreign import flow, suggest_meaning
 from schemac.manifest.write import write_fields
+from schemac.source.json_object import Json
 from schemac.source.report import Report
 from schemac.source.span import Span
 from schemac.source.text import SourceText
@@ -71,7 +72,7 @@ def _edit(document: Document, at: TreePath, report: Report) -> _Edit | None:
     spans = [document.span((*at, i)) for i in range(len(lines))]
     if key is None or whole is None or None in spans:
         return None
-    notes, fields = Notes(), list[Tree]()
+    notes, fields = Notes(), list[Json]()
     above = _comments(document.source.content, Span(key.end, whole.end), [s for s in spans if s is not None])
     for line, span, comments in zip(lines, spans, above, strict=True):
         found = _columns(line, span, document.source, notes, report)
@@ -114,7 +115,7 @@ def _comments(text: str, whole: Span, spans: list[Span]) -> list[list[str]]:
     return found
 
 
-def _columns(line: str, span: Span | None, source: SourceText, notes: Notes, report: Report) -> list[Tree]:
+def _columns(line: str, span: Span | None, source: SourceText, notes: Notes, report: Report) -> list[Json]:
     """Return the fields of one line, which is mostly one."""
     reader = TypeReader(type_words(line), line)
     try:
@@ -125,7 +126,7 @@ def _columns(line: str, span: Span | None, source: SourceText, notes: Notes, rep
     return []
 
 
-def _field(column: ColumnText, line: str, notes: Notes) -> Tree:
+def _field(column: ColumnText, line: str, notes: Notes) -> Json:
     found = suggest_meaning(column.type)
     if found is None:
         raise MalformedError("there is no kind for its type", Span(0, len(line)))

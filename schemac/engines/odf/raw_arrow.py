@@ -18,8 +18,8 @@ from schemac.attributes.arrow import (
     DICTIONARY_ENCODING,
 )
 from schemac.engines.odf.malformed import MalformedError
-from schemac.importers.importer import Tree
 from schemac.physical.arrow import ArrowSchema, pa
+from schemac.source.json_object import Json
 from schemac.source.report import Report
 
 _ENCODINGS = {a.key for a in (BUFFER_ENCODING, DATE_ENCODING, DECIMAL_ENCODING, DICTIONARY_ENCODING)}
@@ -27,11 +27,11 @@ _V5, _SCHEMA = 4, 1
 """Arrow's metadata version, and the number of Schema among the headers of a message."""
 
 
-def read_raw_arrow(content: bytes, file: str, report: Report) -> Tree:
+def read_raw_arrow(content: bytes, file: str, report: Report) -> Json:
     """Return the logical schema of an Arrow schema in a FlatBuffer. Raises MalformedError."""
     schema = _arrow_schema(content)
     try:
-        tree: Tree = _without_encodings(lift(schema, file, report))
+        tree: Json = _without_encodings(lift(schema, file, report))
     except UnicodeDecodeError as error:
         # pyarrow decodes names when they are asked for.
         raise MalformedError("its Arrow schema is malformed: a text in it is not UTF-8") from error

@@ -18,6 +18,7 @@ from schemac.engines.odf.malformed import MalformedError
 from schemac.engines.odf.raw_arrow import read_raw_arrow
 from schemac.importers.importer import Imported, Importer, refuse
 from schemac.manifest.bind import bind
+from schemac.source.json_object import Json
 from schemac.source.report import Report
 from schemac.source.text import SourceText, decode_text
 from schemac.syntax.document import parse
@@ -101,7 +102,7 @@ def _raw_arrow(source: SourceText) -> tuple[str | None, str] | None:
     return (name, raw) if isinstance(raw, str) else None
 
 
-def _schema_events(value: Any, name: str | None) -> list[tuple[str | None, dict[str, Any]]]:
+def _schema_events(value: Any, name: str | None) -> list[tuple[str | None, Json]]:
     """All SetDataSchema events below a value, each with the name of its dataset."""
     if isinstance(value, list):
         return [item for event in value for item in _schema_events(event, name)]

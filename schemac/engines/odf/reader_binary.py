@@ -13,11 +13,11 @@ from schemac.engines.odf.binary import FLAGS, TAG
 from schemac.engines.odf.buffer import Buffer, Table
 from schemac.engines.odf.malformed import MalformedError
 from schemac.engines.odf.values import KINDS_BY_TAG, PROPERTIES, UNITS
-from schemac.importers.importer import Tree
 from schemac.kinds.registry import BY_NAME
+from schemac.source.json_object import Json
 
 
-def read_binary(content: bytes) -> Tree | bytes:
+def read_binary(content: bytes) -> Json | bytes:
     """Return the schema of a SetDataSchema event; of an older event, the bytes of its Arrow schema. Raises MalformedError."""
     event = Buffer(content).root()
     schema = event.table(1)
@@ -29,25 +29,25 @@ def read_binary(content: bytes) -> Tree | bytes:
     return arrow
 
 
-def _schema(table: Table) -> Tree:
+def _schema(table: Table) -> Json:
     return {"fields": _fields(table, 0, "the schema"), **_extra(table.table(1))}
 
 
-def _fields(table: Table, slot: int, owner: str) -> list[Tree]:
+def _fields(table: Table, slot: int, owner: str) -> list[Json]:
     members = table.tables(slot)
     if members is None:
         raise MalformedError(f"{owner} has no fields")
     return [_field(member) for member in members]
 
 
-def _field(table: Table) -> Tree:
+def _field(table: Table) -> Json:
     name = table.text(0)
     if name is None:
         raise MalformedError("a field has no name")
     return {"name": name, "type": _type(table, 1, repr(name)), **_extra(table.table(3))}
 
 
-def _type(table: Table, slot: int, owner: str) -> Tree:
+def _type(table: Table, slot: int, owner: str) -> Json:
     """Return the type whose tag stands in a slot and whose table in the next one."""
     tag = table.scalar(slot, TAG) or 0
     kind = KINDS_BY_TAG.get(tag)
@@ -56,7 +56,7 @@ def _type(table: Table, slot: int, owner: str) -> Tree:
     properties = table.table(slot + 1)
     if properties is None:
         raise MalformedError(f"{owner} has a {kind} without its properties")
-    tree: Tree = {"kind": kind}
+    tree: Json = {"kind": kind}
     for item in PROPERTIES[kind]:
         value = _property(properties, kind, item.alias, item.slot, owner)
         if value is not None:
@@ -82,7 +82,7 @@ def _property(table: Table, kind: str, alias: str, slot: int, owner: str) -> Any
     return _type(table, slot, f"the {BY_NAME[kind].__name__} of {owner}" if owner[0] == "'" else owner)
 
 
-def _extra(table: Table | None) -> Tree:
+def _extra(table: Table | None) -> Json:
     text = table.text(0) if table is not None else None
     if text is None:
         return {}

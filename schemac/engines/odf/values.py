@@ -15,7 +15,7 @@ from schemac.attributes.arrow import BUFFER_ENCODING, DATE_ENCODING, DICTIONARY_
 from schemac.attributes.odf import ARCHETYPE, DESCRIPTION, TYPE
 from schemac.kinds.registry import BY_NAME, KINDS
 from schemac.kinds.units import ARROW_UNITS
-from schemac.logical.model import LogicalType
+from schemac.logical.model import ExtraAttributes, LogicalType
 from schemac.logical.slots import Slot
 
 Lose = Callable[[Slot, str, str], None]
@@ -70,7 +70,7 @@ def standard_properties(slot: Slot, lose: Lose) -> list[tuple[Property, Any]]:
     return found
 
 
-def standard_extra(slot: Slot, lose: Lose) -> dict[str, Any]:
+def standard_extra(slot: Slot, lose: Lose) -> ExtraAttributes:
     """Return the attributes of a field, keys sorted; those of the nameless parts of lists and maps have no place."""
     if not slot.is_member:
         for key in sorted(slot.extra):
@@ -79,11 +79,11 @@ def standard_extra(slot: Slot, lose: Lose) -> dict[str, Any]:
     return standard_attributes(slot.extra)
 
 
-def standard_attributes(extra: Mapping[str, Any]) -> dict[str, Any]:
+def standard_attributes(extra: Mapping[str, Any]) -> ExtraAttributes:
     """Attributes with keys sorted, and words in the standard's spelling."""
     if len(extra) == 1 and DESCRIPTION.key in extra:
         return dict(extra)
-    found: dict[str, Any] = {}
+    found: ExtraAttributes = {}
     for key in sorted(extra):
         value = extra[key]
         attribute = _WITH_WORDS.get(key)

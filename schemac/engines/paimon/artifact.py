@@ -13,7 +13,9 @@ from typing import Any
 
 from schemac.artifacts.emission import Artifact, Compilation, Emission, Target
 from schemac.artifacts.type_writer import DecimalLimit, TypeTable, TypeWriter, is_lost, is_variant, list_form
-from schemac.attributes import arrow, lance, odf, own
+from schemac.attributes import arrow, odf, own
+from schemac.attributes.attribute import Role
+from schemac.attributes.registry import has_role
 from schemac.engines.paimon import attributes as paimon
 from schemac.engines.paimon.codes import PAIMON_LEFT_OUT, PAIMON_LOSS, PAIMON_TYPE
 from schemac.engines.paimon.keys import read_table
@@ -216,13 +218,13 @@ class _Writer(TypeWriter[PaimonType]):
         word = extra.get(paimon.TYPE.key)
         if word is not None:
             return self.worded(lowered, str(word))
-        if lance.BLOB.key in extra:
+        if has_role(extra, Role.BLOB):
             self.emission.lose(slot, "a blob", "BYTES; `paimon.apache.org/type: BLOB` would keep it")
             return BYTES
         storage = arrow_type.storage_type if isinstance(arrow_type, pa.BaseExtensionType) else arrow_type
         extension = arrow.EXTENSION_TYPE.read(extra)
         type_ = self.type(lowered, storage)
-        if lance.JSON.key in extra:
+        if has_role(extra, Role.JSON):
             self.emission.lose(slot, "JSON", type_.title())
         elif extension is not None:
             self.emission.lose(slot, f"the extension type {extension.name}", type_.title())
@@ -271,7 +273,7 @@ class _Writer(TypeWriter[PaimonType]):
     def fixed_size_list(self, lowered: LoweredField, arrow_type: Any) -> PaimonType:
         slot: Slot = lowered.slot
         self.lose_child_names(lowered)
-        if lance.FLOAT_ENCODING.key in slot.extra:
+        if has_role(slot.extra, Role.BRAIN_FLOATS):
             self.emission.lose(slot, "bfloat16 values", "FLOAT")
             element: PaimonType = Atomic("FLOAT").required(not lowered.children[0].arrow.nullable)
         else:

@@ -44,11 +44,11 @@ _COLUMNS_OPTION = re.compile(r"fields\..+\.sequence-group|file-index\..+\.column
 """Options whose values are columns, with commas between."""
 
 
-def _keeping(type_: str, length: int | None) -> str:
+def _keeping(type_: str, length: int | None) -> str | None:
     """Return the type of a MULTISET, and of texts and bytes with a length."""
     if length is None:
-        return "MULTISET" if type_ == "multiset" else ""
-    return f"{type_.upper()}({length})" if type_ in _WITH_LENGTH else ""
+        return "MULTISET" if type_ == "multiset" else None
+    return f"{type_.upper()}({length})" if type_ in _WITH_LENGTH else None
 
 
 def _renamed_options(options: dict[str, str], old: str, new: str) -> Iterator[Renaming]:

@@ -28,7 +28,6 @@ from schemac.evolution.judge import Judge
 from schemac.evolution.verdict import SAFE, Judgement, Outcome, of_another_unit
 from schemac.evolution.version_pair import VersionPair
 from schemac.logical.castability import Castability
-from schemac.logical.path import Part
 from schemac.logical.slots import Slot
 
 _KEYS = frozenset({PaimonFact.PRIMARY_KEYS_CHANGED, PaimonFact.PARTITION_KEYS_CHANGED})
@@ -70,7 +69,7 @@ def judge(change: Change, pair: VersionPair | None) -> Judgement:
                 _BESIDE,
             )
         case Fact.FIELDS_REORDERED if new is not None:
-            if is_in_key(new):
+            if new.is_in_key:
                 return _fixed_key(new)
             return Judgement(
                 Outcome.REFUSED,
@@ -87,16 +86,6 @@ def judge(change: Change, pair: VersionPair | None) -> Judgement:
         return _field(change, pair, old, new)
     is_same = table_schema(pair.old).comment == table_schema(pair.new).comment
     return SAFE if is_same else Judgement(Outcome.METADATA)
-
-
-def is_in_key(slot: Slot) -> bool:
-    """Whether a slot is the key of a map or the element of a multiset, or lies in one."""
-    above: Slot | None = slot
-    while above is not None:
-        if above.segment is Part.KEY:
-            return True
-        above = above.parent
-    return False
 
 
 def names_after(pair: VersionPair) -> Mapping[str, str]:
@@ -120,7 +109,7 @@ def _unheld(change: Change, pair: VersionPair) -> str:
 
 
 def _added(change: Change, new: Slot) -> Judgement:
-    if is_in_key(new):
+    if new.is_in_key:
         return _fixed_key(new)
     if not new.is_nullable:
         return Judgement(
@@ -132,7 +121,7 @@ def _added(change: Change, new: Slot) -> Judgement:
 
 
 def _dropped(pair: VersionPair, old: Slot) -> Judgement:
-    if is_in_key(old):
+    if old.is_in_key:
         return _fixed_key(old)
     name, parent = str(old.segment), old.parent
     if parent is None and name in (
@@ -151,7 +140,7 @@ def _dropped(pair: VersionPair, old: Slot) -> Judgement:
 
 
 def _renamed(pair: VersionPair, old: Slot) -> Judgement:
-    if is_in_key(old):
+    if old.is_in_key:
         return _fixed_key(old)
     if old.parent is None and str(old.segment) in table_schema(pair.old).partition_keys:
         return Judgement(
@@ -169,7 +158,7 @@ def _nullability(pair: VersionPair, old: Slot, new: Slot) -> Judgement:
     places = _places(pair, old, new)
     if places is None or places[0].type.is_nullable == places[1].type.is_nullable:
         return SAFE
-    if is_in_key(new):
+    if new.is_in_key:
         return _fixed_key(new)
     if _is_in_vector(pair, old):
         return Judgement(Outcome.REFUSED, "Paimon cannot change anything inside a VECTOR", _BESIDE)
@@ -219,7 +208,7 @@ def _type(
                 "check the values first",
             )
         return SAFE
-    if is_in_key(new):
+    if new.is_in_key:
         return _fixed_key(new)
     if _is_in_vector(pair, old):
         return Judgement(Outcome.REFUSED, "Paimon changes nothing inside a VECTOR", _BESIDE)

@@ -8,8 +8,6 @@ Errors: SC551, SC552.
 Source: as in `schemac.engines.paimon.read`; `ArrowFieldTypeConversion` of github.com/apache/paimon.
 """
 
-import json
-import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -34,13 +32,13 @@ from schemac.engines.paimon.types import (
     Vector,
 )
 from schemac.identity.lock import EngineData, Highest, Numbers
-from schemac.importers.importer import Imported, ImportedVersion, Importer, Tree, refuse
+from schemac.importers.importer import Imported, ImportedVersion, Importer, refuse
+from schemac.importers.json_file import json_document, refuse_json
 from schemac.logical.path import FieldPath, Part, dotted
-from schemac.source.catalogue import UNREADABLE_SOURCE, UNSUPPORTED_ARROW_TYPE
+from schemac.source.catalogue import UNSUPPORTED_ARROW_TYPE
+from schemac.source.json_object import Json
 from schemac.source.report import Report
-from schemac.source.span import Region
 
-_SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
 _UNITS = ("Second", "Millisecond", "Microsecond", "Nanosecond")
 """By the groups of three digits that a unit has."""
 
@@ -69,18 +67,9 @@ def read(path: Path, report: Report) -> Imported | None:
 def read_schema_file(file: Path, report: Report) -> TableSchema | None:
     """Return what one schema file says; None after saying why it cannot be read."""
     try:
-        content = file.read_bytes()
-        document = json.loads(content)
-        if _SURROGATE.search(content):
-            # Half a character has a form in JSON, but no text can hold it.
-            json.dumps(document, ensure_ascii=False).encode()
-        return read_table_schema(document)
-    except json.JSONDecodeError as error:
-        at = Region.within(error.lineno, error.colno, error.colno + 1)
-        message = f"cannot read {file}: it is not valid JSON: {error.msg[0].lower()}{error.msg[1:]}"
-        report.add(UNREADABLE_SOURCE, message, file=str(file), at=at)
+        return read_table_schema(json_document(file.read_bytes()))
     except (ValueError, RecursionError) as error:
-        refuse(file, f"it is not valid JSON: {error}", report)
+        refuse_json(file, error, report)
     except UnreadableError as error:
         refuse(file, f"it is not a Paimon schema: {error}", report)
     return None
@@ -119,7 +108,7 @@ def _version(table: TableSchema, lifting: "_Lifting") -> ImportedVersion:
     fields = [
         lifting.member(field, (field.name,), is_required=field.name in required) for field in table.fields
     ]
-    extra: Tree = {}
+    extra: Json = {}
     if table.comment is not None:
         extra[DESCRIPTION.key] = table.comment
     if table.primary_keys:
@@ -144,7 +133,7 @@ class _Lifting:
         self._file = file
         self._report = report
 
-    def member(self, field: DataField, path: FieldPath, *, is_required: bool = False) -> Tree | None:
+    def member(self, field: DataField, path: FieldPath, *, is_required: bool = False) -> Json | None:
         """Return a column, or a member of a struct; None where no kind stands for its type."""
         lifted = self._slot(field.type.required() if is_required else field.type, path)
         if lifted is None:
@@ -156,7 +145,7 @@ class _Lifting:
             extra = {**extra, paimon.DEFAULT_VALUE.key: field.default_value}
         return {"name": field.name, "type": type_, **({"extra": extra} if extra else {})}
 
-    def _part(self, type_: PaimonType, path: FieldPath, *, is_key: bool = False) -> Tree | None:
+    def _part(self, type_: PaimonType, path: FieldPath, *, is_key: bool = False) -> Json | None:
         """Return an item, key or value: attributes go beside `kind`. A key is no Option; its map says if it may be null."""
         lifted = self._slot(type_.required() if is_key else type_, path)
         if lifted is None:
@@ -164,7 +153,7 @@ class _Lifting:
         tree, extra = lifted
         return {**tree, "extra": extra} if extra else tree
 
-    def _slot(self, type_: PaimonType, path: FieldPath) -> tuple[Tree, Tree] | None:
+    def _slot(self, type_: PaimonType, path: FieldPath) -> tuple[Json, Json] | None:
         if isinstance(type_, Geo):
             message = f"{dotted(path)}: there is no kind for Paimon's {type_.title()}"
             help = f"cast it first, or leave the column out with `--skip '{path[0]}'`"
@@ -176,7 +165,7 @@ class _Lifting:
         tree, extra = lifted
         return ({"kind": "Option", "inner": tree} if type_.is_nullable else tree), extra
 
-    def _nested(self, type_: PaimonType, path: FieldPath) -> tuple[Tree, Tree] | None:
+    def _nested(self, type_: PaimonType, path: FieldPath) -> tuple[Json, Json] | None:
         if isinstance(type_, Row):
             members = [self.member(field, (*path, field.name)) for field in type_.fields]
             return {"kind": "Struct", "fields": [m for m in members if m is not None]}, {}
@@ -188,7 +177,7 @@ class _Lifting:
             return None
         if isinstance(type_, Multiset | Map):
             key = type_.element if isinstance(type_, Multiset) else type_.key
-            extra: Tree = {paimon.TYPE.key: "MULTISET"} if isinstance(type_, Multiset) else {}
+            extra: Json = {paimon.TYPE.key: "MULTISET"} if isinstance(type_, Multiset) else {}
             if key.is_nullable:
                 extra[paimon.NULLABLE_KEY.key] = True
             value = trees.get(Part.VALUE, {"kind": "Int32"})
@@ -198,40 +187,40 @@ class _Lifting:
         return {"kind": "List", "itemType": trees[Part.ITEM], **length}, {}
 
 
-def _leaf(type_: Atomic) -> tuple[Tree, Tree]:
+def _leaf(type_: Atomic) -> tuple[Json, Json]:
     """Kind and attributes of a type without parts."""
     return _LEAVES[type_.root](*type_.parameters)
 
 
-def _plain(kind: str) -> Callable[..., tuple[Tree, Tree]]:
+def _plain(kind: str) -> Callable[..., tuple[Json, Json]]:
     return lambda: ({"kind": kind}, {})
 
 
-def _limited(kind: str, root: str) -> Callable[..., tuple[Tree, Tree]]:
+def _limited(kind: str, root: str) -> Callable[..., tuple[Json, Json]]:
     """Return a text or bytes; only STRING and BYTES are what a kind says by itself."""
 
-    def lifted(length: int) -> tuple[Tree, Tree]:
+    def lifted(length: int) -> tuple[Json, Json]:
         is_plain = root.startswith("VAR") and length == LONGEST
         return {"kind": kind}, {} if is_plain else {paimon.TYPE.key: f"{root}({length})"}
 
     return lifted
 
 
-def _time(digits: int) -> tuple[Tree, Tree]:
+def _time(digits: int) -> tuple[Json, Json]:
     # Whatever its precision says, a TIME is stored in milliseconds.
     extra = {} if digits == 3 else {paimon.TYPE.key: f"TIME({digits})"}
     return {"kind": "Time", "unit": "Millisecond"}, extra
 
 
-def _moment(root: str, timezone: str | None) -> Callable[..., tuple[Tree, Tree]]:
-    def lifted(digits: int) -> tuple[Tree, Tree]:
+def _moment(root: str, timezone: str | None) -> Callable[..., tuple[Json, Json]]:
+    def lifted(digits: int) -> tuple[Json, Json]:
         tree = {"kind": "Timestamp", "unit": _UNITS[-(-digits // 3)], "timezone": timezone}
         return tree, {} if digits % 3 == 0 else {paimon.TYPE.key: f"{root}({digits})"}
 
     return lifted
 
 
-_LEAVES: dict[str, Callable[..., tuple[Tree, Tree]]] = {
+_LEAVES: dict[str, Callable[..., tuple[Json, Json]]] = {
     "BOOLEAN": _plain("Bool"),
     "TINYINT": _plain("Int8"),
     "SMALLINT": _plain("Int16"),

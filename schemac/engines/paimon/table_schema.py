@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from schemac.engines.paimon.types import DataField
+from schemac.source.json_object import Json
 
 VERSION = 3
 """What Paimon writes since 0.9."""
@@ -34,9 +35,9 @@ class TableSchema:
     time_millis: int = 0
     version: int = VERSION
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> Json:
         """Return the file's values, keys in the order in which Paimon writes them."""
-        tree: dict[str, Any] = {
+        tree: Json = {
             "version": self.version,
             "id": self.schema_id,
             "fields": [top.to_json() for top in self.fields],

@@ -12,6 +12,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
+from schemac.source.json_object import Json
+
 LONGEST = 2**31 - 1
 """Length of STRING and BYTES, which are a VARCHAR and a VARBINARY without a limit."""
 VECTOR_ELEMENTS = frozenset({"BOOLEAN", "TINYINT", "SMALLINT", "INT", "BIGINT", "FLOAT", "DOUBLE"})
@@ -224,9 +226,9 @@ class DataField:
     description: str | None = None
     default_value: str | None = None
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> Json:
         """Return the field in the order of keys that Paimon writes; what is absent has no key."""
-        tree: dict[str, Any] = {"id": self.id, "name": self.name, "type": self.type.to_json()}
+        tree: Json = {"id": self.id, "name": self.name, "type": self.type.to_json()}
         if self.description is not None:
             tree["description"] = self.description
         if self.default_value is not None:

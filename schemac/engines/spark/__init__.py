@@ -17,6 +17,7 @@ ENGINE = Engine(
     domain="spark.apache.org",
     attributes="schemac.engines.spark.attributes:ATTRIBUTES",
     facts="schemac.engines.spark.facts:SparkFact",
+    arrow_form="schemac.engines.spark.marks:FORM",
     version=VersionSetting(
         "lance_spark",
         "the version of lance-spark to judge for, such as 0.4.0; `next` for changes that are not released yet",

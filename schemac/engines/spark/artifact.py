@@ -12,16 +12,25 @@ github.com/lance-format/lance-spark reads. The JSON is the artifact of record.
 from collections.abc import Sequence
 from typing import Any
 
-from schemac.arrow.lower import storage_version
 from schemac.arrow.lower_metadata import (
-    BLOB,
-    BLOB_EXTENSION,
     EXTENSION_METADATA,
     EXTENSION_NAME,
     compact,
     registered_extension_metadata,
 )
-from schemac.arrow.marks import (
+from schemac.artifacts.emission import Artifact, Compilation, Emission, Target
+from schemac.artifacts.type_writer import TypeTable, TypeWriter
+from schemac.attributes.attribute import Role
+from schemac.attributes.odf import DESCRIPTION
+from schemac.attributes.registry import has_role
+from schemac.engines.spark import attributes as spark
+from schemac.engines.spark.codes import SPARK_LOSS, SPARK_PROPERTY, SPARK_TYPE
+from schemac.engines.spark.columns import SparkField, SparkType
+from schemac.engines.spark.connector import Maker
+from schemac.engines.spark.ddl_losses import lost_of_schema, tell_differences
+from schemac.engines.spark.marks import (
+    BLOB,
+    BLOB_EXTENSION,
     BYTE_WIDTH,
     CHILD_KEYS,
     CHILD_NAME,
@@ -33,21 +42,14 @@ from schemac.arrow.marks import (
     LARGE_STRING,
     VECTOR_SIZE,
 )
-from schemac.artifacts.emission import Artifact, Compilation, Emission, Target
-from schemac.artifacts.type_writer import TypeTable, TypeWriter
-from schemac.attributes import lance
-from schemac.attributes.odf import DESCRIPTION
-from schemac.engines.spark import attributes as spark
-from schemac.engines.spark.codes import SPARK_LOSS, SPARK_PROPERTY, SPARK_TYPE
-from schemac.engines.spark.columns import SparkField, SparkJson, SparkType
-from schemac.engines.spark.connector import Maker
-from schemac.engines.spark.ddl_losses import lost_of_schema, tell_differences
 from schemac.engines.spark.readable import warn_of_unreadable
 from schemac.engines.spark.statements import key_columns, own_properties, statements
+from schemac.engines.spark.storage import storage_version
 from schemac.engines.spark.versions import NEWEST_KNOWN, Connector
 from schemac.logical.slots import Slot
 from schemac.physical.arrow import ArrowField, pa
 from schemac.physical.field import LoweredField, LoweredSchema
+from schemac.source.json_object import Json
 
 MOST_DIGITS = 38
 JSON_FILE = "spark/schema.json"
@@ -74,7 +76,7 @@ def emit(compilation: Compilation, emission: Emission) -> list[Artifact]:
     ]
 
 
-def struct_type(fields: Sequence[SparkField]) -> SparkJson:
+def struct_type(fields: Sequence[SparkField]) -> Json:
     """Return the whole StructType."""
     return {"fields": [f.json() for f in fields], "type": "struct"}
 
@@ -194,7 +196,7 @@ class _Writer(TypeWriter[SparkType]):
             if word == "variant":
                 self.emission.lose(slot, "a VARIANT", "nothing: lance-spark refuses it", artifact=DDL_FILE)
             return SparkType(word, word.upper(), storage.metadata)
-        if lance.BLOB.key in slot.extra:
+        if has_role(slot.extra, Role.BLOB):
             is_typed = arrow_type.id == pa.lib.Type_STRUCT
             return SparkType(
                 "binary", "BINARY", {EXTENSION_NAME: BLOB_EXTENSION} if is_typed else {BLOB: "true"}
@@ -269,11 +271,11 @@ class _Writer(TypeWriter[SparkType]):
     def fixed_size_list(self, lowered: LoweredField, arrow_type: Any) -> SparkType:
         return self.list_of(lowered, arrow_type, {VECTOR_SIZE: arrow_type.list_size})
 
-    def list_of(self, lowered: LoweredField, arrow_type: Any, metadata: SparkJson) -> SparkType:
+    def list_of(self, lowered: LoweredField, arrow_type: Any, metadata: Json) -> SparkType:
         """Return the array of a field's items, with what else the field's metadata has to say."""
         slot: Slot = lowered.slot
         (child,) = lowered.children
-        if lance.FLOAT_ENCODING.key in slot.extra:
+        if has_role(slot.extra, Role.BRAIN_FLOATS):
             self.emission.lose(slot, "bfloat16 values", "float")
             item = _float_item(child)
         elif VECTOR_SIZE in metadata and arrow_type.value_type.id == pa.lib.Type_HALF_FLOAT:
@@ -308,7 +310,7 @@ def _float_item(child: LoweredField) -> SparkField:
     )
 
 
-def _child_metadata(kind: str, children: list[SparkField]) -> SparkJson:
+def _child_metadata(kind: str, children: list[SparkField]) -> Json:
     """Parts of lists and maps have no metadata in Spark; lance-spark looks for theirs in the field's own."""
     return {
         key: compact(child.metadata)
@@ -317,14 +319,14 @@ def _child_metadata(kind: str, children: list[SparkField]) -> SparkJson:
     }
 
 
-def _metadata_of(arrow: ArrowField) -> SparkJson:
+def _metadata_of(arrow: ArrowField) -> Json:
     metadata = arrow.metadata
     if not metadata:
         return {}
     return _without_empty_metadata({key.decode(): value.decode() for key, value in metadata.items()})
 
 
-def _without_empty_metadata(texts: dict[str, str]) -> SparkJson:
+def _without_empty_metadata(texts: dict[str, str]) -> Json:
     """Leave out empty metadata of an extension type, for which Spark has no entry."""
     return {key: text for key, text in texts.items() if text or key != EXTENSION_METADATA}
 

@@ -15,11 +15,11 @@ DOMAIN = "spark.apache.org"
 TYPE_PATTERN = r"^(varchar\([1-9][0-9]{0,9}\)|char\([1-9][0-9]{0,9}\)|variant)$"
 
 
-def _keeping(type_: str, length: int | None) -> str:
+def _keeping(type_: str, length: int | None) -> str | None:
     """Return the type of a text with a length, and of a VARIANT."""
     if length is None:
-        return "variant" if type_ == "variant" else ""
-    return f"{type_}({length})" if type_ in ("char", "varchar") else ""
+        return "variant" if type_ == "variant" else None
+    return f"{type_}({length})" if type_ in ("char", "varchar") else None
 
 
 TYPE = Attribute[str](

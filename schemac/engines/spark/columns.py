@@ -7,8 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from schemac.engines.spark_sql import literal, quoted_name
-
-SparkJson = dict[str, Any]
+from schemac.source.json_object import Json
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,7 +16,7 @@ class SparkType:
 
     json: Any
     ddl: str
-    metadata: SparkJson = field(default_factory=dict)
+    metadata: Json = field(default_factory=dict)
 
 
 @dataclass(slots=True)
@@ -27,10 +26,10 @@ class SparkField:
     name: str
     type: SparkType
     is_nullable: bool
-    metadata: SparkJson
+    metadata: Json
     comment: str | None
 
-    def json(self) -> SparkJson:
+    def json(self) -> Json:
         """Return the StructField."""
         return {
             "metadata": self.metadata,

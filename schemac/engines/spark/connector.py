@@ -11,16 +11,23 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from typing import Any
 
-from schemac.arrow.lower_metadata import (
+from schemac.arrow.lower_metadata import EXTENSION_NAME
+from schemac.engines.spark.columns import SparkField
+from schemac.engines.spark.marks import (
+    BLOB,
     BLOB_EXTENSION,
-    EXTENSION_NAME,
+    BYTE_WIDTH,
+    COMMENT,
+    ENCODING_PREFIX,
+    ENCODINGS,
+    FLOAT16,
     PRIMARY_KEY,
     PRIMARY_KEY_POSITION,
+    VECTOR_SIZE,
 )
-from schemac.arrow.marks import BYTE_WIDTH, COMMENT, ENCODINGS, FLOAT16, VECTOR_SIZE
-from schemac.engines.spark.columns import SparkField, SparkJson
 from schemac.engines.spark.versions import Connector
 from schemac.physical.arrow import ArrowField, ArrowType, pa
+from schemac.source.json_object import Json
 
 _DECIMAL = re.compile(r"decimal\((\d+),(\d+)\)")
 _TEXTS = ("string", "char(", "varchar(", "variant")
@@ -44,7 +51,7 @@ class Maker:
         # Most tables have no property of a column; the version of the files is one of the table.
         are_described = len(properties) > 1
         for column in columns:
-            metadata: SparkJson = {} if column.comment is None else {COMMENT: column.comment}
+            metadata: Json = {} if column.comment is None else {COMMENT: column.comment}
             field = self.field(column.name, column.type.json, column.is_nullable, metadata)
             if are_described and column.metadata:  # of which all properties are made
                 field = self.with_properties(field, properties, version)
@@ -71,15 +78,15 @@ class Maker:
             metadata[EXTENSION_NAME] = BLOB_EXTENSION
             field = field.with_type(blob_type())
         elif said("lance.encoding") == "blob":
-            metadata["lance-encoding:blob"] = "true"
+            metadata[BLOB] = "true"
             field = field.with_type(pa.large_binary())
         for encoding in ENCODINGS if is_newer else ():
             value = said(f"lance.{encoding}")
             if value is not None:
-                metadata[f"lance-encoding:{encoding}"] = value
+                metadata[ENCODING_PREFIX + encoding] = value
         return field.with_metadata(metadata or None)
 
-    def field(self, name: str, json: Any, is_nullable: bool, metadata: SparkJson | None = None) -> ArrowField:
+    def field(self, name: str, json: Any, is_nullable: bool, metadata: Json | None = None) -> ArrowField:
         """Return a field; DDL keeps nothing of the metadata of members but their comments."""
         return pa.field(name, self.type(json, is_nullable), is_nullable, metadata or None)
 

@@ -8,23 +8,22 @@ names of items, and what the attributes say. All that differs is told, so that n
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from pydantic.alias_generators import to_camel
-
+from schemac.arrow.form import forms
 from schemac.arrow.lower_metadata import (
     EXTENSION_METADATA,
     EXTENSION_NAME,
     field_metadata,
     registered_extension_metadata,
 )
-from schemac.arrow.marks import COMMENT
-from schemac.attributes import arrow, lance, odf
-from schemac.attributes.registry import DOMAINS, domain_of
+from schemac.attributes import arrow, odf
+from schemac.attributes.attribute import Role
+from schemac.attributes.registry import DOMAINS, domain_of, has_role
+from schemac.engines.spark.marks import COMMENT
 from schemac.logical.slots import Slot
 from schemac.physical.arrow import ArrowField, ArrowType, pa
 from schemac.physical.field import LoweredField
 
 Lose = Callable[[Slot, str, str], None]
-_ENCODING_PREFIX = "lance-encoding:"
 
 
 def tell_differences(
@@ -108,7 +107,7 @@ def _lost_metadata(
     if COMMENT in made:
         lost.discard(odf.DESCRIPTION.key)
     if EXTENSION_NAME in lost:
-        is_json = lance.JSON.key in slot.extra
+        is_json = has_role(slot.extra, Role.JSON)
         yield (
             ("JSON", "a text") if is_json else (f"the extension type {wanted[EXTENSION_NAME]}", "its storage")
         )
@@ -118,22 +117,15 @@ def _lost_metadata(
         if key == arrow.METADATA.key:
             yield from ((f"the metadata {name}", "nothing") for name in sorted(lost & value.keys()))
             continue
-        if domain_of(key) != lance.DOMAIN:
-            # All others travel under their own keys.
-            if key in lost:
-                yield f"the attribute {key}", "nothing"
-            continue
-        mine = lost & field_metadata({key: value}).keys()
-        if key in (lance.ENCODING.key, lance.BLOB.key):
-            yield from ((_property(key, name), "nothing") for name in sorted(mine))
-        elif mine:
-            yield f"the attribute {key}", "nothing"
+        mine = sorted(lost & field_metadata({key: value}).keys())
+        yield from ((words, "nothing") for words in dict.fromkeys(_entry(key, name) for name in mine))
 
 
-def _property(attribute: str, key: str) -> str:
-    """`dictDivisor of lance.org/encoding`."""
-    prefix = _ENCODING_PREFIX if attribute == lance.ENCODING.key else f"{_ENCODING_PREFIX}blob-"
-    return f"{to_camel(key.removeprefix(prefix).replace('-', '_'))} of {attribute}"
+def _entry(attribute: str, key: str) -> str:
+    """`dictDivisor of lance.org/encoding`, or the attribute as a whole."""
+    form = forms().get(domain_of(attribute))
+    name = form.property_of(attribute, key) if form is not None else ""
+    return f"{name} of {attribute}" if name else f"the attribute {attribute}"
 
 
 def lost_of_schema(extra: Mapping[str, Any]) -> Iterator[str]:

@@ -12,9 +12,9 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from schemac.arrow.marks import COMMENT
 from schemac.attributes.odf import DESCRIPTION
 from schemac.engines.spark.facts import SparkFact
+from schemac.engines.spark.marks import COMMENT
 from schemac.engines.spark.versions import KNOWN, Connector
 from schemac.engines.spark.view import spark_column
 from schemac.evolution.castability import castability, misfit
@@ -74,13 +74,14 @@ def judge(change: Change, pair: VersionPair | None, connector: Connector = KNOWN
         spark_column(pair.old, change.old_slot.column),
         spark_column(pair.new, change.new_slot.column),
     )
-    if _bare(old) == _bare(new) and _may_lose_values(change):
+    is_same_type = _bare(old.type.json) == _bare(new.type.json)
+    if is_same_type and _may_lose_values(change):
         assert change.new_slot is not None
         reason = f"{misfit(change.old_slot.type, change.new_slot.type)}, though Spark's type stays the same"
         return Judgement(Outcome.DATA, reason, "look at the values first; `schemac apply` changes the table")
     if old == new:
         return SAFE
-    if _bare(old) == _bare(new):
+    if is_same_type:
         return Judgement(Outcome.METADATA, f"through `schemac apply`: {connector} cannot alter metadata")
     return _refused(connector, "cannot change types")
 
@@ -119,7 +120,7 @@ def _of_column(change: Change, pair: VersionPair, connector: Connector) -> Judge
 def _needs_properties(slot: Slot, pair: VersionPair) -> bool:
     """Whether DDL alone would make another column of it."""
     # The description is what the comment says.
-    return bool(spark_column(pair.new, slot)["metadata"].keys() - {COMMENT, DESCRIPTION.key})
+    return bool(spark_column(pair.new, slot).metadata.keys() - {COMMENT, DESCRIPTION.key})
 
 
 def _refused(connector: Connector, what: str) -> Judgement:
@@ -133,15 +134,13 @@ def _may_lose_values(change: Change) -> bool:
     return castability(change.old_slot.type, change.new_slot.type) >= Castability.DEPENDS
 
 
-def _bare(column: dict[str, Any]) -> Any:
-    """Types alone."""
-
-    def strip(value: Any) -> Any:
-        if isinstance(value, dict):
-            return {k: strip(v) for k, v in value.items() if k not in ("metadata", "name", "nullable")}
-        return [strip(item) for item in value] if isinstance(value, list) else value
-
-    return strip(column)
+def _bare(json: Any) -> Any:
+    """Return a type of Spark without the metadata, names and nullability of its members."""
+    if isinstance(json, dict):
+        return {
+            key: _bare(value) for key, value in json.items() if key not in ("metadata", "name", "nullable")
+        }
+    return [_bare(item) for item in json] if isinstance(json, list) else json
 
 
 JUDGE = Judge(judge, judge_of, JUDGED_FACTS | _PROPERTIES | {SparkFact.TYPE_CHANGED})

@@ -7,7 +7,6 @@ Shape: only statements that the version of lance-spark takes, so that no plan st
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
 from schemac.artifacts.emission import Emission
 from schemac.engines.spark import judge as engine
@@ -23,6 +22,7 @@ from schemac.evolution.renames import in_turn
 from schemac.evolution.verdict import Judgement, Outcome
 from schemac.evolution.version_pair import SchemaVersion, VersionPair
 from schemac.logical.facts import AnyFact
+from schemac.source.json_object import Json
 from schemac.source.report import Report
 
 
@@ -34,7 +34,7 @@ class SparkPlan:
     statements: tuple[str, ...]
     refused: tuple[tuple[Change, Judgement], ...]
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> Json:
         """Return the plan for programs."""
         refused = [
             {**change.to_json(), "reason": said.reason, "wayOut": said.way_out}

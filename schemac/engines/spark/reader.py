@@ -13,8 +13,13 @@ from pathlib import Path
 from typing import Any
 
 from schemac.arrow.lift import lift
-from schemac.arrow.lower_metadata import BLOB, BLOB_EXTENSION, EXTENSION_METADATA, EXTENSION_NAME, compact
-from schemac.arrow.marks import (
+from schemac.arrow.lower_metadata import EXTENSION_METADATA, EXTENSION_NAME, compact
+from schemac.attributes.odf import DESCRIPTION
+from schemac.engines.spark import attributes as words
+from schemac.engines.spark.connector import blob_type
+from schemac.engines.spark.marks import (
+    BLOB,
+    BLOB_EXTENSION,
     BYTE_WIDTH,
     CHILD_KEYS,
     CHILD_NAME,
@@ -26,12 +31,11 @@ from schemac.arrow.marks import (
     TYPE_MARKS,
     VECTOR_SIZE,
 )
-from schemac.attributes.odf import DESCRIPTION
-from schemac.engines.spark import attributes as words
 from schemac.importers.importer import Imported, Importer, Notes, refuse
 from schemac.logical.path import FieldPath, Part, dotted
 from schemac.physical.arrow import ArrowField, ArrowType, pa
 from schemac.source.catalogue import UNSUPPORTED_ARROW_TYPE
+from schemac.source.json_object import Json
 from schemac.source.report import Report
 
 COLLATIONS = "__COLLATIONS"
@@ -140,7 +144,7 @@ class _Reader:
         return self._field(name, _entry(field, "type", (str, dict), path), nullable, metadata, path)
 
     def _field(
-        self, name: str, json_type: Any, nullable: bool, metadata: dict[str, Any], path: FieldPath
+        self, name: str, json_type: Any, nullable: bool, metadata: Json, path: FieldPath
     ) -> ArrowField:
         metadata = dict(metadata)
         if len(path) > _DEEPEST:
@@ -171,7 +175,7 @@ class _Reader:
             raise _MalformedError(path, f"the metadata of the {part.value} cannot be {_shown(metadata)}")
         return self._field(name, json_type, nullable, entries, (*path, part))
 
-    def _arrow_metadata(self, json_type: Any, metadata: dict[str, Any], path: FieldPath) -> dict[str, str]:
+    def _arrow_metadata(self, json_type: Any, metadata: Json, path: FieldPath) -> dict[str, str]:
         """Return what is not about the type: attributes under their keys, and the comment as the description."""
         rest = {key: value for key, value in metadata.items() if key not in TYPE_MARKS}
         comment = rest.pop("comment", None)
@@ -193,7 +197,7 @@ class _Reader:
         for name in named:
             self._notes.add(path, f"Spark's collation {name} is not kept")
 
-    def _type(self, json_type: Any, metadata: dict[str, Any], path: FieldPath) -> ArrowType:
+    def _type(self, json_type: Any, metadata: Json, path: FieldPath) -> ArrowType:
         if isinstance(json_type, str):
             return self._atomic(json_type, metadata, path)
         kind = _entry(json_type, "type", str, path)
@@ -205,14 +209,14 @@ class _Reader:
             return self._array(json_type, metadata, path)
         raise _UnsupportedError(path, kind)
 
-    def _map(self, json_type: dict[str, Any], metadata: dict[str, Any], path: FieldPath) -> ArrowType:
+    def _map(self, json_type: Json, metadata: Json, path: FieldPath) -> ArrowType:
         of_key, of_value = (metadata.get(key) for key in CHILD_KEYS["Map"])
         nullable = _entry(json_type, "valueContainsNull", bool, path)
         key = self._part("key", Part.KEY, json_type, "keyType", False, of_key, path)
         value = self._part("value", Part.VALUE, json_type, "valueType", nullable, of_value, path)
         return pa.map_(key, value)
 
-    def _array(self, json_type: dict[str, Any], metadata: dict[str, Any], path: FieldPath) -> ArrowType:
+    def _array(self, json_type: Json, metadata: Json, path: FieldPath) -> ArrowType:
         nullable = _entry(json_type, "containsNull", bool, path)
         of_item = metadata.get(CHILD_KEYS["List"][0])
         name = metadata.get(CHILD_NAME, "item")
@@ -225,7 +229,7 @@ class _Reader:
             return pa.list_(item, _length(metadata, VECTOR_SIZE, path))
         return pa.large_list(item) if LARGE_LIST in metadata else pa.list_(item)
 
-    def _atomic(self, name: str, metadata: dict[str, Any], path: FieldPath) -> ArrowType:
+    def _atomic(self, name: str, metadata: Json, path: FieldPath) -> ArrowType:
         if name == "date" and DATE_MILLISECOND in metadata:
             return pa.date64()
         if name in _ATOMIC:
@@ -275,7 +279,7 @@ def _plain(name: str) -> ArrowType:
     return types[name]
 
 
-def _text(metadata: dict[str, Any], path: FieldPath) -> ArrowType:
+def _text(metadata: Json, path: FieldPath) -> ArrowType:
     storage = pa.large_string() if LARGE_STRING in metadata else pa.string()
     if metadata.get(EXTENSION_NAME) == "arrow.json":
         del metadata[EXTENSION_NAME]
@@ -284,15 +288,9 @@ def _text(metadata: dict[str, Any], path: FieldPath) -> ArrowType:
     return storage
 
 
-def _binary(metadata: dict[str, Any], path: FieldPath) -> ArrowType:
+def _binary(metadata: Json, path: FieldPath) -> ArrowType:
     if metadata.get(EXTENSION_NAME) == BLOB_EXTENSION:
-        members = (
-            ("data", pa.large_binary()),
-            ("uri", pa.string()),
-            ("position", pa.uint64()),
-            ("size", pa.uint64()),
-        )
-        return pa.struct([pa.field(name, type_) for name, type_ in members])
+        return blob_type()
     if BYTE_WIDTH in metadata:
         width = _length(metadata, BYTE_WIDTH, path)
         if metadata.get(EXTENSION_NAME) == "arrow.uuid" and width == 16:
@@ -302,7 +300,7 @@ def _binary(metadata: dict[str, Any], path: FieldPath) -> ArrowType:
     return pa.large_binary() if LARGE_BINARY in metadata or metadata.get(BLOB) == "true" else pa.binary()
 
 
-def _length(metadata: dict[str, Any], key: str, path: FieldPath) -> int:
+def _length(metadata: Json, key: str, path: FieldPath) -> int:
     value = metadata[key]
     if isinstance(value, str) and value.isascii() and value.isdecimal():
         value = int(value[:10])

@@ -17,25 +17,36 @@ from pathlib import Path
 from typing import Any
 
 from schemac.arrow.lift_metadata import field_attributes
-from schemac.arrow.lower_metadata import BLOB, PRIMARY_KEY, PRIMARY_KEY_POSITION
-from schemac.arrow.marks import BYTE_WIDTH, FLOAT16, LARGE_BINARY, LARGE_STRING, VECTOR_SIZE
-from schemac.attributes import arrow, lance
+from schemac.attributes import arrow
 from schemac.attributes.attribute import Attribute, Role
 from schemac.attributes.odf import DESCRIPTION
 from schemac.attributes.registry import roles
 from schemac.engines.spark.attributes import TABLE_PROPERTIES
 from schemac.engines.spark.ddl_statement import Table, read_script, with_required_key
+from schemac.engines.spark.marks import (
+    BLOB,
+    BYTE_WIDTH,
+    ENCODING_PREFIX,
+    ENCODINGS,
+    FILE_FORMAT_VERSION,
+    FLOAT16,
+    LARGE_BINARY,
+    LARGE_STRING,
+    PRIMARY_KEY,
+    PRIMARY_KEY_POSITION,
+    VECTOR_SIZE,
+)
 from schemac.engines.spark.reader import from_struct_type
 from schemac.engines.spark.sql_words import split_words
+from schemac.engines.spark.storage import stored_as
 from schemac.importers.importer import Imported, Importer, Notes, refuse
 from schemac.logical.path import FieldPath, Part
 from schemac.registry.installed import engines
+from schemac.source.json_object import Json
 from schemac.source.report import Report
 from schemac.source.text import SourceText
 from schemac.syntax.type_text import ColumnText, TypeText
 from schemac.syntax.words import MalformedError
-
-SparkJson = dict[str, Any]
 
 _ATOMIC = {
     "boolean": "boolean",
@@ -55,8 +66,6 @@ _ATOMIC = {
     "time with local time zone": "time",
 }
 """JSON's word where it is not DDL's in small letters."""
-_FORMAT_VERSION = "file_format_version"
-"""lance-spark's property for the version of the data files."""
 _PROPERTY_MARKS = {
     VECTOR_SIZE: VECTOR_SIZE,
     FLOAT16: FLOAT16,
@@ -64,10 +73,7 @@ _PROPERTY_MARKS = {
     "arrow.large_var_char": LARGE_STRING,
     "arrow.large_var_binary": LARGE_BINARY,
     "lance.encoding": BLOB,
-    **{
-        f"lance.{name}": f"lance-encoding:{name}"
-        for name in ("compression", "compression-level", "structural-encoding", "rle-threshold", "bss")
-    },
+    **{f"lance.{name}": ENCODING_PREFIX + name for name in ENCODINGS},
 }
 """Keys in a column's metadata by what follows the column's name in a table property."""
 
@@ -126,12 +132,13 @@ def _imported(table: Table, name: str | None, file: str, report: Report) -> Impo
         head.append(f"from the table {'.'.join(table.name)}")
     words = _roles_at(table.provider)
     key, partition = words.get(Role.PRIMARY_KEY), words.get(Role.PARTITION_KEY)
-    extra: SparkJson = {key.key: _written(table.key, table)} if key is not None and table.key else {}
+    extra: Json = {key.key: _written(table.key, table)} if key is not None and table.key else {}
     if key is None and not _mark_key(table, columns):
         head.append(f"not kept: PRIMARY KEY ({', '.join(table.key)})")
     rest = _take_properties(columns, table.properties)
-    if rest.get(_FORMAT_VERSION) in lance.STORAGE_VERSIONS:
-        extra[lance.STORAGE_VERSION.key] = rest.pop(_FORMAT_VERSION)
+    if stored := stored_as(rest.get(FILE_FORMAT_VERSION)):
+        extra |= stored
+        del rest[FILE_FORMAT_VERSION]
     imported = from_struct_type({"type": "struct", "fields": columns}, file, report, notes)
     if imported is None:
         return None
@@ -159,7 +166,7 @@ def _roles_at(provider: str) -> dict[Role, Attribute[Any]]:
     return next((roles(engine.domain) for engine in engines() if engine.name == provider), {})
 
 
-def _mark_key(table: Table, columns: list[SparkJson]) -> bool:
+def _mark_key(table: Table, columns: list[Json]) -> bool:
     """Mark the columns of the key; where one of them cannot be in a key of Lance, none is marked."""
     by_name = {column["name"].casefold(): column for column in columns}
     key = [by_name.get(name.casefold()) for name in table.key]
@@ -171,7 +178,7 @@ def _mark_key(table: Table, columns: list[SparkJson]) -> bool:
     return True
 
 
-def _column(column: ColumnText, holder: FieldPath, notes: Notes) -> SparkJson:
+def _column(column: ColumnText, holder: FieldPath, notes: Notes) -> Json:
     path = (*holder, column.name)
     for text in column.others:
         notes.add(path, f"not kept: {text}")
@@ -204,7 +211,7 @@ def _type(written: TypeText, path: FieldPath, notes: Notes) -> Any:
     return f"{name}({','.join(parameters)})" if written.bracket else name
 
 
-def _take_properties(columns: list[SparkJson], properties: dict[str, str]) -> dict[str, str]:
+def _take_properties(columns: list[Json], properties: dict[str, str]) -> dict[str, str]:
     """Put what lance-spark's properties say of columns into their metadata; the properties that are left."""
     rest = dict(properties)
     for column in columns:
@@ -220,9 +227,9 @@ def _take_properties(columns: list[SparkJson], properties: dict[str, str]) -> di
     return rest
 
 
-def _fitting(marks: dict[str, str], type_: Any) -> SparkJson:
+def _fitting(marks: dict[str, str], type_: Any) -> Json:
     """Return the marks that mean something for a type; lance-spark refuses or ignores the others."""
-    taken: SparkJson = {}
+    taken: Json = {}
     is_of_floats = isinstance(type_, dict) and type_.get("elementType") in ("float", "double")
     if is_of_floats and _is_length(marks.get(VECTOR_SIZE)):
         taken[VECTOR_SIZE] = int(marks[VECTOR_SIZE])
@@ -239,7 +246,7 @@ def _fitting(marks: dict[str, str], type_: Any) -> SparkJson:
     if is_text and marks.get(LARGE_STRING) == "true":
         taken[LARGE_STRING] = "true"
     encoding = {
-        mark: text for mark, text in marks.items() if mark.startswith("lance-encoding:") and mark != BLOB
+        mark: text for mark, text in marks.items() if mark.startswith(ENCODING_PREFIX) and mark != BLOB
     }
     # Only what is an attribute in whole; the rest would come back as metadata that nobody checks.
     is_whole = arrow.METADATA.key not in field_attributes(encoding, "String")

@@ -6,10 +6,17 @@ Shape: CREATE TABLE, and where there is a primary key an ALTER TABLE, for CREATE
 
 from collections.abc import Sequence
 
-from schemac.arrow.lower import storage_version
-from schemac.arrow.marks import (
+from schemac.artifacts.emission import Compilation
+from schemac.attributes.attribute import Role
+from schemac.attributes.odf import DESCRIPTION
+from schemac.attributes.registry import has_role
+from schemac.engines import spark_sql
+from schemac.engines.spark import attributes as spark
+from schemac.engines.spark.columns import SparkField
+from schemac.engines.spark.marks import (
     BYTE_WIDTH,
     COMMENT,
+    ENCODING_PREFIX,
     ENCODINGS,
     FILE_FORMAT_VERSION,
     FLOAT16,
@@ -17,12 +24,8 @@ from schemac.arrow.marks import (
     VECTOR_ELEMENTS,
     VECTOR_SIZE,
 )
-from schemac.artifacts.emission import Compilation
-from schemac.attributes import lance
-from schemac.attributes.odf import DESCRIPTION
-from schemac.engines.spark import attributes as spark
-from schemac.engines.spark.columns import SparkField
-from schemac.engines.spark_sql import literal, quoted_name, table_name, taken_literally
+from schemac.engines.spark.storage import storage_version
+from schemac.engines.spark_sql import quoted_name, table_name, taken_literally
 from schemac.logical.keys import primary_key
 from schemac.physical.field import LoweredField
 
@@ -40,18 +43,10 @@ def statements(compilation: Compilation, columns: Sequence[SparkField]) -> tuple
 
 def create_table(compilation: Compilation, columns: Sequence[SparkField]) -> str:
     """Return the table without its primary key."""
-    schema = compilation.dataset.schema
-    defined = ",\n  ".join(f.ddl(" ") for f in columns)
-    # Spark's grammar has no empty list of columns.
-    defined = f" (\n  {defined}\n)" if columns else ""
-    lines = [f"CREATE TABLE {table_name(compilation.dataset.name)}{defined}\nUSING lance"]
-    comment = DESCRIPTION.read(schema.extra)
-    if comment is not None:
-        lines.append(f"COMMENT {literal(comment)}")
+    dataset = compilation.dataset
+    comment = DESCRIPTION.read(dataset.schema.extra)
     properties = table_properties(compilation, columns)
-    items = ",\n  ".join(f"{literal(key)} = {literal(properties[key])}" for key in sorted(properties))
-    lines.append(f"TBLPROPERTIES (\n  {items}\n)")
-    return "\n".join(lines)
+    return spark_sql.create_table(dataset.name, [f.ddl(" ") for f in columns], "lance", comment, properties)
 
 
 def key_columns(compilation: Compilation) -> tuple[str, ...]:
@@ -89,9 +84,9 @@ def _properties(top: LoweredField, column: SparkField) -> dict[str, str]:
     found = {f"{name}.{key}": str(metadata[key]) for key in marks if key in metadata}
     if LARGE_STRING in metadata:
         found[f"{name}.arrow.large_var_char"] = "true"
-    if lance.BLOB.key in top.slot.extra:
+    if has_role(top.slot.extra, Role.BLOB):
         found[f"{name}.lance.encoding"] = "blob"
     for key in ENCODINGS:
-        if f"lance-encoding:{key}" in metadata:
-            found[f"{name}.lance.{key}"] = str(metadata[f"lance-encoding:{key}"])
+        if ENCODING_PREFIX + key in metadata:
+            found[f"{name}.lance.{key}"] = str(metadata[ENCODING_PREFIX + key])
     return found

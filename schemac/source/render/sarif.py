@@ -8,11 +8,11 @@ URI (RFC 3986), relative to a base that has a name.
 import json
 import os
 from collections.abc import Mapping, Sequence
-from typing import Any
 from urllib.parse import quote
 
 from schemac.source.catalogue import CATALOGUE
 from schemac.source.diagnostic import Code, Diagnostic, Label
+from schemac.source.json_object import Json
 from schemac.version import __version__
 
 _ROOT = "%SRCROOT%"
@@ -49,9 +49,9 @@ def render_sarif(diagnostics: Sequence[Diagnostic], codes: Mapping[str, Code] = 
     return json.dumps(log, indent=2) + "\n"
 
 
-def _result(d: Diagnostic, rules: list[str]) -> dict[str, Any]:
+def _result(d: Diagnostic, rules: list[str]) -> Json:
     message = d.message + (f"\nhelp: {d.help}" if d.help else "")
-    result: dict[str, Any] = {
+    result: Json = {
         "ruleId": d.code,
         "ruleIndex": rules.index(d.code),
         "level": d.severity,
@@ -69,8 +69,8 @@ def _result(d: Diagnostic, rules: list[str]) -> dict[str, Any]:
     return result
 
 
-def _location(place: Diagnostic | Label) -> dict[str, Any]:
-    physical: dict[str, Any] = {"artifactLocation": _artifact(place.file)}
+def _location(place: Diagnostic | Label) -> Json:
+    physical: Json = {"artifactLocation": _artifact(place.file)}
     if place.line:
         physical["region"] = {
             "startLine": place.line,

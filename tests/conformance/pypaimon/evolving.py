@@ -14,9 +14,10 @@ from schemac.engines.paimon.judge import judge
 from schemac.engines.paimon.read import read_table_schema
 from schemac.engines.paimon.table_schema import TableSchema
 from schemac.engines.paimon.tables.apply import apply_paimon
-from schemac.engines.paimon.tables.changes import SchemaChange, changes_between
+from schemac.engines.paimon.tables.changes import changes_between
 from schemac.engines.paimon.tables.live_table import differences, open_paimon_table
 from schemac.engines.paimon.tables.plan import plan_paimon
+from schemac.engines.paimon.tables.schema_change import SchemaChange
 from schemac.engines.paimon.view import errors_of, table_schema
 from schemac.evolution.changes import Change
 from schemac.evolution.diff import diff_of

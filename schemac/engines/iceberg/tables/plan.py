@@ -8,7 +8,6 @@ Errors: SC411.
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import Any
 
 from schemac.attributes.odf import DESCRIPTION
 from schemac.engines.iceberg import attributes
@@ -23,6 +22,7 @@ from schemac.evolution.tables import Note, report_unrepresentable
 from schemac.evolution.verdict import Judgement, Outcome
 from schemac.evolution.version_pair import LockedSchemaVersion, SchemaVersion, VersionPair, pair_versions
 from schemac.source.catalogue import REFUSED_CHANGE
+from schemac.source.json_object import Json
 from schemac.source.report import Report
 
 _COMMENT = "comment"
@@ -37,7 +37,7 @@ class Operation:
     """Its full name; empty for the table as a whole."""
     told: str = ""
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> Json:
         """Return the operation for programs."""
         return {"does": self.told, "field": self.field, "step": self.verb}
 
@@ -69,7 +69,7 @@ class IcebergPlan:
             return ()
         return tuple(note for note in self.notes if note.judgement.outcome is Outcome.DATA)
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> Json:
         """Return the plan for programs."""
         return {
             "notes": [note.to_json() for note in self.notes],

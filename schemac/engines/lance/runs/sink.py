@@ -10,8 +10,10 @@ from typing import Any
 
 import pyarrow as pa
 
+from schemac.attributes.attribute import Extra
 from schemac.engines.lance._generated.lance import file_pb2 as pb
 from schemac.engines.lance.artifact import to_message
+from schemac.engines.lance.attributes import storage_version
 from schemac.engines.lance.dataset import find_dataset, open_dataset
 from schemac.engines.lance.runs import undo, writing
 from schemac.engines.lance.runs.history import committed_runs, find_run
@@ -31,11 +33,9 @@ from schemac.runs.tables import FoundTable, Place, Sink, StorageOptions, TableFo
 class LanceSink(Sink):
     """Lance tables in folders and object stores."""
 
-    def form(
-        self, lowered: LoweredSchema, numbers: Mapping[Slot, Numbers] | None, storage_version: str | None
-    ) -> TableForm:
+    def form(self, lowered: LoweredSchema, numbers: Mapping[Slot, Numbers] | None, extra: Extra) -> TableForm:
         """Say what the table of a compiled schema is to be, with the ids that its fields have."""
-        return TableForm(lowered.to_arrow(), encode(to_message(lowered, numbers)), storage_version)
+        return TableForm(lowered.to_arrow(), encode(to_message(lowered, numbers)), storage_version(extra))
 
     def written_schema(self, schema: pa.Schema) -> pa.Schema:
         """Spell an Arrow schema as Lance gives it back."""

@@ -12,8 +12,10 @@ import pyarrow as pa
 
 from schemac.engines.lance.dataset import find_dataset, open_dataset
 from schemac.engines.lance.runs.conditions import filter_of
+from schemac.runs.errors import PipelineError
 from schemac.runs.storage import NO_STORAGE
 from schemac.runs.tables import Condition, Source, StorageOptions
+from schemac.source.catalogue import CHANGED_INPUT
 
 ROWS_PER_BATCH = 8192
 WIDER = {
@@ -46,6 +48,18 @@ class LanceSource(Source):
         table = open_dataset(path, version, storage_options)
         return [fragment.fragment_id for fragment in table.get_fragments()]
 
+    def added(
+        self, path: str, after: int, version: int, storage_options: StorageOptions = NO_STORAGE
+    ) -> list[int]:
+        """Return the ids of new fragments; every fragment of the earlier version has to be there as it was."""
+        now = _files_of_fragments(path, version, storage_options)
+        before = _files_of_fragments(path, after, storage_options) if after else {}
+        if any(now.get(id) != files for id, files in before.items()):
+            message = f"rows of `{path}` changed between its versions {after} and {version}: a stream takes added rows only"
+            help = "remove the checkpoint, and replace the target, to begin anew with the rows that are there"
+            raise PipelineError(CHANGED_INPUT, message, help)
+        return [id for id in now if id not in before]
+
     def read(
         self,
         path: str,
@@ -72,6 +86,17 @@ class LanceSource(Source):
 
 
 SOURCE = LanceSource()
+
+
+def _files_of_fragments(
+    path: str, version: int, storage_options: StorageOptions
+) -> dict[int, tuple[str, ...]]:
+    """List what each fragment of a version consists of: its data files, and which of its rows are deleted."""
+    fragments = open_dataset(path, version, storage_options).get_fragments()
+    return {
+        fragment.fragment_id: (*(file.path for file in fragment.data_files()), str(fragment.deletion_file()))
+        for fragment in fragments
+    }
 
 
 def _held(array: Any) -> Any:

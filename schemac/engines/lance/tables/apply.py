@@ -8,16 +8,14 @@ fields, so a run that died goes on where it stopped. Old versions of the table a
 Errors: SC421, SC422 failed-check, SC423 table-changed.
 """
 
-import json
-from dataclasses import asdict
 from typing import Any
 
 from schemac.engines.lance.dataset import lance_errors, open_dataset
 from schemac.engines.lance.tables.fields import data_of, lance_schema
 from schemac.engines.lance.tables.fragments import Files, Made, WriteColumns, spread_here, with_files
 from schemac.engines.lance.tables.ids import IDS_KEY, note_ids
-from schemac.engines.lance.tables.indices import build, indices_of
-from schemac.engines.lance.tables.live_table import INDICES_KEY, open_table
+from schemac.engines.lance.tables.indices import INDICES_KEY, build, indices_of, note_of, noted_indices
+from schemac.engines.lance.tables.live_table import open_table
 from schemac.engines.lance.tables.plan import Plan, is_going, path_after, plan
 from schemac.engines.lance.tables.questions import Question
 from schemac.engines.lance.tables.recipe import Recipe
@@ -170,10 +168,10 @@ class _Run:
         version = int(newest.version)
         entries: dict[str, str] = {}
         going = self.going(newest)
-        waiting = {index["name"]: index for index in self.waiting(newest)}
+        waiting = noted_indices(newest)
         if any(index.name not in waiting for index in going):
-            waiting.update({index.name: asdict(index) for index in going})
-            entries[INDICES_KEY] = json.dumps(list(waiting.values()))
+            waiting.update({index.name: index for index in going})
+            entries[INDICES_KEY] = note_of(waiting.values())
         if self.plan.of(SetSchema):
             layout = self.plan.layout
             names = {field.id: field.name for field in layout.middle}
@@ -194,15 +192,10 @@ class _Run:
     def remember_late(self, version: int) -> None:
         """Note the indices that somebody made in the moment before the swap, which dropped them."""
         now = open_dataset(self.plan.table.name)
-        waiting = {index["name"]: index for index in self.waiting(now)}
+        waiting = noted_indices(now)
         late = self.going(open_dataset(self.plan.table.name, version=version - 1))
-        waiting.update({index.name: asdict(index) for index in late})
-        now.update_config({INDICES_KEY: json.dumps(list(waiting.values()))})
-
-    def waiting(self, dataset: Any) -> list[dict[str, Any]]:
-        """Return the indices that are noted."""
-        found: list[dict[str, Any]] = json.loads(dataset.config().get(INDICES_KEY) or "[]")
-        return found
+        waiting.update({index.name: index for index in late})
+        now.update_config({INDICES_KEY: note_of(waiting.values())})
 
     def set_schema(self, version: int) -> None:
         """Names, order, nullability, metadata and keys as compiled; what is not in the schema goes."""
@@ -218,7 +211,8 @@ class _Run:
         """Each index that went with its field again, and out of the list of those that wait."""
         now = open_dataset(self.plan.table.name)
         known = {step.index.name: step.index for step in self.plan.of(BuildIndex) if step.index is not None}
-        for index in map(_index, self.waiting(now)):
+        waiting = noted_indices(now)
+        for index in waiting.values():
             path = path_after(index, self.plan.pair)
             known.setdefault(index.name, index)
             if path is None:
@@ -227,7 +221,7 @@ class _Run:
         for index in known.values():
             if index.name not in standing:
                 self.build_index(index)
-        if self.waiting(now):
+        if waiting:
             open_dataset(self.plan.table.name).delete_config_keys([INDICES_KEY])
 
     def build_index(self, index: Index) -> None:
@@ -252,7 +246,3 @@ class _Run:
 
 def _titles(roots: tuple[Slot, ...]) -> tuple[str, ...]:
     return tuple(root.title for root in roots)
-
-
-def _index(entry: dict[str, Any]) -> Index:
-    return Index(**entry)

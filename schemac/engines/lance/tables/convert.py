@@ -15,7 +15,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from schemac.attributes.lance import JSON
+from schemac.engines.lance.attributes import JSON
 from schemac.engines.lance.tables.casts.cast import cast, check_json
 from schemac.engines.lance.tables.casts.shown import shown
 from schemac.engines.lance.tables.casts.wanted import Wanted

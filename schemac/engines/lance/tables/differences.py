@@ -13,11 +13,11 @@ from typing import Any
 
 import pyarrow as pa
 
+from schemac.arrow.form import forms
 from schemac.arrow.lower_metadata import compact
-from schemac.arrow.marks import COMMENT, TYPE_MARKS
 from schemac.attributes import own
-from schemac.attributes.lance import STORAGE_VERSION
 from schemac.attributes.odf import DESCRIPTION
+from schemac.engines.lance.attributes import STORAGE_VERSION
 from schemac.engines.lance.tables.wording import entry_name, entry_words, type_pair
 
 NAME, ID, PARENT, TYPE, NULLABLE, ENCODING, EXTENSION, METADATA = 2, 3, 4, 5, 6, 7, 9, 10
@@ -147,18 +147,19 @@ def _entry_differences(wanted: Mapping[str, bytes], found: Mapping[str, bytes]) 
 
 
 def _settled(metadata: Mapping[bytes, bytes]) -> dict[str, bytes]:
-    """Return the metadata without what steers the build, and without the marks that lance-spark leaves beside the type."""
+    """Return the metadata without what steers the build, and without the marks that other engines leave beside the type."""
+    left_out = STEERING.union(*(form.repeated for form in forms().values()))
     texts = {_text(key): value for key, value in metadata.items()}
-    return {key: value for key, value in texts.items() if key not in STEERING | TYPE_MARKS}
+    return {key: value for key, value in texts.items() if key not in left_out}
 
 
 def _with_description(found: dict[str, bytes], wanted: Mapping[str, bytes]) -> dict[str, bytes]:
-    """Return the comment of a column that lance-spark made is its description."""
-    comment = found.get(COMMENT)
-    if comment is None or COMMENT in wanted:
-        return found
-    rest = {key: value for key, value in found.items() if key != COMMENT}
-    return {DESCRIPTION.key: compact(_text(comment)).encode(), **rest}
+    """Return the metadata with the description of a column that another engine made under its own key."""
+    for word in filter(None, (form.description for form in forms().values())):
+        if word in found and word not in wanted:
+            rest = {key: value for key, value in found.items() if key != word}
+            return {DESCRIPTION.key: compact(_text(found[word])).encode(), **rest}
+    return found
 
 
 def _text(value: bytes | None) -> str:

@@ -7,11 +7,15 @@ Source: `describe_indices` and `index_stats` of pylance 14.0.2, held against ind
 (`tests/tables/test_indices.py`).
 """
 
-from collections.abc import Iterator, Mapping
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import asdict
 from typing import Any
 
-from schemac.engines.lance.tables.steps import Index
+from schemac.engines.lance.tables.steps import Index, IndexParameters
 
+INDICES_KEY = "schemac.indices"
+"""Key of a table's configuration under which indices wait that are to be built again."""
 _SCALAR_TYPES = {
     "LabelList": "LABEL_LIST",
     "NGram": "NGRAM",
@@ -64,6 +68,17 @@ _OF_STATISTICS = {"ZoneMap": ("rows_per_zone",), "BloomFilter": ("number_of_item
 _ROWS_OF_A_PAGE = 4096
 
 
+def noted_indices(dataset: Any) -> dict[str, Index]:
+    """Return the indices that a table's configuration notes, by name."""
+    entries = json.loads(dataset.config().get(INDICES_KEY) or "[]")
+    return {entry["name"]: Index(**{**entry, "lost": tuple(entry.get("lost", ()))}) for entry in entries}
+
+
+def note_of(indices: Iterable[Index]) -> str:
+    """Return the note of indices in a table's configuration."""
+    return json.dumps([asdict(index) for index in indices])
+
+
 def indices_of(dataset: Any) -> Iterator[Index]:
     """All that stand."""
     for description in dataset.describe_indices():
@@ -91,8 +106,8 @@ def _lost_pages(type_: str, statistics: Mapping[str, Any], dataset: Any) -> set[
     return {"zone_size"} if type_ == "BTree" and has_more else set()
 
 
-def _of_vectors(details: Mapping[str, Any], statistics: Mapping[str, Any], lost: set[str]) -> dict[str, Any]:
-    found: dict[str, Any] = {"metric": str(details["metric_type"]).lower()}
+def _of_vectors(details: Mapping[str, Any], statistics: Mapping[str, Any], lost: set[str]) -> IndexParameters:
+    found: IndexParameters = {"metric": str(details["metric_type"]).lower()}
     found["num_partitions"] = statistics.get("num_partitions")
     compression = dict(details.get("compression") or {})
     if compression.pop("type", None) == "rq":

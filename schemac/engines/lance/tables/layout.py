@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
-from schemac.attributes import lance
+from schemac.engines.lance import attributes as lance
 from schemac.engines.lance._generated.lance import file_pb2 as pb
 from schemac.engines.lance.judge import has_values
 from schemac.engines.lance.nodes import lance_ids

@@ -14,9 +14,9 @@ from typing import Any
 from schemac.arrow.lift import lift
 from schemac.arrow.lower import lower
 from schemac.artifacts.emission import Emission
-from schemac.attributes.lance import STORAGE_VERSION, STORAGE_VERSIONS
 from schemac.engines.lance._generated.lance import file_pb2 as pb
 from schemac.engines.lance.artifact import to_message
+from schemac.engines.lance.attributes import STORAGE_VERSION, STORAGE_VERSIONS
 from schemac.engines.lance.codes import LANCE_LOSS
 from schemac.engines.lance.dataset import lance_errors, open_dataset, reason_of
 from schemac.engines.lance.limits import Limits
@@ -24,7 +24,7 @@ from schemac.engines.lance.nodes import lance_ids, numbers_of
 from schemac.engines.lance.tables.differences import differences
 from schemac.engines.lance.tables.fields import data_of, in_preorder, paths, schema_without, stale_fields
 from schemac.engines.lance.tables.ids import IDS_KEY, ids_as_noted, ids_by_number, ids_by_place
-from schemac.engines.lance.tables.indices import indices_of
+from schemac.engines.lance.tables.indices import INDICES_KEY, indices_of, noted_indices
 from schemac.engines.lance.tables.steps import Index
 from schemac.evolution.version_pair import LockedSchemaVersion, SchemaVersion, locked_schema_version
 from schemac.identity.lock import LockedDataset
@@ -36,9 +36,6 @@ from schemac.logical.slots import columns
 from schemac.source.catalogue import UNUSABLE_TABLE
 from schemac.source.diagnostic import Diagnostic, Severity
 from schemac.source.report import Report
-
-INDICES_KEY = "schemac.indices"
-"""Key of the table's configuration under which indices wait that are to be built again."""
 
 
 @dataclass(frozen=True)
@@ -123,9 +120,8 @@ class LanceTable:
         if self.dataset is None:
             return ()
         found = {index.name: index for index in indices_of(self.dataset)}
-        waiting = self.dataset.config().get(INDICES_KEY)
-        for index in json.loads(waiting) if waiting else ():
-            found.setdefault(index["name"], Index(**index))
+        for name, index in noted_indices(self.dataset).items():
+            found.setdefault(name, index)
         return tuple(found.values())
 
     @cached_property

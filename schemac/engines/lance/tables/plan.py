@@ -10,11 +10,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
-from schemac.attributes.lance import STORAGE_VERSION
 from schemac.attributes.own import CLOCK_ZONE
 from schemac.engines.lance import judge as engine
 from schemac.engines.lance._generated.lance import file_pb2 as pb
 from schemac.engines.lance.artifact import to_message
+from schemac.engines.lance.attributes import STORAGE_VERSION
 from schemac.engines.lance.codes import LANCE_STORAGE_VERSION
 from schemac.engines.lance.nodes import NAME, lance_ids
 from schemac.engines.lance.numbering import number_nodes

@@ -13,7 +13,7 @@ from typing import Any
 import pyarrow as pa
 
 import schemac.kinds.registry  # noqa: F401 — a worker knows no kind without it
-from schemac.attributes import lance
+from schemac.engines.lance import attributes as lance
 from schemac.engines.lance.nodes import lance_ids, nodes_by_slot, nodes_of
 from schemac.engines.lance.tables.convert import Conversion, Told
 from schemac.engines.lance.tables.steps import MARK
@@ -24,6 +24,7 @@ from schemac.logical.model import LogicalType, Schema
 from schemac.logical.origins import Origins
 from schemac.logical.path import FieldPath
 from schemac.logical.slots import Slot, columns, preorder
+from schemac.source.json_object import Json
 
 _KEYS = frozenset({lance.PRIMARY_KEY.key, lance.CLUSTERING_KEY.key})
 """What a column has no use for until it stands at its place; Lance refuses keys inside what may be null."""
@@ -33,8 +34,8 @@ _KEYS = frozenset({lance.PRIMARY_KEY.key, lance.CLUSTERING_KEY.key})
 class Stage:
     """From one schema to the next."""
 
-    old: dict[str, Any]
-    new: dict[str, Any]
+    old: Json
+    new: Json
     before: tuple[tuple[int, int], ...]
     """Places of a new field and of the old one that it is."""
     rounded: tuple[str, ...] = ()
@@ -229,10 +230,10 @@ def _ids_below(root: Slot, numbers: Mapping[Slot, Numbers]) -> Iterator[int]:
         yield from lance_ids(numbers[slot])
 
 
-def _tree(version: SchemaVersion) -> dict[str, Any]:
+def _tree(version: SchemaVersion) -> Json:
     return version.dataset.schema.model_dump(mode="json", by_alias=True)
 
 
-def _version(tree: dict[str, Any]) -> SchemaVersion:
+def _version(tree: Json) -> SchemaVersion:
     schema = Schema.model_validate(tree)
     return SchemaVersion(LogicalDataset("", schema, columns(schema), Origins("")), "")

@@ -10,9 +10,14 @@ from typing import Any
 
 from schemac.evolution.verdict import Outcome
 from schemac.logical.slots import Slot
+from schemac.source.json_object import Json
 
 MARK = "__schemac_"
 """Names that columns have while they cannot have their own begin with this."""
+
+
+IndexParameters = dict[str, Any]
+"""Keyword arguments of the function of Lance that builds an index."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +28,7 @@ class Index:
     path: str
     """Of its field, as Lance writes it."""
     type: str
-    parameters: dict[str, Any] = field(default_factory=dict)
+    parameters: IndexParameters = field(default_factory=dict)
     field_id: int = 0
     """The lock's id of the field, once it is known; it stays when the field gets another name."""
     lost: tuple[str, ...] = ()
@@ -48,7 +53,7 @@ class Step:
         """Return what it does, for people."""
         return ""
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> Json:
         """Return the step for programs."""
         return {"cost": str(self.cost), "does": self.describe(), "field": self.title, "step": self.verb}
 

@@ -9,8 +9,8 @@ Errors: SC424 table-drift.
 import json
 from collections.abc import Iterator, Mapping
 
-from schemac.attributes.lance import STORAGE_VERSION
 from schemac.engines.lance.artifact import to_message
+from schemac.engines.lance.attributes import STORAGE_VERSION
 from schemac.engines.lance.nodes import lance_ids
 from schemac.engines.lance.tables.differences import differences
 from schemac.engines.lance.tables.live_table import LanceTable

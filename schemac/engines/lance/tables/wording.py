@@ -7,9 +7,9 @@ import json
 
 import schemac.kinds.registry  # noqa: F401 — without it no kind is known
 from schemac.arrow.lift import lift
-from schemac.arrow.lower_metadata import CLUSTERING_KEY_POSITION, PRIMARY_KEY, PRIMARY_KEY_POSITION
 from schemac.attributes.odf import DESCRIPTION
 from schemac.engines.lance._generated.lance import file_pb2 as pb
+from schemac.engines.lance.names import CLUSTERING_KEY_POSITION, PRIMARY_KEY_MARK, PRIMARY_KEY_POSITION
 from schemac.engines.lance.reader_schema import UnreadableMessageError, to_arrow
 from schemac.logical.model import Schema
 from schemac.logical.slots import columns
@@ -18,7 +18,7 @@ from schemac.source.report import Report
 _NESTED = {"struct": "Struct", "list": "List", "large_list": "List", "map": "Map"}
 _NAMES = {
     DESCRIPTION.key: "description",
-    PRIMARY_KEY: "primary key",
+    PRIMARY_KEY_MARK: "primary key",
     PRIMARY_KEY_POSITION: "position in the primary key",
     CLUSTERING_KEY_POSITION: "position in the clustering key",
 }

@@ -9,47 +9,27 @@ Source: `SchemaChange` of github.com/apache/paimon, in the form of its REST cata
 from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from schemac.engines.paimon.options import BEFORE_PARTITION, after_renames, is_true
 from schemac.engines.paimon.table_schema import TableSchema
+from schemac.engines.paimon.tables.schema_change import (
+    AddColumn,
+    DropColumn,
+    Move,
+    Path,
+    RemoveOption,
+    RenameColumn,
+    SchemaChange,
+    SetOption,
+    UpdateColumnComment,
+    UpdateColumnDefaultValue,
+    UpdateColumnNullability,
+    UpdateColumnPosition,
+    UpdateColumnType,
+    UpdateComment,
+)
 from schemac.engines.paimon.types import Array, DataField, Map, Multiset, PaimonType, Row
 from schemac.evolution.renames import in_turn
-
-Path = tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class SchemaChange:
-    """One operation."""
-
-    action: str
-    """As the REST catalog calls it."""
-    arguments: Mapping[str, Any]
-
-    def describe(self) -> str:
-        """Return what it does, for people."""
-        names = ".".join(self.arguments.get("fieldNames", ()))
-        rest = {
-            key: value for key, value in self.arguments.items() if key not in _UNTOLD and value is not None
-        }
-        told = ", ".join(f"{key} {_shown(value)}" for key, value in rest.items())
-        return f"{names}: {told}" if names and told else names or told
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the operation as the REST catalog takes it."""
-        return {"action": self.action, **self.arguments}
-
-
-_UNTOLD = ("fieldNames", "keepNullability")
-
-
-def _shown(value: Any) -> str:
-    if isinstance(value, Mapping):
-        if "type" in value and "fieldName" in value:
-            return " ".join(filter(None, (value["fieldName"], value["type"], value["referenceFieldName"])))
-        return str(value.get("type", value))
-    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def changes_between(old: TableSchema, new: TableSchema) -> tuple[SchemaChange, ...]:
@@ -77,7 +57,7 @@ def changes_between(old: TableSchema, new: TableSchema) -> tuple[SchemaChange, .
         *[change for group in groups for change in _alterations(group)],
         *orders,
         *_options(after_renames(old.options, renamed), new.options),
-        *([] if old.comment == new.comment else [SchemaChange("updateComment", {"comment": new.comment})]),
+        *([] if old.comment == new.comment else [UpdateComment(new.comment)]),
     )
 
 
@@ -135,14 +115,14 @@ def _drops(group: _Group) -> Iterator[SchemaChange]:
     stay = {field.id for field in group.new}
     for field in group.old:
         if field.id not in stay:
-            yield SchemaChange("dropColumn", {"fieldNames": [*group.old_path, field.name]})
+            yield DropColumn((*group.old_path, field.name))
 
 
 def _renames(group: _Group) -> Iterator[SchemaChange]:
     renamed = {was.name: is_.name for was, is_ in group.kept() if was.name != is_.name}
     names = {field.name for fields in (group.old, group.new) for field in fields}
     for old, new in in_turn(renamed, names):
-        yield SchemaChange("renameColumn", {"fieldNames": [*group.path, old], "newName": new})
+        yield RenameColumn((*group.path, old), new)
 
 
 def _adds(
@@ -154,25 +134,10 @@ def _adds(
     for field in sorted(added, key=lambda field: field.id):
         before = [name for name in names[: names.index(field.name)] if name in standing]
         place = standing.index(before[-1]) + 1 if before else 0
-        move: dict[str, Any] | None = None
-        if place < len(standing) or is_before_partition:
-            move = _move(field.name, before[-1] if before else None)
+        is_moved = place < len(standing) or is_before_partition
+        move = Move(field.name, before[-1] if before else None) if is_moved else None
         standing.insert(place, field.name)
-        arguments = {
-            "fieldNames": [*group.path, field.name],
-            "dataType": field.type.to_json(),
-            "comment": field.description,
-            "move": move,
-        }
-        yield field.id, SchemaChange("addColumn", arguments)
-
-
-def _move(name: str, after: str | None) -> dict[str, Any]:
-    return {
-        "fieldName": name,
-        "referenceFieldName": after,
-        "type": "FIRST" if after is None else "AFTER",
-    }
+        yield field.id, AddColumn((*group.path, field.name), field.type, field.description, move)
 
 
 def _moves(group: _Group, standing: Sequence[str]) -> Iterator[SchemaChange]:
@@ -182,7 +147,7 @@ def _moves(group: _Group, standing: Sequence[str]) -> Iterator[SchemaChange]:
     for place, name in enumerate(names):
         if standing.index(name) not in steady:
             after = names[place - 1] if place else None
-            yield SchemaChange("updateColumnPosition", {"move": _move(name, after)})
+            yield UpdateColumnPosition(Move(name, after))
 
 
 def _longest_rising(numbers: Sequence[int]) -> frozenset[int]:
@@ -205,46 +170,33 @@ def _alterations(group: _Group) -> Iterator[SchemaChange]:
     """Yield what changes at fields that stay, and what an addition cannot say."""
     for field in group.new:
         was = group.old_ids.get(field.id)
-        path = [*group.path, field.name]
+        path = (*group.path, field.name)
         default = was.default_value if was is not None else None
         if was is not None:
             types = tuple(_type_changes(was, field, path))
             if default is not None and default != field.default_value and types:
                 # The old value may have no meaning in the new type.
-                yield _default(path, None)
+                yield UpdateColumnDefaultValue(path, None)
                 default = None
             yield from types
             if was.description != field.description:
-                yield SchemaChange(
-                    "updateColumnComment", {"fieldNames": path, "newComment": field.description}
-                )
+                yield UpdateColumnComment(path, field.description)
         if default != field.default_value:
-            yield _default(path, field.default_value)
+            yield UpdateColumnDefaultValue(path, field.default_value)
 
 
-def _type_changes(was: DataField, is_: DataField, path: list[str]) -> Iterator[SchemaChange]:
+def _type_changes(was: DataField, is_: DataField, path: Path) -> Iterator[SchemaChange]:
     for steps, before, after in _levels(was.type, is_.type):
-        names = [*path, *steps]
+        names = (*path, *steps)
         if not before.children and before.title() != after.title():
-            arguments = {
-                "fieldNames": names,
-                "newDataType": after.required(False).to_json(),
-                "keepNullability": True,
-            }
-            yield SchemaChange("updateColumnType", arguments)
+            yield UpdateColumnType(names, after.required(False))
         if before.is_nullable != after.is_nullable:
-            yield SchemaChange(
-                "updateColumnNullability", {"fieldNames": names, "newNullability": after.is_nullable}
-            )
-
-
-def _default(path: list[str], value: str | None) -> SchemaChange:
-    return SchemaChange("updateColumnDefaultValue", {"fieldNames": path, "newDefaultValue": value})
+            yield UpdateColumnNullability(names, after.is_nullable)
 
 
 def _options(old: Mapping[str, str], new: Mapping[str, str]) -> Iterator[SchemaChange]:
     for key in sorted({*old, *new}):
         if key not in new:
-            yield SchemaChange("removeOption", {"key": key})
+            yield RemoveOption(key)
         elif old.get(key) != new[key]:
-            yield SchemaChange("setOption", {"key": key, "value": new[key]})
+            yield SetOption(key, new[key])

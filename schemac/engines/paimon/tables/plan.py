@@ -8,13 +8,13 @@ Errors: SC411 refused-change.
 """
 
 from dataclasses import dataclass, replace
-from typing import Any
 
 from schemac.engines.paimon import judge as engine
 from schemac.engines.paimon.facts import PaimonFact
 from schemac.engines.paimon.table_schema import TableSchema
-from schemac.engines.paimon.tables.changes import SchemaChange, changes_between
+from schemac.engines.paimon.tables.changes import changes_between
 from schemac.engines.paimon.tables.live_table import PaimonTable
+from schemac.engines.paimon.tables.schema_change import SchemaChange
 from schemac.engines.paimon.view import errors_of, table_schema
 from schemac.evolution.changes import Change
 from schemac.evolution.diff import diff_of
@@ -28,6 +28,7 @@ from schemac.evolution.version_pair import (
 )
 from schemac.identity.lock import LockedDataset
 from schemac.source.catalogue import REFUSED_CHANGE
+from schemac.source.json_object import Json
 from schemac.source.report import Report
 
 _TOLD = (Outcome.DATA, Outcome.REWRITE, Outcome.NEW_FILES)
@@ -51,7 +52,7 @@ class PaimonStep:
         """Its name."""
         return f"schema-{self.schema.schema_id}"
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> Json:
         """Return the step for programs."""
         return {
             "changes": [change.to_json() for change in self.changes],

@@ -17,7 +17,11 @@ from schemac.logical.castability import Castability
 
 EXACT = Context(prec=1600, rounding=ROUND_HALF_EVEN, Emax=10**6, Emin=-(10**6))
 """Room for all digits of a binary float, and for the texts that people write."""
-_FLOATS: dict[str, Any] = {"Float16": np.float16, "Float32": np.float32, "Float64": np.float64}
+_FLOATS: dict[str, type[np.floating[Any]]] = {
+    "Float16": np.float16,
+    "Float32": np.float32,
+    "Float64": np.float64,
+}
 _INTEGERS = {
     f"{sign}Int{bits}": np.dtype(f"{'u' if sign else ''}int{bits}")
     for sign in ("", "U")

@@ -1,6 +1,6 @@
 """`lance.org`: keys, encodings and special types of Lance tables.
 
-Layer: attributes.
+Layer: engines.
 Units: thresholds and chunk sizes in bytes.
 Source: Lance's encoding specification and table format (keys `lance-encoding:*`, `lance-schema:*`). Lance
 ignores most values it does not understand, so all of them are checked here.
@@ -10,7 +10,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
-from schemac.attributes.attribute import Attribute, AttributeValue, Facts
+from schemac.attributes.attribute import Attribute, AttributeValue, Extra, Facts, Role
 from schemac.attributes.family import Family
 
 DOMAIN = "lance.org"
@@ -78,25 +78,48 @@ class FloatEncoding(AttributeValue):
     format: Literal["bfloat16"]
 
 
+def _keeping_brain_floats(type_: str, length: int | None) -> dict[str, str] | None:
+    return {"format": "bfloat16"} if type_ == "bfloat16" else None
+
+
+def _keeping_json(type_: str, length: int | None) -> bool | None:
+    return True if type_ == "json" else None
+
+
 PRIMARY_KEY = Attribute[KeyPosition](
     f"{DOMAIN}/primaryKey",
     KeyPosition,
     "part of the table's (unenforced) primary key",
     facts=Facts("primary-key-added", "primary-key-removed", "primary-key-moved"),
+    role=Role.KEY_PART,
 )
 CLUSTERING_KEY = Attribute[ClusteringPosition](
     f"{DOMAIN}/clusteringKey",
     ClusteringPosition,
     "part of the table's clustering key",
     facts=Facts.all("clustering-key-changed"),
+    role=Role.CLUSTERING_PART,
 )
-ENCODING = Attribute[Encoding](f"{DOMAIN}/encoding", Encoding, "compression and page layout of the column")
+ENCODING = Attribute[Encoding](
+    f"{DOMAIN}/encoding",
+    Encoding,
+    "compression and page layout of the column",
+    facts=Facts.all("page-encoding-changed"),
+    property_facts={
+        "compression": "compression-changed",
+        "compressionLevel": "compression-changed",
+        "structuralEncoding": "structural-encoding-changed",
+        "packed": "packed-struct-changed",
+    },
+)
 BLOB = Attribute[Blob](
     f"{DOMAIN}/blob",
     Blob,
     "large values kept outside the pages",
     fits=frozenset({Family.BYTES}),
     facts=Facts("blob-added", "blob-removed", "blob-thresholds-changed"),
+    role=Role.BLOB,
+    decides_type=True,
 )
 FLOAT_ENCODING = Attribute[FloatEncoding](
     f"{DOMAIN}/floatEncoding",
@@ -104,6 +127,9 @@ FLOAT_ENCODING = Attribute[FloatEncoding](
     "items of a vector stored as bfloat16",
     fits=frozenset({Family.LIST}),
     facts=Facts.all("float-encoding-changed"),
+    role=Role.BRAIN_FLOATS,
+    decides_type=True,
+    keeps=_keeping_brain_floats,
 )
 JSON = Attribute[bool](
     f"{DOMAIN}/json",
@@ -111,6 +137,9 @@ JSON = Attribute[bool](
     "the text is JSON and is stored as JSON",
     fits=frozenset({Family.TEXT}),
     facts=Facts.all("json-changed"),
+    role=Role.JSON,
+    decides_type=True,
+    keeps=_keeping_json,
 )
 STORAGE_VERSION = Attribute[str](
     f"{DOMAIN}/storageVersion",
@@ -119,5 +148,12 @@ STORAGE_VERSION = Attribute[str](
     on_field=False,
     on_schema=True,
     facts=Facts.all("storage-version-changed"),
+    role=Role.STORAGE_VERSION,
+    default=DEFAULT_STORAGE_VERSION,
 )
 ATTRIBUTES = (PRIMARY_KEY, CLUSTERING_KEY, ENCODING, BLOB, FLOAT_ENCODING, JSON, STORAGE_VERSION)
+
+
+def storage_version(extra: Extra) -> str:
+    """Return the version of the data files that a schema is for."""
+    return STORAGE_VERSION.read(extra) or DEFAULT_STORAGE_VERSION

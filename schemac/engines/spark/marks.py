@@ -1,9 +1,12 @@
 """The keys by which lance-spark finds in a column what Spark's types cannot say.
 
-Layer: arrow.
-Shape: keys of StructField metadata, and by each of them the table property that says the same of a top-level column.
+Layer: engines.
+Shape: keys of StructField metadata, some of which have a table property that says the same of a top-level column. What the
+connector leaves of them in the tables that it makes is the engine's `ArrowForm`.
 Source: `SchemaConverter` and `LanceArrowUtils` of github.com/lance-format/lance-spark.
 """
+
+from schemac.arrow.form import ArrowForm
 
 VECTOR_SIZE = "arrow.fixed-size-list.size"
 BYTE_WIDTH = "arrow.fixed-size-binary.byte-width"
@@ -29,3 +32,18 @@ VECTOR_ELEMENTS = ("float", "double")
 """Items that a vector made by a table property may have."""
 ENCODINGS = ("compression", "compression-level", "structural-encoding", "rle-threshold", "bss")
 """Encodings that have a table property."""
+ENCODING_PREFIX = "lance-encoding:"
+BLOB = f"{ENCODING_PREFIX}blob"
+BLOB_EXTENSION = "lance.blob.v2"
+PRIMARY_KEY = "lance-schema:unenforced-primary-key"
+PRIMARY_KEY_POSITION = f"{PRIMARY_KEY}:position"
+
+
+class SparkForm(ArrowForm):
+    """What lance-spark leaves in the fields of a table."""
+
+    repeated = TYPE_MARKS
+    description = COMMENT
+
+
+FORM = SparkForm()

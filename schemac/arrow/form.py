@@ -1,0 +1,74 @@
+"""What engines bring for attributes that Arrow has no words for.
+
+Layer: arrow.
+Shape: one `ArrowForm` an engine, found by the engine's domain. Lowered Arrow fields are what every engine starts from, so
+each of them sees what the form of another engine has put into them.
+"""
+
+from collections.abc import Callable, Mapping
+from functools import cache
+from typing import Any
+
+from schemac.attributes.attribute import Extra
+from schemac.attributes.registry import ATTRIBUTES, domain_of
+from schemac.physical.arrow import ArrowType
+from schemac.registry.engine import Capability
+from schemac.registry.installed import engines
+
+Tree = dict[str, Any]
+
+
+class ArrowForm:
+    """The Arrow form of an engine's attributes.
+
+    As it stands here, the attributes say nothing about Arrow: they travel as metadata under their own keys.
+    """
+
+    repeated: frozenset[str] = frozenset()
+    """Keys of field metadata that the engine leaves in tables, and that only repeat what the Arrow type says."""
+    description: str = ""
+    """Key of field metadata under which the engine leaves the description of a field as plain text."""
+
+    def metadata(self, key: str, extra: Extra) -> Mapping[str, str] | None:
+        """Return the metadata of a field that says what an attribute says; None where it travels under its own key."""
+        return None
+
+    def property_of(self, key: str, entry: str) -> str:
+        """Return the property of an attribute that an entry of its `metadata` is; empty where it is the attribute."""
+        return ""
+
+    def to_arrow(
+        self, key: str, storage: ArrowType, metadata: dict[str, str], schema_extra: Extra
+    ) -> ArrowType:
+        """Return the type of a field, for an attribute that decides it; what is not in the type goes into the metadata."""
+        return storage
+
+    def lift_type(
+        self, type_: Any, metadata: dict[str, str], note: Callable[[str], None]
+    ) -> tuple[Tree, Tree] | None:
+        """Return kind and attributes of a type that `to_arrow` makes, and take what says so out of the metadata."""
+        return None
+
+    def lift_metadata(self, rest: dict[str, str], kind: str) -> Tree:
+        """Take the entries that `metadata` makes out of a field's metadata, and return the attributes that they say."""
+        return {}
+
+
+ARROW_FORM = Capability("arrow_form", ArrowForm)
+
+
+@cache
+def forms() -> Mapping[str, ArrowForm]:
+    """Return the forms of all engines by domain. Raises EngineError."""
+    return {engine.domain: ARROW_FORM.of(engine) for engine in engines() if ARROW_FORM.is_of(engine)}
+
+
+@cache
+def deciding() -> Mapping[str, ArrowForm]:
+    """Return the forms by those attributes that decide the type of a field. Raises EngineError."""
+    found = forms()
+    return {
+        key: found[domain_of(key)]
+        for key, attribute in ATTRIBUTES.items()
+        if attribute.decides_type and domain_of(key) in found
+    }

@@ -1,0 +1,36 @@
+"""Checks of attributes that engines bring.
+
+Layer: checks.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+
+from schemac.logical.findings import Findings
+from schemac.logical.slots import Slot
+from schemac.registry.engine import Capability
+from schemac.registry.installed import blamed, engines
+
+
+@dataclass(frozen=True, slots=True)
+class Checks:
+    """What an engine knows to be wrong with its attributes in every schema, whatever the schema is built for."""
+
+    slot: Callable[[Slot, Findings], None]
+    """Checks one slot that has attributes; those that are not sound by themselves have been taken out of it."""
+
+
+CHECKS = Capability("checks", Checks)
+
+
+def check_brought(slot: Slot, findings: Findings) -> None:
+    """Run the checks of all engines on one slot. Raises EngineError."""
+    for name, checks in _all():
+        with blamed(name):
+            checks.slot(slot, findings)
+
+
+@cache
+def _all() -> tuple[tuple[str, Checks], ...]:
+    return tuple([(engine.name, CHECKS.of(engine)) for engine in engines() if CHECKS.is_of(engine)])

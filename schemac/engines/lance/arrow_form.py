@@ -1,0 +1,178 @@
+"""Lance's attributes in Arrow: keys of metadata that Lance's writer reads, and extension types.
+
+Layer: engines.
+Source: Lance's encoding specification and table format; its blob, JSON and brain float extension types.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from pydantic import ValidationError
+from pydantic.alias_generators import to_camel
+
+from schemac.arrow.form import ArrowForm, Tree
+from schemac.arrow.lift_metadata import decoded
+from schemac.arrow.lower_metadata import EXTENSION_METADATA, EXTENSION_NAME
+from schemac.attributes.attribute import Extra
+from schemac.engines.lance.attributes import (
+    BLOB,
+    CLUSTERING_KEY,
+    ENCODING,
+    FLOAT_ENCODING,
+    JSON,
+    PRIMARY_KEY,
+    storage_version,
+)
+from schemac.engines.lance.names import (
+    BLOB_EXTENSION,
+    BLOB_MARK,
+    BRAIN_FLOAT,
+    CLUSTERING_KEY_POSITION,
+    PRIMARY_KEY_MARK,
+    PRIMARY_KEY_POSITION,
+)
+from schemac.kinds.registry import BY_NAME
+from schemac.physical.arrow import ArrowField, ArrowType, pa
+
+_BLOB_TYPE_SINCE = "2.2"
+"""The storage version from which on a blob is a struct of its own type."""
+_LEGACY_BLOB = "a blob in the old form, a large binary; from storage version 2.2 on it is written in the new form, a struct"
+_BLOB_MEMBERS: Mapping[str, Callable[[], ArrowType]] = {
+    "data": lambda: pa.large_binary(),
+    "uri": lambda: pa.string(),
+    "position": lambda: pa.uint64(),
+    "size": lambda: pa.uint64(),
+}
+_PREFIXES = {ENCODING.key: "lance-encoding:", BLOB.key: "lance-encoding:blob-"}
+"""Of the keys that the properties of an attribute become."""
+_TRUE = ("true", "1", "yes", "y", "on")
+
+
+class LanceForm(ArrowForm):
+    """Keys, encodings, blobs, JSON and brain floats."""
+
+    def metadata(self, key: str, extra: Extra) -> Mapping[str, str]:
+        """Return Lance's own keys; nothing where the Arrow type says it."""
+        if key == PRIMARY_KEY.key and (primary := PRIMARY_KEY.read(extra)) is not None:
+            position = {} if primary.position is None else {PRIMARY_KEY_POSITION: str(primary.position)}
+            return {PRIMARY_KEY_MARK: "true", **position}
+        if key == CLUSTERING_KEY.key and (clustering := CLUSTERING_KEY.read(extra)) is not None:
+            return {CLUSTERING_KEY_POSITION: str(clustering.position)}
+        prefix = _PREFIXES.get(key)
+        if prefix is None:
+            return {}
+        value = ENCODING.read(extra) if key == ENCODING.key else BLOB.read(extra)
+        assert value is not None
+        return {prefix + name.replace("_", "-"): _word(item) for name, item in value if item is not None}
+
+    def property_of(self, key: str, entry: str) -> str:
+        """`dictDivisor` for `lance-encoding:dict-divisor`."""
+        prefix = _PREFIXES.get(key)
+        return "" if prefix is None else to_camel(entry.removeprefix(prefix).replace("-", "_"))
+
+    def to_arrow(
+        self, key: str, storage: ArrowType, metadata: dict[str, str], schema_extra: Extra
+    ) -> ArrowType:
+        """Return the extension type of JSON and brain floats, or a blob as its storage version has it."""
+        if key == JSON.key:
+            return pa.json_(storage)
+        if key == FLOAT_ENCODING.key:
+            return _brain_floats(storage)
+        assert key == BLOB.key
+        if storage_version(schema_extra) < _BLOB_TYPE_SINCE:
+            metadata[BLOB_MARK] = "true"
+            return pa.large_binary()
+        metadata[EXTENSION_NAME] = BLOB_EXTENSION
+        metadata[EXTENSION_METADATA] = ""
+        return pa.struct([pa.field(name, type_()) for name, type_ in _BLOB_MEMBERS.items()])
+
+    def lift_type(
+        self, type_: Any, metadata: dict[str, str], note: Callable[[str], None]
+    ) -> tuple[Tree, Tree] | None:
+        """Blobs of both forms, and vectors of brain floats."""
+        is_blob = metadata.get(EXTENSION_NAME) == BLOB_EXTENSION and pa.types.is_struct(type_)
+        if is_blob and tuple(f.name for f in type_) == tuple(_BLOB_MEMBERS):
+            del metadata[EXTENSION_NAME]
+            metadata.pop(EXTENSION_METADATA, None)
+            return {"kind": "Binary"}, {BLOB.key: {}}
+        if metadata.get(BLOB_MARK) == "true" and pa.types.is_large_binary(type_):
+            note(_LEGACY_BLOB)
+            del metadata[BLOB_MARK]
+            return {"kind": "Binary"}, {BLOB.key: {}}
+        if pa.types.is_fixed_size_list(type_) and _is_brain_float(type_.value_field):
+            inner: Tree = {"kind": "Float32"}
+            inner = {"kind": "Option", "inner": inner} if type_.value_field.nullable else inner
+            tree = {"kind": "List", "itemType": inner, "fixedLength": type_.list_size}
+            return tree, {FLOAT_ENCODING.key: {"format": "bfloat16"}}
+        return None
+
+    def lift_metadata(self, rest: dict[str, str], kind: str) -> Tree:
+        """Keys, and `lance-encoding:*` where an attribute lowers to exactly these entries."""
+        extra: Tree = {}
+        position = rest.get(PRIMARY_KEY_POSITION, "")
+        if rest.get(PRIMARY_KEY_MARK, "").lower() in _TRUE or position.isdecimal():
+            rest.pop(PRIMARY_KEY_MARK, None)
+            rest.pop(PRIMARY_KEY_POSITION, None)
+            is_placed = position.isdecimal() and int(position)
+            extra[PRIMARY_KEY.key] = {"position": int(position)} if is_placed else {}
+        position = rest.get(CLUSTERING_KEY_POSITION, "")
+        if position.isdecimal() and int(position):
+            del rest[CLUSTERING_KEY_POSITION]
+            extra[CLUSTERING_KEY.key] = {"position": int(position)}
+        return extra | self._encodings(rest, kind)
+
+    def _encodings(self, rest: dict[str, str], kind: str) -> Tree:
+        extra: Tree = {}
+        for attribute in (ENCODING, BLOB):
+            prefix = _PREFIXES[attribute.key]
+            fields = {
+                f"{prefix}{name.replace('_', '-')}": f.alias or name
+                for name, f in attribute.value_type.model_fields.items()
+            }
+            entries = {key: rest[key] for key in fields if key in rest}
+            if not entries or (attribute.fits is not None and BY_NAME[kind].family not in attribute.fits):
+                continue
+            value = {fields[key]: _number_or_word(text) for key, text in entries.items()}
+            try:
+                attribute.adapter.validate_python(value)
+            except ValidationError:
+                continue
+            if self.metadata(attribute.key, {attribute.key: value}) == entries:
+                extra[attribute.key] = value
+                for key in entries:
+                    del rest[key]
+        return extra
+
+
+def _word(value: Any) -> str:
+    """Lance reads booleans as `true`, numbers in decimal form."""
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _number_or_word(text: str) -> Any:
+    if text in ("true", "false"):
+        return text == "true"
+    for number in (int, float):
+        try:
+            return number(text)
+        except ValueError:
+            continue
+    return text
+
+
+def _brain_floats(storage: Any) -> ArrowType:
+    item: ArrowField = pa.field(
+        "item",
+        pa.binary(2),
+        storage.value_field.nullable,
+        {EXTENSION_NAME: BRAIN_FLOAT, EXTENSION_METADATA: ""},
+    )
+    return pa.list_(item, storage.list_size)
+
+
+def _is_brain_float(item: ArrowField) -> bool:
+    is_typed = isinstance(item.type, pa.BaseExtensionType) and item.type.extension_name == BRAIN_FLOAT
+    return is_typed or decoded(item.metadata).get(EXTENSION_NAME) == BRAIN_FLOAT
+
+
+FORM = LanceForm()

@@ -1,0 +1,122 @@
+"""Attributes of Lance that are sound one by one but not for the type of their field.
+
+Layer: engines.
+Errors: SC314 unsupported-hint, SC320 useless-hint.
+Source: Lance's encoding specification.
+"""
+
+from schemac.attributes.arrow import EXTENSION_TYPE
+from schemac.checks.brought import Checks
+from schemac.engines.lance.attributes import ENCODING, FLOAT_ENCODING
+from schemac.engines.lance.names import BLOB_EXTENSION, BRAIN_FLOAT
+from schemac.logical.findings import Findings
+from schemac.logical.slots import Slot
+from schemac.source.catalogue import UNSUPPORTED_HINT, USELESS_HINT
+from schemac.source.suggest import with_article
+
+_RESERVED = "lance."
+"""What the names of Lance's own extension types start with."""
+_OWN_WORDS = {
+    "lance.json": "`lance.org/json: true` on a String",
+    BRAIN_FLOAT: "`lance.org/floatEncoding: {format: bfloat16}` on a fixed-length List of floats",
+    BLOB_EXTENSION: "`lance.org/blob: {}` on a Binary",
+}
+
+
+def check(slot: Slot, findings: Findings) -> None:
+    """Check the attributes of one slot."""
+    if EXTENSION_TYPE.key in slot.extra:
+        _check_extension(slot, findings)
+    if FLOAT_ENCODING.key in slot.extra:
+        _check_brain_floats(slot, findings)
+    if ENCODING.key in slot.extra:
+        _check_encoding(slot, findings)
+
+
+def _check_extension(slot: Slot, findings: Findings) -> None:
+    extension = EXTENSION_TYPE.read(slot.extra)
+    if extension is None or not extension.name.startswith(_RESERVED):
+        return
+    own = _OWN_WORDS.get(extension.name)
+    if own is None:
+        message, help = (
+            f"names that start with '{_RESERVED}' are reserved",
+            "choose a name in a domain of your own",
+        )
+    else:
+        message, help = f"{extension.name} has an attribute of its own", f"write {own}"
+    findings.at_extra(slot, EXTENSION_TYPE.key, UNSUPPORTED_HINT, message, "name", help=help)
+
+
+def _check_brain_floats(slot: Slot, findings: Findings) -> None:
+    item = slot.children[0]
+    if getattr(slot.type, "fixed_length", None) is None or item.type.kind not in ("Float16", "Float32"):
+        findings.at_extra(
+            slot,
+            FLOAT_ENCODING.key,
+            UNSUPPORTED_HINT,
+            "bfloat16 is stored only in vectors: lists of Float16 or Float32 with a fixed length",
+            "format",
+            help="write `type: {kind: List, itemType: Float32, fixedLength: 768}`",
+        )
+
+
+def _check_encoding(slot: Slot, findings: Findings) -> None:
+    key = ENCODING.key
+    encoding = ENCODING.read(slot.extra)
+    assert encoding is not None
+    given = [name for name, value in encoding if value is not None]
+    words = {name: encoding.__class__.model_fields[name].alias or name for name in given}
+    if not given:
+        findings.at_extra(
+            slot,
+            key,
+            USELESS_HINT,
+            "this encoding is empty and has no effect",
+            on_key=True,
+            help="remove it, or write `compression: zstd`",
+        )
+    if slot.type.kind == "Struct":
+        for name in given:
+            if name != "packed":
+                message = f"a Struct has no pages of its own for `{words[name]}`"
+                findings.at_extra(
+                    slot,
+                    key,
+                    UNSUPPORTED_HINT,
+                    message,
+                    words[name],
+                    on_key=True,
+                    help="put it on the members",
+                )
+    elif encoding.packed is not None:
+        findings.at_extra(
+            slot,
+            key,
+            UNSUPPORTED_HINT,
+            f"only a Struct can be packed, not {with_article(slot.type.kind)}",
+            "packed",
+            on_key=True,
+            help="remove it",
+        )
+    elif encoding.bss == "on" and slot.type.kind not in (
+        "Int32",
+        "Int64",
+        "UInt32",
+        "UInt64",
+        "Float32",
+        "Float64",
+        "List",
+    ):
+        message = (
+            f"byte stream split works on numbers of 32 and 64 bits, not on {with_article(slot.type.kind)}"
+        )
+        findings.at_extra(slot, key, UNSUPPORTED_HINT, message, "bss", on_key=True, help="remove it")
+    elif encoding.compression == "fsst" and slot.type.kind not in ("String", "Binary"):
+        message = f"fsst compresses only texts and bytes, not {with_article(slot.type.kind)}"
+        findings.at_extra(
+            slot, key, UNSUPPORTED_HINT, message, "compression", help="write `compression: zstd`"
+        )
+
+
+CHECKS = Checks(check)

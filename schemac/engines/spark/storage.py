@@ -1,0 +1,33 @@
+"""The storage version of the tables that lance-spark makes.
+
+Layer: engines.
+Shape: an attribute of the engine whose tables Spark alters.
+"""
+
+from typing import Any
+
+from pydantic import ValidationError
+
+from schemac.attributes.attribute import Attribute, Extra, Role
+from schemac.attributes.registry import roles
+from schemac.engines.spark import ENGINE
+from schemac.registry.installed import engine
+
+
+def _attribute() -> Attribute[str]:
+    return roles(engine(ENGINE.alters).domain)[Role.STORAGE_VERSION]
+
+
+def storage_version(extra: Extra) -> str:
+    """Return the version of the data files that a schema is for."""
+    attribute = _attribute()
+    return attribute.read(extra) or str(attribute.default)
+
+
+def stored_as(version: Any) -> dict[str, Any]:
+    """Return the attribute of a version of data files; empty where there is no such version."""
+    attribute = _attribute()
+    try:
+        return {attribute.key: attribute.adapter.validate_python(version)}
+    except ValidationError:
+        return {}

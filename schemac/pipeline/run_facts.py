@@ -1,0 +1,62 @@
+"""What a run did, as values that all forms of its report are made of.
+
+Layer: pipeline.
+"""
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from schemac.runs.identity import RunIdentity
+
+
+@dataclass(frozen=True)
+class ReasonCount:
+    """How many times a field broke a rule; positions in the path are left out."""
+
+    path: str
+    rule: str
+    count: int
+
+
+@dataclass(frozen=True)
+class RunFacts:
+    """What a run did, as values; `RunReport` is what users get."""
+
+    run: str
+    """Its id, which its rows in the quarantine carry."""
+    identity: RunIdentity
+    rows_in: int
+    rows_written: int
+    rows_quarantined: int
+    reasons: tuple[ReasonCount, ...]
+    seconds: float
+    table_path: str
+    table_version: int
+    quarantine_path: str | None
+    quarantine_version: int | None
+    differences: tuple[str, ...]
+    is_repeat: bool = False
+    """Whether the run had been committed before, as `table_version`: its numbers, and nothing was written."""
+    warnings: tuple[ReasonCount, ...] = ()
+    """The same as `reasons` of rules that only warn; these records were written."""
+
+    def to_json(self) -> dict[str, Any]:
+        """Give the report for programs."""
+        quarantine = None
+        if self.quarantine_path is not None:
+            quarantine = {"path": self.quarantine_path, "version": self.quarantine_version}
+        return {
+            **self.identity.report(),
+            "repeat": self.is_repeat,
+            "seconds": round(self.seconds, 3),
+            "records": {
+                "in": self.rows_in,
+                "written": self.rows_written,
+                "quarantined": self.rows_quarantined,
+            },
+            "reasons": [asdict(reason) for reason in self.reasons],
+            "warnings": [asdict(reason) for reason in self.warnings],
+            "table": {"path": self.table_path, "version": self.table_version},
+            "quarantine": quarantine,
+            "differences": list(self.differences),
+        }

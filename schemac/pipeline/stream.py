@@ -1,0 +1,219 @@
+"""Runs a pipeline as a stream (`trigger`): Spark Structured Streaming finds what is new, and each batch is a run of its own.
+
+Layer: pipeline.
+Shape: of files, the stream is that of their names, and a batch reads its files as any run does, in every form; other formats,
+       such as kafka, give their rows. The checkpoint holds how far the stream is; the table holds which batches it has.
+Rule: the run of a batch is called after the stream and the batch. A batch that is tried again because the checkpoint does not
+      know that it was written (a kill between the two) is found among the runs of the table, and is not written again. A
+      checkpoint that is removed makes another stream, which begins at the start.
+"""
+
+import threading
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Any
+
+import pyarrow as pa
+from pyspark.errors import PySparkException
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.streaming import StreamingQuery
+
+from schemac.pipeline import texts
+from schemac.pipeline.errors import PipelineError
+from schemac.pipeline.failures import sparks_errors_told
+from schemac.pipeline.incremental import restricted
+from schemac.pipeline.job import AVAILABLE_NOW, Job
+from schemac.pipeline.mapping import OF_FILES
+from schemac.pipeline.preflight import check
+from schemac.pipeline.progress import Progress
+from schemac.pipeline.run_facts import ReasonCount
+from schemac.pipeline.runner import Opened, RunReport, run
+from schemac.pipeline.session import settings_of_a_run, start_session
+from schemac.pipeline.source import records_of_frame
+from schemac.pipeline.source_options import OF_STREAMS
+from schemac.pipeline.table_source import stream_table
+from schemac.runs.identity import RunIdentity, random_id
+from schemac.runs.request import RunRequest
+from schemac.runs.storage import storage_in_use
+from schemac.runs.tables import TableForm, source_names
+from schemac.source.catalogue import UNREADABLE_INPUT
+
+FILE_SCHEMA = "path string, modificationTime timestamp, length bigint, content binary"
+_STREAM_OPTIONS = {name.lower() for name in OF_STREAMS}
+LOOKED_EVERY_SECONDS = 1.0
+
+Told = Callable[[RunReport], None]
+
+
+@dataclass
+class _Stream:
+    """What all batches have in common, and what went wrong in one of them."""
+
+    job: Job
+    schema: pa.Schema
+    form: TableForm | None
+    progress: Progress | None
+    told: Told
+    id: str = ""
+    is_known: threading.Event = field(default_factory=threading.Event)
+    """Set when Spark has said what the stream is called; the first batch may come before."""
+    error: Exception | None = None
+
+    def take(self, frame: DataFrame, number: int) -> None:
+        """Write one batch."""
+        self.is_known.wait()
+        try:
+            self._take(frame, number)
+        except Exception as error:
+            # Spark keeps only the text of what is raised here.
+            self.error = error
+            raise
+
+    def _take(self, frame: DataFrame, number: int) -> None:
+        job, opened = self.job, None
+        if _is_of_files(job):
+            paths = [row[0] for row in frame.select("path").collect()]
+            if not paths:
+                return
+            job = _of_files(job, paths)
+        else:
+            opened = partial(records_of_frame, frame, job.source.explode)
+        report = run(
+            job,
+            self.schema,
+            self.form,
+            request=RunRequest(f"{self.id}-{number}"),
+            progress=self.progress,
+            spark=frame.sparkSession,
+            opened=opened,
+        )
+        self.told(report)
+
+
+def run_stream(
+    job: Job,
+    arrow_schema: pa.Schema,
+    form: TableForm | None = None,
+    *,
+    progress: Progress | None = None,
+    spark: SparkSession | None = None,
+    told: Told = lambda _: None,
+) -> list[RunReport]:
+    """Run the job as a stream, to the end of what is available, or until it is interrupted; the reports of its batches.
+
+    `told` gets the report of each batch when it is written.
+    """
+    check(job, arrow_schema)
+    reports: list[RunReport] = []
+
+    def tell(report: RunReport) -> None:
+        reports.append(report)
+        told(report)
+
+    spark = spark or start_session(master=job.spark.master, settings=job.spark.settings)
+    stream = _Stream(job, arrow_schema, form, progress, tell)
+    with sparks_errors_told(), storage_in_use(job.storage_options), settings_of_a_run(spark, job):
+        try:
+            with _started(spark, job, stream) as query, suppress(KeyboardInterrupt):
+                while not query.awaitTermination(LOOKED_EVERY_SECONDS):
+                    pass
+        except PySparkException as error:
+            if stream.error is not None:
+                raise stream.error from error
+            raise
+    return reports
+
+
+@contextmanager
+def _started(spark: SparkSession, job: Job, stream: _Stream) -> Iterator[StreamingQuery]:
+    writer = _opened(spark, job).writeStream.foreachBatch(stream.take)
+    writer = writer.option("checkpointLocation", job.checkpoint_path)
+    is_once = job.trigger == AVAILABLE_NOW
+    query = (
+        writer.trigger(availableNow=True) if is_once else writer.trigger(processingTime=job.trigger)
+    ).start()
+    try:
+        stream.id = query.id.replace("-", "")
+        stream.is_known.set()
+        yield query
+    finally:
+        query.stop()
+
+
+def _is_of_files(job: Job) -> bool:
+    return job.source.format in OF_FILES
+
+
+def _opened(spark: SparkSession, job: Job) -> DataFrame:
+    """Open the stream of the source: names of files, or rows."""
+    source, reader = job.source, spark.readStream
+    if source.format in source_names():
+        return stream_table(spark, source, job.storage_options)
+    if not _is_of_files(job):
+        reader = reader.format(source.format).options(**source.options)
+        try:
+            return reader.load(*texts.spark_paths(source))
+        except PySparkException as error:
+            raise _refused(job, error) from error
+    own = {name: text for name, text in source.options.items() if name.lower() in _STREAM_OPTIONS}
+    options = texts.file_options(source) | own
+    (path,) = texts.spark_paths(source)
+    return reader.format("binaryFile").schema(FILE_SCHEMA).options(**options).load(path).select("path")
+
+
+def _of_files(job: Job, paths: list[str]) -> Job:
+    """Read these files of the source."""
+    source = restricted(job.source, paths)
+    options = {name: text for name, text in source.options.items() if name.lower() not in _STREAM_OPTIONS}
+    return job.model_copy(update={"source_": source.model_copy(update={"options": options})})
+
+
+def _refused(job: Job, error: Any) -> PipelineError:
+    text = str(error).strip().splitlines()[0]
+    return PipelineError(
+        UNREADABLE_INPUT, text, f"format is `{job.source.format}`", place=("source", "format")
+    )
+
+
+def run_or_stream(
+    job: Job,
+    arrow_schema: pa.Schema,
+    form: TableForm | None = None,
+    *,
+    request: RunRequest | None = None,
+    progress: Progress | None = None,
+    spark: SparkSession | None = None,
+    opened: Opened | None = None,
+) -> RunReport:
+    """Run a job as its file says: once, or as a stream, whose batches are then told as one. A stream has no id of its own."""
+    if job.trigger is None or opened is not None:
+        return run(job, arrow_schema, form, request=request, progress=progress, spark=spark, opened=opened)
+    return summary(run_stream(job, arrow_schema, form, progress=progress, spark=spark), job)
+
+
+def summary(reports: list[RunReport], job: Job) -> RunReport:
+    """Add the batches of a stream up, told as the last one."""
+    if not reports:
+        sources = [(part.source.format, part.source.path) for part in job.parts]
+        identity = RunIdentity.new(random_id(), sources, job.target.mode.value)
+        return RunReport(identity.id, identity, 0, 0, 0, (), 0.0, job.target.path, 0, None, None, ())
+    return replace(
+        reports[-1],
+        rows_in=sum(report.rows_in for report in reports),
+        rows_written=sum(report.rows_written for report in reports),
+        rows_quarantined=sum(report.rows_quarantined for report in reports),
+        reasons=_added([report.reasons for report in reports]),
+        warnings=_added([report.warnings for report in reports]),
+        seconds=sum(report.seconds for report in reports),
+        quarantine_path=next((report.quarantine_path for report in reports if report.quarantine_path), None),
+    )
+
+
+def _added(reasons: list[tuple[ReasonCount, ...]]) -> tuple[ReasonCount, ...]:
+    counts: Counter[tuple[str, str]] = Counter()
+    for one in reasons:
+        counts.update({(reason.path, reason.rule): reason.count for reason in one})
+    return tuple(ReasonCount(*reason, count) for reason, count in counts.most_common())

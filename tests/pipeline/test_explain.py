@@ -1,0 +1,85 @@
+"""`run --explain FIELD` shows the plan that a run compiles: what it says is held against what runs do."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from pyspark.sql import SparkSession
+
+from schemac.cli.main import main
+from schemac.pipeline.errors import PipelineError
+from schemac.pipeline.explain import FieldPlan, explain_field
+from schemac.pipeline.job import Job
+from schemac.source.catalogue import UNKNOWN_FIELD
+from tests.pipeline.test_any_session import RECORDS, SCHEMA
+
+pytestmark = pytest.mark.spark
+
+
+def plan(spark: SparkSession, job: Job, field: str) -> FieldPlan:
+    (found,) = explain_field(job, SCHEMA, field, spark=spark)
+    return found
+
+
+def test_every_reason_of_a_run_is_among_the_rules(spark: SparkSession, tmp_path: Path, ingest: Any) -> None:
+    """The odd records are run, as JSON; each rule that a field broke is one that its plan names."""
+    report, _, _ = ingest(SCHEMA, RECORDS)
+    job = Job.model_validate(
+        {"source": {"path": str(tmp_path / "in.json")}, "target": {"path": str(tmp_path / "x")}}
+    )
+    broken: dict[str, set[str]] = {}
+    for reason in report.reasons:
+        broken.setdefault(reason.path.partition(".")[0].partition("[")[0], set()).add(
+            reason.rule.partition(":")[0]
+        )
+    assert len(broken) > 3
+    for field, rules in broken.items():
+        found = plan(spark, job, field)
+        assert rules <= set(found.rules), field
+        assert found.checks
+        assert field in found.read_from
+
+
+def test_places_and_settings_are_told(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "trips.yaml").write_text(
+        "fields:\n  - {name: at, type: Timestamp}\n  - {name: day, type: {kind: Option, inner: Date}}\n"
+        "  - {name: gone, type: {kind: Option, inner: Int8}}\n"
+    )
+    (tmp_path / "in.csv").write_text("when,day\n2024-01-01 00:00,01.02.2024\n")
+    (tmp_path / "p.yaml").write_text(
+        "source: {path: in.csv, format: csv, timezone: America/New_York}\nschema: trips.yaml\ntarget: {path: t.lance}\n"
+        "fields: {at: when, day: {from: day, format: dd.MM.yyyy}, gone: null}\nnullValues: [NA]\n"
+    )
+    said = {}
+    for field in ("at", "day", "gone"):
+        assert main(["run", "p.yaml", "--explain", field]) == 0
+        said[field] = capsys.readouterr().out
+    assert said["at"].startswith(
+        "at: timestamp[ms, tz=UTC] not null (timestamp in Spark)\nread from: `when` of the source, text\n"
+    )
+    assert "zone: America/New_York\n" in said["at"]
+    assert "zone-gap" in said["at"]
+    assert "format: dd.MM.yyyy\n" in said["day"]
+    assert "nullValues: 'NA'\n" in said["day"]
+    assert "to_date" in said["day"] or "to_timestamp" in said["day"]
+    assert "nowhere" in said["gone"]
+    assert said["gone"].endswith("with one of the rules: none\n")
+    assert main(["run", "p.yaml", "--explain", "day", "--format", "json"]) == 0
+    document = json.loads(capsys.readouterr().out)
+    assert document["run"] is None
+    assert document["explained"][0]["field"] == "day"
+    assert not (tmp_path / "t.lance").exists()
+    assert main(["run", "p.yaml", "--explain", "dya"]) == 1
+    assert "did you mean `day`?" in capsys.readouterr().out
+
+
+def test_an_unknown_field_is_told_before_spark(tmp_path: Path) -> None:
+    job = Job.model_validate({"source": {"path": "gone.json"}, "target": {"path": "t"}})
+    with pytest.raises(PipelineError) as caught:
+        explain_field(job, pa.schema([("a", pa.int8())]), "b")
+    assert caught.value.code is UNKNOWN_FIELD
