@@ -95,6 +95,8 @@ def test_run_on_a_source_that_changes(
     schema = pa.schema([pa.field("id", pa.int64(), False)])
     told = {"source": {"path": str(file)}, "target": {"path": str(table), "mode": "append"}}
     run(Job.model_validate(told), schema, spark=spark)
+    # Another input, or it would be the run that is there.
+    file.write_text("".join(f'{{"id": {1000 + i}}}\n' for i in range(RECORDS)))
     write = runner._write
 
     def change_and_write(*rest: Any) -> Any:
