@@ -15,13 +15,14 @@ import pyarrow as pa
 from pyspark.sql import DataFrame
 from pyspark.sql.functions import arrow_udf, expr
 
+from schemac.attributes.attribute import Role
 from schemac.pipeline.csv_batches import CsvBatches
 from schemac.pipeline.csv_records import CsvRecords
 from schemac.pipeline.forms import INTEGER, Form, form_of
 from schemac.pipeline.job import Coerce, FieldSource, Job, Unexpected
 from schemac.pipeline.json_batches import JsonBatches
 from schemac.pipeline.parts import Entries, Items, Leaf, Members, Part
-from schemac.pipeline.scalars import Scalar, Token, extension_name, scalar_of
+from schemac.pipeline.scalars import Scalar, Token, role_of, scalar_of
 from schemac.pipeline.shapes import is_list, is_scalar, spark_type
 from schemac.pipeline.source import Records
 from schemac.pipeline.sqltext import any_of, when
@@ -124,7 +125,7 @@ def _csv_reader(records: Records, csv: CsvRecords, schema: pa.Schema, job: Job) 
 
 def _cell_of(part: pa.Field, origin: FieldSource) -> tuple[Leaf, Scalar | None] | None:
     """How the cell of a field is read, and what Spark has to convert."""
-    if not is_scalar(part) or extension_name(part) in ("arrow.json", "lance.json"):
+    if not is_scalar(part) or role_of(part) is Role.JSON:
         return None
     form = form_of(part) if origin.format is None and origin.epoch is None else None
     if form is not None:
@@ -195,7 +196,7 @@ def _part_of(part: pa.Field, origin: FieldSource) -> tuple[Part, Scalar | None] 
     form = None if is_told else form_of(part)
     if form is not None:
         return Leaf(form, part.nullable), None
-    if extension_name(part) in ("arrow.json", "lance.json"):
+    if role_of(part) is Role.JSON:
         return None
     scalar = scalar_of(part, pattern=origin.format, epoch=origin.epoch)
     kinds = {Token.STRING: TEXT, Token.NUMBER: COUNT}

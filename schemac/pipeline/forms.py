@@ -14,6 +14,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from schemac.attributes.attribute import Role
 from schemac.attributes.zones import is_utc
 from schemac.kinds.units import FRACTION_DIGITS
 from schemac.pipeline.clocks import zone_of
@@ -23,6 +24,7 @@ from schemac.pipeline.scalars import (
     LARGEST_BFLOAT16,
     Token,
     extension_name,
+    role_of,
     storage_type,
 )
 
@@ -120,7 +122,7 @@ def _instants(values: pa.Array, data_type: pa.DataType) -> pa.Array:
 def form_of(field: pa.Field) -> Form | None:
     """How a field without parts is spelled and read; None for types that only `scalars` reads."""
     extension, data_type, is_ = extension_name(field), storage_type(field.type), pa.types
-    if extension == "lance.bfloat16":
+    if role_of(field) is Role.BRAIN_FLOATS:
         return _float(LARGEST_BFLOAT16)
     if extension is not None:
         return None

@@ -38,14 +38,9 @@ from schemac.pipeline.report_html import run_fragment, run_page
 from schemac.pipeline.report_text import run_text
 from schemac.pipeline.run_facts import ReasonCount, RunFacts
 from schemac.pipeline.session import active, settings_of_a_run
+from schemac.pipeline.sink_options import SinkOptions, encode_options, encode_schema
 from schemac.pipeline.sink_report import SinkReport
-from schemac.pipeline.table_sink import (
-    SinkOptions,
-    encode_options,
-    encode_schema,
-    register_engine,
-    spark_sink,
-)
+from schemac.pipeline.table_sink import register_engine, spark_sink
 from schemac.pipeline.unchanged import Seen, look, note
 from schemac.pipeline.workspace import temporary_folder
 from schemac.runs.history import CommittedRun

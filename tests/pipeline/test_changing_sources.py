@@ -14,7 +14,8 @@ from pyspark.sql import SparkSession
 from schemac.pipeline import runner
 from schemac.pipeline.job import Job
 from schemac.pipeline.runner import run
-from schemac.pipeline.table_sink import SinkOptions, TableWriter, encode_schema
+from schemac.pipeline.sink_options import SinkOptions, encode_schema
+from schemac.pipeline.table_sink import TableWriter
 from schemac.pipeline.unchanged import check_unchanged, look, note
 from schemac.runs.errors import PipelineError
 from schemac.runs.identity import RunIdentity
