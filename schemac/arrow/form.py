@@ -14,8 +14,9 @@ from schemac.attributes.registry import ATTRIBUTES, domain_of
 from schemac.physical.arrow import ArrowType
 from schemac.registry.engine import Capability
 from schemac.registry.installed import engines
+from schemac.source.json_object import Json
 
-Tree = dict[str, Any]
+Tree = Json
 
 
 class ArrowForm:

@@ -66,10 +66,10 @@ def _buffer_facts(before: Any, after: Any, key: str) -> Iterator[AttributeFact]:
 
 
 def _property_facts(
-    attribute: Attribute[Any], texts: Mapping[str, str], before: _Extra, after: _Extra
+    attribute: Attribute[Any], by_property: Mapping[str, str], before: _Extra, after: _Extra
 ) -> Iterator[AttributeFact]:
     for name, was, is_ in _different(before, after):
-        yield (facts()[texts.get(name, attribute.facts.changed)], was, is_, f"{attribute.key}.{name}")
+        yield (facts()[by_property.get(name, attribute.facts.changed)], was, is_, f"{attribute.key}.{name}")
 
 
 def _different(old: _Extra, new: _Extra) -> Iterator[tuple[str, Any, Any]]:

@@ -10,9 +10,9 @@ Rule: a row of the quarantine counts if its `run` is among the runs of the table
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any
 
 from schemac.runs.identity import RunIdentity
+from schemac.source.json_object import Json
 
 ROWS, QUARANTINED, TABLE = "schemac.run.rows", "schemac.run.quarantined", "schemac.run.table"
 SUPERSEDED, DELETED = "schemac.run.superseded", "schemac.run.deleted"
@@ -46,7 +46,7 @@ class CommittedRun:
         """The run's id, which its rows in a quarantine carry."""
         return self.identity.id
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> Json:
         """Describe the run for programs."""
         return {
             **self.identity.report(),
