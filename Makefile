@@ -85,6 +85,10 @@ bench: $(READY)  ## compare the compiler with buf (needs npm), and the pipeline 
 	$(BIN)/python -m tests.bench.compiler
 	$(BIN)/python -m tests.bench.pipeline
 
+bench-pipeline: $(READY)  ## compare enforcing a schema, and whole runs, with Spark's own readers and df.write.parquet
+	$(BIN)/python -m tests.bench.enforcement
+	$(BIN)/python -m tests.bench.pipeline
+
 lint: $(READY)
 	$(BIN)/ruff check -q .
 	$(BIN)/ruff format -q --check .

@@ -72,7 +72,7 @@ def _arrow(kind: type[LogicalType]) -> list[tuple[str, str]]:
     """The Arrow type of the example, and of the variants that differ in what decides about values."""
     (dataset,) = schemac.compile_text(_manifest(kind))
     variants = [
-        (variant.title(), variant.to_arrow((), NO_HINTS, ArrowDefaults())) for variant in kind.variants()
+        (variant.type_text(), variant.to_arrow((), NO_HINTS, ArrowDefaults())) for variant in kind.variants()
     ]
     rows = {kind.example: dataset.to_arrow().field("value").type, **dict(variants)}
     return [(f"`{title}`", f"`{arrow_type}`") for title, arrow_type in rows.items()]

@@ -20,6 +20,8 @@ PIPELINE = (
     "`schemac.pipeline` runs pipelines and conforms any DataFrame of Spark to a dataset. It needs the extras `lance` and"
     " `spark`; importing it loads neither before one of its names is used."
 )
+FOREIGN = "BaseException, tuple, str"
+"""Classes of Python, whose methods are no part of this API."""
 
 
 def _directives(module: ModuleType) -> list[str]:
@@ -29,7 +31,7 @@ def _directives(module: ModuleType) -> list[str]:
 def _directive(module: ModuleType, name: str) -> str:
     # By its spelling: what a name stands for may need packages that the site is built without.
     if name[0].isupper():
-        return _block(f"autoclass:: {module.__name__}.{name}\n   :members:\n   :inherited-members:")
+        return _block(f"autoclass:: {module.__name__}.{name}\n   :members:\n   :inherited-members: {FOREIGN}")
     return _block(f"autofunction:: {module.__name__}.{name}")
 
 

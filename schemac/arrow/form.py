@@ -7,15 +7,18 @@ each of them sees what the form of another engine has put into them.
 
 from collections.abc import Callable, Mapping
 from functools import cache
+from itertools import chain
+from types import MappingProxyType
 from typing import Any
 
-from schemac.attributes.attribute import Extra
+from schemac.attributes.attribute import Extra, Role
 from schemac.attributes.registry import ATTRIBUTES, domain_of
 from schemac.physical.arrow import ArrowType
 from schemac.registry.engine import Capability
 from schemac.registry.installed import engines
+from schemac.source.json_object import Json
 
-Tree = dict[str, Any]
+Tree = Json
 
 
 class ArrowForm:
@@ -24,6 +27,8 @@ class ArrowForm:
     As it stands here, the attributes say nothing about Arrow: they travel as metadata under their own keys.
     """
 
+    extensions: Mapping[str, Role] = MappingProxyType({})
+    """What a field is whose extension type has one of these names."""
     repeated: frozenset[str] = frozenset()
     """Keys of field metadata that the engine leaves in tables, and that only repeat what the Arrow type says."""
     description: str = ""
@@ -61,6 +66,13 @@ ARROW_FORM = Capability("arrow_form", ArrowForm)
 def forms() -> Mapping[str, ArrowForm]:
     """Return the forms of all engines by domain. Raises EngineError."""
     return {engine.domain: ARROW_FORM.of(engine) for engine in engines() if ARROW_FORM.is_of(engine)}
+
+
+@cache
+def extension_roles() -> Mapping[str, Role]:
+    """Return what a field is by the name of its extension type: Arrow's own, and those of all engines. Raises EngineError."""
+    brought = (form.extensions.items() for form in forms().values())
+    return {"arrow.json": Role.JSON, **dict(chain.from_iterable(brought))}
 
 
 @cache

@@ -20,6 +20,7 @@ from schemac.arrow.lift_types import (
 from schemac.arrow.lower_metadata import EXTENSION_NAME
 from schemac.attributes import arrow
 from schemac.attributes.family import Family
+from schemac.kinds.option import Option
 from schemac.logical.model import UnsupportedTypeError
 from schemac.logical.path import FieldPath, Part, dotted
 from schemac.physical.arrow import ArrowField, ArrowSchema, pa
@@ -89,7 +90,7 @@ class _Lifting:
             return None
         type_, hints = lifted
         extra = {**hints, **field_attributes(metadata, type_["kind"])}
-        return ({"kind": "Option", "inner": type_} if is_nullable else type_), extra
+        return ({"kind": Option.__name__, "inner": type_} if is_nullable else type_), extra
 
     def _type(self, type_: Any, metadata: dict[str, str], path: FieldPath) -> tuple[Json, Json] | None:
         """Kind and hints; entries of the metadata that the hints say are taken out of it."""

@@ -58,7 +58,7 @@ class _Lowering:
             arrow_type = type_.to_arrow([child.arrow for child in children], hints, self.options.defaults)
         else:
             # Most slots are leaves without a hint: their types are made once.
-            key = type_.title()
+            key = type_.type_text()
             cached = self.plain_types.get(key)
             if cached is None:
                 cached = self.plain_types[key] = type_.to_arrow((), NO_HINTS, self.options.defaults)

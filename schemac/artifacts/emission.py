@@ -51,7 +51,7 @@ class Emission:
 
     def lose(self, slot: Slot | None, lost: str, becomes: str, *, artifact: str = "") -> None:
         """Enter a loss at a slot, or of the schema as a whole; of one file where the others keep it."""
-        path = slot.title if slot is not None else ""
+        path = slot.path_text if slot is not None else ""
         self._losses.append((Loss(self._target, path, lost, becomes, artifact), slot))
 
     @property

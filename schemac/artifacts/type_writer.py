@@ -14,6 +14,7 @@ from typing import Any, Generic, NamedTuple, TypeVar
 from schemac.artifacts.emission import Emission
 from schemac.attributes import arrow, odf, own
 from schemac.attributes.registry import DOMAINS, domain_of
+from schemac.kinds.sequences import Binary
 from schemac.logical.slots import Slot
 from schemac.physical.arrow import pa
 from schemac.physical.field import LoweredField
@@ -198,8 +199,8 @@ def is_lost(key: str) -> bool:
 
 def is_variant(slot: Slot) -> bool:
     """Tell whether a struct has the members of Arrow's variant."""
-    members = [(child.segment, child.type.title(), child.is_nullable) for child in slot.children]
-    return members == [("value", "Binary", False), ("metadata", "Binary", False)]
+    members = [(child.segment, child.type.type_text(), child.is_nullable) for child in slot.children]
+    return members == [("value", Binary.__name__, False), ("metadata", Binary.__name__, False)]
 
 
 def _id_of(name: str) -> int:

@@ -11,6 +11,7 @@ from typing import Any
 
 from schemac.attributes import odf
 from schemac.attributes.attribute import Role
+from schemac.attributes.family import Family
 from schemac.attributes.registry import ATTRIBUTES, of_role
 from schemac.logical.findings import Findings
 from schemac.logical.slots import Slot
@@ -35,32 +36,30 @@ def check_primary_key(slot: Slot, findings: Findings) -> None:
 def _check_key_part(slot: Slot, key: str, findings: Findings) -> None:
     above: Slot | None = slot
     while above is not None:
-        if above.type.kind in ("List", "Map") and above is not slot:
+        if above.type.family in (Family.LIST, Family.MAP) and above is not slot:
             findings.at_extra(
                 slot,
                 key,
                 INVALID_PRIMARY_KEY,
-                f"{slot.title} is inside the {above.type.kind} {above.title}",
+                f"{slot.path_text} is inside the {above.type.kind} {above.path_text}",
                 on_key=True,
             )
             return
         if above.is_nullable:
-            help = f"make {above.title} required: write its type without Option"
+            help = f"make {above.path_text} required: write its type without Option"
             findings.at_extra(
                 slot,
                 key,
                 INVALID_PRIMARY_KEY,
-                f"a primary key may not be null, but {above.title} may",
+                f"a primary key may not be null, but {above.path_text} may",
                 on_key=True,
                 help=help,
             )
             return
         above = above.parent
-    is_vector = slot.type.kind == "List" and getattr(slot.type, "fixed_length", None) is not None
+    is_vector = slot.type.family is Family.LIST and getattr(slot.type, "fixed_length", None) is not None
     if slot.children and not is_vector:
-        message = (
-            f"{slot.title} is {with_article(slot.type.kind)}; the fields of a primary key have plain types"
-        )
+        message = f"{slot.path_text} is {with_article(slot.type.kind)}; the fields of a primary key have plain types"
         findings.at_extra(
             slot, key, INVALID_PRIMARY_KEY, message, on_key=True, help="mark its members instead"
         )
@@ -80,7 +79,7 @@ def check_positions(slots: Sequence[Slot], findings: Findings) -> None:
                     slot,
                     attribute.key,
                     DUPLICATE_KEY_POSITION,
-                    f"position {value.position} of the key is already used by {first.title}",
+                    f"position {value.position} of the key is already used by {first.path_text}",
                     "position",
                     help=f"write `position: {max(taken) + 1}`",
                 )
@@ -108,7 +107,7 @@ def check_object_link(slot: Slot, findings: Findings) -> None:
             slot,
             odf.TYPE.key,
             MISPLACED_ATTRIBUTE,
-            f"{with_article(word.kind)} has to be a String, but {slot.title} is {with_article(slot.type.kind)}",
+            f"{with_article(word.kind)} has to be a String, but {slot.path_text} is {with_article(slot.type.kind)}",
             "kind",
             help="write `type: String`",
         )

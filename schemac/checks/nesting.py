@@ -17,7 +17,7 @@ def check_type(slot: Slot, findings: Findings) -> None:
             slot,
             1,
             NESTED_OPTION,
-            f"{slot.title} is an Option inside an Option",
+            f"{slot.path_text} is an Option inside an Option",
             help="keep the outer Option only",
         )
     if isinstance(slot.type, Checked):

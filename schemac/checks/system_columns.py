@@ -8,6 +8,7 @@ so nothing is said of a schema that has but one of them and no SetVocab that mea
 
 from collections.abc import Mapping
 
+from schemac.attributes.family import Family
 from schemac.logical.dataset import LogicalDataset
 from schemac.logical.findings import Findings
 from schemac.logical.slots import Slot
@@ -49,10 +50,10 @@ def _check_type(name: str, names: SystemColumns, present: Mapping[str, Slot], fi
         return
     type_ = slot.type
     if name == names.system_time:
-        is_accepted = type_.title() == "Timestamp(Millisecond, UTC)"
+        is_accepted = type_.type_text() == "Timestamp(Millisecond, UTC)"
         right, rule = "Timestamp", "in the standard it is a Timestamp in UTC with the unit Millisecond"
     elif name == names.event_time:
-        is_accepted = type_.kind in ("Timestamp", "Date")
+        is_accepted = type_.family in (Family.TIMESTAMP, Family.DATE)
         right, rule = "Timestamp", "in the standard it is a Timestamp or a Date"
     else:
         accepted = _OFFSETS if name == names.offset else _OPERATIONS
@@ -62,7 +63,7 @@ def _check_type(name: str, names: SystemColumns, present: Mapping[str, Slot], fi
             f"in the standard it is {accepted[0]}, in the reference implementation {accepted[1]}",
         )
     if not is_accepted:
-        message = f"the system column {name} is {type_.title()}; {rule}"
+        message = f"the system column {name} is {type_.type_text()}; {rule}"
         findings.at_type(slot, ODD_SYSTEM_COLUMN, message, help=f"write `type: {right}`")
 
 

@@ -142,20 +142,22 @@ def _restored(
     """Return the ids that fields are to have, by dataset."""
     wanted: dict[str, dict[str, int]] = {}
     datasets = [dataset for file in compiled for dataset in file.datasets]
-    for title, id in given.items():
+    for path_text, id in given.items():
         having = [
-            d for d in datasets if any(slot.title == title for slot in preorder(d.columns) if slot.is_member)
+            d
+            for d in datasets
+            if any(slot.path_text == path_text for slot in preorder(d.columns) if slot.is_member)
         ]
         if len(having) == 1:
-            wanted.setdefault(having[0].name, {})[title] = id
+            wanted.setdefault(having[0].name, {})[path_text] = id
             continue
-        titles = {slot.title for d in datasets for slot in preorder(d.columns) if slot.is_member}
-        near = closest(title, titles)
+        path_texts = {slot.path_text for d in datasets for slot in preorder(d.columns) if slot.is_member}
+        near = closest(path_text, path_texts)
         report.add(
             UNKNOWN_COLUMN,
-            f"{', '.join(d.name for d in having)} all have a field {title}"
+            f"{', '.join(d.name for d in having)} all have a field {path_text}"
             if having
-            else f"none of these datasets has a field {title}",
+            else f"none of these datasets has a field {path_text}",
             help="name the manifest that you mean"
             if having
             else f"did you mean {near}?"
@@ -166,12 +168,12 @@ def _restored(
 
 
 def _given(text: str) -> tuple[str, int]:
-    title, equals, id = text.rpartition("=")
-    if not (title and equals and id.isascii() and id.isdigit()):
+    path_text, equals, id = text.rpartition("=")
+    if not (path_text and equals and id.isascii() and id.isdigit()):
         raise argparse.ArgumentTypeError(
             f"'{text}' does not have the form FIELD=ID, such as fare=2; see the ids with `--show` or in the lock"
         )
-    return title, int(id)
+    return path_text, int(id)
 
 
 def _show(file: CompiledFile, held: LockFile, options: argparse.Namespace, report: Report) -> None:

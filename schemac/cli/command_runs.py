@@ -5,7 +5,6 @@ Layer: cli.
 
 import argparse
 import json
-from typing import Any
 
 from schemac.cli.output import add_output_arguments, exit_code, show
 from schemac.cli.terminal import put, put_json
@@ -14,6 +13,7 @@ from schemac.runs.history import CommittedRun
 from schemac.runs.storage import NO_STORAGE
 from schemac.runs.tables import Sink, sink_names, sink_of
 from schemac.source.catalogue import INPUT_NOT_FOUND
+from schemac.source.json_object import Json
 from schemac.source.render.json import render_json
 from schemac.source.report import Report
 
@@ -73,7 +73,7 @@ def _show(runs: list[CommittedRun]) -> None:
 
 
 def _cells(run: CommittedRun) -> tuple[str, ...]:
-    source: dict[str, Any] = json.loads(run.identity.source) if run.identity.source else {}
+    source: Json = json.loads(run.identity.source) if run.identity.source else {}
     paths = source.get("path", [])
     read = ", ".join(paths[:2]) + (f" and {len(paths) - 2} more" if len(paths) > 2 else "")
     return (

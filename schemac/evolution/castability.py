@@ -62,7 +62,7 @@ def is_lossless_by_calendar(old: Any, new: Any) -> bool:
 
 def misfit(old: Any, new: Any) -> str:
     """Return what may be wrong with values of the old type, where it depends on them."""
-    return why_misfit(old, new) or f"some values of {old.title()} may not fit {new.title()}"
+    return why_misfit(old, new) or f"some values of {old.type_text()} may not fit {new.type_text()}"
 
 
 def why_misfit(old: Any, new: Any) -> str:
@@ -82,9 +82,9 @@ def why_misfit(old: Any, new: Any) -> str:
     if old.family in (Family.DATE, Family.TIMESTAMP) and new.family is Family.TEXT:
         return "years before 1 or after 9999, and offsets with seconds, cannot be written as text"
     if new.family is Family.TIMESTAMP and (old.family is Family.DATE or _is_refined(old, new)):
-        return f"{new.title()} covers only {_REACH[new.unit]}"
+        return f"{new.type_text()} covers only {_REACH[new.unit]}"
     if old.kind == new.kind and new.family is Family.DURATION and _is_refined(old, new):
-        return f"{new.title()} holds at most 2⁶³ of its units"
+        return f"{new.type_text()} holds at most 2⁶³ of its units"
     return ""
 
 

@@ -95,19 +95,15 @@ KEY_FACTS = frozenset(
 
 STORAGE_FACTS = frozenset(
     {
-        Fact.COMPRESSION_CHANGED,
-        Fact.STRUCTURAL_ENCODING_CHANGED,
-        Fact.PAGE_ENCODING_CHANGED,
         Fact.PACKED_STRUCT_CHANGED,
         Fact.BLOB_ADDED,
         Fact.BLOB_REMOVED,
-        Fact.BLOB_THRESHOLDS_CHANGED,
         Fact.FLOAT_ENCODING_CHANGED,
         Fact.JSON_CHANGED,
         Fact.STORAGE_VERSION_CHANGED,
     }
 )
-"""How a table keeps values: its pages, and types that Arrow has no word for."""
+"""How a table keeps values: its layout, and types that Arrow has no word for."""
 
 MEANING_FACTS = frozenset(
     {

@@ -9,10 +9,11 @@ that the clock of the instant's own zone shows, unless its `clockZone` is anothe
 from typing import Any
 
 from schemac.attributes import own
+from schemac.attributes.family import Family
 from schemac.attributes.zones import is_utc
 from schemac.logical.slots import Slot
 
-_READINGS = frozenset({"Date", "Time"})
+_READINGS = frozenset({Family.DATE, Family.TIME})
 
 
 def declared_clock(reading: str | None, instant: str | None, zone: str | None) -> str | None:
@@ -24,24 +25,24 @@ def clock_of(old: Slot, new: Slot) -> str | None:
     """Return the zone of the clock; empty where the change needs none, None where it needs one that nobody declared."""
     before: Any = old.type
     after: Any = new.type
-    kinds = (before.kind, after.kind)
-    if "Timestamp" not in kinds:
+    families = (before.family, after.family)
+    if Family.TIMESTAMP not in families:
         return ""
-    if "String" in kinds:
+    if Family.TEXT in families:
         return declared_clock(_declared(new), _declared(old), _zone(after)) or ""
-    if kinds == ("Timestamp", "Timestamp"):
+    if families == (Family.TIMESTAMP, Family.TIMESTAMP):
         if (before.timezone is None) == (after.timezone is None):
             return ""
         reading, instant = (old, new) if before.timezone is None else (new, old)
         return declared_clock(_declared(reading), _declared(instant), _zone(instant.type))
-    instant = old if before.kind == "Timestamp" else new
-    if {before.kind, after.kind}.isdisjoint(_READINGS) or _zone(instant.type) is None:
+    instant = old if before.family is Family.TIMESTAMP else new
+    if _READINGS.isdisjoint(families) or _zone(instant.type) is None:
         return ""
     return _declared(instant) or _zone(instant.type)
 
 
 def _declared(slot: Slot) -> str | None:
-    return own.CLOCK_ZONE.read(slot.extra) if slot.type.kind == "Timestamp" else None
+    return own.CLOCK_ZONE.read(slot.extra) if slot.type.family is Family.TIMESTAMP else None
 
 
 def _zone(type_: Any) -> str | None:

@@ -8,6 +8,7 @@ field that came or went as a whole, what is inside it is not told again.
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from schemac.attributes.family import Family
 from schemac.evolution.changes import Change, Fact
 from schemac.evolution.types import type_facts
 from schemac.evolution.version_pair import SchemaVersion, VersionPair, pair_versions
@@ -30,14 +31,14 @@ def diff_of(pair: VersionPair) -> tuple[Change, ...]:
         if before is not None:
             changes += _slot_changes(pair, before, slot)
         elif slot.is_member and (slot.parent is None or slot.parent in pair.before):
-            changes.append(_change(pair, Fact.FIELD_ADDED, None, slot, None, slot_title(slot)))
+            changes.append(_change(pair, Fact.FIELD_ADDED, None, slot, None, slot_type_text(slot)))
     changes += _dropped(pair)
     return tuple(changes)
 
 
-def slot_title(slot: Slot) -> str:
+def slot_type_text(slot: Slot) -> str:
     """Return a slot's type for people; `?` stands for Option."""
-    return f"{slot.type.title()}{'?' if slot.is_nullable else ''}"
+    return f"{slot.type.type_text()}{'?' if slot.is_nullable else ''}"
 
 
 def _schema_changes(pair: VersionPair) -> Iterator[Change]:
@@ -58,18 +59,18 @@ def _schema_changes(pair: VersionPair) -> Iterator[Change]:
 def _slot_changes(pair: VersionPair, old: Slot, new: Slot) -> Iterator[Change]:
     if new.is_member:
         if not _is_at_the_same_place(pair, old, new):
-            yield _change(pair, Fact.FIELD_MOVED, old, new, old.title, new.title)
+            yield _change(pair, Fact.FIELD_MOVED, old, new, old.path_text, new.path_text)
         elif old.segment != new.segment:
             yield _change(pair, Fact.FIELD_RENAMED, old, new, old.segment, new.segment)
     if old.is_nullable != new.is_nullable:
         fact = Fact.BECAME_OPTIONAL if new.is_nullable else Fact.BECAME_REQUIRED
-        yield _change(pair, fact, old, new, slot_title(old), slot_title(new))
+        yield _change(pair, fact, old, new, slot_type_text(old), slot_type_text(new))
     for fact, before, after in type_facts(old.type, new.type):
         yield _change(pair, fact, old, new, before, after)
     if old.extra or new.extra:
         for said, before, after, key in attribute_facts(old, new):
             yield _change(pair, said, old, new, before, after, key)
-    if old.type.kind == new.type.kind == "Struct":
+    if old.type.family is new.type.family is Family.STRUCT:
         yield from _order_changes(pair, new, old.children, new.children)
 
 
@@ -90,7 +91,7 @@ def _order_changes(
         yield Change(
             Fact.FIELDS_REORDERED,
             pair.new.dataset.name,
-            parent.title if parent is not None else "",
+            parent.path_text if parent is not None else "",
             [str(slot.segment) for _, slot in sorted(stayed, key=lambda s: s[0])],
             [str(slot.segment) for _, slot in stayed],
             pair.old.place(pair.before[parent] if parent is not None else None),
@@ -104,7 +105,7 @@ def _dropped(pair: VersionPair) -> Iterator[Change]:
     for slot in preorder(pair.old.dataset.columns):
         is_outermost = slot.parent is None or slot.parent in pair.after
         if slot.is_member and slot not in pair.after and is_outermost:
-            yield _change(pair, Fact.FIELD_DROPPED, slot, None, slot_title(slot), None)
+            yield _change(pair, Fact.FIELD_DROPPED, slot, None, slot_type_text(slot), None)
 
 
 def _change(
@@ -121,7 +122,7 @@ def _change(
     return Change(
         fact,
         pair.new.dataset.name,
-        slot.title,
+        slot.path_text,
         before,
         after,
         pair.old.place(old) if old is not None else None,

@@ -5,9 +5,10 @@ Source: `pyarrow.dataset`, asked with every pair of layouts (`tests/conformance/
 """
 
 from schemac.attributes.arrow import read_hints
+from schemac.attributes.family import Family
 from schemac.logical.slots import Slot
 
-_BYTES = ("String", "Binary")
+_BYTES = (Family.TEXT, Family.BYTES)
 
 
 def missing_cast(old: Slot, new: Slot) -> str:
@@ -15,11 +16,11 @@ def missing_cast(old: Slot, new: Slot) -> str:
     before, after = read_hints(old.extra), read_hints(new.extra)
     had_view = before.buffer is not None and before.buffer.kind == "View"
     has_view = after.buffer is not None and after.buffer.kind == "View"
-    if "List" in (old.type.kind, new.type.kind) and (had_view or has_view):
+    if Family.LIST in (old.type.family, new.type.family) and (had_view or has_view):
         # Out of views it makes lists, but loses the last one, and says nothing.
         return "pyarrow cannot cast between lists and list views"
     if before.dictionary is None and after.dictionary is not None:
-        is_cast = old.type.kind in _BYTES and new.type.kind in _BYTES and not had_view
+        is_cast = old.type.family in _BYTES and new.type.family in _BYTES and not had_view
         return "" if is_cast else "pyarrow can make dictionaries only of contiguous texts and bytes"
     if before.dictionary is not None and after.dictionary is None and (had_view or has_view):
         return "pyarrow cannot cast between dictionaries and views"

@@ -25,13 +25,13 @@ def for_old_readers(change: Change) -> Judgement:
             case Castability.NEVER:
                 return Judgement(
                     Outcome.REFUSED,
-                    f"a reader that expects {old.type.title()} cannot read {new.type.title()}",
+                    f"a reader that expects {old.type.type_text()} cannot read {new.type.type_text()}",
                     "add a new field beside the old one, and drop the old one when no program reads it any more",
                 )
             case Castability.DEPENDS:
                 return Judgement(
                     Outcome.DATA,
-                    f"old readers expect {old.type.title()}: {misfit(new.type, old.type)}",
+                    f"old readers expect {old.type.type_text()}: {misfit(new.type, old.type)}",
                     "update the readers to the new schema first",
                 )
     if change.fact in TYPE_FACTS | LAYOUT_FACTS and old is not None and new is not None:

@@ -17,14 +17,14 @@ TypeFact = tuple[Fact, Any, Any]
 def type_facts(old: Any, new: Any) -> Iterator[TypeFact]:
     """Yield the facts that lead from one type to the other."""
     if old.kind != new.kind:
-        yield (_between_kinds(old, new), old.title(), new.title())
+        yield (_between_kinds(old, new), old.type_text(), new.type_text())
         return
     for fact in old.facts(new):
         if fact is Fact.SORTED_KEYS_CHANGED:
             # The type text does not tell it.
             yield (fact, bool(old.keys_sorted), bool(new.keys_sorted))
         else:
-            yield (fact, old.title(), new.title())
+            yield (fact, old.type_text(), new.type_text())
 
 
 def _between_kinds(old: Any, new: Any) -> Fact:

@@ -18,7 +18,6 @@ from schemac.logical.slots import Slot
 AttributeFact = tuple[AnyFact, Any, Any, str]
 _Extra = Mapping[str, Any]
 
-_ANY = (Fact.ATTRIBUTE_ADDED, Fact.ATTRIBUTE_REMOVED, Fact.ATTRIBUTE_CHANGED)
 _SILENT = frozenset({own.RENAMED_FROM.key})
 """Says what another fact says."""
 
@@ -67,10 +66,10 @@ def _buffer_facts(before: Any, after: Any, key: str) -> Iterator[AttributeFact]:
 
 
 def _property_facts(
-    attribute: Attribute[Any], facts: Mapping[str, str], before: _Extra, after: _Extra
+    attribute: Attribute[Any], by_property: Mapping[str, str], before: _Extra, after: _Extra
 ) -> Iterator[AttributeFact]:
     for name, was, is_ in _different(before, after):
-        yield (Fact(facts.get(name, attribute.facts.changed)), was, is_, f"{attribute.key}.{name}")
+        yield (facts()[by_property.get(name, attribute.facts.changed)], was, is_, f"{attribute.key}.{name}")
 
 
 def _different(old: _Extra, new: _Extra) -> Iterator[tuple[str, Any, Any]]:

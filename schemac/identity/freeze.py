@@ -42,7 +42,7 @@ def identify(
     findings: Findings | None = None,
     renamed: Mapping[str, str] | None = None,
 ) -> Identified:
-    """Return the ids and numbers of a dataset's fields; `renamed` gives old titles by new ones."""
+    """Return the ids and numbers of a dataset's fields; `renamed` gives old paths by new ones."""
     newest = locked.newest
     if newest is None:
         return identified(dataset, locked, None, {})

@@ -35,7 +35,7 @@ class Matcher:
         renamed: Mapping[str, str] | None = None,
         former: Callable[[], Places] = dict,
     ) -> None:
-        """Prepare to match; `renamed` gives old titles by new ones, beside what the attributes say.
+        """Prepare to match; `renamed` gives old paths by new ones, beside what the attributes say.
 
         `former` gives the fields by the places that they had in earlier versions.
         """
@@ -78,9 +78,9 @@ class Matcher:
         self, slot: Slot, siblings: Sequence[Slot], parent: int | None, findings: Findings | None
     ) -> int | None:
         """Return the id that a declaration gives a slot."""
-        before = self._renamed.get(slot.title)
+        before = self._renamed.get(slot.path_text)
         if before is not None:
-            id = self._titles.get(before)
+            id = self._ids_by_path.get(before)
             return id if id not in self._taken else None
         name = RENAMED_FROM.read(slot.extra)
         old = self._children.get(parent, {}) if parent is not None or slot.parent is None else {}
@@ -88,12 +88,12 @@ class Matcher:
         if name is None or (same is not None and _says(same, name)):
             return None
         sibling = old.get(name)
-        id = sibling.id if sibling is not None else self._titles.get(name)
+        id = sibling.id if sibling is not None else self._ids_by_path.get(name)
         former = self._once(name, siblings, parent)
         if id is None and former is not None:
             return former
         if id is not None and id not in self._taken:
-            heir = next((s for s in siblings if s.segment == name), None) or self._new_titles.get(name)
+            heir = next((s for s in siblings if s.segment == name), None) or self._new_slots.get(name)
             is_left = heir is None or _leaves(heir, self._by_id[id])
             is_new = heir is not None and RENAMED_FROM.key not in heir.extra
             if is_left or (is_new and same is None and former in (None, id)):
@@ -123,20 +123,22 @@ class Matcher:
     ) -> None:
         """Say why a declaration counts for nothing."""
         if id is None and same is None:
-            near = closest(name, [str(s) for s in self._siblings_of(slot)]) or closest(name, self._titles)
+            near = closest(name, [str(s) for s in self._siblings_of(slot)]) or closest(
+                name, self._ids_by_path
+            )
             findings.at_extra(
                 slot,
                 RENAMED_FROM.key,
                 UNKNOWN_OLD_NAME,
-                f"there is no field '{name}' in the previous version, so {slot.title} counts as a new field",
+                f"there is no field '{name}' in the previous version, so {slot.path_text} counts as a new field",
                 help=f"did you mean '{near}'?" if near else "remove the attribute",
             )
         elif id is not None:
-            heir = next((other.title for other, taken in self._ids.items() if taken == id), None)
+            heir = next((other.path_text for other, taken in self._ids.items() if taken == id), None)
             reason = (
                 f"so is {heir}"
                 if heir is not None
-                else f"{self._titles_by_id[former]} once had that name too"
+                else f"{self._paths_by_id[former]} once had that name too"
                 if former is not None
                 else f"'{name}' still exists"
             )
@@ -144,10 +146,10 @@ class Matcher:
                 slot,
                 RENAMED_FROM.key,
                 AMBIGUOUS_OLD_NAME,
-                f"{slot.title} is declared as renamed from '{name}', but {reason}",
+                f"{slot.path_text} is declared as renamed from '{name}', but {reason}",
                 help="remove the attribute where it is outdated, so that only one field has it"
                 if former is None
-                else f"write the last name that it had: `{RENAMED_FROM.key}: {self._titles_by_id[former]}`",
+                else f"write the last name that it had: `{RENAMED_FROM.key}: {self._paths_by_id[former]}`",
             )
 
     def _siblings_of(self, slot: Slot) -> Iterable[Segment]:
@@ -160,18 +162,18 @@ class Matcher:
         return {place: id for place, id in self._former().items() if id in self._by_id}
 
     @cached_property
-    def _titles_by_id(self) -> dict[int, str]:
-        return {id: title for title, id in self._titles.items()}
+    def _paths_by_id(self) -> dict[int, str]:
+        return {id: path for path, id in self._ids_by_path.items()}
 
     @cached_property
-    def _titles(self) -> dict[str, int]:
+    def _ids_by_path(self) -> dict[str, int]:
         """The old fields by their paths; the items of lists are none."""
         paths = paths_of(self._states)
         return {dotted(path): id for id, path in paths.items() if isinstance(path[-1], str)}
 
     @cached_property
-    def _new_titles(self) -> dict[str, Slot]:
-        return {slot.title: slot for slot in preorder(self._columns) if slot.is_member}
+    def _new_slots(self) -> dict[str, Slot]:
+        return {slot.path_text: slot for slot in preorder(self._columns) if slot.is_member}
 
     @cached_property
     def _by_id(self) -> dict[int, State]:

@@ -165,7 +165,7 @@ class _Merge:
                     Choice(
                         f"{_name(base)} was changed by them and dropped by us: it stays dropped",
                         id,
-                        self.title_with_them(id),
+                        self.path_with_them(id),
                     )
                 )
             return
@@ -179,7 +179,7 @@ class _Merge:
                     f"{_name(base)} was renamed to {_name(mine)} by us and to {_name(shape)} by them: it"
                     f" stays {_name(mine)}",
                     id,
-                    self.title_with_them(id),
+                    self.path_with_them(id),
                 )
             )
 
@@ -205,7 +205,7 @@ class _Merge:
         else:
             del self.head[id]
 
-    def title_with_them(self, id: int) -> str:
+    def path_with_them(self, id: int) -> str:
         """Return the path of a field as they have it."""
         return dotted(paths_of(state for state in self.theirs.states if state.last is None)[id])
 

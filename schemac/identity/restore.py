@@ -28,30 +28,30 @@ def restored(
     wanted: Mapping[str, int],
     findings: Findings | None = None,
 ) -> Identified:
-    """Return the ids of a dataset's fields, where those of these titles get the ids that are wanted; raises RestoreError."""
+    """Return the ids of a dataset's fields, where those of these paths get the ids that are wanted; raises RestoreError."""
     newest = locked.newest
     if newest is None:
         raise RestoreError(f"{dataset.name} was never locked, so there is no id to restore")
     opened = open_version(locked, newest)
     present = {state.id: state for state in opened.states.values()}
     newest_ids = frozenset(present)
-    holders = {id: slot.title for slot, id in identify(dataset, locked).ids.items() if id in present}
-    for title, id in wanted.items():
-        if holders.get(id, title) != title:
-            raise RestoreError(f"{title} cannot have the id {id}, because {holders[id]} has it")
+    holders = {id: slot.path_text for slot, id in identify(dataset, locked).ids.items() if id in present}
+    for path_text, id in wanted.items():
+        if holders.get(id, path_text) != path_text:
+            raise RestoreError(f"{path_text} cannot have the id {id}, because {holders[id]} has it")
     wanted = _with_parents(dataset, locked, present, wanted)
-    for title, id in wanted.items():
-        present = _put_back(locked, present, title, id)
+    for path_text, id in wanted.items():
+        present = _put_back(locked, present, path_text, id)
     # A version as there was none: the newest, and what is given back.
     states = tuple(replace(state, first=newest.number, last=None) for state in present.values())
     before = open_version(LockedDataset(locked.name, locked.versions, states), opened.version)
-    titles = {id: dotted(path) for id, path in paths_of(states).items()}
-    renamed = {title: titles[id] for title, id in wanted.items()}
+    path_texts = {id: dotted(path) for id, path in paths_of(states).items()}
+    renamed = {path_text: path_texts[id] for path_text, id in wanted.items()}
     ids = Matcher(states, dataset.columns, renamed).match(findings)
-    by_title = {slot.title: id for slot, id in ids.items()}
-    for title, id in wanted.items():
-        if by_title.get(title) != id:
-            raise RestoreError(f"{title} cannot get the id {id}, because it already has another id")
+    by_path = {slot.path_text: id for slot, id in ids.items()}
+    for path_text, id in wanted.items():
+        if by_path.get(path_text) != id:
+            raise RestoreError(f"{path_text} cannot get the id {id}, because it already has another id")
     return identified(dataset, locked, before, ids, frozenset(ids.values()) - newest_ids)
 
 
@@ -71,14 +71,14 @@ def _with_parents(
     dataset: LogicalDataset, locked: LockedDataset, present: Mapping[int, State], wanted: Mapping[str, int]
 ) -> dict[str, int]:
     """Return what is wanted, parents first, with the fields around each that were dropped with it."""
-    slots = {slot.title: slot for slot in preorder(dataset.columns)}
+    slots = {slot.path_text: slot for slot in preorder(dataset.columns)}
     found: dict[str, int] = {}
-    for title, id in wanted.items():
-        way = {title: id}
-        slot, parent = slots[title].parent, _last(locked, id)[id].shape.parent
+    for path_text, id in wanted.items():
+        way = {path_text: id}
+        slot, parent = slots[path_text].parent, _last(locked, id)[id].shape.parent
         while slot is not None and parent is not None and parent not in present:
             if slot.is_member:
-                way[slot.title] = parent
+                way[slot.path_text] = parent
             slot, parent = slot.parent, _last(locked, parent)[parent].shape.parent
         found |= dict(reversed(way.items()))
     return found
@@ -105,7 +105,9 @@ def _last(locked: LockedDataset, id: int) -> dict[int, State]:
     return {state.id: state for state in open_version(locked, version).states.values()}
 
 
-def _put_back(locked: LockedDataset, present: Mapping[int, State], title: str, id: int) -> dict[int, State]:
+def _put_back(
+    locked: LockedDataset, present: Mapping[int, State], path_text: str, id: int
+) -> dict[int, State]:
     """Return the states of a version with those of a field that was dropped, and of what was in it."""
     if id in present:
         return dict(present)
@@ -114,7 +116,7 @@ def _put_back(locked: LockedDataset, present: Mapping[int, State], title: str, i
     if parent is not None and parent not in present:
         path = dotted(paths_of(then.values())[parent])
         raise RestoreError(
-            f"the field that had the id {id} was in {path}, which was dropped, and {title} is elsewhere;"
+            f"the field that had the id {id} was in {path}, which was dropped, and {path_text} is elsewhere;"
             f" restore {path}={parent} first, with everything inside it"
         )
     inside = {id}
@@ -124,7 +126,7 @@ def _put_back(locked: LockedDataset, present: Mapping[int, State], title: str, i
     shape = then[id].shape
     names = {state.shape.segment for state in present.values() if state.shape.parent == shape.parent}
     while shape.segment in names:
-        # Another field has its name by now; under which name it comes back is no matter, for it is told by its title.
+        # Another field has its name by now; under which name it comes back is no matter, for it is told by its path.
         shape = replace(shape, segment=f"{shape.segment}'")
     back = {one: state for one, state in then.items() if one in inside and one not in present}
     return {**present, **back, id: replace(then[id], shape=shape)}

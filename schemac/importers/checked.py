@@ -4,7 +4,6 @@ Layer: importers.
 """
 
 from dataclasses import replace
-from typing import Any
 
 from pydantic import ValidationError
 
@@ -16,11 +15,12 @@ from schemac.logical.path import quoted
 from schemac.logical.slots import columns
 from schemac.source.catalogue import UNSUPPORTED_ARROW_TYPE
 from schemac.source.diagnostic import Diagnostic, Severity
+from schemac.source.json_object import Json
 from schemac.source.report import Report
 from schemac.syntax.complaints import complaints
 
 
-def from_tree(tree: dict[str, Any], name: str, file: str, report: Report) -> LogicalDataset | None:
+def from_tree(tree: Json, name: str, file: str, report: Report) -> LogicalDataset | None:
     """Return the checked dataset of a schema in the standard's long form, as importers give it."""
     try:
         schema = Schema.model_validate(tree)

@@ -61,13 +61,13 @@ class Decimal(LogicalType, Checked):
             findings.at_type(
                 slot,
                 SCALE_ABOVE_PRECISION,
-                f"{slot.title} has {self.scale} digits after the point, but only {self.precision} in all",
+                f"{slot.path_text} has {self.scale} digits after the point, but only {self.precision} in all",
                 "scale",
                 help=f"{listed(with_trait(Trait.REFUSES_SCALE_ABOVE_PRECISION))} refuse this;"
                 f" `precision: {self.scale}` would be enough",
             )
 
-    def title(self) -> str:
+    def type_text(self) -> str:
         """`Decimal(12, 2)`."""
         return f"Decimal({self.precision}, {self.scale})"
 

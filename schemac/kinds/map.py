@@ -48,13 +48,13 @@ class Map(WithoutValues, Checked):
             findings.at_name(
                 key,
                 OPTIONAL_MAP_KEY,
-                f"the key of {slot.title} may not be null",
+                f"the key of {slot.path_text} may not be null",
                 help=f"write `keyType: {key.type.kind}` without Option",
             )
 
-    def title(self) -> str:
+    def type_text(self) -> str:
         """`Map<String, Int64>`."""
-        return f"Map<{self.key_type.title()}, {self.value_type.title()}>"
+        return f"Map<{self.key_type.type_text()}, {self.value_type.type_text()}>"
 
     def to_arrow(self, children: Sequence[ArrowField], hints: Hints, defaults: ArrowDefaults) -> ArrowType:
         """Arrow's map of the two children."""

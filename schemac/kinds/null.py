@@ -33,7 +33,7 @@ class Null(Invariable, WithoutValues, Checked):
             findings.at_type(
                 slot,
                 BARE_NULL,
-                f"{slot.title} is a Null without an Option around it",
+                f"{slot.path_text} is a Null without an Option around it",
                 help='write `{kind: Option, inner: "Null"}`',
             )
 

@@ -28,9 +28,9 @@ class Option(Invariable, WithoutValues):
         """Return what is wrapped."""
         return self.inner
 
-    def title(self) -> str:
+    def type_text(self) -> str:
         """`Option<String>`."""
-        return f"Option<{self.inner.title()}>"
+        return f"Option<{self.inner.type_text()}>"
 
     def to_arrow(self, children: Sequence[ArrowField], hints: Hints, defaults: ArrowDefaults) -> ArrowType:
         """Never asked: a slot takes its Option off and becomes a nullable field."""

@@ -86,7 +86,7 @@ def _checkbuffer_hint(slot: Slot, findings: Findings, is_fixed: bool, has_large_
             slot,
             key,
             CONFLICTING_HINTS,
-            f"{slot.title} has a fixed length, so it has no offsets to encode",
+            f"{slot.path_text} has a fixed length, so it has no offsets to encode",
             on_key=True,
             help="remove the hint, or remove `fixedLength`",
         )
@@ -166,7 +166,7 @@ class Binary(LogicalType, Checked):
         """Check that views have 32 bits, and that a fixed length has no offsets."""
         _checkbuffer_hint(slot, findings, is_fixed=self.fixed_length is not None, has_large_views=False)
 
-    def title(self) -> str:
+    def type_text(self) -> str:
         """`Binary(16)`."""
         return "Binary" if self.fixed_length is None else f"Binary({self.fixed_length})"
 
@@ -228,10 +228,10 @@ class List(WithoutValues, Checked):
         """Check that a fixed length has no offsets; runs are refused."""
         _checkbuffer_hint(slot, findings, is_fixed=self.fixed_length is not None, has_large_views=True)
 
-    def title(self) -> str:
+    def type_text(self) -> str:
         """`List<Float32>[768]`."""
         length = "" if self.fixed_length is None else f"[{self.fixed_length}]"
-        return f"List<{self.item_type.title()}>{length}"
+        return f"List<{self.item_type.type_text()}>{length}"
 
     def to_arrow(self, children: Sequence[ArrowField], hints: Hints, defaults: ArrowDefaults) -> ArrowType:
         """list, large_list, list_view, large_list_view or fixed_size_list."""

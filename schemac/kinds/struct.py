@@ -27,7 +27,7 @@ class Struct(Invariable, WithoutValues):
         """One slot a field."""
         return tuple([Member(field.name, ("fields", i), field) for i, field in enumerate(self.fields)])
 
-    def title(self) -> str:
+    def type_text(self) -> str:
         """`Struct<x, y>`."""
         return f"Struct<{', '.join(f.name for f in self.fields)}>"
 

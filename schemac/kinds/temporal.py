@@ -84,7 +84,7 @@ class Time(LogicalType):
     foreign_names: ClassVar[tuple[str, ...]] = ("time32", "time64", "timewithouttimezone")
     example: ClassVar[str] = "{kind: Time, unit: Microsecond}"
 
-    def title(self) -> str:
+    def type_text(self) -> str:
         """`Time(Microsecond)`."""
         return f"Time({self.unit})"
 
@@ -169,7 +169,7 @@ class Timestamp(LogicalType, Checked):
                 else "write a name such as UTC, or an offset such as +05:30",
             )
 
-    def title(self) -> str:
+    def type_text(self) -> str:
         """`Timestamp(Millisecond, UTC)`."""
         return f"Timestamp({self.unit}, {self.timezone or 'no zone'})"
 
@@ -235,7 +235,7 @@ class Duration(LogicalType):
     foreign_names: ClassVar[tuple[str, ...]] = ("interval", "timedelta", "timedelta64", "intervaldaytosecond")
     example: ClassVar[str] = "{kind: Duration, unit: Second}"
 
-    def title(self) -> str:
+    def type_text(self) -> str:
         """`Duration(Second)`."""
         return f"Duration({self.unit})"
 

@@ -93,7 +93,7 @@ class Findings:
             source=self.origins.source,
             span=self.origins.key_span(place) if on_key else self.origins.span(place),
             file=self.origins.file,
-            path=slot.title if slot is not None else "",
+            path=slot.path_text if slot is not None else "",
             help=help,
             labels=labels,
         )

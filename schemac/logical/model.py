@@ -98,7 +98,7 @@ class LogicalType(Model):
     def samples(self) -> tuple[Any, ...]:
         """Values at the bounds of the type and around those of others: Python's own, and counts of units for time."""
 
-    def title(self) -> str:
+    def type_text(self) -> str:
         """Return the kind with its properties, for messages: `Decimal(12, 2)`."""
         return str(self.kind)
 

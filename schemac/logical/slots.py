@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from copy import copy
 from typing import Any
 
+from schemac.attributes.family import Family
 from schemac.logical.model import Field, LogicalType, Member, Schema
 from schemac.logical.path import FieldPath, Part, Segment, dotted
 
@@ -96,7 +97,7 @@ class Slot:
         return False
 
     @property
-    def title(self) -> str:
+    def path_text(self) -> str:
         """The path for people."""
         return dotted(self.path)
 
@@ -151,7 +152,7 @@ def is_in_structs(slot: Slot) -> bool:
     """Whether nothing but structs stands around a slot, so that it has one value in every row."""
     above = slot.parent
     while above is not None:
-        if above.type.kind != "Struct":
+        if above.type.family is not Family.STRUCT:
             return False
         above = above.parent
     return True

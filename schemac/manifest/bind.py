@@ -284,12 +284,12 @@ class _DocumentBinder:
             message,
             source=self._document.source,
             span=span,
-            path=self._title(path),
+            path=self._path_text(path),
             help=help,
             severity=severity,
         )
 
-    def _title(self, path: TreePath) -> str:
+    def _path_text(self, path: TreePath) -> str:
         """Return the field that a tree path leads into."""
         value: Any = self._document.value
         segments: list[str | Part] = []

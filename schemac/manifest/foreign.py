@@ -14,11 +14,18 @@ from itertools import islice
 from typing import Any, NamedTuple
 
 from schemac.attributes import arrow
+from schemac.attributes.family import Family
 from schemac.attributes.registry import ATTRIBUTES
-from schemac.kinds.decimal import MOST_DIGITS
+from schemac.kinds.decimal import MOST_DIGITS, Decimal
 from schemac.kinds.foreign import ARROW_BUFFERS, ARROW_NAMES, FOREIGN_NAMES
+from schemac.kinds.map import Map
+from schemac.kinds.option import Option
+from schemac.kinds.plain import Float16, Float32, Float64, Int32
 from schemac.kinds.registry import BY_NAME, SPELLINGS
+from schemac.kinds.sequences import List, String
+from schemac.kinds.struct import Struct
 from schemac.kinds.units import ARROW_UNITS, FOREIGN_UNITS
+from schemac.logical.model import LogicalType
 from schemac.source.json_object import Json
 from schemac.source.report import Report
 from schemac.source.suggest import closest, fold
@@ -38,9 +45,18 @@ _NOTHING = frozenset(
     | {"intervalyear", "intervalmonth", "intervalyeartomonth"}
 )
 """Types, without case and punctuation, that no kind stands for."""
-_HUGE = {"kind": "Decimal", "precision": 39, "scale": 0}
-"""Whole numbers of 128 bits."""
 _MARKS = re.compile(r"\?|\bnullable\b|\boption(al)?\b|\|\s*none\b", re.IGNORECASE)
+
+
+Kind = type[LogicalType]
+
+
+def _tree(kind: Kind, **properties: Any) -> Json:
+    return {"kind": kind.__name__, **properties}
+
+
+def _family(tree: Json) -> Family:
+    return BY_NAME[tree["kind"]].family
 
 
 class Meaning(NamedTuple):
@@ -105,7 +121,7 @@ def suggest_meaning(written: TypeText) -> Meaning | None:
 def meaning(written: TypeText, *, are_parts_marked: bool = False) -> Meaning:
     """Return the type that a text says."""
     found = _Reader(are_parts_marked).of(written)
-    is_nullable = written.is_nullable or found.tree["kind"] == "Null"
+    is_nullable = written.is_nullable or _family(found.tree) is Family.NULL
     return found._replace(tree=_option(found.tree)) if is_nullable else found
 
 
@@ -116,7 +132,7 @@ def flow(value: Any) -> str:
 
     if isinstance(value, dict):
         if set(value) == {"kind"}:
-            return '"Null"' if value["kind"] == "Null" else str(value["kind"])
+            return scalar(str(value["kind"]))
         return "{" + ", ".join(f"{key}: {flow(item)}" for key, item in value.items()) + "}"
     if isinstance(value, list):
         return "[" + ", ".join(map(flow, value)) + "]"
@@ -126,7 +142,7 @@ def flow(value: Any) -> str:
 
 
 def _option(tree: Json) -> Json:
-    return tree if tree["kind"] == "Option" else {"kind": "Option", "inner": tree}
+    return tree if _family(tree) is Family.OPTION else _tree(Option, inner=tree)
 
 
 def _kind_of(head: str) -> str | None:
@@ -154,7 +170,8 @@ class _Reader:
         kind = _kind_of(written.head)
         if kind is None or written.is_quoted:
             raise _MeaninglessError
-        return _OF_KIND.get(kind, _plain(kind))(self, written)
+        found = BY_NAME[kind]
+        return _OF_FAMILY.get(found.family, _plain)(self, written, found)
 
     def part(self, argument: ColumnText, *, is_open: bool, is_key: bool = False) -> Json:
         """Return an item, key, value or member, with its attributes beside `kind`."""
@@ -164,8 +181,7 @@ class _Reader:
             is_nullable = False
         elif is_nullable is None:
             is_nullable = is_open
-        tree = _option(found.tree) if is_nullable and found.tree["kind"] != "Null" else found.tree
-        tree = _option(tree) if tree["kind"] == "Null" else tree
+        tree = _option(found.tree) if is_nullable or _family(found.tree) is Family.NULL else found.tree
         return {**tree, "extra": dict(found.extra)} if found.extra else tree
 
     def is_open(self, written: TypeText) -> bool:
@@ -175,7 +191,7 @@ class _Reader:
         is_closed = written.bracket == ("]" if written.head == "[]" else "[") or written.head == "repeated"
         return not (self.are_parts_marked or is_titled or is_closed)
 
-    def list(self, written: TypeText) -> Meaning:
+    def list(self, written: TypeText, kind: Kind = List) -> Meaning:
         """Return a list of any layout and length."""
         folded = fold(written.head)
         numbers = [_length(t.head) for t in written.types if t.head.isdecimal()]
@@ -188,38 +204,39 @@ class _Reader:
         length: Json = {"fixedLength": numbers[0]} if numbers else {}
         if items and fold(items[0].type.head) == "bfloat16":
             item = self.part(
-                ColumnText("", TypeText("Float32", is_nullable=items[0].type.is_nullable)), is_open=is_open
+                ColumnText("", TypeText(Float32.__name__, is_nullable=items[0].type.is_nullable)),
+                is_open=is_open,
             )
             length = length or {"fixedLength": 768}
-            return Meaning({"kind": "List", "itemType": item, **length}, _kept("bfloat16"))
-        example = {"kind": "Float32" if numbers else "String"}
+            return Meaning(_tree(kind, itemType=item, **length), _kept("bfloat16"))
+        example = _tree(Float32 if numbers else String)
         item = self.part(items[0], is_open=is_open) if items else example
         layouts = {"largelist": ("Contiguous", 64), "listview": ("View", 32), "largelistview": ("View", 64)}
         hints: Json = {}
         if folded in layouts and not length:
-            kind, width = layouts[folded]
-            hints[arrow.BUFFER_ENCODING.key] = {"kind": kind, "offsetBitWidth": width}
+            layout, width = layouts[folded]
+            hints[arrow.BUFFER_ENCODING.key] = {"kind": layout, "offsetBitWidth": width}
         if items and items[0].name not in ("", "item"):
             hints[arrow.CHILD_NAMES.key] = {"item": items[0].name}
-        return Meaning({"kind": "List", "itemType": item, **length}, hints)
+        return Meaning(_tree(kind, itemType=item, **length), hints)
 
-    def map(self, written: TypeText) -> Meaning:
+    def map(self, written: TypeText, kind: Kind = Map) -> Meaning:
         """Two types; Spark's MapType says with a third whether values may be null."""
         if not written.arguments:
-            return Meaning({"kind": "Map", "keyType": {"kind": "String"}, "valueType": {"kind": "String"}})
+            return Meaning(_tree(kind, keyType=_tree(String), valueType=_tree(String)))
         if not 2 <= len(written.arguments) <= 3:
             raise _MeaninglessError
         key, value, *rest = written.arguments
         is_open = rest[0].type.head.lower() != "false" if rest else self.is_open(written)
         is_sorted = bool(rest) and rest[0].type.head == "keys_sorted"
-        tree = {
-            "kind": "Map",
-            "keyType": self.part(key, is_open=False, is_key=True),
-            "valueType": self.part(value, is_open=is_open),
-        }
+        tree = _tree(
+            kind,
+            keyType=self.part(key, is_open=False, is_key=True),
+            valueType=self.part(value, is_open=is_open),
+        )
         return Meaning({**tree, "keysSorted": True} if is_sorted else tree)
 
-    def struct(self, written: TypeText) -> Meaning:
+    def struct(self, written: TypeText, kind: Kind = Struct) -> Meaning:
         """Named members."""
         if any(not member.name for member in written.arguments):
             raise _MeaninglessError
@@ -230,8 +247,8 @@ class _Reader:
             extra = found.pop("extra", None)
             members.append({"name": member.name, "type": found, **({"extra": extra} if extra else {})})
         if not written.arguments and not written.bracket:
-            members = [{"name": "a", "type": {"kind": "String"}}]
-        return Meaning({"kind": "Struct", "fields": members})
+            members = [{"name": "a", "type": _tree(String)}]
+        return Meaning(_tree(kind, fields=members))
 
 
 def _length(digits: str) -> int:
@@ -261,19 +278,17 @@ def _length_kept(name: str, length: int) -> str:
     return f"; the length is kept by {found} under the field's `extra:`" if found else ""
 
 
-def _plain(kind: str) -> Callable[[_Reader, TypeText], Meaning]:
-    def plain(reader: _Reader, written: TypeText) -> Meaning:
-        # MySQL's integers have a width that shows, pandas' types a backend.
-        if len(written.arguments) > 1:
-            raise _MeaninglessError
-        if written.head.lower() == "float" and written.types and written.types[0].head.isdecimal():
-            return Meaning({"kind": "Float64" if _length(written.types[0].head) > 24 else "Float32"})
-        return Meaning({"kind": kind})
-
-    return plain
+def _plain(reader: _Reader, written: TypeText, kind: Kind) -> Meaning:
+    # MySQL's integers have a width that shows, pandas' types a backend.
+    if len(written.arguments) > 1:
+        raise _MeaninglessError
+    if written.head.lower() == "float" and written.types and written.types[0].head.isdecimal():
+        # SQL counts the binary digits of the significand.
+        return Meaning(_tree(Float64 if _length(written.types[0].head) > Float32.mantissa else Float32))
+    return Meaning(_tree(kind))
 
 
-def _decimal(reader: _Reader, written: TypeText) -> Meaning:
+def _decimal(reader: _Reader, written: TypeText, kind: Kind = Decimal) -> Meaning:
     numbers = [t.head for t in written.types]
     if len(numbers) > 2 or not all(re.fullmatch(r"-?[0-9]{1,4}", n) for n in numbers):
         raise _MeaninglessError
@@ -287,31 +302,31 @@ def _decimal(reader: _Reader, written: TypeText) -> Meaning:
     usual = 128 if precision <= MOST_DIGITS[128] else 256
     is_wanted = width != usual and precision <= MOST_DIGITS.get(width, 0)
     hint = {arrow.DECIMAL_ENCODING.key: {"bitWidth": width}} if is_wanted else {}
-    return Meaning({"kind": "Decimal", "precision": precision, "scale": scale}, hint)
+    return Meaning(_tree(kind, precision=precision, scale=scale), hint)
 
 
-def _text(reader: _Reader, written: TypeText) -> Meaning:
+def _text(reader: _Reader, written: TypeText, kind: Kind) -> Meaning:
     folded, length = fold(written.head), [_length(t.head) for t in written.types if t.head.isdecimal()]
     if folded in ("json", "jsonb"):
-        return Meaning({"kind": "String"}, _kept("json"))
+        return Meaning(_tree(kind), _kept("json"))
     if folded == "variant":
-        return Meaning({"kind": "String"}, _kept("variant"))
+        return Meaning(_tree(kind), _kept("variant"))
     if not length:
-        return Meaning({"kind": "String"})
+        return Meaning(_tree(kind))
     word = "char" if folded in ("char", "character", "nchar", "bpchar", "fixedstring") else "varchar"
-    return Meaning({"kind": "String"}, remark=_length_kept(word, length[0]))
+    return Meaning(_tree(kind), remark=_length_kept(word, length[0]))
 
 
-def _bytes(reader: _Reader, written: TypeText) -> Meaning:
+def _bytes(reader: _Reader, written: TypeText, kind: Kind) -> Meaning:
     folded, length = fold(written.head), [_length(t.head) for t in written.types if t.head.isdecimal()]
     if folded == "uuid":
-        tree: Json = {"kind": "Binary", "fixedLength": 16}
+        tree = _tree(kind, fixedLength=16)
         return Meaning(tree, {arrow.EXTENSION_TYPE.key: {"name": "arrow.uuid"}}, ", or `String` for its text")
     if not length:
-        return Meaning({"kind": "Binary"})
+        return Meaning(_tree(kind))
     if folded in ("varbinary", "blob", "bytea"):
-        return Meaning({"kind": "Binary"}, remark=_length_kept("varbinary", length[0]))
-    return Meaning({"kind": "Binary", "fixedLength": length[0]})
+        return Meaning(_tree(kind), remark=_length_kept("varbinary", length[0]))
+    return Meaning(_tree(kind, fixedLength=length[0]))
 
 
 def _unit(word: str) -> str:
@@ -324,7 +339,7 @@ def _unit(word: str) -> str:
     return found
 
 
-def _timestamp(reader: _Reader, written: TypeText) -> Meaning:
+def _timestamp(reader: _Reader, written: TypeText, kind: Kind) -> Meaning:
     folded = fold(written.head)
     is_bare = folded in ("timestamp", "timestamptype")
     zone: str | None = None if folded in _ZONELESS or (is_bare and written.arguments) else "UTC"
@@ -340,31 +355,28 @@ def _timestamp(reader: _Reader, written: TypeText) -> Meaning:
         zone = None if fold(given.head) in _NO_ZONE else given.head
         if zone is not None and not _ZONE.fullmatch(zone):
             raise _MeaninglessError
-    tree: Json = {"kind": "Timestamp", "unit": unit}
+    tree = _tree(kind, unit=unit)
     return Meaning(tree if zone == "UTC" else {**tree, "timezone": zone})
 
 
-def _with_unit(kind: str) -> Callable[[_Reader, TypeText], Meaning]:
-    def found(reader: _Reader, written: TypeText) -> Meaning:
-        if len(written.arguments) > 1:
-            raise _MeaninglessError
-        # SQL counts times in microseconds, pandas its timedelta64 in nanoseconds.
-        usual = "Nanosecond" if fold(written.head) == "timedelta64" else "Microsecond"
-        return Meaning({"kind": kind, "unit": _unit(written.types[0].head) if written.arguments else usual})
-
-    return found
+def _with_unit(reader: _Reader, written: TypeText, kind: Kind) -> Meaning:
+    if len(written.arguments) > 1:
+        raise _MeaninglessError
+    # SQL counts times in microseconds, pandas its timedelta64 in nanoseconds.
+    usual = "Nanosecond" if fold(written.head) == "timedelta64" else "Microsecond"
+    return Meaning(_tree(kind, unit=_unit(written.types[0].head) if written.arguments else usual))
 
 
-def _date(reader: _Reader, written: TypeText) -> Meaning:
+def _date(reader: _Reader, written: TypeText, kind: Kind) -> Meaning:
     is_wide = fold(written.head) == "date64"
-    return Meaning({"kind": "Date"}, {arrow.DATE_ENCODING.key: {"unit": "Millisecond"}} if is_wide else {})
+    return Meaning(_tree(kind), {arrow.DATE_ENCODING.key: {"unit": "Millisecond"}} if is_wide else {})
 
 
-def _optional(reader: _Reader, written: TypeText) -> Meaning:
+def _optional(reader: _Reader, written: TypeText, kind: Kind) -> Meaning:
     if len(written.arguments) != 1:
         if written.arguments:
             raise _MeaninglessError
-        return Meaning({"kind": "Option", "inner": {"kind": "String"}})
+        return Meaning(_tree(kind, inner=_tree(String)))
     found = reader.of(written.types[0])
     return found._replace(tree=_option(found.tree))
 
@@ -388,17 +400,16 @@ def _dictionary(reader: _Reader, written: TypeText) -> Meaning:
 
 
 def _low_cardinality(reader: _Reader, written: TypeText) -> Meaning:
-    found = reader.of(written.types[0]) if written.arguments else Meaning({"kind": "String"})
-    return Meaning(found.tree, {**found.extra, arrow.DICTIONARY_ENCODING.key: {"indexType": "Int32"}})
+    found = reader.of(written.types[0]) if written.arguments else Meaning(_tree(String))
+    return Meaning(found.tree, {**found.extra, arrow.DICTIONARY_ENCODING.key: {"indexType": Int32.__name__}})
 
 
 def _multiset(reader: _Reader, written: TypeText) -> Meaning:
     if len(written.arguments) > 1:
         raise _MeaninglessError
-    element = written.arguments[0] if written.arguments else ColumnText("", TypeText("String"))
+    element = written.arguments[0] if written.arguments else ColumnText("", TypeText(String.__name__))
     key = reader.part(element, is_open=False, is_key=True)
-    tree = {"kind": "Map", "keyType": key, "valueType": {"kind": "Int32"}}
-    return Meaning(tree, _kept("multiset"))
+    return Meaning(_tree(Map, keyType=key, valueType=_tree(Int32)), _kept("multiset"))
 
 
 def _extension(reader: _Reader, written: TypeText) -> Meaning:
@@ -406,7 +417,7 @@ def _extension(reader: _Reader, written: TypeText) -> Meaning:
 
 
 def _brain_float(reader: _Reader, written: TypeText) -> Meaning:
-    tree = {"kind": "List", "itemType": {"kind": "Float32"}, "fixedLength": 768}
+    tree = _tree(List, itemType=_tree(Float32), fixedLength=768)
     return Meaning(tree, _kept("bfloat16"), "; bfloat16 is an encoding of vectors")
 
 
@@ -421,23 +432,29 @@ _SPECIAL: dict[str, Callable[[_Reader, TypeText], Meaning]] = {
     "extension": _extension,
     "bfloat16": _brain_float,
     # Oracle and Snowflake count digits, JavaScript does not.
-    "number": lambda reader, written: (_decimal if written.arguments else _plain("Float64"))(reader, written),
-    **dict.fromkeys(("hugeint", "int128"), lambda _reader, _written: Meaning(_HUGE)),
+    "number": lambda reader, written: (
+        _decimal(reader, written) if written.arguments else _plain(reader, written, Float64)
+    ),
+    # Whole numbers of 128 bits.
+    **dict.fromkeys(("hugeint", "int128"), lambda _, __: Meaning(_tree(Decimal, precision=39, scale=0))),
     "halfvec": lambda reader, written: reader.list(
-        TypeText("vector", (ColumnText("", TypeText("Float16", is_nullable=False)), *written.arguments), "(")
+        TypeText(
+            "vector", (ColumnText("", TypeText(Float16.__name__, is_nullable=False)), *written.arguments), "("
+        )
     ),
     **dict.fromkeys(_NOTHING, _none),
 }
-_OF_KIND: dict[str, Callable[[_Reader, TypeText], Meaning]] = {
-    "Decimal": _decimal,
-    "String": _text,
-    "Binary": _bytes,
-    "Timestamp": _timestamp,
-    "Date": _date,
-    "Time": _with_unit("Time"),
-    "Duration": _with_unit("Duration"),
-    "List": _Reader.list,
-    "Map": _Reader.map,
-    "Struct": _Reader.struct,
-    "Option": _optional,
+_OF_FAMILY: dict[Family, Callable[[_Reader, TypeText, Kind], Meaning]] = {
+    Family.DECIMAL: _decimal,
+    Family.TEXT: _text,
+    Family.BYTES: _bytes,
+    Family.TIMESTAMP: _timestamp,
+    Family.DATE: _date,
+    Family.TIME: _with_unit,
+    Family.DURATION: _with_unit,
+    Family.LIST: _Reader.list,
+    Family.MAP: _Reader.map,
+    Family.STRUCT: _Reader.struct,
+    Family.OPTION: _optional,
 }
+"""What the brackets behind a name mean; the types of all other families are plain."""

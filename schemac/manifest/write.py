@@ -177,7 +177,7 @@ def _last(tree: CommentedMap, key: str) -> None:
 
 def _quoted_kind(kind: str) -> str:
     """Null needs quotes in YAML."""
-    return DoubleQuotedScalarString(kind) if kind == "Null" else kind
+    return kind if scalar(kind) == kind else DoubleQuotedScalarString(kind)
 
 
 def _name(name: str) -> str:

@@ -4,14 +4,14 @@ Layer: pipeline.
 Shape: three readers turn records into typed values. The fast ones never decide that a value is wrong: they take what is
 proven to be right, and leave the rest to the next one. Only the last one gives reasons.
 
-      JSON and GeoJSON, without                      CSV, Parquet, Lance, any Spark format;
-    `coerce: text` and `nullValues`                    JSON with one of the two settings
+      JSON, GeoJSON and CSV with one header,        Parquet, Lance, any Spark format; `nullValues`;
+      records as text                               JSON with `coerce: text`; other dialects of CSV
                 │                                                     │
                 ▼                                                     │
-    ┌───────────────────────────┐  a field whose rules                │
-    │ whole-record reader       │  Spark's JSON reader                │
-    │ `whole_record`:           │  does not have ──────────┐          │
-    │ `from_json` for all fields│  (JSON text, a position) │          │
+    ┌───────────────────────────┐  a field that it cannot             │
+    │ batch reader              │  read (JSON text, a                 │
+    │ `batch_reader`: Arrow's   │  position of a list)                │
+    │ parsers, in Python        │ ─────────────────────────┐          │
     └───────────┬───────────────┘                          │          │
        proven?  ├── yes: the value of every field read     │          │
                 │   no: this record, each of its fields    │          │
@@ -19,13 +19,14 @@ proven to be right, and leave the rest to the next one. Only the last one gives 
     ┌──────────────────────────────────────────────────────────────────────┐
     │ field by field (`projection`)                                        │
     └───────────┬──────────────────────────────────────────────┬───────────┘
-      a list or a map of JSON, or a CSV cell                   │  a scalar; a typed column;
-      that holds JSON; without `nullValues`                    │  anything with `nullValues`
+      a list or a map of JSON, or a CSV cell                   │  a scalar; anything with `nullValues`;
+      that holds JSON; a typed list, map or                    │  a typed column with another type
+      struct of the field's own type                           │
                 ▼                                              │
     ┌───────────────────────────┐                              │
     │ native reader             │  not proven, or a type       │
-    │ `native`: one `from_json` │  without a native reading    │
-    │ for this value            │ ───────────────┐             │
+    │ `native`: one `from_json`;│  without a native reading    │
+    │ `typed_values`: no change │ ───────────────┐             │
     └───────────┬───────────────┘                ▼             ▼
        proven: the value                ┌──────────────────────────────────────┐
                                         │ item by item (`nested`, `scalars`,   │
@@ -33,11 +34,15 @@ proven to be right, and leave the rest to the next one. Only the last one gives 
                                         │ with path and rule for each mistake  │
                                         └──────────────────────────────────────┘
 
-What each proves. The whole-record reader, for a record: the kinds of all tokens are those of the fields (one pattern over
-the schema of the parsed variant; with `unexpected: reject` no other key is there), Spark's JSON reader found nothing corrupt, and
-no value is null where it may not be or outside the limits of its type. The native reader: the same for one value. Item by item:
-nothing is assumed of a token, each is converted from its own exact text; so this is the definition that the other two have to
-agree with, and `tests/pipeline/test_whole.py` compares them.
+What each proves. The batch reader, for a record: one pattern over its text shows that every value is a token of the kind, and in
+a spelling, that its field takes (`forms`); Arrow's parser refuses wrong syntax and keys that stand twice; no value is null
+where it may not be or outside the limits of its type (`parts`). The native reader: the same for one value, by the schema of
+a variant; for a typed one by its type. Item by item: nothing is assumed of a token, each is converted from its own exact
+text; so this is the definition that the other two have to agree with, and `tests/pipeline/test_batch_reader.py` and
+`test_batch_records.py` compare them.
+
+The way of a batch: `batch_reader` (Spark calls it) → `json_batches` or `csv_batches` → `parts` → `forms`; `learning` finds keys
+that no field takes, `placing` puts the values back where their records stand.
 """
 
 from importlib import import_module

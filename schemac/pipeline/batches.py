@@ -10,8 +10,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from schemac.attributes.attribute import Role
 from schemac.pipeline.errors import PipelineError
-from schemac.pipeline.scalars import extension_name
+from schemac.pipeline.scalars import role_of
 from schemac.source.catalogue import MISSING_COLUMN, NULL_IN_REQUIRED_FIELD
 
 
@@ -34,21 +35,17 @@ def to_schema(batch: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
 def to_field(array: pa.Array, field: pa.Field) -> pa.Array:
     """Bring an array to the type of the field."""
     target = field.type
-    if extension_name(field) == "lance.bfloat16" and pa.types.is_float32(array.type):
+    if role_of(field) is Role.BRAIN_FLOATS and pa.types.is_float32(array.type):
         array = _bfloat16(array)
     if isinstance(target, pa.BaseExtensionType):
         if array.type == target:
             return array
-        if extension_name(field) == "lance.blob.v2" and not pa.types.is_struct(array.type):
+        if role_of(field) is Role.BLOB and not pa.types.is_struct(array.type):
             storage = _blob(array, target.storage_type)
         else:
             storage = to_field(array, pa.field(field.name, target.storage_type))
         return pa.ExtensionArray.from_storage(target, storage)
-    if (
-        extension_name(field) == "lance.blob.v2"
-        and pa.types.is_struct(target)
-        and not pa.types.is_struct(array.type)
-    ):
+    if role_of(field) is Role.BLOB and pa.types.is_struct(target) and not pa.types.is_struct(array.type):
         return _blob(array, target)
     if pa.types.is_struct(target):
         return _struct(array, target)

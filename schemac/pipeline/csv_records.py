@@ -23,7 +23,7 @@ from schemac.pipeline.job import Source
 from schemac.pipeline.quarantine_buffer import RAW, SOURCE
 from schemac.pipeline.source_options import Options
 from schemac.pipeline.sqltext import literal, matches, name, when
-from schemac.pipeline.texts import FAULT, File, Listed, Texts
+from schemac.pipeline.texts import File, Listed, Texts
 from schemac.source.catalogue import CHANGED_INPUT, DUPLICATE_COLUMN, EMPTY_INPUT, UNREADABLE_HEADER
 
 CORRUPT = "__corrupt"
@@ -76,11 +76,19 @@ class CsvFiles:
 
 @dataclass(frozen=True)
 class CsvRecords:
-    """SQL text of the cell of each column, and for columns that some file lacks, that file."""
+    """SQL text of the cell of each column, and for columns that some file lacks, that file.
+
+    The cells stand in the columns of `parsing`; `corrupt` is null where a record has as many cells as its header. `columns`
+    are those of every file, where all have one header, and no option gives a cell another meaning.
+    """
 
     texts: Texts
     cells: dict[str, str]
     absent: dict[str, str]
+    parsing: tuple[tuple[str, str], ...]
+    corrupt: str
+    dialect: Dialect
+    columns: tuple[str, ...] | None
 
 
 def read_csv(spark: SparkSession, source: Source) -> CsvRecords:
@@ -240,8 +248,9 @@ def _cut(spark: SparkSession, files: CsvFiles, *, is_joined: bool) -> Texts:
 
 def _with_cells(found: Texts, files: CsvFiles) -> CsvRecords:
     """Split each record into its cells."""
+    told = files.options.some(("nullValue", "emptyValue", "maxColumns", "maxCharsPerColumn"))
     settings = {
-        **files.options.some(("nullValue", "emptyValue", "maxColumns", "maxCharsPerColumn")),
+        **told,
         "sep": files.dialect.sep,
         "quote": files.dialect.quote,
         "escape": files.dialect.escape,
@@ -262,22 +271,19 @@ def _with_cells(found: Texts, files: CsvFiles) -> CsvRecords:
         if label not in header.names
     }
     cells = {label: _cell(label, files.headers) for label in names if label not in absent}
-    frame = _parsed(found.frame, files.headers, settings)
+    parsing = tuple(_parsed(files.headers, settings))
+    columns = files.headers[0].names if len(files.headers) == 1 and not told else None
     corrupt = _cell(CORRUPT, files.headers)
-    fault = f"coalesce({FAULT}, {when(f'{corrupt} is not null', literal('malformed'))})"
-    return CsvRecords(found.with_frame(frame.withColumn(FAULT, expr(fault))), cells, absent)
+    return CsvRecords(found, cells, absent, parsing, corrupt, files.dialect, columns)
 
 
-def _parsed(frame: DataFrame, headers: tuple[Header, ...], settings: dict[str, str]) -> DataFrame:
+def _parsed(headers: tuple[Header, ...], settings: dict[str, str]) -> Iterator[tuple[str, str]]:
     """Each header's columns as a struct; null for records of files with another."""
     options = "map(" + ", ".join(literal(text) for pair in settings.items() for text in pair) + ")"
     for i, header in enumerate(headers):
         columns = ", ".join(f"{name(label)} string" for label in (*header.names, CORRUPT))
         parsed = f"from_csv({RAW}, {literal(columns)}, {options})"
-        if len(headers) > 1:
-            parsed = when(_of_header(header), parsed)
-        frame = frame.selectExpr("*", f"{parsed} as __cells{i}")
-    return frame
+        yield f"__cells{i}", parsed if len(headers) == 1 else when(_of_header(header), parsed)
 
 
 def _cell(label: str, headers: tuple[Header, ...]) -> str:

@@ -59,6 +59,10 @@ PYTHON = (
     "name a Python that has schemac's libraries, as `spark: {settings: {spark.pyspark.python: /path/to/python}}`,"
     " or send one along with `spark.archives`"
 )
+UNSEEN = (
+    "it was removed meanwhile, or the executors are on machines that do not have it: name a folder that all of them"
+    " share, or an address such as s3://"
+)
 CAUSES = (
     _cause(
         r"No module named '(?P<module>[\w.]+)'",
@@ -87,11 +91,16 @@ CAUSES = (
         " hadoop-client jars>}}`; the tables of a run need none",
     ),
     _cause(
+        r"FILE_NOT_EXIST\] Encountered error while reading file (?P<uri>\S+)\. File does not exist",
+        NOT_SHARED,
+        "a file of the source cannot be seen where the tasks run: {uri}",
+        UNSEEN,
+    ),
+    _cause(
         r"FileNotFoundException: (?:File )?(?P<uri>(?:file:)?/[^\n]+?)(?: does not exist| \()",
         NOT_SHARED,
         "a file of the source cannot be seen where the tasks run: {uri}",
-        "it was removed meanwhile, or the executors are on machines that do not have it: name a folder that all of them"
-        " share, or an address such as s3://",
+        UNSEEN,
     ),
     _cause(
         r"(?P<what>SlowDown|(?:Status Code: |status code: )(?:503|403|401)[^,\n]*|InvalidAccessKeyId|SignatureDoesNotMatch|AccessDenied"

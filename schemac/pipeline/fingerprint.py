@@ -48,6 +48,8 @@ def _content(job: Job, form: TableForm) -> dict[str, object] | None:
     settings = job.model_dump(
         mode="json", include={"fields", "unexpected", "coerce", "keys", "null_values", "rules"}
     )
+    if job.target.latest is not None or job.target.delete is not None:
+        settings |= job.target.model_dump(mode="json", include={"latest", "delete"})
     return {
         "source": source,
         "inputs": inputs,

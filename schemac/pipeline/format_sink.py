@@ -81,9 +81,9 @@ class FormatTarget:
         """Write all rows of a conformed frame; nothing stays where it raises."""
         self._check_target(frame)
         kept = frame.persist(StorageLevel.DISK_ONLY)
+        place = self._place()
         try:
             good = kept.where(f"{ERRORS} is null")
-            place = self._place()
             pieces, report, broken = self._quarantined(kept, place)
             report = replace(report, rows_written=good.count(), warnings=_warnings(good))
             self._check_limits(report, broken)
@@ -92,6 +92,7 @@ class FormatTarget:
                 self._write(_required(good.drop(*BESIDE), keys))
             return replace(report, quarantine_version=version)
         finally:
+            sink_of(None).close_staging(place)
             kept.unpersist()
 
     def _check_target(self, frame: DataFrame) -> None:
@@ -191,8 +192,6 @@ class FormatTarget:
             if version is not None:
                 sink.take_back(place, version)
             raise
-        finally:
-            sink.close_staging(place)
 
     def _write(self, good: DataFrame) -> None:
         target = self.job.target

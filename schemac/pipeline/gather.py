@@ -17,8 +17,9 @@ from pyspark.sql import DataFrame, Observation, SparkSession, functions
 from schemac.pipeline.errors import PipelineError
 from schemac.pipeline.given import constant, with_given
 from schemac.pipeline.job import Job
+from schemac.pipeline.merge_settings import with_marker
 from schemac.pipeline.projection import conform
-from schemac.pipeline.quarantine_buffer import ERRORS, RAW, SOURCE
+from schemac.pipeline.quarantine_buffer import ADDRESS, ADDRESS_FIELD, ERRORS, RAW, SOURCE
 from schemac.pipeline.source import Records, check_source, open_records
 from schemac.source.catalogue import INVALID_CONSTANT
 
@@ -28,6 +29,7 @@ def gathered(
 ) -> tuple[DataFrame, list[Observation]]:
     """Conform the records of each source, and count those that were read, on their own; or records that are given in place of the one source."""
     frames, counts = [], []
+    is_replay = given is not None and ADDRESS in given.partitions
     for i, part in enumerate(job.parts):
         with _placed(job, i):
             check_constants(spark, part, schema)
@@ -35,7 +37,8 @@ def gathered(
             records = with_given(open_records(spark, part) if given is None else given, part)
             rows = functions.count(functions.lit(1)).alias("rows")
             records = replace(records, frame=records.frame.observe(counted, rows))
-            frames.append(conform(records, schema, part))
+            marked, read = with_marker(part, schema)
+            frames.append(conform(records, read.append(ADDRESS_FIELD) if is_replay else read, marked))
             counts.append(counted)
     return reduce(DataFrame.union, frames), counts
 

@@ -34,6 +34,8 @@ def with_given(records: Records, job: Job) -> Records:
     """Add what the fields of a job need that stands at no place of the records."""
     given: dict[str, Input] = {}
     failing: dict[str, str] = {}
+    if any(origin is not None and origin.expr is not None for origin in job.fields.values()):
+        records = records.parsed()
     scope = _Scope(records)
     for label, origin in job.fields.items():
         if origin is None:
@@ -80,9 +82,9 @@ class _Scope:
     def _resolve(self, label: str, text: str) -> None:
         """Let Spark say which columns the expression names, one after the other."""
         for _ in range(MOST_COLUMNS):
-            # A generator, which makes several rows of one, is refused inside of a struct.
-            inner = functions.named_struct(functions.lit(VALUE), functions.expr(text))
             try:
+                # A generator, which makes several rows of one, is refused inside of a struct.
+                inner = functions.named_struct(functions.lit(VALUE), functions.expr(text))
                 _ = self._scoped().select(inner).schema
             except AnalysisException as error:
                 missed = _missed(error)

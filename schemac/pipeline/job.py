@@ -413,15 +413,15 @@ class Job(_Model):
         return f"{self.target.path.rstrip('/').removesuffix(self.target.engine.table_suffix)}.checkpoint"
 
     @property
+    def compares_keys(self) -> bool:
+        """Whether records with the same primary key are found out."""
+        return self.keys is not Keys.TRUST or self.target.mode is Mode.UPSERT
+
+    @property
     def storage_options(self) -> Storage:
         """How object stores are reached."""
         told = {address: store.model_dump(by_alias=True) for address, store in self.storage.items()}
         return Storage.parse(told)
-
-    @property
-    def compares_keys(self) -> bool:
-        """Whether records with the same primary key are found out."""
-        return self.keys is not Keys.TRUST or self.target.mode is Mode.UPSERT
 
     @property
     def warned(self) -> tuple[str, ...]:

@@ -14,7 +14,17 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
-from schemac.pipeline.scalars import FLOAT32_LARGEST, Scalar, Token, extension_name, scalar_of, storage_type
+from schemac.attributes.attribute import Role
+from schemac.pipeline.scalars import (
+    FLOAT32_LARGEST,
+    LARGEST_BFLOAT16,
+    Scalar,
+    Token,
+    extension_name,
+    role_of,
+    scalar_of,
+    storage_type,
+)
 from schemac.pipeline.shapes import is_list, is_scalar, spark_type
 from schemac.pipeline.sqltext import fresh, literal, name, struct, when
 
@@ -22,7 +32,6 @@ SIMPLE_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
 CORRUPT = "_schemac_corrupt"
 READER = f"map('columnNameOfCorruptRecord', '{CORRUPT}', 'allowNonNumericNumbers', 'false')"
 LARGEST = {16: 65504.0, 32: FLOAT32_LARGEST, 64: 1.7976931348623157e308}
-LARGEST_BFLOAT16 = 3.3895313892515355e38
 
 KEY = "(?:[A-Za-z_][A-Za-z0-9_]*+|(?:`[^`]*+`)++)"
 NEXT = "(?:, |(?=>))"
@@ -86,9 +95,9 @@ def native_reading(field: pa.Field, variant: str) -> Reading | None:
 def leaf(field: pa.Field, scalar: Scalar | None = None) -> Leaf | None:
     """How a field without parts is read; None where only the item-by-item way can."""
     extension, held_type, is_ = extension_name(field), storage_type(field.type), pa.types
-    if extension in ("arrow.json", "lance.json"):
+    if role_of(field) is Role.JSON:
         return None
-    if extension == "lance.bfloat16":
+    if role_of(field) is Role.BRAIN_FLOATS:
         return Leaf("float", NUMBER)
     if extension is None:
         if is_.is_integer(held_type):
@@ -179,7 +188,7 @@ def _key(label: str) -> str:
 
 def _limits(field: pa.Field) -> tuple[str, str] | None:
     data_type = storage_type(field.type)
-    if extension_name(field) == "lance.bfloat16":
+    if role_of(field) is Role.BRAIN_FLOATS:
         return f"-{LARGEST_BFLOAT16!r}D", f"{LARGEST_BFLOAT16!r}D"
     if extension_name(field) is not None:
         return None

@@ -14,9 +14,10 @@ import pyarrow as pa
 from pyspark.sql import DataFrame, Window, functions
 
 from schemac.pipeline import inputs, nested, shapes
+from schemac.pipeline.batch_reader import PROVEN, Levels, batch_reader
 from schemac.pipeline.clocks import with_zones
 from schemac.pipeline.exact_numbers import MAY_BE_LONG, exact_token, has_exact, is_unsure, with_numbers_marked
-from schemac.pipeline.inputs import NUMBER_MARK, Input, Json, Text, Typed
+from schemac.pipeline.inputs import NUMBER_MARK, Counted, Input, Json, Text, Typed
 from schemac.pipeline.job import FieldSource, Job, Unexpected
 from schemac.pipeline.native import native_reading
 from schemac.pipeline.nested import NO_REASONS, Path, Rules, reason, required
@@ -25,7 +26,7 @@ from schemac.pipeline.scalars import Scalar, scalar_of
 from schemac.pipeline.source import RECORD, Records
 from schemac.pipeline.sqltext import any_of, first_of, literal, name, parsed, struct, variant_of, when
 from schemac.pipeline.timestamps import is_outside
-from schemac.pipeline.whole_record import PROVEN, Levels, whole_record_reader
+from schemac.pipeline.typed_values import integer_limits, typed_value
 
 UNEXPECTED, DUPLICATE = "unexpected", "duplicate"
 
@@ -82,14 +83,23 @@ def conform(records: Records, schema: pa.Schema, job: Job) -> DataFrame:
     if UNEXPECTED in job.warned:
         job = job.model_copy(update={"unexpected": Unexpected.REJECT})
     compiler = _Compiler(records, schema, job)
-    frame = records.frame
     steps, final = compiler.compile()
-    kept: list[str] = [name(column) for column in frame.columns]
-    for level in [*(compiler.whole.levels if compiler.whole else []), *steps.projections]:
+    frame, batch = records.frame, compiler.batch
+    if batch is not None:
+        frame = projected(batch.read(frame), batch.levels)
+    return projected(frame, [compiler.parsing, *steps.projections]).selectExpr(*final)
+
+
+def projected(frame: DataFrame, levels: Levels) -> DataFrame:
+    """Add, or replace, the columns of each level, which stand on those before."""
+    kept = [name(column) for column in frame.columns]
+    for level in levels:
         if level:
+            labels = [label for label, _ in level]
+            kept = [label for label in kept if label not in labels and label[1:-1] not in labels]
             frame = frame.selectExpr(*kept, *(f"{text} as {label}" for label, text in level))
-            kept += [label for label, _ in level]
-    return frame.selectExpr(*final)
+            kept += labels
+    return frame
 
 
 @dataclass(frozen=True)
@@ -108,14 +118,15 @@ def field_steps(records: Records, schema: pa.Schema, job: Job) -> FieldSteps:
     compiler = _Compiler(records, schema, job)
     found, final = compiler.compile()
     # The last level puts the reasons of all fields together.
-    levels = [*(compiler.whole.levels if compiler.whole else []), *found.projections[:-1]]
-    is_whole = compiler.whole is not None and schema.names[0] in compiler.whole.values
+    batch = compiler.batch
+    levels = [*(batch.levels if batch else []), compiler.parsing, *found.projections[:-1]]
+    is_read_in_batches = batch is not None and schema.names[0] in batch.values
     readers = {
-        True: "whole records natively where that is proven exact, item by item for other records",
+        True: "batches of records by Arrow where that is proven exact, item by item for other records",
         False: "item by item",
     }
     return FieldSteps(
-        readers[is_whole],
+        readers[is_read_in_batches],
         tuple(step for level in levels for step in level),
         final[0].rpartition(" as ")[0],
         (*found.wrong, *found.wrong_unless_proven),
@@ -130,7 +141,21 @@ class _Compiler:
         self.job = job
         self.steps = Steps()
         self.rules = Rules(job.coerce, job.unexpected, job.null_values)
-        self.whole = whole_record_reader(records, self.schema, job)
+        self.batch = batch_reader(records, self.schema, job)
+        self.is_all_parsed = self.batch is None
+        self.keeps_raw = False
+        """Whether a record that the batch reader proves may be wrong in a field that it does not read."""
+
+    @property
+    def parsing(self) -> list[tuple[str, str]]:
+        """What the records are parsed to; of those that are proven only where a field has to be read of them too."""
+        parsing = [*self.records.parsing]
+        if self.is_all_parsed:
+            return parsing
+        if not self.job.compares_keys and not self.keeps_raw:
+            # The text of a proven record need not travel.
+            parsing.append((RAW, RAW))
+        return [(label, when(PROVEN, "null", text)) for label, text in parsing]
 
     def compile(self) -> tuple[Steps, list[str]]:
         """Build the steps and the last projection."""
@@ -138,8 +163,12 @@ class _Compiler:
         for member in self.schema:
             origin = self.job.fields.get(member.name, FieldSource())
             source = self.records.input_of(member.name, origin)
-            proven = self.whole.values.get(member.name) if self.whole else None
+            proven = self.batch.values.get(member.name) if self.batch else None
             self.steps.is_guarded = proven is not None
+            if proven is None and source is not None:
+                self.keeps_raw = True
+                if not self.records.is_outside(member.name, origin or FieldSource()):
+                    self.is_all_parsed = True
             guard = self._computed(member.name, origin)
             value = self._top(member, source, (literal(member.name),), guard, origin or FieldSource())
             value = value if proven is None else when(PROVEN, proven, value)
@@ -160,7 +189,10 @@ class _Compiler:
         if self.records.malformed is None:
             return regular
         broken = reason((literal(""),), self.records.fault_rule, self.records.fault_value)
-        return first_of([(self.records.malformed, f"array({broken})")], regular)
+        is_broken = self.records.malformed
+        if self.batch is not None:
+            is_broken = f"not {PROVEN} and {is_broken}"
+        return first_of([(is_broken, f"array({broken})")], regular)
 
     def _computed(self, label: str, origin: FieldSource | None) -> str | None:
         """Object to an expression that failed; the condition that it did not, None for fields without one."""
@@ -176,7 +208,8 @@ class _Compiler:
             extra = nested.unexpected_keys(source, known, path)
             if extra is not None:
                 assert isinstance(source, Json)
-                self.steps.is_guarded = self.whole is not None and source.steps[1:] in self.whole.objects
+                self.steps.is_guarded = self.batch is not None and source.steps[1:] in self.batch.objects
+                self.is_all_parsed = self.is_all_parsed or not self.steps.is_guarded
                 label = self.steps.keep(1, extra)
                 self.steps.object_to(f"size({label}) > 0", label)
 
@@ -214,6 +247,10 @@ class _Compiler:
         if isinstance(source, Typed):
             if nested.is_typed_alike(member, source):
                 return self._typed(member, source, path, guard)
+            if (limits := integer_limits(member, source.type)) is not None and not isinstance(
+                source, Counted
+            ):
+                return self._integer(member, source, path, guard, limits)
             if (
                 inputs.is_container(source.type)
                 or source.type.simpleString() == scalar.spark_type == "binary"
@@ -261,6 +298,22 @@ class _Compiler:
         wrong = reason(path, literal("range"), source.column)
         self.steps.object_to(f"({source.column} is not null and {outside})", when(outside, f"array({wrong})"))
         return source.column
+
+    def _integer(
+        self, member: pa.Field, source: Typed, path: Path, guard: str | None, limits: tuple[int, int]
+    ) -> str:
+        """Read an integer out of one of another width."""
+        column = source.column
+        is_wrong = (
+            f"({column} is not null and not (cast({column} as bigint) between {limits[0]}L and {limits[1]}L))"
+        )
+        branches = [(is_wrong, f"array({reason(path, literal('range'), column)})")]
+        if not member.nullable:
+            is_missing = f"{column} is null" if guard is None else f"({guard} and {column} is null)"
+            branches.append((is_missing, f"array({required(path)})"))
+        self.steps.object_to(any_of([condition for condition, _ in branches]), first_of(branches))
+        inside = f"cast({column} as bigint) between {limits[0]}L and {limits[1]}L"
+        return when(inside, f"cast({column} as {shapes.spark_type(member)})")
 
     def _struct(self, member: pa.Field, source: Input, path: Path, guard: str | None) -> str:
         if isinstance(source, Json):
@@ -315,6 +368,11 @@ class _Compiler:
             label = self.steps.keep(min(first + 1, 2), read)
             value = nested.outcome(fast.value.replace("{}", label), NO_REASONS)
             slow = when(fast.is_proven.replace("{}", label), value, slow)
+        if isinstance(source, Typed):
+            found = typed_value(member, source.column, source.type)
+            if found is not None:
+                is_right = f"{source.column} is not null and not coalesce({found.is_wrong}, false)"
+                slow = when(is_right, nested.outcome(found.value, NO_REASONS), slow)
         if guard is not None:
             slow = when(guard, slow)
         result = self.steps.keep(3, slow)

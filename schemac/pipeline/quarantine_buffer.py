@@ -19,6 +19,7 @@ WARNINGS = "_warnings"
 """Reasons that do not keep a record out of the table."""
 ADDRESS = "_address"
 """Of the row of the quarantine that a record comes from."""
+ADDRESS_FIELD = pa.field(ADDRESS, pa.int64(), nullable=False)
 
 REASON = pa.struct([("path", pa.string()), ("rule", pa.string()), ("value", pa.string())])
 QUARANTINE_SCHEMA = pa.schema(

@@ -37,12 +37,12 @@ class RunFacts:
     differences: tuple[str, ...]
     is_repeat: bool = False
     """Whether the run had been committed before, as `table_version`: its numbers, and nothing was written."""
+    warnings: tuple[ReasonCount, ...] = ()
+    """The same as `reasons` of rules that only warn; these records were written."""
     superseded: int = 0
     """Records that do not count, for a later one, or the table's row, has their key."""
     deleted: int = 0
     """Records that deleted the row of their key."""
-    warnings: tuple[ReasonCount, ...] = ()
-    """The same as `reasons` of rules that only warn; these records were written."""
 
     def to_json(self) -> dict[str, Any]:
         """Give the report for programs."""

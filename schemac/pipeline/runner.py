@@ -24,28 +24,23 @@ from schemac.pipeline.failures import sparks_errors_told
 from schemac.pipeline.format_sink import FormatTarget
 from schemac.pipeline.gather import gathered
 from schemac.pipeline.history import runs_of
-from schemac.pipeline.incremental import News, news
+from schemac.pipeline.incremental import news
 from schemac.pipeline.job import Job
 from schemac.pipeline.limits import Limits
-from schemac.pipeline.merge_settings import merge_of, with_marker, without_other_reasons
+from schemac.pipeline.merge_settings import merge_of, without_other_reasons
 from schemac.pipeline.offenders import first_offenders
 from schemac.pipeline.preflight import check
 from schemac.pipeline.progress import Progress, Step, Watch, watched
 from schemac.pipeline.projection import key_checked, with_warnings
 from schemac.pipeline.repeats import Identified, identify, settle
-from schemac.pipeline.replay import ADDRESS_FIELD, Replay, as_replayed, check_replay, open_quarantine
+from schemac.pipeline.replay import Replay, as_replayed, check_replay, open_quarantine
 from schemac.pipeline.report_html import run_fragment, run_page
 from schemac.pipeline.report_text import run_text
 from schemac.pipeline.run_facts import ReasonCount, RunFacts
 from schemac.pipeline.session import active, settings_of_a_run
+from schemac.pipeline.sink_options import SinkOptions, encode_options, encode_schema
 from schemac.pipeline.sink_report import SinkReport
-from schemac.pipeline.table_sink import (
-    SinkOptions,
-    encode_options,
-    encode_schema,
-    register_engine,
-    spark_sink,
-)
+from schemac.pipeline.table_sink import register_engine, spark_sink
 from schemac.pipeline.unchanged import Seen, look, note
 from schemac.pipeline.workspace import temporary_folder
 from schemac.runs.history import CommittedRun
@@ -91,7 +86,7 @@ class RunReport(RunFacts):
 
     @classmethod
     def of_nothing(cls, identity: RunIdentity, job: Job, sink: Sink, seconds: float) -> "RunReport":
-        """Report a run that found nothing to read, and has no commit."""
+        """Report a replay that finds no quarantine."""
         table = sink.find(job.target.path, job.storage_options)
         version = 0 if table is None else table.version
         return cls(identity.id, identity, 0, 0, 0, (), seconds, job.target.path, version, None, None, ())
@@ -129,23 +124,20 @@ def run(
     """
     started = time.monotonic()
     if job.target.is_of_spark:
-        if replay is not None:
-            check_replay(job, replay)
         return _run_into_format(job, arrow_schema, progress, spark, started)
     form, sink = form or TableForm(arrow_schema), sink_of(job.target.format)
     places = [path for path in (job.target.path, job.quarantine_path) if is_local(path)]
     watch = Watch(progress or _untold, tuple(local_path(path) for path in places))
     watch.at(Step.LOOKING)
     sink.recover(job.target.path, job.quarantine_path, job.storage_options)
-    is_replay = replay is not None
-    if is_replay:
+    if replay is not None:
         job = as_replayed(job)
     # Before the run is named by what it reads.
-    seen = look(path for part in job.parts if not is_replay for path in part.source.path)
-    identity, earlier = _identified(job, form, request or RunRequest(), sink, is_replay=is_replay)
+    seen = look(path for part in job.parts for path in part.source.path if replay is None)
+    identity, earlier = _identified(job, form, request or RunRequest(), sink, is_replay=replay is not None)
     if earlier is not None:
         return RunReport.of_earlier(earlier, job, time.monotonic() - started)
-    check(job, arrow_schema, is_replay=is_replay)
+    check(job, arrow_schema, is_replay=replay is not None)
     version = check_replay(job, replay) if replay is not None else 0
     if replay is not None and not version:
         return RunReport.of_nothing(identity, job, sink, time.monotonic() - started)
@@ -161,13 +153,16 @@ def run(
         watched(spark, identity.id, watch, job.spark.wait_for_executors),
     ):
         register_engine(spark, sink_engine(job.target.format).name)
-        taken = news(spark, job, sink) if replay is None else News(job.parts[0], {})
-        if taken.job is None:
-            return RunReport.of_nothing(identity, job, sink, time.monotonic() - started)
+        properties: dict[str, str] = {}
         if replay is not None:
             opened = partial(open_quarantine, spark, job, replay, version)
-        frame, counted = _conformed(spark, taken.job, arrow_schema, opened, is_replay=is_replay)
-        numbers = _write(frame, job, form, identity, seen, taken.properties, version)
+        else:
+            taken = news(spark, job, sink)
+            if taken.job is None:
+                return _nothing_new(sink, job, identity, started)
+            job, properties = taken.job, taken.properties
+        frame, counted = _conformed(spark, job, arrow_schema, opened)
+        numbers = _write(frame, job, form, identity, seen, properties, version)
     if numbers.is_repeat:
         committed = sink.find_run(identity, job.target.path, job.storage_options)
         assert committed is not None
@@ -176,7 +171,10 @@ def run(
     found = sink.differences(job.target.path, form, job.storage_options)
     written, quarantined = numbers.rows_written, numbers.rows_quarantined
     rows_in = sum(int(one.get["rows"]) for one in counted)
-    found = (*found, *_missing(rows_in, numbers))
+    others = numbers.superseded + numbers.deleted
+    if rows_in != written + quarantined + others:
+        told = f"{rows_in} records were read, {written} written and {quarantined} quarantined"
+        found = (*found, told + (f", {others} superseded or deleting" if others else ""))
     return RunReport(
         run=identity.id,
         identity=identity,
@@ -222,15 +220,14 @@ def _session(spark: SparkSession | None, job: Job) -> SparkSession:
 
 
 def _conformed(
-    spark: SparkSession, job: Job, schema: pa.Schema, opened: Opened | None, *, is_replay: bool = False
+    spark: SparkSession, job: Job, schema: pa.Schema, opened: Opened | None
 ) -> tuple[DataFrame, list[Observation]]:
     """Conform the records of all sources, count those that were read, and look for keys that stand in several."""
     records = None if opened is None else opened()
     if isinstance(records, DataFrame):
         counted, rows = Observation("records read"), functions.count(functions.lit(1)).alias("rows")
         return records.observe(counted, rows), [counted]
-    marked, read = with_marker(job, schema)
-    frame, counts = gathered(spark, marked, read.append(ADDRESS_FIELD) if is_replay else read, records)
+    frame, counts = gathered(spark, job, schema, records)
     merge = merge_of(job, schema)
     frame = frame if merge is None else without_other_reasons(frame, merge)
     return with_warnings(key_checked(frame, schema, job), job), counts
@@ -264,9 +261,13 @@ def _run_into_format(
         target = FormatTarget(spark, job, identity)
         numbers = target.write(frame, [field.name for field in schema if not field.nullable])
         found = target.differences(frame)
-    written, quarantined = numbers.rows_written, numbers.rows_quarantined
-    rows_in = sum(int(one.get["rows"]) for one in counted)
-    found = (*found, *_missing(rows_in, numbers))
+    rows_in, written, quarantined = (
+        sum(int(one.get["rows"]) for one in counted),
+        numbers.rows_written,
+        numbers.rows_quarantined,
+    )
+    if rows_in != written + quarantined:
+        found = (*found, f"{rows_in} records were read, {written} written and {quarantined} quarantined")
     return RunReport(
         run=identity.id,
         identity=identity,
@@ -284,14 +285,23 @@ def _run_into_format(
     )
 
 
-def _missing(rows_in: int, numbers: SinkReport) -> tuple[str, ...]:
-    """Say where records that were read are nowhere."""
-    written, quarantined = numbers.rows_written, numbers.rows_quarantined
-    others = numbers.superseded + numbers.deleted
-    if rows_in == written + quarantined + others:
-        return ()
-    told = f"{rows_in} records were read, {written} written and {quarantined} quarantined"
-    return (told + (f", {others} superseded or deleting" if others else ""),)
+def _nothing_new(sink: Sink, job: Job, identity: RunIdentity, started: float) -> RunReport:
+    """Tell of a run that found no new file, and has no commit."""
+    table = sink.find(job.target.path, job.storage_options)
+    return RunReport(
+        run=identity.id,
+        identity=identity,
+        rows_in=0,
+        rows_written=0,
+        rows_quarantined=0,
+        reasons=(),
+        seconds=time.monotonic() - started,
+        table_path=job.target.path,
+        table_version=0 if table is None else table.version,
+        quarantine_path=None,
+        quarantine_version=None,
+        differences=(),
+    )
 
 
 def _write(
@@ -321,9 +331,9 @@ def _write(
             max_rows_per_file=job.target.max_rows_per_file,
             storage_options=job.storage_options.to_json(),
             native=form.native,
-            properties=json.dumps(properties),
             replay=replay,
             merge=None if merge is None else merge.to_json(),
+            properties=json.dumps(properties),
         )
         mode = "overwrite" if job.target.mode is Mode.OVERWRITE else "append"
         try:

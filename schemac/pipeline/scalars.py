@@ -13,6 +13,8 @@ from enum import StrEnum
 
 import pyarrow as pa
 
+from schemac.arrow.form import extension_roles
+from schemac.attributes.attribute import Role
 from schemac.pipeline.clocks import zone_of
 from schemac.pipeline.errors import PipelineError
 from schemac.pipeline.job import EpochUnit
@@ -94,6 +96,7 @@ UUID = "[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}"
 # The first value that rounds to infinity, where it is written exactly by a double.
 FLOAT16_OVERFLOW = 65520.0
 FLOAT32_LARGEST = 3.4028234663852886e38
+LARGEST_BFLOAT16 = 3.3895313892515355e38
 
 SIGNED = {8: "tinyint", 16: "smallint", 32: "int", 64: "bigint"}
 UNSIGNED = {8: "smallint", 16: "int", 32: "bigint", 64: "decimal(20,0)"}
@@ -105,6 +108,12 @@ def extension_name(field: pa.Field) -> str | None:
         return str(field.type.extension_name)
     name = (field.metadata or {}).get(b"ARROW:extension:name")
     return None if name is None else name.decode()
+
+
+def role_of(field: pa.Field) -> Role | None:
+    """Return what its extension type makes of a field: JSON, a blob, brain floats; None for any other."""
+    name = extension_name(field)
+    return None if name is None else extension_roles().get(name)
 
 
 def storage_type(data_type: pa.DataType) -> pa.DataType:
@@ -121,6 +130,8 @@ def scalar_of(field: pa.Field, *, pattern: str | None = None, epoch: EpochUnit |
     extension = extension_name(field)
     if extension in EXTENSIONS:
         return EXTENSIONS[extension]
+    if (role := role_of(field)) in OF_ROLES:
+        return OF_ROLES[role]
     data_type = storage_type(field.type)
     found = date_or_timestamp(data_type, pattern=pattern, epoch=epoch, zone=zone_of(field))
     if found is not None:
@@ -299,10 +310,9 @@ BUILDERS: tuple[tuple[Callable[[pa.DataType], bool], Callable[[pa.DataType], Sca
     (pa.types.is_null, _null),
 )
 
-EXTENSIONS: dict[str | None, Scalar] = {
-    "arrow.uuid": _uuid(),
-    "arrow.json": _json(),
-    "lance.json": _json(),
-    "lance.bfloat16": _float_within("float", "<= 3.3895313892515355e38D"),
-    "lance.blob.v2": _binary(),
+EXTENSIONS: dict[str | None, Scalar] = {"arrow.uuid": _uuid()}
+OF_ROLES = {
+    Role.JSON: _json(),
+    Role.BRAIN_FLOATS: _float_within("float", f"<= {LARGEST_BFLOAT16!r}D"),
+    Role.BLOB: _binary(),
 }

@@ -6,7 +6,8 @@ Shape: pyarrow fields in; a blob counts as one value, whatever its storage.
 
 import pyarrow as pa
 
-from schemac.pipeline.scalars import extension_name, scalar_of
+from schemac.attributes.attribute import Role
+from schemac.pipeline.scalars import role_of, scalar_of
 from schemac.pipeline.sqltext import name
 
 
@@ -18,7 +19,7 @@ def is_list(data_type: pa.DataType) -> bool:
 
 def is_scalar(field: pa.Field) -> bool:
     """Whether the field is read from one token."""
-    if extension_name(field) == "lance.blob.v2":
+    if role_of(field) is Role.BLOB:
         return True
     data_type = field.type
     return not (is_list(data_type) or pa.types.is_map(data_type) or pa.types.is_struct(data_type))

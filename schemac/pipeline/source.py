@@ -66,8 +66,8 @@ EXPLAINED = {
 class Records:
     """Records of a source, and how a field finds its value in them.
 
-    `malformed` tells whether a record is none, `fault_rule` and `fault_value` why. `columns` are those of a source that has
-    columns, `absent` those that some file lacks, `partitions` those that stand in names of folders.
+    `parsing` gives the columns that a record is parsed to. `malformed` tells whether a record is none, `fault_rule` and
+    `fault_value` why. `columns` are those of a source that has columns, `absent` those that some file lacks, `partitions` those that stand in names of folders.
     """
 
     frame: DataFrame
@@ -87,6 +87,13 @@ class Records:
     """For fields with an expression: the condition that it failed."""
     used: tuple[str, ...] = ()
     """Columns, or keys, that expressions name."""
+    parsing: tuple[tuple[str, str], ...] = ()
+    csv: CsvRecords | None = None
+
+    def parsed(self) -> "Records":
+        """Parse every record now, for expressions over what is in them."""
+        columns = [f"{text} as {label}" for label, text in self.parsing]
+        return replace(self, frame=self.frame.selectExpr("*", *columns), parsing=()) if columns else self
 
     def input_of(self, label: str, origin: FieldSource | None) -> Input | None:
         """Where a field is read; None where the job says that it comes from nowhere."""
@@ -241,7 +248,6 @@ def _loaded(spark: SparkSession, job: Job) -> DataFrame:
 
 def json_text_records(found: Texts, *, is_geojson: bool = False) -> Records:
     """Read texts of JSON objects as records."""
-    frame = found.frame.selectExpr("*", f"{parsed(RAW)} as {RECORD}")
     # A record is an object: a number or a list where a record should be is as unreadable as a broken one.
     is_record = f"{FAULT} is null and {is_alone(RECORD)} and startswith(ltrim({RAW}), '{{')"
     place = (*IN_RECORD, "properties") if is_geojson else IN_RECORD
@@ -251,8 +257,8 @@ def json_text_records(found: Texts, *, is_geojson: bool = False) -> Records:
     if conflicts:
         rule = first_of([(f"not ({is_record})", rule)], "'partition'")
     return Records(
-        frame, RAW, f"({malformed})", is_geojson=is_geojson, fault_rule=rule, fault_value=_explained(rule),
-        partitions=found.partitions,
+        found.frame, RAW, f"({malformed})", is_geojson=is_geojson, fault_rule=rule, fault_value=_explained(rule),
+        partitions=found.partitions, parsing=((RECORD, parsed(RAW)),),
     )  # fmt: skip
 
 
@@ -276,11 +282,12 @@ def _csv_records(found: CsvRecords) -> Records:
         for label, column in partitions.items()
         if label in found.cells
     ]
-    malformed = " or ".join([f"{FAULT} is not null", *both])
-    rule = f"coalesce({FAULT}, 'partition')"
+    is_corrupt = f"{found.corrupt} is not null"
+    malformed = " or ".join([f"{FAULT} is not null", is_corrupt, *both])
+    rule = first_of([(f"{FAULT} is not null", FAULT), (is_corrupt, "'malformed'")], "'partition'")
     return Records(
         found.texts.frame, RAW, f"({malformed})", columns, fault_rule=rule, fault_value=_explained(rule),
-        partitions=partitions, absent=found.absent,
+        partitions=partitions, absent=found.absent, parsing=found.parsing, csv=None if both else found,
     )  # fmt: skip
 
 

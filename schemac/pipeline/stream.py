@@ -169,7 +169,8 @@ def _of_files(job: Job, paths: list[str]) -> Job:
     """Read these files of the source."""
     source = restricted(job.source, paths)
     options = {name: text for name, text in source.options.items() if name.lower() not in _STREAM_OPTIONS}
-    return job.model_copy(update={"source_": source.model_copy(update={"options": options})})
+    found = source.model_copy(update={"options": options})
+    return job.model_copy(update={"source_": found, "trigger": None})
 
 
 def _refused(job: Job, error: Any) -> PipelineError:
@@ -190,10 +191,7 @@ def run_or_stream(
     spark: SparkSession | None = None,
     opened: Opened | None = None,
 ) -> RunReport:
-    """Run a job as its file says: once, or as a stream, whose batches are then told as one. A stream has no id of its own.
-
-    A replay is one run in any case: the quarantine has an end.
-    """
+    """Run a job as its file says: once, as for a replay, or as a stream, whose batches are then told as one. A stream has no id of its own."""
     if job.trigger is None or opened is not None or replay is not None:
         return run(
             job,
@@ -219,8 +217,6 @@ def summary(reports: list[RunReport], job: Job) -> RunReport:
         rows_in=sum(report.rows_in for report in reports),
         rows_written=sum(report.rows_written for report in reports),
         rows_quarantined=sum(report.rows_quarantined for report in reports),
-        superseded=sum(report.superseded for report in reports),
-        deleted=sum(report.deleted for report in reports),
         reasons=_added([report.reasons for report in reports]),
         warnings=_added([report.warnings for report in reports]),
         seconds=sum(report.seconds for report in reports),

@@ -111,8 +111,9 @@ class TableSource(DataSource):  # type: ignore[misc]  # PySpark is not followed
         # Looked up here: executors on other machines do not have the variables.
         storage = Storage.from_json(told.get("storage", "{}")).resolved()
         has_addresses = told.get("addresses") == "true"
-        version = int(told["version"])
-        return TableReader(told["engine"], told["path"], version, storage, has_addresses=has_addresses)
+        return TableReader(
+            told["engine"], told["path"], int(told["version"]), storage, has_addresses=has_addresses
+        )
 
 
 class TableStream(DataSourceStreamReader):  # type: ignore[misc]  # PySpark is not followed

@@ -19,7 +19,7 @@ from pathlib import Path
 from schemac.arrow.lower import LoweringOptions, lower
 from schemac.artifacts.emission import Compilation
 from schemac.evolution.changes import Change, Fact
-from schemac.evolution.diff import diff_of, slot_title
+from schemac.evolution.diff import diff_of, slot_type_text
 from schemac.evolution.version_pair import SchemaVersion, VersionPair
 from schemac.identity.freeze import Identified, identify
 from schemac.identity.lock import Lock, LockedDataset, Version
@@ -190,7 +190,7 @@ def locked_datasets(
 def identified(
     dataset: LogicalDataset, locked: LockedDataset, report: Report, wanted: Mapping[str, int] | None = None
 ) -> Identified:
-    """Return the ids of a dataset's fields by its lock; fields of these titles get the ids that are wanted."""
+    """Return the ids of a dataset's fields by its lock; fields of these paths get the ids that are wanted."""
     findings = Findings(report, dataset.origins)
     if wanted:
         try:
@@ -260,7 +260,7 @@ def report_possible_renames(dataset: LogicalDataset, changes: Sequence[Change], 
         findings.at_name(
             twin.new_slot,
             POSSIBLE_RENAME,
-            f"{dropped.path} was removed and {twin.path} was added, both of type {slot_title(dropped.old_slot)}",
+            f"{dropped.path} was removed and {twin.path} was added, both of type {slot_type_text(dropped.old_slot)}",
             help=f"if it is the same field, write under its `extra:` `schemac.dev/renamedFrom: {scalar(old)}`",
         )
 
@@ -273,7 +273,7 @@ def report_returned_names(
     report: Report,
 ) -> None:
     """Point at new fields that are called as one was that was dropped, and do not have its id."""
-    gone = {title: id for id, title in sorted(lost(locked).items())}
+    gone = {path_text: id for id, path_text in sorted(lost(locked).items())}
     findings = Findings(report, dataset.origins)
     for change in changes:
         slot, id = change.new_slot, gone.get(change.path)
@@ -291,8 +291,8 @@ def _is_twin(dropped: Change, added: Change) -> bool:
     old, new = dropped.old_slot, added.new_slot
     assert old is not None
     assert new is not None
-    here = (new.parent.title if new.parent else None, slot_title(new))
-    return (old.parent.title if old.parent else None, slot_title(old)) == here
+    here = (new.parent.path_text if new.parent else None, slot_type_text(new))
+    return (old.parent.path_text if old.parent else None, slot_type_text(old)) == here
 
 
 _COUNTED = (

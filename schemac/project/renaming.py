@@ -13,6 +13,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from schemac.attributes.family import Family
 from schemac.attributes.registry import ATTRIBUTES
 from schemac.identity.freeze import freeze, identify
 from schemac.identity.lock import Lock
@@ -68,7 +69,7 @@ class _Goal:
     name: str
 
     @property
-    def title(self) -> str:
+    def path_text(self) -> str:
         above = self.parent.path if self.parent is not None else ()
         return dotted((*above, self.name))
 
@@ -97,19 +98,19 @@ def rename(
     try:
         text = _edited_text(dataset, slot, goal)
     except NoBlockError as error:
-        _refuse(dataset, slot, f"{slot.title} cannot be moved: {error}", report)
+        _refuse(dataset, slot, f"{slot.path_text} cannot be moved: {error}", report)
         return None
     after = _checked(text, file, dataset, (slot, goal), project, report)
     if after is None:
         return None
     lock = held.lock
     if locked.newest is not None:
-        found = identify(after, locked, renamed={goal.title: slot.title})
+        found = identify(after, locked, renamed={goal.path_text: slot.path_text})
         lock = lock.with_dataset(freeze(after, locked, found))
     if not _write(file, text, held, lock, report):
         return None
     newest = lock.dataset(dataset.name).newest
-    return Renamed(file.file.name, goal.title, newest.number if newest else None)
+    return Renamed(file.file.name, goal.path_text, newest.number if newest else None)
 
 
 def pipeline_hints(file: CompiledFile, dataset: LogicalDataset, old: str, new: str) -> Iterator[str]:
@@ -142,17 +143,17 @@ def _pipeline(path: Any) -> Json | None:
     return value if isinstance(value, dict) and is_pipeline else None
 
 
-def _find(dataset: LogicalDataset, title: str, report: Report) -> Slot | None:
-    slots = {slot.title: slot for slot in preorder(dataset.columns) if slot.is_member}
-    if title not in slots:
-        near = closest(title, slots)
+def _find(dataset: LogicalDataset, path_text: str, report: Report) -> Slot | None:
+    slots = {slot.path_text: slot for slot in preorder(dataset.columns) if slot.is_member}
+    if path_text not in slots:
+        near = closest(path_text, slots)
         report.add(
             UNKNOWN_COLUMN,
-            f"{dataset.name} has no field {title}",
+            f"{dataset.name} has no field {path_text}",
             file=dataset.origins.file,
             help=f"did you mean {near}?" if near else f"its fields are {', '.join(slots)}",
         )
-    return slots.get(title)
+    return slots.get(path_text)
 
 
 def _goal(dataset: LogicalDataset, slot: Slot, new: str, report: Report) -> _Goal | None:
@@ -166,14 +167,14 @@ def _goal(dataset: LogicalDataset, slot: Slot, new: str, report: Report) -> _Goa
     *above, name = steps
     if not above:
         return _Goal(None if name == slot.segment else slot.parent, name)
-    title = dotted(tuple(above))
-    structs = {one.title: one for one in preorder(dataset.columns) if one.type.kind == "Struct"}
-    parent = structs.get(title)
+    path_text = dotted(tuple(above))
+    structs = {one.path_text: one for one in preorder(dataset.columns) if one.type.family is Family.STRUCT}
+    parent = structs.get(path_text)
     if parent is None:
-        near = closest(title, structs)
+        near = closest(path_text, structs)
         report.add(
             UNKNOWN_COLUMN,
-            f"{dataset.name} has no struct {title} to move {slot.title} into",
+            f"{dataset.name} has no struct {path_text} to move {slot.path_text} into",
             file=dataset.origins.file,
             help=f"did you mean {near}?"
             if near
@@ -181,7 +182,7 @@ def _goal(dataset: LogicalDataset, slot: Slot, new: str, report: Report) -> _Goa
         )
         return None
     if slot in _above(parent):
-        _refuse(dataset, slot, f"{slot.title} cannot be moved into itself", report)
+        _refuse(dataset, slot, f"{slot.path_text} cannot be moved into itself", report)
         return None
     return _Goal(parent, name)
 
@@ -215,8 +216,8 @@ def _refuse(dataset: LogicalDataset, slot: Slot, message: str, report: Report) -
         source=origins.source,
         span=origins.span((*slot.declared_at, "name")),
         file=origins.file,
-        path=slot.title,
-        help=f"edit the manifest yourself, write `schemac.dev/renamedFrom: {scalar(slot.title)}` under the field's "
+        path=slot.path_text,
+        help=f"edit the manifest yourself, write `schemac.dev/renamedFrom: {scalar(slot.path_text)}` under the field's "
         "`extra:`, and run `schemac lock`",
     )
 
@@ -249,7 +250,7 @@ def _last_block(dataset: LogicalDataset, parent: Slot | None) -> Block:
     """Return the last field of the list that a moved one goes to."""
     place: TreePath = (*parent.type_at, "fields") if parent is not None else ("fields",)
     siblings = parent.children if parent is not None else dataset.columns
-    where = parent.title if parent is not None else "the columns"
+    where = parent.path_text if parent is not None else "the columns"
     if not siblings:
         raise NoBlockError(f"{where} has no fields yet, so the place to insert it cannot be found")
     try:
@@ -321,7 +322,7 @@ def _checked(
         _refuse(
             dataset,
             slot,
-            f"{slot.title} cannot be edited alone: its text, for example that of an anchor, also stands for"
+            f"{slot.path_text} cannot be edited alone: its text, for example that of an anchor, also stands for"
             " other fields",
             report,
         )

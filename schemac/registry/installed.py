@@ -10,10 +10,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
 from importlib import import_module
-from importlib.metadata import EntryPoint, entry_points
 from pkgutil import iter_modules
+from typing import TYPE_CHECKING
 
 from schemac.registry.engine import Engine, EngineError, Trait, VersionSetting, reason_of
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
 
 GROUP = "schemac.engines"
 _NAME = re.compile(r"[a-z][a-z0-9_-]*")
@@ -23,6 +26,8 @@ _NAME = re.compile(r"[a-z][a-z0-9_-]*")
 @cache
 def engines() -> tuple[Engine, ...]:
     """All engines by position, then by name; those of other distributions follow the compiler's own. Raises EngineError."""
+    from importlib.metadata import entry_points  # for start-up time: `own_engines` needs none
+
     own = own_engines()
     found = {engine.name: engine for engine in own}
     formats = {format.name: engine.name for engine in own for format in engine.formats}
@@ -39,7 +44,7 @@ def engines() -> tuple[Engine, ...]:
     return (*own, *_sorted(others))
 
 
-def _loaded(point: EntryPoint) -> Engine:
+def _loaded(point: "EntryPoint") -> Engine:
     """Load the engine of an entry point. Raises EngineError."""
     what = f"the engine {point.name} ({point.value})"
     try:

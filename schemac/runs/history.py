@@ -10,9 +10,9 @@ Rule: a row of the quarantine counts if its `run` is among the runs of the table
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any
 
 from schemac.runs.identity import RunIdentity
+from schemac.source.json_object import Json
 
 ROWS, QUARANTINED, TABLE = "schemac.run.rows", "schemac.run.quarantined", "schemac.run.table"
 SUPERSEDED, DELETED = "schemac.run.superseded", "schemac.run.deleted"
@@ -34,19 +34,19 @@ class CommittedRun:
     rows_quarantined: int
     table: str = ""
     """In a quarantine: the table that the run wrote to, seen from the quarantine."""
-    told: Mapping[str, str] = field(default_factory=dict)
-    """All that the commit says of the run."""
     superseded: int = 0
     """Records that did not count, for a later one had their key."""
     deleted: int = 0
     """Records that deleted the row of their key."""
+    told: Mapping[str, str] = field(default_factory=dict)
+    """All that the commit says of the run."""
 
     @property
     def id(self) -> str:
         """The run's id, which its rows in a quarantine carry."""
         return self.identity.id
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> Json:
         """Describe the run for programs."""
         return {
             **self.identity.report(),
@@ -69,5 +69,14 @@ class CommittedRun:
             return None
         rows, quarantined = int(properties.get(ROWS, 0)), int(properties.get(QUARANTINED, 0))
         superseded, deleted = int(properties.get(SUPERSEDED, 0)), int(properties.get(DELETED, 0))
-        table, told = properties.get(TABLE, ""), dict(properties)
-        return cls(identity, version, committed, rows, quarantined, table, told, superseded, deleted)
+        return cls(
+            identity,
+            version,
+            committed,
+            rows,
+            quarantined,
+            properties.get(TABLE, ""),
+            superseded,
+            deleted,
+            dict(properties),
+        )

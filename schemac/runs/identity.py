@@ -19,6 +19,7 @@ from schemac.runs.errors import PipelineError
 from schemac.runs.modes import Mode
 from schemac.runs.processes import this_process
 from schemac.source.catalogue import SINK_OPTION
+from schemac.source.json_object import Json
 
 RUN, STARTED, SOURCE, MODE = "schemac.run", "schemac.run.started", "schemac.run.source", "schemac.run.mode"
 PROCESS, INTERVAL, SCHEMA = "schemac.run.process", "schemac.run.interval", "schemac.run.schema"
@@ -100,7 +101,7 @@ class RunIdentity:
             properties.get(SCHEMA, ""),
         )
 
-    def report(self) -> dict[str, Any]:
+    def report(self) -> Json:
         """Describe the identity as reports for programs have it."""
         return {
             "id": self.id,

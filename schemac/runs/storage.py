@@ -20,6 +20,7 @@ from urllib.parse import urlsplit
 
 from schemac.runs.errors import PipelineError
 from schemac.source.catalogue import STORAGE_SETTING
+from schemac.source.json_object import Json
 
 REFERENCE = re.compile(r"\$\{(?P<name>[A-Za-z_][A-Za-z0-9_]*)\}")
 S3_SCHEMES = ("s3", "s3a", "s3n")
@@ -63,7 +64,7 @@ class Bucket:
             own, told.get("pathStyle"), dict(told.get("options") or {}), dict(told.get("hadoop") or {})
         )
 
-    def told(self) -> dict[str, Any]:
+    def told(self) -> Json:
         """Write the settings as `parse` reads them."""
         style = {} if self.path_style is None else {"pathStyle": self.path_style}
         others = {"options": dict(self.options), "hadoop": dict(self.hadoop)}

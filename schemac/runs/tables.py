@@ -247,6 +247,7 @@ class Source(ABC):
         columns: Sequence[str] | None = None,
         conditions: Sequence[Condition] = (),
         storage_options: StorageOptions = NO_STORAGE,
+        *,
         address: str | None = None,
     ) -> Iterator[pa.RecordBatch]:
         """Read the rows of one part with these columns of `schema`, or all.

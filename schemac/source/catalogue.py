@@ -212,7 +212,9 @@ TOO_MANY_QUARANTINED = Code(
 EMPTIED_TABLE = Code("SC658", "emptied-table", _ERROR, "a run that would leave a table without rows")
 CONCURRENT_RUN = Code("SC659", "concurrent-run", _ERROR, "a table that another run changed in the meantime")
 ABANDONED_RUN = Code("SC660", "abandoned-run", _ERROR, "a run that another run took for dead")
-SINK_OPTION = Code("SC661", "sink-option", _ERROR, "an option of the sink that is missing or cannot be read")
+SINK_OPTION = Code(
+    "SC661", "sink-option", _ERROR, "an option of the format that is missing or cannot be read"
+)
 MISSING_COLUMN = Code("SC662", "missing-column", _ERROR, "a frame without a column of the schema")
 NULL_IN_REQUIRED_FIELD = Code(
     "SC663", "null-in-required-field", _ERROR, "a frame with a null in a required field"

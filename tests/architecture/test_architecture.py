@@ -137,7 +137,7 @@ def test_import_in_no_circle() -> None:
 DICTIONARIES = {
     "source/json_object.py": "Json, an object of a document",
     "logical/model.py": "ExtraAttributes, whose keys are the author's",
-    "api.py": "documents that Python programs are given or give",
+    "engines/api.py": "documents that Python programs are given or give",
     "engines/lance/tables/steps.py": "IndexParameters, keyword arguments of Lance",
     "syntax/compose.py": "events of YAML by the author's keys",
 }

@@ -31,14 +31,7 @@ Listed = dict[str, dict[str, str]]
 """A reason, and the modules that it holds for with the engines that they may name."""
 
 IMPORTING: Listed = {}
-NAMING: Listed = {
-    "the name of an extension type of Arrow begins with that of the engine that declared it": {
-        "pipeline/batches.py": "lance",
-        "pipeline/native.py": "lance",
-        "pipeline/scalars.py": "lance",
-        "pipeline/shapes.py": "lance",
-    },
-}
+NAMING: Listed = {}
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 
 

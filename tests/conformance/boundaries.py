@@ -52,7 +52,7 @@ def all_types() -> dict[str, Bounded]:
         for variant in kind.variants():
             properties = variant.model_dump(by_alias=True, exclude={"kind", "extra"})
             manifest = of(kind.__name__, **{k: v for k, v in properties.items() if k != "fixedLength" or v})
-            found[variant.title()] = Bounded(kind.__name__, manifest, variant.samples())
+            found[variant.type_text()] = Bounded(kind.__name__, manifest, variant.samples())
     in_milliseconds = of("Date", {"arrow.apache.org/dateEncoding": {"unit": "Millisecond"}})
     found["Date in milliseconds"] = Bounded("Date", in_milliseconds, found["Date"].values)
     return found

@@ -6,6 +6,7 @@ Shape: a case has a schema before and one after, and the facts between them in t
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from schemac.engines.lance.facts import LanceFact
 from schemac.engines.paimon.facts import PaimonFact
 from schemac.engines.spark.facts import SparkFact
 from schemac.evolution.changes import Fact
@@ -282,16 +283,20 @@ def _lance() -> Iterator[Case]:
         "another place in the key", INT, {key: {"position": 1}}, {key: {"position": 2}}, f.PRIMARY_KEY_MOVED
     )
     yield _hint("cluster by it", INT, None, {cluster: {"position": 1}}, f.CLUSTERING_KEY_CHANGED)
-    yield _hint("compress", INT, None, {encoding: {"compression": "zstd"}}, f.COMPRESSION_CHANGED)
+    yield _hint("compress", INT, None, {encoding: {"compression": "zstd"}}, LanceFact.COMPRESSION_CHANGED)
     yield _hint(
         "another structure of pages",
         INT,
         None,
         {encoding: {"structuralEncoding": "fullzip"}},
-        f.STRUCTURAL_ENCODING_CHANGED,
+        LanceFact.STRUCTURAL_ENCODING_CHANGED,
     )
     yield _hint(
-        "runs from another share on", INT, None, {encoding: {"rleThreshold": 0.5}}, f.PAGE_ENCODING_CHANGED
+        "runs from another share on",
+        INT,
+        None,
+        {encoding: {"rleThreshold": 0.5}},
+        LanceFact.PAGE_ENCODING_CHANGED,
     )
     yield _hint(
         "pack a struct",
@@ -304,7 +309,11 @@ def _lance() -> Iterator[Case]:
     yield _hint("become a blob", BYTES, None, {blob: {}}, f.BLOB_ADDED)
     yield _hint("be a blob no more", BYTES, {blob: {}}, None, f.BLOB_REMOVED)
     yield _hint(
-        "other thresholds", BYTES, {blob: {}}, {blob: {"inlineSizeThreshold": 9}}, f.BLOB_THRESHOLDS_CHANGED
+        "other thresholds",
+        BYTES,
+        {blob: {}},
+        {blob: {"inlineSizeThreshold": 9}},
+        LanceFact.BLOB_THRESHOLDS_CHANGED,
     )
     brain = {f"{LANCE}/floatEncoding": {"format": "bfloat16"}}
     yield _hint("brain floats", _list(of("Float32"), 4), None, brain, f.FLOAT_ENCODING_CHANGED)

@@ -129,11 +129,11 @@ def further_lines() -> Iterator[str]:
 
 def matrix() -> Iterator[str]:
     for old in VARIANTS:
-        yield f"{old.title():<32}{''.join(_letter(old, new) for new in VARIANTS)}"
+        yield f"{old.type_text():<32}{''.join(_letter(old, new) for new in VARIANTS)}"
     for old, new in product(VARIANTS, VARIANTS):
         reason = why_misfit(old, new) if castability(old, new) is Castability.DEPENDS else ""
         if reason:
-            yield f"{old.title()} → {new.title()}: {reason}"
+            yield f"{old.type_text()} → {new.type_text()}: {reason}"
 
 
 def _letter(old: LogicalType, new: LogicalType) -> str:
@@ -239,11 +239,11 @@ HOLDING_ALL = ("arrow", "lance", "spark", "odf")
 """The engines whose verdicts follow castability; Paimon and Iceberg have rules of their own, and their own oracles."""
 
 
-@pytest.mark.parametrize("old", VARIANTS, ids=lambda variant: variant.title())
+@pytest.mark.parametrize("old", VARIANTS, ids=lambda variant: variant.type_text())
 def test_judge_every_type_against_every_other(old: LogicalType) -> None:
     """No engine calls a change of type safe where values of the old type do not all fit the new one."""
     for new in VARIANTS:
-        pair = pair_versions(_variant(old.title()), _variant(new.title()))
+        pair = pair_versions(_variant(old.type_text()), _variant(new.type_text()))
         changes = diff_of(pair)
         assert bool(changes) == (old != new)
         for verdict in judge(changes, pair, HOLDING_ALL):
@@ -254,7 +254,7 @@ def test_judge_every_type_against_every_other(old: LogicalType) -> None:
 @cache
 def _variant(title: str) -> SchemaVersion:
     """A schema of one column of this type; compiled once."""
-    return version(_column(next(v for v in VARIANTS if v.title() == title)), "one")
+    return version(_column(next(v for v in VARIANTS if v.type_text() == title)), "one")
 
 
 def _column(type_: LogicalType) -> Manifest:

@@ -134,18 +134,18 @@ class Branch:
                 slot = slots[node.uid]
                 id, numbers = found.ids[slot], found.numbers[slot]
                 known = self.ledger.ids.setdefault(node.uid, id)
-                assert id == known, f"{slot.title} had the id {known}, now it has {id}"
+                assert id == known, f"{slot.path_text} had the id {known}, now it has {id}"
                 if id not in before:
-                    assert id not in ever, f"{slot.title} has the id {id} of one that was dropped"
+                    assert id not in ever, f"{slot.path_text} has the id {id} of one that was dropped"
                     continue
                 old = before[id].numbers
                 is_touched = node.uid in touched or any(one.uid in touched for one in above)
                 if node.uid in touched:
                     assert set(numbers.of("lance")).isdisjoint(old.of("lance")), (
-                        f"{slot.title} is new to Lance"
+                        f"{slot.path_text} is new to Lance"
                     )
                 elif not is_touched and not is_rewritten:
-                    assert numbers == old, f"{slot.title} was not touched"
+                    assert numbers == old, f"{slot.path_text} was not touched"
 
     def check_sound(self) -> None:
         """The newest version: everything is given once, to one field for ever."""

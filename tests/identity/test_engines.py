@@ -86,7 +86,9 @@ def numbers(lock: LockedDataset, number: int | None = None) -> dict[str, tuple[i
     assert version is not None
     opened = open_version(lock, version)
     return {
-        slot.title: state.numbers.of(NAME) for slot, state in opened.states.items() if state.numbers.of(NAME)
+        slot.path_text: state.numbers.of(NAME)
+        for slot, state in opened.states.items()
+        if state.numbers.of(NAME)
     }
 
 
@@ -172,7 +174,7 @@ def test_carry_the_numbers_of_an_engine_that_is_not_installed(install: Switch) -
     install(True)
     found = locked(fields(a="Int8", s=struct(x="Int8", new="Int8"), b=FIRST_B), reread(after))[1]
     assert not found.is_changed
-    assert {slot.title: own.of(NAME) for slot, own in found.numbers.items() if own.of(NAME)} == {
+    assert {slot.path_text: own.of(NAME) for slot, own in found.numbers.items() if own.of(NAME)} == {
         **written(after),
         "s.new": (13, 12),
     }
@@ -207,7 +209,7 @@ def test_restore_with_numbers_that_are_not_in_the_lock(install: Switch) -> None:
     lock = grown(FIRST, WITHOUT_A)
     install(True)
     found = restored(FIRST, lock, {"a": 1})
-    assert {slot.title: own.of(NAME) for slot, own in found.numbers.items() if own.of(NAME)} == {
+    assert {slot.path_text: own.of(NAME) for slot, own in found.numbers.items() if own.of(NAME)} == {
         **numbers(lock, 2),
         "a": (13, 12),
     }

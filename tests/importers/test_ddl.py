@@ -37,7 +37,7 @@ def test_import_a_script_as_a_stream(folder: Path) -> None:
         "lance.org/storageVersion": "2.1",
         "spark.apache.org/tableProperties": {"a": "b"},
     }
-    assert t.schema.fields[0].type.title() == "Int64"
+    assert t.schema.fields[0].type.type_text() == "Int64"
     assert t.schema.fields[0].extra == {"lance.org/primaryKey": {"position": 1}}
     assert u.schema.extra == {
         "paimon.apache.org/primaryKeys": ["id"],

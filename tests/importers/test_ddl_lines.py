@@ -112,7 +112,7 @@ def test_lift_resources(folder: Path) -> None:
     (folder / "old.yaml").write_text(RESOURCE)
     assert main(["import", "old.yaml", "--out", "new.yaml"]) == 0
     (trips,) = schemac.compile_file("new.yaml")
-    assert [f.type.title() for f in trips.schema.fields] == ["Option<UInt64>", "Option<String>"]
+    assert [f.type.type_text() for f in trips.schema.fields] == ["Option<UInt64>", "Option<String>"]
     assert main(["import", "old.yaml", "--name", "other", "--out", "named.yaml"]) == 0
     assert schemac.compile_file("named.yaml")[0].schema == trips.schema
 

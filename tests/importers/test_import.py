@@ -72,7 +72,7 @@ def test_import_the_spark_schema_that_build_wrote(folder: Path, rides: schemac.D
     again = imported("build/rides/spark/schema.json", "--name", "rides")
     assert again.to_spark() == rides.to_spark()
     assert schemac.from_spark(rides.to_spark()).to_spark() == rides.to_spark()
-    types = {f.name: f.type.title() for f in again.schema.fields}
+    types = {f.name: f.type.type_text() for f in again.schema.fields}
     assert (types["embedding"], types["distance"]) == ("List<Float32>[16]", "Int64")
 
 
@@ -105,7 +105,7 @@ def test_import_a_lance_table(folder: Path, version: str) -> None:
 def test_infer_csv(folder: Path) -> None:
     (folder / "w.csv").write_text("day,rain,name\n2012-01-01,0.5,x\n2012-01-02,,y\n")
     again = imported("w.csv")
-    assert [(f.name, f.type.title()) for f in again.schema.fields] == [
+    assert [(f.name, f.type.type_text()) for f in again.schema.fields] == [
         ("day", "Date"),
         ("rain", "Option<Float64>"),
         ("name", "String"),
@@ -120,7 +120,7 @@ def test_infer_ndjson(folder: Path) -> None:
     ]
     (folder / "r.ndjson").write_text("".join(json.dumps(r) + "\n" for r in records))
     again = imported("r.ndjson")
-    assert [(f.name, f.type.title()) for f in again.schema.fields] == [
+    assert [(f.name, f.type.type_text()) for f in again.schema.fields] == [
         ("id", "Int64"),
         ("tags", "List<String>"),
         ("at", "Struct<x, y>"),

@@ -99,7 +99,7 @@ def test_import_ddl(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
 def test_import_a_list_of_columns() -> None:
     dataset = schemac.from_spark_ddl("a INT, b: map<string, struct<c: decimal(5)>> NOT NULL", name="x")
     assert dataset.name == "x"
-    assert {f.name: f.type.title() for f in dataset.schema.fields} == {
+    assert {f.name: f.type.type_text() for f in dataset.schema.fields} == {
         "a": "Option<Int32>",
         "b": "Map<String, Option<Struct<c>>>",
     }

@@ -78,7 +78,7 @@ def test_write_a_friendly_manifest(folder: Path) -> None:
 def test_import_an_arrow_schema_in_text(folder: Path, document: str) -> None:
     (folder / "x.yaml").write_text(document)
     again = imported("x.yaml")
-    assert [(f.name, f.type.title()) for f in again.schema.fields] == [
+    assert [(f.name, f.type.type_text()) for f in again.schema.fields] == [
         ("a", "String"),
         ("t", "Option<Timestamp(Microsecond, no zone)>"),
     ]
@@ -154,7 +154,7 @@ def test_read_what_another_writer_wrote() -> None:
     builder.Finish(table)
     dataset = schemac.from_odf(bytes(builder.Output()))
     (field,) = dataset.schema.fields
-    assert (field.name, field.type.title(), field.extra) == (
+    assert (field.name, field.type.type_text(), field.extra) == (
         "a",
         "Decimal(7, 0)",
         {"x.y/z": [1, {"k": None}]},

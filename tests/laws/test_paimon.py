@@ -186,7 +186,7 @@ def test_number_only_what_has_no_id(folder: Path, table: TableSchema, data: st.D
     slots = schemac.from_paimon(file)._logical.columns
     whole, highest = number_fields(slots)
     assert sorted(whole.values()) == list(range(highest + 1))
-    numbered = sorted(whole, key=lambda slot: slot.title)
+    numbered = sorted(whole, key=lambda slot: slot.path_text)
     places = data.draw(st.lists(st.integers(0, len(numbered) - 1), unique=True)) if numbered else []
     kept = {numbered[place]: whole[numbered[place]] for place in places}
     again, above = number_fields(slots, kept, highest)

@@ -19,7 +19,8 @@ from pyspark.sql import functions
 from schemac.pipeline.executors import ship
 from schemac.pipeline.registration import register
 from schemac.pipeline.session import start_session
-from schemac.pipeline.table_sink import encode_schema, spark_sink
+from schemac.pipeline.sink_options import encode_schema
+from schemac.pipeline.table_sink import spark_sink
 
 SCHEMA = pa.schema([pa.field("id", pa.int64(), False)])
 ROWS, TASKS = 4000, 4

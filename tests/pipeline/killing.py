@@ -26,7 +26,8 @@ from schemac.engines.lance.runs.sink import encode
 from schemac.engines.lance.tables.differences import lance_fields_of
 from schemac.pipeline.quarantine_buffer import REASON
 from schemac.pipeline.repeats import settle
-from schemac.pipeline.table_sink import SinkOptions, TableWriter, encode_schema
+from schemac.pipeline.sink_options import SinkOptions, encode_schema
+from schemac.pipeline.table_sink import TableWriter
 from schemac.runs.errors import PipelineError
 from schemac.runs.identity import RunIdentity
 from schemac.runs.locations import is_local

@@ -68,7 +68,7 @@ class Store:
 
     def put(self, name: str, content: bytes) -> str:
         """Put an object; its address."""
-        with self.file_system().open_output_stream(f"{self.bucket}/{name}") as file:
+        with self.file_system().open_output_stream(f"{self.bucket}/{name}", compression=None) as file:
             file.write(content)
         return f"s3://{self.bucket}/{name}"
 

@@ -14,7 +14,8 @@ from pyspark.sql import SparkSession
 from schemac.pipeline import runner
 from schemac.pipeline.job import Job
 from schemac.pipeline.runner import run
-from schemac.pipeline.table_sink import SinkOptions, TableWriter, encode_schema
+from schemac.pipeline.sink_options import SinkOptions, encode_schema
+from schemac.pipeline.table_sink import TableWriter
 from schemac.pipeline.unchanged import check_unchanged, look, note
 from schemac.runs.errors import PipelineError
 from schemac.runs.identity import RunIdentity
@@ -95,6 +96,8 @@ def test_run_on_a_source_that_changes(
     schema = pa.schema([pa.field("id", pa.int64(), False)])
     told = {"source": {"path": str(file)}, "target": {"path": str(table), "mode": "append"}}
     run(Job.model_validate(told), schema, spark=spark)
+    # Another input, or it would be the run that is there.
+    file.write_text("".join(f'{{"id": {1000 + i}}}\n' for i in range(RECORDS)))
     write = runner._write
 
     def change_and_write(*rest: Any) -> Any:

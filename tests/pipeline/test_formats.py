@@ -15,7 +15,7 @@ from pyspark.sql.types import LongType, StructType
 import schemac
 from schemac.pipeline import register_formats
 from schemac.pipeline.errors import PipelineError
-from schemac.pipeline.table_sink import encode_schema
+from schemac.pipeline.sink_options import encode_schema
 from schemac.pipeline.table_source import FILTER_PUSHDOWN, FilteringReader, condition_of, reader_of_table
 from schemac.runs.tables import Condition
 from schemac.source.catalogue import INPUT_NOT_FOUND, SINK_OPTION, SOURCE_TYPE_MISMATCH, UNKNOWN_SOURCE_COLUMN

@@ -22,7 +22,8 @@ from schemac.pipeline.errors import PipelineError
 from schemac.pipeline.history import runs_of
 from schemac.pipeline.job import Job
 from schemac.pipeline.preflight import check
-from schemac.pipeline.table_sink import SinkOptions, TableWriter, encode_schema
+from schemac.pipeline.sink_options import SinkOptions, encode_schema
+from schemac.pipeline.table_sink import TableWriter
 from schemac.runs import staging
 from schemac.runs.identity import RunIdentity
 from schemac.runs.processes import this_process

@@ -14,6 +14,7 @@ from pyspark.sql import SparkSession
 from schemac.pipeline.csv_grammar import Dialect
 from schemac.pipeline.csv_records import read_csv
 from schemac.pipeline.job import Job, Source
+from schemac.pipeline.projection import projected
 from schemac.pipeline.runner import RunReport, run
 from schemac.pipeline.source import open_records
 from schemac.runs.request import RunRequest
@@ -188,7 +189,9 @@ def test_cells_of_every_dialect_are_those_of_the_grammar(
     found = read_csv(
         spark, Source.model_validate({"path": str(tmp_path / "in.csv"), "format": "csv", "options": options})
     )
-    rows = found.texts.frame.selectExpr("_raw", "_fault", *found.cells.values()).collect()
+    frame = projected(found.texts.frame, [[*found.parsing]])
+    fault = f"coalesce(_fault, if({found.corrupt} is null, null, 'malformed'))"
+    rows = frame.selectExpr("_raw", fault, *found.cells.values()).collect()
     dialect = Dialect(sep=sep, quote=quote, escape=escape)
     assert [row[0] for row in rows] == records
     for raw, fault, *read in rows:

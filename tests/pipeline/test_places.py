@@ -27,7 +27,6 @@ CASES = {
     "one path": ({"quarantine": "{path: out.lance}"}, "SC650", "out.lance"),
     "no quarantine": ({"quarantine": "{path: taken.lance}"}, "SC655", "taken.lance"),
     "no input": ({"source": "{path: nothing.json}"}, "SC631", "nothing.json"),
-    "no engine": ({"target": "{path: out.lance, format: lanse}"}, "SC611", "lanse"),
 }
 
 

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 from schemac.pipeline.history import runs_of
 from schemac.pipeline.quarantine_buffer import REASON
-from schemac.pipeline.table_sink import SinkOptions, TableWriter, encode_schema
+from schemac.pipeline.sink_options import SinkOptions, encode_schema
+from schemac.pipeline.table_sink import TableWriter
 from schemac.runs.errors import PipelineError
 from schemac.runs.merges import Merge
 from schemac.source.catalogue import CONCURRENT_RUN, KEY_EXISTS

@@ -360,3 +360,46 @@ J = Judge(lambda change, pair: 1 / 0{facts})
     assert ran.returncode == code
     assert said in ran.stderr
     assert ("no verdict is known for this change" in ran.stdout) == (code == 1)
+
+
+FACTS = """
+from schemac.attributes.attribute import Attribute, Facts
+from schemac.logical.facts import AnyFact
+class F(AnyFact):
+    COLOUR = "FACT"
+def __getattr__(name):
+    if name != "J":
+        raise AttributeError(name)
+    from schemac.evolution.judge import Judge
+    from schemac.evolution.verdict import Judgement, Outcome
+    return Judge(lambda change, pair: Judgement(Outcome.REFUSED, "no other colour", "keep it"), facts=frozenset(F))
+A = (Attribute("a.b/colour", str, "a colour", facts=Facts.all(F.COLOUR)),)
+"""
+_BRINGING = 'judge="parts:J", facts="parts:F", attributes="parts:A", domain="a.b"'
+
+
+@pytest.mark.slow
+def test_judge_a_fact_that_an_engine_brings(site: Site) -> None:
+    """Its own judge answers to it; the others are told of an attribute that is not theirs."""
+    site.install(
+        "broken", "other = broken:ENGINE", engine(_BRINGING) + FACTS.replace("FACT", "colour-changed")
+    )
+    assert site.run("lock").returncode == 0
+    (site.work / "trips.yaml").write_text(MANIFEST.replace("UInt8}", "UInt8, extra: {a.b/colour: red}}"))
+    arguments = ("breaking", "--against", "lock", "--ignore-readers", "--format", "json", "--engine")
+    ran = site.run(*arguments, "other", "--engine", "lance")
+    assert ran.returncode == 1, ran.stderr
+    found = {v["engine"]: v for v in json.loads(ran.stdout)["verdicts"]}
+    assert {v["change"] for v in found.values()} == {"colour-changed"}
+    assert found["other"]["oldData"]["reason"] == "no other colour"
+    assert found["lance"]["oldData"]["outcome"] == "metadata only"
+
+
+@pytest.mark.slow
+def test_refuse_a_fact_that_is_taken(site: Site) -> None:
+    site.install("broken", "other = broken:ENGINE", engine(_BRINGING) + FACTS.replace("FACT", "field-added"))
+    assert site.run("lock").returncode == 0
+    (site.work / "trips.yaml").write_text(MANIFEST.replace("UInt8}", "UInt8, extra: {a.b/colour: red}}"))
+    ran = site.run("breaking", "--against", "lock")
+    assert ran.returncode == 2
+    assert "the engine other has a fact field-added, which is taken" in ran.stderr

@@ -203,7 +203,7 @@ def paimon_types() -> list[PaimonType]:
 
 def test_mean_the_types_that_paimon_prints() -> None:
     """Against the reader of schema files, which is held against pypaimon and Java elsewhere."""
-    types = {t.full_title(): t for t in paimon_types()}
+    types = {t.full_type_text(): t for t in paimon_types()}
     types = {text: t for text, t in types.items() if text.lower() not in OURS}
     found = compiled(*types)
     for text, type_ in types.items():
@@ -342,7 +342,7 @@ def test_read_a_type_that_yaml_takes_apart(text: str) -> None:
 
 
 def test_read_what_the_systems_print_in_every_style() -> None:
-    texts = [*OWN, *(t.full_title() for t in paimon_types()), *list(nested_arrow())[::7]]
+    texts = [*OWN, *(t.full_type_text() for t in paimon_types()), *list(nested_arrow())[::7]]
     say_in_every_style(*filter(is_bare, texts))
 
 
@@ -400,7 +400,7 @@ def test_leave_valid_attributes_as_yaml_reads_them() -> None:
 def test_understand_the_titles_of_our_own_types(kind: Any) -> None:
     (dataset,) = schemac.compile_text(f"fields:\n  - {{name: a, type: {example(kind)}}}\n")
     (field,) = dataset.schema.fields
-    title = field.type.title()
+    title = field.type.type_text()
     if kind.__name__ in (title, "Struct"):
         return
     found = compiled(title)[title]

@@ -19,7 +19,7 @@ VARIANTS = [variant for kind in KINDS for variant in kind.variants()]
 
 
 def titled(value: Any) -> str:
-    return value.title() if isinstance(value, LogicalType) else value.__name__
+    return value.type_text() if isinstance(value, LogicalType) else value.__name__
 
 
 def test_number_kinds_as_the_standard_does() -> None:

@@ -68,7 +68,7 @@ class _Writer:
                 self._emission.findings.at_name(
                     slot,
                     AVRO_NAME,
-                    f"{slot.title} and {taken[name].title} are both called {name} in Avro",
+                    f"{slot.path_text} and {taken[name].path_text} are both called {name} in Avro",
                     help="a name of Avro has letters of ASCII, digits and underscores; give one of them another",
                     other=Other(taken[name], "the other one"),
                 )
@@ -84,7 +84,9 @@ class _Writer:
         if DEFAULT.key in slot.extra:
             default = slot.extra[DEFAULT.key]
             if not fits(default, type_):
-                message = f"{slot.title}: {json.dumps(default)} is no {slot.type.title()} in Avro's JSON"
+                message = (
+                    f"{slot.path_text}: {json.dumps(default)} is no {slot.type.type_text()} in Avro's JSON"
+                )
                 help = "binaries and decimals are texts of code points, dates and times are numbers"
                 self._emission.findings.at_extra(slot, DEFAULT.key, AVRO_DEFAULT, message, help=help)
             found |= {"type": _first(type_, default), "default": default}
@@ -114,7 +116,7 @@ class _Writer:
             return {**self._named("record", slot, namespace), "fields": self._fields(slot.children, below)}
         if kind == "List":
             if getattr(slot.type, "fixed_length", None) is not None:
-                self._emission.lose(slot, slot.type.title(), "an array of any length")
+                self._emission.lose(slot, slot.type.type_text(), "an array of any length")
             return {"type": "array", "items": self._type(slot.children[0], below)}
         if kind == "Map":
             return self._map(slot, namespace, below)
@@ -123,14 +125,14 @@ class _Writer:
             self._emission.findings.at_type(
                 slot,
                 AVRO_TYPE,
-                f"{slot.title}: Avro cannot hold {slot.type.title()}",
+                f"{slot.path_text}: Avro cannot hold {slot.type.type_text()}",
                 help="write a Decimal with a scale from 0 to its precision, or leave Avro out of `schemac.dev/targets`"
                 if kind == "Decimal"
                 else "leave Avro out: name the other engines in `schemac.dev/targets` under the schema's `extra:`",
             )
             return "null"
         if not leaf.is_lossless:
-            self._emission.lose(slot, slot.type.title(), leaf.title)
+            self._emission.lose(slot, slot.type.type_text(), leaf.title)
         if leaf.type == "fixed":
             return {**self._named("fixed", slot, namespace), "size": leaf.size}
         if leaf.logical == "decimal":
@@ -146,7 +148,7 @@ class _Writer:
             if key.extra:
                 self._emission.lose(key, "the attributes of the key", "nothing")
             return {"type": "map", "values": self._type(value, below)}
-        self._emission.lose(slot, slot.type.title(), "an array of records with key and value")
+        self._emission.lose(slot, slot.type.type_text(), "an array of records with key and value")
         entry = {"type": "record", "name": "item", "namespace": below}
         parts = [{"name": name_of(part), "type": self._type(part, f"{below}.item")} for part in (key, value)]
         return {"type": "array", "items": {**entry, "fields": parts}}

@@ -101,7 +101,7 @@ def _type(old: Slot, new: Slot) -> Judgement:
     if not is_readable(written, wanted) or castability(old.type, new.type) is Castability.NEVER:
         return Judgement(
             Outcome.REFUSED,
-            f"Avro does not read {written.title} as {wanted.title} ({new.type.title()})",
+            f"Avro does not read {written.title} as {wanted.title} ({new.type.type_text()})",
             _BESIDE,
         )
     if castability(old.type, new.type) is Castability.DEPENDS:
@@ -120,7 +120,9 @@ def _shape(old: Slot, new: Slot) -> Judgement:
         return Judgement(Outcome.DATA, "Avro reads arrays of any length", "look at their lengths first")
     if kinds == {"Map"}:
         return Judgement(Outcome.METADATA)
-    return Judgement(Outcome.REFUSED, f"Avro does not read {old.type.title()} as {new.type.title()}", _BESIDE)
+    return Judgement(
+        Outcome.REFUSED, f"Avro does not read {old.type.type_text()} as {new.type.type_text()}", _BESIDE
+    )
 
 
 JUDGE = Judge(judge, facts=frozenset(FACTS))

@@ -8,6 +8,7 @@ Source: `pyarrow.dataset`, asked with every pair of types and layouts (`tests/co
 
 from schemac.attributes.arrow import EXTENSION_TYPE, read_hints
 from schemac.attributes.attribute import Role
+from schemac.attributes.family import Family
 from schemac.attributes.registry import has_role
 from schemac.evolution.castability import castability, misfit
 from schemac.evolution.changes import LAYOUT_FACTS, TYPE_FACTS, Change, Fact
@@ -96,7 +97,9 @@ def _type(old: Slot, new: Slot) -> Judgement:
     match castability(old.type, new.type):
         case Castability.NEVER:
             return Judgement(
-                Outcome.REFUSED, f"{old.type.title()} cannot be cast to {new.type.title()}", _WRITE_ANEW
+                Outcome.REFUSED,
+                f"{old.type.type_text()} cannot be cast to {new.type.type_text()}",
+                _WRITE_ANEW,
             )
         case Castability.DEPENDS:
             return _layout(old, new) or Judgement(
@@ -116,7 +119,7 @@ def _is_in_list_view(slot: Slot | None) -> bool:
     above = slot.parent if slot is not None else None
     while above is not None:
         buffer = read_hints(above.extra).buffer
-        if above.type.kind == "List" and buffer is not None and buffer.kind == "View":
+        if above.type.family is Family.LIST and buffer is not None and buffer.kind == "View":
             return True
         above = above.parent
     return False

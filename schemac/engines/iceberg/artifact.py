@@ -115,7 +115,7 @@ def _refuse_collisions(schema: IcebergSchema, fields: Mapping[Slot, NestedField]
         emission.findings.at_name(
             slot,
             ICEBERG_NAME,
-            f"Iceberg calls both {by_path[tuple(first)].title} and {slot.title} '{full_name(second)}'",
+            f"Iceberg calls both {by_path[tuple(first)].path_text} and {slot.path_text} '{full_name(second)}'",
             help="rename one of them; the dot in a name is not told from that between names",
         )
 

@@ -172,7 +172,7 @@ def _nullability(new: Slot, was: NestedField, is_: NestedField) -> Judgement:
     if is_.required:
         return Judgement(
             Outcome.REFUSED,
-            f"{new.title} may be null in existing rows, and Iceberg does not check",
+            f"{new.path_text} may be null in existing rows, and Iceberg does not check",
             "keep it optional, or copy the rows into a new table",
         )
     return Judgement(Outcome.METADATA)
@@ -184,7 +184,7 @@ def _type(change: Change, pair: VersionPair, old: Slot, new: Slot) -> Judgement:
         if change.fact in TYPE_FACTS and _is_doubtful(old, new):
             return Judgement(
                 Outcome.DATA,
-                f"Iceberg's type stays {is_.word}, so values that do not fit {new.type.title()} stay too",
+                f"Iceberg's type stays {is_.word}, so values that do not fit {new.type.type_text()} stay too",
                 "check the values first",
             )
         return SAFE
@@ -194,11 +194,11 @@ def _type(change: Change, pair: VersionPair, old: Slot, new: Slot) -> Judgement:
         hint = f", except in format {FORMAT_3}" if needs_format_3(was, is_) else ""
         return Judgement(Outcome.REFUSED, f"{was.word} cannot become {is_.word}{hint}", _BESIDE)
     if _is_doubtful(old, new):
-        title = new.type.title()
-        reason = f"Iceberg's type becomes {is_.word}, and values that do not fit {title} stay unchanged"
+        type_text = new.type.type_text()
+        reason = f"Iceberg's type becomes {is_.word}, and values that do not fit {type_text} stay unchanged"
         if was.word == "date":
             reason = f"days outside the range of {is_.word} can no longer be read"
-        return Judgement(Outcome.DATA, reason, f"check the values of {old.title} first")
+        return Judgement(Outcome.DATA, reason, f"check the values of {old.path_text} first")
     return Judgement(Outcome.METADATA, "values are cast when they are read")
 
 
@@ -210,7 +210,7 @@ def _is_doubtful(old: Slot, new: Slot) -> bool:
 
 
 def _fixed_key(slot: Slot) -> Judgement:
-    return Judgement(Outcome.REFUSED, f"{slot.title} is in a map key, which never changes", _BESIDE)
+    return Judgement(Outcome.REFUSED, f"{slot.path_text} is in a map key, which never changes", _BESIDE)
 
 
 JUDGE = Judge(judge)

@@ -10,6 +10,7 @@ a map or an optional struct.
 from collections.abc import Iterator, Mapping
 
 from schemac.artifacts.emission import Emission
+from schemac.attributes.family import Family
 from schemac.engines.iceberg import attributes
 from schemac.engines.iceberg.codes import ICEBERG_KEY
 from schemac.engines.iceberg.types import NestedField
@@ -41,7 +42,7 @@ def identifier_ids(
 def _declared(
     dataset: LogicalDataset, named: list[str], fields: Mapping[Slot, NestedField], emission: Emission
 ) -> Iterator[int]:
-    slots = {slot.title: slot for slot in preorder(dataset.columns)}
+    slots = {slot.path_text: slot for slot in preorder(dataset.columns)}
     for i, name in enumerate(named):
         place = ("extra", attributes.IDENTIFIER_FIELDS.key, i)
         slot = slots.get(name)
@@ -67,9 +68,9 @@ def _complaint(slot: Slot, fields: Mapping[Slot, NestedField]) -> str:
         return f"Iceberg takes no {field.type.word} for that"
     above: Slot | None = slot
     while above is not None:
-        if above.type.kind in ("List", "Map"):
-            return f"it lies in the {above.type.kind.lower()} {above.title}"
+        if above.type.family in (Family.LIST, Family.MAP):
+            return f"it lies in the {above.type.kind.lower()} {above.path_text}"
         if above.is_nullable:
-            return f"{above.title} may be null"
+            return f"{above.path_text} may be null"
         above = above.parent
     return ""

@@ -115,7 +115,7 @@ def _lose(slot: Slot, field: NestedField, emission: Emission) -> None:
     """Enter what is different in the table that the statement makes."""
     becomes = {"uuid": "string"}.get(field.type.word, "binary" if isinstance(field.type, Fixed) else None)
     if becomes is not None:
-        emission.lose(slot, field.type.title(), becomes, artifact=DDL_FILE)
+        emission.lose(slot, field.type.type_text(), becomes, artifact=DDL_FILE)
     if field.required and field.name in ("element", "value") and not slot.is_member:
         emission.lose(slot, "a value that may not be null", "one that may", artifact=DDL_FILE)
     if field.initial_default is not None or field.write_default is not None:

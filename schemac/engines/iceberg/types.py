@@ -35,7 +35,7 @@ class IcebergType:
         """Return the same type with other fields in the places of its own."""
         return self
 
-    def title(self) -> str:
+    def type_text(self) -> str:
         """Return the type for people."""
         return self.word
 
@@ -112,9 +112,9 @@ class NestedField:
             tree["write-default"] = self.write_default
         return tree
 
-    def full_title(self) -> str:
+    def full_type_text(self) -> str:
         """Return the type with its nullability, as people write it."""
-        return f"{'required' if self.required else 'optional'} {self.type.title()}"
+        return f"{'required' if self.required else 'optional'} {self.type.type_text()}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,9 +137,9 @@ class Struct(IcebergType):
         """Other members."""
         return Struct(fields)
 
-    def title(self) -> str:
+    def type_text(self) -> str:
         """`struct<x: required int>`."""
-        return f"struct<{', '.join(f'{m.name}: {m.full_title()}' for m in self.members)}>"
+        return f"struct<{', '.join(f'{m.name}: {m.full_type_text()}' for m in self.members)}>"
 
     def to_json(self) -> Any:
         """Return an object with the members."""
@@ -166,9 +166,9 @@ class List(IcebergType):
         """Another element."""
         return List(*fields)
 
-    def title(self) -> str:
+    def type_text(self) -> str:
         """`list<required int>`."""
-        return f"list<{self.element.full_title()}>"
+        return f"list<{self.element.full_type_text()}>"
 
     def to_json(self) -> Any:
         """Return an object with the element."""
@@ -201,9 +201,9 @@ class Map(IcebergType):
         """Another key and value."""
         return Map(*fields)
 
-    def title(self) -> str:
+    def type_text(self) -> str:
         """`map<string, optional int>`."""
-        return f"map<{self.key.type.title()}, {self.value.full_title()}>"
+        return f"map<{self.key.type.type_text()}, {self.value.full_type_text()}>"
 
     def to_json(self) -> Any:
         """Return an object with key and value."""

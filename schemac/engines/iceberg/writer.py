@@ -14,6 +14,7 @@ from schemac.artifacts.emission import Emission
 from schemac.artifacts.type_writer import DecimalLimit, TypeTable, TypeWriter, is_variant, list_form
 from schemac.attributes import arrow, odf
 from schemac.attributes.attribute import Role
+from schemac.attributes.family import Family
 from schemac.attributes.registry import has_role
 from schemac.engines.iceberg import attributes
 from schemac.engines.iceberg.codes import ICEBERG_DEFAULT, ICEBERG_TYPE
@@ -100,18 +101,18 @@ class _Writer(TypeWriter[IcebergType]):
 
     def refused(self, slot: Slot) -> IcebergType:
         """Kinds that Iceberg has no type for."""
-        if slot.type.kind == "Null":
-            message = f"only format 3 has a type for what is always null ({slot.title})"
+        if slot.type.family is Family.NULL:
+            message = f"only format 3 has a type for what is always null ({slot.path_text})"
             return self.refused_type(slot, message, _ONLY_FORMAT_3)
         help = (
             "write `type: Int64` and tell the unit with `schemac.dev/unit`"
-            if slot.type.kind == "Duration"
+            if slot.type.family is Family.DURATION
             else "leave Iceberg out with `schemac.dev/targets`"
         )
-        return self.refused_type(slot, f"Iceberg has no type for {slot.type.title()}", help)
+        return self.refused_type(slot, f"Iceberg has no type for {slot.type.type_text()}", help)
 
     def type_text(self, type_: IcebergType) -> str:
-        return type_.title()
+        return type_.type_text()
 
     def special(self, lowered: LoweredField) -> IcebergType:
         """Return the type of a field with attributes."""
@@ -129,36 +130,36 @@ class _Writer(TypeWriter[IcebergType]):
             return Primitive("uuid")
         type_ = self.type(lowered, storage)
         if has_role(extra, Role.JSON):
-            self.lose(lowered, "JSON", type_.title())
+            self.lose(lowered, "JSON", type_.type_text())
         elif extension is not None:
-            self.lose(lowered, f"the extension type {extension.name}", type_.title())
+            self.lose(lowered, f"the extension type {extension.name}", type_.type_text())
         return type_
 
     def worded(self, lowered: LoweredField, word: str) -> IcebergType:
         """Return the type that the attribute names, if it goes with the field and the format."""
         slot: Slot = lowered.slot
-        kind, length = slot.type.kind, getattr(slot.type, "fixed_length", None)
+        family, length = slot.type.family, getattr(slot.type, "fixed_length", None)
         root = word.partition("(")[0]
-        if root == "uuid" and (kind, length) != ("Binary", 16):
+        if root == "uuid" and (family, length) != (Family.BYTES, 16):
             help = "write `type: {kind: Binary, fixedLength: 16}`"
             return self.refused_word(
-                slot, f"a uuid has 16 bytes, and {slot.title} is {slot.type.title()}", help
+                slot, f"a uuid has 16 bytes, and {slot.path_text} is {slot.type.type_text()}", help
             )
-        if root == "variant" and not (kind == "String" or is_variant(slot)):
+        if root == "variant" and not (family is Family.TEXT or is_variant(slot)):
             help = (
                 "write `type: String`, or a Struct of `value` and `metadata`, both Binary and without Option"
             )
             return self.refused_word(
-                slot, f"{slot.title} is {slot.type.title()}, which holds no variant", help
+                slot, f"{slot.path_text} is {slot.type.type_text()}, which holds no variant", help
             )
-        if root in ("geometry", "geography") and (kind, length) != ("Binary", None):
+        if root in ("geometry", "geography") and (family, length) != (Family.BYTES, None):
             help = "write `type: Binary`, which holds the shape as WKB"
             return self.refused_word(
-                slot, f"a {root} is bytes, and {slot.title} is {slot.type.title()}", help
+                slot, f"a {root} is bytes, and {slot.path_text} is {slot.type.type_text()}", help
             )
         if root != "uuid" and self.format_version < FORMAT_3:
             return self.refused_word(
-                slot, f"only format 3 has the type {root} ({slot.title})", _ONLY_FORMAT_3
+                slot, f"only format 3 has the type {root} ({slot.path_text})", _ONLY_FORMAT_3
             )
         return Primitive(word)
 
@@ -166,7 +167,7 @@ class _Writer(TypeWriter[IcebergType]):
         slot: Slot = lowered.slot
         limit = DecimalLimit.broken_by(arrow_type, MOST_DIGITS)
         if limit is not None:
-            message = f"a decimal of Iceberg has {limit.reason} ({slot.title})"
+            message = f"a decimal of Iceberg has {limit.reason} ({slot.path_text})"
             help = f"change the {limit.property}, or leave Iceberg out with `schemac.dev/targets`"
             self.emission.findings.at_type(slot, ICEBERG_TYPE, message, limit.property, help=help)
             return BINARY
@@ -195,7 +196,7 @@ class _Writer(TypeWriter[IcebergType]):
 
     def struct(self, lowered: LoweredField, arrow_type: Any) -> IcebergType:
         if not lowered.children:
-            message = f"{lowered.slot.title} has no members, and data files of Iceberg cannot hold that"
+            message = f"{lowered.slot.path_text} has no members, and data files of Iceberg cannot hold that"
             return self.refused_type(lowered.slot, message, "leave it out until it has one")
         return Struct(tuple([self.field(child) for child in lowered.children]))
 
@@ -231,13 +232,13 @@ class _Writer(TypeWriter[IcebergType]):
             return None
         value, findings = slot.extra[key], self.emission.findings
         if not slot.is_member:
-            message = f"{slot.title} is a part of a list or map, which has no default value"
+            message = f"{slot.path_text} is a part of a list or map, which has no default value"
             findings.at_extra(slot, key, ICEBERG_DEFAULT, message, on_key=True, help="remove it")
         elif self.format_version < FORMAT_3:
-            message = f"only format 3 has default values ({slot.title})"
+            message = f"only format 3 has default values ({slot.path_text})"
             findings.at_extra(slot, key, ICEBERG_DEFAULT, message, on_key=True, help=_ONLY_FORMAT_3)
         elif reason := complaint(type_, value):
-            message = f"{slot.title} cannot have this default value: {reason}"
+            message = f"{slot.path_text} cannot have this default value: {reason}"
             findings.at_extra(slot, key, ICEBERG_DEFAULT, message)
         return value
 

@@ -19,6 +19,7 @@ ENGINE = Engine(
     source="schemac.engines.lance.runs.source:SOURCE",
     table_suffix=".lance",
     domain="lance.org",
+    facts="schemac.engines.lance.facts:LanceFact",
     codes="schemac.engines.lance.codes:CODES",
     pages="schemac.engines.lance.pages",
     traits=frozenset({Trait.LACKS_RUN_ENDS, Trait.COMPRESSES_RUNS, Trait.ROUNDS}),

@@ -5,6 +5,7 @@ Source: Lance's encoding specification and table format; its blob, JSON and brai
 """
 
 from collections.abc import Callable, Mapping
+from types import MappingProxyType
 from typing import Any
 
 from pydantic import ValidationError
@@ -13,7 +14,7 @@ from pydantic.alias_generators import to_camel
 from schemac.arrow.form import ArrowForm, Tree
 from schemac.arrow.lift_metadata import decoded
 from schemac.arrow.lower_metadata import EXTENSION_METADATA, EXTENSION_NAME
-from schemac.attributes.attribute import Extra
+from schemac.attributes.attribute import Extra, Role
 from schemac.engines.lance.attributes import (
     BLOB,
     CLUSTERING_KEY,
@@ -28,6 +29,7 @@ from schemac.engines.lance.names import (
     BLOB_MARK,
     BRAIN_FLOAT,
     CLUSTERING_KEY_POSITION,
+    JSON_EXTENSION,
     PRIMARY_KEY_MARK,
     PRIMARY_KEY_POSITION,
 )
@@ -50,6 +52,10 @@ _TRUE = ("true", "1", "yes", "y", "on")
 
 class LanceForm(ArrowForm):
     """Keys, encodings, blobs, JSON and brain floats."""
+
+    extensions = MappingProxyType(
+        {BLOB_EXTENSION: Role.BLOB, BRAIN_FLOAT: Role.BRAIN_FLOATS, JSON_EXTENSION: Role.JSON}
+    )
 
     def metadata(self, key: str, extra: Extra) -> Mapping[str, str]:
         """Return Lance's own keys; nothing where the Arrow type says it."""

@@ -12,6 +12,7 @@ from pydantic import Field, model_validator
 
 from schemac.attributes.attribute import Attribute, AttributeValue, Extra, Facts, Role
 from schemac.attributes.family import Family
+from schemac.engines.lance.facts import LanceFact
 
 DOMAIN = "lance.org"
 STORAGE_VERSIONS = ("2.0", "2.1", "2.2", "2.3")
@@ -104,11 +105,11 @@ ENCODING = Attribute[Encoding](
     f"{DOMAIN}/encoding",
     Encoding,
     "compression and page layout of the column",
-    facts=Facts.all("page-encoding-changed"),
+    facts=Facts.all(LanceFact.PAGE_ENCODING_CHANGED),
     property_facts={
-        "compression": "compression-changed",
-        "compressionLevel": "compression-changed",
-        "structuralEncoding": "structural-encoding-changed",
+        "compression": LanceFact.COMPRESSION_CHANGED,
+        "compressionLevel": LanceFact.COMPRESSION_CHANGED,
+        "structuralEncoding": LanceFact.STRUCTURAL_ENCODING_CHANGED,
         "packed": "packed-struct-changed",
     },
 )
@@ -117,7 +118,7 @@ BLOB = Attribute[Blob](
     Blob,
     "large values kept outside the pages",
     fits=frozenset({Family.BYTES}),
-    facts=Facts("blob-added", "blob-removed", "blob-thresholds-changed"),
+    facts=Facts("blob-added", "blob-removed", LanceFact.BLOB_THRESHOLDS_CHANGED),
     role=Role.BLOB,
     decides_type=True,
 )

@@ -6,6 +6,7 @@ Source: Lance's encoding specification.
 """
 
 from schemac.attributes.arrow import EXTENSION_TYPE
+from schemac.attributes.family import NUMBERS, Family
 from schemac.checks.brought import Checks
 from schemac.engines.lance.attributes import ENCODING, FLOAT_ENCODING
 from schemac.engines.lance.names import BLOB_EXTENSION, BRAIN_FLOAT
@@ -50,7 +51,8 @@ def _check_extension(slot: Slot, findings: Findings) -> None:
 
 def _check_brain_floats(slot: Slot, findings: Findings) -> None:
     item = slot.children[0]
-    if getattr(slot.type, "fixed_length", None) is None or item.type.kind not in ("Float16", "Float32"):
+    is_vector = getattr(slot.type, "fixed_length", None) is not None
+    if not is_vector or item.type.family is not Family.FLOAT or getattr(item.type, "bits", 64) > 32:
         findings.at_extra(
             slot,
             FLOAT_ENCODING.key,
@@ -76,7 +78,7 @@ def _check_encoding(slot: Slot, findings: Findings) -> None:
             on_key=True,
             help="remove it, or write `compression: zstd`",
         )
-    if slot.type.kind == "Struct":
+    if slot.type.family is Family.STRUCT:
         for name in given:
             if name != "packed":
                 message = f"a Struct has no pages of its own for `{words[name]}`"
@@ -99,24 +101,22 @@ def _check_encoding(slot: Slot, findings: Findings) -> None:
             on_key=True,
             help="remove it",
         )
-    elif encoding.bss == "on" and slot.type.kind not in (
-        "Int32",
-        "Int64",
-        "UInt32",
-        "UInt64",
-        "Float32",
-        "Float64",
-        "List",
-    ):
+    elif encoding.bss == "on" and not _can_be_split(slot):
         message = (
             f"byte stream split works on numbers of 32 and 64 bits, not on {with_article(slot.type.kind)}"
         )
         findings.at_extra(slot, key, UNSUPPORTED_HINT, message, "bss", on_key=True, help="remove it")
-    elif encoding.compression == "fsst" and slot.type.kind not in ("String", "Binary"):
+    elif encoding.compression == "fsst" and slot.type.family not in (Family.TEXT, Family.BYTES):
         message = f"fsst compresses only texts and bytes, not {with_article(slot.type.kind)}"
         findings.at_extra(
             slot, key, UNSUPPORTED_HINT, message, "compression", help="write `compression: zstd`"
         )
+
+
+def _can_be_split(slot: Slot) -> bool:
+    """Whether bytes of the values can be split into streams; of a list, those of its items."""
+    is_number = slot.type.family in NUMBERS and getattr(slot.type, "bits", 0) >= 32
+    return is_number or slot.type.family is Family.LIST
 
 
 CHECKS = Checks(check)

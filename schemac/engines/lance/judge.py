@@ -7,12 +7,14 @@ column anew under a new id.
 """
 
 from schemac.attributes import own
+from schemac.attributes.family import Family
 from schemac.engines.lance import attributes as lance
 from schemac.engines.lance.casts import is_cast
+from schemac.engines.lance.facts import LanceFact
 from schemac.engines.lance.nodes import lance_ids
 from schemac.engines.lance.view import column_words
 from schemac.evolution.castability import castability, misfit
-from schemac.evolution.changes import LAYOUT_FACTS, TYPE_FACTS, Change, Fact
+from schemac.evolution.changes import JUDGED_FACTS, LAYOUT_FACTS, TYPE_FACTS, Change, Fact
 from schemac.evolution.clocks import clock_of
 from schemac.evolution.judge import Judge
 from schemac.evolution.verdict import SAFE, Judgement, Outcome, of_another_unit
@@ -25,10 +27,10 @@ _LAYOUTS = LAYOUT_FACTS - {Fact.CHILD_NAMES_CHANGED} | {Fact.EXTENSION_TYPE_CHAN
 """What may change Lance's own word for a type; the names of parts are metadata to it."""
 _NEW_FILES = frozenset(
     {
-        Fact.COMPRESSION_CHANGED,
-        Fact.STRUCTURAL_ENCODING_CHANGED,
-        Fact.PAGE_ENCODING_CHANGED,
-        Fact.BLOB_THRESHOLDS_CHANGED,
+        LanceFact.COMPRESSION_CHANGED,
+        LanceFact.STRUCTURAL_ENCODING_CHANGED,
+        LanceFact.PAGE_ENCODING_CHANGED,
+        LanceFact.BLOB_THRESHOLDS_CHANGED,
     }
 )
 _UNCOPIED = frozenset({lance.BLOB.key, lance.JSON.key})
@@ -129,7 +131,7 @@ def _added(new: Slot, change: Change, pair: VersionPair) -> Judgement:
         if hollow is not None:
             return Judgement(
                 Outcome.REFUSED,
-                f"existing rows have no {hollow.title}, and it may not be null",
+                f"existing rows have no {hollow.path_text}, and it may not be null",
                 f"make it optional: {{kind: Option, inner: {hollow.type.kind}}}",
             )
         return Judgement(Outcome.REWRITE, "it is built from fields that were elsewhere; their data is copied")
@@ -153,7 +155,7 @@ def _dropped(old: Slot, pair: VersionPair) -> Judgement:
         if new is not None and not is_inside_map_or_vector(new) and not _is_told(new, above, pair):
             return Judgement(
                 Outcome.REWRITE,
-                f"no field of {new.title} would be left that all files have, and without one they do not"
+                f"no field of {new.path_text} would be left that all files have, and without one they do not"
                 " show where it is null; so another field of it is written",
             )
     return Judgement(Outcome.METADATA)
@@ -161,9 +163,9 @@ def _dropped(old: Slot, pair: VersionPair) -> Judgement:
 
 def _is_told(slot: Slot, above: Slot, pair: VersionPair) -> bool:
     """Whether something below a slot has data wherever an old slot around it has."""
-    if slot.children and slot.type.kind == "Struct":
+    if slot.children and slot.type.family is Family.STRUCT:
         return any(_is_told(child, above, pair) for child in slot.children)
-    if slot.children and slot.type.kind == "List" and _own_words(pair.new, slot.children[0]):
+    if slot.children and slot.type.family is Family.LIST and _own_words(pair.new, slot.children[0]):
         return _is_told(slot.children[0], above, pair)
     before = [pair.before[inner] for inner in preorder([slot]) if inner in pair.before]
     return any(_is_as_old(inner, above, pair.old) for inner in before)
@@ -186,19 +188,19 @@ def _moved(old: Slot, new: Slot, pair: VersionPair) -> Judgement:
     uncopied = next((slot for slot in preorder([new]) if not _UNCOPIED.isdisjoint(slot.extra)), None)
     if uncopied is not None:
         return Judgement(
-            Outcome.REFUSED, f"Lance cannot read {uncopied.title} in a form that can be copied", _BESIDE
+            Outcome.REFUSED, f"Lance cannot read {uncopied.path_text} in a form that can be copied", _BESIDE
         )
     lost = moved_into(new, pair)
     if lost:
         return Judgement(
             Outcome.DATA,
-            f"the values of {old.title} are lost in rows in which {lost[0].title} is null",
-            f"fill {lost[0].title} in these rows first",
+            f"the values of {old.path_text} are lost in rows in which {lost[0].path_text} is null",
+            f"fill {lost[0].path_text} in these rows first",
         )
     if left_behind(new, pair):
         return Judgement(
             Outcome.DATA,
-            f"rows in which a struct around {old.title} is null have no value for {new.title}, and it may"
+            f"rows in which a struct around {old.path_text} is null have no value for {new.path_text}, and it may"
             " not be null",
             f"make it optional: {{kind: Option, inner: {new.type.kind}}}, or fill the struct in these rows first",
         )
@@ -276,7 +278,9 @@ def _type(fact: AnyFact, pair: VersionPair, old: Slot, new: Slot) -> Judgement:
         return _undeclared_clock(old, new)
     match castability(old.type, new.type):
         case Castability.NEVER:
-            return Judgement(Outcome.REFUSED, f"{old.type.title()} cannot become {new.type.title()}", _BESIDE)
+            return Judgement(
+                Outcome.REFUSED, f"{old.type.type_text()} cannot become {new.type.type_text()}", _BESIDE
+            )
         case Castability.DEPENDS:
             return Judgement(
                 Outcome.DATA,
@@ -291,7 +295,7 @@ def _undeclared_clock(old: Slot, new: Slot) -> Judgement:
     zone = getattr(instant.type, "timezone", "")
     return Judgement(
         Outcome.REFUSED,
-        f"{reading.title} has no zone, and no `clockZone` says in which zone its clock was",
+        f"{reading.path_text} has no zone, and no `clockZone` says in which zone its clock was",
         f"write under its `extra:` `{own.CLOCK_ZONE.key}: {zone}` if the clock was in {zone}, or `UTC`, or"
         " another zone",
     )
@@ -299,7 +303,7 @@ def _undeclared_clock(old: Slot, new: Slot) -> Judgement:
 
 def _what_may_be_wrong(old: Slot, new: Slot) -> str:
     zones = [getattr(slot.type, "timezone", None) for slot in (old, new)]
-    if old.type.kind == new.type.kind == "Timestamp" and zones.count(None) == 1:
+    if old.type.family is new.type.family is Family.TIMESTAMP and zones.count(None) == 1:
         return f"timestamps without a zone are read as those of a clock in {clock_of(old, new)}, and have to be unambiguous there"
     return misfit(old.type, new.type)
 
@@ -319,10 +323,10 @@ def is_inside_map_or_vector(slot: Slot) -> bool:
     """Whether a map or a fixed-size list stands above."""
     above = slot.parent
     while above is not None:
-        if above.type.kind == "Map" or getattr(above.type, "fixed_length", None) is not None:
+        if above.type.family is Family.MAP or getattr(above.type, "fixed_length", None) is not None:
             return True
         above = above.parent
     return False
 
 
-JUDGE = Judge(judge)
+JUDGE = Judge(judge, facts=JUDGED_FACTS | _NEW_FILES)

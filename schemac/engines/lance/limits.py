@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 from schemac.arrow.lower_metadata import EXTENSION_METADATA
 from schemac.artifacts.emission import Compilation, Emission
+from schemac.attributes.family import Family
 from schemac.engines.lance import attributes as lance
 from schemac.engines.lance.codes import (
     LANCE_NAME,
@@ -120,7 +121,7 @@ class Limits:
         """One field and all below it."""
         slot: Slot = field.slot
         if place.depth > MAX_DEPTH:
-            message = f"{slot.title} is nested more than {MAX_DEPTH} levels deep"
+            message = f"{slot.path_text} is nested more than {MAX_DEPTH} levels deep"
             self.refuse(slot, LANCE_STRUCTURE, message, help="flatten the schema")
             return
         type_: Any = field.arrow.type
@@ -164,26 +165,26 @@ class Limits:
         elif id == types.dictionary:
             self.dictionary(slot, type_)
         elif not isinstance(type_, pa.BaseExtensionType):
-            is_decimal = slot.type.kind == "Decimal"
+            is_decimal = slot.type.family is Family.DECIMAL
             help = "remove the decimal hint: 128 bits are enough" if is_decimal else "remove the `View` hint"
             self.refuse(slot, LANCE_TYPE, f"Lance has no {type_}", help=help)
 
     def struct(self, slot: Slot, type_: Any) -> None:
         """Check the members of a struct."""
-        if slot.type.kind != "Struct":
+        if slot.type.family is not Family.STRUCT:
             return
         if type_.num_fields == 0 and not self.empty_struct_is_kept(slot):
-            message = f"{slot.title} has no members, and Lance cannot read such a struct"
+            message = f"{slot.path_text} has no members, and Lance cannot read such a struct"
             self.refuse(slot, LANCE_STRUCTURE, message, "fields", help="give it a member, or leave it out")
         if slot.is_nullable:
-            self.needs("2.1", slot, f"a struct that may be null ({slot.title})")
+            self.needs("2.1", slot, f"a struct that may be null ({slot.path_text})")
 
     def empty_struct_is_kept(self, slot: Slot) -> bool:
         """Version 2.0 keeps it where it is never null; since then columns beside it come back wrong, or not at all."""
         above: Slot | None = slot
         while above is not None:
             is_vector = getattr(above.type, "fixed_length", None) is not None
-            if above.is_nullable or above.type.kind == "Map" or is_vector:
+            if above.is_nullable or above.type.family is Family.MAP or is_vector:
                 return False
             above = above.parent
         return self.version == "2.0"
@@ -195,7 +196,9 @@ class Limits:
         is_marked = item_metadata.get(NAME_KEY, _BRAIN_FLOAT) != _BRAIN_FLOAT
         is_plain = (item.id in types.plain or item.id in types.with_parameters) and not is_marked
         is_vector = item.id == types.fixed_list and item.value_type.id != types.struct and not is_marked
-        if item.id == types.struct and (not field.children or field.children[0].slot.type.kind == "Struct"):
+        if item.id == types.struct and (
+            not field.children or field.children[0].slot.type.family is Family.STRUCT
+        ):
             self.vector_of_structs(field, place)
         elif not is_plain and not is_vector:
             what = "an extension type" if is_marked else item
@@ -215,15 +218,15 @@ class Limits:
     def null_vector(self, slot: Slot) -> None:
         """Arrow puts nulls under a null vector, and Lance's writer takes them for values from version 2.1 on."""
         if slot.is_nullable and self.version >= "2.1":
-            message = f"{slot.title} may be null, but its items may not: if pyarrow builds a null row, as `pa.array` and `from_pylist` do, Lance refuses to write it"
-            item = slot.type.item_type.title()  # type: ignore[attr-defined]
+            message = f"{slot.path_text} may be null, but its items may not: if pyarrow builds a null row, as `pa.array` and `from_pylist` do, Lance refuses to write it"
+            item = slot.type.item_type.type_text()  # type: ignore[attr-defined]
             help = f"write `itemType: {{kind: Option, inner: {item}}}`; Lance keeps items of vectors as optional anyway"
             self.findings.at_type(slot, LANCE_NULL_VECTOR, message, "itemType", help=help)
 
     def vector_of_structs(self, field: LoweredField, place: _Place) -> None:
         """Check a fixed-size list of structs."""
         slot = field.slot
-        what = f"a fixed-size list of structs ({slot.title})"
+        what = f"a fixed-size list of structs ({slot.path_text})"
         if not place.is_repeated:
             self.needs("2.2", slot, what)
             if not place.is_in_vector and self.is_miscounted(field):
@@ -259,7 +262,7 @@ class Limits:
     def inside_vector(self, slot: Slot, place: _Place) -> None:
         """Check a slot inside a fixed-size list of structs."""
         if place.is_in_vector:
-            what = f"a {slot.type.kind} inside a fixed-size list of structs ({slot.title})"
+            what = f"a {slot.type.kind} inside a fixed-size list of structs ({slot.path_text})"
             self.needs("2.3", slot, what)
 
     def map(self, slot: Slot, type_: Any, place: _Place) -> None:
@@ -270,7 +273,7 @@ class Limits:
         if place.is_in_vector:
             self.inside_vector(slot, place)
         else:
-            self.needs("2.2", slot, f"a map ({slot.title})")
+            self.needs("2.2", slot, f"a map ({slot.path_text})")
 
     def dictionary(self, slot: Slot, type_: Any) -> None:
         """Check a dictionary."""
@@ -292,7 +295,7 @@ class Limits:
             for child in field.children:
                 self.packed(slot, child)
             if not field.children:
-                message = f"Lance cannot pack a struct without members ({slot.title})"
+                message = f"Lance cannot pack a struct without members ({slot.path_text})"
                 self.refuse(slot, LANCE_TYPE, message, help="remove `packed`")
         if lance.BLOB.key in slot.extra:
             self.blob(slot, place)
@@ -301,15 +304,15 @@ class Limits:
         """Check the place of a blob."""
         parent = slot.parent
         while parent is not None:
-            if parent.type.kind == "Map" or getattr(parent.type, "fixed_length", None) is not None:
-                message = f"Lance does not allow a blob inside {parent.type.title()}"
+            if parent.type.family is Family.MAP or getattr(parent.type, "fixed_length", None) is not None:
+                message = f"Lance does not allow a blob inside {parent.type.type_text()}"
                 help = "move it into a struct or a list of variable length"
                 self.refuse(slot, LANCE_TYPE, message, help=help)
                 return
             parent = parent.parent
         # Version 2.0 writes and reads it, 2.1 writes it only.
         if place.is_repeated and self.version == "2.1":
-            self.needs("2.2", slot, f"a blob inside a list ({slot.title})")
+            self.needs("2.2", slot, f"a blob inside a list ({slot.path_text})")
 
     def packed(self, holder: Slot, member: LoweredField) -> None:
         """Check a member of a struct whose values lie side by side."""
@@ -329,24 +332,24 @@ class Limits:
             self.refuse(
                 slot,
                 LANCE_TYPE,
-                f"Lance cannot pack a struct in which {slot.title} may be null",
-                help=f"remove `packed` from {holder.title}",
+                f"Lance cannot pack a struct in which {slot.path_text} may be null",
+                help=f"remove `packed` from {holder.path_text}",
             )
-        elif id == types.struct and slot.type.kind == "Struct" and member.children:
-            self.needs("2.3", slot, f"a packed struct inside which {slot.title} is a struct")
+        elif id == types.struct and slot.type.family is Family.STRUCT and member.children:
+            self.needs("2.3", slot, f"a packed struct inside which {slot.path_text} is a struct")
             for child in member.children:
                 self.packed(holder, child)
         elif id == types.fixed_list and is_one_width:
             if self.version == "2.1" or (self.version == "2.0" and has_nullable_items):
-                self.needs("2.2", slot, f"a packed struct with a vector ({slot.title})")
+                self.needs("2.2", slot, f"a packed struct with a vector ({slot.path_text})")
         elif is_text:
-            self.needs("2.2", slot, f"a packed struct with values of variable length ({slot.title})")
+            self.needs("2.2", slot, f"a packed struct with values of variable length ({slot.path_text})")
         elif not is_one_width:
             self.refuse(
                 slot,
                 LANCE_TYPE,
-                f"Lance cannot pack a struct with the {slot.type.kind} {slot.title}",
-                help=f"remove `packed` from {holder.title}",
+                f"Lance cannot pack a struct with the {slot.type.kind} {slot.path_text}",
+                help=f"remove `packed` from {holder.path_text}",
             )
 
 

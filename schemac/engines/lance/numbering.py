@@ -9,6 +9,7 @@ add and cast was tried at every place with pylance 14.0.2.
 
 from collections.abc import Sequence
 
+from schemac.attributes.family import Family
 from schemac.engines.lance.casts import is_cast
 from schemac.engines.lance.view import Words, words_of
 from schemac.identity.numbering import Former, Numbered, Numbering
@@ -68,12 +69,16 @@ class _Nodes:
 
         It adds nothing inside maps and vectors, and inside lists it makes no more than its own casts.
         """
-        column, kinds = slot, set()
+        column, families = slot, set()
         while column.parent is not None:
             column = column.parent
-            is_vector = column.type.kind == "List" and getattr(column.type, "fixed_length", None) is not None
-            kinds.add("Vector" if is_vector else column.type.kind)
-        is_possible = kinds <= {"Struct"} or (kinds <= {"Struct", "List"} and self._is_made_in_lists(slot))
+            is_vector = (
+                column.type.family is Family.LIST and getattr(column.type, "fixed_length", None) is not None
+            )
+            families.add("vector" if is_vector else column.type.family)
+        is_possible = families <= {Family.STRUCT} or (
+            families <= {Family.STRUCT, Family.LIST} and self._is_made_in_lists(slot)
+        )
         return slot if is_possible else column
 
     def _is_made_in_lists(self, slot: Slot) -> bool:

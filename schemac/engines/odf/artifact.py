@@ -27,7 +27,7 @@ def emit(compilation: Compilation, emission: Emission) -> list[Artifact]:
         emission.findings.at_type(
             slot,
             FRIENDLY_FORM,
-            f"{slot.title}: the standard has no kind {slot.type.kind}",
+            f"{slot.path_text}: the standard has no kind {slot.type.kind}",
             help=f"leave it out of this dataset's engines with `{TARGETS_OF.key}` under the schema's `extra:`",
         )
     if strangers:

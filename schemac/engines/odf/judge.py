@@ -5,6 +5,7 @@ Source: the reference implementation's chain validators: attributes may change, 
 are optional may be added; everything else is refused. A map is compared as a whole: nothing inside may change.
 """
 
+from schemac.attributes.family import Family
 from schemac.evolution.changes import TYPE_FACTS, Change, Fact
 from schemac.evolution.judge import Judge
 from schemac.evolution.verdict import SAFE, Judgement, Outcome
@@ -50,7 +51,7 @@ def judge(change: Change, pair: VersionPair | None) -> Judgement:
 
 def _is_in_map(slot: Slot | None) -> bool:
     above = slot.parent if slot is not None else None
-    while above is not None and above.type.kind != "Map":
+    while above is not None and above.type.family is not Family.MAP:
         above = above.parent
     return above is not None
 

@@ -10,6 +10,7 @@ import re
 from functools import lru_cache
 from typing import Any
 
+from schemac.attributes.family import Family
 from schemac.engines.odf.values import Lose, standard_attributes, standard_extra, standard_properties
 from schemac.logical.dataset import LogicalDataset
 from schemac.logical.slots import Slot
@@ -75,9 +76,9 @@ class _Writer:
 
     def _bare_type(self, slot: Slot, indent: str) -> str:
         """Return the type inside its Option. Most are leaves, of a few sorts: these are written once."""
-        if slot.children or (slot.type.kind == "Timestamp" and slot.type.timezone is None):  # type: ignore[attr-defined]
+        if slot.children or (slot.type.family is Family.TIMESTAMP and slot.type.timezone is None):  # type: ignore[attr-defined]
             return self._new_type(slot, indent)
-        key = (slot.type.title(), indent)
+        key = (slot.type.type_text(), indent)
         text = self._leaves.get(key)
         if text is None:
             text = self._leaves[key] = self._new_type(slot, indent)

@@ -15,6 +15,7 @@ from schemac.artifacts.emission import Artifact, Compilation, Emission, Target
 from schemac.artifacts.type_writer import DecimalLimit, TypeTable, TypeWriter, is_lost, is_variant, list_form
 from schemac.attributes import arrow, odf, own
 from schemac.attributes.attribute import Role
+from schemac.attributes.family import Family
 from schemac.attributes.registry import has_role
 from schemac.engines.paimon import attributes as paimon
 from schemac.engines.paimon.codes import PAIMON_LEFT_OUT, PAIMON_LOSS, PAIMON_TYPE
@@ -43,6 +44,7 @@ from schemac.engines.paimon.types import (
     Vector,
     parse_type,
 )
+from schemac.kinds.plain import Int32
 from schemac.kinds.units import FRACTION_DIGITS
 from schemac.logical.slots import Slot
 from schemac.physical.arrow import pa
@@ -199,15 +201,15 @@ class _Writer(TypeWriter[PaimonType]):
         return self.slot(child)
 
     def type_text(self, type_: PaimonType) -> str:
-        return type_.title()
+        return type_.type_text()
 
     def refused(self, slot: Slot) -> PaimonType:
         """Kinds that Paimon has no type for."""
         help = {
-            "Duration": "write `type: Int64` and give the unit with `schemac.dev/unit`",
-            "Null": "leave the field out until it has a type",
-        }.get(str(slot.type.kind), "leave Paimon out with `schemac.dev/targets`")
-        message = f"Paimon has no type for {slot.type.title()}"
+            Family.DURATION: "write `type: Int64` and give the unit with `schemac.dev/unit`",
+            Family.NULL: "leave the field out until it has a type",
+        }.get(slot.type.family, "leave Paimon out with `schemac.dev/targets`")
+        message = f"Paimon has no type for {slot.type.type_text()}"
         self.emission.findings.at_type(slot, PAIMON_TYPE, message, help=help)
         return BYTES
 
@@ -225,16 +227,16 @@ class _Writer(TypeWriter[PaimonType]):
         extension = arrow.EXTENSION_TYPE.read(extra)
         type_ = self.type(lowered, storage)
         if has_role(extra, Role.JSON):
-            self.emission.lose(slot, "JSON", type_.title())
+            self.emission.lose(slot, "JSON", type_.type_text())
         elif extension is not None:
-            self.emission.lose(slot, f"the extension type {extension.name}", type_.title())
+            self.emission.lose(slot, f"the extension type {extension.name}", type_.type_text())
         return type_
 
     def decimal(self, lowered: LoweredField, arrow_type: Any) -> PaimonType:
         slot: Slot = lowered.slot
         limit = DecimalLimit.broken_by(arrow_type, MOST_DIGITS)
         if limit is not None:
-            message = f"a DECIMAL in Paimon has {limit.reason} ({slot.title})"
+            message = f"a DECIMAL in Paimon has {limit.reason} ({slot.path_text})"
             help = f"change the {limit.property}, or leave Paimon out with `schemac.dev/targets`"
             self.emission.findings.at_type(slot, PAIMON_TYPE, message, limit.property, help=help)
             return BYTES
@@ -298,10 +300,10 @@ class _Writer(TypeWriter[PaimonType]):
         """Return the type that the attribute names, if it goes with the kind."""
         slot: Slot = lowered.slot
         root = word.partition("(")[0]
-        kind, problem, help = _WORDS[root]
-        if slot.type.kind not in kind:
+        families, problem, help = _WORDS[root]
+        if slot.type.family not in families:
             return self.refuse_word(
-                slot, f"{word} is {problem}, and {slot.title} is {slot.type.title()}", help
+                slot, f"{word} is {problem}, and {slot.path_text} is {slot.type.type_text()}", help
             )
         if root == "MULTISET":
             return self.multiset(lowered)
@@ -309,9 +311,9 @@ class _Writer(TypeWriter[PaimonType]):
             return self.worded_vector(lowered)
         if root == "ARRAY":
             return self.worded_array(lowered)
-        if root == "VARIANT" and slot.type.kind == "Struct" and not is_variant(slot):
+        if root == "VARIANT" and slot.type.family is Family.STRUCT and not is_variant(slot):
             help = "give it the members `value` and `metadata`, both Binary and without Option"
-            return self.refuse_word(slot, f"{slot.title} does not have the members of a VARIANT", help)
+            return self.refuse_word(slot, f"{slot.path_text} does not have the members of a VARIANT", help)
         try:
             type_ = parse_type(word)
         except UnreadableError as error:
@@ -323,16 +325,18 @@ class _Writer(TypeWriter[PaimonType]):
         slot: Slot = lowered.slot
         assert isinstance(type_, Atomic)
         length = getattr(slot.type, "fixed_length", None)
-        if slot.type.kind == "Timestamp":
+        if slot.type.family is Family.TIMESTAMP:
             is_local = getattr(slot.type, "timezone", None) is not None
             if is_local != (type_.root == "TIMESTAMP_LTZ"):
                 right = f"TIMESTAMP{'_LTZ' if is_local else ''}({type_.parameters[0]})"
                 has = "a zone" if is_local else "no zone"
                 return self.refuse_word(
-                    slot, f"{slot.title} has {has}, so it cannot be {type_.title()}", f"write `{right}`"
+                    slot,
+                    f"{slot.path_text} has {has}, so it cannot be {type_.type_text()}",
+                    f"write `{right}`",
                 )
         if length is not None and type_.root == "BINARY" and type_.parameters != (length,):
-            message = f"{slot.title} has {length} bytes, so it cannot be {type_.title()}"
+            message = f"{slot.path_text} has {length} bytes, so it cannot be {type_.type_text()}"
             return self.refuse_word(slot, message, f"remove it: the length makes a BINARY({length})")
         self.lose_to_word(lowered, type_)
         return type_
@@ -345,22 +349,20 @@ class _Writer(TypeWriter[PaimonType]):
             # Whatever its precision says, a TIME is stored in milliseconds; moments in the unit that holds the digits.
             stored = 3 if type_.root == "TIME" else -(-type_.parameters[0] // 3) * 3
             if stored < FRACTION_DIGITS[arrow_type.unit]:
-                self.emission.lose(slot, f"{slot.type.kind.lower()} in {arrow_type.unit}", type_.title())
+                self.emission.lose(slot, f"{slot.type.kind.lower()} in {arrow_type.unit}", type_.type_text())
             if getattr(arrow_type, "tz", None) not in (None, "UTC"):
                 self.emission.lose(slot, f"the zone {arrow_type.tz}", "UTC")
         elif pa.types.is_dictionary(arrow_type):
             lost = f"a dictionary with {arrow_type.index_type} indices"
-            self.emission.lose(slot, lost, type_.title())
+            self.emission.lose(slot, lost, type_.type_text())
         elif (row := self.rows.get(arrow_type.id)) is not None and row.is_other:
-            self.emission.lose(slot, str(arrow_type), type_.title())
+            self.emission.lose(slot, str(arrow_type), type_.type_text())
 
     def multiset(self, lowered: LoweredField) -> PaimonType:
         slot: Slot = lowered.slot
         value = slot.children[1]
-        if value.type.kind != "Int32" or value.is_nullable:
-            message = (
-                f"the counts of a MULTISET are Int32, but the values of {slot.title} are {_title(value)}"
-            )
+        if value.type.kind != Int32.__name__ or value.is_nullable:
+            message = f"the counts of a MULTISET are Int32, but the values of {slot.path_text} are {_type_text(value)}"
             return self.refuse_word(slot, message, "write `valueType: Int32`")
         self.lose_child_names(lowered)
         return Multiset(self.key(lowered))
@@ -369,12 +371,12 @@ class _Writer(TypeWriter[PaimonType]):
         slot: Slot = lowered.slot
         if getattr(slot.type, "fixed_length", None) is None:
             return self.refuse_word(
-                slot, f"{slot.title} has no length, so it cannot be a VECTOR", "add `fixedLength`"
+                slot, f"{slot.path_text} has no length, so it cannot be a VECTOR", "add `fixedLength`"
             )
         type_ = self.fixed_size_list(lowered, lowered.arrow.type)
         if isinstance(type_, Vector):
             return type_
-        message = f"a VECTOR cannot have elements of type {type_.children[0].title()}"
+        message = f"a VECTOR cannot have elements of type {type_.children[0].type_text()}"
         return self.refuse_word(slot, message, "make the items numbers, or remove the attribute")
 
     def worded_array(self, lowered: LoweredField) -> PaimonType:
@@ -401,31 +403,33 @@ class _Writer(TypeWriter[PaimonType]):
                 self.emission.lose(None, f"the attribute {key}", "nothing")
 
 
-_WORDS: dict[str, tuple[tuple[str, ...], str, str]] = {
-    **dict.fromkeys(("CHAR", "VARCHAR"), (("String",), "a text", "write `type: String`")),
-    **dict.fromkeys(("BINARY", "VARBINARY", "BLOB"), (("Binary",), "made of bytes", "write `type: Binary`")),
-    "TIME": (("Time",), "a time of day", "write `type: Time`"),
+_WORDS: dict[str, tuple[tuple[Family, ...], str, str]] = {
+    **dict.fromkeys(("CHAR", "VARCHAR"), ((Family.TEXT,), "a text", "write `type: String`")),
     **dict.fromkeys(
-        ("TIMESTAMP", "TIMESTAMP_LTZ"), (("Timestamp",), "a point in time", "write `type: Timestamp`")
+        ("BINARY", "VARBINARY", "BLOB"), ((Family.BYTES,), "made of bytes", "write `type: Binary`")
+    ),
+    "TIME": ((Family.TIME,), "a time of day", "write `type: Time`"),
+    **dict.fromkeys(
+        ("TIMESTAMP", "TIMESTAMP_LTZ"), ((Family.TIMESTAMP,), "a point in time", "write `type: Timestamp`")
     ),
     "VARIANT": (
-        ("String", "Struct"),
+        (Family.TEXT, Family.STRUCT),
         "a document",
         "write `type: String`, or a Struct of `value` and `metadata`",
     ),
     "MULTISET": (
-        ("Map",),
+        (Family.MAP,),
         "a map of elements to counts",
         "write `{kind: Map, keyType: …, valueType: Int32}`",
     ),
-    "ARRAY": (("List",), "a list", "write `{kind: List, itemType: …}`"),
-    "VECTOR": (("List",), "a list", "write `{kind: List, itemType: Float32, fixedLength: …}`"),
+    "ARRAY": ((Family.LIST,), "a list", "write `{kind: List, itemType: …}`"),
+    "VECTOR": ((Family.LIST,), "a list", "write `{kind: List, itemType: Float32, fixedLength: …}`"),
 }
-"""Kinds that a word goes with, what it is, and what to write instead, by root."""
+"""Families of kinds that a word goes with, what it is, and what to write instead, by root."""
 
 
-def _title(slot: Slot) -> str:
-    return f"Option<{slot.type.title()}>" if slot.is_nullable else slot.type.title()
+def _type_text(slot: Slot) -> str:
+    return f"Option<{slot.type.type_text()}>" if slot.is_nullable else slot.type.type_text()
 
 
 TARGET = Target("paimon", PAIMON_LOSS, emit, left_out_code=PAIMON_LEFT_OUT)

@@ -85,7 +85,7 @@ _TEXT_LENGTH = {
 def cast(old: PaimonType, new: PaimonType) -> Cast:
     """How one plain type becomes the other."""
     if not isinstance(old, Atomic) or not isinstance(new, Atomic) or old.root not in _IMPLICIT:
-        return Cast.IMPLICIT if old.title() == new.title() else Cast.NONE
+        return Cast.IMPLICIT if old.type_text() == new.type_text() else Cast.NONE
     if old.root == new.root or new.root in _IMPLICIT[old.root]:
         return Cast.IMPLICIT
     if new.root not in _EXPLICIT[old.root]:

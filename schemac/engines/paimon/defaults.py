@@ -32,13 +32,13 @@ def complaint(type_: PaimonType, written: str) -> str | None:
     )
     check = _CHECKS.get(type_.root) if isinstance(type_, Atomic) else None
     if check is None:
-        return f"Paimon has no default values for {type_.title()}"
+        return f"Paimon has no default values for {type_.type_text()}"
     assert isinstance(type_, Atomic)
     return check(type_, text)
 
 
 def _says(type_: Atomic, is_right: bool, example: str) -> str | None:
-    return None if is_right else f"it is not a valid {type_.title()}, such as {example}"
+    return None if is_right else f"it is not a valid {type_.type_text()}, such as {example}"
 
 
 def _boolean(type_: Atomic, text: str) -> str | None:
@@ -50,7 +50,7 @@ def _integer(type_: Atomic, text: str) -> str | None:
     if match is None:
         return _says(type_, False, "42")
     limit = 2 ** (_BITS[type_.root] - 1)
-    return None if -limit <= int(match[1]) < limit else f"it is too large for a {type_.title()}"
+    return None if -limit <= int(match[1]) < limit else f"it is too large for a {type_.type_text()}"
 
 
 def _float(type_: Atomic, text: str) -> str | None:
@@ -66,18 +66,18 @@ def _decimal(type_: Atomic, text: str) -> str | None:
         try:
             Decimal(text).quantize(Decimal(1).scaleb(-scale), ROUND_HALF_UP)
         except InvalidOperation:
-            return f"it is too large for a {type_.title()}"
+            return f"it is too large for a {type_.type_text()}"
     return None
 
 
 def _text(type_: Atomic, text: str) -> str | None:
     (length,) = type_.parameters
-    return None if len(text) <= length else f"it is longer than a {type_.title()}"
+    return None if len(text) <= length else f"it is longer than a {type_.type_text()}"
 
 
 def _binary(type_: Atomic, text: str) -> str | None:
     (length,) = type_.parameters
-    return None if len(text.encode()) <= length else f"it is longer than a {type_.title()}"
+    return None if len(text.encode()) <= length else f"it is longer than a {type_.type_text()}"
 
 
 def _date(type_: Atomic, text: str) -> str | None:

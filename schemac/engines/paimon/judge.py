@@ -145,7 +145,7 @@ def _renamed(pair: VersionPair, old: Slot) -> Judgement:
     if old.parent is None and str(old.segment) in table_schema(pair.old).partition_keys:
         return Judgement(
             Outcome.REFUSED,
-            f"the table is partitioned by {old.title}, whose name is in its folders",
+            f"the table is partitioned by {old.path_text}, whose name is in its folders",
             _NEW_TABLE,
         )
     place = places(pair.old).get(old)
@@ -169,13 +169,13 @@ def _nullability(pair: VersionPair, old: Slot, new: Slot) -> Judgement:
     if is_true(table_schema(pair.old).options, NULL_TO_NOT_NULL, default=True):
         return Judgement(
             Outcome.REFUSED,
-            f"{new.title} may be null in existing rows, and Paimon does not check",
+            f"{new.path_text} may be null in existing rows, and Paimon does not check",
             f'set the option `{NULL_TO_NOT_NULL}: "false"` in an earlier version, and check for nulls',
         )
     return Judgement(
         Outcome.DATA,
-        f"Paimon allows it without checking whether {new.title} is null in existing rows",
-        f"first check for rows WHERE {old.title} IS NULL",
+        f"Paimon allows it without checking whether {new.path_text} is null in existing rows",
+        f"first check for rows WHERE {old.path_text} IS NULL",
     )
 
 
@@ -204,7 +204,7 @@ def _type(
         if change.fact in TYPE_FACTS and _is_doubtful(old, new):
             return Judgement(
                 Outcome.DATA,
-                f"Paimon's type stays {is_.title()}, so values that do not fit {new.type.title()} stay too",
+                f"Paimon's type stays {is_.type_text()}, so values that do not fit {new.type.type_text()} stay too",
                 "check the values first",
             )
         return SAFE
@@ -216,7 +216,7 @@ def _type(
     if old.parent is None and str(old.segment) in (*table.partition_keys, *table.primary_keys):
         return Judgement(
             Outcome.REFUSED,
-            f"{old.title} is in a key of the table, and the types of keys cannot change",
+            f"{old.path_text} is in a key of the table, and the types of keys cannot change",
             _NEW_TABLE,
         )
     way = cast(was, is_)
@@ -230,8 +230,8 @@ def _type(
     if not is_lossless(was, is_) or _is_doubtful(old, new):
         return Judgement(
             Outcome.DATA,
-            f"values that do not fit {is_.title()} are truncated or read as null",
-            f"first check for rows WHERE {old.title} IS NOT NULL AND TRY_CAST({old.title} AS {is_.title()}) IS NULL",
+            f"values that do not fit {is_.type_text()} are truncated or read as null",
+            f"first check for rows WHERE {old.path_text} IS NOT NULL AND TRY_CAST({old.path_text} AS {is_.type_text()}) IS NULL",
         )
     return Judgement(Outcome.METADATA, "values are cast when they are read")
 
@@ -303,11 +303,13 @@ def _is_in_vector(pair: VersionPair, slot: Slot) -> bool:
 
 
 def _word(type_: PaimonType) -> str:
-    return type_.title() if isinstance(type_, Atomic) else type_.root
+    return type_.type_text() if isinstance(type_, Atomic) else type_.root
 
 
 def _fixed_key(slot: Slot) -> Judgement:
-    return Judgement(Outcome.REFUSED, f"{slot.title} is in the key of a map, which cannot change", _BESIDE)
+    return Judgement(
+        Outcome.REFUSED, f"{slot.path_text} is in the key of a map, which cannot change", _BESIDE
+    )
 
 
 JUDGE = Judge(judge, facts=JUDGED_FACTS | _KEYS | _OPTIONS | _OTHERS)

@@ -91,7 +91,7 @@ class Limits:
     def _place(self, place: _Place) -> None:
         slot, field = place.slot, place.field
         if field is not None and field.description is not None and field.description.startswith(DIRECTIVES):
-            message = f"Paimon reads the description of {slot.title} as a directive to change its type"
+            message = f"Paimon reads the description of {slot.path_text} as a directive to change its type"
             help = "start it with another word, and set the type with `paimon.apache.org/type`"
             self._findings.at_description(slot, PAIMON_DESCRIPTION, message, help=help)
         if paimon.DEFAULT_VALUE.key in slot.extra:
@@ -104,7 +104,7 @@ class Limits:
 
     def _vector(self, slot: Slot) -> None:
         """Who writes `VECTOR` knows; who writes a list of fixed length may not."""
-        message = f"{slot.title} becomes a VECTOR, and Paimon before {VECTORS_SINCE} cannot open a table that has one"
+        message = f"{slot.path_text} becomes a VECTOR, and Paimon before {VECTORS_SINCE} cannot open a table that has one"
         help = (
             f"write `{paimon.TYPE.key}: ARRAY` for older readers, or `VECTOR` if all readers are new enough"
         )
@@ -118,7 +118,7 @@ class Limits:
             found = complaint(type_, text)
             if found is None:
                 return
-            reason = f"'{text}' cannot be the default value of {slot.title} in Paimon: {found}"
+            reason = f"'{text}' cannot be the default value of {slot.path_text} in Paimon: {found}"
         self._findings.at_extra(
             slot, paimon.DEFAULT_VALUE.key, PAIMON_DEFAULT, reason, help="change or remove it"
         )
@@ -128,23 +128,23 @@ class Limits:
         if place.around not in ((), ("ARRAY",), ("MAP",)) or slot.segment is Part.KEY:
             message = (
                 "Paimon allows BLOBs only as columns, and as list items and map values of columns, not as"
-                f" {slot.title}"
+                f" {slot.path_text}"
             )
             self._at_type(slot, PAIMON_TYPE, message, help="move it to the top level")
             return
         if not (self._table.is_set(ROW_TRACKING) and self._table.is_set(DATA_EVOLUTION)):
             help = f"write {_EVOLVING} under `{paimon.OPTIONS.key}`"
-            message = f"a BLOB ({slot.title}) needs a table with row tracking and data evolution"
+            message = f"a BLOB ({slot.path_text}) needs a table with row tracking and data evolution"
             self._at_type(slot, PAIMON_OPTION, message, help=help)
         if all(_has_blobs(type_) for type_ in self._types.values()):
-            message = f"Paimon does not allow a table with only BLOBs ({slot.title})"
+            message = f"Paimon does not allow a table with only BLOBs ({slot.path_text})"
             self._at_type(slot, PAIMON_TYPE, message, help="add a column of another type")
 
     def _format(self, place: _Place) -> None:
         format = self._table.options.get("file.format", "parquet").strip().lower()
         found = _unheld(format, place.type, self._table.options)
         if found is not None:
-            message = f"{format} files cannot store {found} ({place.slot.title})"
+            message = f"{format} files cannot store {found} ({place.slot.path_text})"
             other = "orc" if format == "parquet" else "parquet"
             help = f"write `file.format: {other}` under `{paimon.OPTIONS.key}`"
             if isinstance(place.type, Row):
@@ -169,8 +169,8 @@ class Limits:
         for column in table.primary:
             slot = self._slots.get(column.name)
             if slot is not None and slot.is_nullable and not table.is_set("primary-key.nullable"):
-                message = f"a primary key may not be null, but {slot.title} may"
-                help = f"write its type ({slot.type.title()}) without Option"
+                message = f"a primary key may not be null, but {slot.path_text} may"
+                help = f"write its type ({slot.type.type_text()}) without Option"
                 self._findings.at_option(slot, 0, PAIMON_KEY, message, help=help)
         names = table.primary_names
         if names and set(names) <= set(table.partition_names):
@@ -190,7 +190,7 @@ class Limits:
             elif name in seen:
                 self._at(place, PAIMON_KEY, f"the column '{name}' is listed twice", help="remove one")
             elif self._types[name].root in NO_KEY:
-                message = f"'{name}' is {self._types[name].title()}, which is not allowed in the {noun}"
+                message = f"'{name}' is {self._types[name].type_text()}, which is not allowed in the {noun}"
                 self._at(place, PAIMON_KEY, message, help="use a column of a plain type")
             seen.add(name)
 
@@ -240,7 +240,7 @@ class Limits:
                 reason = f"'{name}' is a partition key, so it has one value per partition and cannot assign rows to buckets"
             elif type_.root in NO_BUCKET_KEY:
                 reason, help = (
-                    f"'{name}' is {type_.title()}, which is not allowed in the bucket key",
+                    f"'{name}' is {type_.type_text()}, which is not allowed in the bucket key",
                     "use a column of a plain type",
                 )
             elif self._table.primary and name not in self._table.primary_names:
@@ -348,11 +348,11 @@ def _unheld(format: str, type_: PaimonType, options: dict[str, str]) -> str | No
     if format == "avro" and root in ("TIMESTAMP", "TIMESTAMP_LTZ", "TIME"):
         most = 3 if root == "TIME" else 6
         digits = getattr(type_, "parameters", (0,))[0]
-        return type_.title() if digits > most else None
+        return type_.type_text() if digits > most else None
     if root == "VECTOR" and "vector.file.format" in options:
         return None
     refused = _REFUSED.get(format, frozenset())
-    return type_.title() if root in refused else None
+    return type_.type_text() if root in refused else None
 
 
 _REFUSED = {

@@ -155,7 +155,7 @@ class _Lifting:
 
     def _slot(self, type_: PaimonType, path: FieldPath) -> tuple[Json, Json] | None:
         if isinstance(type_, Geo):
-            message = f"{dotted(path)}: there is no kind for Paimon's {type_.title()}"
+            message = f"{dotted(path)}: there is no kind for Paimon's {type_.type_text()}"
             help = f"cast it first, or leave the column out with `--skip '{path[0]}'`"
             self._report.add(UNSUPPORTED_ARROW_TYPE, message, file=self._file, path=dotted(path), help=help)
             return None

@@ -58,7 +58,7 @@ class PaimonType:
         """The type's word without parameters, such as DECIMAL or ARRAY."""
         raise NotImplementedError
 
-    def title(self) -> str:
+    def type_text(self) -> str:
         """Return the type for people, without its nullability."""
         raise NotImplementedError
 
@@ -66,9 +66,9 @@ class PaimonType:
         """Return the type as a schema file has it."""
         raise NotImplementedError
 
-    def full_title(self) -> str:
+    def full_type_text(self) -> str:
         """Return the type for people, with its nullability."""
-        return self.title() + self._suffix
+        return self.type_text() + self._suffix
 
     def required(self, is_required: bool = True) -> Self:
         """Return the same type with this nullability."""
@@ -91,7 +91,7 @@ class Atomic(PaimonType):
         """VARCHAR for STRING too."""
         return self.word
 
-    def title(self) -> str:
+    def type_text(self) -> str:
         """`DECIMAL(12, 2)`, `STRING`."""
         if self.word == "TIMESTAMP_LTZ":
             return f"TIMESTAMP({self.parameters[0]}) WITH LOCAL TIME ZONE"
@@ -102,7 +102,7 @@ class Atomic(PaimonType):
 
     def to_json(self) -> Any:
         """Return a text."""
-        return self.full_title()
+        return self.full_type_text()
 
 
 STRING = Atomic("VARCHAR", (LONGEST,))
@@ -120,13 +120,13 @@ class Geo(PaimonType):
         """The word before the parameters."""
         return self.text.partition("(")[0]
 
-    def title(self) -> str:
+    def type_text(self) -> str:
         """As it is written."""
         return self.text
 
     def to_json(self) -> Any:
         """Return a text."""
-        return self.full_title()
+        return self.full_type_text()
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,9 +145,9 @@ class Array(PaimonType):
         """ARRAY."""
         return "ARRAY"
 
-    def title(self) -> str:
+    def type_text(self) -> str:
         """`ARRAY<INT>`."""
-        return f"{self.root}<{self.element.full_title()}>"
+        return f"{self.root}<{self.element.full_type_text()}>"
 
     def to_json(self) -> Any:
         """Return an object with the element."""
@@ -181,9 +181,9 @@ class Vector(PaimonType):
         """VECTOR."""
         return "VECTOR"
 
-    def title(self) -> str:
+    def type_text(self) -> str:
         """`VECTOR<FLOAT, 3>`."""
-        return f"VECTOR<{self.element.full_title()}, {self.length}>"
+        return f"VECTOR<{self.element.full_type_text()}, {self.length}>"
 
     def to_json(self) -> Any:
         """Return an object with element and length."""
@@ -207,9 +207,9 @@ class Map(PaimonType):
         """MAP."""
         return "MAP"
 
-    def title(self) -> str:
+    def type_text(self) -> str:
         """`MAP<STRING NOT NULL, INT>`."""
-        return f"MAP<{self.key.full_title()}, {self.value.full_title()}>"
+        return f"MAP<{self.key.full_type_text()}, {self.value.full_type_text()}>"
 
     def to_json(self) -> Any:
         """Return an object with key and value."""
@@ -252,9 +252,9 @@ class Row(PaimonType):
         """ROW."""
         return "ROW"
 
-    def title(self) -> str:
+    def type_text(self) -> str:
         """`ROW<x INT, y STRING>`."""
-        return f"ROW<{', '.join(f'{member.name} {member.type.full_title()}' for member in self.fields)}>"
+        return f"ROW<{', '.join(f'{member.name} {member.type.full_type_text()}' for member in self.fields)}>"
 
     def to_json(self) -> Any:
         """Return an object with the members."""
@@ -320,7 +320,7 @@ def _parse_vector(written: Mapping[str, Any], place: str) -> PaimonType:
 
 def _vector(element: PaimonType, length: Any, place: str) -> PaimonType:
     if element.root not in VECTOR_ELEMENTS:
-        raise UnreadableError(place, f"a VECTOR cannot have elements of type {element.title()}")
+        raise UnreadableError(place, f"a VECTOR cannot have elements of type {element.type_text()}")
     if type(length) is not int or not 1 <= length <= LONGEST:
         raise UnreadableError(place, "the `length` of a VECTOR has to be a whole number from 1 on")
     return Vector(element, length)

@@ -32,11 +32,12 @@ from schemac.engines.spark.marks import (
     BLOB,
     BLOB_EXTENSION,
     BYTE_WIDTH,
-    CHILD_KEYS,
     CHILD_NAME,
     COMMENT,
     DATE_MILLISECOND,
+    ENTRY_KEYS,
     FLOAT16,
+    ITEM_KEYS,
     LARGE_BINARY,
     LARGE_LIST,
     LARGE_STRING,
@@ -182,7 +183,7 @@ class _Writer(TypeWriter[SparkType]):
         self.emission.findings.at_type(
             slot,
             SPARK_TYPE,
-            f"Spark has no type for {slot.type.title()} ({slot.title})",
+            f"Spark has no type for {slot.type.type_text()} ({slot.path_text})",
             help="leave Spark out with `schemac.dev/targets`",
         )
         return SparkType("void", "VOID")
@@ -222,7 +223,7 @@ class _Writer(TypeWriter[SparkType]):
             self.emission.findings.at_type(
                 slot,
                 SPARK_TYPE,
-                f"in Spark the scale of {slot.title} has to be {rule}, not {scale}",
+                f"in Spark the scale of {slot.path_text} has to be {rule}, not {scale}",
                 "scale",
                 help="change the scale, or leave Spark out with `schemac.dev/targets`",
             )
@@ -286,7 +287,7 @@ class _Writer(TypeWriter[SparkType]):
         if child.arrow.name != "item":
             metadata[CHILD_NAME] = child.arrow.name
         json = {"containsNull": item.is_nullable, "elementType": item.type.json, "type": "array"}
-        return SparkType(json, f"ARRAY<{item.type.ddl}>", {**metadata, **_child_metadata("List", [item])})
+        return SparkType(json, f"ARRAY<{item.type.ddl}>", {**metadata, **_child_metadata(ITEM_KEYS, [item])})
 
     def map(self, lowered: LoweredField, arrow_type: Any) -> SparkType:
         if arrow_type.keys_sorted:
@@ -300,7 +301,9 @@ class _Writer(TypeWriter[SparkType]):
             "valueContainsNull": value.is_nullable,
             "valueType": value.type.json,
         }
-        return SparkType(json, f"MAP<{key.type.ddl}, {value.type.ddl}>", _child_metadata("Map", [key, value]))
+        return SparkType(
+            json, f"MAP<{key.type.ddl}, {value.type.ddl}>", _child_metadata(ENTRY_KEYS, [key, value])
+        )
 
 
 def _float_item(child: LoweredField) -> SparkField:
@@ -310,13 +313,9 @@ def _float_item(child: LoweredField) -> SparkField:
     )
 
 
-def _child_metadata(kind: str, children: list[SparkField]) -> Json:
+def _child_metadata(keys: Sequence[str], children: list[SparkField]) -> Json:
     """Parts of lists and maps have no metadata in Spark; lance-spark looks for theirs in the field's own."""
-    return {
-        key: compact(child.metadata)
-        for key, child in zip(CHILD_KEYS[kind], children, strict=True)
-        if child.metadata
-    }
+    return {key: compact(child.metadata) for key, child in zip(keys, children, strict=True) if child.metadata}
 
 
 def _metadata_of(arrow: ArrowField) -> Json:

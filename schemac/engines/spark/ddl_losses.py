@@ -47,7 +47,7 @@ def _of_field(field: LoweredField, made: ArrowField, told: frozenset[str]) -> It
     if not field.children and wanted_type.equals(made.type):
         return
     words, becomes = _layout(wanted_type), _layout(made.type)
-    if words != becomes and slot.title not in told and not _is_json(field.arrow):
+    if words != becomes and slot.path_text not in told and not _is_json(field.arrow):
         yield slot, words, becomes
     # What is in a vector of plain values Lance itself does not keep.
     if pa.types.is_fixed_size_list(wanted_type) and not pa.types.is_struct(wanted_type.value_type):

@@ -16,7 +16,8 @@ LARGE_STRING = "arrow:large-var-char"
 LARGE_BINARY = "arrow:large-var-binary"
 LARGE_LIST = "arrow.large_list"
 CHILD_NAME = "_lance.list.child.name"
-CHILD_KEYS = {"List": ("_lance.element",), "Map": ("_lance.key", "_lance.value")}
+ITEM_KEYS = ("_lance.element",)
+ENTRY_KEYS = ("_lance.key", "_lance.value")
 COMMENT = "comment"
 FILE_FORMAT_VERSION = "file_format_version"
 """Table property with the version of the data files; without it the connector takes an older one."""
@@ -24,7 +25,7 @@ FILE_FORMAT_VERSION = "file_format_version"
 TYPE_MARKS = frozenset(
     {
         *(VECTOR_SIZE, BYTE_WIDTH, FLOAT16, DATE_MILLISECOND, LARGE_STRING, LARGE_BINARY, LARGE_LIST),
-        *(CHILD_NAME, *CHILD_KEYS["List"], *CHILD_KEYS["Map"]),
+        *(CHILD_NAME, *ITEM_KEYS, *ENTRY_KEYS),
     }
 )
 """Those that only repeat what the Arrow type says, once there is a table."""

@@ -28,7 +28,9 @@ def warn_of_unreadable(compilation: Compilation, emission: Emission, asked: froz
     for field in compilation.lowered.preorder():
         for what, help in _obstacles(field, connector):
             slot: Slot = field.slot
-            emission.findings.at_type(slot, SPARK_CONNECTOR, f"{slot.title}: {connector} {what}", help=help)
+            emission.findings.at_type(
+                slot, SPARK_CONNECTOR, f"{slot.path_text}: {connector} {what}", help=help
+            )
 
 
 def _obstacles(field: LoweredField, connector: Connector) -> Iterator[tuple[str, str]]:

@@ -21,10 +21,11 @@ from schemac.engines.spark.marks import (
     BLOB,
     BLOB_EXTENSION,
     BYTE_WIDTH,
-    CHILD_KEYS,
     CHILD_NAME,
     DATE_MILLISECOND,
+    ENTRY_KEYS,
     FLOAT16,
+    ITEM_KEYS,
     LARGE_BINARY,
     LARGE_LIST,
     LARGE_STRING,
@@ -210,7 +211,7 @@ class _Reader:
         raise _UnsupportedError(path, kind)
 
     def _map(self, json_type: Json, metadata: Json, path: FieldPath) -> ArrowType:
-        of_key, of_value = (metadata.get(key) for key in CHILD_KEYS["Map"])
+        of_key, of_value = (metadata.get(key) for key in ENTRY_KEYS)
         nullable = _entry(json_type, "valueContainsNull", bool, path)
         key = self._part("key", Part.KEY, json_type, "keyType", False, of_key, path)
         value = self._part("value", Part.VALUE, json_type, "valueType", nullable, of_value, path)
@@ -218,7 +219,7 @@ class _Reader:
 
     def _array(self, json_type: Json, metadata: Json, path: FieldPath) -> ArrowType:
         nullable = _entry(json_type, "containsNull", bool, path)
-        of_item = metadata.get(CHILD_KEYS["List"][0])
+        of_item = metadata.get(ITEM_KEYS[0])
         name = metadata.get(CHILD_NAME, "item")
         if not isinstance(name, str):
             raise _MalformedError(path, f"the metadata {CHILD_NAME} cannot be {_shown(name)}")

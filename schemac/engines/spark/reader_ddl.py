@@ -40,6 +40,7 @@ from schemac.engines.spark.reader import from_struct_type
 from schemac.engines.spark.sql_words import split_words
 from schemac.engines.spark.storage import stored_as
 from schemac.importers.importer import Imported, Importer, Notes, refuse
+from schemac.kinds.sequences import String
 from schemac.logical.path import FieldPath, Part
 from schemac.registry.installed import engines
 from schemac.source.json_object import Json
@@ -249,7 +250,7 @@ def _fitting(marks: dict[str, str], type_: Any) -> Json:
         mark: text for mark, text in marks.items() if mark.startswith(ENCODING_PREFIX) and mark != BLOB
     }
     # Only what is an attribute in whole; the rest would come back as metadata that nobody checks.
-    is_whole = arrow.METADATA.key not in field_attributes(encoding, "String")
+    is_whole = arrow.METADATA.key not in field_attributes(encoding, String.__name__)
     return {**taken, **encoding} if is_whole else taken
 
 

@@ -12,6 +12,7 @@ from schemac.attributes.attribute import Attribute, Extra, Role
 from schemac.attributes.registry import roles
 from schemac.engines.spark import ENGINE
 from schemac.registry.installed import engine
+from schemac.source.json_object import Json
 
 
 def _attribute() -> Attribute[str]:
@@ -24,7 +25,7 @@ def storage_version(extra: Extra) -> str:
     return attribute.read(extra) or str(attribute.default)
 
 
-def stored_as(version: Any) -> dict[str, Any]:
+def stored_as(version: Any) -> Json:
     """Return the attribute of a version of data files; empty where there is no such version."""
     attribute = _attribute()
     try:

@@ -25,10 +25,10 @@ def differences(wanted: IcebergSchema, found: IcebergSchema, *, by_name: bool = 
     ours, theirs = (_fields(schema, by_name=by_name) for schema in (wanted, found))
     for key, placed in ours.items():
         if key not in theirs:
-            yield f"{_title(placed, by_name=by_name)} is missing"
+            yield f"{_subject(placed, by_name=by_name)} is missing"
     for key, placed in theirs.items():
         if key not in ours:
-            yield f"{_title(placed, by_name=by_name)} is not expected"
+            yield f"{_subject(placed, by_name=by_name)} is not expected"
         else:
             yield from _of_field(placed, ours[key], by_name=by_name)
     if ours.keys() == theirs.keys() and list(ours) != list(theirs):
@@ -42,14 +42,14 @@ def differences(wanted: IcebergSchema, found: IcebergSchema, *, by_name: bool = 
 
 def _of_field(found: _Placed, wanted: _Placed, *, by_name: bool) -> Iterator[str]:
     (path, is_), (wanted_path, field) = found, wanted
-    title = _title(wanted, by_name=by_name)
+    subject = _subject(wanted, by_name=by_name)
     if path != wanted_path:
-        yield f"{title} is called `{full_name(path)}`"
-    yield from _told(f"{title}: the type is", is_.type.word, field.type.word)
-    yield from _told(f"{title}: it is", *("required" if f.required else "optional" for f in (is_, field)))
-    yield from _told(f"{title}: the doc is", is_.doc, field.doc)
-    yield from _told(f"{title}: the initial default is", is_.initial_default, field.initial_default)
-    yield from _told(f"{title}: the write default is", is_.write_default, field.write_default)
+        yield f"{subject} is called `{full_name(path)}`"
+    yield from _told(f"{subject}: the type is", is_.type.word, field.type.word)
+    yield from _told(f"{subject}: it is", *("required" if f.required else "optional" for f in (is_, field)))
+    yield from _told(f"{subject}: the doc is", is_.doc, field.doc)
+    yield from _told(f"{subject}: the initial default is", is_.initial_default, field.initial_default)
+    yield from _told(f"{subject}: the write default is", is_.write_default, field.write_default)
 
 
 def _told(what: str, found: Any, wanted: Any) -> Iterator[str]:
@@ -63,7 +63,7 @@ def _shown(value: Any) -> str:
     return "not set" if value is None else f"`{value}`"
 
 
-def _title(placed: _Placed, *, by_name: bool) -> str:
+def _subject(placed: _Placed, *, by_name: bool) -> str:
     path, field = placed
     return f"`{full_name(path)}`" if by_name else f"`{full_name(path)}` (id {field.id})"
 

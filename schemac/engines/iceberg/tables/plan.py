@@ -199,7 +199,7 @@ def _field_operations(old: IcebergSchema, new: IcebergSchema) -> Iterator[Operat
     for id in gone:
         path, field = before[id]
         if not _is_within(old, id, gone):
-            yield Operation("drop", full_name(path), field.full_title())
+            yield Operation("drop", full_name(path), field.full_type_text())
     come = {id for id in after if id not in before}
     for id, (path, field) in after.items():
         if id not in come:
@@ -207,7 +207,7 @@ def _field_operations(old: IcebergSchema, new: IcebergSchema) -> Iterator[Operat
         elif not _is_within(new, id, come):
             below = [f.id for _, f in _below(field)]
             numbers = f"id {id}" if not below else f"id {id}, {', '.join(map(str, below))}"
-            yield Operation("add", full_name(path), f"{field.full_title()}; {numbers}")
+            yield Operation("add", full_name(path), f"{field.full_type_text()}; {numbers}")
     for group, was, is_ in _orders(old, new):
         if was != is_:
             yield Operation("reorder", group, ", ".join(is_))

@@ -68,6 +68,7 @@ class LanceSource(Source):
         columns: Sequence[str] | None = None,
         conditions: Sequence[Condition] = (),
         storage_options: StorageOptions = NO_STORAGE,
+        *,
         address: str | None = None,
     ) -> Iterator[pa.RecordBatch]:
         """Read the rows of one fragment; conditions that Lance can have alike are a filter of its scan."""

@@ -138,14 +138,14 @@ class _Run:
         missing: dict[tuple[Slot, ...], list[int]] = {}
         for fragment in fragments:
             roots = self.plan.layout.roots(data_of(fragment.metadata))
-            if roots and self.made.find(fragment, _titles(roots)) is None:
+            if roots and self.made.find(fragment, _path_texts(roots)) is None:
                 missing.setdefault(roots, []).append(fragment.fragment_id)
         by_id = {fragment.fragment_id: fragment for fragment in fragments}
         for roots, ids in missing.items():
             recipe = Recipe.of(self.plan.stages, roots, self.plan.layout.numbers, self.plan.rounded)
             task = WriteColumns(self.plan.table.name, self.dataset.version, recipe)
             for id, file in self.spread(task, ids, f"writing {recipe.title}", self.progress).items():
-                key = (Files.of(by_id[id].metadata), _titles(roots))
+                key = (Files.of(by_id[id].metadata), _path_texts(roots))
                 self.made.files[key] = (file, by_id[id])
         return fragments
 
@@ -153,7 +153,7 @@ class _Run:
         """Return a fragment's metadata with the file that was made for it."""
         layout = self.plan.layout
         roots = layout.roots(data_of(fragment.metadata))
-        file = self.made.find(fragment, _titles(roots)) if roots else None
+        file = self.made.find(fragment, _path_texts(roots)) if roots else None
         if file is None:
             return fragment.metadata
         own = frozenset(id for root in roots for id in layout.ids_below(root))
@@ -244,5 +244,5 @@ class _Run:
         return int(dataset.version)
 
 
-def _titles(roots: tuple[Slot, ...]) -> tuple[str, ...]:
-    return tuple(root.title for root in roots)
+def _path_texts(roots: tuple[Slot, ...]) -> tuple[str, ...]:
+    return tuple(root.path_text for root in roots)

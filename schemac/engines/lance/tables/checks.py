@@ -9,6 +9,7 @@ Errors: SC430 pointless-rounding.
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
+from schemac.attributes.family import Family
 from schemac.attributes.own import CLOCK_ZONE
 from schemac.engines.lance import judge as engine
 from schemac.engines.lance.tables.convert import is_named
@@ -59,29 +60,29 @@ def _checks(
         if words(pair.new)[slot]:
             # Lance does not know whether the items of a vector may be null.
             yield Check(
-                slot.title, question=nulls, query=null_filter(before), slot=slot, subject=Subject.NULLS
+                slot.path_text, question=nulls, query=null_filter(before), slot=slot, subject=Subject.NULLS
             )
     elif fact is Fact.FIELD_MOVED:
         if engine.left_behind(slot, pair):
             query = f"{column_name(before)} IS NULL"
-            yield Check(slot.title, question=nulls, query=query, slot=slot, subject=Subject.NULLS)
+            yield Check(slot.path_text, question=nulls, query=query, slot=slot, subject=Subject.NULLS)
         for above in engine.moved_into(slot, pair):
             query = f"{column_name(above)} IS NULL AND {column_name(before)} IS NOT NULL"
-            question = f"{above.title} may not be null where {before.title} has a value"
-            yield Check(slot.title, question=question, query=query, slot=slot, subject=Subject.PLACE)
+            question = f"{above.path_text} may not be null where {before.path_text} has a value"
+            yield Check(slot.path_text, question=question, query=query, slot=slot, subject=Subject.PLACE)
     else:
         casts = casts_of(slot, ways) or [(before, slot)]
         is_rounded = is_named(slot, rounded)
-        question = "; then ".join(_question(*cast, slot.title if is_rounded else "") for cast in casts)
+        question = "; then ".join(_question(*cast, slot.path_text if is_rounded else "") for cast in casts)
         query = misfit_filter(pair, before, slot) if len(ways) == 1 and not is_rounded else ""
-        yield Check(slot.title, question=question, query=query, slot=slot)
+        yield Check(slot.path_text, question=question, query=query, slot=slot)
 
 
 def report_pointless_rounding(
     rounded: frozenset[str], ways: Sequence[LockedVersionPair], report: Report
 ) -> None:
     """SC430 for a name that is no field, or a field that has nothing to round."""
-    slots = {slot.title: slot for slot in preorder(ways[-1].new.dataset.columns)}
+    slots = {slot.path_text: slot for slot in preorder(ways[-1].new.dataset.columns)}
     for name in sorted(rounded):
         slot = slots.get(name)
         if slot is None:
@@ -104,13 +105,13 @@ def is_roundable(casts: Iterable[tuple[Slot, Slot]]) -> bool:
 
 def _question(before: Slot, slot: Slot, rounded: str) -> str:
     """Return what is asked of the values of one cast; `rounded` is the name that lets them be rounded, if there is one."""
-    title = slot.type.title()
-    question = f"every value has to fit {title}"
+    type_text = slot.type.type_text()
+    question = f"every value has to fit {type_text}"
     is_rounded = bool(rounded) and can_be_rounded(before.type, slot.type)
-    if is_rounded and slot.type.kind in ("Date", "Time", "Timestamp", "Duration"):
-        question = f"values are truncated to {title}, as --allow-rounding {rounded} allows, and have to fit after that"
+    if is_rounded and slot.type.family in (Family.DATE, Family.TIME, Family.TIMESTAMP, Family.DURATION):
+        question = f"values are truncated to {type_text}, as --allow-rounding {rounded} allows, and have to fit after that"
     elif is_rounded:
-        question = f"values are rounded to the nearest {title}, as --allow-rounding {rounded} allows, and have to be in its range"
+        question = f"values are rounded to the nearest {type_text}, as --allow-rounding {rounded} allows, and have to be in its range"
     clock = clock_of(before, slot)
     is_about_zones = (
         "timezone" in type(before.type).model_fields or "timezone" in type(slot.type).model_fields
@@ -122,13 +123,13 @@ def reason_of(before: Slot, slot: Slot) -> str:
     """Return what is wrong with values, where there is more to say than that they do not fit."""
     clock = clock_of(before, slot)
     new: Any = slot.type
-    if before.type.kind == "String" and new.kind == "Timestamp" and not clock:
+    if before.type.family is Family.TEXT and new.family is Family.TIMESTAMP and not clock:
         if new.timezone is None:
             return f"; a text with an offset is an instant; set `{CLOCK_ZONE.key}` to the zone of the clock that should show it"
         return f"; a text without an offset is the reading of a clock; set `{CLOCK_ZONE.key}` to the zone of that clock"
-    if clock and clock != "UTC" and new.kind in ("Date", "Time"):
+    if clock and clock != "UTC" and new.family in (Family.DATE, Family.TIME):
         reason = f"{why_misfit(before.type, new)}, read by a clock in {clock}"
-    elif clock and clock != "UTC" and before.type.kind != "String":
+    elif clock and clock != "UTC" and before.type.family is not Family.TEXT:
         reason = (
             f"a clock in {clock} shows some times never or twice, and years outside 1 to 9999 are not covered"
         )

@@ -15,6 +15,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from schemac.attributes.family import Family
 from schemac.engines.lance.attributes import JSON
 from schemac.engines.lance.tables.casts.cast import cast, check_json
 from schemac.engines.lance.tables.casts.shown import shown
@@ -72,21 +73,21 @@ class Conversion:
     ) -> pa.Array:
         lowered = self._new[slot]
         type_: Any = lowered.arrow.type
-        kind = slot.type.kind
-        is_alike = old is not None and source is not None and old.type.kind == kind
+        family = slot.type.family
+        is_alike = old is not None and source is not None and old.type.kind == slot.type.kind
         is_new = source is None and not any(inner in self._before for inner in preorder([slot]))
-        if kind == "Struct" and slot.children and not is_new:
+        if family is Family.STRUCT and slot.children and not is_new:
             return self._struct(slot, old if is_alike else None, source, length, batch)
         if source is None:
             return _nulls(length, type_)
-        if kind in ("List", "Map") and is_alike and old is not None:
+        if family in (Family.LIST, Family.MAP) and is_alike and old is not None:
             return self._repeated(slot, old, source, lowered)
         return self._cast(slot, old or slot, source, type_)
 
     def _cast(self, slot: Slot, old: Slot, source: Any, type_: Any) -> pa.Array:
         """Plain values; those that do not fit are told, and null from there on."""
         values, stored = _plain(source), _storage_of(type_)
-        if JSON.read(slot.extra) and not JSON.read(old.extra) and old.type.kind == "String":
+        if JSON.read(slot.extra) and not JSON.read(old.extra) and old.type.family is Family.TEXT:
             self._tell(slot, values, check_json(values).misfits)
         plain = stored.value_type if pa.types.is_dictionary(stored) else stored
         zone = clock_of(old, slot) or ""
@@ -122,7 +123,7 @@ class Conversion:
         type_: Any = lowered.arrow.type
         if isinstance(type_, pa.BaseExtensionType) or not lowered.children:
             return self._cast(slot, old, source, type_)
-        if slot.type.kind == "Map":
+        if slot.type.family is Family.MAP:
             return self._map(slot, old, source, type_)
         (item,) = slot.children
         size = getattr(slot.type, "fixed_length", None)
@@ -210,7 +211,7 @@ def is_named(slot: Slot, names: Collection[str]) -> bool:
     """Whether a field, or one that it is a part of, is among these."""
     here: Slot | None = slot
     while here is not None:
-        if here.title in names:
+        if here.path_text in names:
             return True
         here = here.parent
     return False
@@ -218,7 +219,7 @@ def is_named(slot: Slot, names: Collection[str]) -> bool:
 
 def _refuse(slot: Slot, values: Any, misfits: Any, why: str) -> None:
     first = shown(values.filter(pa.array(misfits)).slice(0, 1))[0]
-    raise ValueError(f"{slot.title}: {first} does not fit {slot.type.title()}{why and f'; {why}'}")
+    raise ValueError(f"{slot.path_text}: {first} does not fit {slot.type.type_text()}{why and f'; {why}'}")
 
 
 def _plain(values: Any) -> Any:

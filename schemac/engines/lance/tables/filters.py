@@ -11,13 +11,14 @@ from typing import Any
 
 import pyarrow as pa
 
+from schemac.attributes.family import NUMBERS, Family
 from schemac.evolution.clocks import clock_of
 from schemac.evolution.version_pair import SchemaVersion, VersionPair
 from schemac.kinds.units import UNITS_BY_ARROW
 from schemac.logical.slots import Slot, is_in_structs
 
 _PLAIN_NAME = re.compile(r"[a-z_][a-z0-9_]*")
-_NUMBERS = re.compile(r"U?Int\d+|Float\d+|Decimal|Bool")
+_NUMBERS = NUMBERS | {Family.DECIMAL, Family.BOOLEAN}
 
 
 def misfit_filter(pair: VersionPair, before: Slot, slot: Slot) -> str:
@@ -30,7 +31,7 @@ def misfit_filter(pair: VersionPair, before: Slot, slot: Slot) -> str:
         return ""
     name = column_name(before)
     # To DataFusion -0.0 is not 0, which is all that a number without a sign for it can give back.
-    is_signed = before.type.kind.startswith("Float") and not slot.type.kind.startswith("Float")
+    is_signed = before.type.family is Family.FLOAT and slot.type.family is not Family.FLOAT
     itself = f"{name} + 0" if is_signed else name
     return f"arrow_try_cast(arrow_try_cast({name}, '{there}'), '{back}') IS DISTINCT FROM {itself}"
 
@@ -56,13 +57,13 @@ def column_name(slot: Slot) -> str:
 
 def _is_asked_alike(before: Slot, slot: Slot) -> bool:
     """Whether Lance's casts there and back keep to the rule for these types."""
-    kinds = (before.type.kind, slot.type.kind)
-    if all(_NUMBERS.fullmatch(kind) for kind in kinds):
+    family = before.type.family
+    if {family, slot.type.family} <= _NUMBERS:
         return True
-    if kinds[0] != kinds[1]:
+    if before.type.kind != slot.type.kind:
         # DataFusion stops at a day that a timestamp does not reach, try or not.
         return False
-    return kinds[0] == "Duration" or (kinds[0] == "Timestamp" and clock_of(before, slot) in ("", "UTC"))
+    return family is Family.DURATION or (family is Family.TIMESTAMP and clock_of(before, slot) in ("", "UTC"))
 
 
 def _arrow(version: SchemaVersion, slot: Slot) -> Any:

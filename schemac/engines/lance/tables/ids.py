@@ -50,7 +50,7 @@ def ids_by_number(
             is_marked = slot.is_member and str(slot.segment).startswith(MARK)
             id = known.get((lance, words[slot], None if is_marked else slot.segment))
             if id is None:
-                unknown.append(slot.title)
+                unknown.append(slot.path_text)
         if id is not None:
             ids[slot] = id
     return ids, unknown
@@ -91,11 +91,11 @@ def ids_as_noted(logical: LogicalDataset, dataset: Any) -> Ids | None:
     noted: dict[str, list[Any]] = json.loads(dataset.config().get(IDS_KEY) or "{}")
     words = words_of(logical)
     slots = preorder(logical.columns)
-    if not noted or {slot.title: list(words[slot]) for slot in slots} != {
+    if not noted or {slot.path_text: list(words[slot]) for slot in slots} != {
         path: words for path, (_, words) in noted.items()
     }:
         return None
-    return {slot: noted[slot.title][0] for slot in slots}
+    return {slot: noted[slot.path_text][0] for slot in slots}
 
 
 def note_ids(version: LockedSchemaVersion, names: Mapping[int, str], numbers: Mapping[Slot, Numbers]) -> str:

@@ -12,6 +12,7 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
+from schemac.attributes.family import Family
 from schemac.engines.lance import attributes as lance
 from schemac.engines.lance._generated.lance import file_pb2 as pb
 from schemac.engines.lance.judge import has_values
@@ -120,7 +121,11 @@ class Layout:
         """Whether a slot has no data of its own: a struct, or a list of variable length."""
         encoding = lance.ENCODING.read(slot.extra)
         is_packed = encoding is not None and bool(encoding.packed)
-        return slot.type.kind in ("Struct", "List") and not is_packed and any(map(self.ids, slot.children))
+        return (
+            slot.type.family in (Family.STRUCT, Family.LIST)
+            and not is_packed
+            and any(map(self.ids, slot.children))
+        )
 
     def _was_carried(self, slot: Slot, data: Collection[int]) -> bool:
         return any(id in data for id in self._below_now(self.ids(slot)[0]))

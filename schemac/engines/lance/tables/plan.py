@@ -38,7 +38,7 @@ from schemac.engines.lance.tables.steps import (
 from schemac.engines.lance.view import words
 from schemac.evolution.changes import TYPE_FACTS, Change, Fact
 from schemac.evolution.clocks import clock_of
-from schemac.evolution.diff import diff_of, slot_title
+from schemac.evolution.diff import diff_of, slot_type_text
 from schemac.evolution.verdict import Judgement, Outcome
 from schemac.evolution.version_pair import LockedSchemaVersion, LockedVersionPair
 from schemac.identity.lock import Numbers
@@ -213,7 +213,7 @@ def _with_clock_to_declare(change: Change, told: Change, judgement: Judgement) -
     if clock_of(old, new) is not None:
         return judgement
     return judgement._replace(
-        way_out=f"lock a version in which {last.title} is {new.type.title()} again and has the clock's zone"
+        way_out=f"lock a version in which {last.path_text} is {new.type.type_text()} again and has the clock's zone"
         f" as `{CLOCK_ZONE.key}` under its `extra:`; then lock this schema again",
     )
 
@@ -240,11 +240,11 @@ def _fits_files(layout: Layout, table: LanceTable, report: Report) -> bool:
             f"the data files of {table.name} have storage version {table.storage_version}, and Lance cannot"
             " add columns to such a table",
             file=table.name,
-            path=layout.new[0].title,
+            path=layout.new[0].path_text,
             help="copy the table into a new one: lance.write_dataset(lance.dataset(old), new)",
         )
         return False
-    new = {slot.title for root in layout.new for slot in preorder([root])}
+    new = {slot.path_text for root in layout.new for slot in preorder([root])}
     errors = [d for d in limits_of(layout.pair.new, table.storage_version) if d.path in new]
     report.extend(errors)
     return not errors
@@ -256,19 +256,19 @@ def _field_steps(layout: Layout, table: LanceTable) -> Iterator[Rewrite | Add]:
     for slot in sorted(roots or layout.written, key=lambda slot: layout.ids(slot)[0]):
         before = layout.pair.before.get(slot)
         is_carrier = slot not in layout.written
-        was = slot_title(before) if before is not None else "nothing"
+        was = slot_type_text(before) if before is not None else "nothing"
         numbers = layout.pair.old.numbers
         yield Rewrite(
-            slot.title,
+            slot.path_text,
             slot=slot,
             before="" if is_carrier else was,
-            after=slot_title(slot),
+            after=slot_type_text(slot),
             ids=layout.ids_below(slot),
             old_ids=lance_ids(numbers[before]) if before is not None and not is_carrier else (),
         )
     added = [slot for slot in layout.added if slot not in roots]
     if added:
-        titles = ", ".join(slot.title for slot in added)
+        titles = ", ".join(slot.path_text for slot in added)
         yield Add(
             titles, slots=tuple(added), ids=tuple(id for slot in added for id in layout.ids_below(slot))
         )
@@ -291,7 +291,7 @@ def _named_late(layout: Layout, *, is_data: bool) -> Iterator[str]:
     """Yield the added fields whose names others still have in the commit of the data."""
     marked = {field.id for field in layout.middle if field.name.startswith(MARK)} if is_data else set()
     yield from (
-        f"gives {slot.title} its final name" for slot in layout.added if layout.ids(slot)[0] in marked
+        f"gives {slot.path_text} its final name" for slot in layout.added if layout.ids(slot)[0] in marked
     )
 
 
@@ -317,7 +317,7 @@ def is_going(index: Index, table: LanceTable, target: pb.Schema) -> bool:
 
 def path_after(index: Index, pair: LockedVersionPair) -> str | None:
     """Where the indexed field is once the plan is carried out; None where it goes."""
-    return next((slot.title for slot, id in pair.new.ids.items() if id == index.field_id), None)
+    return next((slot.path_text for slot, id in pair.new.ids.items() if id == index.field_id), None)
 
 
 def _details(changes: Iterable[Change]) -> Iterator[str]:

@@ -15,6 +15,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from schemac.attributes.family import Family
 from schemac.engines.lance.tables.casts.shown import shown
 from schemac.engines.lance.tables.checks import is_roundable, reason_of
 from schemac.engines.lance.tables.convert import is_named, values_of
@@ -46,7 +47,7 @@ class Question:
         self._count = 0
         self._casts = casts_of(check.slot, plan.stages)
         self._is_rounded = is_named(check.slot, plan.rounded)
-        self._misfits = _Misfits(check.slot, _titles(check.slot, plan.stages))
+        self._misfits = _Misfits(check.slot, _path_texts(check.slot, plan.stages))
         recipe = Recipe.of(plan.stages, [self._root(plan)], plan.layout.numbers, plan.rounded)
         self._recipe = replace(recipe, told=self._misfits.add)
 
@@ -80,7 +81,7 @@ class Question:
         """Note the rows of a batch that hold misfits inside lists and maps."""
         if len(self._misfits.rows) >= _ROWS:
             return
-        found = _Misfits(self.slot, self._misfits.titles)
+        found = _Misfits(self.slot, self._misfits.path_texts)
         found.row_ids = batch.column("_rowid")
         replace(self._recipe, told=found.add).make(batch)
         if found.count and len(batch) == 1:
@@ -101,11 +102,11 @@ class Question:
             ways.insert(
                 0, f"lance.dataset({json.dumps(table)}).to_table(filter={json.dumps(query)}) shows them"
             )
-        numbers = [cast for cast in self._casts if cast[0].type.kind != "String"]
+        numbers = [cast for cast in self._casts if cast[0].type.family is not Family.TEXT]
         is_by_value = "" in self._misfits.reasons and not self._is_rounded
         if self.check.subject is Subject.FIT and is_by_value and is_roundable(numbers):
             ways.append(
-                f"`--allow-rounding {self.slot.title}` stores the nearest value instead, if it is in range"
+                f"`--allow-rounding {self.slot.path_text}` stores the nearest value instead, if it is in range"
             )
         report.add(
             FAILED_CHECK,
@@ -120,7 +121,7 @@ class Question:
         if self._misfits.count:
             casts = self._casts or [(self.pair.before[self.slot], self.slot)]
             before, after = next((c for c in casts if c[1].type == self._misfits.type), casts[-1])
-            told = self._misfits.describe(f" fit {after.type.title()}" if len(casts) > 1 else "")
+            told = self._misfits.describe(f" fit {after.type.type_text()}" if len(casts) > 1 else "")
             reasons = sorted(filter(None, self._misfits.reasons))
             is_by_value = "" in self._misfits.reasons and not self._is_rounded
             return "; ".join([told + (reason_of(before, after) if is_by_value else ""), *reasons])
@@ -166,29 +167,29 @@ def _null_count(column: Any, slot: Slot) -> int:
 def _inside(values: Any, slot: Slot) -> Any:
     """Return the values of a part or member of what is around it, without what is null."""
     assert slot.parent is not None
-    kind = slot.parent.type.kind
-    if kind == "Struct":
+    family = slot.parent.type.family
+    if family is Family.STRUCT:
         return pc.struct_field(values, str(slot.segment))
-    if kind == "Map":
+    if family is Family.MAP:
         return values.keys if str(getattr(slot.segment, "value", "")) == "key" else values.items
     return values.flatten()
 
 
-def _titles(slot: Slot, stages: Sequence[LockedVersionPair]) -> frozenset[str]:
+def _path_texts(slot: Slot, stages: Sequence[LockedVersionPair]) -> frozenset[str]:
     """Return what a field is called on its way."""
     id = stages[-1].new.ids.get(slot)
-    found = {slot.title}
+    found = {slot.path_text}
     for stage in stages if id is not None else ():
-        found |= {s.title for s in preorder(stage.new.dataset.columns) if stage.new.ids.get(s) == id}
+        found |= {s.path_text for s in preorder(stage.new.dataset.columns) if stage.new.ids.get(s) == id}
     return frozenset(found)
 
 
 class _Misfits:
     """The values of one field that do not fit, as they are found."""
 
-    def __init__(self, slot: Slot, titles: Collection[str]) -> None:
+    def __init__(self, slot: Slot, path_texts: Collection[str]) -> None:
         self.slot = slot
-        self.titles = titles
+        self.path_texts = path_texts
         self.row_ids: Any = None
         self.count = 0
         self.type: LogicalType | None = None
@@ -200,7 +201,7 @@ class _Misfits:
 
     def add(self, slot: Slot, values: Any, misfits: Any, why: str) -> None:
         """Take note of those among some values that do not fit; other fields have checks of their own."""
-        if slot.title not in self.titles:
+        if slot.path_text not in self.path_texts:
             return
         self.reasons.add(why)
         if self.type is None and misfits.any():

@@ -102,7 +102,7 @@ class Recipe:
     def title(self) -> str:
         """What is made, for people."""
         slots = preorder(self.stages[-1].pair.new.dataset.columns)
-        return ", ".join(slots[root.place].title for root in self.roots)
+        return ", ".join(slots[root.place].path_text for root in self.roots)
 
     @property
     def sources(self) -> list[str]:
@@ -172,8 +172,8 @@ def _names_in(stage: LockedVersionPair, last: LockedVersionPair, names: Collecti
     """Return what fields of the last stage are called after another one."""
     if stage is last or not names:
         return set(names)
-    wanted = {last.new.ids[slot] for slot in preorder(last.new.dataset.columns) if slot.title in names}
-    return {slot.title for slot, id in stage.new.ids.items() if id in wanted}
+    wanted = {last.new.ids[slot] for slot in preorder(last.new.dataset.columns) if slot.path_text in names}
+    return {slot.path_text for slot, id in stage.new.ids.items() if id in wanted}
 
 
 def _pruned(pair: VersionPair, root: Slot) -> VersionPair:

@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from schemac.arrow.lower_metadata import compact
+from schemac.attributes.family import Family
 from schemac.attributes.own import CLOCK_ZONE
 from schemac.evolution.clocks import clock_of
 from schemac.evolution.version_pair import locked_schema_version
@@ -38,7 +39,7 @@ class ClockHistory:
             if clock_of(slots[here], slots[there]) is None:
                 later = range(there + 1, len(slots))
                 there = next((i for i in later if clock_of(slots[here], slots[i]) is not None), there)
-                if there > here + 1 and slots[there].type.kind == "Timestamp":
+                if there > here + 1 and slots[there].type.family is Family.TIMESTAMP:
                     found[here + 1 : there] = [
                         _with_type(state, found[here]) for state in found[here + 1 : there]
                     ]

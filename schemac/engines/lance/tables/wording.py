@@ -35,7 +35,7 @@ def type_words(logical_type: str) -> str:
     except (UnreadableMessageError, ValueError):
         return logical_type
     (slot,) = columns(Schema.model_validate(tree)) or (None,)
-    return logical_type if slot is None else slot.type.title()
+    return logical_type if slot is None else slot.type.type_text()
 
 
 def type_pair(found: str, wanted: str) -> tuple[str, str]:

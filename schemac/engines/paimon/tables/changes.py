@@ -188,7 +188,7 @@ def _alterations(group: _Group) -> Iterator[SchemaChange]:
 def _type_changes(was: DataField, is_: DataField, path: Path) -> Iterator[SchemaChange]:
     for steps, before, after in _levels(was.type, is_.type):
         names = (*path, *steps)
-        if not before.children and before.title() != after.title():
+        if not before.children and before.type_text() != after.type_text():
             yield UpdateColumnType(names, after.required(False))
         if before.is_nullable != after.is_nullable:
             yield UpdateColumnNullability(names, after.is_nullable)

@@ -184,7 +184,7 @@ def _own(type_: PaimonType) -> str:
     suffix = "" if type_.is_nullable else " NOT NULL"
     inner = [_own(child) for _, child in parts(type_)]
     length = getattr(type_, "length", None)
-    word = type_.root if isinstance(type_, Row) or inner else type_.title()
+    word = type_.root if isinstance(type_, Row) or inner else type_.type_text()
     within = ", ".join([*inner, *([] if length is None else [str(length)])])
     return f"{word}<{within}>{suffix}" if inner else f"{word}{suffix}"
 

@@ -10,31 +10,36 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from schemac.attributes.family import NUMBERS, TEMPORAL, Family
 from schemac.engines.lance.tables.casts.numbers import cast_numbers
 from schemac.engines.lance.tables.casts.texts import cast_bytes, read_text, write_out
 from schemac.engines.lance.tables.casts.timestamps import cast_moments
 from schemac.engines.lance.tables.casts.wanted import Cast, Wanted, fitting, one_by_one
 
-_MOMENTS = frozenset({"Date", "Time", "Timestamp", "Duration"})
-_BYTES = frozenset({"String", "Binary"})
+_BYTES = frozenset({Family.TEXT, Family.BYTES})
+_NUMBERS = NUMBERS | {Family.BOOLEAN, Family.DECIMAL}
 
 
 def cast(values: Any, wanted: Wanted) -> Cast:
-    """Return the values in the new type."""
-    old, new = wanted.old.kind, wanted.new.kind
-    if old == "Null":
+    """Return the values in the new type. Raises ValueError between families that have no rule here."""
+    old, new = wanted.old.family, wanted.new.family
+    if old is Family.NULL:
         return fitting(pa.nulls(len(values), wanted.type), len(values))
-    if values.type.equals(wanted.type) and old == new:
+    if values.type.equals(wanted.type) and wanted.old.kind == wanted.new.kind:
         return fitting(values, len(values))
     if wanted.old.parts() or wanted.new.parts():
         return fitting(values.cast(wanted.type), len(values))
     if old in _BYTES and new in _BYTES:
         return cast_bytes(values, wanted)
-    if new == "String":
+    if new is Family.TEXT:
         return write_out(values, wanted)
-    if old == "String":
+    if old is Family.TEXT:
         return read_text(values, wanted)
-    return cast_moments(values, wanted) if old in _MOMENTS else cast_numbers(values, wanted)
+    if old in TEMPORAL and new in TEMPORAL:
+        return cast_moments(values, wanted)
+    if old in _NUMBERS and new in _NUMBERS:
+        return cast_numbers(values, wanted)
+    raise ValueError(f"no cast from {wanted.old.type_text()} to {wanted.new.type_text()}")
 
 
 def check_json(values: Any) -> Cast:

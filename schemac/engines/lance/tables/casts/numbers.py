@@ -11,37 +11,32 @@ from typing import Any
 
 import numpy as np
 
+from schemac.attributes.family import Family
 from schemac.engines.lance.tables.casts.wanted import Cast, Wanted, array_of, fitting, numbers_of, one_by_one
 from schemac.evolution.castability import castability
 from schemac.logical.castability import Castability
 
 EXACT = Context(prec=1600, rounding=ROUND_HALF_EVEN, Emax=10**6, Emin=-(10**6))
 """Room for all digits of a binary float, and for the texts that people write."""
-_FLOATS: dict[str, type[np.floating[Any]]] = {
-    "Float16": np.float16,
-    "Float32": np.float32,
-    "Float64": np.float64,
-}
-_INTEGERS = {
-    f"{sign}Int{bits}": np.dtype(f"{'u' if sign else ''}int{bits}")
-    for sign in ("", "U")
-    for bits in (8, 16, 32, 64)
-}
 
 
 def cast_numbers(values: Any, wanted: Wanted) -> Cast:
     """Between any two kinds of numbers; Bool counts as 0 and 1."""
-    if "Decimal" in (wanted.old.kind, wanted.new.kind):
+    if Family.DECIMAL in (wanted.old.family, wanted.new.family):
         return _cast_decimals(values, wanted)
     numbers, there = numbers_of(values)
-    if wanted.new.kind == "Bool":
+    if wanted.new.family is Family.BOOLEAN:
         return array_of(numbers, there, (numbers == 0) | (numbers == 1), wanted.type)
     with np.errstate(all="ignore"):
-        if wanted.new.kind in _FLOATS:
-            made, fits = _to_float(numbers, _FLOATS[wanted.new.kind], wanted.is_rounded)
-        else:
-            made, fits = _to_integer(numbers, _INTEGERS[wanted.new.kind], wanted.is_rounded)
+        convert = _to_float if wanted.new.family is Family.FLOAT else _to_integer
+        made, fits = convert(numbers, _numpy_type(wanted.new), wanted.is_rounded)
     return array_of(made, there, fits, wanted.type)
+
+
+def _numpy_type(type_: Any) -> Any:
+    """Return numpy's type of an integer or a binary float."""
+    sort = "f" if type_.family is Family.FLOAT else "i" if type_.is_signed else "u"
+    return np.dtype(f"{sort}{type_.bits // 8}")
 
 
 def _to_integer(numbers: Any, type_: Any, is_rounded: bool) -> tuple[Any, Any]:
@@ -76,11 +71,11 @@ def _cast_decimals(values: Any, wanted: Wanted) -> Cast:
     old, new = wanted.old, wanted.new
     if old.kind == new.kind and castability(old, new) <= Castability.LOSSLESS:
         return fitting(values.cast(wanted.type), len(values))
-    if new.kind == "Decimal":
+    if new.family is Family.DECIMAL:
         return one_by_one(values, wanted.type, lambda value: to_decimal(value, wanted))
-    if new.kind in _FLOATS:
+    if new.family is Family.FLOAT:
         return one_by_one(values, wanted.type, lambda value: to_float(value, old.scale, wanted))
-    bounds = np.iinfo(_INTEGERS[new.kind]) if new.kind in _INTEGERS else None
+    bounds = np.iinfo(_numpy_type(new)) if new.family is Family.INTEGER else None
     low, high = (int(bounds.min), int(bounds.max)) if bounds is not None else (0, 1)
 
     def to_integer(value: Decimal) -> int | bool | None:
@@ -101,13 +96,13 @@ def to_decimal(value: Any, wanted: Wanted) -> Decimal | None:
         return None
     if wanted.is_rounded or near == exact:
         return near
-    is_same = wanted.old.kind in _FLOATS and nearest_float(near, wanted.old.kind) == value
+    is_same = wanted.old.family is Family.FLOAT and nearest_float(near, wanted.old) == value
     return near if is_same else None
 
 
 def to_float(value: Decimal, scale: int, wanted: Wanted) -> float | None:
     """Return a decimal number as a binary one; None where that, rounded to the scale, is another decimal."""
-    near = nearest_float(value, wanted.new.kind)
+    near = nearest_float(value, wanted.new)
     if near in (float("inf"), float("-inf")):
         return None
     if wanted.is_rounded:
@@ -127,13 +122,13 @@ def at_scale(value: Decimal, scale: int) -> Decimal | None:
         return None
 
 
-def nearest_float(value: Decimal, kind: str) -> float:
-    """Return the nearest number of a binary kind, which may be infinite; of two, the even one."""
+def nearest_float(value: Decimal, type_: Any) -> float:
+    """Return the nearest number of a binary float, which may be infinite; of two, the even one."""
     near = float(value)
-    if kind == "Float64" or near in (float("inf"), float("-inf")):
+    if type_.bits == 64 or near in (float("inf"), float("-inf")):
         return near
     if Decimal(near) != value and np.float64(near).view(np.int64) % 2 == 0:
         # Rounded twice, a number may come to lie on the wrong side; an odd last digit keeps it from that.
         near = float(np.nextafter(near, np.inf if Decimal(near) < value else -np.inf))
     with np.errstate(over="ignore"):
-        return float(_FLOATS[kind](near))
+        return float(_numpy_type(type_).type(near))

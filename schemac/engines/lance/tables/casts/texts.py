@@ -14,6 +14,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from schemac.attributes.family import Family
 from schemac.engines.lance.tables.casts.clocks import FIRST_SECOND, LAST_SECOND, offsets_at, offsets_of
 from schemac.engines.lance.tables.casts.numbers import to_decimal, to_float
 from schemac.engines.lance.tables.casts.timestamps import DAY, moved
@@ -34,7 +35,7 @@ _MOMENT = re.compile(
 def cast_bytes(values: Any, wanted: Wanted) -> Cast:
     """Between texts and bytes of any layout."""
     length = getattr(wanted.new, "fixed_length", None)
-    if wanted.new.kind == "String" and wanted.old.kind == "Binary":
+    if wanted.new.family is Family.TEXT and wanted.old.family is Family.BYTES:
         if pa.types.is_fixed_size_binary(values.type):
             values = values.cast(pa.binary())
         return one_by_one(values, wanted.type, _text_of)
@@ -49,22 +50,22 @@ def cast_bytes(values: Any, wanted: Wanted) -> Cast:
 
 def write_out(values: Any, wanted: Wanted) -> Cast:
     """As text."""
-    kind = wanted.old.kind
-    if kind == "Duration":
+    family = wanted.old.family
+    if family is Family.DURATION:
         return fitting(values.cast(pa.int64()).cast(wanted.type), len(values))
-    if kind not in ("Date", "Timestamp"):
+    if family not in (Family.DATE, Family.TIMESTAMP):
         return fitting(values.cast(wanted.type), len(values))
     numbers, there = numbers_of(values)
-    per_second = PER_SECOND[wanted.old.unit] if kind == "Timestamp" else 1
+    per_second = PER_SECOND[wanted.old.unit] if family is Family.TIMESTAMP else 1
     seconds = np.floor_divide(numbers.astype(np.int64), per_second)
-    if kind == "Date":
+    if family is Family.DATE:
         seconds = seconds // 1000 if pa.types.is_date64(values.type) else seconds * DAY
-    zone = wanted.old.timezone if kind == "Timestamp" else None
+    zone = wanted.old.timezone if family is Family.TIMESTAMP else None
     offsets, fits = offsets_at(seconds, zone or "UTC")
     # The offset is written in minutes; a clock that was ahead by seconds too cannot be written.
     fits &= offsets % 60 == 0
     fits &= (seconds + offsets >= FIRST_SECOND) & (seconds + offsets <= LAST_SECOND)
-    plain = pa.timestamp(values.type.unit) if kind == "Timestamp" else values.type
+    plain = pa.timestamp(values.type.unit) if family is Family.TIMESTAMP else values.type
     readings, held = moved(numbers, offsets * per_second)
     shown = array_of(readings, there, fits & held, plain)
     written = shown.values.cast(pa.string())
@@ -77,24 +78,26 @@ def write_out(values: Any, wanted: Wanted) -> Cast:
 def read_text(values: Any, wanted: Wanted) -> Cast:
     """Return a text as what it says."""
     values = values.cast(pa.large_string())
-    kind, new = wanted.new.kind, wanted.new
-    if kind == "Timestamp":
+    family, new = wanted.new.family, wanted.new
+    if family is Family.TIMESTAMP:
         found = one_by_one(values, pa.int64(), lambda text: _moment_in(text, wanted))
         return Cast(found.values.view(wanted.type), found.misfits)
-    if kind == "Bool":
+    if family is Family.BOOLEAN:
         return one_by_one(values, wanted.type, lambda text: _TRUTHS.get(text.lower()))
-    if kind == "Date":
+    if family is Family.DATE:
         return one_by_one(values, wanted.type, _date_in)
-    if kind == "Decimal":
+    if family is Family.DECIMAL:
         return one_by_one(
             values,
             wanted.type,
             lambda text: to_decimal(Decimal(text), wanted) if _NUMBER.fullmatch(text) else None,
         )
-    if kind.startswith("Float"):
+    if family is Family.FLOAT:
         return one_by_one(values, wanted.type, lambda text: _float_in(text, wanted))
-    bits = int(new.kind.lstrip("UInt"))
-    low, high = (0, 2**bits - 1) if kind.startswith("U") else (-(2 ** (bits - 1)), 2 ** (bits - 1) - 1)
+    if family is not Family.INTEGER:
+        raise ValueError(f"no cast from a text to {new.type_text()}")
+    bits = new.bits - new.is_signed
+    low, high = -(2**bits) if new.is_signed else 0, 2**bits - 1
 
     def whole(text: str) -> int | None:
         found = int(text) if _WHOLE.fullmatch(text) else None
@@ -123,7 +126,7 @@ def _float_in(text: str, wanted: Wanted) -> float | None:
         return float(sign + _NO_NUMBERS[bare.lower()])
     if not _NUMBER.fullmatch(text):
         return None
-    if wanted.new.kind == "Float64" and repr(float(text)) == text:
+    if wanted.new.bits == 64 and repr(float(text)) == text:
         return float(text)
     value = Decimal(text)
     exponent = value.as_tuple().exponent

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from schemac.attributes.family import Family
 from schemac.engines.lance.tables.casts.clocks import offsets_at, offsets_of
 from schemac.engines.lance.tables.casts.wanted import Cast, Wanted, array_of, numbers_of
 from schemac.kinds.units import PER_SECOND
@@ -29,15 +30,17 @@ def cast_moments(values: Any, wanted: Wanted) -> Cast:
     was_instant, is_instant = _is_instant(old), _is_instant(new)
     is_cut = wanted.is_rounded
     if was_instant and not is_instant:
-        numbers, fits = _readings(numbers, span, wanted.zone, is_unique=not (is_cut and new.kind == "Date"))
-    if new.kind == "Time" and old.kind != "Time":
+        numbers, fits = _readings(
+            numbers, span, wanted.zone, is_unique=not (is_cut and new.family is Family.DATE)
+        )
+    if new.family is Family.TIME and old.family is not Family.TIME:
         fits &= (numbers >= 0) & (numbers < DAY * span[1])
     if is_instant and not was_instant:
         # A day goes to seconds first, of which a clock shows some.
         numbers, fits, span = _to_seconds(numbers, fits, span)
         numbers, known = _instants(numbers, span, wanted.zone)
         fits &= known
-    if new.kind == "Date" and old.kind != "Date":
+    if new.family is Family.DATE and old.family is not Family.DATE:
         # A Date in milliseconds counts whole days too.
         numbers, held = rescaled(numbers, span, (DAY, 1), is_cut)
         fits, span = fits & held, (DAY, 1)
@@ -66,13 +69,13 @@ def rescaled(numbers: Any, old: tuple[int, int], new: tuple[int, int], is_cut: b
 
 def _span(type_: Any, arrow_type: Any) -> tuple[int, int]:
     """Return what one of the stored numbers counts: a numerator and a denominator, in seconds."""
-    if type_.kind == "Date":
+    if type_.family is Family.DATE:
         return (1, 1000) if pa.types.is_date64(arrow_type) else (DAY, 1)
     return (1, PER_SECOND[type_.unit])
 
 
 def _is_instant(type_: Any) -> bool:
-    return type_.kind == "Timestamp" and type_.timezone is not None
+    return type_.family is Family.TIMESTAMP and type_.timezone is not None
 
 
 def _to_seconds(numbers: Any, fits: Any, span: tuple[int, int]) -> tuple[Any, Any, tuple[int, int]]:

@@ -1,0 +1,95 @@
+"""A kind answers for itself; the rest of the compiler goes by its family, or asks it.
+
+Each list names the modules that hold names of kinds as texts all the same, and why. Nothing joins a list without a reason, and
+a name that is not needed any more has to go. A kind's class is no text: the type checker knows when it is gone.
+"""
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import schemac
+from schemac.kinds.registry import BY_NAME
+
+PACKAGE = Path(schemac.__file__).parent
+ROOMS = {"kinds", "_generated"}
+NUMBERS = "Int8 Int16 Int32 Int64 UInt8 UInt16 UInt32 UInt64"
+Listed = dict[str, dict[str, str]]
+"""A reason, and the modules that it holds for with the kinds that they may name."""
+
+NAMING: Listed = {
+    "Arrow's own rules: which integers index a dictionary, and what its extension types are stored as": {
+        "attributes/arrow.py": NUMBERS,
+        "checks/hints.py": "Binary Int8 List String",
+    },
+    "the standard says of which kinds its system columns are": {
+        "checks/system_columns.py": "Timestamp",
+        "logical/system.py": "Int32 Int64 UInt8 UInt64",
+        "manifest/system_columns.py": "Timestamp",
+    },
+    "type tables of engines, the way back: their types into those of a manifest": {
+        "engines/iceberg/reader.py": "Binary Bool Date Decimal Float32 Float64 Int32 Int64 List Map Null Option Struct"
+        " Time Timestamp String",
+        "engines/lance/arrow_form.py": "Binary Float32 List Option",
+        "engines/lance/reader.py": "List Map Struct",
+        "engines/lance/tables/wording.py": "List Map Struct",
+        "engines/odf/binary.py": "Option",
+        "engines/odf/ddl_lines.py": "Option Timestamp",
+        "engines/paimon/reader.py": "Binary Bool Date Decimal Float32 Float64 Int8 Int16 Int32 Int64 List Map Option"
+        " Struct Time Timestamp String",
+        "importers/csv.py": "Decimal String",
+    },
+    "DataFusion has the same words for its types": {
+        "engines/lance/tables/filters.py": "Decimal Float16 Float32 Float64"
+    },
+    "texts of types in locks, which are read without their kinds": {
+        "engines/lance/tables/undeclared_clocks.py": "Timestamp",
+        "identity/merge.py": "List Map Struct",
+        "identity/shapes.py": "Option Struct",
+    },
+    "the friendly and the strict forms of types, as manifests write them": {
+        "importers/sources.py": "Timestamp",
+        "manifest/bind.py": "List",
+        "manifest/mend.py": "String",
+        "manifest/standard.py": "Null Option Struct Timestamp",
+        "syntax/type_text.py": "List",
+    },
+    "a word of YAML": {"syntax/scalars.py": "Null"},
+}
+
+
+def of(listed: Listed) -> dict[str, set[str]]:
+    """The kinds of each module; no module stands under two reasons."""
+    pairs = [(module, set(names.split())) for modules in listed.values() for module, names in modules.items()]
+    assert len(dict(pairs)) == len(pairs)
+    return dict(pairs)
+
+
+def named(tree: ast.Module) -> Iterator[str]:
+    """Every string that is the name of a kind, but for names of classes in annotations."""
+    annotations = {
+        node.returns if isinstance(node, ast.FunctionDef) else node.annotation
+        for node in ast.walk(tree)
+        if isinstance(node, ast.FunctionDef | ast.arg | ast.AnnAssign)
+    }
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and node.value in BY_NAME and node not in annotations:
+            yield str(node.value)
+
+
+def test_name_no_kind_where_it_can_be_asked() -> None:
+    found: dict[str, set[str]] = {}
+    for path in sorted(PACKAGE.rglob("*.py")):
+        place = path.relative_to(PACKAGE)
+        if ROOMS.isdisjoint(place.parts):
+            kinds = set(named(ast.parse(path.read_text(encoding="utf-8"))))
+            if kinds:
+                found[place.as_posix()] = kinds
+    assert found == of(NAMING)
+
+
+def test_find_a_name_in_every_form() -> None:
+    source = (
+        'def f(a: "Map") -> "List": return a.kind == "Struct" or a in ("Date", f"{a}x") or {"kind": "Time"}'
+    )
+    assert set(named(ast.parse(source))) == {"Struct", "Date", "Time"}
