@@ -100,10 +100,13 @@ def _mode_mistakes(job: Job) -> Iterator[Mistake]:
     if job.trigger is not None and any(is_incremental):
         message = "a stream knows by its checkpoint which files are new, an incremental source by the table"
         yield Mistake(("trigger",), PipelineError(MISPLACED_MODE, message, "leave `trigger` or `mode` out"))
-    if (job.trigger is not None or any(is_incremental)) and job.target.mode is not Mode.APPEND:
+    adds = job.target.mode in (Mode.APPEND, Mode.UPSERT)
+    if (job.trigger is not None or any(is_incremental)) and not adds:
         message = f"what is new is added to a table, and `mode: {job.target.mode}` does not add to one"
         error = PipelineError(
-            MISPLACED_MODE, message, "write `mode: append`, which makes the table where it is missing"
+            MISPLACED_MODE,
+            message,
+            "write `mode: append`, or `mode: upsert` for a schema with a primary key: both make the table where it is missing",
         )
         yield Mistake(("target", "mode"), error)
 

@@ -34,6 +34,9 @@ def merge_of(job: Job, schema: pa.Schema) -> Merge | None:
 def merge_mistakes(job: Job, schema: pa.Schema) -> Iterator[PipelineError]:
     """Yield what the settings ask for and the schema does not have."""
     target, is_upsert = job.target, job.target.mode is Mode.UPSERT
+    if target.is_of_spark and (is_upsert or job.keys is Keys.REFUSE):
+        yield _not_merged(target.format, is_upsert=is_upsert)
+        return
     if (is_upsert or job.keys is Keys.REFUSE) and not primary_key(schema):
         asked = "`mode: upsert`" if is_upsert else "`keys: refuse`"
         help = "declare the fields that identify a row as its primary key, as `schemac explain SC665` shows"
@@ -49,6 +52,15 @@ def merge_mistakes(job: Job, schema: pa.Schema) -> Iterator[PipelineError]:
         yield PipelineError(MERGE_SETTING, message, "leave `duplicate` out", place=("rules", DUPLICATE))
     if is_upsert and target.latest is not None:
         yield from _latest_mistakes(target.latest, schema)
+
+
+def _not_merged(format: str | None, *, is_upsert: bool) -> PipelineError:
+    """Describe rows that are to meet those of a table in a format of Spark, which no run looks into."""
+    asked = "`mode: upsert`" if is_upsert else "`keys: refuse`"
+    message = f"{asked} compares keys with those of the table, and a run cannot do so in a {format} target"
+    instead = "write `mode: append` or `mode: overwrite`" if is_upsert else "write `keys: check`"
+    place = ("target", "mode") if is_upsert else ("keys",)
+    return PipelineError(MERGE_SETTING, message, f"{instead}, or leave `format` out of `target`", place=place)
 
 
 def _latest_mistakes(latest: str, schema: pa.Schema) -> Iterator[PipelineError]:

@@ -13,11 +13,14 @@ from dataclasses import dataclass, replace
 from pyspark.sql import DataFrame, SparkSession, functions
 
 from schemac.pipeline.errors import PipelineError, did_you_mean
+from schemac.pipeline.file_columns import FILE, METADATA, file_part
 from schemac.pipeline.history import CommittedRun, runs_of
+from schemac.pipeline.inputs import Json, parse_steps
+from schemac.pipeline.items import NO_LIST
 from schemac.pipeline.job import Job
 from schemac.pipeline.quarantine_buffer import ADDRESS, POSITIONS, RAW, SOURCE
 from schemac.pipeline.registration import register
-from schemac.pipeline.source import Records, json_text_records
+from schemac.pipeline.source import IN_RECORD, RECORD, Records, json_text_records
 from schemac.pipeline.sqltext import literal
 from schemac.pipeline.table_source import TableSource
 from schemac.pipeline.texts import BAD_ENCODING, FAULT, Texts
@@ -28,6 +31,10 @@ from schemac.source.catalogue import REPLAY
 
 OF_TEXT = ("json", "geojson")
 IN_FOLDER = r"/[^/=]+=[^/]*/"
+KEPT_OF_FILE = ("file_path", "file_name")
+FILE_NAME = "url_decode(replace(substring_index(source, '/', -1), '+', '%2B'))"
+OF_SOURCE = f"named_struct('file_path', source, 'file_name', {FILE_NAME})"
+"""What the quarantine tells of the file of a record."""
 
 
 @dataclass(frozen=True)
@@ -50,6 +57,10 @@ def as_replayed(job: Job) -> Job:
 
 def check_replay(job: Job, replay: Replay) -> int:
     """Return the version of the quarantine to read; 0 where there is none. Raises PipelineError for what cannot be replayed."""
+    if job.target.is_of_spark:
+        message = f"a {job.target.format} target does not say which runs it has the rows of, and so which records of the quarantine count"
+        help = "correct the records at their source, and run the pipeline over them"
+        raise PipelineError(REPLAY, message, help, place=("target", "format"))
     if len(job.parts) > 1:
         message = "a quarantine of several sources cannot be replayed"
         raise PipelineError(REPLAY, message, "correct the records at their sources", place=("sources",))
@@ -57,7 +68,8 @@ def check_replay(job: Job, replay: Replay) -> int:
     if format not in OF_TEXT:
         message = f"a quarantine of a {format} source cannot be replayed"
         help = "correct the records at their source, and run the pipeline over them; JSON and GeoJSON can be replayed"
-        raise PipelineError(REPLAY, message, help, place=("source", "format"))
+        raise PipelineError(REPLAY, message, help, place=job.place_of(0, ("source", "format")))
+    _check_file_parts(job)
     if not (is_local(job.target.path) and is_local(job.quarantine_path)):
         message = "a table on an object store cannot be replayed to"
         raise PipelineError(REPLAY, message, "replay where table and quarantine are local", place=("target",))
@@ -67,6 +79,16 @@ def check_replay(job: Job, replay: Replay) -> int:
         raise PipelineError(REPLAY, message, did_you_mean(replay.run, runs))
     found = sink_of(job.target.format).find(job.quarantine_path, job.storage_options)
     return 0 if found is None else found.version
+
+
+def _check_file_parts(job: Job) -> None:
+    """Refuse fields that are read from what the quarantine does not keep of a file."""
+    for label, origin in job.parts[0].fields.items():
+        told = None if origin is None else file_part(origin)
+        if told is not None and told not in KEPT_OF_FILE:
+            message = f"`{label}` is read from `{METADATA}.{told}`, which the quarantine does not keep"
+            help = "correct the records at their source, and run the pipeline over them"
+            raise PipelineError(REPLAY, message, help, place=job.place_of(0, ("fields", label, "from")))
 
 
 def _current(job: Job) -> tuple[CommittedRun, ...]:
@@ -93,14 +115,25 @@ def open_quarantine(spark: SparkSession, job: Job, replay: Replay, version: int)
         )
         help = "choose others by --run, --rule or --path"
         raise PipelineError(REPLAY, message, help, place=("source", "path"))
+    source = job.parts[0].source
     fault = f"if(exists(errors, e -> e.rule = {literal(BAD_ENCODING)}), {literal(BAD_ENCODING)}, null)"
+    if source.explode is not None:
+        # What is no list has not become items; it may well look like one.
+        is_whole = f"exists(errors, e -> e.path = '' and e.rule = {literal(NO_LIST)})"
+        fault = f"if({is_whole}, {literal(NO_LIST)}, {fault})"
     frame = rows.selectExpr(
         f"raw as {RAW}",
         f"{fault} as {FAULT}",
         f"source as {SOURCE}",
+        f"{OF_SOURCE} as {FILE}",
         f"cast({ADDRESS} as string) as {ADDRESS}",
     )
-    records = json_text_records(Texts(frame, {}), is_geojson=job.parts[0].source.format == "geojson")
+    records = json_text_records(Texts(frame, {}), is_geojson=source.format == "geojson")
+    if source.explode is not None:
+        # Quarantined before the pipeline had `explode`: not one item, and it stays.
+        place = Json(RECORD, (*IN_RECORD, *parse_steps(source.explode.path)))
+        is_list = f"try_variant_get({place.variant}, '$', 'array<variant>') is not null"
+        records = replace(records, malformed=f"({records.malformed} or {is_list})")
     return replace(records, partitions={ADDRESS: ADDRESS})
 
 

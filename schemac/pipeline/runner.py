@@ -124,6 +124,8 @@ def run(
     """
     started = time.monotonic()
     if job.target.is_of_spark:
+        if replay is not None:
+            check_replay(job, replay)
         return _run_into_format(job, arrow_schema, progress, spark, started)
     form, sink = form or TableForm(arrow_schema), sink_of(job.target.format)
     places = [path for path in (job.target.path, job.quarantine_path) if is_local(path)]

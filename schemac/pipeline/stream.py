@@ -217,6 +217,8 @@ def summary(reports: list[RunReport], job: Job) -> RunReport:
         rows_in=sum(report.rows_in for report in reports),
         rows_written=sum(report.rows_written for report in reports),
         rows_quarantined=sum(report.rows_quarantined for report in reports),
+        superseded=sum(report.superseded for report in reports),
+        deleted=sum(report.deleted for report in reports),
         reasons=_added([report.reasons for report in reports]),
         warnings=_added([report.warnings for report in reports]),
         seconds=sum(report.seconds for report in reports),
