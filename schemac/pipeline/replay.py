@@ -32,9 +32,8 @@ from schemac.source.catalogue import REPLAY
 OF_TEXT = ("json", "geojson")
 IN_FOLDER = r"/[^/=]+=[^/]*/"
 KEPT_OF_FILE = ("file_path", "file_name")
-FILE_NAME = "url_decode(replace(substring_index(source, '/', -1), '+', '%2B'))"
-OF_SOURCE = f"named_struct('file_path', source, 'file_name', {FILE_NAME})"
-"""What the quarantine tells of the file of a record."""
+OF_SOURCE = "named_struct('file_path', source, 'file_name', substring_index(source, '/', -1))"
+"""What the quarantine tells of the file of a record; Spark's own name of it has `%20` for a space, too."""
 
 
 @dataclass(frozen=True)
