@@ -41,13 +41,7 @@ def check(job: Job, schema: pa.Schema | None = None, *, is_replay: bool = False)
             raise mistake.error.at(*mistake.place)
         for error in merge_mistakes(job, schema):
             raise error
-    if absolute(job.target.path) == absolute(job.quarantine_path):
-        message = "`target` and `quarantine` are one path"
-        raise PipelineError(SAME_PATH, message, "name two paths", place=QUARANTINE_PATH)
-    is_folder = not job.target.is_of_spark or job.target.format in FILE_FORMATS
-    for path, place in ((job.target.path, TARGET_PATH), (job.quarantine_path, QUARANTINE_PATH)):
-        if is_local(path) and (is_folder or place is QUARANTINE_PATH):
-            _check_writable(Path(absolute(path)), place)
+    check_places(job)
     sink = sink_of(job.target.engine.name)
     # A format of Spark is looked at when Spark is there.
     target = None if job.target.is_of_spark else _table(sink, job, job.target.path, TARGET_PATH)
@@ -65,6 +59,17 @@ def check(job: Job, schema: pa.Schema | None = None, *, is_replay: bool = False)
         message = f"the table at `{job.quarantine_path}` is no quarantine: it has {_shown(quarantine.names)}"
         help = "name another path as `quarantine: {path: ...}`"
         raise PipelineError(NOT_A_QUARANTINE, message, help, place=QUARANTINE_PATH)
+
+
+def check_places(job: Job) -> None:
+    """Whether the target and the quarantine can be where they are to be, before anything is looked up there."""
+    if absolute(job.target.path) == absolute(job.quarantine_path):
+        message = "`target` and `quarantine` are one path"
+        raise PipelineError(SAME_PATH, message, "name two paths", place=QUARANTINE_PATH)
+    is_folder = not job.target.is_of_spark or job.target.format in FILE_FORMATS
+    for path, place in ((job.target.path, TARGET_PATH), (job.quarantine_path, QUARANTINE_PATH)):
+        if is_local(path) and (is_folder or place is QUARANTINE_PATH):
+            _check_writable(Path(absolute(path)), place)
 
 
 def check_same_schema(sink: Sink, path: str, form: TableForm, storage_options: StorageOptions) -> None:

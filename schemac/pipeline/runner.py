@@ -29,7 +29,7 @@ from schemac.pipeline.job import Job
 from schemac.pipeline.limits import Limits
 from schemac.pipeline.merge_settings import merge_of, without_other_reasons
 from schemac.pipeline.offenders import first_offenders
-from schemac.pipeline.preflight import check
+from schemac.pipeline.preflight import check, check_places
 from schemac.pipeline.progress import Progress, Step, Watch, watched
 from schemac.pipeline.projection import key_checked, with_warnings
 from schemac.pipeline.repeats import Identified, identify, settle
@@ -131,6 +131,7 @@ def run(
     places = [path for path in (job.target.path, job.quarantine_path) if is_local(path)]
     watch = Watch(progress or _untold, tuple(local_path(path) for path in places))
     watch.at(Step.LOOKING)
+    check_places(job)
     sink.recover(job.target.path, job.quarantine_path, job.storage_options)
     if replay is not None:
         job = as_replayed(job)
