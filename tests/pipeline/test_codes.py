@@ -22,6 +22,7 @@ from schemac.pipeline.csv_records import QUOTES
 from schemac.pipeline.errors import PipelineError
 from schemac.pipeline.failures import not_started, told
 from schemac.pipeline.job import Job
+from schemac.pipeline.projection import DUPLICATE, UNEXPECTED
 from schemac.pipeline.registration import register
 from schemac.pipeline.source import EXPLAINED
 from schemac.pipeline.table_sink import spark_sink
@@ -102,7 +103,7 @@ def test_give_a_page_to_each_rule() -> None:
         text = path.read_text(encoding="utf-8")
         found |= set(re.findall(r"""literal\(["']([a-z][a-z-]+)["']\)""", text))
         found |= set(re.findall(r"""^[A-Z_]+ = "(zone[a-z-]*): """, text, re.MULTILINE))
-    found |= {QUOTES, BAD_ENCODING, *EXPLAINED}
+    found |= {QUOTES, BAD_ENCODING, DUPLICATE, UNEXPECTED, *EXPLAINED}
     assert found == set(RULES)
 
 
