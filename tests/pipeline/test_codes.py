@@ -81,7 +81,9 @@ def test_run_the_programs_of_pages(code: Code, example: Example, folder: Path, s
     Path("build/rides/arrow/schema.arrow").rename("schema.arrow")
     register(spark, spark_sink("lance"))
     # Spark's processes stay in the folder that they were started in.
-    program = re.sub(r'"((?:rides|schema)\.\w+)"', lambda found: repr(str(folder / found[1])), example.text)
+    program = re.sub(
+        r'"((?:rides|schema)(?:\.\w+|/))"', lambda found: repr(str(folder / found[1])), example.text
+    )
     if example.is_right:
         exec(program, {"spark": spark})
         assert (folder / "rides.lance").is_dir()
