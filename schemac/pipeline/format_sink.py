@@ -11,23 +11,21 @@ Rule: files are written to a folder beside the target first. `create` renames it
 Errors: PipelineError, as the sinks of engines raise it.
 """
 
-import json
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from tempfile import TemporaryFile
 from typing import Any
 
-import pyarrow as pa
+from py4j.protocol import Py4JError
 from pyspark import StorageLevel
 from pyspark.errors import AnalysisException, PySparkException
 from pyspark.sql import DataFrame, SparkSession, functions
-from pyspark.sql.types import LongType, StringType, StructField, StructType
+from pyspark.sql.types import StructType
 
 from schemac.pipeline.errors import PipelineError
 from schemac.pipeline.job import FILE_FORMATS, Job
-from schemac.pipeline.limits import Key, Limits
+from schemac.pipeline.limits import Key
 from schemac.pipeline.quarantine_buffer import (
     ERRORS,
     POSITIONS,
@@ -35,8 +33,8 @@ from schemac.pipeline.quarantine_buffer import (
     RAW,
     SOURCE,
     WARNINGS,
-    QuarantineBuffer,
 )
+from schemac.pipeline.quarantine_staging import stage
 from schemac.pipeline.sink_report import SinkReport
 from schemac.pipeline.sqltext import name
 from schemac.runs.history import QUARANTINED, ROWS
@@ -53,6 +51,8 @@ from schemac.source.catalogue import (
 
 WITHOUT_TYPES = ("csv", "json", "xml")
 """Formats of files that do not say which types their values have."""
+NO_CONNECTOR = "DATA_SOURCE_NOT_FOUND"
+"""Spark's name of the error for a format that it has no class of."""
 STAGING = ".schemac-staging-"
 MODE = ("target", "mode")
 BESIDE = (ERRORS, WARNINGS, RAW, SOURCE)
@@ -118,7 +118,8 @@ class FormatTarget:
             return None
         try:
             return self.spark.read.format(self.format).load(self.job.target.path).schema
-        except PySparkException:
+        except (PySparkException, Py4JError):
+            # Spark raises Java's error where the session has no connector of the format.
             return None
 
     def differences(self, frame: DataFrame) -> tuple[str, ...]:
@@ -153,17 +154,10 @@ class FormatTarget:
     def _quarantined(self, kept: DataFrame, place: Place) -> tuple[list[str], SinkReport, Counter[Key]]:
         """Write the other rows where no reader of the quarantine sees them yet."""
         sink_of(None).open_staging(place)
-        task = _Task(place, self.run.id, self.job.max_quarantined)
         rows = kept.where(f"{ERRORS} is not null").select(ERRORS, RAW, SOURCE)
-        told = rows.mapInArrow(task, task.schema).collect()
-        reasons: Counter[tuple[str, str]] = Counter()
-        broken: Counter[Key] = Counter()
-        for row in told:
-            broken.update({tuple(key): count for key, count in json.loads(row.broken)})
-            reasons.update({(path, rule): count for path, rule, count in json.loads(row.reasons)})
-        entries = tuple((path, rule, count) for (path, rule), count in sorted(reasons.items()))
-        report = SinkReport(0, sum(row.rows for row in told), entries)
-        return [piece for row in told for piece in json.loads(row.pieces)], report, broken
+        staged = stage(rows, place, self.run.id, self.job.max_quarantined)
+        entries = tuple((path, rule, count) for (path, rule), count in sorted(staged.reasons.items()))
+        return staged.pieces, SinkReport(0, staged.rows, entries), staged.broken
 
     def _place(self) -> Place:
         return sink_of(None).prepare(
@@ -200,8 +194,13 @@ class FormatTarget:
             writer = good.write.format(self.format).options(**target.options).mode(mode)
             try:
                 writer.save(target.path)
-            except AnalysisException as error:
+            except (AnalysisException, Py4JError) as error:
+                # That there is no class of the format comes as Java's error; other errors of Java are told by their causes.
                 text = str(error).strip().splitlines()[0]
+                if isinstance(error, Py4JError):
+                    if NO_CONNECTOR not in str(error):
+                        raise
+                    text = f"Spark finds no connector of the format `{self.format}`"
                 help = "has the session the connector of this format? `spark: {settings: {spark.jars: ...}}` adds one"
                 raise PipelineError(UNWRITABLE_TARGET, text, help, place=("target", "format")) from error
             return
@@ -252,35 +251,6 @@ class FormatTarget:
     def _folder(self) -> Any:
         """Hadoop's view of the file system of the target."""
         return self._path().getFileSystem(self.spark._jsparkSession.sessionState().newHadoopConf())
-
-
-class _Task:
-    """What one task does with rows that do not fit; told to the workers by pickle."""
-
-    schema = StructType(
-        [
-            *(StructField(label, StringType()) for label in ("pieces", "reasons", "broken")),
-            StructField("rows", LongType()),
-        ]
-    )
-
-    def __init__(self, place: Place, run: str, limits: Limits) -> None:
-        self.place = place
-        self.run = run
-        self.limits = limits
-
-    def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        with TemporaryFile() as file:
-            bad = QuarantineBuffer(file, self.run, self.limits)
-            for batch in batches:
-                bad.take_from(batch)
-            if not bad.rows:
-                return
-            pieces = sink_of(None).write(self.place, QUARANTINE_SCHEMA, bad.read())
-            reasons = [(path, rule, count) for (path, rule), count in bad.reasons.items()]
-            texts = {"pieces": pieces, "reasons": reasons, "broken": list(bad.broken.counts.items())}
-            found = {label: [json.dumps(value)] for label, value in texts.items()}
-            yield pa.RecordBatch.from_pydict({**found, "rows": [bad.rows]})
 
 
 def _warnings(good: DataFrame) -> tuple[tuple[str, str, int], ...]:

@@ -75,7 +75,7 @@ class Records:
     malformed: str | None
     columns: dict[str, Input] | None = None
     is_geojson: bool = False
-    fault_rule: str = "'malformed'"
+    fault_rule: str = literal("malformed")
     fault_value: str = RAW
     partitions: dict[str, str] = field(default_factory=dict)
     absent: dict[str, str] = field(default_factory=dict)
@@ -253,7 +253,7 @@ def json_text_records(found: Texts, *, is_geojson: bool = False) -> Records:
     place = (*IN_RECORD, "properties") if is_geojson else IN_RECORD
     conflicts = [_conflict((*place, label), column) for label, column in found.partitions.items()]
     malformed = " or ".join([f"not ({is_record})", *conflicts])
-    rule = f"coalesce({FAULT}, 'malformed')"
+    rule = f"coalesce({FAULT}, {literal('malformed')})"
     if conflicts:
         rule = first_of([(f"not ({is_record})", rule)], "'partition'")
     return Records(
@@ -284,7 +284,7 @@ def _csv_records(found: CsvRecords) -> Records:
     ]
     is_corrupt = f"{found.corrupt} is not null"
     malformed = " or ".join([f"{FAULT} is not null", is_corrupt, *both])
-    rule = first_of([(f"{FAULT} is not null", FAULT), (is_corrupt, "'malformed'")], "'partition'")
+    rule = first_of([(f"{FAULT} is not null", FAULT), (is_corrupt, literal("malformed"))], "'partition'")
     return Records(
         found.texts.frame, RAW, f"({malformed})", columns, fault_rule=rule, fault_value=_explained(rule),
         partitions=partitions, absent=found.absent, parsing=found.parsing, csv=None if both else found,

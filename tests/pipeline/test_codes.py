@@ -22,6 +22,7 @@ from schemac.pipeline.csv_records import QUOTES
 from schemac.pipeline.errors import PipelineError
 from schemac.pipeline.failures import not_started, told
 from schemac.pipeline.job import Job
+from schemac.pipeline.projection import DUPLICATE, UNEXPECTED
 from schemac.pipeline.registration import register
 from schemac.pipeline.source import EXPLAINED
 from schemac.pipeline.table_sink import spark_sink
@@ -80,7 +81,9 @@ def test_run_the_programs_of_pages(code: Code, example: Example, folder: Path, s
     Path("build/rides/arrow/schema.arrow").rename("schema.arrow")
     register(spark, spark_sink("lance"))
     # Spark's processes stay in the folder that they were started in.
-    program = re.sub(r'"((?:rides|schema)\.\w+)"', lambda found: repr(str(folder / found[1])), example.text)
+    program = re.sub(
+        r'"((?:rides|schema)(?:\.\w+|/))"', lambda found: repr(str(folder / found[1])), example.text
+    )
     if example.is_right:
         exec(program, {"spark": spark})
         assert (folder / "rides.lance").is_dir()
@@ -102,7 +105,7 @@ def test_give_a_page_to_each_rule() -> None:
         text = path.read_text(encoding="utf-8")
         found |= set(re.findall(r"""literal\(["']([a-z][a-z-]+)["']\)""", text))
         found |= set(re.findall(r"""^[A-Z_]+ = "(zone[a-z-]*): """, text, re.MULTILINE))
-    found |= {QUOTES, BAD_ENCODING, *EXPLAINED}
+    found |= {QUOTES, BAD_ENCODING, DUPLICATE, UNEXPECTED, *EXPLAINED}
     assert found == set(RULES)
 
 
