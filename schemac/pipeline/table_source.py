@@ -45,6 +45,11 @@ from schemac.source.catalogue import (
     UNKNOWN_SOURCE_COLUMN,
 )
 
+try:
+    from pyspark.sql.streaming.datasource import SupportsTriggerAvailableNow
+except ImportError:  # earlier PySpark: what comes after a batch that is tried again is left for the next run
+    SupportsTriggerAvailableNow = object
+
 
 def read_tables(spark: SparkSession, source: job.Source, storage: Storage = NO_STORAGE) -> DataFrame:
     """Read the rows of one or more tables of one schema."""
@@ -116,21 +121,30 @@ class TableSource(DataSource):  # type: ignore[misc]  # PySpark is not followed
         )
 
 
-class TableStream(DataSourceStreamReader):  # type: ignore[misc]  # PySpark is not followed
+class TableStream(DataSourceStreamReader, SupportsTriggerAvailableNow):  # type: ignore[misc]  # PySpark is not followed
     """Reads what was added to a table, from version to version."""
 
     def __init__(self, engine: str, path: str, storage: Storage) -> None:
         self.engine = engine
         self.path = path
         self.storage = storage
+        self.last: int | None = None
+        """The version that a stream of what is available ends with."""
 
     def initialOffset(self) -> dict[str, int]:  # noqa: N802  PySpark's name
         """Begin before the first version."""
         return {"version": 0}
 
     def latestOffset(self, start: object = None, limit: object = None) -> dict[str, int]:  # noqa: N802  PySpark's name
-        """End with the newest version."""
-        return {"version": _engine(self.engine).newest_version(self.path, self.storage) or 0}
+        """End with the newest version; a stream of what is available with the one that was the newest at its start."""
+        return {"version": self._newest() if self.last is None else self.last}
+
+    def prepareForTriggerAvailableNow(self) -> None:  # noqa: N802  PySpark's name
+        """Fix where the stream ends. Without this method Spark runs one batch: a batch that is tried again, and nothing after it."""
+        self.last = self._newest()
+
+    def _newest(self) -> int:
+        return _engine(self.engine).newest_version(self.path, self.storage) or 0
 
     def partitions(self, start: dict[str, int], end: dict[str, int]) -> list[InputPartition]:
         """One for each part that was added."""

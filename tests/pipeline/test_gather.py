@@ -54,7 +54,7 @@ TEXTS = {
     "the document.json": ("json", '[{{"id": {0},\n "at": "2024-07-01T12:00:00"}},\n {{"id": "x"}}]'),
     "a.geojson": (
         "geojson",
-        '{{"features": [{{"properties": {{"id": {0}, "at": "2024-07-01T12:00:00"}}}}, {{"properties": {{"id": "x"}}}}]}}',
+        '{{"features": [{{"id": {0}, "properties": {{"at": "2024-07-01T12:00:00"}}}}, {{"id": "x"}}]}}',
     ),
     "lines.csv": ("csv", "id,at\n{0},2024-07-01T12:00:00\nx,\n"),
     "quoted file.csv": ("csv", 'id,at\n{0},"2024-07-01T12:00:00"\nx,"\n"\n'),

@@ -124,7 +124,7 @@ STREAMS: dict[str, Callable[[Path, int], object]] = {
         f'id\n{id}\n"wr\nong"\n'
     ),
     "geojson": lambda path, id: (path / f"{id}.json").write_text(
-        f'{{"features": [{{"properties": {{"id": {id}}}}}, {{"properties": {{"id": "wrong"}}}}]}}'
+        f'{{"features": [{{"id": {id}, "properties": null}}, {{"id": "wrong"}}]}}'
     ),
     "parquet": lambda path, id: pq.write_table(pa.table({"id": [id, 2**40]}), path / f"{id}.parquet"),
     "lance": lambda path, id: lance.write_dataset(
