@@ -34,7 +34,6 @@ STATIC_SETTINGS = {
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
     "spark.sql.shuffle.partitions": "8",
-    "spark.sql.python.filterPushdown.enabled": "true",
 }
 # Nobody else has to reach a session whose workers are threads of its own.
 LOOPBACK = {"spark.driver.bindAddress": "127.0.0.1", "spark.driver.host": "127.0.0.1"}
