@@ -25,9 +25,10 @@ from schemac.pipeline.mapping import mapping_mistakes
 from schemac.pipeline.projection import conform as projected
 from schemac.pipeline.projection import key_checked, with_warnings
 from schemac.pipeline.quarantine_buffer import ERRORS, POSITIONS, RAW, SOURCE
+from schemac.pipeline.registration import active
 from schemac.pipeline.report_html import conform_fragment, conformed_fragment
 from schemac.pipeline.run_facts import ReasonCount
-from schemac.pipeline.session import DEFAULT_SETTINGS, RUN_SETTINGS, active, settings_of_a_run
+from schemac.pipeline.session import DEFAULT_SETTINGS, RUN_SETTINGS, settings_of_a_run
 from schemac.pipeline.source import Records, records_in_column, records_of_frame
 from schemac.pipeline.sqltext import name
 from schemac.source.catalogue import DUPLICATE_COLUMN, PIPELINE_FILE, UNKNOWN_SOURCE_COLUMN

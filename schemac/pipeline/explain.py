@@ -21,7 +21,8 @@ from schemac.pipeline.failures import sparks_errors_told
 from schemac.pipeline.given import with_given
 from schemac.pipeline.job import FieldSource, Job
 from schemac.pipeline.projection import FieldSteps, field_steps
-from schemac.pipeline.session import active, settings_of_a_run, start_session
+from schemac.pipeline.registration import active
+from schemac.pipeline.session import settings_of_a_run, start_session
 from schemac.pipeline.source import Records, open_records
 from schemac.source.catalogue import UNKNOWN_FIELD
 from schemac.source.pages import rule_pages

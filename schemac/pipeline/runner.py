@@ -32,12 +32,13 @@ from schemac.pipeline.offenders import first_offenders
 from schemac.pipeline.preflight import check, check_places
 from schemac.pipeline.progress import Progress, Step, Watch, watched
 from schemac.pipeline.projection import key_checked, with_warnings
+from schemac.pipeline.registration import active
 from schemac.pipeline.repeats import Identified, identify, settle
 from schemac.pipeline.replay import Replay, as_replayed, check_replay, open_quarantine
 from schemac.pipeline.report_html import run_fragment, run_page
 from schemac.pipeline.report_text import run_text
 from schemac.pipeline.run_facts import ReasonCount, RunFacts
-from schemac.pipeline.session import active, settings_of_a_run
+from schemac.pipeline.session import settings_of_a_run
 from schemac.pipeline.sink_options import SinkOptions, encode_options, encode_schema
 from schemac.pipeline.sink_report import SinkReport
 from schemac.pipeline.table_sink import register_engine, spark_sink

@@ -20,7 +20,7 @@ from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
 from schemac.pipeline.codes import MISSING_PACKAGE
-from schemac.pipeline.executors import is_connect, is_local_master, python_of_executors
+from schemac.pipeline.executors import is_local_master, python_of_executors
 from schemac.pipeline.failures import not_started
 from schemac.pipeline.java import java_home
 from schemac.pipeline.job import Job
@@ -34,7 +34,6 @@ STATIC_SETTINGS = {
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
     "spark.sql.shuffle.partitions": "8",
-    "spark.sql.python.filterPushdown.enabled": "true",
 }
 # Nobody else has to reach a session whose workers are threads of its own.
 LOOPBACK = {"spark.driver.bindAddress": "127.0.0.1", "spark.driver.host": "127.0.0.1"}
@@ -99,24 +98,6 @@ def start_session(
     for engine in sink_names():
         register_engine(active, engine)
     return active
-
-
-@contextmanager
-def active(spark: SparkSession) -> Iterator[None]:
-    """Make a session the one in which Spark looks data sources up, which it does by the thread, not by the frame."""
-    if is_connect(spark):
-        yield
-        return
-    sessions = SparkSession._get_j_spark_session_class(spark._jvm)
-    before = sessions.getActiveSession()
-    sessions.setActiveSession(spark._jsparkSession)
-    try:
-        yield
-    finally:
-        if before.isDefined():
-            sessions.setActiveSession(before.get())
-        else:
-            sessions.clearActiveSession()
 
 
 @contextmanager

@@ -37,7 +37,7 @@ from schemac.pipeline.quarantine_buffer import (
 from schemac.pipeline.registration import register
 from schemac.pipeline.sink_options import SinkOptions, encode_schema, sink_options
 from schemac.pipeline.sink_report import SinkReport
-from schemac.pipeline.table_source import FILTER_PUSHDOWN, TableReader, reader_of_table, schema_of_table
+from schemac.pipeline.table_source import TableReader, reader_of_table, schema_of_table
 from schemac.pipeline.unchanged import check_unchanged
 from schemac.runs.errors import PipelineError
 from schemac.runs.history import DELETED, QUARANTINED, ROWS, SUPERSEDED, TABLE, CommittedRun
@@ -71,8 +71,6 @@ class TableSink(DataSource):  # type: ignore[misc]  # PySpark is not followed
     """Spark's way in; `spark_sink` makes the class of one engine."""
 
     engine = ""
-    filters = False
-    """Whether the session hands filters to data sources in Python."""
 
     @classmethod
     def name(cls) -> str:
@@ -85,7 +83,7 @@ class TableSink(DataSource):  # type: ignore[misc]  # PySpark is not followed
 
     def reader(self, schema: StructType) -> TableReader:
         """Make a reader of these columns."""
-        return reader_of_table(self.options, self.engine, schema, filters=self.filters)
+        return reader_of_table(self.options, self.engine, schema)
 
     def writer(self, schema: StructType, overwrite: bool) -> "TableWriter":
         """Make a writer for one run."""
@@ -93,24 +91,19 @@ class TableSink(DataSource):  # type: ignore[misc]  # PySpark is not followed
         return TableWriter(options, overwrite, ERRORS in schema.names, self.engine)
 
 
-def spark_sink(engine: str, *, filters: bool = False) -> type[TableSink]:
+def spark_sink(engine: str) -> type[TableSink]:
     """Return the data source that writes, and reads, the tables of an engine."""
     # Made here, and not found by its name: Spark's workers get the class itself.
-    return type("EngineSink", (TableSink,), {"engine": engine, "filters": filters})
+    return type("EngineSink", (TableSink,), {"engine": engine})
 
 
 def register_engine(spark: SparkSession, engine: str) -> None:
-    """Make the tables of an engine known to a session, with filters where the session hands them over."""
-    filters = str(spark.conf.get(FILTER_PUSHDOWN, "false")).lower() == "true"
-    register(spark, spark_sink(engine, filters=filters))
+    """Make the tables of an engine known to a session."""
+    register(spark, spark_sink(engine))
 
 
 def register_formats(spark: SparkSession) -> None:
-    """Make `schemac-<engine>` known to a session, as `format` of `spark.read` and `df.write`.
-
-    Turns on `spark.sql.python.filterPushdown.enabled`, so that the filters of a query reach the table.
-    """
-    spark.conf.set(FILTER_PUSHDOWN, "true")
+    """Make `schemac-<engine>` known to a session, as `format` of `spark.read` and `df.write`."""
     for engine in sink_names():
         register_engine(spark, engine)
 

@@ -3,12 +3,12 @@
 Layer: pipeline.
 Shape: a frame of the table's columns as the engine's `Source` gives them, and for runs `_source`, the table of a row. The
        version is fixed when the frame is made, or when its rows are computed where `spark.read` names none.
-Source: PySpark 4.1 to 4.3: a Python data source gets filters (`pushFilters`), and not the columns that a query needs; those
-        it is told by `spark.read.schema(…)` alone.
+Source: PySpark 4.1 to 4.3: a Python data source is told the columns that a query needs by `spark.read.schema(…)` alone. It
+        would get filters (`pushFilters`), but Spark keeps the reader of a frame: a later query without filters on the
+        same frame would get the rows of the earlier one.
 """
 
 from collections.abc import Iterator, Mapping
-from typing import Literal
 
 import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
@@ -16,18 +16,7 @@ from pyspark.sql.datasource import (
     DataSource,
     DataSourceReader,
     DataSourceStreamReader,
-    EqualNullSafe,
-    EqualTo,
-    Filter,
-    GreaterThan,
-    GreaterThanOrEqual,
-    In,
     InputPartition,
-    IsNotNull,
-    IsNull,
-    LessThan,
-    LessThanOrEqual,
-    StringStartsWith,
 )
 from pyspark.sql.types import StructType
 
@@ -37,7 +26,7 @@ from schemac.pipeline.quarantine_buffer import ADDRESS, SOURCE
 from schemac.pipeline.registration import register
 from schemac.registry.installed import engine as registered
 from schemac.runs.storage import NO_STORAGE, Storage
-from schemac.runs.tables import Condition, Source, source_of
+from schemac.runs.tables import Source, source_of
 from schemac.source.catalogue import (
     INPUT_NOT_FOUND,
     SINK_OPTION,
@@ -161,7 +150,10 @@ class TableStream(DataSourceStreamReader, SupportsTriggerAvailableNow):  # type:
 
 
 class TableReader(DataSourceReader):  # type: ignore[misc]  # PySpark is not followed
-    """Reads part by part; `columns` are those that are wanted, by default all of the engine's, and `_source`."""
+    """Reads part by part; `columns` are those that are wanted, by default all of the engine's, and `_source`.
+
+    Each says whether it may be null for Spark, which takes batches of exactly the schema it asked for.
+    """
 
     def __init__(
         self,
@@ -169,7 +161,7 @@ class TableReader(DataSourceReader):  # type: ignore[misc]  # PySpark is not fol
         path: str,
         version: int,
         storage: Storage,
-        columns: tuple[str, ...] | None = None,
+        columns: Mapping[str, bool] | None = None,
         *,
         has_addresses: bool = False,
     ) -> None:
@@ -178,7 +170,6 @@ class TableReader(DataSourceReader):  # type: ignore[misc]  # PySpark is not fol
         self.version = version
         self.storage = storage
         self.columns = columns
-        self.conditions: tuple[Condition, ...] = ()
         self.address = ADDRESS if has_addresses else None
 
     @property
@@ -186,7 +177,8 @@ class TableReader(DataSourceReader):  # type: ignore[misc]  # PySpark is not fol
         """The columns that are read."""
         columns = _engine(self.engine).schema(self.path, self.version, self.storage)
         if self.columns is not None:
-            return pa.schema([columns.field(name) for name in self.columns])
+            held = [(columns.field(name), may_be_null) for name, may_be_null in self.columns.items()]
+            return pa.schema([one.with_nullable(one.nullable or may_be_null) for one, may_be_null in held])
         if self.address is not None:
             columns = columns.append(pa.field(self.address, pa.int64()))
         return columns.append(pa.field(SOURCE, pa.string()))
@@ -201,49 +193,12 @@ class TableReader(DataSourceReader):  # type: ignore[misc]  # PySpark is not fol
         engine, schema = _engine(self.engine), self.schema
         part = (self.path, self.version, partition.value)
         if self.columns is not None:
-            yield from engine.read(*part, self.columns, self.conditions, storage_options=self.storage)
+            for batch in engine.read(*part, tuple(self.columns), storage_options=self.storage):
+                yield pa.RecordBatch.from_arrays(batch.columns, schema=schema)
             return
         for batch in engine.read(*part, storage_options=self.storage, address=self.address):
             source = pa.array([self.path] * batch.num_rows, pa.string())
             yield pa.RecordBatch.from_arrays([*batch.columns, source], schema=schema)
-
-
-class FilteringReader(TableReader):
-    """A reader of a session whose setting `FILTER_PUSHDOWN` is on; Spark refuses it in others."""
-
-    def pushFilters(self, filters: list[Filter]) -> Iterator[Filter]:  # noqa: N802  Spark's name
-        """Take what an engine may filter by. Spark filters all rows again, so the engine may leave some undone."""
-        found = [condition for one in filters if (condition := condition_of(one)) is not None]
-        self.conditions = tuple(found)
-        yield from filters
-
-
-def condition_of(one: Filter) -> Condition | None:
-    """Say what a filter of Spark asks of a column; None for what engines are not asked."""
-    path: tuple[str, ...] = getattr(one, "attribute", ())
-    if len(path) != 1:
-        return None
-    if isinstance(one, IsNull | IsNotNull):
-        return Condition(path[0], "is null" if isinstance(one, IsNull) else "is not null")
-    if isinstance(one, In):
-        return Condition(path[0], "in", tuple(value for value in one.value if value is not None))
-    operator = OPERATORS.get(type(one))
-    if operator is None or one.value is None:
-        return None
-    return Condition(path[0], operator, (one.value,))
-
-
-FILTER_PUSHDOWN = "spark.sql.python.filterPushdown.enabled"
-OPERATORS: dict[type[Filter], Literal["=", "<", "<=", ">", ">="]] = {
-    EqualTo: "=",
-    EqualNullSafe: "=",
-    LessThan: "<",
-    LessThanOrEqual: "<=",
-    GreaterThan: ">",
-    GreaterThanOrEqual: ">=",
-    # A text that starts with another one is not before it.
-    StringStartsWith: ">=",
-}
 
 
 def schema_of_table(options: Mapping[str, str], engine: str) -> StructType:
@@ -254,9 +209,7 @@ def schema_of_table(options: Mapping[str, str], engine: str) -> StructType:
     return from_arrow_schema(_engine(engine).schema(path, version, storage))
 
 
-def reader_of_table(
-    options: Mapping[str, str], engine: str, wanted: StructType, *, filters: bool
-) -> TableReader:
+def reader_of_table(options: Mapping[str, str], engine: str, wanted: StructType) -> TableReader:
     """Make the reader of the columns that are wanted: all of them, or those of `spark.read.schema(…)`."""
     path, version, storage = _place(options, engine)
     held = {field.name: field.dataType for field in schema_of_table(options, engine).fields}
@@ -268,7 +221,8 @@ def reader_of_table(
             has, asked = held[field.name].simpleString(), field.dataType.simpleString()
             message = f"`{field.name}` of `{path}` is {has}, and was asked for as {asked}"
             raise PipelineError(SOURCE_TYPE_MISMATCH, message, "ask for it as it is, and cast it afterwards")
-    return (FilteringReader if filters else TableReader)(engine, path, version, storage, tuple(wanted.names))
+    columns = {field.name: field.nullable for field in wanted.fields}
+    return TableReader(engine, path, version, storage, columns)
 
 
 def _place(options: Mapping[str, str], engine: str) -> tuple[str, int, Storage]:

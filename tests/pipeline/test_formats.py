@@ -1,4 +1,4 @@
-"""The formats of engines in Spark: `df.write` and `spark.read` of one table, with the filters and columns that a query needs."""
+"""The formats of engines in Spark: `df.write` and `spark.read` of one table, with the columns that a query needs."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -9,15 +9,11 @@ import pyarrow as pa
 import pytest
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql.datasource import EqualTo, IsNotNull, Not, StringStartsWith
-from pyspark.sql.types import LongType, StructType
 
 import schemac
 from schemac.pipeline import register_formats
 from schemac.pipeline.errors import PipelineError
 from schemac.pipeline.sink_options import encode_schema
-from schemac.pipeline.table_source import FILTER_PUSHDOWN, FilteringReader, condition_of, reader_of_table
-from schemac.runs.tables import Condition
 from schemac.source.catalogue import INPUT_NOT_FOUND, SINK_OPTION, SOURCE_TYPE_MISMATCH, UNKNOWN_SOURCE_COLUMN
 
 pytestmark = pytest.mark.spark
@@ -31,7 +27,6 @@ FORMAT = "schemac-lance"
 def session(spark: SparkSession) -> Iterator[SparkSession]:
     """A session of somebody else's, in which nothing of ours is known yet."""
     session = spark.newSession()
-    session.conf.set(FILTER_PUSHDOWN, "false")
     register_formats(session)
     yield session
     spark.range(1).collect()
@@ -71,28 +66,13 @@ def test_read_what_was_written(session: SparkSession, tmp_path: Path) -> None:
     assert [tuple(row) for row in some.collect()] == [(None, 1000)]
 
 
-def test_filters_and_columns_reach_the_table(session: SparkSession, tmp_path: Path) -> None:
-    """The reader that Spark makes gets its filters, and reads no other column and no other row."""
-    table = tmp_path / "t.lance"
-    frame = trips(session, table)
+def test_a_query_gets_all_of_its_rows_after_another_one(session: SparkSession, tmp_path: Path) -> None:
+    """Also where the session hands filters to data sources: Spark has one reader for all queries of a frame."""
+    session.conf.set("spark.sql.python.filterPushdown.enabled", "true")
+    frame = trips(session, tmp_path / "t.lance")
     assert frame.where("id = 7").count() == 1
-    reader = reader_of_table({"path": str(table)}, "lance", StructType().add("id", LongType()), filters=True)
-    assert isinstance(reader, FilteringReader)
-    filters = [
-        EqualTo(("id",), 7),
-        IsNotNull(("city",)),
-        Not(EqualTo(("id",), 8)),
-        StringStartsWith(("city",), "c"),
-    ]
-    assert list(reader.pushFilters(filters)) == filters
-    assert reader.conditions == (
-        Condition("id", "=", (7,)),
-        Condition("city", "is not null"),
-        Condition("city", ">=", ("c",)),
-    )
-    assert condition_of(EqualTo(("a", "b"), 1)) is None
-    rows = [row for part in reader.partitions() for batch in reader.read(part) for row in batch.to_pylist()]
-    assert rows == [{"id": 7}]
+    assert frame.count() == 100
+    assert frame.where("city <=> null or id = 4").count() == 35
 
 
 @pytest.mark.parametrize(
