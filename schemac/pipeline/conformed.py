@@ -36,8 +36,12 @@ from schemac.syntax.complaints import complaints
 
 FRAME = "dataframe"
 """What a run of a frame names as the format of its source."""
-LATE_SETTINGS = ("spark.sql.mapKeyDedupPolicy", "spark.sql.legacy.timeParserPolicy")
-"""Settings that Spark looks at when rows are computed, not when an expression is analysed."""
+LATE_SETTINGS = (
+    "spark.sql.mapKeyDedupPolicy",
+    "spark.sql.legacy.timeParserPolicy",
+    "spark.sql.optimizer.collapseProjectAlwaysInline",
+)
+"""Settings that Spark looks at when rows are computed, not when an expression is analysed; with the last one it never comes to that."""
 
 
 class Rules(TypedDict, total=False):
