@@ -9,6 +9,7 @@ import pytest
 import schemac
 from schemac.arrow.lift_types import kind_of
 from schemac.attributes.arrow import ArrowDefaults, Hints
+from schemac.attributes.family import Family
 from schemac.engines.odf.values import TAGS
 from schemac.evolution.castability import _BETWEEN, castability
 from schemac.kinds.registry import BY_NAME, KINDS
@@ -23,8 +24,8 @@ def titled(value: Any) -> str:
 
 
 def test_number_kinds_as_the_standard_does() -> None:
-    numbers = [kind.standard_number for kind in KINDS]
-    assert numbers == list(range(1, len(KINDS) + 1))
+    numbers = [kind.standard_number for kind in KINDS if kind.standard_number is not None]
+    assert numbers == list(range(1, len(numbers) + 1))
 
 
 def test_share_no_foreign_name() -> None:
@@ -40,6 +41,19 @@ def test_refuse_a_kind_that_leaves_a_question_open() -> None:
         class Uuid(LogicalType):
             kind: Literal["Uuid"] = "Uuid"
             example: ClassVar[str] = "Uuid"
+
+
+def test_refuse_a_kind_that_lacks_what_its_family_has() -> None:
+    with pytest.raises(
+        TypeError, match="the kind Uuid does not say its fixed_length, which the family bytes has"
+    ):
+
+        class Uuid(LogicalType):
+            kind: Literal["Uuid"] = "Uuid"
+            example: ClassVar[str] = "Uuid"
+            family: ClassVar[Family] = Family.BYTES
+            standard_number: ClassVar[int | None] = None
+            foreign_names: ClassVar[tuple[str, ...]] = ()
 
 
 @pytest.mark.parametrize("variant", VARIANTS, ids=titled)
