@@ -100,6 +100,9 @@ class _Lifting:
             if special is not None:
                 return special
             del metadata[EXTENSION_NAME]
+            if (found := kind_of(type_)) is not None:
+                # A kind may stand for an extension type as a whole.
+                return {"kind": found[0].__name__, **found[1].properties}, dict(found[1].hints)
             lifted = self._type(type_.storage_type, {}, path)
             if lifted is not None and type_.extension_name == "arrow.fixed_shape_tensor":
                 # Arrow makes the items of every tensor nullable, whatever the tensor means by them.

@@ -31,3 +31,16 @@ NUMBERS = frozenset({Family.INTEGER, Family.FLOAT})
 TEMPORAL = frozenset({Family.DATE, Family.TIME, Family.TIMESTAMP, Family.DURATION})
 NESTED = frozenset({Family.LIST, Family.MAP, Family.STRUCT})
 """Those with other types inside."""
+
+PROPERTIES: dict[Family, tuple[str, ...]] = {
+    Family.INTEGER: ("bits", "is_signed"),
+    Family.FLOAT: ("bits", "mantissa"),
+    Family.DECIMAL: ("precision", "scale"),
+    Family.BYTES: ("fixed_length",),
+    Family.LIST: ("fixed_length",),
+    Family.MAP: ("keys_sorted",),
+    Family.TIME: ("unit",),
+    Family.TIMESTAMP: ("unit", "timezone"),
+    Family.DURATION: ("unit",),
+}
+"""What the rules that go by a family read of each of its kinds."""

@@ -75,15 +75,20 @@ class Dataset(CheckedDataset):
         return iceberg.schema_of(self._compilation, self._emit("iceberg")).to_json()
 
     def to_odf(self, form: OdfForm = "event") -> str:
-        """Return the schema in the standard's YAML with all defaults: the bare schema, its event, or a whole document."""
+        """Return the schema in the standard's YAML with all defaults: the bare schema, its event, or a whole document.
+
+        Raises SchemaError where the standard has no such kind.
+        """
         from schemac.engines.odf import artifact as odf  # for start-up time, as above
 
+        self._emit("odf")
         return odf.to_text(self._logical, form)
 
     def to_odf_flatbuffers(self) -> bytes:
-        """Return the SetDataSchema event in the standard's binary form."""
+        """Return the SetDataSchema event in the standard's binary form. Raises SchemaError where it has no such kind."""
         from schemac.engines.odf import artifact as odf  # for start-up time, as above
 
+        self._emit("odf")
         return odf.to_binary(self._logical)
 
 

@@ -15,7 +15,7 @@ from pydantic import GetCoreSchemaHandler, Strict
 from pydantic_core import CoreSchema
 
 from schemac.attributes.arrow import ArrowDefaults, Hints
-from schemac.attributes.family import Family
+from schemac.attributes.family import PROPERTIES, Family
 from schemac.logical.castability import Castability
 from schemac.logical.facts import Fact
 from schemac.logical.path import Segment
@@ -60,6 +60,15 @@ class LogicalType(Model):
         open_ = [name for name in _ANSWERS if not hasattr(cls, name)]
         if open_:
             raise TypeError(f"the kind {cls.__name__} does not say its {', '.join(open_)}")
+        missing = [
+            name
+            for name in PROPERTIES.get(cls.family, ())
+            if name not in cls.model_fields and not hasattr(cls, name)
+        ]
+        if missing:
+            raise TypeError(
+                f"the kind {cls.__name__} does not say its {', '.join(missing)}, which the family {cls.family.value} has"
+            )
 
     def parts(self) -> "tuple[Member, ...]":
         """Return the slots below this type; none for a leaf."""

@@ -60,7 +60,7 @@ def test_register_every_kind_that_is_declared() -> None:
 
     declared = [kind for kind in leaves(LogicalType) if kind.__module__.startswith("schemac.kinds")]
     assert set(declared) == set(KINDS)
-    assert len(KINDS) == 24
+    assert len([kind for kind in KINDS if kind.standard_number is not None]) == 24
 
 
 def test_find_every_engine_that_has_a_folder() -> None:

@@ -1,19 +1,24 @@
 """What every kind has to answer, drawn from the registry."""
 
 from itertools import combinations, product
+from pathlib import Path
 from typing import Any, ClassVar, Literal
 
 import pyarrow as pa
 import pytest
 
 import schemac
+from schemac.arrow.lift import lift
 from schemac.arrow.lift_types import kind_of
 from schemac.attributes.arrow import ArrowDefaults, Hints
+from schemac.attributes.family import Family
+from schemac.cli.main import main
 from schemac.engines.odf.values import TAGS
 from schemac.evolution.castability import _BETWEEN, castability
 from schemac.kinds.registry import BY_NAME, KINDS
 from schemac.logical.castability import Castability
-from schemac.logical.model import LogicalType
+from schemac.logical.model import Lifted, LogicalType
+from schemac.source.report import Report
 
 VARIANTS = [variant for kind in KINDS for variant in kind.variants()]
 
@@ -23,8 +28,8 @@ def titled(value: Any) -> str:
 
 
 def test_number_kinds_as_the_standard_does() -> None:
-    numbers = [kind.standard_number for kind in KINDS]
-    assert numbers == list(range(1, len(KINDS) + 1))
+    numbers = [kind.standard_number for kind in KINDS if kind.standard_number is not None]
+    assert numbers == list(range(1, len(numbers) + 1))
 
 
 def test_share_no_foreign_name() -> None:
@@ -40,6 +45,19 @@ def test_refuse_a_kind_that_leaves_a_question_open() -> None:
         class Uuid(LogicalType):
             kind: Literal["Uuid"] = "Uuid"
             example: ClassVar[str] = "Uuid"
+
+
+def test_refuse_a_kind_that_lacks_what_its_family_has() -> None:
+    with pytest.raises(
+        TypeError, match="the kind Uuid does not say its fixed_length, which the family bytes has"
+    ):
+
+        class Uuid(LogicalType):
+            kind: Literal["Uuid"] = "Uuid"
+            example: ClassVar[str] = "Uuid"
+            family: ClassVar[Family] = Family.BYTES
+            standard_number: ClassVar[int | None] = None
+            foreign_names: ClassVar[tuple[str, ...]] = ()
 
 
 @pytest.mark.parametrize("variant", VARIANTS, ids=titled)
@@ -83,6 +101,37 @@ def test_refuse_what_the_standard_does_not_have(monkeypatch: pytest.MonkeyPatch)
     with pytest.raises(schemac.SchemaError, match="the standard has no kind Duration") as caught:
         schemac.build_text(text, targets=["odf"])
     assert {d.code for d in caught.value.diagnostics} == {"SC214"}
+    (dataset,) = schemac.compile_text(text)
+    for ask in (dataset.to_odf, dataset.to_odf_flatbuffers):
+        with pytest.raises(schemac.SchemaError, match="the standard has no kind Duration"):
+            ask()
     assert schemac.build_text(text, targets=["arrow"])
     strict = schemac.check_text(text, strict=True)
     assert "SC214" in {d.code for d in strict}
+
+
+def test_lift_an_extension_type_as_the_kind_that_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    kind = BY_NAME["Duration"]
+    stands_for = classmethod(lambda cls, type_: Lifted({}) if type_ == pa.uuid() else None)
+    monkeypatch.setattr(kind, "lift", stands_for)
+    report = Report()
+    lifted = lift(pa.schema([pa.field("id", pa.uuid(), nullable=False)]), "x.arrow", report)
+    assert lifted == {"fields": [{"name": "id", "type": {"kind": "Duration"}}]}
+
+
+@pytest.mark.parametrize("kinds", [("Duration", "Int64"), ("Int64", "Duration")])
+def test_refuse_another_kind_that_an_engine_stores_alike(
+    monkeypatch: pytest.MonkeyPatch,
+    kinds: tuple[str, str],
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setattr(BY_NAME["Duration"], "to_arrow", lambda *_: pa.int64())
+    spelled = {"Int64": "Int64", "Duration": "{kind: Duration, unit: Microsecond}"}
+    (tmp_path / "old").mkdir()
+    old, new = tmp_path / "old" / "t.yaml", tmp_path / "t.yaml"
+    for path, kind in zip((old, new), kinds, strict=True):
+        path.write_text(f"fields: [{{name: took, type: {spelled[kind]}}}]", encoding="utf-8")
+    arguments = ["breaking", str(new), "--against", str(old), "--engine", "lance", "--ignore-readers"]
+    assert main(arguments) == 1
+    assert "SC411" in capsys.readouterr().out

@@ -269,9 +269,10 @@ def _type(fact: AnyFact, pair: VersionPair, old: Slot, new: Slot) -> Judgement:
     if fact is Fact.SORTED_KEYS_CHANGED and getattr(new.type, "keys_sorted", False):
         return Judgement(Outcome.REFUSED, "Lance has no map with sorted keys", "remove `keysSorted`")
     before, after = _words(pair.old, old), _words(pair.new, new)
-    if before == after:
+    is_another = old.type.kind != new.type.kind
+    if before == after and not (is_another and castability(old.type, new.type) is Castability.NEVER):
         # Views are not known to Lance; an extension type is, by its metadata.
-        return Judgement(Outcome.METADATA) if fact is Fact.EXTENSION_TYPE_CHANGED else SAFE
+        return Judgement(Outcome.METADATA) if is_another or fact is Fact.EXTENSION_TYPE_CHANGED else SAFE
     if before == ("json",) and not is_cast("json", after[0]):
         return Judgement(Outcome.REFUSED, "Lance can convert JSON only to bytes", _BESIDE)
     if clock_of(old, new) is None:
