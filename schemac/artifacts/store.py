@@ -11,8 +11,9 @@ import os
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, Protocol, TypeVar
 
 from schemac.artifacts.folder import STAGING, OutputFolder, RefusedError
 from schemac.artifacts.provenance import NAME, Built, Provenance, digest
@@ -21,6 +22,9 @@ from schemac.source.catalogue import STALE_ARTIFACT, WRITE_FAILED
 from schemac.source.report import Report
 
 _HELP = "run `schemac build`"
+_PARTS = 2
+_SHARED_FROM = 200
+"""Datasets from which on reading them takes longer than starting a process."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,15 +87,35 @@ class Written(NamedTuple):
     """Datasets of manifests that this build did not read."""
 
 
+T = TypeVar("T")
+
+
+class Share(Protocol):
+    """Does tasks at once, and returns their results in their order."""
+
+    def __call__(self, tasks: Sequence[Callable[[], T]], /) -> list[T]:
+        """Do the tasks; what one raises is raised."""
+
+
+def _one_after_another(tasks: Sequence[Callable[[], T]], /) -> list[T]:
+    return [task() for task in tasks]
+
+
 class Store:
     """An output folder, and what the present build puts into it."""
 
     def __init__(
-        self, out: Path, name: str, project: Path | None = None, tell: Callable[[str], None] = lambda _: None
+        self,
+        out: Path,
+        name: str,
+        project: Path | None = None,
+        tell: Callable[[str], None] = lambda _: None,
+        share: Share = _one_after_another,
     ) -> None:
         self._folder = OutputFolder(out, name, project)
         self._name = name
         self._tell = tell
+        self._share = share
 
     def write(self, build: Build, report: Report) -> Written:
         """Put a build into the folder.
@@ -130,11 +154,7 @@ class Store:
         union = _union(before, after)
         gone = before.datasets.keys() - after.datasets.keys()
         # All is looked at before anything is changed.
-        changes = [
-            change
-            for dataset in (*build.built, *sorted(gone))
-            if (change := self._change(dataset, build, before)) is not None
-        ]
+        changes = self._changes([*build.built, *sorted(gone)], build, before)
         # Not before now it is known which of them have to be made.
         build = build.completed([change.dataset for change in changes])
         # Where two datasets list one path, it is of the one that there will be.
@@ -169,6 +189,20 @@ class Store:
         changed = sum(len(build.of(change.dataset)) - len(change.unchanged) for change in changes)
         return Written(changed, len(gone), len(after.datasets) - len(build.built))
 
+    def _changes(self, datasets: Sequence[str], build: Build, before: Provenance) -> list[_Change]:
+        """How far all datasets are from what they are to be; large folders are read by several processes."""
+        parts = _PARTS if len(datasets) >= _SHARED_FROM else 1
+        size = -(-len(datasets) // parts) or 1
+        tasks = [
+            partial(self._changes_of, datasets[start : start + size], build, before)
+            for start in range(0, len(datasets), size)
+        ]
+        return [change for found in self._share(tasks) for change in found]
+
+    def _changes_of(self, datasets: Sequence[str], build: Build, before: Provenance) -> list[_Change]:
+        found = (self._change(dataset, build, before) for dataset in datasets)
+        return [change for change in found if change is not None]
+
     def _change(self, dataset: str, build: Build, before: Provenance) -> _Change | None:
         """How far a dataset's files are from what they are to be; None where they are that."""
         files = build.files(dataset)
@@ -191,6 +225,8 @@ class Store:
 
     def _has_leftovers(self, files: Mapping[str, str], ours: Collection[str]) -> bool:
         """Whether a dataset's folders hold files of ours that belong to it no more."""
+        if all(path in files for path in ours):
+            return False
         folders = {path.rpartition("/")[0] for path in ours}
         present = (
             f"{folder}/{name}"

@@ -30,5 +30,8 @@ def _framed(parts: tuple[Part, ...]) -> bytes:
     framed: list[bytes] = []
     for part in parts:
         content = part if isinstance(part, bytes) else str(part).encode("utf-8", "surrogatepass")
-        framed += (b"%s %d\n" % (type(part).__name__.encode(), len(content)), content)
+        framed += (b"%c%d\n" % (_SORTS[type(part)], len(content)), content)
     return b"".join(framed)
+
+
+_SORTS = {str: b"s", bytes: b"b", bool: b"t", int: b"i", type(None): b"n"}

@@ -28,10 +28,6 @@ _DAMAGED = (ValueError, KeyError, TypeError, IndexError, AttributeError, Recursi
 """What comes of an entry that has another form than the one that asks expects."""
 
 
-class MisrememberedError(Exception):
-    """An entry that is not what its input gives today: somebody made it up, or a part of the compiler is unaccounted for."""
-
-
 class Cache:
     """The entries of one folder for this compiler; without a folder there are none, and none are kept.
 

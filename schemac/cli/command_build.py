@@ -14,6 +14,7 @@ from schemac.physical.arrow import numpy_left_out
 from schemac.project.compile import Output, compile_files
 from schemac.project.configuration import Project
 from schemac.project.options import Options
+from schemac.project.workers import share
 from schemac.source.catalogue import STALE_ARTIFACT
 from schemac.source.diagnostic import Diagnostic, Severity
 from schemac.source.render.text import count_summary
@@ -50,7 +51,9 @@ def run(options: argparse.Namespace) -> int:
     written = Written()
     if not report.has_errors:
         name = options.out or project.configuration.out
-        store = Store(out_folder(options, project), name, project.folder, lambda text: say(text, options))
+        store = Store(
+            out_folder(options, project), name, project.folder, lambda text: say(text, options), share
+        )
         # Who names manifests builds these and no others; what the others made stays as it is.
         build = Build(output.built, output.contents, not options.paths, output.missing)
         if options.check:

@@ -15,7 +15,6 @@ from schemac.identity.lock import Lock
 from schemac.identity.opening import open_version
 from schemac.logical.slots import preorder
 from schemac.manifest.write import write_manifest
-from schemac.project.compile import collector_paused
 from schemac.project.discovery import lock_path
 from schemac.project.locking import (
     LockFile,
@@ -30,6 +29,7 @@ from schemac.project.locking import (
 )
 from schemac.project.manifests import CompiledFile, read_manifests
 from schemac.project.merging import merge_driver, resolve
+from schemac.project.shared_work import collector_paused
 from schemac.project.strays import report_lost_locks
 from schemac.source.catalogue import NOTHING_TO_COMPILE, UNKNOWN_COLUMN
 from schemac.source.report import Report

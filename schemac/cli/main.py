@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from importlib import import_module
 from typing import Any, NoReturn
 
-from schemac.cache.store import MisrememberedError
+from schemac.cache.misremembered import MisrememberedError
 from schemac.cli.exit_code import ExitCode
 from schemac.cli.terminal import OutputError, tell
 from schemac.registry.engine import EngineError

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from schemac.artifacts.provenance import Built, digest, is_inside
+from schemac.artifacts.provenance import Built, is_inside
 from schemac.artifacts.store import built
 from schemac.cache.findings import findings_of_json, findings_to_json
 from schemac.project.configuration import Project
@@ -84,7 +84,7 @@ class Builds:
             return None
         if kept.around is not None and kept.around != self._search.around(file.file.path).hex():
             return None
-        return kept.built(file, self._manifest(file))
+        return kept.built(self._manifest(file))
 
     def fresh(self, file: CompiledFile) -> BuiltFile:
         """Build a manifest, and keep what comes of it."""
@@ -97,6 +97,10 @@ class Builds:
             if _lock_of(file) == lock:
                 self._project.cache.put(key, _Kept.of(made, around).to_json())
         return made
+
+    def prepare(self) -> None:
+        """Load what lowers and emits, for that takes longer than one manifest."""
+        import schemac.project.stages  # noqa: F401 — for start-up time, as above
 
     def _made(self, file: CompiledFile) -> tuple[BuiltFile, bool]:
         from schemac.project.stages import emit  # for start-up time, as above
@@ -175,6 +179,8 @@ class _Kept:
     files: Mapping[str, Mapping[str, str]]
     """Digests by path, by dataset."""
     losses: int
+    own: str
+    """Digest of the manifest."""
 
     @property
     def names(self) -> list[str]:
@@ -183,23 +189,25 @@ class _Kept:
     @classmethod
     def of(cls, made: BuiltFile, around: str | None) -> "_Kept":
         files = {name: dataset.files for name, dataset in made.datasets.items()}
-        return cls(made.of_locks, made.of_targets, around, files, made.losses)
+        own = next((dataset.manifest_digest for dataset in made.datasets.values()), "")
+        return cls(made.of_locks, made.of_targets, around, files, made.losses, own)
 
-    def built(self, file: CompiledFile, manifest: str) -> BuiltFile:
+    def built(self, manifest: str) -> BuiltFile:
         """Return what was built, without the artifacts' bytes."""
-        own = digest(file.content)
-        datasets = {name: Built(manifest, own, dict(files)) for name, files in self.files.items()}
+        datasets = {name: Built(manifest, self.own, dict(files)) for name, files in self.files.items()}
         return BuiltFile(self.of_locks, self.of_targets, datasets, self.losses)
 
     def to_json(self) -> list[Any]:
         findings = (findings_to_json(found) for found in (self.of_locks, self.of_targets))
-        return [*findings, self.around, self.files, self.losses]
+        return [*findings, self.around, self.files, self.losses, self.own]
 
     @classmethod
     def of_json(cls, value: Any) -> "_Kept":
-        of_locks, of_targets, around, files, losses = value
+        of_locks, of_targets, around, files, losses, own = value
         for name, paths in files.items():
             for path in paths:
                 if not is_inside(path, name):
                     raise ValueError(path)
-        return cls(findings_of_json(of_locks), findings_of_json(of_targets), around, files, int(losses))
+        return cls(
+            findings_of_json(of_locks), findings_of_json(of_targets), around, files, int(losses), str(own)
+        )

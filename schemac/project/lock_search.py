@@ -26,20 +26,19 @@ class LockSearch:
         self._is_marked = any((project.folder / mark).exists() for mark in _MARKS)
         self._in_folders: dict[Path, list[Path]] = {}
         self._digests: dict[Path, bytes] = {}
+        self._around: dict[str, bytes] = {}
+        """By the folder of the manifest, where only locks on the way up count."""
 
     def around(self, manifest: Path) -> bytes:
         """Return the digest of all that is looked through for the datasets of a manifest: locks, and manifests beside them."""
-        return self._around_all if self._is_marked else self._together(self.locks_for(lock_path(manifest)))
-
-    @cached_property
-    def _around_all(self) -> bytes:
-        return self._together(self._all)
-
-    def _together(self, locks: Sequence[Path]) -> bytes:
-        digest = blake2b(digest_size=16)
-        for path in locks:
-            digest.update(self._digest(path))
-        return digest.digest()
+        folder = "" if self._is_marked else os.path.dirname(manifest)
+        found = self._around.get(folder)
+        if found is None:
+            digest = blake2b(digest_size=16)
+            for path in self.locks_for(lock_path(manifest)):
+                digest.update(self._digest(path))
+            found = self._around[folder] = digest.digest()
+        return found
 
     def _digest(self, lock: Path) -> bytes:
         found = self._digests.get(lock)

@@ -12,7 +12,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from schemac.cache.findings import findings_of_json, findings_to_json
-from schemac.cache.store import MisrememberedError
+from schemac.cache.misremembered import MisrememberedError
 from schemac.logical.resources import Named, told_apart
 from schemac.project.configuration import Project
 from schemac.project.discovery import ManifestFile
