@@ -9,6 +9,7 @@ of the machine, sorted keys: the same input gives the same bytes.
 
 import json
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from json.encoder import encode_basestring
@@ -21,7 +22,8 @@ NAME = "artifacts.json"
 _PART = r"\w[\w.\- ]*"
 """A folder or file of ours starts with a letter, a digit or an underscore, so that none leads upwards."""
 _DATASET = re.compile(rf"(?:{_PART}/)?{_PART}")
-_REST = re.compile(rf"(?:{_PART}/)*{_PART}")
+_REST = rf"(?:{_PART}/)*{_PART}"
+_RESTS = re.compile(rf"(?:{_REST}\n)*")
 _OURS = b'"compiler": "schemac '
 _LISTED = re.compile(r'"([^"\\]+)": "(blake2b-128:[0-9a-f]{32})"')
 _IN_DATASET = re.compile(r"(?:(.+)/losses\.json|(.+)/[^/]+/[^/]+)")
@@ -97,8 +99,8 @@ def parse_provenance(content: bytes) -> Provenance:
     except (ValueError, RecursionError, KeyError, TypeError, AttributeError):
         return _salvaged(content)
     for name, built in datasets.items():
-        wrong = next((path for path in built.files if not is_inside(path, name)), None)
-        if wrong is not None or not _DATASET.fullmatch(name):
+        if not are_inside(built.files, name):
+            wrong = next((path for path in built.files if not are_inside((path,), name)), None)
             raise DamagedError(f"lists {wrong or name!a}, which cannot be the path of an artifact")
     return Provenance(datasets, compiler)
 
@@ -114,11 +116,15 @@ def _salvaged(content: bytes) -> Provenance:
     for path, listed in _LISTED.findall(content.decode("utf-8", "replace")):
         found = _IN_DATASET.fullmatch(path)
         dataset = (found[1] or found[2]) if found is not None else ""
-        if _DATASET.fullmatch(dataset) and is_inside(path, dataset):
+        if are_inside((path,), dataset):
             files.setdefault(dataset, {})[path] = listed
     return Provenance({name: Built("", "", listed) for name, listed in files.items()})
 
 
-def is_inside(path: str, dataset: str) -> bool:
-    """Whether a path is one that an artifact of a dataset may have, below the folder of the dataset."""
-    return path.startswith(f"{dataset}/") and _REST.fullmatch(path[len(dataset) + 1 :]) is not None
+def are_inside(paths: Iterable[str], dataset: str) -> bool:
+    """Whether these are paths that artifacts of a dataset may have, below the folder of the dataset."""
+    start = f"{dataset}/"
+    rests = [path[len(start) :] if path.startswith(start) else "" for path in paths]
+    lines = "\n".join([*rests, ""])
+    is_each_a_line = lines.count("\n") == len(rests)
+    return is_each_a_line and _DATASET.fullmatch(dataset) is not None and _RESTS.fullmatch(lines) is not None

@@ -10,14 +10,13 @@ import sys
 from collections.abc import Iterator
 from functools import cache
 from hashlib import blake2b
-from importlib.metadata import PackageNotFoundError, distribution
 
 from schemac import version
+from schemac.registry.distributions import distribution_names
 from schemac.registry.installed import engines, outside_points
 
 _FORMAT = "1"
 """Counts up when entries get another form."""
-_SUFFIXES = (".dist-info", ".egg-info")
 _ZONES = "/usr/share/zoneinfo/tzdata.zi"
 """Begins with the version of the machine's time zones; those of other systems come with Python's `tzdata`."""
 
@@ -33,7 +32,7 @@ def fingerprint() -> bytes:
         sys.platform,
         sys.byteorder,
         _zones(),
-        *_distributions(),
+        *distribution_names(),
     ]
     digest = blake2b("\n".join(parts).encode("utf-8", "replace"), digest_size=16)
     digest.update(_own_code())
@@ -46,15 +45,14 @@ def fingerprint() -> bytes:
 
 def _own_code() -> bytes:
     """Return the list of the installed files with their digests, which pip wrote; of a working tree, that of its files."""
+    package = os.path.dirname(os.path.realpath(version.__file__))
+    record = f"{os.path.dirname(package)}/schemac-{version.__version__}.dist-info/RECORD"
     try:
-        installed = distribution("schemac")
-        record = installed.read_text("RECORD") or ""
-        place = os.path.realpath(str(installed.locate_file("schemac/version.py")))
-    except PackageNotFoundError:
-        record = place = ""
-    own = os.path.realpath(version.__file__)
-    is_listed = place == own and "\nschemac/version.py,sha256=" in record
-    return record.encode() if is_listed else _code(f"{os.path.dirname(own)}/__init__.py")
+        with open(record, "rb") as stream:
+            content = stream.read()
+    except OSError:
+        content = b""
+    return content if b"\nschemac/version.py,sha256=" in content else _code(f"{package}/__init__.py")
 
 
 def _code(file: str) -> bytes:
@@ -78,17 +76,6 @@ def _modules(folder: str) -> Iterator[str]:
             yield from _modules(entry.path)
         elif entry.name.endswith(".py"):
             yield entry.path
-
-
-def _distributions() -> list[str]:
-    """Return the names of all distributions, with their versions, by which their folders are called."""
-    found: set[str] = set()
-    for folder in sys.path:
-        try:
-            found.update(name for name in os.listdir(folder or ".") if name.endswith(_SUFFIXES))
-        except OSError:
-            continue
-    return sorted(found)
 
 
 def _zones() -> str:

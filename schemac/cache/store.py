@@ -7,7 +7,6 @@ nothing else: what cannot be read is not there, and what cannot be written is ma
 
 import json
 import os
-import shutil
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from functools import cached_property
@@ -119,6 +118,8 @@ def remove_cache(project: Path) -> int | None:
     folder = project / FOLDER / _CACHE
     if _is_link(project) or not folder.is_dir():
         return None
+    import shutil  # for start-up time: only `schemac clean` removes anything
+
     size = sum(entry.stat(follow_symlinks=False).st_size for entry in os.scandir(folder))
     shutil.rmtree(folder)
     with suppress(OSError):

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from schemac.artifacts.provenance import Built, is_inside
+from schemac.artifacts.provenance import Built, are_inside
 from schemac.artifacts.store import built
 from schemac.cache.findings import findings_of_json, findings_to_json
 from schemac.project.configuration import Project
@@ -205,9 +205,8 @@ class _Kept:
     def of_json(cls, value: Any) -> "_Kept":
         of_locks, of_targets, around, files, losses, own = value
         for name, paths in files.items():
-            for path in paths:
-                if not is_inside(path, name):
-                    raise ValueError(path)
+            if not are_inside(paths, name):
+                raise ValueError(name)
         return cls(
             findings_of_json(of_locks), findings_of_json(of_targets), around, files, int(losses), str(own)
         )

@@ -13,6 +13,7 @@ from importlib import import_module
 from pkgutil import iter_modules
 from typing import TYPE_CHECKING
 
+from schemac.registry.distributions import entry_points_of
 from schemac.registry.engine import Engine, EngineError, Trait, VersionSetting, reason_of
 
 if TYPE_CHECKING:
@@ -45,9 +46,7 @@ def engines() -> tuple[Engine, ...]:
 @cache
 def outside_points() -> "tuple[EntryPoint, ...]":
     """Return where engines of other distributions stand, sorted by their names."""
-    from importlib.metadata import entry_points  # for start-up time: `own_engines` needs none
-
-    return tuple(sorted(entry_points(group=GROUP), key=lambda point: (point.name, point.value)))
+    return entry_points_of(GROUP)
 
 
 def _loaded(point: "EntryPoint") -> Engine:
