@@ -9,7 +9,7 @@ Errors: SC419 lost-lock.
 
 import os
 import shlex
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 
 from schemac.identity.lock import Lock, LockedDataset
@@ -24,13 +24,6 @@ from schemac.source.report import Report
 from schemac.source.text import read_file
 
 _START = b"# schemac lock "
-
-
-def report_lost_locks(files: Sequence[CompiledFile], project: Project, report: Report) -> None:
-    """Say which datasets have a lock that is not where it should be."""
-    search = LostLocks(project)
-    for file in files:
-        search.report(file, report)
 
 
 class LostLocks:
