@@ -1,8 +1,8 @@
 """`[tool.schemac]` in pyproject.toml, or schemac.toml.
 
 Layer: project.
-Shape: the nearest of the two files upwards from the working folder, not past the root of a repository. The values stand here, and
-`project.settings` checks them; what was found sound once is not checked again.
+Shape: the nearest of the two files upwards from the working folder, not past the root of a repository. `project.configured` has the
+values, and `project.settings` checks them; what was found sound once is not checked again.
 Errors: SC601 invalid-configuration.
 """
 
@@ -13,12 +13,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from schemac.artifacts.emission import default_targets
 from schemac.cache.store import NO_CACHE, Cache, has_cache
-from schemac.logical.system import Variant
-from schemac.registry.installed import engines, version_settings
+from schemac.project.configured import Configuration
+from schemac.registry.installed import engines
 from schemac.source.catalogue import INVALID_CONFIGURATION
 from schemac.source.json_object import Json
 from schemac.source.report import Report
@@ -29,60 +28,11 @@ if TYPE_CHECKING:
     # For start-up time: what is found in the cache needs none of them.
     from schemac.attributes.arrow import ArrowDefaults
     from schemac.checks.vocabulary import Vocabulary
-    from schemac.project.settings import Settings
 
 _MOST_BYTES = 4 * 1024 * 1024
 """Largest configuration that is read."""
 _DEEP = re.compile(rb"(?:\.[ \t]*[A-Za-z0-9_\-\"']+[ \t]*){200}")
 """A key of so many parts that Python's reader of TOML would take hours for it."""
-
-
-@dataclass(frozen=True)
-class Configuration:
-    """What a project settles for all its manifests."""
-
-    manifests: tuple[str, ...] = ()
-    """Files and folders to compile when the command line names none; the project's folder by default."""
-    out: str = "build"
-    """Folder of the artifacts."""
-    targets: tuple[str, ...] = field(default_factory=default_targets)
-    are_targets_named: bool = False
-    """Whether the project says which targets it has."""
-    strict: bool = False
-    """Accept the standard and nothing else."""
-    metadata: bool = True
-    """Let attributes travel as Arrow metadata."""
-    encodings: Mapping[str, Any] = field(default_factory=dict)
-    """Encodings of slots without a hint, where they are not Arrow's usual ones."""
-    system_columns: Variant | None = None
-    """Insert the standard's system columns, in this variant of their types."""
-    vocabularies: Mapping[str, str] = field(default_factory=dict)
-    """JSON Schema files by attribute domain."""
-    versions: Mapping[str, str] = field(default_factory=dict)
-    """Versions of engines, where the project names one."""
-
-    @classmethod
-    def of(cls, settings: "Settings") -> "Configuration":
-        """Return the values of checked settings."""
-        named = {name: getattr(settings, setting.key) for name, setting in version_settings().items()}
-        return cls(
-            settings.manifests,
-            settings.out,
-            settings.targets,
-            "targets" in settings.model_fields_set,
-            settings.strict,
-            settings.metadata,
-            settings.encodings.model_dump(),
-            settings.system_columns,
-            settings.vocabularies,
-            {name: version for name, version in named.items() if version is not None},
-        )
-
-    @classmethod
-    def of_json(cls, value: dict[str, Any]) -> "Configuration":
-        """Return what `asdict` gave. Raises KeyError or TypeError for anything else."""
-        lists = {name: tuple(value[name]) for name in ("manifests", "targets")}
-        return cls(**(value | lists))
 
 
 @dataclass(frozen=True)
@@ -202,10 +152,9 @@ def _project(path: Path, table: Json, report: Report, cache: Cache) -> Project:
         from schemac.project.settings import checked_settings, report_vocabularies  # for start-up time
 
         before = report.has_errors
-        settings = checked_settings(path, table, report)
-        if settings is None:
+        configuration = checked_settings(path, table, report)
+        if configuration is None:
             return Project(path.parent)
-        configuration = Configuration.of(settings)
         report_vocabularies(path, configuration.vocabularies, contents, report)
         if key is not None and not report.has_errors and not before:
             cache.put(key, asdict(configuration))

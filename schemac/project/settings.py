@@ -1,7 +1,7 @@
 """What may stand in `[tool.schemac]` or schemac.toml, and what is wrong with what stands there.
 
 Layer: project.
-Shape: `project.configuration` has the values; this module is loaded where they have to be checked.
+Shape: `project.configured` has the values; this module is loaded where they have to be checked.
 Errors: SC601 invalid-configuration.
 """
 
@@ -19,7 +19,7 @@ from schemac.attributes.registry import DOMAINS
 from schemac.checks.vocabulary import Vocabulary
 from schemac.logical.model import Model
 from schemac.logical.system import Variant
-from schemac.project.configuration import Configuration
+from schemac.project.configured import Configuration
 from schemac.registry.installed import version_settings
 from schemac.source.catalogue import INVALID_CONFIGURATION
 from schemac.source.json_object import Json
@@ -77,16 +77,32 @@ else:
     )
 
 
-def checked_settings(path: Path, table: Json, report: Report) -> Settings | None:
-    """Return the settings of a table; None after saying what is wrong with them."""
+def checked_settings(path: Path, table: Json, report: Report) -> Configuration | None:
+    """Return the values of a table of settings; None after saying what is wrong with it."""
     try:
-        return Settings.model_validate(table)
+        return _values(Settings.model_validate(table))
     except ValidationError as error:
         places = _Places(path)
         for found in complaints(error, Settings, table):
             at = places.of([str(step) for step in found.path])
             report.add(INVALID_CONFIGURATION, found.message, file=path.name, at=at, help=found.help)
         return None
+
+
+def _values(settings: Settings) -> Configuration:
+    named = {name: getattr(settings, setting.key) for name, setting in version_settings().items()}
+    return Configuration(
+        settings.manifests,
+        settings.out,
+        settings.targets,
+        "targets" in settings.model_fields_set,
+        settings.strict,
+        settings.metadata,
+        settings.encodings.model_dump(),
+        settings.system_columns,
+        settings.vocabularies,
+        {name: version for name, version in named.items() if version is not None},
+    )
 
 
 def report_vocabularies(
