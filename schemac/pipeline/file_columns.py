@@ -20,7 +20,10 @@ FILE_TYPES = {
     "file_modification_time": TimestampType(),
 }
 NO_FILE_KNOWN = "cast(null as struct<file_path:string>)"
-OF_FILE = f"struct({', '.join(f'{METADATA}.{part}' for part in FILE_TYPES)}) as {FILE}"
+# Spark writes a name as a part of a URI; `+` is itself there, and not a blank as in a form.
+FILE_NAME = f"url_decode(replace({METADATA}.file_name, '+', '%2B'))"
+_PARTS = [f"{METADATA}.{part}" if part != "file_name" else f"{FILE_NAME} as file_name" for part in FILE_TYPES]
+OF_FILE = f"struct({', '.join(_PARTS)}) as {FILE}"
 
 
 def file_part(origin: FieldSource) -> str | None:

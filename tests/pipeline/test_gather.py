@@ -117,7 +117,7 @@ FILE_FIELDS = {
     "file": "_metadata.file_name",
     "size": "_metadata.file_size",
     "changed": "_metadata.file_modification_time",
-    "place": {"expr": "substring_index(url_decode(_metadata.file_path), '/', -2)"},
+    "place": {"expr": "substring_index(url_decode(replace(_metadata.file_path, '+', '%2B')), '/', -2)"},
 }
 
 
@@ -130,7 +130,7 @@ def test_the_file_and_its_folder_are_known_in_every_form(go: Run, tmp_path: Path
             path.parent.mkdir(parents=True)
             path.write_text(text.format(i))
         sources.append({"path": str(tmp_path / f"{i}"), "format": form})
-    path = tmp_path / "p" / "day=2024-01-02" / "c d.parquet"
+    path = tmp_path / "p" / "day=2024-01-02" / "c d+%41.parquet"
     path.parent.mkdir(parents=True)
     pq.write_table(pa.table({"id": pa.array([9], pa.int32())}), path)
     sources.append({"path": str(tmp_path / "p"), "format": "parquet"})
@@ -147,7 +147,7 @@ def test_the_file_and_its_folder_are_known_in_every_form(go: Run, tmp_path: Path
     report = go(schema, sources, fields=FILE_FIELDS)
     rows = {row["id"]: row for row in rows_of(report.table_path)}
     assert sorted(rows) == [0, 1, 2, 3, 4, 9]
-    names = [*TEXTS, "c d.parquet"]
+    names = [*TEXTS, "c d+%41.parquet"]
     for id, name in zip(sorted(rows), names, strict=True):
         row, file = rows[id], next(tmp_path.glob(f"*/day=2024-01-02/{name}"))
         assert (row["file"], row["size"]) == (name, os.stat(file).st_size)
