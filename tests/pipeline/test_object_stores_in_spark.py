@@ -46,7 +46,7 @@ def content(form: str) -> bytes:
         return json.dumps(
             {
                 "type": "FeatureCollection",
-                "features": [{"type": "Feature", "properties": {"id": id, "s": "é"}} for id in ids],
+                "features": [{"type": "Feature", "id": id, "s": "é", "properties": {}} for id in ids],
             }
         ).encode()
     if form == "csv":
