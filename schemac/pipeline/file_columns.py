@@ -20,9 +20,17 @@ FILE_TYPES = {
     "file_modification_time": TimestampType(),
 }
 NO_FILE_KNOWN = "cast(null as struct<file_path:string>)"
-# Spark writes a name as a part of a URI; `+` is itself there, and not a blank as in a form.
-FILE_NAME = f"url_decode(replace({METADATA}.file_name, '+', '%2B'))"
-_PARTS = [f"{METADATA}.{part}" if part != "file_name" else f"{FILE_NAME} as file_name" for part in FILE_TYPES]
+
+
+def file_name(part: str) -> str:
+    """Write the name of a file, which Spark gives as a part of a URI; `+` is itself there, and not a blank as in a form."""
+    return f"url_decode(replace({part}, '+', '%2B'))"
+
+
+_PARTS = [
+    f"{METADATA}.{part}" if part != "file_name" else f"{file_name(f'{METADATA}.{part}')} as {part}"
+    for part in FILE_TYPES
+]
 OF_FILE = f"struct({', '.join(_PARTS)}) as {FILE}"
 
 

@@ -15,6 +15,7 @@ from schemac.pipeline import register_formats
 from schemac.pipeline.errors import PipelineError
 from schemac.pipeline.sink_options import encode_schema
 from schemac.source.catalogue import INPUT_NOT_FOUND, SINK_OPTION, SOURCE_TYPE_MISMATCH, UNKNOWN_SOURCE_COLUMN
+from tests.pipeline.conftest import another_session
 
 pytestmark = pytest.mark.spark
 FORMAT = "schemac-lance"
@@ -26,11 +27,9 @@ FORMAT = "schemac-lance"
 @pytest.fixture
 def session(spark: SparkSession) -> Iterator[SparkSession]:
     """A session of somebody else's, in which nothing of ours is known yet."""
-    session = spark.newSession()
-    register_formats(session)
-    yield session
-    spark.range(1).collect()
-    SparkSession._instantiatedSession = spark
+    with another_session(spark) as session:
+        register_formats(session)
+        yield session
 
 
 def trips(session: SparkSession, path: Path) -> DataFrame:
