@@ -57,6 +57,7 @@ if TYPE_CHECKING:
     from schemac.pipeline.reports.progress import State, Step
     from schemac.pipeline.reports.run_facts import ReasonCount
     from schemac.pipeline.reruns.history import CommittedRun, runs_of
+    from schemac.pipeline.reruns.replay import Replay
     from schemac.pipeline.runner import RunReport
     from schemac.pipeline.writing.table_sink import register_formats
 
@@ -67,6 +68,7 @@ __all__ = [
     "Job",
     "PipelineError",
     "ReasonCount",
+    "Replay",
     "Rules",
     "RunReport",
     "State",
@@ -82,6 +84,7 @@ _HOMES = {
     **dict.fromkeys(("Conformed", "ConformReport", "Rules", "conform"), "conformed"),
     **dict.fromkeys(("CommittedRun", "runs_of"), "reruns.history"),
     "ReasonCount": "reports.run_facts",
+    "Replay": "reruns.replay",
     "RunReport": "runner",
     **dict.fromkeys(("State", "Step"), "reports.progress"),
     **dict.fromkeys(("run", "write"), "library"),
