@@ -14,6 +14,7 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
+from tests.bench.again import report_again
 from tests.bench.measure import Run, interleave, run
 from tests.bench.workload import write_manifests, write_protos
 
@@ -35,15 +36,14 @@ def install_buf(scratch: Path) -> str:
 
 
 def schemac_build(manifests: Path) -> Callable[[], Run]:
-    """A build into an empty folder."""
+    """A build into an empty folder, by nothing that was kept."""
 
     def case() -> Run:
         out = manifests.parent / "out"
         shutil.rmtree(out, ignore_errors=True)
         targets = [word for name in ("arrow", "lance", "spark") for word in ("--target", name)]
-        return run(
-            [SCHEMAC, "build", str(manifests), "--out", str(out), "--format", "json", *targets], manifests
-        )
+        words = ["build", str(manifests), "--out", str(out), "--format", "json", "--no-cache", *targets]
+        return run([SCHEMAC, *words], manifests)
 
     return case
 
@@ -88,7 +88,17 @@ def breaking_cases(buf: str, root: Path, changed: int) -> dict[str, Callable[[],
 
     def judge(against: str) -> Callable[[], Run]:
         engines = [word for name in ("arrow", "lance", "spark") for word in ("--engine", name)]
-        words = [SCHEMAC, "breaking", "--against", against, "tables", *engines, "--format", "json"]
+        words = [
+            SCHEMAC,
+            "breaking",
+            "--against",
+            against,
+            "tables",
+            *engines,
+            "--format",
+            "json",
+            "--no-cache",
+        ]
         return lambda: run(words, repository, expected=1)
 
     return {
@@ -161,7 +171,9 @@ def report_build(buf: str, scratch: Path, rounds: int) -> dict[str, float]:
     start = interleave({"version": lambda: run([SCHEMAC, "--version"], scratch)}, rounds)["version"]
     root = Path(tempfile.mkdtemp(dir=scratch))
     manifest = write_manifests(root / "manifests", 1, 50)
-    check = interleave({"check": lambda: run([SCHEMAC, "check", "."], manifest)}, rounds)["check"]
+    check = interleave({"check": lambda: run([SCHEMAC, "check", ".", "--no-cache"], manifest)}, rounds)[
+        "check"
+    ]
     shutil.rmtree(root)
     print(
         f"--version {start.wall * 1000:.0f} ms, check of 50 fields {check.cpu * 1000:.0f} ms of processor time"
@@ -180,17 +192,17 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--scratch", type=Path, default=Path(tempfile.gettempdir()) / "schemac-bench")
     parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--only", choices=("build", "breaking"), help="measure this part alone")
+    parser.add_argument("--only", choices=("build", "breaking", "again"), help="measure this part alone")
     options = parser.parse_args()
     buf = install_buf(options.scratch)
     print(
         f"{platform.python_implementation()} {platform.python_version()}, buf {BUF_VERSION}, median of {options.rounds}"
     )
     figures: dict[str, float] = {}
-    if options.only != "breaking":
-        figures |= report_build(buf, options.scratch, options.rounds)
-    if options.only != "build":
-        figures |= report_breaking(buf, options.scratch, options.rounds)
+    parts = {"build": report_build, "breaking": report_breaking, "again": report_again}
+    for name, report in parts.items():
+        if options.only in (None, name):
+            figures |= report(buf, options.scratch, options.rounds)
     print(json.dumps({name: round(value, 2) for name, value in figures.items()}))
 
 
