@@ -18,7 +18,7 @@ class Checks:
     """What an engine knows to be wrong with its attributes in every schema, whatever the schema is built for."""
 
     slot: Callable[[Slot, Findings], None]
-    """Checks one slot that has attributes; those that are not sound by themselves have been taken out of it."""
+    """Checks one slot that has attributes of closed domains; those that are not sound by themselves have been taken out of it."""
 
 
 CHECKS = Capability("checks", Checks)
