@@ -8,12 +8,11 @@ Source: RFC-016, "Encoding Hints"; dictionary and extension types are our own ad
 import json
 from dataclasses import dataclass
 from math import prod
-from typing import Annotated, Literal, Self
-
-from pydantic import Field, model_validator
+from typing import Annotated, Literal
 
 from schemac.attributes.attribute import Attribute, AttributeValue, Extra, Facts, spelled
 from schemac.attributes.family import NUMBERS, Family
+from schemac.syntax.reading import Bounds
 
 DOMAIN = "arrow.apache.org"
 INTEGERS = ("Int8", "Int16", "Int32", "Int64", "UInt8", "UInt16", "UInt32", "UInt64")
@@ -26,13 +25,12 @@ class BufferEncoding(AttributeValue):
     offset_bit_width: Literal[32, 64] | None = None
     run_ends_bit_width: Literal[16, 32, 64] | None = None
 
-    @model_validator(mode="after")
-    def _width_fits_kind(self) -> Self:
+    def check_together(self) -> None:
+        """Refuse a width of the other kind."""
         if self.kind == "RunEnd" and self.offset_bit_width is not None:
             raise ValueError("offsetBitWidth belongs to Contiguous and View; RunEnd takes runEndsBitWidth")
         if self.kind != "RunEnd" and self.run_ends_bit_width is not None:
             raise ValueError(f"runEndsBitWidth belongs to RunEnd; {self.kind} takes offsetBitWidth")
-        return self
 
 
 class DateEncoding(AttributeValue):
@@ -65,7 +63,7 @@ class ChildNames(AttributeValue):
 class ExtensionType(AttributeValue):
     """An Arrow extension type; the field's own type is its storage."""
 
-    name: str = Field(min_length=1)
+    name: Annotated[str, Bounds(min_length=1)]
     metadata: str | None = None
 
 

@@ -11,8 +11,6 @@ from functools import lru_cache, partial
 from math import isfinite
 from typing import Any
 
-from pydantic import ValidationError
-
 from schemac.attributes import odf
 from schemac.attributes.attribute import KEY_PATTERN, Attribute
 from schemac.attributes.registry import ATTRIBUTES, DOMAINS, OPEN, domain_of, known
@@ -32,6 +30,7 @@ from schemac.source.catalogue import (
 from schemac.source.json_object import Json
 from schemac.source.suggest import closest, one_of, with_article
 from schemac.syntax.complaints import Complaint, complaints
+from schemac.syntax.reading import InvalidValueError
 
 _KEY = re.compile(KEY_PATTERN)
 Say = Callable[..., None]
@@ -202,8 +201,8 @@ def _fitting_place(attribute: Attribute[Any], slot: Slot) -> str:
 
 def _is_valid(attribute: Attribute[Any], value: Any, say: Say) -> bool:
     try:
-        typed = attribute.adapter.validate_python(value, by_alias=True, by_name=False)
-    except ValidationError as error:
+        typed = attribute.typed(value, by_name=False)
+    except InvalidValueError as error:
         for found in complaints(error, attribute.value_type, value):
             _say_complaint(attribute, value, found, (), say)
         return False
@@ -255,8 +254,8 @@ def _is_logical_type(
         say(INVALID_ATTRIBUTE, f"there is no logical type '{word.kind}'", *steps, "kind", help=help)
         return False
     try:
-        BY_NAME[word.kind].model_validate({**value, "kind": word.kind}, by_alias=True, by_name=False)
-    except ValidationError as error:
+        BY_NAME[word.kind].model_validate({**value, "kind": word.kind}, by_name=False)
+    except InvalidValueError as error:
         for found in complaints(error, LogicalType, value):
             _say_complaint(attribute, value, found, steps, say)
         return False
@@ -283,8 +282,8 @@ def _is_standard_word(
         return False
     inner, place = value["linkType"], (*steps, "linkType")
     try:
-        typed = odf.LogicalTypeWord.model_validate(inner, by_alias=True, by_name=False)
-    except ValidationError as error:
+        typed = odf.LogicalTypeWord.model_validate(inner, by_name=False)
+    except InvalidValueError as error:
         for found in complaints(error, odf.LogicalTypeWord, inner):
             _say_complaint(attribute, inner, found, place, say)
         return False

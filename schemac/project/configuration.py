@@ -14,14 +14,11 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
-from pydantic import AfterValidator, Field, Strict, ValidationError, create_model
-
 from schemac.artifacts.emission import default_targets
 from schemac.attributes.arrow import ArrowDefaults
 from schemac.attributes.own import TargetName
 from schemac.attributes.registry import DOMAINS
 from schemac.checks.vocabulary import Vocabulary
-from schemac.logical.model import Model
 from schemac.logical.system import Variant
 from schemac.registry.installed import version_settings
 from schemac.source.catalogue import INVALID_CONFIGURATION
@@ -31,6 +28,8 @@ from schemac.source.span import WHOLE_FILE, Region
 from schemac.source.suggest import shortened
 from schemac.source.text import read_file, reason_of
 from schemac.syntax.complaints import complaints
+from schemac.syntax.reading import Bounds, InvalidValueError, Rule
+from schemac.syntax.record import Record, RecordType
 
 _MOST_BYTES = 4 * 1024 * 1024
 """Largest configuration that is read."""
@@ -38,7 +37,7 @@ _DEEP = re.compile(rb"(?:\.[ \t]*[A-Za-z0-9_\-\"']+[ \t]*){200}")
 """A key of so many parts that Python's reader of TOML would take hours for it."""
 
 
-class Encodings(Model):
+class Encodings(Record):
     """Encodings of slots without a hint."""
 
     string: Literal["string", "large_string", "string_view"] = "string"
@@ -47,19 +46,19 @@ class Encodings(Model):
     date: Literal["date32", "date64"] = "date32"
 
 
-class _Settings(Model):
+class _Settings(Record):
     """What a project settles for all its manifests."""
 
-    manifests: Annotated[tuple[str, ...], Strict(False)] = ()
+    manifests: tuple[str, ...] = ()
     """Files and folders to compile when the command line names none; the project's folder by default."""
-    out: Annotated[str, Field(pattern=r"^[^\x00]+$")] = "build"
+    out: Annotated[str, Bounds(pattern=r"^[^\x00]+$")] = "build"
     """Folder of the artifacts."""
-    targets: Annotated[tuple[TargetName, ...], Strict(False), Field(min_length=1)] = default_targets()
+    targets: Annotated[tuple[TargetName, ...], Bounds(min_length=1)] = default_targets()
     strict: bool = False
     """Accept the standard and nothing else."""
     metadata: bool = True
     """Let attributes travel as Arrow metadata."""
-    encodings: Encodings = Field(default_factory=Encodings.model_construct)
+    encodings: Encodings = Encodings.model_construct()
     system_columns: Variant | None = None
     """Insert the standard's system columns, in this variant of their types."""
     vocabularies: dict[str, str] = {}
@@ -73,12 +72,14 @@ if TYPE_CHECKING:
 
 else:
     # With the version that each engine's warnings, verdicts and plans are to hold for, where they depend on one.
-    Configuration = create_model(
+    _settings = version_settings().values()
+    Configuration = RecordType(
         "Configuration",
-        __base__=_Settings,
-        **{
-            setting.key: (Annotated[str, AfterValidator(setting.checked)] | None, None)
-            for setting in version_settings().values()
+        (_Settings,),
+        {
+            "__doc__": _Settings.__doc__,
+            "__annotations__": {s.key: Annotated[str, Rule(s.checked)] | None for s in _settings},
+            **{s.key: None for s in _settings},
         },
     )
 
@@ -172,7 +173,7 @@ def _project(path: Path, table: Json, report: Report) -> Project:
     places = _Places(path)
     try:
         configuration = Configuration.model_validate(table)
-    except ValidationError as error:
+    except InvalidValueError as error:
         for found in complaints(error, Configuration, table):
             at = places.of([str(step) for step in found.path])
             report.add(INVALID_CONFIGURATION, found.message, file=path.name, at=at, help=found.help)
