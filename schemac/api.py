@@ -70,7 +70,8 @@ def build_text(
         tuple(targets if targets is not None else configuration.targets),
         frozenset(targets or ()),
         settings.versions,
-        lowering_of(settings),
+        configuration.encodings,
+        configuration.metadata,
         system_columns=configuration.system_columns,
     )
     made = compile_source(SourceText(text, name), settings, options, report)

@@ -87,7 +87,7 @@ def parse_provenance(content: bytes) -> Provenance:
     except (ValueError, RecursionError, KeyError, TypeError, AttributeError):
         return _salvaged(content)
     for name, built in datasets.items():
-        wrong = next((path for path in built.files if not _is_inside(path, name)), None)
+        wrong = next((path for path in built.files if not is_inside(path, name)), None)
         if wrong is not None or not _DATASET.fullmatch(name):
             raise DamagedError(f"lists {wrong or name!a}, which cannot be the path of an artifact")
     return Provenance(datasets, compiler)
@@ -104,10 +104,11 @@ def _salvaged(content: bytes) -> Provenance:
     for path, listed in _LISTED.findall(content.decode("utf-8", "replace")):
         found = _IN_DATASET.fullmatch(path)
         dataset = (found[1] or found[2]) if found is not None else ""
-        if _DATASET.fullmatch(dataset) and _is_inside(path, dataset):
+        if _DATASET.fullmatch(dataset) and is_inside(path, dataset):
             files.setdefault(dataset, {})[path] = listed
     return Provenance({name: Built("", "", listed) for name, listed in files.items()})
 
 
-def _is_inside(path: str, dataset: str) -> bool:
+def is_inside(path: str, dataset: str) -> bool:
+    """Whether a path is one that an artifact of a dataset may have, below the folder of the dataset."""
     return path.startswith(f"{dataset}/") and _REST.fullmatch(path[len(dataset) + 1 :]) is not None

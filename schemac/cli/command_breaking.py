@@ -68,7 +68,7 @@ def _run(options: argparse.Namespace) -> int:
             options.transitive,
             is_asked_outright=bool(options.engine),
             versions=versions_of(options, project),
-            are_targets_named="targets" in project.configuration.model_fields_set,
+            are_targets_named=project.configuration.are_targets_named,
             is_project=not options.paths,
         )
         found = compare(files, folders, wanted, project, report)

@@ -8,7 +8,6 @@ such a dataset.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from pathlib import PurePath
 from typing import Any
 
@@ -21,6 +20,7 @@ from schemac.logical.dataset import LogicalDataset
 from schemac.logical.model import Field, Schema
 from schemac.logical.origins import Origins
 from schemac.logical.path import Part, dotted
+from schemac.logical.resources import told_apart
 from schemac.logical.slots import columns
 from schemac.manifest.documents import Body, Documents
 from schemac.manifest.mend import mend
@@ -171,17 +171,6 @@ def _bound(
             help="add a SetDataSchema event, or `fields:`",
         )
     return found
-
-
-def told_apart(datasets: list[LogicalDataset]) -> list[LogicalDataset]:
-    """Return the datasets, where a Source with the name of a Dataset is called `<name>.source`: they are two resources."""
-    taken = {dataset.name.casefold() for dataset in datasets if not dataset.is_source}
-    return [
-        replace(dataset, name=f"{dataset.name}.source")
-        if dataset.is_source and dataset.name.casefold() in taken
-        else dataset
-        for dataset in datasets
-    ]
 
 
 def unique_by_name(datasets: list[LogicalDataset], report: Report) -> list[LogicalDataset]:

@@ -1,54 +1,73 @@
 """Many manifests into artifacts: files, processes, and the names and locks that files share.
 
 Layer: project.
+Shape: what the cache has of a manifest is taken from there. The others are shared between processes, each of which checks its part and
+builds it as long as nothing is wrong with it; what has another name because of another manifest is built once names are settled.
 """
 
 import gc
-import os
-from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple
+from pathlib import Path
+from typing import NamedTuple, TypeVar
 
-from schemac.artifacts.emission import Loss
 from schemac.artifacts.provenance import Built
-from schemac.artifacts.store import built
+from schemac.cache.store import MisrememberedError
+from schemac.logical.resources import Named
+from schemac.project.building import LARGE_FROM, Builds, BuiltFile
 from schemac.project.configuration import Project
-from schemac.project.discovery import ManifestFile, has_lock
-from schemac.project.manifests import CompiledFile, check_manifests
+from schemac.project.discovery import ManifestFile
+from schemac.project.manifests import Checks, CompiledFile, apart
 from schemac.project.options import Options
-from schemac.project.stages import emit
 from schemac.project.workers import cores, share
 from schemac.source.diagnostic import Diagnostic
 from schemac.source.report import Report
+from schemac.source.text import read_content
 
-if TYPE_CHECKING:
-    # For start-up time: many projects have no locks.
-    from schemac.project.locking import Locked
-
-
-SHARED_FROM = 500_000
+F = TypeVar("F")
+T = TypeVar("T")
+SHARED_FROM = LARGE_FROM
 """Bytes of manifests from which on a run is shared between the cores; below, a process costs more than it saves."""
 
 
 @dataclass(slots=True)
 class Output:
-    """What a run makes: files by path, and their provenance and losses by dataset."""
+    """What a run makes: files by path, and their provenance by dataset."""
 
-    datasets: list[tuple[str, ManifestFile]] = field(default_factory=list)
-    """The checked datasets by name, with the manifest that each stands in."""
+    files: list[CompiledFile] = field(default_factory=list)
+    """The manifests that could be read."""
     contents: dict[str, bytes] = field(default_factory=dict)
+    """The artifacts that were made; those that an earlier run had made are known by their digests."""
     built: dict[str, Built] = field(default_factory=dict)
-    losses: dict[str, tuple[Loss, ...]] = field(default_factory=dict)
+    losses: int = 0
+    """How many losses the targets have in all."""
+    make: "Callable[[Sequence[CompiledFile]], list[BuiltFile]]" = lambda _: []
 
-    def add(self, other: "Output") -> None:
-        """Take over what another process made."""
-        self.datasets += other.datasets
-        self.contents.update(other.contents)
-        self.built.update(other.built)
-        self.losses.update(other.losses)
+    @property
+    def datasets(self) -> list[Named]:
+        """All datasets that were checked."""
+        return [named for file in self.files for named in file.named]
+
+    def add(self, made: BuiltFile) -> None:
+        """Take over what was built of a manifest."""
+        self.contents |= made.contents
+        self.built |= made.datasets
+        self.losses += made.losses
+
+    def missing(self, datasets: Collection[str]) -> Mapping[str, bytes]:
+        """Return the artifacts of datasets that are known by their digests alone.
+
+        Raises MisrememberedError where they turn out to be others.
+        """
+        files = [file for file in self.files if any(named.name in datasets for named in file.named)]
+        contents: dict[str, bytes] = {}
+        for made in self.make(files):
+            if any(self.built.get(name) != dataset for name, dataset in made.datasets.items()):
+                raise MisrememberedError(", ".join(made.datasets))
+            contents |= made.contents
+        return contents
 
 
 def compile_files(
@@ -59,82 +78,125 @@ def compile_files(
     The artifacts are not to be used where the report has errors.
     """
     with collector_paused():
-        workers = min(cores(), len(files)) if sum(map(_size, files)) >= SHARED_FROM else 1
-        parts = share([partial(_compile_part, files[n::workers], project, options) for n in range(workers)])
-        if workers > 1 and _has_doubles(parts):
-            # Who has a name that another process has as well is told only by one that sees both.
-            parts = [_compile_part(files, project, options)]
-        output = Output()
-        for part in parts:
-            output.add(part.output)
-            report.extend(part.checked)
+        run = _Run(project, options)
+        compiled, early = run.checked(files, report)
+        compiled = apart(compiled, report)
+        output = Output(compiled, make=run.remake)
+        if report.has_errors or not options.targets:
+            return output
+        made = run.built(compiled, early)
+        for one in made:
+            report.extend(one.of_locks)
         # What targets say counts only where every manifest is sound, however the files were shared out.
-        if not report.has_errors:
-            for part in parts:
-                report.extend(part.emitted)
+        for one in () if report.has_errors else made:
+            report.extend(one.of_targets)
+        for one in made:
+            output.add(one)
     return output
 
 
-class _Part(NamedTuple):
-    """What one process did of a run, with the findings of the checks and of the targets."""
+class _Early(NamedTuple):
+    """What a process found out of a manifest before it knew the others."""
 
-    output: Output
-    checked: tuple[Diagnostic, ...]
-    emitted: tuple[Diagnostic, ...]
-
-
-def _compile_part(files: Sequence[ManifestFile], project: Project, options: Options) -> _Part:
-    report, emitted = Report(), Report()
-    compiled = check_manifests(files, project, options, report)
-    output = Output([(dataset.name, file.file) for file in compiled for dataset in file.datasets])
-    if report.has_errors or not options.targets:
-        return _Part(output, report.diagnostics, ())
-    # Imported here for start-up time: many runs only check.
-    from schemac.project.strays import report_lost_locks
-
-    report_lost_locks(compiled, project, report)
-    for file in compiled:
-        locked = _locked(file, options, report)
-        for dataset in file.datasets:
-            is_large = len(file.content) >= SHARED_FROM
-            made = emit(dataset, options, emitted, locked.get(dataset.name), is_large=is_large)
-            contents = {f"{dataset.name}/{artifact.path}": artifact.content for artifact in made.artifacts}
-            output.contents.update(contents)
-            output.built[dataset.name] = built(_in_project(file.file, project), file.content, contents)
-            output.losses[dataset.name] = made.losses
-    return _Part(output, report.diagnostics, emitted.diagnostics)
+    named: tuple[Named, ...] | None
+    """None where it is no text."""
+    findings: tuple[Diagnostic, ...]
+    built: BuiltFile | None = None
+    """None where something in the part of the process is wrong, or nothing is to be built."""
 
 
-def _in_project(file: ManifestFile, project: Project) -> str:
-    """Return a manifest's path from the project's folder, wherever the command was run."""
-    try:
-        return os.path.relpath(file.path, project.folder).replace(os.sep, "/")
-    except ValueError:
-        # On another drive of Windows.
-        return file.name
+class _Run:
+    """The manifests of one run."""
 
+    def __init__(self, project: Project, options: Options) -> None:
+        self._project = project
+        self._options = options
+        self._checks = Checks(project, options)
+        self._builds = Builds(project, options)
 
-def _locked(file: CompiledFile, options: Options, report: Report) -> "Mapping[str, Locked]":
-    """Return what the lock beside a manifest says of each dataset; nothing where there is none."""
-    if not options.locked and not has_lock(file.file.path):
-        return {}
-    # Imported here for start-up time: many projects have no locks.
-    from schemac.project.locking import locked_datasets
+    def checked(
+        self, files: Sequence[ManifestFile], report: Report
+    ) -> tuple[list[CompiledFile], dict[Path, _Early]]:
+        """Return the manifests, and what was built of some of them on the way."""
+        contents = {file: content for file in files if (content := self._content(file, report)) is not None}
+        kept = {file: self._checks.kept(content, file, report) for file, content in contents.items()}
+        missing = [(file, content) for file, content in contents.items() if kept[file] is None]
+        early = {
+            file.path: one for (file, _), one in zip(missing, self._shared(self._early, missing), strict=True)
+        }
+        compiled: list[CompiledFile] = []
+        for file, content in contents.items():
+            found = kept[file]
+            if found is None:
+                report.extend(early[file.path].findings)
+                named = early[file.path].named
+                found = self._checks.known(file, content, named) if named is not None else None
+            if found is not None:
+                compiled.append(found)
+        return compiled, early
 
-    return locked_datasets(file.file.path, file.file.name, file.datasets, report, is_error=options.locked)
+    def built(self, files: Sequence[CompiledFile], early: Mapping[Path, _Early]) -> list[BuiltFile]:
+        """Return what is built of each manifest, now that all names are settled."""
+        found: dict[Path, BuiltFile] = {}
+        missing: list[CompiledFile] = []
+        for file in files:
+            one = early.get(file.file.path)
+            has_name = one is not None and one.named == file.named
+            made = one.built if one is not None and has_name else self._builds.kept(file)
+            if made is None:
+                missing.append(file)
+            else:
+                found[file.file.path] = made
+        made_now = self._shared(self._build, [(file, file.content) for file in missing])
+        found |= {file.file.path: made for file, made in zip(missing, made_now, strict=True)}
+        return [found[file.file.path] for file in files]
 
+    def remake(self, files: Sequence[CompiledFile]) -> list[BuiltFile]:
+        """Build manifests of which only digests were kept."""
+        return self._shared(self._build, [(file, file.content) for file in files])
 
-def _has_doubles(parts: Sequence[_Part]) -> bool:
-    """Whether a name was used by several processes."""
-    taken = Counter(name.casefold() for part in parts for name, _ in part.output.datasets)
-    return any(count > 1 for count in taken.values())
+    def _content(self, file: ManifestFile, report: Report) -> bytes | None:
+        return read_content(file.path, file.name, report)
 
+    def _early(self, part: Sequence[tuple[ManifestFile, bytes]]) -> list[_Early]:
+        """Check a part of the manifests, and build it where nothing is wrong with any of it."""
+        report = Report()
+        compiled: list[CompiledFile | None] = []
+        found: list[_Early] = []
+        for file, content in part:
+            said = Report()
+            one = self._checks.content(content, file, said)
+            compiled.append(one)
+            report.extend(said.diagnostics)
+            found.append(_Early(one.named if one is not None else None, said.diagnostics))
+        if report.has_errors or not self._options.targets:
+            return found
+        return [
+            early._replace(built=self._builds.fresh(file)) if file is not None else early
+            for early, file in zip(found, compiled, strict=True)
+        ]
 
-def _size(file: ManifestFile) -> int:
-    try:
-        return file.path.stat().st_size
-    except OSError:
-        return 0
+    def _build(self, part: Sequence[tuple[CompiledFile, bytes]]) -> list[BuiltFile]:
+        return [self._builds.fresh(file) for file, _ in part]
+
+    def _shared(
+        self, work: Callable[[Sequence[tuple[F, bytes]]], list[T]], items: Sequence[tuple[F, bytes]]
+    ) -> list[T]:
+        """Return the results of some work on manifests, in their order; large work is shared between processes."""
+        is_large = sum(len(content) for _, content in items) >= SHARED_FROM
+        workers = min(cores(), len(items)) if is_large else 1
+        if workers < 2:
+            return work(items) if items else []
+        tasks = [partial(self._with_entries, work, items[n::workers]) for n in range(workers)]
+        found: dict[int, T] = {}
+        for n, (results, entries) in enumerate(share(tasks)):
+            self._project.cache.take(entries)
+            found |= dict(zip(range(n, len(items), workers), results, strict=True))
+        return [found[n] for n in range(len(items))]
+
+    def _with_entries(self, work: Callable[[F], T], part: F) -> tuple[T, Mapping[bytes, bytes]]:
+        """Return the results of a process, and what it has for the cache."""
+        return work(part), self._project.cache.new
 
 
 @contextmanager

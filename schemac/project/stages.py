@@ -96,9 +96,9 @@ def emit(
         return emit_targets(compilation, options, report, is_large=is_large)
 
 
-def lowering_of(project: Project, *, metadata: bool = True) -> LoweringOptions:
-    """Return how a project's schemas become Arrow's; `metadata=False` leaves attributes out in any case."""
-    return LoweringOptions(project.defaults, project.configuration.metadata and metadata)
+def lowering_of(project: Project) -> LoweringOptions:
+    """Return how a project's schemas become Arrow's."""
+    return LoweringOptions(project.defaults, project.configuration.metadata)
 
 
 @contextmanager

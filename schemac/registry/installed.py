@@ -26,13 +26,11 @@ _NAME = re.compile(r"[a-z][a-z0-9_-]*")
 @cache
 def engines() -> tuple[Engine, ...]:
     """All engines by position, then by name; those of other distributions follow the compiler's own. Raises EngineError."""
-    from importlib.metadata import entry_points  # for start-up time: `own_engines` needs none
-
     own = own_engines()
     found = {engine.name: engine for engine in own}
     formats = {format.name: engine.name for engine in own for format in engine.formats}
     others: list[Engine] = []
-    for point in sorted(entry_points(group=GROUP), key=lambda point: (point.name, point.value)):
+    for point in outside_points():
         engine = _loaded(point)
         if found.setdefault(engine.name, engine) is not engine:
             raise EngineError(f"two engines are called {engine.name}; one of them is {point.value}")
@@ -42,6 +40,14 @@ def engines() -> tuple[Engine, ...]:
                 raise EngineError(f"the engines {other} and {engine.name} both have a format {format.name}")
         others.append(engine)
     return (*own, *_sorted(others))
+
+
+@cache
+def outside_points() -> "tuple[EntryPoint, ...]":
+    """Return where engines of other distributions stand, sorted by their names."""
+    from importlib.metadata import entry_points  # for start-up time: `own_engines` needs none
+
+    return tuple(sorted(entry_points(group=GROUP), key=lambda point: (point.name, point.value)))
 
 
 def _loaded(point: "EntryPoint") -> Engine:

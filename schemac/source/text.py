@@ -105,12 +105,17 @@ def reason_of(error: OSError | UnicodeDecodeError) -> str:
 
 def read_text(path: Path, name: str, report: Report) -> SourceText | None:
     """Return the text of a file, or None after saying why it cannot be read."""
+    content = read_content(path, name, report)
+    return None if content is None else decode_text(content, name, report)
+
+
+def read_content(path: Path, name: str, report: Report) -> bytes | None:
+    """Return the bytes of a manifest, or None after saying why it cannot be read; more than `MAX_BYTES` are too many."""
     try:
-        content = read_file(path, MAX_BYTES)
+        return read_file(path, MAX_BYTES)
     except OSError as error:
         report.add(UNREADABLE_FILE, f"cannot read {name}: {reason_of(error)}", file=name)
         return None
-    return decode_text(content, name, report)
 
 
 def decode_text(content: bytes, name: str, report: Report) -> SourceText | None:

@@ -13,7 +13,7 @@ from schemac.attributes.registry import ATTRIBUTES, OPEN
 from schemac.kinds.registry import BY_NAME, KINDS
 from schemac.logical.model import Field, LogicalType, Schema
 from schemac.manifest.pydantic_models import pydantic_form
-from schemac.project.configuration import Configuration
+from schemac.project.settings import Settings
 from schemac.syntax.reading import InvalidValueError, Reading, reader_of
 from schemac.syntax.record import Record, dumped
 
@@ -23,7 +23,7 @@ READABLE: dict[str, Any] = {
     "type": LogicalType,
     "field": Field,
     "schema": Schema,
-    "configuration": Configuration,
+    "configuration": Settings,
 }
 RICH = ("type", "field", "schema", "configuration", "lance.org/encoding", "arrow.apache.org/bufferEncoding")
 WORDS = sorted(

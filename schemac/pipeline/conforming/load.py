@@ -167,7 +167,11 @@ def _lowered(
 ) -> LoadedJob | None:
     """Compile the schema of a job as the engine of its table will have it; None where that engine refuses it."""
     lowering = LoweringOptions(project.defaults)
-    emit(dataset, Options(targets=(schema_engine(job.target),), lowering=lowering), report)
+    emit(
+        dataset,
+        Options(targets=(schema_engine(job.target),), encodings=project.configuration.encodings),
+        report,
+    )
     if report.has_errors:
         return None
     loaded = LoadedJob(job, document, dataset, lower(dataset, lowering))
