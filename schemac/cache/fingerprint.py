@@ -10,7 +10,6 @@ import sys
 from collections.abc import Iterator
 from functools import cache
 from hashlib import blake2b
-from importlib.metadata import PackageNotFoundError, distribution
 
 from schemac import version
 from schemac.registry.installed import engines, outside_points
@@ -46,6 +45,9 @@ def fingerprint() -> bytes:
 
 def _own_code() -> bytes:
     """Return the list of the installed files with their digests, which pip wrote; of a working tree, that of its files."""
+    # Imported here for start-up time: where there is no cache, nobody asks.
+    from importlib.metadata import PackageNotFoundError, distribution
+
     try:
         installed = distribution("schemac")
         record = installed.read_text("RECORD") or ""

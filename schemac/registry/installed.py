@@ -5,7 +5,9 @@ Source: every package of `schemac.engines` is one (a module beside them is what 
 name, each with its `ENGINE`: `avro = "schemac_avro:ENGINE"`.
 """
 
+import os
 import re
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
@@ -45,9 +47,45 @@ def engines() -> tuple[Engine, ...]:
 @cache
 def outside_points() -> "tuple[EntryPoint, ...]":
     """Return where engines of other distributions stand, sorted by their names."""
-    from importlib.metadata import entry_points  # for start-up time: `own_engines` needs none
+    if not _may_be_outside():
+        return ()
+    from importlib.metadata import (
+        entry_points,  # for start-up time: on most machines there is no other engine
+    )
 
     return tuple(sorted(entry_points(group=GROUP), key=lambda point: (point.name, point.value)))
+
+
+def _may_be_outside() -> bool:
+    """Whether any distribution may name engines: a folder's own can be looked at more quickly than Python's library is loaded."""
+    others = (finder for finder in sys.meta_path if getattr(finder, "__module__", "") not in _FINDERS)
+    if any(hasattr(finder, "find_distributions") for finder in others):
+        return True
+    group = f"[{GROUP}]".encode()
+    for place in dict.fromkeys(sys.path):
+        try:
+            names = os.listdir(place or ".")
+        except NotADirectoryError:
+            return True  # an archive
+        except OSError:
+            continue
+        infos = (name for name in names if name.endswith((".dist-info", ".egg-info", ".egg")))
+        if any(name.endswith(".egg") or group in _entry_points(f"{place or '.'}/{name}") for name in infos):
+            return True
+    return False
+
+
+_FINDERS = ("_frozen_importlib", "_frozen_importlib_external", "_distutils_hack")
+"""Where Python's own finders come from, and one that finds no distributions."""
+
+
+def _entry_points(folder: str) -> bytes:
+    """Return what a distribution names, as text; empty where it names nothing."""
+    try:
+        with open(f"{folder}/entry_points.txt", "rb") as stream:
+            return stream.read()
+    except OSError:
+        return b""
 
 
 def _loaded(point: "EntryPoint") -> Engine:
