@@ -6,9 +6,8 @@ Source: RFC-016, "Encoding Hints"; dictionary and extension types are our own ad
 """
 
 import json
-from dataclasses import dataclass
 from math import prod
-from typing import Annotated, Literal
+from typing import Annotated, Literal, NamedTuple
 
 from schemac.attributes.attribute import Attribute, AttributeValue, Extra, Facts, spelled
 from schemac.attributes.family import NUMBERS, Family
@@ -67,8 +66,7 @@ class ExtensionType(AttributeValue):
     metadata: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class TensorShape:
+class TensorShape(NamedTuple):
     """What the metadata of `arrow.fixed_shape_tensor` says.
 
     Source: Arrow's canonical extension types: a JSON object with `shape` and, if wanted, `dim_names` and
@@ -110,8 +108,7 @@ class TensorShape:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class OpaqueName:
+class OpaqueName(NamedTuple):
     """What the metadata of `arrow.opaque` says: whose type it stands for.
 
     Source: Arrow's canonical extension types: a JSON object with `type_name` and `vendor_name`.
@@ -202,8 +199,7 @@ ATTRIBUTES = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Hints:
+class Hints(NamedTuple):
     """The encoding hints of one slot; None where the author gave none."""
 
     buffer: BufferEncoding | None = None
@@ -213,8 +209,7 @@ class Hints:
     extension: ExtensionType | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class ArrowDefaults:
+class ArrowDefaults(NamedTuple):
     """Encodings for slots without a hint, at every depth; for engines that want views or large types everywhere.
 
     Source: the reference implementation has the same four settings, and none for decimals.
