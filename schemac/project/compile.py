@@ -21,6 +21,7 @@ from schemac.project.configuration import Project
 from schemac.project.discovery import ManifestFile
 from schemac.project.manifests import Checks, CompiledFile, apart
 from schemac.project.options import Options
+from schemac.project.under_way import WORK
 from schemac.project.workers import cores, share
 from schemac.source.diagnostic import Diagnostic
 from schemac.source.report import Report
@@ -160,6 +161,7 @@ class _Run:
 
     def _early(self, part: Sequence[tuple[ManifestFile, bytes]]) -> list[_Early]:
         """Check a part of the manifests, and build it where nothing is wrong with any of it."""
+        WORK.expect(len(part) * (2 if self._options.targets else 1))
         report = Report()
         compiled: list[CompiledFile | None] = []
         found: list[_Early] = []

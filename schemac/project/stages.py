@@ -23,6 +23,7 @@ from schemac.manifest.bind import bind
 from schemac.manifest.system_columns import with_system_columns
 from schemac.project.configuration import Project
 from schemac.project.options import Options
+from schemac.project.under_way import WORK
 from schemac.source.report import Report
 from schemac.source.text import SourceText
 from schemac.syntax.document import parse
@@ -110,7 +111,8 @@ def lowering_of(project: Project) -> "LoweringOptions":
 
 @contextmanager
 def stage(name: str, manifest: str) -> Iterator[None]:
-    """Note on an exception, which is always a mistake of the compiler, in which stage of which manifest it was."""
+    """Tell who waits for it what is under way; an exception, which is a mistake of the compiler, says where it was."""
+    WORK.begin(name, manifest)
     try:
         yield
     except Exception as error:
