@@ -59,7 +59,8 @@ class LogicalType(Record):
             return kind.bare
         count = len(reading.mistakes)
         found = kind.read(value, reading)
-        reading.lead(count, name)
+        if len(reading.mistakes) > count:
+            reading.lead(count, name)
         return found
 
     bare: ClassVar["LogicalType | None"] = None

@@ -185,7 +185,7 @@ def reader_of(annotation: Any) -> Read:
     if origin is list or (origin is tuple and arguments[1:] == (...,)):
         return _sequence(reader_of(arguments[0]), origin)
     if origin is dict and arguments[0] is str:
-        return _mapping(reader_of(arguments[1]))
+        return _open_mapping if arguments[1] is Any else _mapping(reader_of(arguments[1]))
     return _refuse(annotation)
 
 
@@ -275,6 +275,13 @@ def _sequence(read: Read, kind: type) -> Read:
         return kind(found)
 
     return read_all
+
+
+def _open_mapping(value: Any, reading: Reading) -> Any:
+    """Read a mapping of anything, as most attributes are."""
+    if value.__class__ is dict and all(key.__class__ is str for key in value):
+        return dict(value)
+    return _mapping(_PLAIN[Any])(value, reading)
 
 
 def _mapping(read: Read) -> Read:

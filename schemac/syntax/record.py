@@ -17,7 +17,7 @@ from schemac.syntax.reading import MISSING, Read, Reading, bare, reader_of
 class Property:
     """One property of a record: how it is written, and what may stand there."""
 
-    __slots__ = ("_read", "alias", "annotation", "default", "name", "set", "written_annotation")
+    __slots__ = ("alias", "annotation", "default", "name", "read", "written_annotation")
 
     def __init__(self, name: str, annotation: Any, default: Any, alias: str | None) -> None:
         self.name = name
@@ -26,15 +26,13 @@ class Property:
         self.annotation = bare(annotation)
         """The annotation without its bounds."""
         self.default = default
-        self.set: Callable[[Any, Any], None] = object.__setattr__  # type: ignore[assignment]
-        self._read: Read | None = None
+        self.read: Read = self._first
+        """Reads a value."""
 
-    @property
-    def read(self) -> Read:
-        """Reads a value; made when it is first needed."""
-        if self._read is None:
-            self._read = reader_of(self.written_annotation)
-        return self._read
+    def _first(self, value: Any, reading: Reading) -> Any:
+        """Make the reader when it is first needed: an annotation may be a class that is not whole before."""
+        self.read = reader_of(self.written_annotation)
+        return self.read(value, reading)
 
     def is_required(self) -> bool:
         """Whether a record needs it."""
@@ -72,8 +70,11 @@ class RecordType(ABCMeta):
         namespace["__slots__"] = (*namespace.get("__slots__", ()), *slots)
         cls: Any = super().__new__(mcls, name, bases, namespace, **options)
         cls.model_fields = fields
-        for key, found in fields.items():
-            found.set = getattr(cls, key).__set__
+        cls._plan = tuple(
+            (found.alias, key, getattr(cls, key).__set__, found.default, found)
+            for key, found in fields.items()
+        )
+        cls._is_checked = "check_together" in {name for base in cls.__mro__[:-2] for name in vars(base)}
         cls.check_class()
         return cls
 
@@ -93,6 +94,10 @@ class Record(metaclass=RecordType):
     model_fields: ClassVar[dict[str, Property]]
     """Properties by their names in Python, those of base classes first."""
     _given: ClassVar[Any]
+    _plan: ClassVar[tuple[tuple[str, str, Callable[[Any, Any], None], Any, Property], ...]]
+    """Of each property: its key, its name, what puts a value into its slot, its default."""
+    _is_checked: ClassVar[bool]
+    """Whether a class of its own says what no single property tells."""
     if not TYPE_CHECKING:  # the properties are the arguments
 
         def __init__(self, **values: Any) -> None:
@@ -119,9 +124,9 @@ class Record(metaclass=RecordType):
     def model_construct(cls, **values: Any) -> Self:
         """Return a record of values that are known to be sound."""
         self = cls.__new__(cls)
-        for name, found in cls.model_fields.items():
-            found.set(self, values[name] if name in values else found.get_default())
-        object.__setattr__(self, "_given", tuple(values))
+        for _, name, put, _, found in cls._plan:
+            put(self, values[name] if name in values else found.get_default())
+        _put_given(self, tuple(values))
         return self
 
     @property
@@ -144,28 +149,28 @@ class Record(metaclass=RecordType):
         return reading.add("model_type", value)
 
     def _fill(self, value: dict[str, Any], reading: Reading) -> None:
-        mistakes = reading.mistakes
+        """Take the properties from a mapping. This runs for every node of a manifest."""
+        mistakes, takes_names = reading.mistakes, reading.takes_names
         before = len(mistakes)
         given: list[str] = []
-        for name, found in type(self).model_fields.items():
-            key = found.alias
+        for key, name, put, default, found in self._plan:
             if key not in value:
-                key = name
-                if key not in value or not reading.takes_names:
-                    if found.default is MISSING:
-                        reading.add("missing", value, found.alias)
+                if not takes_names or name not in value:
+                    if default is MISSING:
+                        reading.add("missing", value, key)
                     else:
-                        found.set(self, found.get_default())
+                        put(self, {} if default.__class__ is dict else default)
                     continue
+                key = name
             count = len(mistakes)
-            found.set(self, found.read(value[key], reading))
+            put(self, found.read(value[key], reading))
             if len(mistakes) > count:
                 reading.lead(count, key)
             given.append(name)
         if len(given) < len(value):
             self._take_others(value, given, reading)
-        object.__setattr__(self, "_given", tuple(given))
-        if len(mistakes) == before:
+        _put_given(self, tuple(given))
+        if self._is_checked and len(mistakes) == before:
             try:
                 self.check_together()
             except ValueError as error:
@@ -222,6 +227,9 @@ class Record(metaclass=RecordType):
         return _restored, (type(self), dict(self), self.model_fields_set)
 
 
+_put_given: Callable[[Record, tuple[str, ...]], None] = vars(Record)["_given"].__set__
+
+
 class OpenRecord(Record):
     """A mapping beside whose known keys others may stand."""
 
@@ -263,7 +271,7 @@ def _others(
 def _restored(cls: type[Record], values: dict[str, Any], given: tuple[str, ...]) -> Record:
     """Return a record that was pickled or is copied."""
     self = cls.model_construct(**values)
-    object.__setattr__(self, "_given", given)
+    _put_given(self, given)
     return self
 
 
