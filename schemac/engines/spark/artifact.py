@@ -69,7 +69,7 @@ def emit(compilation: Compilation, emission: Emission) -> list[Artifact]:
     if not emission.findings.report.has_errors:
         _lose_of_ddl(compilation, fields, emission)
         _check_properties(compilation, fields, emission)
-    lines = ",\n  ".join([compact(f.json()) for f in fields])
+    lines = ",\n  ".join([f.json_text() for f in fields])
     document = f'{{"fields":[\n  {lines}\n],"type":"struct"}}\n'
     return [
         Artifact(JSON_FILE, document.encode()),

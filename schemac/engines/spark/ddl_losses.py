@@ -17,7 +17,7 @@ from schemac.arrow.lower_metadata import (
 )
 from schemac.attributes import arrow, odf
 from schemac.attributes.attribute import Role
-from schemac.attributes.registry import DOMAINS, domain_of, has_role
+from schemac.attributes.registry import DOMAINS, are_telling, domain_of, has_role
 from schemac.engines.spark.connector import MadeField
 from schemac.engines.spark.marks import COMMENT
 from schemac.logical.slots import Slot
@@ -116,6 +116,10 @@ def _lost_metadata(field: LoweredField, made: Mapping[str, str]) -> Iterator[tup
     if not lost:
         return
     slot: Slot = field.slot
+    if not are_telling(slot.extra):
+        # Nothing but attributes that travel under their own keys.
+        yield from ((f"the attribute {key}", "nothing") for key in sorted(lost))
+        return
     if EXTENSION_NAME in lost:
         is_json = has_role(slot.extra, Role.JSON)
         yield (
