@@ -167,11 +167,9 @@ class _Writer(TypeWriter[SparkType]):
 
     def type(self, lowered: LoweredField, arrow_type: Any) -> SparkType:
         slot: Slot = lowered.slot
-        if (
-            slot.extra
-            and are_telling(slot.extra)
-            and (special := self.special(lowered, arrow_type)) is not None
-        ):
+        is_extension = arrow_type.id == pa.lib.Type_EXTENSION
+        may_decide = slot.extra and (is_extension or are_telling(slot.extra))
+        if may_decide and (special := self.special(lowered, arrow_type)) is not None:
             return special
         return super().type(lowered, arrow_type)
 

@@ -116,7 +116,7 @@ def _lost_metadata(field: LoweredField, made: Mapping[str, str]) -> Iterator[tup
     if not lost:
         return
     slot: Slot = field.slot
-    if not are_telling(slot.extra):
+    if EXTENSION_NAME not in lost and not are_telling(slot.extra):
         # Nothing but attributes that travel under their own keys.
         yield from ((f"the attribute {key}", "nothing") for key in sorted(lost))
         return
