@@ -167,7 +167,7 @@ class _Writer(TypeWriter[SparkType]):
 
     def type(self, lowered: LoweredField, arrow_type: Any) -> SparkType:
         slot: Slot = lowered.slot
-        is_extension = arrow_type.id == pa.lib.Type_EXTENSION
+        is_extension = isinstance(arrow_type, pa.BaseExtensionType)
         may_decide = slot.extra and (is_extension or are_telling(slot.extra))
         if may_decide and (special := self.special(lowered, arrow_type)) is not None:
             return special
