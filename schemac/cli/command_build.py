@@ -14,6 +14,7 @@ from schemac.physical.arrow import numpy_left_out
 from schemac.project.compile import Output, compile_files
 from schemac.project.configuration import Project
 from schemac.project.options import Options
+from schemac.project.under_way import WORK
 from schemac.project.workers import share
 from schemac.source.catalogue import STALE_ARTIFACT
 from schemac.source.diagnostic import Diagnostic, Severity
@@ -59,6 +60,7 @@ def run(options: argparse.Namespace) -> int:
         if options.check:
             store.compare(build, report)
         else:
+            WORK.begin("write", name)
             written = store.write(build, report)
     project.cache.save()
     diagnostics = report.diagnostics

@@ -14,6 +14,7 @@ from typing import Any, NoReturn
 from schemac.cache.misremembered import MisrememberedError
 from schemac.cli.exit_code import ExitCode
 from schemac.cli.terminal import OutputError, tell
+from schemac.cli.waiting import bar_when_long
 from schemac.registry.engine import EngineError
 from schemac.source.listing import listed
 from schemac.source.printable import printable
@@ -146,12 +147,13 @@ def _run(given: list[str]) -> int:
     if parser.chosen is not None:
         parser.chosen.refuse_empty(options)
     run = import_module(f"schemac.cli.command_{options.command}").run
-    try:
-        result: int = run(options)
-    except MisrememberedError:
-        # Nothing is printed or written before it is known that the cache is right.
-        options.is_cache_forgotten = True
-        result = run(options)
+    with bar_when_long(options.command, getattr(options, "format", "text")):
+        try:
+            result: int = run(options)
+        except MisrememberedError:
+            # Nothing is printed or written before it is known that the cache is right.
+            options.is_cache_forgotten = True
+            result = run(options)
     return result
 
 

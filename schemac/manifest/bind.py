@@ -11,8 +11,6 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import PurePath
 from typing import Any
 
-from pydantic import ValidationError
-
 from schemac.attributes.attribute import Attribute
 from schemac.attributes.registry import ATTRIBUTES
 from schemac.kinds.foreign import FOREIGN_NAMES
@@ -34,6 +32,7 @@ from schemac.source.suggest import fold
 from schemac.source.text import SourceText
 from schemac.syntax.complaints import Vocabulary, complaints
 from schemac.syntax.document import Document, TreePath, parse
+from schemac.syntax.reading import InvalidValueError
 
 
 def _advise_option(key: str, field: Mapping[str, Any]) -> str:
@@ -223,8 +222,8 @@ class _DocumentBinder:
         standard = self._standardizer.schema(value, body.path)
         origins = Origins(self._document.source.name, self._document, body.path, body.named_at or None)
         try:
-            schema = Schema.model_validate(standard, by_alias=True, by_name=False)
-        except ValidationError as error:
+            schema = Schema.model_validate(standard, by_name=False)
+        except InvalidValueError as error:
             wrong = complaints(error, Schema, standard, self._words)
             for found in wrong:
                 self._say(
@@ -246,9 +245,9 @@ class _DocumentBinder:
         indices: list[int] = []
         for i, value in enumerate(written):
             try:
-                fields.append(Field.model_validate(value, by_alias=True, by_name=False))
+                fields.append(Field.model_validate(value, by_name=False))
                 indices.append(i)
-            except ValidationError:
+            except InvalidValueError:
                 continue
         extra = standard.get("extra", {})
         schema = Schema(fields=tuple(fields), extra=extra if isinstance(extra, dict) else {})

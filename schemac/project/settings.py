@@ -12,12 +12,9 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from pydantic import AfterValidator, Field, Strict, ValidationError, create_model
-
 from schemac.attributes.own import TargetName
 from schemac.attributes.registry import DOMAINS
 from schemac.checks.vocabulary import Vocabulary
-from schemac.logical.model import Model
 from schemac.logical.system import Variant
 from schemac.project.configured import Configuration
 from schemac.registry.installed import version_settings
@@ -28,11 +25,13 @@ from schemac.source.span import WHOLE_FILE, Region
 from schemac.source.suggest import shortened
 from schemac.source.text import read_file, reason_of
 from schemac.syntax.complaints import complaints
+from schemac.syntax.reading import Bounds, InvalidValueError, Rule
+from schemac.syntax.record import Record, RecordType
 
 _DEFAULT = Configuration()
 
 
-class _Encodings(Model):
+class _Encodings(Record):
     """Encodings of slots without a hint."""
 
     string: Literal["string", "large_string", "string_view"] = "string"
@@ -41,19 +40,19 @@ class _Encodings(Model):
     date: Literal["date32", "date64"] = "date32"
 
 
-class _Settings(Model):
+class _Settings(Record):
     """What a project settles for all its manifests."""
 
-    manifests: Annotated[tuple[str, ...], Strict(False)] = _DEFAULT.manifests
+    manifests: tuple[str, ...] = _DEFAULT.manifests
     """Files and folders to compile when the command line names none; the project's folder by default."""
-    out: Annotated[str, Field(pattern=r"^[^\x00]+$")] = _DEFAULT.out
+    out: Annotated[str, Bounds(pattern=r"^[^\x00]+$")] = _DEFAULT.out
     """Folder of the artifacts."""
-    targets: Annotated[tuple[TargetName, ...], Strict(False), Field(min_length=1)] = _DEFAULT.targets
+    targets: Annotated[tuple[TargetName, ...], Bounds(min_length=1)] = _DEFAULT.targets
     strict: bool = _DEFAULT.strict
     """Accept the standard and nothing else."""
     metadata: bool = _DEFAULT.metadata
     """Let attributes travel as Arrow metadata."""
-    encodings: _Encodings = Field(default_factory=_Encodings)
+    encodings: _Encodings = _Encodings.model_construct()
     system_columns: Variant | None = None
     """Insert the standard's system columns, in this variant of their types."""
     vocabularies: dict[str, str] = {}
@@ -67,12 +66,14 @@ if TYPE_CHECKING:
 
 else:
     # With the version that each engine's warnings, verdicts and plans are to hold for, where they depend on one.
-    Settings = create_model(
+    _versions = version_settings().values()
+    Settings = RecordType(
         "Settings",
-        __base__=_Settings,
-        **{
-            setting.key: (Annotated[str, AfterValidator(setting.checked)] | None, None)
-            for setting in version_settings().values()
+        (_Settings,),
+        {
+            "__doc__": _Settings.__doc__,
+            "__annotations__": {s.key: Annotated[str, Rule(s.checked)] | None for s in _versions},
+            **{s.key: None for s in _versions},
         },
     )
 
@@ -81,7 +82,7 @@ def checked_settings(path: Path, table: Json, report: Report) -> Configuration |
     """Return the values of a table of settings; None after saying what is wrong with it."""
     try:
         return _values(Settings.model_validate(table))
-    except ValidationError as error:
+    except InvalidValueError as error:
         places = _Places(path)
         for found in complaints(error, Settings, table):
             at = places.of([str(step) for step in found.path])

@@ -17,6 +17,7 @@ from schemac.cache.store import Cache
 from schemac.logical.resources import Named
 from schemac.project.discovery import ManifestFile
 from schemac.project.manifests import Checks, CompiledFile
+from schemac.project.under_way import WORK
 from schemac.project.workers import cores, share
 from schemac.source.diagnostic import Diagnostic
 from schemac.source.report import Report
@@ -98,6 +99,7 @@ class SharedWork(Generic[T]):
 
     def _check(self, part: Sequence[tuple[ManifestFile, bytes]]) -> list[Early[T]]:
         """Check a part of the manifests, and work on them where nothing is wrong with any."""
+        WORK.expect(len(part) * (1 if self._work is None else 2))
         report = Report()
         compiled: list[CompiledFile | None] = []
         said: list[Report] = []

@@ -10,9 +10,9 @@ import lance
 import pytest
 
 from schemac.engines.lance.storage import options_for
-from schemac.pipeline.history import runs_of
-from schemac.pipeline.sink_options import SinkOptions, encode_schema
-from schemac.pipeline.table_sink import TableWriter, Written
+from schemac.pipeline.reruns.history import runs_of
+from schemac.pipeline.writing.sink_options import SinkOptions, encode_schema
+from schemac.pipeline.writing.table_sink import TableWriter, Written
 from schemac.runs.errors import PipelineError
 from schemac.runs.identity import RunIdentity
 from schemac.runs.processes import this_process

@@ -1,6 +1,7 @@
 """What a run leaves for those who did not watch: a page, metrics and lineage events, each judged by a reader that others wrote."""
 
 import gzip
+import importlib
 import json
 import os
 import subprocess
@@ -17,15 +18,15 @@ from pyspark.sql import SparkSession
 
 from schemac.cli.main import main
 from schemac.cli.progress import ProgressLines
-from schemac.pipeline.history import CommittedRun
-from schemac.pipeline.job import Job
-from schemac.pipeline.lineage import SCHEMAS, Lineage, dataset_name
-from schemac.pipeline.metrics import metrics_text
-from schemac.pipeline.offenders import Offender, lines_of
-from schemac.pipeline.outcome import Outcome
-from schemac.pipeline.progress import Step
-from schemac.pipeline.report_html import run_page
-from schemac.pipeline.run_facts import ReasonCount
+from schemac.pipeline.declaration.job import Job
+from schemac.pipeline.reports.html import run_page
+from schemac.pipeline.reports.lineage import SCHEMAS, Lineage, dataset_name
+from schemac.pipeline.reports.metrics import metrics_text
+from schemac.pipeline.reports.offenders import Offender, lines_of
+from schemac.pipeline.reports.outcome import Outcome
+from schemac.pipeline.reports.progress import Step
+from schemac.pipeline.reports.run_facts import ReasonCount
+from schemac.pipeline.reruns.history import CommittedRun
 from schemac.pipeline.runner import RunReport
 from schemac.runs.identity import RunIdentity
 from schemac.source.catalogue import TOO_MANY_QUARANTINED
@@ -131,8 +132,8 @@ def test_page_tells_counts_reasons_and_places() -> None:
 
 @pytest.mark.parametrize("outcome", [GOOD, STOPPED, UNREAD], ids=["good", "stopped", "unread"])
 def test_metrics_are_read_by_the_official_parsers(outcome: Outcome) -> None:
-    parser = pytest.importorskip("prometheus_client.openmetrics.parser")
-    classic = pytest.importorskip("prometheus_client.parser")
+    parser = importlib.import_module("prometheus_client.openmetrics.parser")
+    classic = importlib.import_module("prometheus_client.parser")
     text = metrics_text(outcome)
     found: dict[str, dict[tuple[str, ...], float]] = {}
     for family in parser.text_string_to_metric_families(text):
@@ -154,8 +155,8 @@ def test_metrics_are_read_by_the_official_parsers(outcome: Outcome) -> None:
 
 @pytest.mark.parametrize("outcome", [GOOD, STOPPED, UNREAD], ids=["good", "stopped", "unread"])
 def test_events_are_those_of_the_official_client(outcome: Outcome, tmp_path: Path) -> None:
-    client = pytest.importorskip("openlineage.client.event_v2")
-    serde = pytest.importorskip("openlineage.client.serde").Serde
+    client = importlib.import_module("openlineage.client.event_v2")
+    serde = importlib.import_module("openlineage.client.serde").Serde
     lineage = Lineage.new(tmp_path / "events.jsonl", outcome.pipeline)
     lineage.started(AT)
     lineage.ended(outcome, pa.schema([("fare", pa.float64())]))
@@ -189,7 +190,7 @@ def facets(told: dict[str, Any]) -> dict[str, Any]:
     }
     made = {}
     for label, content in told.items():
-        module = pytest.importorskip(f"{generated}.{modules[label]}")
+        module = importlib.import_module(f"{generated}.{modules[label]}")
         kind = getattr(module, SCHEMAS[label].rpartition("/")[2])
         values = {key: held for key, held in content.items() if not key.startswith("_")}
         if label == "schema":
