@@ -17,6 +17,7 @@ ROWS = 201_600
 WRONG_EVERY = 50
 _START = datetime(2026, 1, 1, tzinfo=UTC)
 _ZONES = ("harbour", "old town", "station", "airport", "Österfeld", None)
+_PARTS = tuple(number / 1000 for number in range(-1000, 1001))
 _STREETS = ("Mill Lane", "Kaiserstraße", "Rue des Lilas", "Strand", "5th Avenue")
 
 
@@ -29,19 +30,19 @@ def ride(number: int, chance: random.Random) -> Record:
     return {
         "ride_id": f"R{number:08d}",
         "started_at": (_START + timedelta(seconds=number * 7, microseconds=number % 1_000)).isoformat(),
-        "fare": round(chance.uniform(4, 90), 2),
+        "fare": chance.randrange(400, 9_001) / 100,
         "distance": chance.randrange(300, 40_000),
         "passengers": chance.randrange(1, 6),
         "rating": chance.choice((None, 3.5, 4.0, 4.5, 5.0)),
         "pickup": {
-            "lon": round(chance.uniform(8.5, 8.9), 6),
-            "lat": round(chance.uniform(50.0, 50.3), 6),
+            "lon": chance.randrange(8_500_000, 8_900_001) / 1_000_000,
+            "lat": chance.randrange(50_000_000, 50_300_001) / 1_000_000,
             "zone": chance.choice(_ZONES),
         },
         "stops": stops,
         "tags": {"payment": chance.choice(("card", "cash")), "channel": chance.choice(("app", "street"))},
         "comment": chance.choice((None, "friendly", "too fast", "clean car, on time")),
-        "embedding": [round(chance.uniform(-1, 1), 3) for _ in range(16)],
+        "embedding": chance.choices(_PARTS, k=16),
     }
 
 
@@ -74,13 +75,15 @@ def lines(rows: int) -> Any:
     """Write the records as JSON, one a line."""
     chance = random.Random(20260101)
     ways = list(WRONG.items())
+    # One encoder for all records: `json.dumps` makes one for each.
+    written = json.JSONEncoder(ensure_ascii=False).encode
     for number in range(rows):
         record = ride(number, chance)
         if number % WRONG_EVERY != WRONG_EVERY - 1:
-            yield json.dumps(record, ensure_ascii=False)
+            yield written(record)
             continue
         name, spoil = ways[number // WRONG_EVERY % len(ways)]
-        text = json.dumps(spoil(record), ensure_ascii=False)
+        text = written(spoil(record))
         yield text[: len(text) // 2] if name == "half a line" else text
 
 

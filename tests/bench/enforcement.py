@@ -1,8 +1,10 @@
 """Enforcing a schema, beside Spark's own readers and its Parquet writer: `make bench-pipeline`.
 
 For each form a session of its own, whose first round is the cold one. The cases take turns, so that other programs on the machine
-disturb all alike; the second round warms up, and the medians are of the others. Two in a hundred records of JSON and CSV
-have an amount that is text. Memory is the most that was resident: of Java (driver and executor are one process here) and
+disturb all alike; the second round warms up, and the medians are of the others. Each size and form has its share of the time,
+by rows: where that is over, no further round begins, and after two rounds the second one counts. Beside seconds of the clock
+stand those of the processor, which other programs disturb less. Two in a hundred records of JSON and CSV have an amount that
+is text. Memory is the most that was resident: of Java (driver and executor are one process here) and
 of the largest Python worker.
 """
 
@@ -24,7 +26,7 @@ from schemac.pipeline.declaration.job import Job
 from schemac.pipeline.reading.source import open_records
 from schemac.pipeline.runner import run
 from schemac.pipeline.session import settings_of_a_run, start_session
-from tests.bench.memory import Watcher
+from tests.bench.memory import Watcher, processor_seconds
 
 FLAT = """
 name: rows
@@ -73,9 +75,9 @@ PAIRS = (("enforcement", "native read"), ("whole run", "read, write.parquet"))
 
 @dataclass(frozen=True)
 class Measured:
-    """Seconds of each case by round; bytes that the whole run and Parquet wrote; most memory in MB."""
+    """Seconds of each case by round, by the clock and of the processor; bytes that were written; most memory in MB."""
 
-    seconds: dict[str, list[float]]
+    seconds: dict[str, list[tuple[float, float]]]
     lance_bytes: int
     parquet_bytes: int
     java: float
@@ -138,21 +140,29 @@ def cases_of(spark: SparkSession, form: str, folder: Path) -> dict[str, Callable
     }
 
 
-def measure(form: str, rows: int, rounds: int) -> Measured:
+def timed(case: Callable[[Path], object], out: Path) -> tuple[float, float]:
+    """Seconds of one case by the clock, and of the processor."""
+    clock, processor = time.perf_counter(), processor_seconds()
+    case(out)
+    return time.perf_counter() - clock, processor_seconds() - processor
+
+
+def measure(form: str, rows: int, rounds: int, most_seconds: float) -> Measured:
     """Measure one form in a session of its own."""
+    start = time.perf_counter()
     spark = start_session(master="local[2]", settings={"spark.driver.memory": "4g"})
-    seconds: dict[str, list[float]] = {}
+    seconds: dict[str, list[tuple[float, float]]] = {}
     written: dict[str, int] = {}
     with tempfile.TemporaryDirectory() as scratch, Watcher() as watcher:
         folder = Path(scratch)
         make_input(spark, form, rows, folder)
-        for _ in range(rounds):
+        for number in range(rounds):
+            if number > 1 and time.perf_counter() - start > most_seconds:
+                break
             for label, case in cases_of(spark, form, folder).items():
                 out = folder / "out"
                 out.mkdir()
-                before = time.perf_counter()
-                case(out)
-                seconds.setdefault(label, []).append(time.perf_counter() - before)
+                seconds.setdefault(label, []).append(timed(case, out))
                 written[label] = size_of(out / ("rows.lance" if label == "whole run" else "rows"))
                 shutil.rmtree(out)
     spark.stop()
@@ -164,13 +174,27 @@ def measure(form: str, rows: int, rounds: int) -> Measured:
 def show(form: str, rows: int, found: Measured) -> None:
     """Print a line for each pair."""
     for own, other in PAIRS:
-        cold = [found.seconds[label][0] for label in (own, other)]
-        warm = [median(found.seconds[label][2:]) for label in (own, other)]
-        told = [f"{a:.2f} / {b:.2f} s = {a / b:.2f}" for a, b in (cold, warm)]
-        print(f"{form:<9}{rows:>11,}  {f'{own} / {other}':<34}{told[0]:>24}{told[1]:>24}", flush=True)
+        told = []
+        for one in (0, 1):
+            a, b = found.seconds[own][0][one], found.seconds[other][0][one]
+            told.append(f"{a:.1f} / {b:.1f} s = {a / b:.2f}")
+            a, b = (median(both[one] for both in warm_rounds(found, label)) for label in (own, other))
+            told.append(f"{a:.1f} / {b:.1f} s = {a / b:.2f}")
+        print(
+            f"{form:<8}{rows:>11,}  {own + ' / ' + other:<32}" + "".join(f"{text:>25}" for text in told),
+            flush=True,
+        )
     ratio = found.lance_bytes / found.parquet_bytes
-    print(f"{form:<9}{rows:>11,}  bytes of the table / of Parquet: {ratio:.2f};", end=" ")
+    rate = rows / median(clock for clock, _ in warm_rounds(found, "whole run")) / 1000
+    counted = len(warm_rounds(found, "whole run"))
+    print(f"{form:<8}{rows:>11,}  whole run: {rate:,.0f} thousand rows a second;", end=" ")
+    print(f"bytes of the table / of Parquet: {ratio:.2f}; warm rounds counted: {counted};", end=" ")
     print(f"most memory: Java {found.java:,.0f} MB, a Python worker {found.worker:,.0f} MB", flush=True)
+
+
+def warm_rounds(found: Measured, label: str) -> list[tuple[float, float]]:
+    """Take the rounds that count: not the cold one, and the second only where there are no others."""
+    return found.seconds[label][2:] or found.seconds[label][1:]
 
 
 def main() -> None:
@@ -178,13 +202,17 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rows", type=int, nargs="*", default=[200_000, 2_000_000])
     parser.add_argument("--large", action="store_true", help="also 10 million rows")
-    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--rounds", type=int, default=5, help="at most; two at least")
+    parser.add_argument("--minutes", type=float, default=12, help="after which no further round begins")
     parser.add_argument("--formats", nargs="*", choices=[*FORMATS], default=[*FORMATS])
     options = parser.parse_args()
-    print(f"{'':<9}{'rows':>11}  {'':<34}{'cold':>24}{'warm, median':>24}")
-    for rows in [*options.rows, *([10_000_000] if options.large else [])]:
+    sizes = [*options.rows, *([10_000_000] if options.large else [])]
+    heads = ("cold", "warm, median", "processor, cold", "processor, warm")
+    print(f"{'':<8}{'rows':>11}  {'':<32}" + "".join(f"{head:>25}" for head in heads))
+    for rows in sizes:
+        share = options.minutes * 60 * rows / sum(sizes) / len(options.formats)
         for form in options.formats:
-            show(form, rows, measure(form, rows, max(3, options.rounds)))
+            show(form, rows, measure(form, rows, max(2, options.rounds), share))
 
 
 if __name__ == "__main__":

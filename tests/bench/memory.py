@@ -1,4 +1,4 @@
-"""The most memory that Java and the Python workers below this process hold."""
+"""The memory that Java and the Python workers below this process hold, and the processor time that they have taken."""
 
 import os
 import threading
@@ -35,6 +35,18 @@ def resident(process: int) -> tuple[str, float]:
         return "", 0.0
     facts = dict(line.split(":", 1) for line in lines if ":" in line)
     return facts["Name"].strip(), int(facts.get("VmRSS", "0 kB").split()[0]) / 1024
+
+
+def processor_seconds() -> float:
+    """Seconds of the processor that this process and all below it have taken, those that have ended included."""
+    ticks = 0
+    for process in [os.getpid(), *children_of(os.getpid())]:
+        try:
+            stat = Path(f"/proc/{process}/stat").read_text()
+        except OSError:
+            continue
+        ticks += sum(map(int, stat.rpartition(")")[2].split()[11:15]))
+    return ticks / os.sysconf("SC_CLK_TCK")
 
 
 class Watcher:

@@ -1,4 +1,4 @@
-"""Writing rows, beside Spark's own Parquet writer: `python -m tests.bench.pipeline`.
+"""Writing rows, beside Spark's own Parquet writer, and pylance in one process: `python -m tests.bench.pipeline`.
 
 One session, one frame, rounds in turn; the first round warms up and does not count.
 """
@@ -12,6 +12,8 @@ from collections.abc import Callable
 from pathlib import Path
 from statistics import median
 
+import lance
+import pyarrow.dataset as pd
 from pyspark.sql import DataFrame, SparkSession
 
 import schemac
@@ -64,12 +66,14 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as scratch:
         folder = Path(scratch)
         frame = make_frame(spark, options.rows, folder)
-        cases: dict[str, Callable[[str], None]] = {
+        cases: dict[str, Callable[[str], object]] = {
             "df.write.parquet": lambda path: frame.write.parquet(path),
             "Lance sink": lambda path: (
                 frame.write.format("schemac-lance").mode("append").option("schema", schema).save(path)
             ),
         }
+        files = pd.dataset(folder / "rows.parquet", format="parquet")
+        cases["pylance"] = lambda path: lance.write_dataset(files.scanner().to_reader(), path)
         seconds: dict[str, list[float]] = {name: [] for name in cases}
         for number in range(options.rounds):
             for name, case in cases.items():
@@ -82,7 +86,8 @@ def main() -> None:
     medians = {name: median(found[1:]) for name, found in seconds.items()}
     for name, found in medians.items():
         print(f"{name:<18}{found:>8.2f} s   {options.rows / found / 1000:>6.0f} thousand rows a second")
-    print(f"Lance / Parquet    {medians['Lance sink'] / medians['df.write.parquet']:>8.2f}")
+    for other in ("df.write.parquet", "pylance"):
+        print(f"Lance sink / {other:<18}{medians['Lance sink'] / medians[other]:>8.2f}")
 
 
 if __name__ == "__main__":

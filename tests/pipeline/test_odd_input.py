@@ -13,6 +13,7 @@ from pyspark.sql import SparkSession
 
 from schemac.pipeline.conforming.projection import projected
 from schemac.pipeline.declaration.job import Job, Source
+from schemac.pipeline.reading import texts
 from schemac.pipeline.reading.csv_grammar import Dialect
 from schemac.pipeline.reading.csv_records import read_csv
 from schemac.pipeline.reading.source import open_records
@@ -79,6 +80,19 @@ def test_lines_of_json_lose_nothing(spark: SparkSession, tmp_path: Path, count: 
     report = run_source(spark, tmp_path, RECORD, source)
     check_json(report, lines)
     assert {rule for _, rule in quarantined(report)} >= {"malformed", "encoding"}
+
+
+@pytest.mark.parametrize("blank", [" ", " \t"])
+def test_only_lines_of_blanks_are_no_records(spark: SparkSession, tmp_path: Path, blank: str) -> None:
+    """Also where a line ends within a character."""
+    starts = ["", " ", "\t", "\t ", " \t \t", "\u2003"]
+    rest = [b"", b"x", b"x \t", b" x", b"\xe2", b"\xe2\x82", b"\xff "]
+    lines = [start.encode() + end for start in starts for end in rest]
+    (tmp_path / "in").write_bytes(b"\n".join(lines))
+    source = Source.model_validate({"path": str(tmp_path / "in"), "format": "json"})
+    found = texts.lines(spark, source, blank).frame.selectExpr("cast(value as binary)").collect()
+    expected = [line for line in lines if line.strip(blank.encode())]
+    assert sorted(bytes(row[0]) for row in found) == sorted(expected)
 
 
 def test_documents_of_json_lose_nothing(spark: SparkSession, tmp_path: Path) -> None:

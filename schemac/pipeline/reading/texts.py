@@ -114,7 +114,8 @@ def lines(spark: SparkSession, source: Source, blank: str = " ") -> Texts:
     partitions = {label: f"__p{i}" for i, label in enumerate(frame.columns[1:])}
     others = [f"{name(label)} as {column}" for label, column in partitions.items()]
     kept = frame.selectExpr("value", f"{METADATA}.file_path as {SOURCE}", OF_FILE, *others)
-    return Texts(kept.where(f"trim(BOTH {literal(blank)} FROM value) <> ''"), partitions)
+    # From the left alone: Spark looks at every character of a line to find where its end is blank.
+    return Texts(kept.where(f"trim(LEADING {literal(blank)} FROM value) <> ''"), partitions)
 
 
 def judged(texts: Texts, faults: Sequence[tuple[str, str]] = ()) -> Texts:
