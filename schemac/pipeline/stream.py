@@ -22,6 +22,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming import StreamingQuery
 
 from schemac.pipeline import texts
+from schemac.pipeline.backfill.runs import backfill
 from schemac.pipeline.errors import PipelineError
 from schemac.pipeline.failures import sparks_errors_told
 from schemac.pipeline.incremental import restricted
@@ -192,6 +193,8 @@ def run_or_stream(
     opened: Opened | None = None,
 ) -> RunReport:
     """Run a job as its file says: once, as for a replay, or as a stream, whose batches are then told as one. A stream has no id of its own."""
+    if job.is_backfill and replay is None:
+        return backfill(job, arrow_schema, form, request=request, progress=progress, spark=spark)
     if job.trigger is None or opened is not None or replay is not None:
         return run(
             job,

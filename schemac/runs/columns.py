@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
+from schemac.registry.engine import Capability
 from schemac.runs.identity import RunIdentity
 from schemac.runs.storage import Storage
 from schemac.runs.tables import Place, TableForm
@@ -60,8 +61,10 @@ class Look:
     """The parts that have no values yet; one for each task."""
     rows: int
     """Rows of the table."""
-    kept: int = 0
+    kept: int
     """Parts whose values an earlier attempt, or an earlier look, has written."""
+    numbers: Mapping[str, int]
+    """What was told of these parts, added up."""
 
 
 class ColumnSink(ABC):
@@ -105,16 +108,12 @@ class ColumnSink(ABC):
         """Write the values of a part; the piece that `keep` takes. The batches have `ADDRESSES`, then the columns."""
 
     @abstractmethod
-    def keep(self, filling: Filling, piece: str) -> None:
-        """Count a piece as the values of its part, from now on."""
-
-    @abstractmethod
-    def drop(self, filling: Filling, piece: str) -> None:
-        """Remove what was written for a piece that is not kept."""
+    def keep(self, filling: Filling, piece: str, numbers: Mapping[str, int]) -> None:
+        """Count a piece as the values of its part, from now on; `numbers` come back, added up, with a `Look`."""
 
     @abstractmethod
     def leave(self, filling: Filling, version: int, parts: tuple[int, ...]) -> None:
-        """Note that nothing is to be written for these parts."""
+        """Note that nothing is to be written for these parts. Raises PipelineError where they need values."""
 
     @abstractmethod
     def commit(self, filling: Filling, look: Look, told: Mapping[str, str]) -> int | None:
@@ -127,3 +126,6 @@ class ColumnSink(ABC):
     @abstractmethod
     def close(self, filling: Filling) -> None:
         """Remove everything that was written and is not in the table."""
+
+
+COLUMN_SINK: Capability[ColumnSink] = Capability("column_sink", ColumnSink)  # type: ignore[type-abstract]

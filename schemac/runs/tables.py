@@ -10,7 +10,7 @@ import hashlib
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import pyarrow as pa
 
@@ -24,9 +24,6 @@ from schemac.runs.history import CommittedRun
 from schemac.runs.identity import RunIdentity
 from schemac.runs.merges import Merge, Merged
 from schemac.runs.storage import NO_STORAGE, Storage
-
-if TYPE_CHECKING:
-    from schemac.runs.columns import ColumnSink
 
 StorageOptions = Storage
 
@@ -99,11 +96,6 @@ class Condition:
 
 class Sink(ABC):
     """An engine whose tables runs write."""
-
-    @property
-    def columns(self) -> "ColumnSink | None":
-        """What fills columns of the engine's tables; None where nothing does."""
-        return None
 
     @abstractmethod
     def form(self, lowered: LoweredSchema, numbers: Mapping[Slot, Numbers] | None, extra: Extra) -> TableForm:

@@ -67,7 +67,9 @@ def fill(filling: Filling, *, parts: int | None = None, only: Callable[[int], bo
             COLUMN_SINK.leave(filling, look.version, (part,))
             continue
         batches = (_batch(rows[start : start + 3]) for start in range(0, len(rows), 3))
-        COLUMN_SINK.keep(filling, COLUMN_SINK.write(filling, look.version, folder, part, batches))
+        COLUMN_SINK.keep(
+            filling, COLUMN_SINK.write(filling, look.version, folder, part, batches), {"rows": len(rows)}
+        )
     return len(look.missing[:parts])
 
 
@@ -371,7 +373,7 @@ def test_fill_columns_of_every_shape(tmp_path: Path, shape: str) -> None:
             own = values.take(pa.array([a for _, a in rows]))
             batch = pa.record_batch([pa.array([at for at, _ in rows]), own], names=[ADDRESSES, "n"])
             piece = COLUMN_SINK.write(filling, look.version, folder, part, iter([batch]))
-            COLUMN_SINK.keep(filling, piece)
+            COLUMN_SINK.keep(filling, piece, {})
         assert commit(filling)
         COLUMN_SINK.close(filling)
         found = lance.dataset(path).to_table()["n"].combine_chunks()

@@ -15,6 +15,8 @@ import pyarrow as pa
 from schemac.engines.lance.dataset import lance_errors
 from schemac.engines.lance.tables.steps import MARK
 from schemac.runs.columns import ADDRESSES, Filling
+from schemac.runs.errors import PipelineError
+from schemac.source.catalogue import UNFIT_VALUES
 
 ROW_ADDRESS = "_rowaddr"
 
@@ -33,22 +35,44 @@ def write_column_file(filling: Filling, table: Any, part: int, batches: Iterator
     fragment = table.get_fragment(part)
     kept = [name for name in schema.names if filling.keeps and name in table.schema.names]
     values = _Values(batches, schema)
+    failure: list[PipelineError] = []
 
     def make(rows: pa.RecordBatch) -> pa.RecordBatch:
         addresses = rows.column(ROW_ADDRESS).to_numpy(zero_copy_only=False).astype(np.int64)
         found = values.of(addresses, is_complete=not filling.keeps)
+        try:
+            check_required(filling, table, int((~found.is_written).sum()))
+        except PipelineError as error:
+            failure.append(error)  # Lance would make its own of it
+            raise
         columns = [found.column(rows, name if name in kept else None, name) for name in schema.names]
         return pa.RecordBatch.from_arrays(columns, schema=written)
 
-    with lance_errors():
-        function = BatchUDF(make, output_schema=written)
-        metadata, made = fragment.merge_columns(function, columns=[ROW_ADDRESS, *kept])
+    try:
+        with lance_errors():
+            function = BatchUDF(make, output_schema=written)
+            metadata, made = fragment.merge_columns(function, columns=[ROW_ADDRESS, *kept])
+    except Exception as error:  # noqa: BLE001  raised again, or the error behind it is
+        raise failure[0] if failure else error from None
     values.check_end()
     (file,) = metadata.to_json()["files"][len(fragment.metadata.files) :]
     ids = _ids(made, filling)
     pairs = [(ids[id], index) for id, index in zip(file["fields"], file["column_indices"], strict=True)]
     file["fields"], file["column_indices"] = [id for id, _ in pairs], [index for _, index in pairs]
     return json.dumps(file)
+
+
+def check_required(filling: Filling, table: Any, rows: int) -> None:
+    """Refuse to leave rows without a value in a required column that the table does not have yet."""
+    required = [field.name for field in filling.read_schema() if not field.nullable]
+    new = [name for name in required if name not in table.schema.names]
+    if rows and new:
+        raise PipelineError(
+            UNFIT_VALUES,
+            f"`{new[0]}` is required, and rows that `where` leaves out would have no value",
+            "leave `where` out, or give the field an Option type",
+            place=("where",),
+        )
 
 
 def _name(number: int) -> str:
@@ -120,11 +144,11 @@ class _Values:
                 if count < batch.num_rows:
                     self.rest = [batch.slice(count)]
                     return
-            batch = next(self.batches, None)
-            if batch is None:
+            following = next(self.batches, None)
+            if following is None:
                 self.rest = []
                 return
-            self.rest = [batch]
+            self.rest = [pa.RecordBatch.from_arrays(following.columns, schema=self.schema)]
 
     def check_end(self) -> None:
         """Raise where values are left that belong to no row."""

@@ -10,8 +10,8 @@ import contextlib
 import json
 import os
 import uuid
-from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -38,6 +38,7 @@ class Record:
     """Metadata of the fragment at that version, as JSON."""
     file: str | None
     """The data file as Lance describes it, as JSON; None where the fragment stays as it is."""
+    numbers: Mapping[str, int] = field(default_factory=dict)
 
     def to_json(self) -> str:
         """Write the record as `parse` reads it."""

@@ -15,7 +15,9 @@ import hashlib
 import json
 import os
 import uuid
+from collections import Counter
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 import pyarrow as pa
@@ -24,7 +26,7 @@ from schemac.engines.lance import dataset as tables
 from schemac.engines.lance._generated.lance import file_pb2 as pb
 from schemac.engines.lance.dataset import data_files, find_dataset, open_dataset
 from schemac.engines.lance.runs import writing
-from schemac.engines.lance.runs.column_files import write_column_file
+from schemac.engines.lance.runs.column_files import check_required, write_column_file
 from schemac.engines.lance.runs.column_schema import Columns, checked_columns
 from schemac.engines.lance.runs.filled import Filled, Record, adopt_filled, remove_filled
 from schemac.engines.lance.runs.spelling import as_lance_reads
@@ -92,7 +94,8 @@ class LanceColumnSink(ColumnSink):
         rows = int(table.count_rows())
         ids = tuple(fragment.fragment_id for fragment in table.get_fragments())
         missing = tuple(id for id in ids if id not in found)
-        return Look(int(table.version), missing, rows, len(ids) - len(missing))
+        numbers = sum((Counter(record.numbers) for record in found.values()), Counter[str]())
+        return Look(int(table.version), missing, rows, len(ids) - len(missing), numbers)
 
     def prepare(self, filling: Filling, version: int) -> str:
         """Clone the version, so that files of tasks lie in the staging folder; on an object store they lie in the table."""
@@ -115,18 +118,15 @@ class LanceColumnSink(ColumnSink):
             Filled.of(filling).take_file(folder, json.loads(file)["path"])
         return _record(filling, table, part, file).to_json()
 
-    def keep(self, filling: Filling, piece: str) -> None:
+    def keep(self, filling: Filling, piece: str, numbers: Mapping[str, int]) -> None:
         """Write the record."""
-        Filled.of(filling).put(Record.parse(piece))
-
-    def drop(self, filling: Filling, piece: str) -> None:
-        """Remove the data file."""
-        Filled.of(filling).drop_file(Record.parse(piece))
+        Filled.of(filling).put(replace(Record.parse(piece), numbers=dict(numbers)))
 
     def leave(self, filling: Filling, version: int, parts: tuple[int, ...]) -> None:
         """Write records without a file."""
         table = open_dataset(filling.place.path, version, filling.place.storage_options)
         for part in parts:
+            check_required(filling, table, table.get_fragment(part).count_rows())
             Filled.of(filling).put(_record(filling, table, part, None))
 
     def commit(self, filling: Filling, look: Look, told: Mapping[str, str]) -> int | None:

@@ -15,7 +15,6 @@ from schemac.engines.lance.artifact import to_message
 from schemac.engines.lance.attributes import storage_version
 from schemac.engines.lance.dataset import find_dataset, open_dataset
 from schemac.engines.lance.runs import merging, moving, undo, writing
-from schemac.engines.lance.runs.filling import COLUMN_SINK
 from schemac.engines.lance.runs.history import committed_runs, find_run
 from schemac.engines.lance.runs.recover import holds_only_leftovers, recover
 from schemac.engines.lance.runs.spelling import as_lance_reads, decode, encode
@@ -24,7 +23,6 @@ from schemac.identity.lock import Numbers
 from schemac.logical.slots import Slot
 from schemac.physical.field import LoweredSchema
 from schemac.runs import staging
-from schemac.runs.columns import ColumnSink
 from schemac.runs.history import CommittedRun
 from schemac.runs.identity import RunIdentity
 from schemac.runs.locations import absolute, is_local
@@ -145,11 +143,6 @@ class LanceSink(Sink):
         if message is not None and _is_numbered_by_lance(message):
             message = None
         return writing.commit(place, form.schema, pieces, may_join=may_join, lance_message=message)
-
-    @property
-    def columns(self) -> ColumnSink:
-        """What fills columns of Lance tables."""
-        return COLUMN_SINK
 
     def close_staging(self, place: Place) -> None:
         """Remove the folder that tasks wrote to."""
