@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
+from schemac.pipeline.backfill.functions import PythonFunction
 from schemac.pipeline.backfill.settings import backfill_mistakes
 from schemac.pipeline.errors import PipelineError
 from schemac.pipeline.gather import check_sources
@@ -76,6 +77,9 @@ def _check_backfill(job: Job, schema: pa.Schema) -> None:
             check_source(job.part_of_join(label))
         except PipelineError as error:
             raise error.at("joins", label, *error.place[1:]) from error
+    for label, origin in job.fields.items():
+        if origin is not None and origin.python is not None:
+            PythonFunction.of(label, origin.python)
     columns = COLUMN_SINK.of(job.target.engine)
     columns.new_columns(job.target.path, TableForm(schema), tuple(job.fields), job.storage_options)
 

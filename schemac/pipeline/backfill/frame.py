@@ -32,7 +32,7 @@ from schemac.pipeline.sqltext import name
 from schemac.pipeline.table_source import TableSource
 from schemac.runs.plain_types import plain_field
 from schemac.runs.tables import sink_engine, source_of
-from schemac.source.catalogue import UNKNOWN_SOURCE_COLUMN
+from schemac.source.catalogue import PYTHON_FUNCTION, UNKNOWN_SOURCE_COLUMN
 
 FIRST_ROWS = 64
 MOST_PARTITIONS = 200
@@ -87,7 +87,7 @@ class Frames:
         if self.job.where is not None:
             rows = rows.where(functions.expr(self.job.where))
         for label in self.functions:
-            rows = self._computed(rows, label)
+            rows = self._computed(rows, label, version, parts)
         for label, joined in self.joins.items():
             rows = joined.to(rows, self.flags[label])
         found = self._conformed(rows)
@@ -159,18 +159,36 @@ class Frames:
                 raise PipelineError(UNKNOWN_SOURCE_COLUMN, message, did_you_mean(one, known), place=place)
         return origin.columns or tuple(one for one in known if one not in self.new)
 
-    def _computed(self, rows: DataFrame, label: str) -> DataFrame:
+    def _computed(self, rows: DataFrame, label: str, version: int, parts: tuple[int, ...]) -> DataFrame:
         """Add the values of a function; which type they have its first values tell."""
         own = [one for one in rows.columns if one in self.schema.names]
-        columns = self._arguments(label, own)
-        first = rows.select(*map(name, columns)).limit(FIRST_ROWS).toArrow().combine_chunks()
-        (batch,) = first.to_batches() or first.schema.empty_table().to_batches() or [None]
-        declared, function = self.schema.field(label).type, self.functions[label]
-        empty = pa.RecordBatch.from_arrays(
-            [pa.array([], one.type) for one in first.schema], schema=first.schema
+        columns, function = self._arguments(label, own), self.functions[label]
+        held = type_of(
+            function, self._first(rows, label, columns, version, parts), self.schema.field(label).type
         )
-        held = type_of(function, empty if batch is None else batch, declared)
         return rows.withColumn(_column_of(label), Computed(function, columns, held).column())
+
+    def _first(
+        self, rows: DataFrame, label: str, columns: tuple[str, ...], version: int, parts: tuple[int, ...]
+    ) -> pa.RecordBatch | None:
+        """Return the first rows; where all rows get values, and no column is new, without Spark."""
+        if self.job.where is None and not {*columns} & {*self.new}:
+            source = source_of(self.job.source.format)
+            assert source is not None
+            path, storage = self.job.target.path, self.job.storage_options
+            batches = (
+                one for part in parts for one in source.read(path, version, part, columns, (), storage)
+            )
+            try:
+                found = next((one for one in batches if one.num_rows), None)
+            except pa.ArrowInvalid as error:
+                message = f"the function of `{label}` gets a column that Spark cannot hold exactly: {error}"
+                help = "name the columns that it needs as `columns`"
+                place = ("fields", label, "columns")
+                raise PipelineError(PYTHON_FUNCTION, message, help, place=place) from error
+            return None if found is None else found.slice(0, FIRST_ROWS)
+        table = rows.select(*map(name, columns)).limit(FIRST_ROWS).toArrow().combine_chunks()
+        return next(iter(table.to_batches()), None)
 
     def _conformed(self, rows: DataFrame) -> DataFrame:
         records, job = self._records(rows), self._read_job()

@@ -160,9 +160,9 @@ class Computed:
             raise _wrong(function.label, message, "return one type for all batches") from error
 
 
-def type_of(function: PythonFunction, rows: pa.RecordBatch, declared: pa.DataType) -> pa.DataType:
+def type_of(function: PythonFunction, rows: pa.RecordBatch | None, declared: pa.DataType) -> pa.DataType:
     """Find the type of a function's values: that of its first ones; where they are all null, or there are none, that of the field."""
-    if rows.num_rows:
+    if rows is not None and rows.num_rows:
         found = function(rows)
         if not pa.types.is_null(found.type):
             held: pa.DataType = plain_type(found.type)
@@ -191,6 +191,7 @@ def as_plain(array: pa.Array, held: pa.DataType) -> pa.Array:
 def _executed(path: str, code: str) -> ModuleType:
     loader = _Text(Path(path).stem, path, code)
     module = importlib.util.module_from_spec(ModuleSpec(loader.name, loader, origin=path))
+    module.__file__ = path
     loader.exec_module(module)
     return module
 

@@ -116,18 +116,25 @@ def _mismatch(label: str, left: str, types: dict[str, DataType], held: str, righ
 
 
 def _check_rows(label: str, frame: DataFrame, keys: list[str]) -> None:
-    """Refuse a source with records that cannot be read, or with a key that is there twice."""
-    broken = frame.where("__broken").count()
-    if broken:
-        message = f"{broken:,} records of `{label}` cannot be read, or have no key that can be computed"
+    """Refuse a source with records that cannot be read, or with a key that is there twice; one job of Spark finds both."""
+    broken = functions.count_if(functions.col("__broken")).alias("__broken")
+    found = frame.groupBy(*keys).agg(functions.count(functions.lit(1)).alias("__count"), broken)
+    is_key = " and ".join(f"{name(key)} is not null" for key in keys)
+    wrong = found.where(f"__broken > 0 or (__count > 1 and {is_key})").orderBy(
+        functions.desc("__broken"), *keys
+    )
+    rows = wrong.limit(SHOWN_KEYS + 1).collect()
+    unread = sum(row["__broken"] for row in rows)
+    if unread:
+        message = (
+            f"at least {unread:,} records of `{label}` cannot be read, or have no key that can be computed"
+        )
         raise PipelineError(
             JOIN, message, "correct them, or name a source without them", place=("joins", label)
         )
-    known = frame.dropna(subset=keys).groupBy(*keys).count().where("count > 1")
-    twice = known.orderBy(*keys).limit(SHOWN_KEYS + 1).collect()
-    if twice:
-        shown = ", ".join(" and ".join(str(row[key]) for key in keys) for row in twice[:SHOWN_KEYS])
-        shown += ", …" if len(twice) > SHOWN_KEYS else ""
+    if rows:
+        shown = ", ".join(" and ".join(str(row[key]) for key in keys) for row in rows[:SHOWN_KEYS])
+        shown += ", …" if len(rows) > SHOWN_KEYS else ""
         message = f"`{label}` has several records with one key: {shown}"
         help = "name a source with one record for each key, or add the column that tells them apart to `on`"
         raise PipelineError(JOIN, message, help, place=("joins", label, "on"))

@@ -160,8 +160,10 @@ class LanceColumnSink(ColumnSink):
         return int(done.version)
 
     def pause(self, filling: Filling) -> None:
-        """Leave the staging folder to the next attempt."""
-        if filling.place.is_staged:
+        """Leave the staging folder to the next attempt, if it holds anything to go on with."""
+        if not Filled.of(filling).records():
+            self.close(filling)
+        elif filling.place.is_staged:
             staging.leave(filling.place.staging)
 
     def close(self, filling: Filling) -> None:
