@@ -30,7 +30,7 @@ from schemac.pipeline.job import AVAILABLE_NOW, Job
 from schemac.pipeline.mapping import OF_FILES
 from schemac.pipeline.preflight import check
 from schemac.pipeline.progress import Progress
-from schemac.pipeline.replay import Replay
+from schemac.pipeline.replay import Replay, check_replay
 from schemac.pipeline.run_facts import ReasonCount
 from schemac.pipeline.runner import Opened, RunReport, run
 from schemac.pipeline.session import settings_of_a_run, start_session
@@ -193,7 +193,9 @@ def run_or_stream(
     opened: Opened | None = None,
 ) -> RunReport:
     """Run a job as its file says: once, as for a replay, or as a stream, whose batches are then told as one. A stream has no id of its own."""
-    if job.is_backfill and replay is None:
+    if job.is_backfill:
+        if replay is not None:
+            check_replay(job, replay)
         return backfill(job, arrow_schema, form, request=request, progress=progress, spark=spark)
     if job.trigger is None or opened is not None or replay is not None:
         return run(

@@ -217,23 +217,31 @@ def test_fill_only_what_has_no_value(backfill: Backfill, table: str) -> None:
         share = None if one["id"] == 7 else pa.scalar(1 / (one["id"] - 7), pa.float32()).as_py()
         assert one["tip_share"] == share
     version = after.version
-    assert backfill(fields, where=where).rows_written == 0
+    assert backfill(fields, where=where).is_repeat
+    assert backfill(fields, where=where, request=RunRequest(again=True)).rows_written == 0
     assert lance.dataset(table).version == version
 
 
 def test_update_a_column_that_is_there(backfill: Backfill, table: str) -> None:
-    before = lance.dataset(table).to_table(columns=["id", "tip"]).to_pylist()
-    lance.dataset(table).create_scalar_index("tip", "BTREE")
-    backfill({"tip": {"expr": "tip + 1"}}, where="id % 2 = 0", form=HAD)
+    """Rows that `where` leaves out keep their value, and an index of the column tells the truth."""
+    before = lance.dataset(table).to_table(columns=["id", "city_id"]).to_pylist()
+    lance.dataset(table).create_scalar_index("city_id", "BTREE")
+    backfill({"city_id": {"expr": "city_id + 10"}}, where="id % 2 = 0", form=HAD)
     after = lance.dataset(table)
-    found = after.to_table(columns=["id", "tip"]).to_pylist()
+    found = after.to_table(columns=["id", "city_id"]).to_pylist()
     assert found == [
-        {**one, "tip": one["tip"] + 1 if one["tip"] is not None and one["id"] % 2 == 0 else one["tip"]}
+        {
+            **one,
+            "city_id": one["city_id"] + 10
+            if one["city_id"] is not None and one["id"] % 2 == 0
+            else one["city_id"],
+        }
         for one in before
     ]
-    threes = [one["id"] for one in found if one["tip"] == 3]
-    assert after.to_table(filter="tip = 3.00", columns=["id"])["id"].to_pylist() == threes
-    assert threes
+    for wanted in (2, 12):
+        ids = [one["id"] for one in found if one["city_id"] == wanted]
+        assert after.to_table(filter=f"city_id = {wanted}", columns=["id"])["id"].to_pylist() == ids
+        assert bool(ids) == (wanted == 12)
 
 
 def test_go_on_after_a_worker_was_killed(

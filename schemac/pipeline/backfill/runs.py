@@ -169,7 +169,7 @@ def backfill(
     spark: SparkSession | None = None,
 ) -> RunReport:
     """Run the job; paths are taken as they stand. A run that was committed, and nothing came after it, is not committed again."""
-    started, form, sink = time.monotonic(), form or TableForm(schema), sink_of(job.target.format)
+    started, form, sink = time.monotonic(), form or TableForm(schema), sink_of(job.target.engine.name)
     tables = (local_path(job.target.path),) if is_local(job.target.path) else ()
     watch = Watch(progress or untold, tables)
     watch.at(Step.LOOKING)
