@@ -59,8 +59,6 @@ class Look:
     version: int
     missing: tuple[int, ...]
     """The parts that have no values yet; one for each task."""
-    rows: int
-    """Rows of the table."""
     kept: int
     """Parts whose values an earlier attempt, or an earlier look, has written."""
     numbers: Mapping[str, int]

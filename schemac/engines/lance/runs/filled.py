@@ -16,6 +16,7 @@ from functools import cached_property
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.fs
 
 from schemac.engines.lance.dataset import open_dataset
 from schemac.engines.lance.tables.fragments import Files, are_among
@@ -116,7 +117,7 @@ class Filled:
         for text in self._texts():
             with contextlib.suppress(ValueError, TypeError):
                 record = Record.parse(text)
-                if record.file is None or not self.place.is_staged or self._where(record.path):
+                if record.file is None or self._where(record.path) is not None:
                     found.append(record)
         return found
 
@@ -136,6 +137,10 @@ class Filled:
 
     def _where(self, name: str) -> str | None:
         """Find a data file: it waits, or was moved by a commit that did not come to its end."""
+        if not self.place.is_staged:
+            files, root = self.place.storage_options.open_arrow(self.place.path)
+            info = files.get_file_info(f"{root}/data/{name}")
+            return None if info.type is pa.fs.FileType.NotFound else root
         data = os.path.join(self.place.path, "data")
         return next((at for at in (self.folder, data) if os.path.exists(os.path.join(at, name))), None)
 

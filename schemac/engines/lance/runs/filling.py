@@ -91,11 +91,10 @@ class LanceColumnSink(ColumnSink):
         table = _newest(filling.place.path, filling.place.storage_options)
         self._columns(filling, table)
         found = _records(filling, table)
-        rows = int(table.count_rows())
         ids = tuple(fragment.fragment_id for fragment in table.get_fragments())
         missing = tuple(id for id in ids if id not in found)
         numbers = sum((Counter(record.numbers) for record in found.values()), Counter[str]())
-        return Look(int(table.version), missing, rows, len(ids) - len(missing), numbers)
+        return Look(int(table.version), missing, len(ids) - len(missing), numbers)
 
     def prepare(self, filling: Filling, version: int) -> str:
         """Clone the version, so that files of tasks lie in the staging folder; on an object store they lie in the table."""
