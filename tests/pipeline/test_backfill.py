@@ -379,6 +379,30 @@ def test_refuse_wrong_input(backfill: Backfill, table: str, tmp_path: Path) -> N
     assert told == {name: (code, what) for name, (code, what, _) in WRONG.items()}
 
 
+def test_join_sources_of_text(backfill: Backfill, table: str, tmp_path: Path) -> None:
+    """By a key of two parts, one of them a text, from CSV and from JSON; a key that is null meets nothing."""
+    texts = {"a ": "one", "a a ": "two", "": "none"}
+    lines = [f'"{text}",{i},{word}' for text, word in texts.items() for i in range(0, 300, 2)]
+    (tmp_path / "words.csv").write_text("\n".join(["text,id,word", *lines]))
+    records = [{"key": {"id": i}, "code": f"c{i}"} for i in range(100)]
+    (tmp_path / "codes.json").write_text("\n".join(map(json.dumps, records)))
+    joins = {
+        "w": {"path": str(tmp_path / "words.csv"), "format": "csv", "on": {"text": "text", "id": "try_cast(id as bigint)"}},
+        "c": {"path": str(tmp_path / "codes.json"), "format": "json", "on": {"id": "key:id::bigint"}},
+    }  # fmt: skip
+    report = backfill(
+        {"city": "w.word", "place": {"expr": "named_struct('country', c:code::string, 'code', null)"}},
+        joins=joins,
+    )
+    found = lance.dataset(table).to_table(columns=["id", "text", "city", "place"]).to_pylist()
+    for one in found:
+        word = texts.get(one["text"]) if one["id"] % 2 == 0 else None
+        assert one["city"] == (word or None)
+        assert one["place"] == {"country": f"c{one['id']}" if one["id"] < 100 else None, "code": None}
+    assert report.unmatched["c"] == sum(one["id"] >= 100 for one in found)
+    assert any(one["city"] for one in found)
+
+
 SETTINGS: dict[str, Any] = {
     "maxQuarantined": 0.1, "quarantine": {"path": "q.lance"}, "rules": {"unexpected": "warn"}, "trigger": "available-now",
     "keys": "check", "unexpected": "reject", "checkpoint": "c",

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import reduce
 
 from pyspark.sql import Column, DataFrame, SparkSession, functions
-from pyspark.sql.types import DataType, IntegralType, VariantType
+from pyspark.sql.types import DataType, IntegralType, StringType, VariantType
 
 from schemac.pipeline.errors import PipelineError, did_you_mean
 from schemac.pipeline.given import Scope
@@ -59,11 +59,11 @@ def opened_join(spark: SparkSession, job: Job, label: str, types: dict[str, Data
             value, failed = scope.add(left, right)
         except PipelineError as error:
             raise error.at(*place, "on", left) from error
-        if not isinstance(value, Typed):
+        if isinstance(value, Json):
             raise _mismatch(label, left, types, "a variant", right)
-        _check_types(label, left, types, value.type, right)
+        _check_types(label, left, types, value.type if isinstance(value, Typed) else StringType(), right)
         keys[left] = f"__{label}_{len(keys)}"
-        found.append((value.column, keys[left], failed))
+        found.append((_column(value), keys[left], failed))
     whole = scope.added()
     columns = [f"{text} as {name(column)}" for text, column, _ in found]
     failures = [condition for _, _, condition in found]
