@@ -10,8 +10,11 @@ import lance
 import pyarrow as pa
 import pytest
 
+from schemac.engines.lance._generated.lance import file_pb2 as pb
 from schemac.engines.lance.runs.filling import COLUMN_SINK
 from schemac.engines.lance.runs.recover import recover
+from schemac.engines.lance.runs.spelling import encode
+from schemac.engines.lance.tables.differences import lance_fields_of
 from schemac.runs import staging
 from schemac.runs.columns import ADDRESSES, Filling
 from schemac.runs.errors import PipelineError
@@ -378,3 +381,65 @@ def test_fill_columns_of_every_shape(tmp_path: Path, shape: str) -> None:
         found = lance.dataset(path).to_table()["n"].combine_chunks()
         places = [i if not keeps or i % 3 == 0 else 20 + i for i in range(20)]
         assert found.equals(pa.concat_arrays([values, was]).take(pa.array(places)).cast(found.type))
+
+
+def test_new_columns_have_the_ids_of_the_lock(tmp_path: Path) -> None:
+    path = make(tmp_path)
+    fields = [pb.Field.FromString(text) for text in lance_fields_of(FORM.schema)]
+    fields[2].id = 7
+    form = replace(FORM, native=encode(pb.Schema(fields=fields)), version=2)
+    settle(begin(path, form=form))
+    assert {field.name(): field.id() for field in lance.dataset(path).lance_schema.fields()} == {
+        "a": 0, "s": 1, "n": 7,
+    }  # fmt: skip
+    assert read(path) == {a: float(a * 2) for a in read(path)}
+    fields[0].id = 5
+    other = replace(FORM, native=encode(pb.Schema(fields=fields)), version=3)
+    with pytest.raises(PipelineError, match="has the id 0 in the table, and 5"):
+        COLUMN_SINK.new_columns(path, other, ("n",), NO_STORAGE)
+
+
+def test_column_that_apply_added_as_null_may_be_required_later(tmp_path: Path) -> None:
+    """It stays what it is in the table: Lance makes it required in a commit of its own."""
+    path = make(tmp_path, is_there=True)
+    form = TableForm(BEFORE.append(NEW.with_nullable(False)))
+    settle(begin(path, form=form))
+    assert lance.dataset(path).schema.field("n").nullable
+    assert None not in read(path).values()
+
+
+def test_fill_columns_that_lance_gives_in_another_form(tmp_path: Path) -> None:
+    """Blobs that lie beside the data file, and JSON; those of rows that are left out cannot be kept."""
+    path, large = str(tmp_path / "t.lance"), b"x" * 100_000
+    schema = pa.schema([pa.field("a", pa.int32()), lance.blob_field("n"), pa.field("j", pa.json_())])
+    blobs = lance.blob_array([large if i % 2 else b"y" for i in range(20)])
+    texts = pa.array(['{"a":1}'] * 20, pa.json_())
+    rows = pa.table([pa.array(range(20), pa.int32()), blobs, texts], schema)
+    lance.write_dataset(rows, path, max_rows_per_file=8, data_storage_version="2.2")
+    form = TableForm(schema)
+    for name in ("n", "j"):
+        with pytest.raises(PipelineError, match="cannot keep"):
+            COLUMN_SINK.open(path, form, (name,), key="k", keeps=True, storage=NO_STORAGE, run=identity())
+    filling = COLUMN_SINK.open(
+        path, form, ("n", "j"), key="k", keeps=False, storage=NO_STORAGE, run=identity()
+    )
+    look = COLUMN_SINK.look(filling)
+    folder = COLUMN_SINK.prepare(filling, look.version)
+    for part in look.missing:
+        own = values_of(filling, look.version, part)
+        batch = pa.record_batch(
+            [
+                pa.array([at for at, _ in own]),
+                lance.blob_array([large + b"z" if a % 2 else b"w" for _, a in own]),
+                pa.array([f'{{"b":{a}}}' for _, a in own], pa.json_()),
+            ],
+            names=[ADDRESSES, "n", "j"],
+        )
+        COLUMN_SINK.keep(filling, COLUMN_SINK.write(filling, look.version, folder, part, iter([batch])), {})
+    assert commit(filling)
+    COLUMN_SINK.close(filling)
+    found = lance.dataset(path)
+    read = [blob.read() for blob in found.take_blobs("n", indices=list(range(20)))]
+    assert read == [large + b"z" if i % 2 else b"w" for i in range(20)]
+    assert found.to_table(columns=["j"])["j"].to_pylist() == [f'{{"b":{i}}}' for i in range(20)]
+    assert not staging.folders_of(path)

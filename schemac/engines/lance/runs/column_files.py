@@ -42,10 +42,10 @@ def write_column_file(filling: Filling, table: Any, part: int, batches: Iterator
         found = values.of(addresses, is_complete=not filling.keeps)
         try:
             check_required(filling, table, int((~found.is_written).sum()))
+            columns = [found.column(rows, name, is_kept=name in kept) for name in schema.names]
         except PipelineError as error:
             failure.append(error)  # Lance would make its own of it
             raise
-        columns = [found.column(rows, name if name in kept else None, name) for name in schema.names]
         return pa.RecordBatch.from_arrays(columns, schema=written)
 
     try:
@@ -60,6 +60,18 @@ def write_column_file(filling: Filling, table: Any, part: int, batches: Iterator
     pairs = [(ids[id], index) for id, index in zip(file["fields"], file["column_indices"], strict=True)]
     file["fields"], file["column_indices"] = [id for id, _ in pairs], [index for _, index in pairs]
     return json.dumps(file)
+
+
+def check_kept(table: Any, columns: tuple[str, ...]) -> None:
+    """Refuse to keep values that Lance does not give as they are written: of JSON it gives the text, of blobs places in files."""
+    for name in columns:
+        if name in table.schema.names and isinstance(table.schema.field(name).type, pa.BaseExtensionType):
+            raise PipelineError(
+                UNFIT_VALUES,
+                f"rows that `where` leaves out cannot keep their value of `{name}`, which is {table.schema.field(name).type}",
+                "leave `where` out, so that every row gets a value",
+                place=("where",),
+            )
 
 
 def check_required(filling: Filling, table: Any, rows: int) -> None:
@@ -99,20 +111,16 @@ class _Found:
         self.values = values
         self.is_written = is_written
 
-    def column(self, rows: pa.RecordBatch, kept: str | None, name: str) -> pa.Array:
+    def column(self, rows: pa.RecordBatch, name: str, *, is_kept: bool) -> pa.Array:
         """Return a value for each row: a new one, or the one that it has in a column, or none."""
         new = self.values.column(name)
         if self.is_written.all():
             return new
-        old = pa.nulls(1, new.type) if kept is None else _alike(rows.column(kept), new.type)
+        old = rows.column(name) if is_kept else pa.nulls(1, new.type)
         places = np.cumsum(self.is_written) - 1
-        others = np.arange(len(self.is_written)) if kept is not None else 0
+        others = np.arange(len(self.is_written)) if is_kept else 0
         places = np.where(self.is_written, places, others + len(new))
         return pa.concat_arrays([new, old]).take(pa.array(places))
-
-
-def _alike(array: pa.Array, type_: Any) -> pa.Array:
-    return array if array.type.equals(type_) else array.cast(type_)
 
 
 class _Values:

@@ -26,7 +26,7 @@ from schemac.engines.lance import dataset as tables
 from schemac.engines.lance._generated.lance import file_pb2 as pb
 from schemac.engines.lance.dataset import data_files, find_dataset, open_dataset
 from schemac.engines.lance.runs import writing
-from schemac.engines.lance.runs.column_files import check_required, write_column_file
+from schemac.engines.lance.runs.column_files import check_kept, check_required, write_column_file
 from schemac.engines.lance.runs.column_schema import Columns, checked_columns
 from schemac.engines.lance.runs.filled import Filled, Record, adopt_filled, remove_filled
 from schemac.engines.lance.runs.spelling import as_lance_reads
@@ -66,7 +66,10 @@ class LanceColumnSink(ColumnSink):
         """Make the run's staging folder, and take over what attempts that died have kept."""
         import lance  # noqa: F401  registers Lance's extension types before a schema is read
 
-        found = checked_columns(path, _newest(path, storage), form, columns)
+        table = _newest(path, storage)
+        found = checked_columns(path, table, form, columns)
+        if keeps:
+            check_kept(table, columns)
         place = writing.prepare(
             path, "append", storage_options=storage, storage_version=None, max_rows_per_file=0, run=run
         )
