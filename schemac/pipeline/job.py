@@ -218,10 +218,8 @@ class Join(_Model):
     """Another source whose columns a backfill reads, by the key of a row: `<name of the join>.<column>`."""
 
     path: Paths = Field(default=(), description="File, folder, glob or table; or a list of them.")
-    format: Annotated[str, BeforeValidator(_known_format)] = Field(
-        default="parquet", description="As `format` of a source."
-    )
-    timezone: Zone = Field(default=None, description="As `timezone` of a source.")
+    format: Annotated[str, BeforeValidator(_known_format)] = "parquet"
+    timezone: Zone = None
     options: Options = Field(default_factory=dict, description="Options of the format.")
     on: Annotated[dict[str, str], BeforeValidator(_columns_by_name)] = Field(
         min_length=1,
