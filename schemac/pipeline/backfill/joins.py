@@ -18,7 +18,7 @@ from schemac.pipeline.errors import PipelineError, did_you_mean
 from schemac.pipeline.given import Scope
 from schemac.pipeline.inputs import Json, Text, Typed
 from schemac.pipeline.job import Job
-from schemac.pipeline.source import RECORD, Records, open_records
+from schemac.pipeline.source import IN_RECORD, RECORD, Records, open_records
 from schemac.pipeline.sqltext import name
 from schemac.source.catalogue import JOIN
 
@@ -78,7 +78,7 @@ def opened_join(spark: SparkSession, job: Job, label: str, types: dict[str, Data
 def _value_of(records: Records) -> str:
     """Write the source's columns as one value that is never null."""
     if records.columns is None:
-        return RECORD
+        return Json(RECORD, IN_RECORD).variant
     members = [f"{_column(found)} as {name(column)}" for column, found in records.columns.items()] + [
         f"{text} as {name(column)}"
         for column, text in records.partitions.items()
