@@ -36,8 +36,10 @@ def golden(request: pytest.FixtureRequest) -> Golden:
     return Golden(is_refreshed)
 
 
+@pytest.hookimpl(tryfirst=True)  # before the workers read the groups
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Spark is started once, so its tests go to one worker."""
+    """Spark is started once, so its tests go to one worker, which begins with them."""
     for item in items:
         if item.get_closest_marker("spark") is not None:
             item.add_marker(pytest.mark.xdist_group("spark"))
+    items.sort(key=lambda item: item.get_closest_marker("spark") is None)

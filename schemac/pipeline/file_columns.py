@@ -20,7 +20,18 @@ FILE_TYPES = {
     "file_modification_time": TimestampType(),
 }
 NO_FILE_KNOWN = "cast(null as struct<file_path:string>)"
-OF_FILE = f"struct({', '.join(f'{METADATA}.{part}' for part in FILE_TYPES)}) as {FILE}"
+
+
+def file_name(part: str) -> str:
+    """Write the name of a file, which Spark gives as a part of a URI; `+` is itself there, and not a blank as in a form."""
+    return f"url_decode(replace({part}, '+', '%2B'))"
+
+
+_PARTS = [
+    f"{METADATA}.{part}" if part != "file_name" else f"{file_name(f'{METADATA}.{part}')} as {part}"
+    for part in FILE_TYPES
+]
+OF_FILE = f"struct({', '.join(_PARTS)}) as {FILE}"
 
 
 def file_part(origin: FieldSource) -> str | None:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from pyspark.sql import DataFrame, SparkSession, functions
 
 from schemac.pipeline.errors import PipelineError, did_you_mean
-from schemac.pipeline.file_columns import FILE, METADATA, file_part
+from schemac.pipeline.file_columns import FILE, METADATA, file_name, file_part
 from schemac.pipeline.history import CommittedRun, runs_of
 from schemac.pipeline.inputs import Json, parse_steps
 from schemac.pipeline.items import NO_LIST
@@ -32,7 +32,9 @@ from schemac.source.catalogue import REPLAY
 OF_TEXT = ("json", "geojson")
 IN_FOLDER = r"/[^/=]+=[^/]*/"
 KEPT_OF_FILE = ("file_path", "file_name")
-OF_SOURCE = "named_struct('file_path', source, 'file_name', substring_index(source, '/', -1))"
+OF_SOURCE = (
+    f"""named_struct('file_path', source, 'file_name', {file_name("substring_index(source, '/', -1)")})"""
+)
 """What the quarantine tells of the file of a record; Spark's own name of it has `%20` for a space, too."""
 
 

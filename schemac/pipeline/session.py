@@ -185,20 +185,26 @@ def _create(master: str, settings: dict[str, str], app_name: str) -> SparkSessio
 
 @contextmanager
 def _console_kept_clean() -> Iterator[Callable[[], str]]:
-    """Send what Java writes to the console, from here to its end, to a file without a name; yield what reads it."""
+    """Send what Java writes to the console, from here to its end, to a file without a name; yield what reads it.
+
+    A virtual machine that cannot start says why on its standard output, where a report of ours may stand.
+    """
     handle, name = tempfile.mkstemp(prefix="schemac-spark-", suffix=".log")
     Path(name).unlink()
+    sys.stdout.flush()
     sys.stderr.flush()
-    console = os.dup(2)
-    os.dup2(handle, 2)
+    console = {stream: os.dup(stream) for stream in (1, 2)}
+    for stream in console:
+        os.dup2(handle, stream)
     try:
         with warnings.catch_warnings():
             # Said at every fork once such an engine is imported; the process that is started here is Java's.
             warnings.filterwarnings("ignore", message=r"\w+ is not fork-safe")
             yield lambda: os.pread(handle, MOST_OF_A_LOG, 0).decode(errors="replace")
     finally:
-        os.dup2(console, 2)
-        os.close(console)
+        for stream, kept in console.items():
+            os.dup2(kept, stream)
+            os.close(kept)
         os.close(handle)
 
 

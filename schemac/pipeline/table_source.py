@@ -5,7 +5,7 @@ Shape: a frame of the table's columns as the engine's `Source` gives them, and f
        version is fixed when the frame is made, or when its rows are computed where `spark.read` names none.
 Source: PySpark 4.1 to 4.3: a Python data source is told the columns that a query needs by `spark.read.schema(…)` alone. It
         would get filters (`pushFilters`), but Spark keeps the reader of a frame: a later query without filters on the
-        same frame would get the rows of the earlier one.
+        same frame would get the rows of the earlier one. So a filter is an option of the frame.
 """
 
 import json
@@ -173,6 +173,7 @@ class TableReader(DataSourceReader):  # type: ignore[misc]  # PySpark is not fol
         storage: Storage,
         columns: Mapping[str, bool] | None = None,
         *,
+        filter: str | None = None,
         has_addresses: bool = False,
         parts: Sequence[int] | None = None,
     ) -> None:
@@ -181,6 +182,7 @@ class TableReader(DataSourceReader):  # type: ignore[misc]  # PySpark is not fol
         self.version = version
         self.storage = storage
         self.columns = columns
+        self.filter = filter
         self.address = ADDRESS if has_addresses else None
         self.parts = parts
 
@@ -207,8 +209,8 @@ class TableReader(DataSourceReader):  # type: ignore[misc]  # PySpark is not fol
         engine, schema = _engine(self.engine), self.schema
         part = (self.path, self.version, partition.value)
         if self.columns is not None:
-            read = engine.read(*part, tuple(self.columns), storage_options=self.storage, address=self.address)
-            for batch in read:
+            columns, storage = tuple(self.columns), self.storage
+            for batch in engine.read(*part, columns, storage, filter=self.filter, address=self.address):
                 yield pa.RecordBatch.from_arrays(batch.columns, schema=schema)
             return
         for batch in engine.read(*part, storage_options=self.storage, address=self.address):
@@ -237,16 +239,21 @@ def reader_of_table(options: Mapping[str, str], engine: str, wanted: StructType)
             message = f"`{field.name}` of `{path}` is {has}, and was asked for as {asked}"
             raise PipelineError(SOURCE_TYPE_MISMATCH, message, "ask for it as it is, and cast it afterwards")
     columns = {field.name: field.nullable for field in wanted.fields}
-    return TableReader(engine, path, version, storage, columns)
+    filter = options.get("filter")
+    if filter is not None:
+        _engine(engine).check_filter(path, version, filter, storage)
+    return TableReader(engine, path, version, storage, columns, filter=filter)
 
 
 def _place(options: Mapping[str, str], engine: str) -> tuple[str, int, Storage]:
     """Read the table, its version, and how its store is reached out of options; the newest version unless one is named."""
-    unknown = {name.lower() for name in options} - {"path", "version", "storageoptions"}
+    unknown = {name.lower() for name in options} - {"path", "version", "filter", "storageoptions"}
     if unknown or "path" not in options:
         told = f"knows no option `{min(unknown)}`" if unknown else "needs the option `path`"
         message = f"reading the format `schemac-{engine}` {told}"
-        raise PipelineError(SINK_OPTION, message, "the options are `path`, `version` and `storageOptions`")
+        raise PipelineError(
+            SINK_OPTION, message, "the options are `path`, `version`, `filter` and `storageOptions`"
+        )
     # Looked up here: executors on other machines do not have the variables.
     storage = Storage.from_json(options.get("storageOptions", "{}")).resolved()
     newest = _engine(engine).newest_version(options["path"], storage)

@@ -10,7 +10,7 @@ import hashlib
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 import pyarrow as pa
 
@@ -82,16 +82,6 @@ class FoundTable:
     version: int
     names: tuple[str, ...]
     """Of its columns."""
-
-
-@dataclass(frozen=True)
-class Condition:
-    """What a reader asks of the values in a column: an order among them, or whether there is one."""
-
-    column: str
-    operator: Literal["=", "<", "<=", ">", ">=", "in", "is null", "is not null"]
-    values: tuple[Any, ...] = ()
-    """What is compared with: nothing, one value, or for `in` any number of them."""
 
 
 class Sink(ABC):
@@ -245,16 +235,22 @@ class Source(ABC):
         version: int,
         part: int,
         columns: Sequence[str] | None = None,
-        conditions: Sequence[Condition] = (),
         storage_options: StorageOptions = NO_STORAGE,
         *,
+        filter: str | None = None,
         address: str | None = None,
     ) -> Iterator[pa.RecordBatch]:
         """Read the rows of one part with these columns of `schema`, or all.
 
-        Rows that break a condition may be left out, and need not be: the reader looks itself. `address` is the name
-        of a last column that is to have the addresses of the rows (int64).
+        `filter` is a condition in the engine's own language that the rows have to meet. `address` is the name of a last
+        column that is to have the addresses of the rows (int64).
         """
+
+    @abstractmethod
+    def check_filter(
+        self, path: str, version: int, filter: str, storage_options: StorageOptions = NO_STORAGE
+    ) -> None:
+        """Raise PipelineError where a version of a table cannot be filtered so."""
 
 
 SINK: Capability[Sink] = Capability("sink", Sink)  # type: ignore[type-abstract]

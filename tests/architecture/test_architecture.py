@@ -22,6 +22,7 @@ from schemac.manifest.json_schema import write_schemas
 from schemac.registry.codes import own_codes
 from schemac.registry.engine import Engine, load
 from schemac.registry.installed import engines
+from tests.architecture.trees import tree_of
 
 ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "schemac"
@@ -111,7 +112,7 @@ def test_use_every_code() -> None:
 def test_keep_each_module_readable(path: Path) -> None:
     text = path.read_text(encoding="utf-8")
     assert len(text.splitlines()) <= MOST_LINES
-    assert ast.get_docstring(ast.parse(text)), "a module says what it is for"
+    assert ast.get_docstring(tree_of(path)), "a module says what it is for"
 
 
 def test_import_in_no_circle() -> None:
@@ -120,9 +121,7 @@ def test_import_in_no_circle() -> None:
     names = {name.removesuffix(".__init__"): path for name, path in names.items()}
 
     def imported(path: Path) -> set[str]:
-        nodes = [
-            n for n in ast.walk(ast.parse(path.read_text(encoding="utf-8"))) if isinstance(n, ast.ImportFrom)
-        ]
+        nodes = [n for n in ast.walk(tree_of(path)) if isinstance(n, ast.ImportFrom)]
         pairs = [(node.module or "", alias.name) for node in nodes for alias in node.names]
         return {f"{m}.{name}" if f"{m}.{name}" in names else m for m, name in pairs} & names.keys()
 
@@ -175,6 +174,7 @@ def test_load_nothing_heavy_before_it_is_needed() -> None:
     assert run.stdout == "['pydantic']\n"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("first", ["", "import numpy; "])
 def test_build_without_numpy_unless_it_is_there_already(first: str, tmp_path: Path) -> None:
     script = (
@@ -236,6 +236,6 @@ def test_name_the_layer_that_a_module_stands_in() -> None:
 )
 def test_print_through_the_one_way_out(path: Path) -> None:
     """Who prints past `cli/terminal.py` prints names and arguments as they are, with what a terminal obeys."""
-    calls = [node.func for node in ast.walk(ast.parse(path.read_text("utf-8"))) if isinstance(node, ast.Call)]
+    calls = [node.func for node in ast.walk(tree_of(path)) if isinstance(node, ast.Call)]
     texts = [ast.unparse(call) for call in calls]
     assert [text for text in texts if text in ("print", "sys.stdout.write", "sys.stderr.write")] == []

@@ -14,6 +14,7 @@ from schemac.attributes.registry import ATTRIBUTES, DOMAINS, domain_of
 from schemac.evolution.facts import facts
 from schemac.registry.engine import load
 from schemac.registry.installed import engines
+from tests.architecture.trees import tree_of
 
 PACKAGE = Path(schemac.__file__).parent
 ENGINES = {path.parent.name for path in (PACKAGE / "engines").glob("*/__init__.py")}
@@ -46,7 +47,7 @@ def modules(*, but: set[str]) -> Iterator[tuple[str, ast.Module]]:
     for path in sorted(PACKAGE.rglob("*.py")):
         place = path.relative_to(PACKAGE)
         if place.parts[0] not in but:
-            yield place.as_posix(), ast.parse(path.read_text(encoding="utf-8"))
+            yield place.as_posix(), tree_of(path)
 
 
 def words(text: str) -> set[str]:

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import schemac
 from schemac.kinds.registry import BY_NAME
+from tests.architecture.trees import tree_of
 
 PACKAGE = Path(schemac.__file__).parent
 ROOMS = {"kinds", "_generated"}
@@ -82,7 +83,7 @@ def test_name_no_kind_where_it_can_be_asked() -> None:
     for path in sorted(PACKAGE.rglob("*.py")):
         place = path.relative_to(PACKAGE)
         if ROOMS.isdisjoint(place.parts):
-            kinds = set(named(ast.parse(path.read_text(encoding="utf-8"))))
+            kinds = set(named(tree_of(path)))
             if kinds:
                 found[place.as_posix()] = kinds
     assert found == of(NAMING)

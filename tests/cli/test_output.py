@@ -155,6 +155,7 @@ def test_list_all_codes(capsys: pytest.CaptureFixture[str]) -> None:
     assert [line.split()[0] for line in capsys.readouterr().out.splitlines()] == sorted(own_codes())
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="other systems refuse such file names")
 @pytest.mark.parametrize("form", ["text", "json", "github", "sarif"])
 @pytest.mark.parametrize("encoding", ["utf-8", "ascii"])

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +31,14 @@ def spark() -> Iterator[SparkSession]:
     session = start_session(master="local[2,2]", settings=settings)
     yield session
     session.stop()
+
+
+@contextmanager
+def another_session(spark: SparkSession) -> Iterator[SparkSession]:
+    """Make a session that is not ours; afterwards ours is the active one again, for Python and for Java."""
+    yield spark.newSession()
+    SparkSession._instantiatedSession = spark
+    SparkSession._get_j_spark_session_class(spark._jvm).setActiveSession(spark._jsparkSession)
 
 
 @pytest.fixture

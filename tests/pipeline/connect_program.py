@@ -32,7 +32,7 @@ def write_source(path: Path, form: str) -> None:
     elif form == "csv":
         path.write_text("id\n" + "".join(f"{id}\n" for id in ids))
     elif form == "geojson":
-        features = [{"type": "Feature", "properties": {"id": id}} for id in ids]
+        features = [{"type": "Feature", "id": id, "properties": {}} for id in ids]
         path.write_text(json.dumps({"type": "FeatureCollection", "features": features}))
     elif form == "parquet":
         pq.write_table(pa.table({"id": [str(id) for id in ids]}), path)

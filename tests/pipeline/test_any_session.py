@@ -15,6 +15,7 @@ from schemac.pipeline.job import Job
 from schemac.pipeline.runner import run
 from schemac.pipeline.session import RUN_SETTINGS
 from schemac.runs.request import RunRequest
+from tests.pipeline.conftest import another_session
 
 pytestmark = pytest.mark.spark
 
@@ -69,13 +70,10 @@ RECORDS: list[dict[str, Any]] = [
 
 @pytest.fixture
 def odd_session(spark: SparkSession) -> Iterator[SparkSession]:
-    session = spark.newSession()
-    for name, text in ODD.items():
-        session.conf.set(name, text)
-    yield session
-    # Spark takes the last one that was asked for as the active one.
-    spark.range(1).collect()
-    SparkSession._instantiatedSession = spark
+    with another_session(spark) as session:
+        for name, text in ODD.items():
+            session.conf.set(name, text)
+        yield session
 
 
 def outcome(folder: Path, spark: SparkSession, source: dict[str, Any]) -> tuple[Any, Any, Any]:

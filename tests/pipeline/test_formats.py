@@ -15,6 +15,7 @@ from schemac.pipeline import register_formats
 from schemac.pipeline.errors import PipelineError
 from schemac.pipeline.sink_options import encode_schema
 from schemac.source.catalogue import INPUT_NOT_FOUND, SINK_OPTION, SOURCE_TYPE_MISMATCH, UNKNOWN_SOURCE_COLUMN
+from tests.pipeline.conftest import another_session
 
 pytestmark = pytest.mark.spark
 FORMAT = "schemac-lance"
@@ -26,11 +27,9 @@ FORMAT = "schemac-lance"
 @pytest.fixture
 def session(spark: SparkSession) -> Iterator[SparkSession]:
     """A session of somebody else's, in which nothing of ours is known yet."""
-    session = spark.newSession()
-    register_formats(session)
-    yield session
-    spark.range(1).collect()
-    SparkSession._instantiatedSession = spark
+    with another_session(spark) as session:
+        register_formats(session)
+        yield session
 
 
 def trips(session: SparkSession, path: Path) -> DataFrame:
@@ -75,12 +74,24 @@ def test_a_query_gets_all_of_its_rows_after_another_one(session: SparkSession, t
     assert frame.where("city <=> null or id = 4").count() == 35
 
 
+def test_a_filter_is_lances(session: SparkSession, tmp_path: Path) -> None:
+    """The columns that a filter needs are not those that are read."""
+    trips(session, tmp_path / "t.lance")
+    reader = session.read.format(FORMAT).option("filter", "id in (5, 6, 7) and city is not null")
+    assert sorted(row.id for row in reader.load(str(tmp_path / "t.lance")).collect()) == [5, 7]
+    days = reader.schema("day date").load(str(tmp_path / "t.lance"))
+    assert (days.columns, days.count(), days.where("day < date'2024-01-07'").count()) == (["day"], 2, 1)
+
+
 @pytest.mark.parametrize(
     ("options", "schema", "code"),
     [
         ({}, None, SINK_OPTION),
         ({"path": "t.lance", "versoin": "1"}, None, SINK_OPTION),
         ({"path": "t.lance", "version": "3"}, None, SINK_OPTION),
+        ({"path": "t.lance", "filter": "fare > 1"}, None, SINK_OPTION),
+        ({"path": "t.lance", "filter": "id >"}, None, SINK_OPTION),
+        ({"path": "t.lance", "filter": "id + 1"}, None, SINK_OPTION),
         ({"path": "gone.lance"}, None, INPUT_NOT_FOUND),
         ({"path": "t.lance"}, "fare double", UNKNOWN_SOURCE_COLUMN),
         ({"path": "t.lance"}, "id string", SOURCE_TYPE_MISMATCH),

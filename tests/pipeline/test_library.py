@@ -25,6 +25,7 @@ from schemac.source.catalogue import (
     UNKNOWN_FIELD,
     UNKNOWN_SOURCE_COLUMN,
 )
+from tests.pipeline.conftest import another_session
 from tests.pipeline.test_any_session import ODD, RECORDS, SCHEMA
 
 ODD_ROWS = schemac.from_arrow(SCHEMA, name="odd")
@@ -100,9 +101,8 @@ def stored(report: RunReport) -> tuple[list[str], list[tuple[str, str]]]:
 @pytest.fixture
 def sessions(spark: SparkSession) -> Iterator[tuple[SparkSession, SparkSession]]:
     """The session, and one with settings that would change values; the former is the active one again afterwards."""
-    yield spark, spark.newSession()
-    spark.range(1).collect()
-    SparkSession._instantiatedSession = spark
+    with another_session(spark) as other:
+        yield spark, other
 
 
 @pytest.mark.spark

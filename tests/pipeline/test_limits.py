@@ -123,7 +123,13 @@ def test_warnings_are_counted_and_the_records_written(
     status, document = told(tmp_path, "rules: {unexpected: warn, duplicate: warn}\n", monkeypatch, capsys)
     assert status == 0
     assert [one["code"] for one in document["diagnostics"]] == ["SC695", "SC695"]
-    assert document["run"]["records"] == {"in": 4, "written": 3, "quarantined": 1}
+    assert document["run"]["records"] == {
+        "in": 4,
+        "written": 3,
+        "quarantined": 1,
+        "superseded": 0,
+        "deleted": 0,
+    }
     assert document["run"]["reasons"] == [{"path": "fare", "rule": "type", "count": 1}]
     assert document["run"]["warnings"] == [
         {"path": "id", "rule": "duplicate", "count": 2},

@@ -98,7 +98,7 @@ def test_replay_items(folder: Path, spark: SparkSession, capsys: pytest.CaptureF
     told = go(capsys, text + fields + "coerce: text\n", "--replay")["run"]["records"]
     assert (told["in"], told["written"], told["quarantined"]) == (2, 1, 1)
     assert rows() == {1: 1, 2: 2}
-    assert lance.dataset("t.lance").to_table()["of"].to_pylist() == ["a+%20b.json"] * 2
+    assert lance.dataset("t.lance").to_table()["of"].to_pylist() == ["a+ b.json"] * 2
     fields = "fields: {id: item.id, n: item.n, of: _metadata.file_modification_time}\n"
     (found,) = go(capsys, text + fields, "--replay")["diagnostics"]
     assert (found["code"], found["line"]) == ("SC666", 3)

@@ -62,7 +62,7 @@ def test_json_has_the_run_its_counts_and_versions(
     document = json.loads(capsys.readouterr().out)
     assert document["diagnostics"] == []
     found = document["run"]
-    assert found["records"] == {"in": 3, "written": 2, "quarantined": 1}
+    assert found["records"] == {"in": 3, "written": 2, "quarantined": 1, "superseded": 0, "deleted": 0}
     assert found["reasons"] == [{"path": "fare", "rule": "type", "count": 1}]
     assert found["table"] == {"path": str(tmp_path / "rides.lance"), "version": 1}
     assert found["quarantine"] == {"path": str(tmp_path / "rides.quarantine.lance"), "version": 1}
@@ -71,9 +71,16 @@ def test_json_has_the_run_its_counts_and_versions(
     (of_table,) = runs_of("rides.lance")
     (of_quarantine,) = runs_of("rides.quarantine.lance")
     assert of_table.identity == of_quarantine.identity
-    assert of_table.identity.report() == {key: found[key] for key in ("id", "started", "mode", "source")}
+    assert of_table.identity.report() == {
+        key: found[key] for key in ("id", "started", "mode", "interval", "schema", "source")
+    }
     assert (of_table.rows, of_table.rows_quarantined) == (2, 1)
     assert lance.dataset("rides.quarantine.lance").to_table()["run"].to_pylist() == [found["id"]]
+    # The same files once more are the same run; others are a second one, which must not create the table again.
+    assert main(["run", "p.yaml", "--format", "json"]) == 0
+    repeated = json.loads(capsys.readouterr().out)["run"]
+    assert (repeated["id"], repeated["repeat"]) == (found["id"], True)
+    (tmp_path / "rides.json").write_text('{"fare": 3}\n')
     assert main(["run", "p.yaml", "--format", "json"]) == 1
     document = json.loads(capsys.readouterr().out)
     assert document["run"] is None

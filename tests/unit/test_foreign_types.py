@@ -238,6 +238,7 @@ WRAPPERS = (
 )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "wrapper", [w if w in WRAPPERS[:2] else pytest.param(w, marks=pytest.mark.long) for w in WRAPPERS]
 )
@@ -341,6 +342,7 @@ def test_read_a_type_that_yaml_takes_apart(text: str) -> None:
     say_in_every_style(text)
 
 
+@pytest.mark.slow
 def test_read_what_the_systems_print_in_every_style() -> None:
     texts = [*OWN, *(t.full_type_text() for t in paimon_types()), *list(nested_arrow())[::7]]
     say_in_every_style(*filter(is_bare, texts))
@@ -362,6 +364,7 @@ TYPES = st.recursive(
 )
 
 
+@pytest.mark.slow
 @given(TYPES)
 @settings(max_examples=40, deadline=None)
 def test_read_any_nested_type_in_every_style(text: str) -> None:

@@ -11,12 +11,11 @@ from typing import Any
 import pyarrow as pa
 
 from schemac.engines.lance.dataset import find_dataset, open_dataset
-from schemac.engines.lance.runs.conditions import filter_of
 from schemac.runs.errors import PipelineError
 from schemac.runs.plain_types import plain_field
 from schemac.runs.storage import NO_STORAGE
-from schemac.runs.tables import Condition, Source, StorageOptions
-from schemac.source.catalogue import CHANGED_INPUT
+from schemac.runs.tables import Source, StorageOptions
+from schemac.source.catalogue import CHANGED_INPUT, SINK_OPTION
 
 ROWS_PER_BATCH = 8192
 BLOB = "lance.blob.v2"
@@ -59,12 +58,12 @@ class LanceSource(Source):
         version: int,
         part: int,
         columns: Sequence[str] | None = None,
-        conditions: Sequence[Condition] = (),
         storage_options: StorageOptions = NO_STORAGE,
         *,
+        filter: str | None = None,
         address: str | None = None,
     ) -> Iterator[pa.RecordBatch]:
-        """Read the rows of one fragment; conditions that Lance can have alike are a filter of its scan."""
+        """Read the rows of one fragment; a filter is an SQL condition of Lance's scan."""
         table = open_dataset(path, version, storage_options)
         schema = _plain_schema(table.schema)
         if columns is not None:
@@ -74,7 +73,7 @@ class LanceSource(Source):
             names = table.schema.names[:1]  # rows that are only counted have a column too
         scanner = table.get_fragment(part).scanner(
             columns=names,
-            filter=filter_of(conditions, table.schema),
+            filter=filter,
             batch_size=ROWS_PER_BATCH,
             with_row_address=address is not None,
         )
@@ -85,6 +84,19 @@ class LanceSource(Source):
                 _held(column).cast(field.type) for column, field in zip(batch.columns, schema, strict=False)
             ]
             yield pa.RecordBatch.from_arrays(arrays, schema=schema) if arrays else batch.select([])
+
+    def check_filter(
+        self, path: str, version: int, filter: str, storage_options: StorageOptions = NO_STORAGE
+    ) -> None:
+        """Let Lance plan the scan."""
+        table = open_dataset(path, version, storage_options)
+        try:
+            table.scanner(columns=table.schema.names[:1], filter=filter).explain_plan()
+        except (ValueError, OSError) as error:
+            message = f"Lance cannot filter `{path}` by `{filter}`: {str(error).splitlines()[0]}"
+            raise PipelineError(
+                SINK_OPTION, message, "a filter is an SQL condition such as `fare > 10`"
+            ) from error
 
 
 SOURCE = LanceSource()
