@@ -44,7 +44,7 @@ def test_read_the_pipeline_that_is_shown() -> None:
     pytest.importorskip("pyspark")
     from ruamel.yaml import YAML
 
-    from schemac.pipeline.job import Job
+    from schemac.pipeline.declaration.job import Job
 
     job = Job.model_validate(YAML(typ="safe", pure=True).load(blocks("yaml")[1]))
     assert job.max_quarantined.total == 0.05

@@ -23,11 +23,11 @@ from schemac.source.report import Report
 
 if TYPE_CHECKING:
     from schemac.physical.arrow import ArrowSchema
+    from schemac.pipeline.conforming.load import LoadedJob
     from schemac.pipeline.explain import FieldPlan
-    from schemac.pipeline.load import LoadedJob
-    from schemac.pipeline.outcome import Outcome
-    from schemac.pipeline.progress import State
-    from schemac.pipeline.replay import Replay
+    from schemac.pipeline.reports.outcome import Outcome
+    from schemac.pipeline.reports.progress import State
+    from schemac.pipeline.reruns.replay import Replay
     from schemac.pipeline.runner import RunReport
     from schemac.runs.request import RunRequest
 
@@ -122,7 +122,7 @@ class _Call:
 
 
 def _outcome(options: argparse.Namespace, call: _Call, files: RunFiles, code: int) -> "Outcome":
-    from schemac.pipeline.outcome import Outcome  # for start-up time
+    from schemac.pipeline.reports.outcome import Outcome  # for start-up time
 
     job = None if call.loaded is None else call.loaded.job
     ended = datetime.now(UTC)
@@ -133,9 +133,9 @@ def _run(options: argparse.Namespace, call: _Call, progress: "Callable[[State], 
     report = call.report
     try:
         # Imported here for start-up time, and because Spark is an extra that may not be there.
+        from schemac.pipeline.conforming.load import load_job
+        from schemac.pipeline.conforming.preflight import check
         from schemac.pipeline.errors import PipelineError
-        from schemac.pipeline.load import load_job
-        from schemac.pipeline.preflight import check
         from schemac.runs.request import RunRequest
     except ModuleNotFoundError as error:
         help = "install it with: pip install 'schemac[all]'"
@@ -164,7 +164,7 @@ def _run(options: argparse.Namespace, call: _Call, progress: "Callable[[State], 
 
 def _replay(options: argparse.Namespace) -> "Replay | None":
     from schemac.pipeline.errors import PipelineError
-    from schemac.pipeline.replay import Replay  # for start-up time, as above
+    from schemac.pipeline.reruns.replay import Replay  # for start-up time, as above
 
     slices = {name: text for name in ("run", "rule", "path") if (text := getattr(options, name))}
     if options.replay:
@@ -183,7 +183,7 @@ def _write(
     report: Report,
 ) -> "RunReport":
     from schemac.pipeline.library import run_loaded  # for start-up time, as above
-    from schemac.pipeline.report_text import shown
+    from schemac.pipeline.reports.text import shown
 
     result = run_loaded(loaded, request=request, replay=replay, progress=progress)
     for warning in result.warnings:

@@ -18,8 +18,8 @@ from schemac.cli.terminal import tell
 
 if TYPE_CHECKING:
     from schemac.physical.arrow import ArrowSchema
-    from schemac.pipeline.lineage import Lineage
-    from schemac.pipeline.outcome import Outcome
+    from schemac.pipeline.reports.lineage import Lineage
+    from schemac.pipeline.reports.outcome import Outcome
 
 
 def add_file_arguments(parser: argparse.ArgumentParser) -> None:
@@ -54,7 +54,7 @@ class RunFiles:
 
     def mistake(self) -> str | None:
         """Say what is wrong with a file that was named, before the run."""
-        from schemac.pipeline.outcome import REPORT_ENDINGS  # for start-up time, as below
+        from schemac.pipeline.reports.outcome import REPORT_ENDINGS  # for start-up time, as below
 
         for report in self.options.report:
             if Path(report).suffix.lower() not in REPORT_ENDINGS:
@@ -75,15 +75,15 @@ class RunFiles:
         """Tell that the run begins."""
         if self.options.lineage is None:
             return
-        from schemac.pipeline.lineage import Lineage
+        from schemac.pipeline.reports.lineage import Lineage
 
         self.lineage = Lineage.new(Path(self.options.lineage), self.options.pipeline)
         self.lineage.started(self.began)
 
     def ended(self, outcome: "Outcome", schema: "ArrowSchema | None") -> ExitCode:
         """Write what is to be written of the run; clean if all of it could be."""
-        from schemac.pipeline.metrics import write_metrics
-        from schemac.pipeline.outcome import write_report
+        from schemac.pipeline.reports.metrics import write_metrics
+        from schemac.pipeline.reports.outcome import write_report
 
         written = [
             _tried(report, partial(write_report, outcome, Path(report))) for report in self.options.report

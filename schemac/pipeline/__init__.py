@@ -50,14 +50,14 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from schemac.pipeline.conformed import Conformed, ConformReport, Rules, conform
+    from schemac.pipeline.declaration.job import Job
     from schemac.pipeline.errors import PipelineError
-    from schemac.pipeline.history import CommittedRun, runs_of
-    from schemac.pipeline.job import Job
     from schemac.pipeline.library import run, write
-    from schemac.pipeline.progress import State, Step
-    from schemac.pipeline.run_facts import ReasonCount
+    from schemac.pipeline.reports.progress import State, Step
+    from schemac.pipeline.reports.run_facts import ReasonCount
+    from schemac.pipeline.reruns.history import CommittedRun, runs_of
     from schemac.pipeline.runner import RunReport
-    from schemac.pipeline.table_sink import register_formats
+    from schemac.pipeline.writing.table_sink import register_formats
 
 __all__ = [
     "CommittedRun",
@@ -79,13 +79,13 @@ __all__ = [
 
 _HOMES = {
     **dict.fromkeys(("Conformed", "ConformReport", "Rules", "conform"), "conformed"),
-    **dict.fromkeys(("CommittedRun", "runs_of"), "history"),
-    "ReasonCount": "run_facts",
+    **dict.fromkeys(("CommittedRun", "runs_of"), "reruns.history"),
+    "ReasonCount": "reports.run_facts",
     "RunReport": "runner",
-    **dict.fromkeys(("State", "Step"), "progress"),
+    **dict.fromkeys(("State", "Step"), "reports.progress"),
     **dict.fromkeys(("run", "write"), "library"),
-    "Job": "job",
-    "register_formats": "table_sink",
+    "Job": "declaration.job",
+    "register_formats": "writing.table_sink",
     "PipelineError": "errors",
 }
 

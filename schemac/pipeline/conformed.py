@@ -17,20 +17,20 @@ from pyspark.sql import DataFrame, functions
 
 from schemac.artifacts.dataset import CheckedDataset
 from schemac.pipeline.codes import SESSION_SETTING
+from schemac.pipeline.conforming.given import with_given
+from schemac.pipeline.conforming.mapping import mapping_mistakes
+from schemac.pipeline.conforming.projection import conform as projected
+from schemac.pipeline.conforming.projection import key_checked, with_warnings
+from schemac.pipeline.declaration.job import Job
 from schemac.pipeline.errors import PipelineError
-from schemac.pipeline.failures import sparks_errors_told
-from schemac.pipeline.given import with_given
-from schemac.pipeline.job import Job
-from schemac.pipeline.mapping import mapping_mistakes
-from schemac.pipeline.projection import conform as projected
-from schemac.pipeline.projection import key_checked, with_warnings
-from schemac.pipeline.quarantine_buffer import ERRORS, POSITIONS, RAW, SOURCE
-from schemac.pipeline.registration import active
-from schemac.pipeline.report_html import conform_fragment, conformed_fragment
-from schemac.pipeline.run_facts import ReasonCount
+from schemac.pipeline.reading.source import Records, records_in_column, records_of_frame
+from schemac.pipeline.reports.html import conform_fragment, conformed_fragment
+from schemac.pipeline.reports.run_facts import ReasonCount
 from schemac.pipeline.session import DEFAULT_SETTINGS, RUN_SETTINGS, settings_of_a_run
-from schemac.pipeline.source import Records, records_in_column, records_of_frame
-from schemac.pipeline.sqltext import name
+from schemac.pipeline.spark.columns import ERRORS, POSITIONS, RAW, SOURCE
+from schemac.pipeline.spark.failures import sparks_errors_told
+from schemac.pipeline.spark.registration import active
+from schemac.pipeline.spark.sqltext import name
 from schemac.source.catalogue import DUPLICATE_COLUMN, PIPELINE_FILE, UNKNOWN_SOURCE_COLUMN
 from schemac.syntax.complaints import complaints
 

@@ -14,16 +14,16 @@ from typing import Any
 import pyarrow as pa
 from pyspark.sql import SparkSession
 
-from schemac.pipeline import inputs, shapes
-from schemac.pipeline.clocks import with_zones, zone_of
+from schemac.pipeline.conforming.given import with_given
+from schemac.pipeline.conforming.projection import FieldSteps, field_steps
+from schemac.pipeline.declaration.job import FieldSource, Job
 from schemac.pipeline.errors import PipelineError, did_you_mean
-from schemac.pipeline.failures import sparks_errors_told
-from schemac.pipeline.given import with_given
-from schemac.pipeline.job import FieldSource, Job
-from schemac.pipeline.projection import FieldSteps, field_steps
-from schemac.pipeline.registration import active
+from schemac.pipeline.reading.source import Records, open_records
 from schemac.pipeline.session import settings_of_a_run, start_session
-from schemac.pipeline.source import Records, open_records
+from schemac.pipeline.spark.failures import sparks_errors_told
+from schemac.pipeline.spark.registration import active
+from schemac.pipeline.values import inputs, shapes
+from schemac.pipeline.values.clocks import with_zones, zone_of
 from schemac.source.catalogue import BACKFILL_SETTING, UNKNOWN_FIELD
 from schemac.source.pages import rule_pages
 

@@ -16,13 +16,13 @@ from pyspark.sql import DataFrame, SparkSession
 from schemac.api import compile_file
 from schemac.artifacts.dataset import CheckedDataset
 from schemac.pipeline.conformed import Conformed, Rules, job_of_frame, open_frame
+from schemac.pipeline.conforming.load import LoadedJob, load_job, schema_engine
+from schemac.pipeline.declaration.job import Job
 from schemac.pipeline.errors import PipelineError
-from schemac.pipeline.job import Job
-from schemac.pipeline.load import LoadedJob, load_job, schema_engine
-from schemac.pipeline.progress import Progress
-from schemac.pipeline.quarantine_buffer import ERRORS
-from schemac.pipeline.replay import Replay
+from schemac.pipeline.reports.progress import Progress
+from schemac.pipeline.reruns.replay import Replay
 from schemac.pipeline.runner import Opened, RunReport
+from schemac.pipeline.spark.columns import ERRORS
 from schemac.pipeline.stream import run_or_stream as run_job
 from schemac.runs.request import RunRequest
 from schemac.runs.tables import SINK, TableForm

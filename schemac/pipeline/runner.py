@@ -18,32 +18,32 @@ import pyarrow as pa
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, Observation, SparkSession, functions
 
+from schemac.pipeline.conforming.gather import gathered
+from schemac.pipeline.conforming.merge_settings import merge_of, without_other_reasons
+from schemac.pipeline.conforming.preflight import check, check_places
+from schemac.pipeline.conforming.projection import key_checked, with_warnings
+from schemac.pipeline.declaration.job import Job
+from schemac.pipeline.declaration.limits import Limits
 from schemac.pipeline.errors import PipelineError
-from schemac.pipeline.executors import ship
-from schemac.pipeline.failures import sparks_errors_told
-from schemac.pipeline.format_sink import FormatTarget
-from schemac.pipeline.gather import gathered
-from schemac.pipeline.history import runs_of
-from schemac.pipeline.incremental import news
-from schemac.pipeline.job import Job
-from schemac.pipeline.limits import Limits
-from schemac.pipeline.merge_settings import merge_of, without_other_reasons
-from schemac.pipeline.offenders import first_offenders
-from schemac.pipeline.preflight import check, check_places
-from schemac.pipeline.progress import Progress, Step, Watch, watched
-from schemac.pipeline.projection import key_checked, with_warnings
-from schemac.pipeline.registration import active
-from schemac.pipeline.repeats import Identified, identify, settle
-from schemac.pipeline.replay import Replay, as_replayed, check_replay, open_quarantine
-from schemac.pipeline.report_html import run_fragment, run_page
-from schemac.pipeline.report_text import run_text
-from schemac.pipeline.run_facts import ReasonCount, RunFacts
+from schemac.pipeline.reading.unchanged import Seen, look, note
+from schemac.pipeline.reports.html import run_fragment, run_page
+from schemac.pipeline.reports.offenders import first_offenders
+from schemac.pipeline.reports.progress import Progress, Step, Watch, watched
+from schemac.pipeline.reports.run_facts import ReasonCount, RunFacts
+from schemac.pipeline.reports.text import run_text
+from schemac.pipeline.reruns.history import runs_of
+from schemac.pipeline.reruns.incremental import news
+from schemac.pipeline.reruns.repeats import Identified, identify, settle
+from schemac.pipeline.reruns.replay import Replay, as_replayed, check_replay, open_quarantine
 from schemac.pipeline.session import settings_of_a_run
-from schemac.pipeline.sink_options import SinkOptions, encode_options, encode_schema
-from schemac.pipeline.sink_report import SinkReport
-from schemac.pipeline.table_sink import register_engine, spark_sink
-from schemac.pipeline.unchanged import Seen, look, note
-from schemac.pipeline.workspace import temporary_folder
+from schemac.pipeline.spark.executors import ship
+from schemac.pipeline.spark.failures import sparks_errors_told
+from schemac.pipeline.spark.registration import active
+from schemac.pipeline.writing.format_sink import FormatTarget
+from schemac.pipeline.writing.sink_options import SinkOptions, encode_options, encode_schema
+from schemac.pipeline.writing.sink_report import SinkReport
+from schemac.pipeline.writing.table_sink import register_engine, spark_sink
+from schemac.pipeline.writing.workspace import temporary_folder
 from schemac.runs.history import CommittedRun
 from schemac.runs.identity import RunIdentity, random_id
 from schemac.runs.locations import is_local, local_path

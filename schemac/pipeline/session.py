@@ -20,12 +20,12 @@ from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
 from schemac.pipeline.codes import MISSING_PACKAGE
-from schemac.pipeline.executors import is_local_master, python_of_executors
-from schemac.pipeline.failures import not_started
-from schemac.pipeline.java import java_home
-from schemac.pipeline.job import Job
-from schemac.pipeline.masters import check_master
-from schemac.pipeline.table_sink import register_engine
+from schemac.pipeline.declaration.job import Job
+from schemac.pipeline.spark.executors import is_local_master, python_of_executors
+from schemac.pipeline.spark.failures import not_started
+from schemac.pipeline.spark.java import java_home
+from schemac.pipeline.spark.masters import check_master
+from schemac.pipeline.writing.table_sink import register_engine
 from schemac.runs.errors import PipelineError
 from schemac.runs.tables import sink_names
 

@@ -21,22 +21,22 @@ from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming import StreamingQuery
 
-from schemac.pipeline import texts
 from schemac.pipeline.backfill.runs import backfill
+from schemac.pipeline.conforming.mapping import OF_FILES
+from schemac.pipeline.conforming.preflight import check
+from schemac.pipeline.declaration.job import AVAILABLE_NOW, Job
+from schemac.pipeline.declaration.source_options import OF_STREAMS
 from schemac.pipeline.errors import PipelineError
-from schemac.pipeline.failures import sparks_errors_told
-from schemac.pipeline.incremental import restricted
-from schemac.pipeline.job import AVAILABLE_NOW, Job
-from schemac.pipeline.mapping import OF_FILES
-from schemac.pipeline.preflight import check
-from schemac.pipeline.progress import Progress
-from schemac.pipeline.replay import Replay, check_replay
-from schemac.pipeline.run_facts import ReasonCount
+from schemac.pipeline.reading import texts
+from schemac.pipeline.reading.source import records_of_frame
+from schemac.pipeline.reading.table_source import stream_table
+from schemac.pipeline.reports.progress import Progress
+from schemac.pipeline.reports.run_facts import ReasonCount
+from schemac.pipeline.reruns.incremental import restricted
+from schemac.pipeline.reruns.replay import Replay, check_replay
 from schemac.pipeline.runner import Opened, RunReport, run
 from schemac.pipeline.session import settings_of_a_run, start_session
-from schemac.pipeline.source import records_of_frame
-from schemac.pipeline.source_options import OF_STREAMS
-from schemac.pipeline.table_source import stream_table
+from schemac.pipeline.spark.failures import sparks_errors_told
 from schemac.runs.identity import RunIdentity, random_id
 from schemac.runs.request import RunRequest
 from schemac.runs.storage import storage_in_use

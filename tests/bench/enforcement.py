@@ -19,11 +19,11 @@ import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 
 import schemac
-from schemac.pipeline.job import Job
-from schemac.pipeline.projection import conform
+from schemac.pipeline.conforming.projection import conform
+from schemac.pipeline.declaration.job import Job
+from schemac.pipeline.reading.source import open_records
 from schemac.pipeline.runner import run
 from schemac.pipeline.session import settings_of_a_run, start_session
-from schemac.pipeline.source import open_records
 from tests.bench.memory import Watcher
 
 FLAT = """

@@ -18,7 +18,7 @@ from pathlib import Path
 
 import pyspark
 
-from schemac.pipeline.java import java_home
+from schemac.pipeline.spark.java import java_home
 
 STARTS_WITHIN_SECONDS = 60.0
 

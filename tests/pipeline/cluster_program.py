@@ -16,11 +16,11 @@ import pyarrow as pa
 from pyspark import TaskContext
 from pyspark.sql import functions
 
-from schemac.pipeline.executors import ship
-from schemac.pipeline.registration import register
 from schemac.pipeline.session import start_session
-from schemac.pipeline.sink_options import encode_schema
-from schemac.pipeline.table_sink import spark_sink
+from schemac.pipeline.spark.executors import ship
+from schemac.pipeline.spark.registration import register
+from schemac.pipeline.writing.sink_options import encode_schema
+from schemac.pipeline.writing.table_sink import spark_sink
 
 SCHEMA = pa.schema([pa.field("id", pa.int64(), False)])
 ROWS, TASKS = 4000, 4

@@ -15,7 +15,7 @@ import lance
 import pyarrow as pa
 from pyspark.sql import SparkSession
 
-from schemac.pipeline.job import Job
+from schemac.pipeline.declaration.job import Job
 from schemac.pipeline.runner import RunReport, run
 from schemac.pipeline.session import start_session
 

@@ -14,9 +14,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from pyspark.sql import SparkSession
 
-from schemac.pipeline.java import java_home
-from schemac.pipeline.job import Job
+from schemac.pipeline.declaration.job import Job
 from schemac.pipeline.runner import run
+from schemac.pipeline.spark.java import java_home
 from schemac.runs.errors import PipelineError
 
 SCHEMA = pa.schema([pa.field("id", pa.int64(), False)])

@@ -15,8 +15,8 @@ from typing import Any
 
 import lance
 
-from schemac.pipeline.sink_options import SinkOptions, encode_schema
-from schemac.pipeline.table_sink import TableWriter, Written
+from schemac.pipeline.writing.sink_options import SinkOptions, encode_schema
+from schemac.pipeline.writing.table_sink import TableWriter, Written
 from schemac.runs.identity import RunIdentity
 from schemac.runs.processes import this_process
 from schemac.runs.storage import NO_STORAGE

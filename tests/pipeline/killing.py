@@ -24,10 +24,10 @@ from schemac.engines.lance._generated.lance import file_pb2 as pb
 from schemac.engines.lance.runs.recover import recover
 from schemac.engines.lance.runs.spelling import encode
 from schemac.engines.lance.tables.differences import lance_fields_of
-from schemac.pipeline.quarantine_buffer import REASON
-from schemac.pipeline.repeats import settle
-from schemac.pipeline.sink_options import SinkOptions, encode_schema
-from schemac.pipeline.table_sink import TableWriter
+from schemac.pipeline.reruns.repeats import settle
+from schemac.pipeline.spark.columns import REASON
+from schemac.pipeline.writing.sink_options import SinkOptions, encode_schema
+from schemac.pipeline.writing.table_sink import TableWriter
 from schemac.runs.errors import PipelineError
 from schemac.runs.identity import RunIdentity
 from schemac.runs.locations import is_local

@@ -9,8 +9,8 @@ import lance
 import pyarrow as pa
 import pytest
 
-from schemac.pipeline.sink_options import SinkOptions, encode_schema
-from schemac.pipeline.table_sink import TableWriter, Written
+from schemac.pipeline.writing.sink_options import SinkOptions, encode_schema
+from schemac.pipeline.writing.table_sink import TableWriter, Written
 from schemac.runs.errors import PipelineError
 from schemac.runs.identity import RunIdentity
 from schemac.runs.processes import this_process

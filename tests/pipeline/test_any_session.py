@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 from pyspark.sql import SparkSession
 
-from schemac.pipeline.job import Job
+from schemac.pipeline.declaration.job import Job
 from schemac.pipeline.runner import run
 from schemac.pipeline.session import RUN_SETTINGS
 from schemac.runs.request import RunRequest

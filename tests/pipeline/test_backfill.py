@@ -15,10 +15,10 @@ from pyspark.sql import SparkSession
 
 from schemac.engines.lance.runs.filling import LanceColumnSink
 from schemac.pipeline.backfill.frame import Frames
+from schemac.pipeline.declaration.job import Job
 from schemac.pipeline.errors import PipelineError
-from schemac.pipeline.history import runs_of
-from schemac.pipeline.job import Job
-from schemac.pipeline.replay import Replay
+from schemac.pipeline.reruns.history import runs_of
+from schemac.pipeline.reruns.replay import Replay
 from schemac.pipeline.runner import RunReport
 from schemac.pipeline.stream import run_or_stream
 from schemac.runs import staging

@@ -8,12 +8,12 @@ import pyarrow as pa
 import pytest
 from pyspark.sql import SparkSession
 
-from schemac.pipeline import projection
-from schemac.pipeline.batch_reader import PROVEN, batch_reader
-from schemac.pipeline.job import Job
-from schemac.pipeline.projection import projected
+from schemac.pipeline.batch_reading.batch_reader import PROVEN, batch_reader
+from schemac.pipeline.conforming import projection
+from schemac.pipeline.conforming.projection import projected
+from schemac.pipeline.declaration.job import Job
+from schemac.pipeline.reading.source import open_records
 from schemac.pipeline.runner import run
-from schemac.pipeline.source import open_records
 from tests.pipeline.conftest import reasons_of, rows_of
 
 pytestmark = pytest.mark.spark

@@ -14,12 +14,12 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 from pyspark.sql import SparkSession
 
-from schemac.pipeline import projection
-from schemac.pipeline.batch_reader import PROVEN, batch_reader
-from schemac.pipeline.job import Job
-from schemac.pipeline.projection import conform, projected
+from schemac.pipeline.batch_reading.batch_reader import PROVEN, batch_reader
+from schemac.pipeline.conforming import projection
+from schemac.pipeline.conforming.projection import conform, projected
+from schemac.pipeline.declaration.job import Job
+from schemac.pipeline.reading.source import open_records
 from schemac.pipeline.session import settings_of_a_run
-from schemac.pipeline.source import open_records
 from tests.pipeline.odd_records import BEHIND
 
 pytestmark = pytest.mark.spark

@@ -12,11 +12,11 @@ import pytest
 from pyspark.sql import SparkSession
 
 from schemac.pipeline import runner
-from schemac.pipeline.job import Job
+from schemac.pipeline.declaration.job import Job
+from schemac.pipeline.reading.unchanged import check_unchanged, look, note
 from schemac.pipeline.runner import run
-from schemac.pipeline.sink_options import SinkOptions, encode_schema
-from schemac.pipeline.table_sink import TableWriter
-from schemac.pipeline.unchanged import check_unchanged, look, note
+from schemac.pipeline.writing.sink_options import SinkOptions, encode_schema
+from schemac.pipeline.writing.table_sink import TableWriter
 from schemac.runs.errors import PipelineError
 from schemac.runs.identity import RunIdentity
 from schemac.runs.processes import this_process

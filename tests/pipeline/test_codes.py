@@ -16,17 +16,18 @@ from ruamel.yaml import YAML
 
 import schemac
 from schemac.cli.main import main
-from schemac.pipeline import csv_records, java, source
 from schemac.pipeline.codes import JAVA_NOT_FOUND, MISSING_PACKAGE, OUT_OF_MEMORY, SPARK_NOT_STARTED
-from schemac.pipeline.csv_records import QUOTES
+from schemac.pipeline.conforming.projection import DUPLICATE, UNEXPECTED
+from schemac.pipeline.declaration.job import Job
 from schemac.pipeline.errors import PipelineError
-from schemac.pipeline.failures import not_started, told
-from schemac.pipeline.job import Job
-from schemac.pipeline.projection import DUPLICATE, UNEXPECTED
-from schemac.pipeline.registration import register
-from schemac.pipeline.source import EXPLAINED
-from schemac.pipeline.table_sink import spark_sink
-from schemac.pipeline.texts import BAD_ENCODING
+from schemac.pipeline.reading import csv_records, source
+from schemac.pipeline.reading.csv_records import QUOTES
+from schemac.pipeline.reading.source import EXPLAINED
+from schemac.pipeline.reading.texts import BAD_ENCODING
+from schemac.pipeline.spark import java
+from schemac.pipeline.spark.failures import not_started, told
+from schemac.pipeline.spark.registration import register
+from schemac.pipeline.writing.table_sink import spark_sink
 from schemac.registry.codes import own_codes
 from schemac.registry.pages import page as page_of
 from schemac.source.catalogue import CHANGED_INPUT, UNREADABLE_INPUT, UNREADABLE_TABLE

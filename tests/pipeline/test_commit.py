@@ -12,9 +12,9 @@ import pytest
 
 from schemac.engines.lance.runs import writing
 from schemac.pipeline.errors import PipelineError
-from schemac.pipeline.quarantine_buffer import REASON
-from schemac.pipeline.sink_options import SinkOptions, encode_schema
-from schemac.pipeline.table_sink import TableWriter, Written
+from schemac.pipeline.spark.columns import REASON
+from schemac.pipeline.writing.sink_options import SinkOptions, encode_schema
+from schemac.pipeline.writing.table_sink import TableWriter, Written
 from schemac.runs.tables import Place
 from schemac.source.catalogue import CONCURRENT_RUN
 

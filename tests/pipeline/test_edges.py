@@ -10,10 +10,10 @@ import pyarrow as pa
 import pytest
 from pyspark.sql import SparkSession
 
+from schemac.pipeline.declaration.job import Job
 from schemac.pipeline.errors import PipelineError
-from schemac.pipeline.job import Job
 from schemac.pipeline.runner import RunReport, run
-from schemac.pipeline.sink_options import encode_schema
+from schemac.pipeline.writing.sink_options import encode_schema
 from schemac.runs.tables import TableForm
 from schemac.source.catalogue import INVALID_PATTERN
 from tests.pipeline.conftest import reasons_of, rows_of

@@ -13,7 +13,7 @@ import pyarrow as pa
 import pytest
 from pyspark.sql import SparkSession
 
-from schemac.pipeline.load import load_job
+from schemac.pipeline.conforming.load import load_job
 from schemac.pipeline.runner import RunReport, run
 from schemac.source.report import Report
 from tests.pipeline.conftest import reasons_of

@@ -9,9 +9,9 @@ import pytest
 from pyspark.sql import SparkSession
 
 from schemac.cli.main import main
+from schemac.pipeline.declaration.job import Job
 from schemac.pipeline.errors import PipelineError
 from schemac.pipeline.explain import FieldPlan, explain_field
-from schemac.pipeline.job import Job
 from schemac.source.catalogue import UNKNOWN_FIELD
 from tests.pipeline.test_any_session import RECORDS, SCHEMA
 

@@ -10,10 +10,10 @@ import pyarrow.parquet as pq
 import pytest
 from pyspark.sql import SparkSession
 
+from schemac.pipeline.declaration.job import Job
 from schemac.pipeline.errors import PipelineError
-from schemac.pipeline.format_sink import STAGING, FormatTarget
-from schemac.pipeline.job import Job
 from schemac.pipeline.runner import RunReport, run
+from schemac.pipeline.writing.format_sink import STAGING, FormatTarget
 from schemac.source.catalogue import (
     EMPTIED_TABLE,
     SCHEMA_MISMATCH,

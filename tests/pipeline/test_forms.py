@@ -12,9 +12,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from schemac.pipeline.forms import Form, form_of
-from schemac.pipeline.json_batches import JsonBatches
-from schemac.pipeline.parts import Leaf, Members
+from schemac.pipeline.batch_reading.forms import Form, form_of
+from schemac.pipeline.batch_reading.json_batches import JsonBatches
+from schemac.pipeline.batch_reading.parts import Leaf, Members
 
 FIELD = pa.field
 

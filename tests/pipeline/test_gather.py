@@ -15,9 +15,9 @@ import pyarrow.parquet as pq
 import pytest
 from pyspark.sql import SparkSession
 
+from schemac.pipeline.declaration.job import Job
 from schemac.pipeline.errors import PipelineError
-from schemac.pipeline.history import runs_of
-from schemac.pipeline.job import Job
+from schemac.pipeline.reruns.history import runs_of
 from schemac.pipeline.runner import RunReport, run
 from schemac.source.catalogue import INVALID_CONSTANT, INVALID_EXPRESSION, NO_FILE, SOURCE_TYPE_MISMATCH
 from tests.pipeline.conftest import reasons_of, rows_of

@@ -9,11 +9,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from schemac.pipeline import incremental
+from schemac.pipeline.declaration.job import Source
 from schemac.pipeline.errors import PipelineError
-from schemac.pipeline.incremental import LINKS_TO_A_STATE, STATE, State, new_files, properties, state_of
-from schemac.pipeline.job import Source
-from schemac.pipeline.texts import File
+from schemac.pipeline.reading.texts import File
+from schemac.pipeline.reruns import incremental
+from schemac.pipeline.reruns.incremental import (
+    LINKS_TO_A_STATE,
+    STATE,
+    State,
+    new_files,
+    properties,
+    state_of,
+)
 from schemac.runs.history import CommittedRun
 from schemac.runs.identity import RunIdentity
 from schemac.source.catalogue import CHANGED_FILE, LOST_HISTORY

@@ -16,11 +16,11 @@ import pytest
 from pyspark.sql import SparkSession
 from pyspark.sql.datasource import DataSource, DataSourceStreamReader, InputPartition
 
-from schemac.pipeline import incremental
+from schemac.pipeline.declaration.job import Job
 from schemac.pipeline.errors import PipelineError
-from schemac.pipeline.history import runs_of
-from schemac.pipeline.incremental import FILES, STATE, State, state_of
-from schemac.pipeline.job import Job
+from schemac.pipeline.reruns import incremental
+from schemac.pipeline.reruns.history import runs_of
+from schemac.pipeline.reruns.incremental import FILES, STATE, State, state_of
 from schemac.pipeline.runner import RunReport, run
 from schemac.pipeline.stream import run_or_stream, run_stream, summary
 from schemac.runs.request import RunRequest

@@ -9,11 +9,11 @@ from lance.schema import LanceSchema
 from pydantic import ValidationError
 
 from schemac.engines.lance.tables.differences import differences, lance_fields_of
-from schemac.pipeline.documents import split_records
+from schemac.pipeline.conforming.preflight import check
+from schemac.pipeline.declaration.job import Job
 from schemac.pipeline.errors import PipelineError
-from schemac.pipeline.inputs import parse_steps, variant_path
-from schemac.pipeline.job import Job
-from schemac.pipeline.preflight import check
+from schemac.pipeline.reading.documents import split_records
+from schemac.pipeline.values.inputs import parse_steps, variant_path
 
 
 def test_job_reads_the_short_and_the_long_form() -> None:

@@ -13,8 +13,8 @@ import pyarrow as pa
 import pytest
 from pyspark.sql import SparkSession
 
-from schemac.pipeline.history import runs_of
 from schemac.pipeline.library import run
+from schemac.pipeline.reruns.history import runs_of
 from schemac.runs import staging
 
 pytestmark = [pytest.mark.spark, pytest.mark.long]

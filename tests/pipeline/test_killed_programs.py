@@ -12,8 +12,8 @@ import pyarrow as pa
 import pytest
 from pyspark.sql import SparkSession
 
-from schemac.pipeline.history import runs_of
-from schemac.pipeline.job import Job
+from schemac.pipeline.declaration.job import Job
+from schemac.pipeline.reruns.history import runs_of
 from schemac.pipeline.runner import run
 
 pytestmark = [pytest.mark.spark, pytest.mark.long]

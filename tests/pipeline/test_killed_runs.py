@@ -17,13 +17,13 @@ import lance
 import pytest
 
 from schemac.engines.lance.runs.recover import recover
-from schemac.pipeline import workspace
+from schemac.pipeline.conforming.preflight import check
+from schemac.pipeline.declaration.job import Job
 from schemac.pipeline.errors import PipelineError
-from schemac.pipeline.history import runs_of
-from schemac.pipeline.job import Job
-from schemac.pipeline.preflight import check
-from schemac.pipeline.sink_options import SinkOptions, encode_schema
-from schemac.pipeline.table_sink import TableWriter
+from schemac.pipeline.reruns.history import runs_of
+from schemac.pipeline.writing import workspace
+from schemac.pipeline.writing.sink_options import SinkOptions, encode_schema
+from schemac.pipeline.writing.table_sink import TableWriter
 from schemac.runs import staging
 from schemac.runs.identity import RunIdentity
 from schemac.runs.processes import this_process

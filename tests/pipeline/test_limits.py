@@ -14,9 +14,9 @@ from pydantic import TypeAdapter, ValidationError
 from pyspark.sql import SparkSession
 
 from schemac.cli.main import main
-from schemac.pipeline.job import Job
-from schemac.pipeline.limits import AuthoredLimits, Broken, Key, Limits
-from schemac.pipeline.quarantine_buffer import QUARANTINE_SCHEMA
+from schemac.pipeline.declaration.job import Job
+from schemac.pipeline.declaration.limits import AuthoredLimits, Broken, Key, Limits
+from schemac.pipeline.spark.columns import QUARANTINE_SCHEMA
 
 LIMITS = TypeAdapter(AuthoredLimits)
 PATHS = ["fare", "fare_2", "fare.a", "fare[3].b", 'fare["k"]', "other", ""]

@@ -9,8 +9,8 @@ import pytest
 from pyspark.sql import SparkSession
 
 from schemac.cli.main import main
-from schemac.pipeline.history import runs_of
-from schemac.pipeline.incremental import FILES
+from schemac.pipeline.reruns.history import runs_of
+from schemac.pipeline.reruns.incremental import FILES
 
 MANIFEST = """
 fields:

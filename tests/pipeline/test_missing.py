@@ -12,7 +12,7 @@ import pyspark
 import pytest
 
 from schemac.pipeline.codes import JAVA_NOT_FOUND, NO_EXECUTOR, OUT_OF_MEMORY
-from schemac.pipeline.java import java_home
+from schemac.pipeline.spark.java import java_home
 from schemac.source.diagnostic import Code
 
 ROOT = Path(__file__).parents[2]

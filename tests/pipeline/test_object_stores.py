@@ -11,9 +11,9 @@ import pyarrow as pa
 import pytest
 
 from schemac.engines.lance.storage import options_for
-from schemac.pipeline.history import runs_of
-from schemac.pipeline.sink_options import SinkOptions, encode_schema
-from schemac.pipeline.table_sink import TableWriter, Written
+from schemac.pipeline.reruns.history import runs_of
+from schemac.pipeline.writing.sink_options import SinkOptions, encode_schema
+from schemac.pipeline.writing.table_sink import TableWriter, Written
 from schemac.registry.installed import engine
 from schemac.runs.columns import ADDRESSES, COLUMN_SINK
 from schemac.runs.errors import PipelineError

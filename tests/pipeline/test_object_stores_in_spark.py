@@ -16,7 +16,7 @@ import pytest
 from ruamel.yaml import YAML
 
 from schemac.engines.lance.storage import options_for
-from schemac.pipeline.java import java_home
+from schemac.pipeline.spark.java import java_home
 from schemac.runs.storage import Storage
 from tests.pipeline.s3_store import HAS_STORE, KEY, REASON, SECRET, Store, door, store
 

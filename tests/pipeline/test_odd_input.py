@@ -11,12 +11,12 @@ import pyarrow as pa
 import pytest
 from pyspark.sql import SparkSession
 
-from schemac.pipeline.csv_grammar import Dialect
-from schemac.pipeline.csv_records import read_csv
-from schemac.pipeline.job import Job, Source
-from schemac.pipeline.projection import projected
+from schemac.pipeline.conforming.projection import projected
+from schemac.pipeline.declaration.job import Job, Source
+from schemac.pipeline.reading.csv_grammar import Dialect
+from schemac.pipeline.reading.csv_records import read_csv
+from schemac.pipeline.reading.source import open_records
 from schemac.pipeline.runner import RunReport, run
-from schemac.pipeline.source import open_records
 from schemac.runs.request import RunRequest
 from tests.pipeline.conftest import rows_of
 from tests.pipeline.odd_records import csv_records, json_record, odd_csv_files, odd_json_lines

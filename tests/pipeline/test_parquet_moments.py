@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 from pyspark.sql import SparkSession
 
-from schemac.pipeline.job import Job
+from schemac.pipeline.declaration.job import Job
 from schemac.pipeline.runner import RunReport, run
 from schemac.runs.request import RunRequest
 from tests.pipeline.test_spellings import instant

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 from pyspark.sql import SparkSession
 
-from schemac.pipeline.job import Job
+from schemac.pipeline.declaration.job import Job
 from schemac.pipeline.runner import RunReport, run
 from tests.pipeline.conftest import reasons_of, rows_of
 

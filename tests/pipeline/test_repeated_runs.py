@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from schemac.pipeline.history import runs_of
+from schemac.pipeline.reruns.history import runs_of
 from schemac.runs import staging
 from schemac.runs.errors import PipelineError
 from schemac.runs.processes import this_process

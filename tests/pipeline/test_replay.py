@@ -7,10 +7,10 @@ import pyarrow as pa
 import pytest
 
 from schemac.engines.lance.runs.recover import recover
-from schemac.pipeline.history import runs_of
-from schemac.pipeline.quarantine_buffer import REASON
-from schemac.pipeline.sink_options import SinkOptions, encode_schema
-from schemac.pipeline.table_sink import TableWriter
+from schemac.pipeline.reruns.history import runs_of
+from schemac.pipeline.spark.columns import REASON
+from schemac.pipeline.writing.sink_options import SinkOptions, encode_schema
+from schemac.pipeline.writing.table_sink import TableWriter
 from schemac.runs.storage import NO_STORAGE
 from tests.pipeline.killing import SCHEMA, replay
 from tests.pipeline.test_killed_runs import Killer, files_of, killer, named

@@ -18,15 +18,15 @@ from pyspark.sql import SparkSession
 
 from schemac.cli.main import main
 from schemac.cli.progress import ProgressLines
-from schemac.pipeline.history import CommittedRun
-from schemac.pipeline.job import Job
-from schemac.pipeline.lineage import SCHEMAS, Lineage, dataset_name
-from schemac.pipeline.metrics import metrics_text
-from schemac.pipeline.offenders import Offender, lines_of
-from schemac.pipeline.outcome import Outcome
-from schemac.pipeline.progress import Step
-from schemac.pipeline.report_html import run_page
-from schemac.pipeline.run_facts import ReasonCount
+from schemac.pipeline.declaration.job import Job
+from schemac.pipeline.reports.html import run_page
+from schemac.pipeline.reports.lineage import SCHEMAS, Lineage, dataset_name
+from schemac.pipeline.reports.metrics import metrics_text
+from schemac.pipeline.reports.offenders import Offender, lines_of
+from schemac.pipeline.reports.outcome import Outcome
+from schemac.pipeline.reports.progress import Step
+from schemac.pipeline.reports.run_facts import ReasonCount
+from schemac.pipeline.reruns.history import CommittedRun
 from schemac.pipeline.runner import RunReport
 from schemac.runs.identity import RunIdentity
 from schemac.source.catalogue import TOO_MANY_QUARANTINED

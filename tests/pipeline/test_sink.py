@@ -15,10 +15,10 @@ import pytest
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
+from schemac.pipeline.declaration.job import Job
 from schemac.pipeline.errors import PipelineError
-from schemac.pipeline.job import Job
 from schemac.pipeline.runner import run
-from schemac.pipeline.sink_options import encode_schema
+from schemac.pipeline.writing.sink_options import encode_schema
 from schemac.runs.request import RunRequest
 from schemac.source.catalogue import TABLE_EXISTS
 from tests.pipeline.conftest import rows_of

@@ -11,11 +11,11 @@ import pyarrow.parquet as pq
 import pytest
 from pyspark.sql import SparkSession
 
+from schemac.pipeline.conforming.preflight import check
+from schemac.pipeline.declaration.job import Job, Source
+from schemac.pipeline.declaration.source_options import FORMS, option_mistakes
 from schemac.pipeline.errors import PipelineError
-from schemac.pipeline.job import Job, Source
-from schemac.pipeline.preflight import check
 from schemac.pipeline.runner import RunReport, run
-from schemac.pipeline.source_options import FORMS, option_mistakes
 from schemac.runs.request import RunRequest
 from tests.pipeline.conftest import rows_of
 

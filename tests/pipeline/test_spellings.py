@@ -14,8 +14,8 @@ import pyarrow as pa
 import pytest
 from pyspark.sql import SparkSession
 
+from schemac.pipeline.declaration.job import Job
 from schemac.pipeline.errors import PipelineError
-from schemac.pipeline.job import Job
 from schemac.pipeline.runner import RunReport, run
 from schemac.runs.request import RunRequest
 

@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from schemac.pipeline.history import runs_of
-from schemac.pipeline.quarantine_buffer import REASON
-from schemac.pipeline.sink_options import SinkOptions, encode_schema
-from schemac.pipeline.table_sink import TableWriter
+from schemac.pipeline.reruns.history import runs_of
+from schemac.pipeline.spark.columns import REASON
+from schemac.pipeline.writing.sink_options import SinkOptions, encode_schema
+from schemac.pipeline.writing.table_sink import TableWriter
 from schemac.runs.errors import PipelineError
 from schemac.runs.merges import Merge
 from schemac.source.catalogue import CONCURRENT_RUN, KEY_EXISTS

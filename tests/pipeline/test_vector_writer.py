@@ -10,8 +10,8 @@ import pyarrow as pa
 import pytest
 
 from schemac.engines.lance.runs.spelling import as_lance_reads
-from schemac.pipeline.sink_options import SinkOptions, encode_schema
-from schemac.pipeline.table_sink import TableWriter
+from schemac.pipeline.writing.sink_options import SinkOptions, encode_schema
+from schemac.pipeline.writing.table_sink import TableWriter
 
 VERSIONS = ("2.0", "2.1", "2.2", "2.3")
 ITEMS = {

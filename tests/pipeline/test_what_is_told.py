@@ -16,13 +16,13 @@ from pyspark.sql import SparkSession
 
 from schemac.cli.main import main
 from schemac.pipeline.codes import WORKER_KILLED
+from schemac.pipeline.declaration.job import Job
 from schemac.pipeline.errors import PipelineError
-from schemac.pipeline.failures import not_started, told
-from schemac.pipeline.history import runs_of
-from schemac.pipeline.job import Job
-from schemac.pipeline.masters import check_master
-from schemac.pipeline.progress import ORDER, State, Step
+from schemac.pipeline.reports.progress import ORDER, State, Step
+from schemac.pipeline.reruns.history import runs_of
 from schemac.pipeline.runner import run
+from schemac.pipeline.spark.failures import not_started, told
+from schemac.pipeline.spark.masters import check_master
 
 SCHEMA = pa.schema([pa.field("id", pa.int64(), False)])
 

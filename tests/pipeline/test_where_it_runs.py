@@ -14,7 +14,7 @@ import lance
 import pyspark
 import pytest
 
-from schemac.pipeline.executors import archive, python_of_executors
+from schemac.pipeline.spark.executors import archive, python_of_executors
 from tests.pipeline.cluster import Cluster, cluster
 from tests.pipeline.cluster_program import ROWS
 

@@ -9,8 +9,8 @@ import lance
 import pytest
 
 from schemac.cli.main import main
-from schemac.pipeline.job import Job
-from schemac.pipeline.repeats import Identified, identify
+from schemac.pipeline.declaration.job import Job
+from schemac.pipeline.reruns.repeats import Identified, identify
 from schemac.runs.errors import PipelineError
 from schemac.runs.processes import this_process
 from schemac.runs.request import RunRequest

@@ -8,7 +8,7 @@ import pytest
 from pydantic import ValidationError
 
 from schemac.engines.lance.storage import options_for
-from schemac.pipeline.job import Job
+from schemac.pipeline.declaration.job import Job
 from schemac.runs.errors import PipelineError
 from schemac.runs.storage import Storage, hadoop_address, is_secret, table_address
 from schemac.source.catalogue import STORAGE_SETTING

@@ -19,17 +19,17 @@ from pyspark.sql.types import DataType
 
 from schemac.pipeline.backfill.functions import Computed, PythonFunction, type_of
 from schemac.pipeline.backfill.joins import Joined, opened_join
+from schemac.pipeline.conforming.gather import check_constants
+from schemac.pipeline.conforming.given import Scope, with_given
+from schemac.pipeline.conforming.projection import conform
+from schemac.pipeline.declaration.job import FieldSource, Job
 from schemac.pipeline.errors import PipelineError, did_you_mean
-from schemac.pipeline.gather import check_constants
-from schemac.pipeline.given import Scope, with_given
-from schemac.pipeline.inputs import parse_steps
-from schemac.pipeline.job import FieldSource, Job
-from schemac.pipeline.projection import conform
-from schemac.pipeline.quarantine_buffer import ADDRESS, ADDRESS_FIELD, ERRORS, RAW, SOURCE
-from schemac.pipeline.registration import register
-from schemac.pipeline.source import Records, records_of_frame
-from schemac.pipeline.sqltext import name
-from schemac.pipeline.table_source import TableSource
+from schemac.pipeline.reading.source import Records, records_of_frame
+from schemac.pipeline.reading.table_source import TableSource
+from schemac.pipeline.spark.columns import ADDRESS, ADDRESS_FIELD, ERRORS, RAW, SOURCE
+from schemac.pipeline.spark.registration import register
+from schemac.pipeline.spark.sqltext import name
+from schemac.pipeline.values.inputs import parse_steps
 from schemac.runs.plain_types import plain_field
 from schemac.runs.tables import sink_engine, source_of
 from schemac.source.catalogue import PYTHON_FUNCTION, UNKNOWN_SOURCE_COLUMN

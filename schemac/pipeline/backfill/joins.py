@@ -14,12 +14,12 @@ from functools import reduce
 from pyspark.sql import Column, DataFrame, SparkSession, functions
 from pyspark.sql.types import DataType, IntegralType, StringType, VariantType
 
+from schemac.pipeline.conforming.given import Scope
+from schemac.pipeline.declaration.job import Job
 from schemac.pipeline.errors import PipelineError, did_you_mean
-from schemac.pipeline.given import Scope
-from schemac.pipeline.inputs import Json, Text, Typed
-from schemac.pipeline.job import Job
-from schemac.pipeline.source import IN_RECORD, RECORD, Records, open_records
-from schemac.pipeline.sqltext import name
+from schemac.pipeline.reading.source import IN_RECORD, RECORD, Records, open_records
+from schemac.pipeline.spark.sqltext import name
+from schemac.pipeline.values.inputs import Json, Text, Typed
 from schemac.source.catalogue import JOIN
 
 SHOWN_KEYS = 3

@@ -23,19 +23,19 @@ from schemac.pipeline.backfill.task import (
     backfill_sink,
     results_in,
 )
+from schemac.pipeline.conforming.preflight import check
+from schemac.pipeline.declaration.job import Job
 from schemac.pipeline.errors import PipelineError
-from schemac.pipeline.executors import ship
-from schemac.pipeline.failures import sparks_errors_told
-from schemac.pipeline.fingerprint import fingerprint
-from schemac.pipeline.job import Job
-from schemac.pipeline.preflight import check
-from schemac.pipeline.progress import Progress, Step, Watch, watched
-from schemac.pipeline.registration import active, register
-from schemac.pipeline.repeats import Identified, identify
+from schemac.pipeline.reading.unchanged import Seen, check_seen, look
+from schemac.pipeline.reports.progress import Progress, Step, Watch, watched
+from schemac.pipeline.reruns.fingerprint import fingerprint
+from schemac.pipeline.reruns.repeats import Identified, identify
 from schemac.pipeline.runner import RunReport, session_of, untold
 from schemac.pipeline.session import settings_of_a_run
-from schemac.pipeline.unchanged import Seen, check_seen, look
-from schemac.pipeline.workspace import temporary_folder
+from schemac.pipeline.spark.executors import ship
+from schemac.pipeline.spark.failures import sparks_errors_told
+from schemac.pipeline.spark.registration import active, register
+from schemac.pipeline.writing.workspace import temporary_folder
 from schemac.runs.columns import COLUMN_SINK, ColumnSink, Filling, Look
 from schemac.runs.history import COLUMNS, QUARANTINED, ROWS
 from schemac.runs.identity import RunIdentity, random_id

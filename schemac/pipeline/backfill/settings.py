@@ -8,9 +8,9 @@ from collections.abc import Iterator
 
 import pyarrow as pa
 
+from schemac.pipeline.conforming.mapping import Mistake
+from schemac.pipeline.declaration.job import Job
 from schemac.pipeline.errors import PipelineError
-from schemac.pipeline.job import Job
-from schemac.pipeline.mapping import Mistake
 from schemac.runs.columns import COLUMN_SINK
 from schemac.runs.tables import sink_names
 from schemac.source.catalogue import BACKFILL_SETTING

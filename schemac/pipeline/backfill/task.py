@@ -17,9 +17,10 @@ from pyspark import TaskContext
 from pyspark.sql.datasource import DataSource, DataSourceArrowWriter, WriterCommitMessage
 from pyspark.sql.types import StructType
 
-from schemac.pipeline.batches import to_schema
-from schemac.pipeline.progress import Notes
-from schemac.pipeline.quarantine_buffer import ADDRESS, ERRORS, RAW, counted
+from schemac.pipeline.reports.progress import Notes
+from schemac.pipeline.spark.columns import ADDRESS, ERRORS, RAW
+from schemac.pipeline.writing.batches import to_schema
+from schemac.pipeline.writing.quarantine_buffer import counted
 from schemac.registry.installed import engine
 from schemac.runs.columns import COLUMN_SINK, ColumnSink, Filling
 

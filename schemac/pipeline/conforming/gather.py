@@ -1,0 +1,84 @@
+"""Gathers the records of all sources of a pipeline, each read by its own rules, into one frame of the table's columns.
+
+Layer: pipeline.
+Shape: a job and its Arrow schema in; the columns of `conform` out, one source behind the other, and for each source the
+       count of its records as they were read.
+Errors: PipelineError with the place in the file where a source, or one of its fields, is wrong.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from functools import reduce
+
+import pyarrow as pa
+from pyspark.sql import DataFrame, Observation, SparkSession, functions
+
+from schemac.pipeline.conforming.given import constant, with_given
+from schemac.pipeline.conforming.merge_settings import with_marker
+from schemac.pipeline.conforming.projection import conform
+from schemac.pipeline.declaration.job import Job
+from schemac.pipeline.errors import PipelineError
+from schemac.pipeline.reading.source import Records, check_source, open_records
+from schemac.pipeline.spark.columns import ADDRESS, ADDRESS_FIELD, ERRORS, RAW, SOURCE
+from schemac.source.catalogue import INVALID_CONSTANT
+
+
+def gathered(
+    spark: SparkSession, job: Job, schema: pa.Schema, given: Records | None = None
+) -> tuple[DataFrame, list[Observation]]:
+    """Conform the records of each source, and count those that were read, on their own; or records that are given in place of the one source."""
+    frames, counts = [], []
+    is_replay = given is not None and ADDRESS in given.partitions
+    for i, part in enumerate(job.parts):
+        with _placed(job, i):
+            check_constants(spark, part, schema)
+            counted = Observation(f"records read from source {i}")
+            records = with_given(open_records(spark, part) if given is None else given, part)
+            rows = functions.count(functions.lit(1)).alias("rows")
+            records = replace(records, frame=records.frame.observe(counted, rows))
+            marked, read = with_marker(part, schema)
+            frames.append(conform(records, read.append(ADDRESS_FIELD) if is_replay else read, marked))
+            counts.append(counted)
+    return reduce(DataFrame.union, frames), counts
+
+
+def check_sources(job: Job) -> None:
+    """Look, without Spark, whether each source can be read."""
+    for i, part in enumerate(job.parts):
+        with _placed(job, i):
+            check_source(part)
+
+
+@contextmanager
+def _placed(job: Job, part: int) -> Iterator[None]:
+    """Say of a mistake in one source where the file has it."""
+    try:
+        yield
+    except PipelineError as error:
+        error.place = job.place_of(part, error.place)
+        raise
+
+
+def check_constants(spark: SparkSession, job: Job, schema: pa.Schema) -> None:
+    """Refuses a constant that does not fit its field, by the rules for records: otherwise all records were quarantined."""
+    origins = {
+        label: origin
+        for label, origin in job.fields.items()
+        if origin is not None and origin.value is not None
+    }
+    if not origins:
+        return
+    one = spark.range(1).selectExpr(f"'' as {RAW}", f"cast(null as string) as {SOURCE}")
+    records = Records(
+        one, RAW, None, columns={}, given={label: constant(origins[label]) for label in origins}
+    )
+    wanted = pa.schema([schema.field(label) for label in origins])
+    (row,) = conform(records, wanted, job).select(ERRORS).collect()
+    for why in row[0] or ():
+        label = next(
+            label for label in origins if why.path == label or why.path.startswith((f"{label}.", f"{label}["))
+        )
+        message = f"the constant of `{label}` does not fit its field, {schema.field(label).type}: {why.rule}"
+        help = f"`schemac explain {why.rule.partition(':')[0]}` explains the rule"
+        raise PipelineError(INVALID_CONSTANT, message, help, place=("fields", label, "value"))

@@ -1,0 +1,271 @@
+"""Finds the mistakes in `fields` of a pipeline file, and what its schema cannot have, before Spark starts.
+
+Layer: pipeline.
+Shape: a job and its Arrow schema in; each mistake with its place in the file (keys from the root) out.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+import pyarrow as pa
+
+from schemac.pipeline.declaration.job import FieldSource, Job, Source, SourceMode
+from schemac.pipeline.errors import PipelineError, did_you_mean
+from schemac.pipeline.reading.file_columns import file_part, no_file
+from schemac.pipeline.spark.columns import ADDRESS, DELETE, ERRORS, RAW, SOURCE, WARNINGS
+from schemac.pipeline.values.clocks import Clock, with_zones, zone_of
+from schemac.pipeline.values.inputs import parse_steps
+from schemac.pipeline.values.patterns import has_optional_zone, pattern_mistake
+from schemac.pipeline.values.scalars import scalar_of, storage_type
+from schemac.pipeline.values.shapes import is_list, is_scalar
+from schemac.runs.modes import Mode
+from schemac.runs.tables import source_names
+from schemac.source.catalogue import (
+    CANNOT_WARN,
+    CONFLICTING_ORIGIN,
+    INVALID_PATTERN,
+    MISPLACED_FORMAT,
+    MISPLACED_MODE,
+    MISPLACED_ZONE,
+    NO_LIST,
+    RESERVED_NAME,
+    SINK_OPTION,
+    UNKNOWN_FIELD,
+    UNKNOWN_RULE,
+)
+from schemac.source.pages import rule_pages
+
+OF_FILES = ("csv", "json", "geojson", "parquet", "orc")
+RESERVED = (ERRORS, WARNINGS, RAW, SOURCE, DELETE, ADDRESS)
+CAN_WARN = ("unexpected", "duplicate")
+"""Rules whose records have a value in every field all the same."""
+
+
+@dataclass(frozen=True)
+class Mistake:
+    """One mistake; `is_key` where the last part of the place is itself wrong, not what stands behind it."""
+
+    place: tuple[str | int, ...]
+    error: PipelineError
+    is_key: bool = False
+
+
+def mapping_mistakes(job: Job, schema: pa.Schema) -> Iterator[Mistake]:
+    """All mistakes."""
+    for label in RESERVED:
+        if label in schema.names:
+            error = PipelineError(RESERVED_NAME, f"a field cannot be called `{label}` in a pipeline")
+            yield Mistake(("schema",), error)
+    for member in schema:
+        yield from _unsupported(member)
+    yield from (*_mode_mistakes(job), *_target_mistakes(job), *_rule_mistakes(job, schema))
+    told = set()
+    for i, part in enumerate(job.parts):
+        for mistake in _part_mistakes(part, with_zones(schema, part)):
+            place = job.place_of(i, mistake.place)
+            if place not in told:
+                told.add(place)
+                yield replace(mistake, place=place)
+
+
+def _part_mistakes(job: Job, schema: pa.Schema) -> Iterator[Mistake]:
+    """All mistakes in what one source, and its fields, say."""
+    yield from _explode_mistakes(job.source)
+    for label, origin in job.fields.items():
+        if label not in schema.names:
+            message = f"`fields` names `{label}`, the schema has no such field"
+            error = PipelineError(UNKNOWN_FIELD, message, did_you_mean(label, schema.names))
+            yield Mistake(("fields", label), error, is_key=True)
+        elif origin is not None:
+            yield from _given_mistakes(label, origin, job.source)
+            yield from _origin_mistakes(label, origin, schema.field(label))
+
+
+def _mode_mistakes(job: Job) -> Iterator[Mistake]:
+    """Find sources that cannot be read bit by bit, and targets that cannot be written so."""
+    is_incremental = [part.source.mode is SourceMode.INCREMENTAL for part in job.parts]
+    for i, part in enumerate(job.parts):
+        if is_incremental[i] and part.source.format not in OF_FILES:
+            message = f"a {part.source.format} source has no files, of which `mode: incremental` could take the new ones"
+            error = PipelineError(MISPLACED_MODE, message, "leave `mode` out")
+            yield Mistake(job.place_of(i, ("source", "mode")), error)
+    if job.trigger is not None and len(job.parts) > 1:
+        error = PipelineError(
+            MISPLACED_MODE, "a stream has one source", "write a pipeline for each of the sources"
+        )
+        yield Mistake(("sources",), error)
+    elif job.trigger is not None and len(job.source.path) > 1:
+        error = PipelineError(MISPLACED_MODE, "a stream has one path", "name a folder, or a glob")
+        yield Mistake(("source", "path"), error)
+    if job.trigger is not None and any(is_incremental):
+        message = "a stream knows by its checkpoint which files are new, an incremental source by the table"
+        yield Mistake(("trigger",), PipelineError(MISPLACED_MODE, message, "leave `trigger` or `mode` out"))
+    adds = job.target.mode in (Mode.APPEND, Mode.UPSERT)
+    if (job.trigger is not None or any(is_incremental)) and not adds:
+        message = f"what is new is added to a table, and `mode: {job.target.mode}` does not add to one"
+        error = PipelineError(
+            MISPLACED_MODE,
+            message,
+            "write `mode: append`, or `mode: upsert` for a schema with a primary key: both make the table where it is missing",
+        )
+        yield Mistake(("target", "mode"), error)
+
+
+def _target_mistakes(job: Job) -> Iterator[Mistake]:
+    """Find what a target of an engine has, and one in a format of Spark has not, and the other way round."""
+    target = job.target
+    if not target.is_of_spark and target.options:
+        message = "`options` of a target are for formats of Spark"
+        error = PipelineError(
+            SINK_OPTION,
+            message,
+            "leave `options` out; `storage` of the pipeline says how an object store is reached",
+        )
+        yield Mistake(("target", "options"), error)
+    if target.is_of_spark and (
+        job.trigger is not None or any(part.source.mode is SourceMode.INCREMENTAL for part in job.parts)
+    ):
+        message = f"a {target.format} target does not keep which runs it has the rows of"
+        error = PipelineError(
+            MISPLACED_MODE, message, "leave `format` out of `target`, or read all files in each run"
+        )
+        yield Mistake(("target", "format"), error)
+
+
+def _explode_mistakes(source: Source) -> Iterator[Mistake]:
+    if source.explode is None:
+        return
+    place = ("source", "explode")
+    if source.format == "csv":
+        message = "a csv source has no lists to explode: each of its values is a text"
+        yield Mistake(place, PipelineError(NO_LIST, message, "leave `explode` out"))
+        return
+    try:
+        steps = parse_steps(source.explode.path)
+    except PipelineError as caught:
+        yield Mistake(place, caught)
+        return
+    if any(isinstance(step, int) for step in steps):
+        message = f"`explode` names `{source.explode.path}`, which is one item of a list"
+        yield Mistake(place, PipelineError(NO_LIST, message, "name the list, without a position in brackets"))
+
+
+def _given_mistakes(label: str, origin: FieldSource, source: Source) -> Iterator[Mistake]:
+    told = [
+        key
+        for key, text in (
+            ("from", origin.from_),
+            ("expr", origin.expr),
+            ("value", origin.value),
+            ("python", origin.python),
+        )
+        if text is not None
+    ]
+    if len(told) > 1:
+        message = f"`{label}` has both `{told[0]}` and `{told[1]}`"
+        error = PipelineError(
+            CONFLICTING_ORIGIN, message, "leave one of the two out; an expression names columns itself"
+        )
+        yield Mistake(("fields", label, told[1]), error)
+    if source.format in source_names() and file_part(origin) is not None:
+        yield Mistake(("fields", label, "from"), no_file(label, source.format))
+
+
+def _rule_mistakes(job: Job, schema: pa.Schema) -> Iterator[Mistake]:
+    """Find rules and fields that are not there, and rules that cannot only warn."""
+    limits = ("maxQuarantined", "rules")
+    known = rule_pages()
+    for place in [
+        *((*limits, rule) for rule in job.max_quarantined.rules),
+        *(("rules", rule) for rule in job.rules),
+    ]:
+        if place[-1] not in known:
+            message = f"there is no rule `{place[-1]}`"
+            help = did_you_mean(place[-1], known)
+            yield Mistake(place, PipelineError(UNKNOWN_RULE, message, help, place=place), is_key=True)
+    for rule in job.warned:
+        if rule in known and rule not in CAN_WARN:
+            message = f"the rule `{rule}` cannot only warn: a record that breaks it has no value to write"
+            others = " and ".join(f"`{one}`" for one in CAN_WARN)
+            help = f"leave it out; {others} can warn, and `maxQuarantined: {{rules: {{{rule}: 0.05}}}}` sets a limit"
+            yield Mistake(("rules", rule), PipelineError(CANNOT_WARN, message, help, place=("rules", rule)))
+    for label in job.max_quarantined.fields:
+        if not any(label == top or label.startswith((f"{top}.", f"{top}[")) for top in schema.names):
+            place = ("maxQuarantined", "fields", label)
+            message = f"`maxQuarantined` names the field `{label}`, the schema has no such field"
+            error = PipelineError(UNKNOWN_FIELD, message, did_you_mean(label, schema.names), place=place)
+            yield Mistake(place, error, is_key=True)
+
+
+def _unsupported(member: pa.Field) -> Iterator[Mistake]:
+    try:
+        for part in _scalars(member):
+            scalar_of(part)
+    except PipelineError as caught:
+        yield Mistake(("schema",), caught)
+
+
+def _scalars(member: pa.Field) -> Iterator[pa.Field]:
+    if is_scalar(member):
+        yield member
+    elif is_list(member.type):
+        yield from _scalars(member.type.value_field)
+    elif pa.types.is_map(member.type):
+        yield from (*_scalars(member.type.key_field), *_scalars(member.type.item_field))
+    else:
+        for part in member.type:
+            yield from _scalars(part)
+
+
+def _origin_mistakes(label: str, origin: FieldSource, member: pa.Field) -> Iterator[Mistake]:
+    place = ("fields", label)
+    if origin.from_ is not None:
+        try:
+            parse_steps(origin.from_)
+        except PipelineError as caught:
+            yield Mistake((*place, "from"), caught)
+    held, is_ = storage_type(member.type), pa.types
+    is_temporal = is_scalar(member) and bool(is_.is_date(held) or is_.is_timestamp(held))
+    told = [key for key in ("format", "epoch") if getattr(origin, key) is not None]
+    if told and not is_temporal:
+        error = PipelineError(
+            MISPLACED_FORMAT,
+            f"`{label}` is {member.type}: `{told[0]}` is for dates and timestamps",
+            f"leave `{told[0]}` out, or give the field a Date or Timestamp type",
+        )
+        yield Mistake((*place, told[0]), error)
+    elif len(told) == 2:
+        error = PipelineError(
+            MISPLACED_FORMAT,
+            f"`{label}` has both `format` and `epoch`",
+            "text has a format, a number an epoch",
+        )
+        yield Mistake((*place, "epoch"), error)
+    elif origin.format is not None and is_.is_timestamp(held) and (half := _half_zone(origin.format, member)):
+        yield Mistake((*place, "format"), half)
+    elif origin.format is not None and (mistake := pattern_mistake(origin.format)) is not None:
+        error = PipelineError(
+            INVALID_PATTERN,
+            f"the pattern `{origin.format}` cannot be used: {mistake}",
+            "see https://spark.apache.org/docs/latest/sql-ref-datetime-pattern.html",
+        )
+        yield Mistake((*place, "format"), error)
+    if origin.zone is not None and not any(
+        is_.is_timestamp(storage_type(part.type)) for part in _scalars(member)
+    ):
+        error = PipelineError(
+            MISPLACED_ZONE, f"`{label}` is {member.type}: `zone` is for timestamps", "leave `zone` out"
+        )
+        yield Mistake((*place, "zone"), error)
+
+
+def _half_zone(pattern: str, member: pa.Field) -> PipelineError | None:
+    """Refuse a pattern that reads a zone where there is one, for a field whose clocks are not those of UTC."""
+    zone = member.type.tz
+    if zone is None or Clock.of(zone, zone_of(member)).zone == "UTC" or not has_optional_zone(pattern):
+        return None
+    return PipelineError(
+        MISPLACED_FORMAT,
+        f"the pattern `{pattern}` reads a zone only sometimes, and Spark would take UTC the other times",
+        "take the zone out of the brackets, or out of the pattern",
+    )

@@ -1,0 +1,500 @@
+"""The pipeline file: where records come from, which schema they must fit, where they go.
+
+Layer: pipeline.
+Shape: frozen models with the names of the file in camelCase; the master of the file's grammar.
+Units: `maxQuarantined` is a share of all records when it is a fraction (0 <= x < 1 with a decimal point), else records.
+"""
+
+import re
+from enum import StrEnum
+from typing import Annotated, Any, Literal
+
+from pydantic import (
+    AfterValidator,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    model_validator,
+)
+
+from schemac.attributes.zones import find_zone
+from schemac.kinds.units import TimeUnit
+from schemac.pipeline.declaration.limits import AuthoredLimits, Limits
+from schemac.registry.engine import Engine
+from schemac.runs.identity import IDENTIFIER
+from schemac.runs.modes import Mode
+from schemac.runs.storage import Storage, table_address, written_secrets
+from schemac.runs.tables import sink_engine, sink_names, source_names
+from schemac.syntax.model import AuthoredModel
+
+
+class _Model(AuthoredModel):
+    # A job is also made in Python, of paths, lists and texts, which the strict models of a schema would refuse.
+    model_config = ConfigDict(strict=False)
+
+
+EpochUnit = Literal["Day", TimeUnit]
+"""What a number that means a timestamp counts."""
+
+
+class Coerce(StrEnum):
+    """What may be converted without being told: nothing, or text and numbers into each other when exact."""
+
+    NONE = "none"
+    TEXT = "text"
+
+
+class Unexpected(StrEnum):
+    """What a key of a record that no field takes does to the record."""
+
+    IGNORE = "ignore"
+    REJECT = "reject"
+
+
+class Keys(StrEnum):
+    """What a run does about records with the same primary key: nothing, find them, or also refuse keys of the table.
+
+    `check` costs a shuffle, and `refuse` reads the keys of the table besides.
+    """
+
+    TRUST = "trust"
+    CHECK = "check"
+    REFUSE = "refuse"
+
+
+def _option_text(options: Any) -> Any:
+    if not isinstance(options, dict):
+        return options
+    return {
+        name: str(value).lower() if isinstance(value, bool) else str(value) for name, value in options.items()
+    }
+
+
+def _one_path_or_many(path: Any) -> Any:
+    return (path,) if isinstance(path, str) else path
+
+
+TablePath = Annotated[str, AfterValidator(table_address)]
+Paths = Annotated[tuple[str, ...], BeforeValidator(_one_path_or_many)]
+Options = Annotated[dict[str, str], BeforeValidator(_option_text)]
+
+
+def _known_zone(zone: str | None) -> str | None:
+    if zone is not None and find_zone(zone) is None:
+        raise ValueError("expected a time zone such as `America/New_York`, `UTC` or `+02:00`")
+    return zone
+
+
+Zone = Annotated[str | None, AfterValidator(_known_zone)]
+
+
+def _known_format(text: Any) -> Any:
+    """Fold the name of a format that we read ourselves, whatever its case; others are Spark's."""
+    own = ("csv", "json", "geojson", "parquet", "orc", *source_names())
+    return text.lower() if isinstance(text, str) and text.lower() in own else text
+
+
+def _function(text: str | None) -> str | None:
+    module, colon, name = (text or "m:f").rpartition(":")
+    if not (module and colon and name.isidentifier()):
+        raise ValueError("expected a function such as `features.py:language` or `package.module:language`")
+    return text
+
+
+class FieldSource(_Model):
+    """Where one field comes from, when not from the column of its own name: one of `from`, `expr`, `value` and `python`."""
+
+    from_: str | None = Field(
+        default=None,
+        alias="from",
+        description="Path such as `properties.mag` or `xyz[2]`; `_metadata.file_name` and the like are of the record's file.",
+    )
+    expr: str | None = Field(
+        default=None,
+        min_length=1,
+        description="Spark SQL expression over the columns of the source, such as `upper(name)`.",
+    )
+    value: Any = Field(default=None, description="The same value in every record, such as `EUR`.")
+    python: Annotated[str | None, AfterValidator(_function)] = Field(
+        default=None,
+        description="In a backfill: a function of Arrow batches, as `features.py:language` or `package.module:function`.",
+    )
+    columns: tuple[str, ...] = Field(
+        default=(),
+        description="With `python`: the columns that the function gets; by default all of the table.",
+    )
+    format: str | None = Field(default=None, description="Date or time pattern, such as `MMM dd yyyy`.")
+    epoch: EpochUnit | None = Field(default=None, description="The number counts this unit since 1970-01-01.")
+    zone: Zone = Field(
+        default=None, description="Zone of this field's clocks, where the source's is another."
+    )
+
+    @property
+    def is_given(self) -> bool:
+        """Whether the value is the same in every record, or computed: it stands at no place of the record."""
+        return self.expr is not None or self.value is not None
+
+
+def _field_source(value: Any) -> Any:
+    return {"from": value} if isinstance(value, str) else value
+
+
+Fields = dict[str, Annotated[FieldSource | None, BeforeValidator(_field_source)]]
+
+
+class SourceMode(StrEnum):
+    """Which files of a source a run takes: all of them, or those that no earlier run has taken."""
+
+    ALL = "all"
+    INCREMENTAL = "incremental"
+
+
+class Changed(StrEnum):
+    """What happens where a file that was read has other content now."""
+
+    REFUSE = "refuse"
+    READ = "read"
+    IGNORE = "ignore"
+
+
+class Explode(_Model):
+    """A list in each record, whose items become records of their own."""
+
+    path: str = Field(min_length=1, description="Path of the list, such as `lines` or `order.lines`.")
+    keep_empty: bool = Field(
+        default=False,
+        description="Whether a record whose list is empty or missing is one record, without an item.",
+    )
+
+
+def _explode(value: Any) -> Any:
+    return {"path": value} if isinstance(value, str) else value
+
+
+FILE_FORMATS = ("parquet", "orc", "json", "csv", "avro", "xml")
+"""Formats of Spark that are files in a folder."""
+
+
+def _folded_sink(name: str | None) -> str | None:
+    """Fold the name of an engine or a format of files, whatever its case; others are Spark's."""
+    known = (*sink_names(), *FILE_FORMATS)
+    return name.lower() if isinstance(name, str) and name.lower() in known else name
+
+
+class Source(_Model):
+    """Where records come from. Each option is honoured, or refused by its name (see `source_options`)."""
+
+    path: Paths = Field(default=(), description="File, folder or glob; or a list of them.")
+    format: Annotated[str, BeforeValidator(_known_format)] = Field(
+        default="json",
+        description=f"csv, json, geojson, parquet, orc, {', '.join(source_names())}, or any Spark format.",
+    )
+    timezone: Zone = Field(
+        default=None, description="Zone of the clocks in the source that are written without one."
+    )
+    mode: SourceMode = Field(
+        default=SourceMode.ALL,
+        description="Whether a run takes all files, or only those that are new to the table.",
+    )
+    changed: Changed = Field(
+        default=Changed.REFUSE,
+        description="With `mode: incremental`: what happens where a known file has changed.",
+    )
+    explode: Annotated[Explode | None, BeforeValidator(_explode)] = Field(
+        default=None, description="List whose items become records; its path then names the one item."
+    )
+    fields: Fields = Field(
+        default_factory=dict,
+        description="`fields` for this source alone; they go before those of the pipeline.",
+    )
+    options: Options = Field(default_factory=dict, description="Options of the format.")
+
+
+def _columns_by_name(on: Any) -> Any:
+    return {label: label for label in on} if isinstance(on, list | tuple) else on
+
+
+class Join(_Model):
+    """Another source whose columns a backfill reads, by the key of a row: `<name of the join>.<column>`."""
+
+    path: Paths = Field(default=(), description="File, folder, glob or table; or a list of them.")
+    format: Annotated[str, BeforeValidator(_known_format)] = "parquet"
+    timezone: Zone = None
+    options: Options = Field(default_factory=dict, description="Options of the format.")
+    on: Annotated[dict[str, str], BeforeValidator(_columns_by_name)] = Field(
+        min_length=1,
+        description="Columns that have to be equal: a list of names, or the column of the table and a Spark SQL expression"
+        " over the columns of the source, such as `{city_id: id}`.",
+    )
+
+
+class DeleteMarker(_Model):
+    """Which records delete the row of their key."""
+
+    from_: str = Field(alias="from", description="Path in the record, such as `op` or `meta.op`.")
+    value: str = Field(description="Text with which the record deletes.")
+
+
+class Target(_Model):
+    """The table that takes the good rows."""
+
+    path: TablePath
+    format: Annotated[str | None, AfterValidator(_folded_sink)] = Field(
+        default=None,
+        min_length=1,
+        description=f"{', '.join(sink_names())}; or parquet, orc, or any other format that Spark can write.",
+    )
+    options: Options = Field(default_factory=dict, description="Options of a format of Spark.")
+    mode: Mode = Mode.CREATE
+    latest: str | None = Field(
+        default=None,
+        description="With `upsert`: the field whose greatest value wins among rows with one key.",
+    )
+    delete: DeleteMarker | None = Field(
+        default=None, description="With `upsert`: records that delete the row of their key."
+    )
+    allow_empty: bool = Field(
+        default=False, description="Whether `overwrite` may leave a table that has rows without any."
+    )
+    max_rows_per_file: int = Field(default=1 << 20, gt=0)
+
+    @property
+    def is_of_spark(self) -> bool:
+        """Whether Spark writes the rows in a format of its own, and not an engine of ours."""
+        return self.format is not None and self.format not in sink_names()
+
+    @property
+    def engine(self) -> Engine:
+        """The engine of the table, and of its quarantine; for a format of Spark that of the quarantine alone."""
+        return sink_engine(None if self.is_of_spark else self.format)
+
+
+def _run_id(id: str | None) -> str | None:
+    if id is not None and not IDENTIFIER.match(id):
+        raise ValueError("expected up to 64 letters, digits, `_` and `-`")
+    return id
+
+
+class Quarantine(_Model):
+    """The dataset that takes the other rows, each with its raw record and every reason."""
+
+    path: TablePath
+
+
+def _known_address(address: str) -> str:
+    if "://" not in address:
+        raise ValueError("expected an address such as `s3://rides` or `s3://rides/raw`")
+    return address
+
+
+def _without_secrets(told: Any) -> Any:
+    """Refuse a secret that stands in the file, where whoever reads the repository would read it."""
+    if isinstance(told, dict):
+        for place in written_secrets(told):
+            name = ".".join(map(str, place))
+            raise ValueError(
+                f"`{name}` is a secret: write the name of an environment variable, such as ${{AWS_SECRET_ACCESS_KEY}}"
+            )
+    return told
+
+
+class ObjectStore(_Model):
+    """How one address of an object store is reached; `${NAME}` is an environment variable."""
+
+    endpoint: str | None = Field(default=None, description="Address of the S3 API, where it is not Amazon's.")
+    region: str | None = None
+    access_key_id: str | None = Field(default=None, description="`${NAME}` of an environment variable.")
+    secret_access_key: str | None = Field(default=None, description="`${NAME}` of an environment variable.")
+    session_token: str | None = Field(default=None, description="`${NAME}` of an environment variable.")
+    path_style: bool | None = Field(
+        default=None, description="Whether the bucket stands in the path of a request, not in its host."
+    )
+    options: Options = Field(
+        default_factory=dict, description="Further options by the names of the engine of the table."
+    )
+    hadoop: Options = Field(default_factory=dict, description="Further options by Hadoop's names.")
+
+
+Stores = dict[
+    Annotated[str, AfterValidator(_known_address)],
+    Annotated[ObjectStore, BeforeValidator(_without_secrets)],
+]
+
+
+class Severity(StrEnum):
+    """What a record that breaks a rule comes to: the quarantine, or the table, and is counted."""
+
+    QUARANTINE = "quarantine"
+    WARN = "warn"
+
+
+AVAILABLE_NOW = "available-now"
+INTERVAL = re.compile(r"[1-9][0-9]* (?:second|minute|hour)s?\Z")
+
+
+def _known_trigger(trigger: str | None) -> str | None:
+    if trigger is not None and trigger != AVAILABLE_NOW and not INTERVAL.match(trigger):
+        raise ValueError("expected `available-now`, or an interval such as `10 seconds` or `5 minutes`")
+    return trigger
+
+
+class Spark(_Model):
+    """How Spark is started."""
+
+    master: str | None = Field(
+        default=None,
+        description="Spark master; without one, that of `spark-submit`, or all cores of this machine.",
+    )
+    settings: Options = Field(default_factory=dict, description="Extra `spark.*` settings.")
+    wait_for_executors: float | None = Field(
+        default=None,
+        gt=0,
+        description="Seconds after which a run stops that no executor takes up; else it waits.",
+    )
+
+
+class Job(_Model):
+    """One pipeline: read, conform, keep what does not fit beside its reason, write."""
+
+    source_: Source | None = Field(default=None, alias="source", description="Where the records come from.")
+    sources: tuple[Source, ...] = Field(
+        default=(),
+        description="Several sources, in place of `source`: their records come into one table, in one commit.",
+    )
+    schema_: str | None = Field(default=None, alias="schema", description="Manifest, relative to this file.")
+    dataset: str | None = Field(
+        default=None, description="Name of the dataset, if the manifest holds several."
+    )
+    fields: Fields = Field(
+        default_factory=dict, description="Where a field comes from; null: from nowhere, it is always null."
+    )
+    joins: dict[str, Join] = Field(
+        default_factory=dict,
+        description="In a backfill: sources whose columns are read as `<name>.<column>`.",
+    )
+    where: str | None = Field(
+        default=None,
+        min_length=1,
+        description="In a backfill: Spark SQL condition of the rows that get values; others keep what they have.",
+    )
+    target: Target
+    run: Annotated[str | None, AfterValidator(_run_id)] = Field(
+        default=None, description="Id of the run, such as that of a batch; a run is committed once."
+    )
+    quarantine: Quarantine | None = None
+    unexpected: Unexpected = Unexpected.IGNORE
+    coerce: Coerce = Coerce.NONE
+    keys: Keys = Keys.TRUST
+    null_values: tuple[str, ...] = Field(default=(), description="Texts that mean null, as whole values.")
+    max_quarantined: AuthoredLimits = Field(
+        default=Limits(), description="A count or a share of records, or such limits for rules and fields."
+    )
+    rules: dict[str, Severity] = Field(
+        default_factory=dict, description="`warn`: records that break the rule are counted and written."
+    )
+    trigger: Annotated[str | None, AfterValidator(_known_trigger)] = Field(
+        default=None, description="As a stream: `available-now`, or an interval such as `10 seconds`."
+    )
+    checkpoint: str | None = Field(
+        default=None,
+        description="Folder in which a stream keeps how far it is; by default beside the target.",
+    )
+    spark: Spark = Field(default_factory=Spark)
+    storage: Stores = Field(
+        default_factory=dict, description="How object stores are reached, by address such as `s3://rides`."
+    )
+    version: Literal[1] = 1
+
+    @model_validator(mode="after")
+    def _one_or_several(self) -> "Job":
+        if self.is_backfill:
+            if self.source_ is not None or self.sources:
+                raise ValueError(
+                    "a backfill reads the rows of its target: leave `source` out, and name other sources under `joins`"
+                )
+            return self
+        if self.source_ is None and not self.sources:
+            raise ValueError("a pipeline needs `source`, or a list of `sources`")
+        if self.source_ is not None and self.sources:
+            raise ValueError(
+                "a pipeline has either `source` or `sources`: put the one into the list of the others"
+            )
+        return self
+
+    @property
+    def is_backfill(self) -> bool:
+        """Whether rows of the target get values in some columns, in place of new rows."""
+        return self.target.mode is Mode.BACKFILL
+
+    @property
+    def source(self) -> Source:
+        """The source of a part (see `parts`); that of a backfill is its target."""
+        if self.is_backfill:
+            return Source(path=(self.target.path,), format=self.target.engine.name)
+        assert self.source_ is not None, "several sources: ask each of the parts"
+        return self.source_
+
+    @property
+    def parts(self) -> "tuple[Job, ...]":
+        """One job for each source, with the `fields` that hold for it."""
+        if self.is_backfill or (self.source_ is not None and not self.source_.fields):
+            return (self,)
+        found = self.sources or (self.source,)
+        return tuple(
+            self.model_copy(
+                update={
+                    "sources": (),
+                    "source_": source.model_copy(update={"fields": {}}),
+                    "fields": {**self.fields, **source.fields},
+                }
+            )
+            for source in found
+        )
+
+    def part_of_join(self, label: str) -> "Job":
+        """Return the job that reads the source of a join."""
+        join = self.joins[label]
+        source = Source(path=join.path, format=join.format, timezone=join.timezone, options=join.options)
+        target = self.target.model_copy(update={"mode": Mode.APPEND})
+        update = {"source_": source, "target": target, "fields": {}, "joins": {}, "where": None}
+        return self.model_copy(update=update)
+
+    def place_of(self, part: int, place: tuple[str | int, ...]) -> tuple[str | int, ...]:
+        """Where the file says what stands at a place (keys from the root) of one of the parts."""
+        own = ("sources", part) if self.sources else ("source",)
+        source = self.sources[part] if self.sources else self.source
+        if place[:1] == ("source",):
+            return (*own, *place[1:])
+        is_own = place[:1] == ("fields",) and place[1:2] and place[1] in source.fields
+        return (*own, *place) if is_own else place
+
+    @property
+    def checkpoint_path(self) -> str:
+        """Where a stream keeps how far it is: as told, or beside the target."""
+        if self.checkpoint is not None:
+            return self.checkpoint
+        return f"{self.target.path.rstrip('/').removesuffix(self.target.engine.table_suffix)}.checkpoint"
+
+    @property
+    def compares_keys(self) -> bool:
+        """Whether records with the same primary key are found out."""
+        return self.keys is not Keys.TRUST or self.target.mode is Mode.UPSERT
+
+    @property
+    def storage_options(self) -> Storage:
+        """How object stores are reached."""
+        told = {address: store.model_dump(by_alias=True) for address, store in self.storage.items()}
+        return Storage.parse(told)
+
+    @property
+    def warned(self) -> tuple[str, ...]:
+        """The rules whose records are written."""
+        return tuple(rule for rule, severity in self.rules.items() if severity is Severity.WARN)
+
+    @property
+    def quarantine_path(self) -> str:
+        """Where bad rows go: as told, or beside the target."""
+        if self.quarantine is not None:
+            return self.quarantine.path
+        path, suffix = self.target.path.rstrip("/"), self.target.engine.table_suffix
+        return f"{path.removesuffix(suffix)}.quarantine{suffix}"

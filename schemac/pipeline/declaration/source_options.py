@@ -1,0 +1,178 @@
+"""What each option of a source means: honoured, or refused by its name with what to write instead.
+
+Layer: pipeline.
+Shape: one closed table for each form of source that we read ourselves; an option that is in none of its lists is a slip.
+       Names ignore case, as Spark's do. Formats that Spark reads on its own take Spark's options as they are.
+Source: the options that Spark 4.3 registers for each format (`DataSourceOptions.validOptions`) and for files, and its
+        documentation of file sources.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from schemac.pipeline.declaration.job import Source
+from schemac.pipeline.errors import PipelineError, did_you_mean
+from schemac.runs.tables import source_of
+from schemac.source.catalogue import SOURCE_OPTION
+
+FILES = ("pathGlobFilter", "recursiveFileLookup", "modifiedBefore", "modifiedAfter", "basePath")
+OF_STREAMS = ("maxFilesPerTrigger", "maxBytesPerTrigger", "latestFirst", "maxFileAge")
+"""Of a stream of files, beside those of its format."""
+TEXT = ("encoding", "charset", "lineSep", "multiLine")
+CSV = ("sep", "delimiter", "quote", "escape", "comment", "header", "ignoreLeadingWhiteSpace", "ignoreTrailingWhiteSpace",
+       "nullValue", "emptyValue", "maxColumns", "maxCharsPerColumn")  # fmt: skip
+ALIASES = {"charset": "encoding", "delimiter": "sep"}
+
+TYPES = "leave it out: the manifest says the types"
+FORMATS = "leave it out, and give the field a `format` under `fields`"
+RULES = "leave it out: a record that does not fit goes to the quarantine with its reasons"
+WRITING = "leave it out: it belongs to writing"
+FILE_NAME = "leave it out: the ending of a file's name tells (.gz, .bz2, .zst)"
+JSON_GRAMMAR = "leave it out: records are JSON as RFC 8259 has it, others go to the quarantine"
+NOTHING_LOST = "leave it out: a file that cannot be read stops the run, so that no record is lost"
+ENGINE = "leave it out: it changes nothing that a table could show"
+
+REFUSED_FILES = {
+    "ignoreCorruptFiles": NOTHING_LOST,
+    "ignoreMissingFiles": NOTHING_LOST,
+    "ignoredPathSegmentRegex": "leave it out: names that begin with `_` or `.` are not read; `pathGlobFilter` chooses files",
+    "archivePathFilter": "unpack the archive: archives are not read",
+}
+REFUSED_TEXT = {
+    "mode": RULES,
+    "columnNameOfCorruptRecord": RULES,
+    "samplingRatio": TYPES,
+    "singleVariantColumn": TYPES,
+    "dateFormat": FORMATS,
+    "timestampFormat": FORMATS,
+    "timestampNTZFormat": FORMATS,
+    "timeFormat": FORMATS,
+    "enableDateTimeParsingFallback": FORMATS,
+    "timeZone": "leave it out: a timestamp has its zone in its text, or its field says the zone",
+    "locale": "leave it out: numbers and names of months are read as in English",
+    "compression": FILE_NAME,
+    "wholetext": "leave it out; `multiLine: true` reads values that hold line breaks",
+}
+REFUSED_JSON = {
+    "primitivesAsString": TYPES,
+    "prefersDecimal": TYPES,
+    "inferTimestamp": TYPES,
+    "dropFieldIfAllNull": TYPES,
+    "allowComments": JSON_GRAMMAR,
+    "allowUnquotedFieldNames": JSON_GRAMMAR,
+    "allowSingleQuotes": JSON_GRAMMAR,
+    "allowNumericLeadingZeros": JSON_GRAMMAR,
+    "allowNonNumericNumbers": JSON_GRAMMAR,
+    "allowBackslashEscapingAnyCharacter": JSON_GRAMMAR,
+    "allowUnquotedControlChars": JSON_GRAMMAR,
+    "explodeEmbeddedArray": "leave it out: `multiLine: true` reads the items of an array as records",
+    "ignoreNullFields": WRITING,
+    "pretty": WRITING,
+    "sortKeys": WRITING,
+    "writeNonAsciiCharacterAsCodePoint": WRITING,
+    "useUnsafeRow": ENGINE,
+}
+REFUSED_CSV = {
+    "inferSchema": TYPES,
+    "preferDate": TYPES,
+    "enforceSchema": "leave it out: columns are found by the names in the header of each file",
+    "charToEscapeQuoteEscaping": "leave it out: `escape` escapes itself",
+    "unescapedQuoteHandling": "leave it out: a record with a quote that is not escaped goes to the quarantine",
+    "nanValue": "leave it out: write `NaN`, or give `nullValues` where it means null",
+    "positiveInf": "leave it out: write `Infinity`",
+    "negativeInf": "leave it out: write `-Infinity`",
+    "inputBufferSize": ENGINE,
+    "columnPruning": ENGINE,
+    "extension": WRITING,
+    "codec": WRITING,
+    "escapeQuotes": WRITING,
+    "quoteAll": WRITING,
+}
+HARMLESS = {
+    "mode": "permissive",
+    "inferschema": "false",
+    "enforceschema": "false",
+    "wholetext": "false",
+    "ignorecorruptfiles": "false",
+    "ignoremissingfiles": "false",
+}
+
+
+@dataclass(frozen=True)
+class Form:
+    """The options of one form of source."""
+
+    honoured: tuple[str, ...]
+    refused: Mapping[str, str]
+
+
+FORMS = {
+    "csv": Form((*FILES, *TEXT, *CSV), REFUSED_FILES | REFUSED_TEXT | REFUSED_CSV),
+    "json": Form((*FILES, *TEXT), REFUSED_FILES | REFUSED_TEXT | REFUSED_JSON),
+    "geojson": Form(
+        (*FILES, "encoding", "charset"),
+        REFUSED_FILES
+        | REFUSED_TEXT
+        | REFUSED_JSON
+        | {
+            "multiLine": "leave it out: a feature collection and features line by line are told apart",
+            "lineSep": "leave it out: a line ends with a line feed",
+        },
+    ),
+    "parquet": Form(
+        (*FILES, "mergeSchema", "datetimeRebaseMode", "int96RebaseMode"),
+        REFUSED_FILES | {"compression": WRITING, "parquet.compression": WRITING},
+    ),
+    "orc": Form((*FILES, "mergeSchema"), REFUSED_FILES | {"compression": WRITING, "orc.compress": WRITING}),
+}
+
+
+def option_mistakes(source: Source, *, is_stream: bool = False) -> Iterator[tuple[str, PipelineError]]:
+    """Each option that is not honoured, with what to write instead."""
+    engine = source_of(source.format)
+    form = FORMS.get(source.format) if engine is None else Form(engine.options, {})
+    if form is None:
+        return
+    more = OF_STREAMS if is_stream and engine is None else ()
+    honoured = {name.lower(): name for name in (*form.honoured, *more)}
+    refused = {name.lower(): (name, way) for name, way in form.refused.items()}
+    seen: dict[str, str] = {}
+    for name, text in source.options.items():
+        folded = name.lower()
+        meaning = ALIASES.get(folded, folded)
+        if meaning in seen:
+            message = f"the options `{seen[meaning]}` and `{name}` say the same thing"
+            yield name, PipelineError(SOURCE_OPTION, message, f"leave `{name}` out")
+        seen[meaning] = name
+        if folded in honoured or HARMLESS.get(folded) == text.lower():
+            continue
+        if folded in refused:
+            message = f"a {source.format} source does not take the option `{name}`"
+            yield name, PipelineError(SOURCE_OPTION, message, refused[folded][1])
+        else:
+            message = f"a {source.format} source has no option `{name}`"
+            yield name, PipelineError(SOURCE_OPTION, message, did_you_mean(name, form.honoured))
+
+
+class Options:
+    """The options of a source by name, whatever their case."""
+
+    def __init__(self, source: Source) -> None:
+        self._texts = {ALIASES.get(name.lower(), name.lower()): text for name, text in source.options.items()}
+
+    def text(self, name: str, default: str = "") -> str:
+        """Give the text of an option."""
+        return self._texts.get(name.lower(), default)
+
+    def flag(self, name: str) -> bool | None:
+        """Read an option that is true or false; None where it is absent."""
+        text = self._texts.get(name.lower())
+        if text is None:
+            return None
+        if text.lower() not in ("true", "false"):
+            raise PipelineError(SOURCE_OPTION, f"the option `{name}` is `{text}`", "write true or false")
+        return text.lower() == "true"
+
+    def some(self, names: tuple[str, ...]) -> dict[str, str]:
+        """Those of the options that were told, as Spark calls them."""
+        return {name: self._texts[name.lower()] for name in names if name.lower() in self._texts}

@@ -1,0 +1,187 @@
+"""Opens files as they lie there, packed or not, and turns bytes into text without losing one.
+
+Layer: pipeline.
+Shape: a byte that is not the encoding becomes a character from U+DC00 to U+DCFF, which no text of an encoding holds, so that
+       the record around it is known; `byte_text` shows such a record with each byte as one character of ISO-8859-1.
+Errors: PipelineError for encodings that nobody knows, and for packed files that end too early.
+"""
+
+import bz2
+import codecs
+import gzip
+import io
+import os
+import re
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
+from typing import Any
+
+from schemac.pipeline.errors import PipelineError
+from schemac.pipeline.reading.paths import local_part, refuse_packed
+from schemac.runs.storage import current_storage
+from schemac.source.catalogue import UNKNOWN_BYTE_ORDER, UNKNOWN_ENCODING, UNREADABLE_INPUT
+
+MARK = 0xDC00
+MARKED = re.compile("[\ud800-\udfff]")
+WITH_BYTE_ORDER_MARK = {
+    "utf-16": ((codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be")),
+    "utf-32": ((codecs.BOM_UTF32_LE, "utf-32-le"), (codecs.BOM_UTF32_BE, "utf-32-be")),
+    "utf-8": ((codecs.BOM_UTF8, "utf-8"),),
+}
+CHUNK_BYTES = 1 << 20
+
+
+def _mark(error: UnicodeError) -> tuple[str, int]:
+    if isinstance(error, UnicodeDecodeError):
+        return "".join(chr(MARK + byte) for byte in error.object[error.start : error.end]), error.end
+    raise error
+
+
+codecs.register_error("schemac-mark", _mark)
+
+
+def codec_name(encoding: str) -> str:
+    """Python's name of an encoding.
+
+    >>> codec_name("ISO_8859_1"), codec_name("UTF8")
+    ('iso8859-1', 'utf-8')
+    """
+    try:
+        found = codecs.lookup(encoding)
+    except LookupError as error:
+        message = f"there is no encoding `{encoding}`"
+        raise PipelineError(
+            UNKNOWN_ENCODING, message, "UTF-8, ISO-8859-1, windows-1252, UTF-16LE …"
+        ) from error
+    if not found._is_text_encoding:
+        raise PipelineError(UNKNOWN_ENCODING, f"`{encoding}` is no encoding of text", "UTF-8, ISO-8859-1 …")
+    return "utf-8" if found.name == "utf-8-sig" else found.name
+
+
+@contextmanager
+def open_file(path: str) -> Iterator[Any]:
+    """Open the bytes of a file, unpacked where its name says that they are packed."""
+    refuse_packed(path)
+    # What unpacks a file leaves it open.
+    with _opened(path) as packed, _unpacked(packed, os.path.splitext(path)[1].lower()) as stream:
+        yield stream
+
+
+@contextmanager
+def raw_bytes(path: str) -> Iterator[Any]:
+    """Open the bytes of a file as they lie there."""
+    with _opened(path) as stream:
+        yield stream
+
+
+def _opened(path: str) -> Any:
+    local = local_part(path)
+    if local is not None:
+        return open(local, "rb")
+    file_system, inner = current_storage().open_arrow(path)
+    return file_system.open_input_stream(inner, compression=None)
+
+
+def _unpacked(stream: Any, ending: str) -> Any:
+    if ending in (".gz", ".gzip"):
+        return gzip.GzipFile(fileobj=stream)
+    if ending == ".bz2":
+        return bz2.BZ2File(stream)
+    if ending in (".zst", ".zstd"):
+        import pyarrow as pa
+
+        return pa.CompressedInputStream(stream, "zstd")
+    if ending == ".deflate":
+        return io.BufferedReader(_Inflated(stream))
+    return nullcontext(stream)
+
+
+class _Inflated(io.RawIOBase):
+    """The bytes of a zlib stream, as they are asked for."""
+
+    def __init__(self, packed: Any) -> None:
+        self._packed = packed
+        self._inflater = zlib.decompressobj()
+
+    def readable(self) -> bool:
+        """Say that it can be read."""
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        """Unpack as much as the buffer takes; EOFError where the stream has no end."""
+        while not self._inflater.eof:
+            packed = self._inflater.unconsumed_tail or self._packed.read(CHUNK_BYTES)
+            try:
+                found = self._inflater.decompress(packed, len(buffer))
+            except zlib.error as error:
+                raise OSError(str(error)) from error
+            if found:
+                buffer[: len(found)] = found
+                return len(found)
+            if not packed:
+                raise EOFError("the compressed stream ended before its end marker was reached")
+        return 0
+
+
+def chunks_of(path: str, encoding: str) -> Iterator[str]:
+    """Decode a file piece by piece, without a byte order mark."""
+    try:
+        with open_file(path) as stream:
+            first = stream.read(CHUNK_BYTES)
+            codec, skipped = _settled(path, codec_name(encoding), first)
+            decoder = codecs.getincrementaldecoder(codec)("schemac-mark")
+            yield decoder.decode(first[skipped:])
+            while chunk := stream.read(CHUNK_BYTES):
+                yield decoder.decode(chunk)
+            yield decoder.decode(b"", final=True)
+    except (EOFError, OSError) as error:
+        message = f"`{path}` cannot be read to its end: {error}"
+        raise PipelineError(
+            UNREADABLE_INPUT, message, "is the file whole, and what its ending says?"
+        ) from error
+
+
+def _settled(path: str, codec: str, first: bytes) -> tuple[str, int]:
+    """Find the codec with its byte order, and the length of the mark."""
+    if codec not in WITH_BYTE_ORDER_MARK:
+        return codec, 0
+    for mark, settled in WITH_BYTE_ORDER_MARK[codec]:
+        if first.startswith(mark):
+            return settled, len(mark)
+    if codec == "utf-8" or not first:
+        return codec, 0
+    help = f"set `encoding` to {codec.upper()}LE or {codec.upper()}BE"
+    raise PipelineError(UNKNOWN_BYTE_ORDER, f"`{path}` has no byte order mark", help)
+
+
+def has_marks(text: str) -> bool:
+    """Whether some bytes of the text were not its encoding."""
+    return not text.isascii() and MARKED.search(text) is not None
+
+
+def byte_text(text: str, encoding: str) -> str:
+    """Show the bytes of a text that has marks, each as one character of ISO-8859-1."""
+    codec = codec_name(encoding)
+    codec = f"{codec}-le" if codec in ("utf-16", "utf-32") else codec
+    parts = re.split(f"([{chr(MARK)}-{chr(MARK + 255)}]+)", text)
+    found = [
+        bytes(ord(letter) - MARK for letter in part) if i % 2 else part.encode(codec, "replace")
+        for i, part in enumerate(parts)
+    ]
+    return b"".join(found).decode("iso-8859-1")
+
+
+def lines_of(path: str, encoding: str, line_break: str = "") -> Iterator[str]:
+    """Read the lines of a file with their breaks: `\\n`, `\\r\\n`, `\\r`, or the one that is given."""
+    rest = ""
+    pattern = re.compile(re.escape(line_break) if line_break else r"\r\n|\n|\r(?!\Z)")
+    for chunk in chunks_of(path, encoding):
+        rest += chunk
+        start = 0
+        for found in pattern.finditer(rest):
+            yield rest[start : found.end()]
+            start = found.end()
+        rest = rest[start:]
+    if rest:
+        yield rest

@@ -1,0 +1,98 @@
+"""Reads JSON: a record to a line, or the records of documents that stand in several lines.
+
+Layer: pipeline.
+Shape: `_raw` is the text of a record as it stands in its file. Lines of UTF-8 are read by Spark; documents, and other
+       encodings, by one task for each file.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from pyspark.sql import SparkSession
+
+from schemac.pipeline.declaration.job import Source
+from schemac.pipeline.declaration.source_options import Options
+from schemac.pipeline.reading import texts
+from schemac.pipeline.reading.decoding import chunks_of, codec_name, lines_of
+from schemac.pipeline.reading.documents import records_of
+from schemac.pipeline.reading.paths import local_part
+from schemac.pipeline.reading.texts import File, Texts
+
+FILES_LOOKED_AT = 200
+LONGEST_LINE_READ = 1 << 20
+
+
+def read_json(spark: SparkSession, source: Source) -> Texts:
+    """Read the records of a JSON source."""
+    options = Options(source)
+    encoding = codec_name(options.text("encoding", "UTF-8"))
+    listed = texts.files_of(spark, source)
+    is_multi_line = options.flag("multiLine")
+    if is_multi_line is None:
+        is_multi_line = not options.text("lineSep") and not _is_line_by_line(
+            spark, source, listed.files, encoding
+        )
+    if is_multi_line:
+        return texts.cut(spark, listed, _Documents(encoding, None))
+    if encoding == "utf-8" and not any(file.is_packed_for_us for file in listed.files):
+        return texts.judged(texts.lines(spark, source, blank=" \t"))
+    return texts.cut(spark, listed, _Lines(encoding, options.text("lineSep")))
+
+
+def read_geojson(spark: SparkSession, source: Source) -> Texts:
+    """Read the features of a GeoJSON source."""
+    encoding = codec_name(Options(source).text("encoding", "UTF-8"))
+    return texts.cut(spark, texts.files_of(spark, source), _Documents(encoding, "features"))
+
+
+def _is_line_by_line(spark: SparkSession, source: Source, files: tuple[File, ...], encoding: str) -> bool:
+    """Whether each line is a record: the first line of each file then is an object from brace to brace."""
+    if any(local_part(file.path) is None for file in files):
+        first = texts.lines(spark, source).frame.select("value").head(1)
+        return not first or is_whole(first[0][0])
+    return all(is_whole(_first_line(file.path, encoding)) for file in files[:FILES_LOOKED_AT])
+
+
+def is_whole(line: str) -> bool:
+    """Whether a line can be a record, or one that is broken; not the first line of a document."""
+    line = line.strip()
+    return not line.startswith("[") and not (line.startswith("{") and not line.endswith("}"))
+
+
+def _first_line(path: str, encoding: str) -> str:
+    """Read the first line that is not blank; of a very long one, what tells its form."""
+    start = ""
+    for chunk in chunks_of(path, encoding):
+        start = (start + chunk).lstrip()
+        line, is_whole_line, _ = start.partition("\n")
+        if is_whole_line:
+            return line
+        if len(start) > LONGEST_LINE_READ:
+            return line[:1] + "}"
+    return start or "{}"
+
+
+@dataclass(frozen=True)
+class _Documents:
+    """The records of the documents in a file."""
+
+    encoding: str
+    member: str | None
+
+    def __call__(self, path: str) -> Iterator[tuple[str, str | None]]:
+        for record in records_of(chunks_of(path, self.encoding), self.member):
+            yield texts.decoded(record, self.encoding)
+
+
+@dataclass(frozen=True)
+class _Lines:
+    """The lines of a file."""
+
+    encoding: str
+    line_break: str
+
+    def __call__(self, path: str) -> Iterator[tuple[str, str | None]]:
+        for line in lines_of(path, self.encoding, self.line_break):
+            bare = line.removesuffix(self.line_break) if self.line_break else line.rstrip("\r\n")
+            if bare.strip():
+                yield texts.decoded(bare, self.encoding)

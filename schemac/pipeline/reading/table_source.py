@@ -1,0 +1,267 @@
+"""Reads tables of an engine with Spark, one task for each part.
+
+Layer: pipeline.
+Shape: a frame of the table's columns as the engine's `Source` gives them, and for runs `_source`, the table of a row. The
+       version is fixed when the frame is made, or when its rows are computed where `spark.read` names none.
+Source: PySpark 4.1 to 4.3: a Python data source is told the columns that a query needs by `spark.read.schema(…)` alone. It
+        would get filters (`pushFilters`), but Spark keeps the reader of a frame: a later query without filters on the
+        same frame would get the rows of the earlier one. So a filter is an option of the frame.
+"""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+
+import pyarrow as pa
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.datasource import (
+    DataSource,
+    DataSourceReader,
+    DataSourceStreamReader,
+    InputPartition,
+)
+from pyspark.sql.types import StructType
+
+from schemac.pipeline.declaration import job
+from schemac.pipeline.errors import PipelineError, did_you_mean
+from schemac.pipeline.spark.columns import ADDRESS, SOURCE
+from schemac.pipeline.spark.registration import register
+from schemac.registry.installed import engine as registered
+from schemac.runs.storage import NO_STORAGE, Storage
+from schemac.runs.tables import Source, source_of
+from schemac.source.catalogue import (
+    INPUT_NOT_FOUND,
+    SINK_OPTION,
+    SOURCE_TYPE_MISMATCH,
+    UNKNOWN_SOURCE_COLUMN,
+)
+
+try:
+    from pyspark.sql.streaming.datasource import SupportsTriggerAvailableNow
+except ImportError:  # earlier PySpark: what comes after a batch that is tried again is left for the next run
+    SupportsTriggerAvailableNow = object
+
+
+def read_tables(spark: SparkSession, source: job.Source, storage: Storage = NO_STORAGE) -> DataFrame:
+    """Read the rows of one or more tables of one schema."""
+    register(spark, TableSource)
+    frames = []
+    for path in source.path:
+        version = source.options.get("version", str(_newest(source.format, path, storage)))
+        reader = spark.read.format(TableSource.name()).options(storage=storage.to_json())
+        frames.append(reader.options(engine=source.format, path=path, version=version).load())
+    first, *others = frames
+    for other in others:
+        first = first.unionByName(other)
+    return first
+
+
+def stream_table(spark: SparkSession, source: job.Source, storage: Storage = NO_STORAGE) -> DataFrame:
+    """Open the stream of the rows that are added to a table."""
+    register(spark, TableSource)
+    (path,) = source.path
+    version = str(_newest(source.format, path, storage))
+    options = {"engine": source.format, "path": path, "version": version, "storage": storage.to_json()}
+    return spark.readStream.format(TableSource.name()).options(**options).load()
+
+
+def _newest(format: str, path: str, storage: Storage) -> int:
+    newest = _engine(format).newest_version(path, storage)
+    if newest is None:
+        message = f"there is no {registered(format).title} table at `{path}`"
+        raise PipelineError(INPUT_NOT_FOUND, message, place=("source", "path"))
+    return newest
+
+
+def _engine(name: str) -> Source:
+    engine = source_of(name)
+    assert engine is not None
+    return engine
+
+
+class TableSource(DataSource):  # type: ignore[misc]  # PySpark is not followed
+    """Spark's way to a table of an engine."""
+
+    @classmethod
+    def name(cls) -> str:
+        """Return the word for `format`."""
+        return "schemac-table"
+
+    def schema(self) -> StructType:
+        """Columns of the table, and where a row comes from."""
+        from pyspark.sql.pandas.types import from_arrow_schema
+
+        return from_arrow_schema(self._reader().schema)
+
+    def reader(self, schema: StructType) -> "TableReader":
+        """Make a reader of the pinned version."""
+        return self._reader()
+
+    def streamReader(self, schema: StructType) -> "TableStream":  # noqa: N802  PySpark's name
+        """Make a reader of what is added from now on, and of what is there."""
+        storage = Storage.from_json(self.options.get("storage", "{}")).resolved()
+        return TableStream(self.options["engine"], self.options["path"], storage)
+
+    def _reader(self) -> "TableReader":
+        told = self.options
+        # Looked up here: executors on other machines do not have the variables.
+        storage = Storage.from_json(told.get("storage", "{}")).resolved()
+        has_addresses = told.get("addresses") == "true"
+        columns = dict.fromkeys(json.loads(told["columns"]), False) if "columns" in told else None
+        parts = json.loads(told["parts"]) if "parts" in told else None
+        return TableReader(
+            told["engine"],
+            told["path"],
+            int(told["version"]),
+            storage,
+            columns,
+            has_addresses=has_addresses,
+            parts=parts,
+        )
+
+
+class TableStream(DataSourceStreamReader, SupportsTriggerAvailableNow):  # type: ignore[misc]  # PySpark is not followed
+    """Reads what was added to a table, from version to version."""
+
+    def __init__(self, engine: str, path: str, storage: Storage) -> None:
+        self.engine = engine
+        self.path = path
+        self.storage = storage
+        self.last: int | None = None
+        """The version that a stream of what is available ends with."""
+
+    def initialOffset(self) -> dict[str, int]:  # noqa: N802  PySpark's name
+        """Begin before the first version."""
+        return {"version": 0}
+
+    def latestOffset(self, start: object = None, limit: object = None) -> dict[str, int]:  # noqa: N802  PySpark's name
+        """End with the newest version; a stream of what is available with the one that was the newest at its start."""
+        return {"version": self._newest() if self.last is None else self.last}
+
+    def prepareForTriggerAvailableNow(self) -> None:  # noqa: N802  PySpark's name
+        """Fix where the stream ends. Without this method Spark runs one batch: a batch that is tried again, and nothing after it."""
+        self.last = self._newest()
+
+    def _newest(self) -> int:
+        return _engine(self.engine).newest_version(self.path, self.storage) or 0
+
+    def partitions(self, start: dict[str, int], end: dict[str, int]) -> list[InputPartition]:
+        """One for each part that was added."""
+        version = end["version"]
+        if not version:
+            return []
+        added = _engine(self.engine).added(self.path, start["version"], version, self.storage)
+        return [InputPartition((version, part)) for part in added]
+
+    def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
+        """Read the rows of one part."""
+        version, part = partition.value
+        return TableReader(self.engine, self.path, version, self.storage).read(InputPartition(part))
+
+
+class TableReader(DataSourceReader):  # type: ignore[misc]  # PySpark is not followed
+    """Reads part by part; `columns` are those that are wanted, by default all of the engine's, and `_source`.
+
+    Each says whether it may be null for Spark, which takes batches of exactly the schema it asked for. `parts` are those
+    that are read, by default all.
+    """
+
+    def __init__(
+        self,
+        engine: str,
+        path: str,
+        version: int,
+        storage: Storage,
+        columns: Mapping[str, bool] | None = None,
+        *,
+        filter: str | None = None,
+        has_addresses: bool = False,
+        parts: Sequence[int] | None = None,
+    ) -> None:
+        self.engine = engine
+        self.path = path
+        self.version = version
+        self.storage = storage
+        self.columns = columns
+        self.filter = filter
+        self.address = ADDRESS if has_addresses else None
+        self.parts = parts
+
+    @property
+    def schema(self) -> pa.Schema:
+        """The columns that are read."""
+        columns = _engine(self.engine).schema(self.path, self.version, self.storage)
+        if self.columns is not None:
+            held = [(columns.field(name), may_be_null) for name, may_be_null in self.columns.items()]
+            columns = pa.schema([one.with_nullable(one.nullable or may_be_null) for one, may_be_null in held])
+        if self.address is not None:
+            columns = columns.append(pa.field(self.address, pa.int64()))
+        return columns if self.columns is not None else columns.append(pa.field(SOURCE, pa.string()))
+
+    def partitions(self) -> list[InputPartition]:
+        """One for each part."""
+        parts = self.parts
+        if parts is None:
+            parts = _engine(self.engine).parts(self.path, self.version, self.storage)
+        return [InputPartition(part) for part in parts]
+
+    def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
+        """Read the rows of one part."""
+        engine, schema = _engine(self.engine), self.schema
+        part = (self.path, self.version, partition.value)
+        if self.columns is not None:
+            columns, storage = tuple(self.columns), self.storage
+            for batch in engine.read(*part, columns, storage, filter=self.filter, address=self.address):
+                yield pa.RecordBatch.from_arrays(batch.columns, schema=schema)
+            return
+        for batch in engine.read(*part, storage_options=self.storage, address=self.address):
+            source = pa.array([self.path] * batch.num_rows, pa.string())
+            yield pa.RecordBatch.from_arrays([*batch.columns, source], schema=schema)
+
+
+def schema_of_table(options: Mapping[str, str], engine: str) -> StructType:
+    """Columns of the table that options of `spark.read` name."""
+    from pyspark.sql.pandas.types import from_arrow_schema
+
+    path, version, storage = _place(options, engine)
+    return from_arrow_schema(_engine(engine).schema(path, version, storage))
+
+
+def reader_of_table(options: Mapping[str, str], engine: str, wanted: StructType) -> TableReader:
+    """Make the reader of the columns that are wanted: all of them, or those of `spark.read.schema(…)`."""
+    path, version, storage = _place(options, engine)
+    held = {field.name: field.dataType for field in schema_of_table(options, engine).fields}
+    for field in wanted.fields:
+        if field.name not in held:
+            message = f"`{path}` has no column `{field.name}`"
+            raise PipelineError(UNKNOWN_SOURCE_COLUMN, message, did_you_mean(field.name, held))
+        if field.dataType != held[field.name]:
+            has, asked = held[field.name].simpleString(), field.dataType.simpleString()
+            message = f"`{field.name}` of `{path}` is {has}, and was asked for as {asked}"
+            raise PipelineError(SOURCE_TYPE_MISMATCH, message, "ask for it as it is, and cast it afterwards")
+    columns = {field.name: field.nullable for field in wanted.fields}
+    filter = options.get("filter")
+    if filter is not None:
+        _engine(engine).check_filter(path, version, filter, storage)
+    return TableReader(engine, path, version, storage, columns, filter=filter)
+
+
+def _place(options: Mapping[str, str], engine: str) -> tuple[str, int, Storage]:
+    """Read the table, its version, and how its store is reached out of options; the newest version unless one is named."""
+    unknown = {name.lower() for name in options} - {"path", "version", "filter", "storageoptions"}
+    if unknown or "path" not in options:
+        told = f"knows no option `{min(unknown)}`" if unknown else "needs the option `path`"
+        message = f"reading the format `schemac-{engine}` {told}"
+        raise PipelineError(
+            SINK_OPTION, message, "the options are `path`, `version`, `filter` and `storageOptions`"
+        )
+    # Looked up here: executors on other machines do not have the variables.
+    storage = Storage.from_json(options.get("storageOptions", "{}")).resolved()
+    newest = _engine(engine).newest_version(options["path"], storage)
+    if newest is None:
+        message = f"there is no {engine} table at `{options['path']}`"
+        raise PipelineError(INPUT_NOT_FOUND, message)
+    version = options.get("version", str(newest))
+    if not version.isdecimal() or not 0 < int(version) <= newest:
+        message = f"option `version` is `{version}`, the newest version of the table is {newest}"
+        raise PipelineError(SINK_OPTION, message, "leave `version` out for the newest one")
+    return options["path"], int(version), storage

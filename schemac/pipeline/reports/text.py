@@ -1,0 +1,65 @@
+"""The report of a run as text, for a terminal or a log.
+
+Layer: pipeline.
+"""
+
+from pathlib import Path
+
+from schemac.pipeline.reports.run_facts import RunFacts
+from schemac.runs.modes import Mode
+
+
+def run_text(report: RunFacts) -> str:
+    """Write the counts, the reasons and the places of a run, a line each."""
+    if report.is_repeat:
+        return (
+            f"already committed as version {report.table_version} of {shown(report.table_path)}, by the run {report.run}:"
+            f" {report.rows_written:,} rows written, {report.rows_quarantined:,} quarantined; nothing was written now.\n"
+            "To write the same input once more, use `--again` or a new `--run-id`."
+        )
+    if report.identity.mode == Mode.BACKFILL:
+        return _backfill_text(report)
+    share = report.rows_quarantined / report.rows_in if report.rows_in else 0.0
+    table, quarantine = shown(report.table_path), shown(report.quarantine_path or "-")
+    lines = [
+        f"{report.rows_in:>12,} rows in",
+        f"{report.rows_written:>12,} rows written      {table} (version {report.table_version})",
+        f"{report.rows_quarantined:>12,} rows quarantined  {quarantine} ({share:.2%})",
+        *(f"{count:>12,} {what}" for count, what in _merged(report) if count),
+        *(f"{reason.count:>16,} × {reason.path or 'the record'}: {reason.rule}" for reason in report.reasons),
+    ]
+    return "\n".join([*lines, f"{report.seconds:>11.1f}s; {_state(report)}"])
+
+
+def _backfill_text(report: RunFacts) -> str:
+    """Write what a backfill did: its rows stay where they are."""
+    lines = [
+        f"{report.rows_written:>12,} rows filled       {shown(report.table_path)} (version {report.table_version})"
+    ]
+    lines += [
+        f"{count:>12,} rows without a match in `{label}`"
+        for label, count in report.unmatched.items()
+        if count
+    ]
+    return "\n".join([*lines, f"{report.seconds:>11.1f}s; {_state(report)}"])
+
+
+def _state(report: RunFacts) -> str:
+    differs = "the table's schema differs from the artifact"
+    return differs if report.differences else "the table's schema matches the artifact"
+
+
+def _merged(report: RunFacts) -> tuple[tuple[int, str], ...]:
+    """Name the records that are neither rows nor quarantined."""
+    return (
+        (report.superseded, "records superseded by later ones with their keys"),
+        (report.deleted, "records that delete the rows of their keys"),
+    )
+
+
+def shown(path: str) -> str:
+    """Return a path from the working folder where it lies below it."""
+    try:
+        return Path(path).relative_to(Path.cwd()).as_posix()
+    except ValueError:
+        return path

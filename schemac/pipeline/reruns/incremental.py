@@ -1,0 +1,183 @@
+"""Takes only the files of a source that no earlier run has taken (`mode: incremental`).
+
+Layer: pipeline.
+Shape: a job in; the same job with the new files alone out, and what the run's commit says of them. The state is in the commits of
+       the table itself: each has the files of its own run, and one in `LINKS_TO_A_STATE` those of all runs before it as well, so
+       that few versions have to be looked at, and old ones may be cleaned up.
+Rule: a file is known by its path and digest. One of the same path, size and time is taken for the same; otherwise its bytes
+      decide. A file that has other bytes than those that were read follows the declared rule (`changed`). An overwrite of the
+      table by another run begins anew, for the rows of the files are gone with it.
+Errors: SC647 changed-file, SC648 lost-history.
+"""
+
+import base64
+import hashlib
+import json
+import os
+import zlib
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from pyspark.sql import SparkSession
+
+from schemac.pipeline.declaration.job import Changed, Job, Source, SourceMode
+from schemac.pipeline.errors import PipelineError
+from schemac.pipeline.reading import texts
+from schemac.pipeline.reading.decoding import raw_bytes
+from schemac.pipeline.reading.paths import base_path, local_part
+from schemac.pipeline.reading.texts import File
+from schemac.runs.history import CommittedRun
+from schemac.runs.modes import Mode
+from schemac.runs.tables import Sink
+from schemac.source.catalogue import CHANGED_FILE, LOST_HISTORY
+
+FILES, STATE, LINK = "schemac.run.files", "schemac.run.state", "schemac.run.link"
+LINKS_TO_A_STATE = 64
+
+
+@dataclass(frozen=True)
+class KnownFile:
+    """A file as a run has read it."""
+
+    path: str
+    size_bytes: int
+    modified_micros: int
+    digest: str
+
+
+@dataclass
+class State:
+    """The files that a table has the rows of, by path; `links`: how many commits were looked at to know."""
+
+    files: dict[str, KnownFile] = field(default_factory=dict)
+    links: int = 0
+
+
+def is_incremental(job: Job) -> bool:
+    """Whether some source of the job takes new files only."""
+    return any(part.source.mode is SourceMode.INCREMENTAL for part in job.parts)
+
+
+def state_of(runs: Iterable[CommittedRun]) -> State:
+    """Read the state out of the runs of a table, the last one first."""
+    state = State()
+    for run in runs:
+        if FILES in run.told:
+            state.links += 1
+            for file in _decoded(run.told.get(STATE, run.told[FILES])):
+                state.files.setdefault(file.path, file)
+            if STATE in run.told or run.told.get(LINK) == "1":
+                return state
+        if run.identity.mode == Mode.OVERWRITE:
+            return state
+    if state.links:
+        message = "the versions of the table that say which files were read first are no longer there"
+        raise PipelineError(
+            LOST_HISTORY,
+            message,
+            "list the files that are new as `path`, leave `mode: incremental` out, and run once",
+            place=("source", "mode"),
+        )
+    return state
+
+
+class News(NamedTuple):
+    """A job that reads what is new alone, None where nothing is; and what the commit says of it."""
+
+    job: Job | None
+    properties: dict[str, str]
+
+
+def news(spark: SparkSession, job: Job, sink: Sink) -> News:
+    """Leave only what is new to the table in the sources of a job."""
+    if not is_incremental(job):
+        return News(job, {})
+    target = job.target
+    is_there = sink.find(target.path, job.storage_options) is not None
+    return News(*only_new(spark, job, sink.runs(target.path, job.storage_options) if is_there else ()))
+
+
+def only_new(
+    spark: SparkSession, job: Job, runs: Iterable[CommittedRun]
+) -> tuple[Job | None, dict[str, str]]:
+    """Leave only what is new in the sources of a job, None where nothing is; and the properties for the commit."""
+    state = state_of(runs)
+    parts, taken = [], []
+    for i, part in enumerate(job.parts):
+        if part.source.mode is not SourceMode.INCREMENTAL:
+            parts.append(part.source.model_copy(update={"fields": part.fields}))
+            continue
+        listed = texts.files_of(spark, part.source)
+        try:
+            found = list(new_files(part.source, listed.files, state))
+        except PipelineError as error:
+            error.place = job.place_of(i, error.place)
+            raise
+        taken += found
+        if found:
+            source = restricted(part.source, [file.path for file in found])
+            parts.append(source.model_copy(update={"fields": part.fields}))
+    if not parts:
+        return None, {}
+    told = properties(state, taken)
+    return job.model_copy(update={"source_": None, "sources": tuple(parts), "fields": {}}), told
+
+
+def new_files(source: Source, files: Iterable[File], state: State) -> Iterator[KnownFile]:
+    """Find the files that a state does not have, by the declared rule for those that have changed."""
+    for file in files:
+        known = state.files.get(file.path)
+        if known is not None and (known.size_bytes, known.modified_micros) == (
+            file.size_bytes,
+            file.modified_micros,
+        ):
+            continue
+        found = KnownFile(file.path, file.size_bytes, file.modified_micros, _digest(file.path))
+        if known is None or (known.digest != found.digest and source.changed is Changed.READ):
+            yield found
+        elif known.digest != found.digest and source.changed is Changed.REFUSE:
+            message = f"`{file.path}` has changed since its records were read"
+            help = "set `changed: read` to append all its records again, or `changed: ignore` to leave it out"
+            raise PipelineError(CHANGED_FILE, message, help, place=("source", "mode"))
+
+
+def properties(state: State, taken: list[KnownFile]) -> dict[str, str]:
+    """Say in a commit which files its run has read; from time to time also those of all runs before."""
+    told = {FILES: _encoded(taken), LINK: str(state.links + 1)}
+    if state.links + 1 >= LINKS_TO_A_STATE:
+        told |= {STATE: _encoded((state.files | {file.path: file for file in taken}).values()), LINK: "1"}
+    return told
+
+
+def _digest(path: str) -> str:
+    with raw_bytes(path) as stream:
+        digest = hashlib.sha256()
+        while piece := stream.read(1 << 20):
+            digest.update(piece)
+    return digest.hexdigest()
+
+
+def restricted(source: Source, paths: list[str]) -> Source:
+    """Read these files alone; columns in names of folders stay what they were."""
+    options = dict(source.options)
+    base = _base(source)
+    if base is not None and not any(name.lower() in ("basepath", "recursivefilelookup") for name in options):
+        options["basePath"] = base
+    return source.model_copy(update={"path": tuple(paths), "options": options})
+
+
+def _base(source: Source) -> str | None:
+    if len(source.path) != 1:
+        return None
+    local = local_part(source.path[0])
+    return source.path[0] if local is not None and os.path.isdir(local) else base_path(source.path)
+
+
+def _encoded(files: Iterable[KnownFile]) -> str:
+    rows = [[file.path, file.size_bytes, file.modified_micros, file.digest] for file in files]
+    return base64.b64encode(zlib.compress(json.dumps(rows).encode())).decode()
+
+
+def _decoded(text: str) -> list[KnownFile]:
+    return [KnownFile(*row) for row in json.loads(zlib.decompress(base64.b64decode(text)))]

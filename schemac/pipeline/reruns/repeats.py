@@ -1,0 +1,91 @@
+"""Which run a job is, and whether it was committed before.
+
+Layer: pipeline.
+Rule: a run with an id, or of an interval, was committed if the table has its commit, however long ago. One that is known by its
+      input was committed if the table still has its rows; with `mode: overwrite` only if nothing came after it, because the
+      table is to hold these rows and no others, and with `mode: backfill` too, because rows that came after it have no values. Read once more, the same input has its id with a number: `-2`, `-3`.
+"""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from schemac.pipeline.declaration.job import Job
+from schemac.pipeline.reruns.fingerprint import fingerprint, fingerprint_of_interval
+from schemac.runs.history import CommittedRun
+from schemac.runs.identity import RunIdentity, random_id
+from schemac.runs.modes import Mode
+from schemac.runs.request import RunRequest
+from schemac.runs.tables import Sink, StorageOptions, TableForm
+
+
+class Identified(NamedTuple):
+    """A run, and its commit where it was committed before."""
+
+    identity: RunIdentity
+    earlier: CommittedRun | None
+
+
+def identify(job: Job, form: TableForm, request: RunRequest, sink: Sink) -> Identified:
+    """Identify the run that is asked for."""
+    table = sink.find(job.target.path, job.storage_options)
+    runs = () if table is None else tuple(sink.runs(job.target.path, job.storage_options))
+    id, earlier = _by_name(job, request, runs)
+    if not id:
+        base = fingerprint(job, form)
+        version = 0 if table is None else table.version
+        id, earlier = (random_id(), None) if base is None else _by_input(base, job, request, runs, version)
+    sources = [(part.source.format, part.source.path) for part in job.parts]
+    identity = RunIdentity.new(
+        id, sources, job.target.mode, interval=request.interval, schema=form.version_name
+    )
+    return Identified(identity, earlier)
+
+
+def settle(
+    identity: RunIdentity, table: str, quarantine: str, sink: Sink, storage_options: StorageOptions
+) -> CommittedRun | None:
+    """Keep earlier attempts of a run from committing, and find the commit of one that has."""
+    sink.fence(identity, (table, quarantine))
+    sink.recover(table, quarantine, storage_options)
+    return sink.find_run(identity, table, storage_options)
+
+
+def _by_name(job: Job, request: RunRequest, runs: Sequence[CommittedRun]) -> tuple[str, CommittedRun | None]:
+    """Find the run by what was given; its id is empty where nothing was."""
+    id = request.id or (fingerprint_of_interval(job, request.interval) if request.interval else "")
+    id = id or ("" if request.again else job.run or "")
+    if id and request.again:
+        return _next(id, runs), None
+    return id, next((run for run in runs if run.id == id), None)
+
+
+def _by_input(
+    base: str, job: Job, request: RunRequest, runs: Sequence[CommittedRun], version: int
+) -> tuple[str, CommittedRun | None]:
+    if request.again:
+        return _next(base, runs), None
+    if job.target.mode in (Mode.OVERWRITE, Mode.BACKFILL):
+        is_last = bool(runs) and runs[0].version == version and runs[0].identity.mode == job.target.mode
+        known = runs[:1] if is_last else ()
+    else:
+        known = _current(runs)
+    earlier = next((run for run in known if _is_of(base, run.id)), None)
+    return (earlier.id, earlier) if earlier is not None else (_next(base, runs), None)
+
+
+def _current(runs: Sequence[CommittedRun]) -> Sequence[CommittedRun]:
+    """Return the runs since the last one that replaced the rows, with it."""
+    last = next((i for i, run in enumerate(runs) if run.identity.mode == Mode.OVERWRITE), len(runs) - 1)
+    return runs[: last + 1]
+
+
+def _is_of(base: str, id: str) -> bool:
+    return id == base or (id.startswith(f"{base}-") and id.removeprefix(f"{base}-").isdigit())
+
+
+def _next(base: str, runs: Sequence[CommittedRun]) -> str:
+    """Return the id of the next run over the same input."""
+    used = {run.id for run in runs}
+    if base not in used:
+        return base
+    return next(id for n in range(2, len(used) + 3) if (id := f"{base}-{n}") not in used)

@@ -1,0 +1,154 @@
+"""Records of the quarantine once more, through the present schema and mapping.
+
+Layer: pipeline.
+Shape: a `Replay` says which; the rows come from one version of the quarantine, each with its address. Records that fit move
+       to the table, and leave the quarantine in the same run; the others stay as they are, with the reasons they had.
+Rule: only rows that count, of runs whose rows the table has. A text that was not valid in its encoding stays: the quarantine
+      has its bytes, not its characters.
+Errors: SC666 replay.
+"""
+
+from dataclasses import dataclass, replace
+
+from pyspark.sql import DataFrame, SparkSession, functions
+
+from schemac.pipeline.declaration.job import Job
+from schemac.pipeline.errors import PipelineError, did_you_mean
+from schemac.pipeline.reading.file_columns import FILE, METADATA, file_name, file_part
+from schemac.pipeline.reading.items import NO_LIST
+from schemac.pipeline.reading.source import IN_RECORD, RECORD, Records, json_text_records
+from schemac.pipeline.reading.table_source import TableSource
+from schemac.pipeline.reading.texts import BAD_ENCODING, FAULT, Texts
+from schemac.pipeline.reruns.history import CommittedRun, runs_of
+from schemac.pipeline.spark.columns import ADDRESS, POSITIONS, RAW, SOURCE
+from schemac.pipeline.spark.registration import register
+from schemac.pipeline.spark.sqltext import literal
+from schemac.pipeline.values.inputs import Json, parse_steps
+from schemac.runs.locations import is_local
+from schemac.runs.modes import Mode
+from schemac.runs.tables import sink_engine, sink_of
+from schemac.source.catalogue import REPLAY
+
+OF_TEXT = ("json", "geojson")
+IN_FOLDER = r"/[^/=]+=[^/]*/"
+KEPT_OF_FILE = ("file_path", "file_name")
+OF_SOURCE = (
+    f"""named_struct('file_path', source, 'file_name', {file_name("substring_index(source, '/', -1)")})"""
+)
+"""What the quarantine tells of the file of a record; Spark's own name of it has `%20` for a space, too."""
+
+
+@dataclass(frozen=True)
+class Replay:
+    """Which records of the quarantine; all of them by default."""
+
+    run: str = ""
+    """Of one run."""
+    rule: str = ""
+    """That broke this rule, such as `range`."""
+    path: str = ""
+    """With a reason at this path, without positions, such as `stops[].name`."""
+
+
+def as_replayed(job: Job) -> Job:
+    """Return the job that appends; where it merges rows by key, it does so here too."""
+    mode = Mode.UPSERT if job.target.mode is Mode.UPSERT else Mode.APPEND
+    return job.model_copy(update={"target": job.target.model_copy(update={"mode": mode})})
+
+
+def check_replay(job: Job, replay: Replay) -> int:
+    """Return the version of the quarantine to read; 0 where there is none. Raises PipelineError for what cannot be replayed."""
+    if job.target.is_of_spark:
+        message = f"a {job.target.format} target does not say which runs it has the rows of, and so which records of the quarantine count"
+        help = "correct the records at their source, and run the pipeline over them"
+        raise PipelineError(REPLAY, message, help, place=("target", "format"))
+    if job.is_backfill:
+        message = "a backfill has no quarantine that could be replayed"
+        raise PipelineError(REPLAY, message, "leave `--replay` out", place=("target", "mode"))
+    if len(job.parts) > 1:
+        message = "a quarantine of several sources cannot be replayed"
+        raise PipelineError(REPLAY, message, "correct the records at their sources", place=("sources",))
+    format = job.parts[0].source.format
+    if format not in OF_TEXT:
+        message = f"a quarantine of a {format} source cannot be replayed"
+        help = "correct the records at their source, and run the pipeline over them; JSON and GeoJSON can be replayed"
+        raise PipelineError(REPLAY, message, help, place=job.place_of(0, ("source", "format")))
+    _check_file_parts(job)
+    if not (is_local(job.target.path) and is_local(job.quarantine_path)):
+        message = "a table on an object store cannot be replayed to"
+        raise PipelineError(REPLAY, message, "replay where table and quarantine are local", place=("target",))
+    runs = [run.id for run in _current(job)]
+    if replay.run and replay.run not in runs:
+        message = f"the table has no rows of a run `{replay.run}`"
+        raise PipelineError(REPLAY, message, did_you_mean(replay.run, runs))
+    found = sink_of(job.target.format).find(job.quarantine_path, job.storage_options)
+    return 0 if found is None else found.version
+
+
+def _check_file_parts(job: Job) -> None:
+    """Refuse fields that are read from what the quarantine does not keep of a file."""
+    for label, origin in job.parts[0].fields.items():
+        told = None if origin is None else file_part(origin)
+        if told is not None and told not in KEPT_OF_FILE:
+            message = f"`{label}` is read from `{METADATA}.{told}`, which the quarantine does not keep"
+            help = "correct the records at their source, and run the pipeline over them"
+            raise PipelineError(REPLAY, message, help, place=job.place_of(0, ("fields", label, "from")))
+
+
+def _current(job: Job) -> tuple[CommittedRun, ...]:
+    sink = sink_of(job.target.format)
+    if sink.find(job.target.path, job.storage_options) is None:
+        return ()
+    return runs_of(job.target.path, current=True, format=job.target.format)
+
+
+def open_quarantine(spark: SparkSession, job: Job, replay: Replay, version: int) -> Records:
+    """Open the records of the quarantine as records of the source."""
+    register(spark, TableSource)
+    reader = spark.read.format(TableSource.name()).options(
+        engine=sink_engine(job.target.format).name,
+        path=job.quarantine_path,
+        version=str(version),
+        addresses="true",
+        storage=job.storage_options.to_json(),
+    )
+    rows = _wanted(reader.load(), job, replay)
+    if not rows.where(functions.expr(f"source rlike {literal(IN_FOLDER)}")).isEmpty():
+        message = (
+            "records of folders such as `day=2024-01-01/` cannot be replayed: the names are not in their text"
+        )
+        help = "choose others by --run, --rule or --path"
+        raise PipelineError(REPLAY, message, help, place=("source", "path"))
+    source = job.parts[0].source
+    fault = f"if(exists(errors, e -> e.rule = {literal(BAD_ENCODING)}), {literal(BAD_ENCODING)}, null)"
+    if source.explode is not None:
+        # What is no list has not become items; it may well look like one.
+        is_whole = f"exists(errors, e -> e.path = '' and e.rule = {literal(NO_LIST)})"
+        fault = f"if({is_whole}, {literal(NO_LIST)}, {fault})"
+    frame = rows.selectExpr(
+        f"raw as {RAW}",
+        f"{fault} as {FAULT}",
+        f"source as {SOURCE}",
+        f"{OF_SOURCE} as {FILE}",
+        f"cast({ADDRESS} as string) as {ADDRESS}",
+    )
+    records = json_text_records(Texts(frame, {}), is_geojson=source.format == "geojson")
+    if source.explode is not None:
+        # Quarantined before the pipeline had `explode`: not one item, and it stays.
+        place = Json(RECORD, (*IN_RECORD, *parse_steps(source.explode.path)))
+        is_list = f"try_variant_get({place.variant}, '$', 'array<variant>') is not null"
+        records = replace(records, malformed=f"({records.malformed} or {is_list})")
+    return replace(records, partitions={ADDRESS: ADDRESS})
+
+
+def _wanted(rows: DataFrame, job: Job, replay: Replay) -> DataFrame:
+    runs = [replay.run] if replay.run else [run.id for run in _current(job)]
+    rows = rows.where(functions.col("run").isin(runs))
+    conditions = []
+    if replay.rule:
+        conditions.append(f"e.rule = {literal(replay.rule)}")
+    if replay.path:
+        conditions.append(f"regexp_replace(e.path, {literal(POSITIONS)}, '[]') = {literal(replay.path)}")
+    if conditions:
+        rows = rows.where(functions.expr(f"exists(errors, e -> {' and '.join(conditions)})"))
+    return rows

@@ -1,0 +1,92 @@
+"""Gets this package to executors on other machines, whose Python has the libraries that it needs, but not itself.
+
+Layer: pipeline.
+Shape: the package as it is installed, as an archive whose name has a digest of its content, so that two versions do not meet
+       in one session; Spark hands it to every Python worker. The archive lies in the session's own temporary folder.
+"""
+
+import hashlib
+import io
+import os
+import sys
+import zipfile
+from collections.abc import Mapping
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from pyspark.sql import SparkSession
+
+PACKAGE = Path(__file__).resolve().parents[2]
+PYTHON_SETTING = "spark.pyspark.python"
+LONG_AGO = (1980, 1, 1, 0, 0, 0)
+
+
+def is_local_master(master: str) -> bool:
+    """Whether the tasks are threads of the driver's own process, and their Python the one of this machine.
+
+    >>> is_local_master("local[4]"), is_local_master("local-cluster[2,1,1024]"), is_local_master("spark://m:7077")
+    (True, False, False)
+    """
+    return master == "local" or master.startswith("local[")
+
+
+def python_of_executors(master: str, settings: Mapping[str, str]) -> str:
+    """Choose the Python that tasks run in: the setting, or what the cluster's machines are told to use, or this one."""
+    told = settings.get(PYTHON_SETTING)
+    if told:
+        return told
+    # For tasks on this machine a variable of the shell may mean another project's environment.
+    return sys.executable if is_local_master(master) else os.environ.get("PYSPARK_PYTHON", sys.executable)
+
+
+def is_connect(spark: SparkSession) -> bool:
+    """Whether a session is one of a Spark Connect server, which has no Java process of its own here."""
+    return type(spark).__module__.startswith("pyspark.sql.connect.")
+
+
+def ship(spark: SparkSession) -> None:
+    """Give the package to the Python workers of a session whose executors are processes of their own."""
+    if is_connect(spark):
+        _ship_to_server(spark)
+        return
+    context = spark.sparkContext
+    if is_local_master(context.master):
+        return
+    name, content = _named_archive()
+    if name in context._python_includes:
+        return
+    path = Path(context._temp_dir, name)
+    path.write_bytes(content)
+    searched = list(sys.path)
+    try:
+        context.addPyFile(str(path))
+    finally:
+        # This process has the package.
+        sys.path[:] = searched
+
+
+def _ship_to_server(spark: SparkSession) -> None:
+    """Give the package to a server; one that has it already keeps it, because the name tells the content."""
+    name, content = _named_archive()
+    with TemporaryDirectory(prefix="schemac-") as folder:
+        path = Path(folder, name)
+        path.write_bytes(content)
+        spark.addArtifacts(str(path), pyfile=True)
+
+
+def _named_archive() -> tuple[str, bytes]:
+    content = archive()
+    return f"schemac-{hashlib.sha256(content).hexdigest()[:16]}.zip", content
+
+
+def archive() -> bytes:
+    """Pack the package; the same bytes for the same files."""
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as file:
+        for path in sorted(PACKAGE.rglob("*")):
+            if path.is_file() and "__pycache__" not in path.parts:
+                name = path.relative_to(PACKAGE.parent).as_posix()
+                info = zipfile.ZipInfo(name, LONG_AGO)
+                info.compress_type = zipfile.ZIP_DEFLATED
+                file.writestr(info, path.read_bytes())
+    return packed.getvalue()

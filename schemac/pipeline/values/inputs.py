@@ -1,0 +1,244 @@
+"""The places a value can be read from: a JSON variant, text, or a typed Spark column.
+
+Layer: pipeline.
+Shape: each input is SQL text for one value, with what is known of it; children are reached by name.
+Source: Spark's variant keeps what kind of token a value was, which string columns lose; `to_json` of a scalar variant is
+        its exact text with quotes only around strings (numbers beyond 38 digits become doubles).
+"""
+
+import re
+import uuid
+from dataclasses import dataclass, replace
+
+import pyarrow as pa
+from pyspark.sql.types import (
+    ArrayType,
+    DataType,
+    MapType,
+    StringType,
+    StructType,
+    TimestampNTZType,
+    TimestampType,
+    VariantType,
+)
+
+from schemac.pipeline.declaration.job import Coerce
+from schemac.pipeline.errors import PipelineError, did_you_mean
+from schemac.pipeline.spark.sqltext import first_of, literal, name, when
+from schemac.pipeline.values.scalars import Token
+from schemac.source.catalogue import INVALID_RECORD_PATH, SOURCE_TYPE_MISMATCH, UNKNOWN_SOURCE_COLUMN
+
+Step = str | int
+# Nothing that a text holds by chance, or on purpose.
+NUMBER_MARK = f"_number_{uuid.uuid4().hex}_"
+
+
+@dataclass(frozen=True)
+class Json:
+    """A value inside a variant: a root and the path below it."""
+
+    root: str
+    steps: tuple[Step, ...] = ()
+    is_marked: bool = False
+    """Whether numbers that a variant has no digits for are strings that begin with a mark."""
+
+    @property
+    def text(self) -> str:
+        """The value as JSON text."""
+        shown = f"to_json({self.variant})"
+        if not self.is_marked:
+            return shown
+        marked = literal(f'"{NUMBER_MARK}([^"]*)"')
+        return f"regexp_replace({shown}, {marked}, '$1')"
+
+    @property
+    def variant(self) -> str:
+        """The value itself; null where the path leads nowhere."""
+        if not self.steps:
+            return self.root
+        return f"try_variant_get({self.root}, {literal(variant_path(self.steps))}, 'variant')"
+
+
+@dataclass(frozen=True)
+class Text:
+    """A value as text, without quotes: a cell of a CSV file, a key of a JSON object."""
+
+    text: str
+
+
+@dataclass(frozen=True)
+class Typed:
+    """A value that the source has already typed."""
+
+    column: str
+    type: DataType
+
+    @property
+    def timestamp(self) -> pa.TimestampType | None:
+        """The timestamp that it is; None for other types."""
+        if isinstance(self.type, TimestampNTZType):
+            return pa.timestamp("us")
+        return pa.timestamp("us", "UTC") if isinstance(self.type, TimestampType) else None
+
+
+class CountType(DataType):  # type: ignore[misc]  # PySpark is not followed
+    """A count, in a column of Spark or inside of one, of what Spark has no type for; `held` is that type."""
+
+    def __init__(self, held: pa.DataType, count: DataType) -> None:
+        self.held = held
+        self.count = count
+
+
+@dataclass(frozen=True)
+class Counted(Typed):
+    """A count of what Spark has no type for: nanoseconds since 1970-01-01, or the unit of a time of day since midnight."""
+
+    held: pa.DataType
+
+    @property
+    def timestamp(self) -> pa.TimestampType | None:
+        """The timestamp that it is; None for a time of day."""
+        return self.held if pa.types.is_timestamp(self.held) else None
+
+
+Input = Json | Text | Typed
+
+
+def variant_path(steps: tuple[Step, ...]) -> str:
+    """Spark's path text for steps below a variant."""
+    parts = ["$"]
+    for step in steps:
+        if isinstance(step, int):
+            parts.append(f"[{step}]")
+        elif "'" not in step:
+            parts.append(f"['{step}']")
+        elif '"' not in step:
+            parts.append(f'["{step}"]')
+        else:
+            raise PipelineError(
+                INVALID_RECORD_PATH, f"key {step!r} has both kinds of quotes: Spark cannot address it"
+            )
+    return "".join(parts)
+
+
+def parse_steps(path: str) -> tuple[Step, ...]:
+    """Parse a path such as "properties.mag", "geometry.coordinates[0]", "`a.b`.c"."""
+    steps: list[Step] = []
+    position = 0
+    token = re.compile(r"`((?:[^`]|``)*)`|\[(\d+)\]|([^.\[`]+)")
+    while position < len(path):
+        found = token.match(path, position)
+        if found is None:
+            raise PipelineError(
+                INVALID_RECORD_PATH, f"cannot read the path `{path}` at character {position + 1}"
+            )
+        quoted, index, plain = found.groups()
+        steps.append(int(index) if index is not None else plain or quoted.replace("``", "`"))
+        position = found.end()
+        if path[position : position + 1] == "." and position + 1 < len(path):
+            position += 1
+    return tuple(steps)
+
+
+def typed_input(column: str, data_type: DataType) -> Input:
+    """Choose the input that fits a column of a typed source."""
+    if isinstance(data_type, VariantType):
+        return Json(column)
+    if isinstance(data_type, StringType):
+        return Text(column)
+    if isinstance(data_type, CountType):
+        return Counted(column, data_type.count, data_type.held)
+    return Typed(column, data_type)
+
+
+def child(parent: Input, label: str) -> Input:
+    """Reach the member of a struct or of a JSON object."""
+    if isinstance(parent, Json):
+        return replace(parent, steps=(*parent.steps, label))
+    if isinstance(parent, Typed) and isinstance(parent.type, StructType):
+        if label not in parent.type.names:
+            raise unknown_column(label, parent.type.names)
+        return typed_input(f"{parent.column}.{name(label)}", parent.type[label].dataType)
+    raise PipelineError(SOURCE_TYPE_MISMATCH, f"`{label}` is looked for in a value that has no members")
+
+
+def follow(parent: Input, steps: tuple[Step, ...]) -> Input:
+    """Reach the value at the end of a path."""
+    for step in steps:
+        if isinstance(step, str):
+            parent = child(parent, step)
+        elif isinstance(parent, Json):
+            parent = replace(parent, steps=(*parent.steps, step))
+        elif isinstance(parent, Typed) and isinstance(parent.type, ArrayType):
+            parent = typed_input(f"get({parent.column}, {step})", parent.type.elementType)
+        else:
+            raise PipelineError(SOURCE_TYPE_MISMATCH, f"[{step}] is looked for in a value that has no items")
+    return parent
+
+
+def unknown_column(label: str, known: list[str]) -> PipelineError:
+    """Describe the mistake of naming a column that the source does not have."""
+    return PipelineError(
+        UNKNOWN_SOURCE_COLUMN, f"the source has no column `{label}`", did_you_mean(label, known)
+    )
+
+
+def is_container(data_type: DataType) -> bool:
+    """Whether a typed column has parts."""
+    return isinstance(data_type, ArrayType | MapType | StructType)
+
+
+def token_text(source: Input, null_texts: tuple[str, ...]) -> str:
+    """Take what stands in the record: a JSON token, or the text; null where there is nothing."""
+    if isinstance(source, Json):
+        nulls = ("null", *(f'"{text}"' for text in null_texts))
+        text = source.text
+    else:
+        nulls = null_texts
+        text = source.text if isinstance(source, Text) else _shown(source)
+    if not nulls:
+        return text
+    if len(nulls) == 1:
+        return f"nullif({text}, {literal(nulls[0])})"
+    return when(f"{text} in ({', '.join(map(literal, nulls))})", "null", text)
+
+
+def _shown(source: Typed) -> str:
+    """Show the value of a column as text; an instant shows that it is one, in the session's UTC."""
+    text = f"cast({source.column} as string)"
+    return f"concat({text}, 'Z')" if isinstance(source.type, TimestampType) else text
+
+
+def unquoted(j: str) -> str:
+    """Take the quotes off a JSON string token."""
+    escaped = f"try_variant_get(try_parse_json({j}), '$', 'string')"
+    return when(f"instr({j}, {literal(chr(92))}) > 0", escaped, f"substr({j}, 2, length({j}) - 2)")
+
+
+def exact_text(source: Input, j: str, token: Token, coerce: Coerce) -> str:
+    """Take the text that a scalar is read from out of the token."""
+    if not isinstance(source, Json) or token is Token.ANY:
+        return j
+    is_quoted = f"startswith({j}, '\"')"
+    if token is not Token.STRING:
+        return j if coerce is Coerce.NONE else when(is_quoted, unquoted(j), j)
+    if coerce is Coerce.NONE:
+        return when(is_quoted, unquoted(j))
+    return first_of([(is_quoted, unquoted(j)), (f"not {_is_composed(j)}", j)])
+
+
+def is_other_token(source: Input, j: str, token: Token, coerce: Coerce) -> str | None:
+    """Whether the token is of a kind that the field does not take."""
+    if not isinstance(source, Json) or token is Token.ANY:
+        return None
+    if coerce is Coerce.TEXT:
+        return _is_composed(j)
+    if token is Token.STRING:
+        return f"(not startswith({j}, '\"'))"
+    if token is Token.BOOLEAN:
+        return f"({j} not in ('true', 'false'))"
+    return f"(not {j} rlike '^[-0-9]')"
+
+
+def _is_composed(j: str) -> str:
+    return f"(substr({j}, 1, 1) in ('{{', '['))"

@@ -1,0 +1,38 @@
+"""Tells which fields have parts, and which Spark type holds their values.
+
+Layer: pipeline.
+Shape: pyarrow fields in; a blob counts as one value, whatever its storage.
+"""
+
+import pyarrow as pa
+
+from schemac.attributes.attribute import Role
+from schemac.pipeline.spark.sqltext import name
+from schemac.pipeline.values.scalars import role_of, scalar_of
+
+
+def is_list(data_type: pa.DataType) -> bool:
+    """Whether values of the type are lists."""
+    is_ = pa.types
+    return bool(is_.is_list(data_type) or is_.is_large_list(data_type) or is_.is_fixed_size_list(data_type))
+
+
+def is_scalar(field: pa.Field) -> bool:
+    """Whether the field is read from one token."""
+    if role_of(field) is Role.BLOB:
+        return True
+    data_type = field.type
+    return not (is_list(data_type) or pa.types.is_map(data_type) or pa.types.is_struct(data_type))
+
+
+def spark_type(field: pa.Field) -> str:
+    """Name the Spark type that holds the field's values on their way to the writer."""
+    if is_scalar(field):
+        return scalar_of(field).spark_type
+    data_type = field.type
+    if is_list(data_type):
+        return f"array<{spark_type(data_type.value_field)}>"
+    if pa.types.is_map(data_type):
+        return f"map<{spark_type(data_type.key_field)},{spark_type(data_type.item_field)}>"
+    inner = ",".join(f"{name(member.name)}:{spark_type(member)}" for member in data_type)
+    return f"struct<{inner}>"

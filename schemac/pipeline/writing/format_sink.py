@@ -1,0 +1,290 @@
+"""Writes the rows of a run in a format of Spark: files such as Parquet, or tables of a connector that the session has.
+
+Layer: pipeline.
+Shape: conformed rows in; the good ones in the format, the others in the quarantine, which is a table of the default engine as
+       for every target. The rows are computed once and kept on disk meanwhile, because Spark writes to one place at a time.
+Rule: files are written to a folder beside the target first. `create` renames it into its place; `overwrite` takes the former folder
+      out of the way before, and removes it afterwards; `append` moves the files one by one, each under a name of its own. What
+      a connector promises for its commit is up to the connector. The quarantine is committed before, and taken back where the
+      rows could not be written. A run that is killed between the two leaves its rows in the quarantine: nothing in the format
+      says which runs it has.
+Errors: PipelineError, as the sinks of engines raise it.
+"""
+
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from typing import Any
+
+from py4j.protocol import Py4JError
+from pyspark import StorageLevel
+from pyspark.errors import AnalysisException, PySparkException
+from pyspark.sql import DataFrame, SparkSession, functions
+from pyspark.sql.types import StructType
+
+from schemac.pipeline.declaration.job import FILE_FORMATS, Job
+from schemac.pipeline.declaration.limits import Key
+from schemac.pipeline.errors import PipelineError
+from schemac.pipeline.spark.columns import ERRORS, POSITIONS, QUARANTINE_SCHEMA, RAW, SOURCE, WARNINGS
+from schemac.pipeline.spark.sqltext import name
+from schemac.pipeline.writing.quarantine_staging import stage
+from schemac.pipeline.writing.sink_report import SinkReport
+from schemac.runs.history import QUARANTINED, ROWS
+from schemac.runs.identity import RunIdentity
+from schemac.runs.modes import Mode
+from schemac.runs.tables import Place, TableForm, sink_of
+from schemac.source.catalogue import (
+    EMPTIED_TABLE,
+    SCHEMA_MISMATCH,
+    TABLE_EXISTS,
+    TOO_MANY_QUARANTINED,
+    UNWRITABLE_TARGET,
+)
+
+WITHOUT_TYPES = ("csv", "json", "xml")
+"""Formats of files that do not say which types their values have."""
+NO_CONNECTOR = "DATA_SOURCE_NOT_FOUND"
+"""Spark's name of the error for a format that it has no class of."""
+STAGING = ".schemac-staging-"
+MODE = ("target", "mode")
+BESIDE = (ERRORS, WARNINGS, RAW, SOURCE)
+"""Columns of a conformed frame beside those of the table."""
+
+
+@dataclass(frozen=True)
+class FormatTarget:
+    """The target of a job in a format of Spark."""
+
+    spark: SparkSession
+    job: Job
+    run: RunIdentity
+
+    @property
+    def format(self) -> str:
+        """Spark's word for the format."""
+        return str(self.job.target.format)
+
+    @property
+    def is_files(self) -> bool:
+        """Whether the target is a folder of files."""
+        return self.format in FILE_FORMATS
+
+    def write(self, frame: DataFrame, keys: list[str]) -> SinkReport:
+        """Write all rows of a conformed frame; nothing stays where it raises."""
+        self._check_target(frame)
+        kept = frame.persist(StorageLevel.DISK_ONLY)
+        place = self._place()
+        try:
+            good = kept.where(f"{ERRORS} is null")
+            pieces, report, broken = self._quarantined(kept, place)
+            report = replace(report, rows_written=good.count(), warnings=_warnings(good))
+            self._check_limits(report, broken)
+            self._check_emptied(report)
+            with self._quarantine_committed(place, pieces, report) as version:
+                self._write(_required(good.drop(*BESIDE), keys))
+            return replace(report, quarantine_version=version)
+        finally:
+            sink_of(None).close_staging(place)
+            kept.unpersist()
+
+    def _check_target(self, frame: DataFrame) -> None:
+        target = self.job.target
+        there = self.schema()
+        if there is not None and target.mode is Mode.CREATE:
+            message = f"there is a table at `{target.path}` already"
+            raise PipelineError(
+                TABLE_EXISTS, message, "set `mode: append` or `mode: overwrite` under `target`", place=MODE
+            )
+        if there is None or target.mode is not Mode.APPEND or self.format in WITHOUT_TYPES:
+            return
+        wanted = frame.drop(*BESIDE).schema
+        found = format_differences(wanted, there)
+        if found:
+            message = f"the table `{target.path}` has another schema: {'; '.join(found[:5])}"
+            help = "`mode: overwrite` replaces it; or bring its columns to the schema first"
+            raise PipelineError(SCHEMA_MISMATCH, message, help, place=("target", "path"))
+
+    def schema(self) -> StructType | None:
+        """Read the columns of what is there; None where nothing is."""
+        if self.is_files and not self._folder().exists(self._path()):
+            return None
+        try:
+            return self.spark.read.format(self.format).load(self.job.target.path).schema
+        except (PySparkException, Py4JError):
+            # Spark raises Java's error where the session has no connector of the format.
+            return None
+
+    def differences(self, frame: DataFrame) -> tuple[str, ...]:
+        """How the table that was written differs from the rows that were."""
+        there = self.schema()
+        if there is None:
+            return (f"`{self.job.target.path}` cannot be read back as {self.format}",)
+        if self.format in WITHOUT_TYPES:
+            return ()
+        return format_differences(frame.drop(*BESIDE).schema, there)
+
+    def _check_limits(self, report: SinkReport, broken: Counter[Key]) -> None:
+        bad = report.rows_quarantined
+        passed = self.job.max_quarantined.passed(report.rows_written + bad, bad, broken)
+        if passed is None:
+            return
+        worst = sorted(report.reasons, key=lambda entry: -entry[2])[:5]
+        shown = ", ".join(f"`{path}` {rule} {count}" for path, rule, count in worst)
+        message = f"{passed.message}; nothing was written"
+        place = ("maxQuarantined", *passed.place)
+        raise PipelineError(TOO_MANY_QUARANTINED, message, f"most of them: {shown}", place=place)
+
+    def _check_emptied(self, report: SinkReport) -> None:
+        target = self.job.target
+        if target.mode is not Mode.OVERWRITE or target.allow_empty or report.rows_written:
+            return
+        if self.schema() is not None:
+            message = f"no record is there to take the place of the rows of `{target.path}`"
+            help = "set `allowEmpty: true` under `target` if that is meant"
+            raise PipelineError(EMPTIED_TABLE, message, help, place=MODE)
+
+    def _quarantined(self, kept: DataFrame, place: Place) -> tuple[list[str], SinkReport, Counter[Key]]:
+        """Write the other rows where no reader of the quarantine sees them yet."""
+        sink_of(None).open_staging(place)
+        rows = kept.where(f"{ERRORS} is not null").select(ERRORS, RAW, SOURCE)
+        staged = stage(rows, place, self.run.id, self.job.max_quarantined)
+        entries = tuple((path, rule, count) for (path, rule), count in sorted(staged.reasons.items()))
+        return staged.pieces, SinkReport(0, staged.rows, entries), staged.broken
+
+    def _place(self) -> Place:
+        return sink_of(None).prepare(
+            self.job.quarantine_path,
+            Mode.APPEND.value,
+            storage_options=self.job.storage_options,
+            storage_version=None,
+            max_rows_per_file=self.job.target.max_rows_per_file,
+            run=self.run,
+        )
+
+    @contextmanager
+    def _quarantine_committed(
+        self, place: Place, pieces: list[str], report: SinkReport
+    ) -> Iterator[int | None]:
+        """Have the quarantine's rows in their place before those of the table, and out of it where these fail."""
+        sink = sink_of(None)
+        counts = ((ROWS, str(report.rows_written)), (QUARANTINED, str(report.rows_quarantined)))
+        place = replace(place, properties=counts)
+        version = None
+        if pieces:
+            version = sink.commit(place, TableForm(QUARANTINE_SCHEMA), pieces, may_join=True)
+        try:
+            yield version
+        except BaseException:
+            if version is not None:
+                sink.take_back(place, version)
+            raise
+
+    def _write(self, good: DataFrame) -> None:
+        target = self.job.target
+        if not self.is_files:
+            mode = {Mode.CREATE: "errorifexists"}.get(target.mode, target.mode.value)
+            writer = good.write.format(self.format).options(**target.options).mode(mode)
+            try:
+                writer.save(target.path)
+            except (AnalysisException, Py4JError) as error:
+                # That there is no class of the format comes as Java's error; other errors of Java are told by their causes.
+                text = str(error).strip().splitlines()[0]
+                if isinstance(error, Py4JError):
+                    if NO_CONNECTOR not in str(error):
+                        raise
+                    text = f"Spark finds no connector of the format `{self.format}`"
+                help = "has the session the connector of this format? `spark: {settings: {spark.jars: ...}}` adds one"
+                raise PipelineError(UNWRITABLE_TARGET, text, help, place=("target", "format")) from error
+            return
+        files, path = self._folder(), self._path()
+        staged = self._path(f"{target.path.rstrip('/')}{STAGING}{self.run.id}")
+        try:
+            good.write.format(self.format).options(**target.options).save(staged.toString())
+            if target.mode is Mode.APPEND and files.exists(path):
+                self._move_each(staged)
+                return
+            former = self._path(f"{target.path.rstrip('/')}{STAGING}{self.run.id}-former")
+            if files.exists(path):
+                self._rename(path, former)
+            try:
+                self._rename(staged, path)
+            except BaseException:
+                if files.exists(former):
+                    files.rename(former, path)
+                raise
+            files.delete(former, True)
+        finally:
+            files.delete(staged, True)
+
+    def _move_each(self, staged: Any) -> None:
+        """Move data files into the folder that is there; Spark gives every file a name that no other run gives."""
+        files, base = self._folder(), staged.toString()
+        found = files.listFiles(staged, True)
+        while found.hasNext():
+            source = found.next().getPath()
+            relative = source.toString().split(base.rpartition("/")[2] + "/", 1)[1]
+            if source.getName().startswith(("_", ".")):
+                continue
+            to = self._path(f"{self.job.target.path.rstrip('/')}/{relative}")
+            files.mkdirs(to.getParent())
+            self._rename(source, to)
+
+    def _rename(self, source: Any, to: Any) -> None:
+        if not self._folder().rename(source, to):
+            message = f"`{source.toString()}` cannot be renamed to `{to.toString()}`"
+            raise PipelineError(
+                UNWRITABLE_TARGET, message, "name a path that can be written", place=("target", "path")
+            )
+
+    def _path(self, path: str | None = None) -> Any:
+        jvm: Any = self.spark._jvm
+        return jvm.org.apache.hadoop.fs.Path(path or self.job.target.path)
+
+    def _folder(self) -> Any:
+        """Hadoop's view of the file system of the target."""
+        return self._path().getFileSystem(self.spark._jsparkSession.sessionState().newHadoopConf())
+
+
+def _warnings(good: DataFrame) -> tuple[tuple[str, str, int], ...]:
+    """Count what the rows that fit were warned of."""
+    if WARNINGS not in good.columns:
+        return ()
+    each = good.select(functions.explode(WARNINGS).alias("why"))
+    path = functions.regexp_replace("why.path", functions.lit(POSITIONS), functions.lit("[]"))
+    rows = each.groupBy(path.alias("path"), functions.col("why.rule").alias("rule")).count().collect()
+    return tuple(sorted((path, rule, count) for path, rule, count in rows))
+
+
+def _required(good: DataFrame, labels: list[str]) -> DataFrame:
+    """Say of columns without nulls that they have none: the format may keep it, and Spark could not know."""
+    jvm: Any = good.sparkSession._jvm
+    from pyspark.sql.classic.column import Column
+
+    nodes = getattr(jvm.org.apache.spark.sql.classic, "ExpressionUtils$").__getattr__("MODULE$")
+    known = jvm.org.apache.spark.sql.catalyst.expressions.KnownNotNull
+    columns = [
+        Column(nodes.column(known(nodes.expression(functions.col(name(label))._jc)))).alias(label)
+        if label in labels
+        else functions.col(name(label))
+        for label in good.columns
+    ]
+    return good.select(*columns)
+
+
+def format_differences(wanted: StructType, found: StructType) -> tuple[str, ...]:
+    """How the columns of a table differ from those that are written; what may be null is not compared, few formats keep it."""
+    there = {field.name: field.dataType for field in found.fields}
+    told = [
+        f"`{field.name}` is missing"
+        if field.name not in there
+        else f"`{field.name}` is {there[field.name].simpleString()} in the table, and {field.dataType.simpleString()} in the schema"
+        for field in wanted.fields
+        if _bare(there.get(field.name)) != _bare(field.dataType)
+    ]
+    names = {field.name for field in wanted.fields}
+    return (*told, *(f"`{label}` is in the table only" for label in there if label not in names))
+
+
+def _bare(data_type: Any) -> str | None:
+    return None if data_type is None else data_type.simpleString()

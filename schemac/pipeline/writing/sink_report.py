@@ -1,0 +1,49 @@
+"""What the sink says of a write.
+
+Layer: pipeline.
+Shape: a JSON file, because Spark commits in another process than the one that asked for it.
+"""
+
+import json
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from schemac.pipeline.declaration.limits import Passed
+
+
+@dataclass(frozen=True)
+class SinkReport:
+    """The numbers of one write."""
+
+    rows_written: int
+    rows_quarantined: int
+    reasons: tuple[tuple[str, str, int], ...]
+    """How often a field did not fit a rule: path, rule and count."""
+    version: int = 0
+    """That of the table; 0 where nothing was committed."""
+    quarantine_version: int | None = None
+    superseded: int = 0
+    """Records that do not count, for a later one has their key."""
+    deleted: int = 0
+    """Records that deleted the row of their key."""
+    is_repeat: bool = False
+    """Whether another attempt of the run had been committed: its numbers, and nothing was written."""
+    warnings: tuple[tuple[str, str, int], ...] = ()
+    """The same of rules that only warn, over the records that were written."""
+    passed: Passed | None = None
+    """The limit of quarantined records that was passed, where the write was given up for it."""
+
+    def write(self, path: str) -> None:
+        """Write the file."""
+        Path(path).write_text(json.dumps(asdict(self)))
+
+    @classmethod
+    def read(cls, path: Path) -> "SinkReport":
+        """Return what a file says. Raises OSError."""
+        found = json.loads(path.read_text())
+        for name in ("reasons", "warnings"):
+            found[name] = tuple((path, rule, count) for path, rule, count in found[name])
+        if found["passed"] is not None:
+            place, message = found["passed"]
+            found["passed"] = Passed(tuple(place), message)
+        return cls(**found)

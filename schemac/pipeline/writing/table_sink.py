@@ -1,0 +1,425 @@
+"""Spark data sources for tables of engines. Tasks write pieces, the driver commits them once; reading is `table_source`.
+
+Layer: pipeline.
+Shape: `df.write.format("schemac-<engine>").mode("append"|"overwrite")` with the options of `SinkOptions`. Where the frame has
+       a column `_errors`, rows in which it is not null go to the quarantine dataset instead, in the same pass.
+       A write that fails leaves table and quarantine as they were.
+Errors: what is raised in tasks and at the commit reaches the caller inside Spark's exception; `report` names a file for
+        the numbers of what was written, because Spark commits in another process.
+"""
+
+import json
+import tempfile
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+
+import pyarrow as pa
+import pyarrow.compute as pc
+from pyspark import TaskContext
+from pyspark.sql import SparkSession
+from pyspark.sql.datasource import DataSource, DataSourceArrowWriter, WriterCommitMessage
+from pyspark.sql.types import StructType
+
+from schemac.pipeline.conforming.preflight import check_same_schema
+from schemac.pipeline.declaration.limits import Key
+from schemac.pipeline.reading.table_source import TableReader, reader_of_table, schema_of_table
+from schemac.pipeline.reading.unchanged import check_unchanged
+from schemac.pipeline.reports.progress import Notes
+from schemac.pipeline.spark.columns import ADDRESS, DELETE, ERRORS, QUARANTINE_SCHEMA, WARNINGS
+from schemac.pipeline.spark.registration import register
+from schemac.pipeline.writing.batches import to_schema
+from schemac.pipeline.writing.quarantine_buffer import QuarantineBuffer, counted
+from schemac.pipeline.writing.sink_options import SinkOptions, encode_schema, sink_options
+from schemac.pipeline.writing.sink_report import SinkReport
+from schemac.runs.errors import PipelineError
+from schemac.runs.history import DELETED, QUARANTINED, ROWS, SUPERSEDED, TABLE, CommittedRun
+from schemac.runs.identity import RunIdentity
+from schemac.runs.locations import seen_from
+from schemac.runs.merges import Merge, Merged
+from schemac.runs.modes import Mode
+from schemac.runs.storage import Storage
+from schemac.runs.tables import Place, Sink, StorageOptions, TableForm, sink_names, sink_of
+from schemac.source.catalogue import EMPTIED_TABLE, TABLE_EXISTS, TOO_MANY_QUARANTINED
+
+
+@dataclass
+class Written(WriterCommitMessage):  # type: ignore[misc]  # PySpark is not followed
+    """What one task wrote."""
+
+    pieces: list[str] = field(default_factory=list)
+    rows: int = 0
+    bad_pieces: list[str] = field(default_factory=list)
+    bad_rows: int = 0
+    reasons: Counter[tuple[str, str]] = field(default_factory=Counter)
+    moved: list[int] = field(default_factory=list)
+    """Addresses of the rows of the quarantine that fit now."""
+    deletes: bytes = b""
+    """The deciding columns of records that delete, as an IPC stream; empty where there are none."""
+    warnings: Counter[tuple[str, str]] = field(default_factory=Counter)
+    broken: Counter[Key] = field(default_factory=Counter)
+
+
+class TableSink(DataSource):  # type: ignore[misc]  # PySpark is not followed
+    """Spark's way in; `spark_sink` makes the class of one engine."""
+
+    engine = ""
+
+    @classmethod
+    def name(cls) -> str:
+        """Return the word for `format`."""
+        return f"schemac-{cls.engine}"
+
+    def schema(self) -> StructType:
+        """Columns of the table that is read."""
+        return schema_of_table(self.options, self.engine)
+
+    def reader(self, schema: StructType) -> TableReader:
+        """Make a reader of these columns."""
+        return reader_of_table(self.options, self.engine, schema)
+
+    def writer(self, schema: StructType, overwrite: bool) -> "TableWriter":
+        """Make a writer for one run."""
+        options = sink_options(self.options, self.name())
+        return TableWriter(options, overwrite, ERRORS in schema.names, self.engine)
+
+
+def spark_sink(engine: str) -> type[TableSink]:
+    """Return the data source that writes, and reads, the tables of an engine."""
+    # Made here, and not found by its name: Spark's workers get the class itself.
+    return type("EngineSink", (TableSink,), {"engine": engine})
+
+
+def register_engine(spark: SparkSession, engine: str) -> None:
+    """Make the tables of an engine known to a session."""
+    register(spark, spark_sink(engine))
+
+
+def register_formats(spark: SparkSession) -> None:
+    """Make `schemac-<engine>` known to a session, as `format` of `spark.read` and `df.write`."""
+    for engine in sink_names():
+        register_engine(spark, engine)
+
+
+class TableWriter(DataSourceArrowWriter):  # type: ignore[misc]  # PySpark is not followed
+    """Writes one frame to a table of an engine; made on the driver, copied to the tasks."""
+
+    def __init__(
+        self, options: SinkOptions, overwrite: bool, is_split: bool, engine: str | None = None
+    ) -> None:
+        self.engine = engine or sink_names()[0]
+        written = self.sink.written_schema(options.read_schema())
+        self.options = replace(options, schema=encode_schema(written))
+        self.is_split = is_split
+        self.run = RunIdentity.parse(options.run)
+        if self.run.process is None:
+            # Nobody has looked before: the sink is used by itself.
+            self.run = replace(self.run, mode=Mode.OVERWRITE.value if overwrite else Mode.APPEND.value)
+            self.sink.recover(options.path, options.quarantine if is_split else None, self._storage_options())
+        self.table = self._place(options.path, "overwrite" if overwrite else "append")
+        if self.table.mode != "create" and options.must_create:
+            raise PipelineError(
+                TABLE_EXISTS,
+                f"there is a table at `{options.path}` already",
+                "write with the mode `append` or `overwrite`, without the option `must_create`",
+                place=("target", "mode"),
+            )
+        self.merge = None if options.merge is None else Merge.parse(options.merge)
+        if self.table.mode == "append":
+            self._check_schema()
+        quarantine = options.quarantine if is_split else None
+        self.quarantine = None
+        if quarantine is not None:
+            place = self._place(quarantine, "append")
+            self.quarantine = replace(place, table=seen_from(place.path, self.table.path))
+        self._open_staging()
+
+    def _open_staging(self) -> None:
+        try:
+            for place in self._places():
+                self.sink.open_staging(place)
+        except Exception:
+            # Spark asks no writer to give up that it has not got.
+            for place in self._places():
+                self.sink.close_staging(place)
+            raise
+
+    @property
+    def sink(self) -> Sink:
+        """What the engine does for runs: found again in every process."""
+        return sink_of(self.engine)
+
+    @property
+    def schema(self) -> pa.Schema:
+        """The table's schema: kept as text, because pickling a pyarrow type drops what its child fields say."""
+        return self.options.read_schema()
+
+    def _places(self) -> list[Place]:
+        return [place for place in (self.table, self.quarantine) if place is not None]
+
+    def _place(self, path: str, mode: str) -> Place:
+        return self.sink.prepare(
+            path,
+            mode,
+            storage_options=self._storage_options(),
+            storage_version=self.options.storage_version,
+            max_rows_per_file=self.options.max_rows_per_file,
+            run=self.run,
+        )
+
+    def _storage_options(self) -> StorageOptions:
+        # Looked up here, where Spark's driver runs: executors on other machines do not have the variables.
+        return Storage.from_json(self.options.storage_options).resolved()
+
+    def _check_schema(self) -> None:
+        # What metadata says is compared at the end of a run: it does not keep rows out.
+        form = TableForm(self.schema)
+        check_same_schema(self.sink, self.table.path, form, self.table.storage_options)
+
+    def write(self, iterator: Iterator[pa.RecordBatch]) -> Written:
+        """Write the rows of one task."""
+        written, schema = Written(), self.schema
+        with tempfile.TemporaryFile() as file:
+            bad = QuarantineBuffer(file, self.run.id, self.options.limits())
+            notes = Notes(self.table.staging if self.table.is_staged else None, _task())
+            good = self._good_batches(_counted(iterator, notes), bad, written)
+            good = self._without_deletes(good, written) if self._has_marker else good
+            good = (to_schema(one, schema) for one in good)
+            failure: list[BaseException] = []
+            first = next(good, None)
+            if first is not None:
+                stream = _remembering(first, good, failure)
+                try:
+                    written.pieces = self.sink.write(self.table, schema, stream)
+                except Exception as error:  # noqa: BLE001  raised again, or the error behind it is
+                    raise failure[0] if failure else error from None
+            written.bad_rows, written.reasons = bad.rows, bad.reasons
+            if bad.rows and not self.options.replay:
+                assert self.quarantine is not None
+                written.bad_pieces = self.sink.write(self.quarantine, QUARANTINE_SCHEMA, bad.read())
+                written.broken = bad.broken.counts
+        return written
+
+    def _good_batches(
+        self, batches: Iterator[pa.RecordBatch], bad: QuarantineBuffer, written: Written
+    ) -> Iterator[pa.RecordBatch]:
+        for batch in batches:
+            if self.is_split:
+                batch = bad.take_from(batch)
+            if self.options.replay:
+                written.moved += batch.column(ADDRESS).to_pylist()
+            if WARNINGS in batch.schema.names:
+                written.warnings.update(counted(batch.column(WARNINGS)))
+            if batch.num_rows:
+                written.rows += batch.num_rows
+                yield batch
+
+    @property
+    def _has_marker(self) -> bool:
+        return self.merge is not None and self.merge.deletes is not None
+
+    def _without_deletes(
+        self, batches: Iterator[pa.RecordBatch], written: Written
+    ) -> Iterator[pa.RecordBatch]:
+        """Pass on the records that are rows, and keep what says which rows the others delete."""
+        assert self.merge is not None
+        schema, found = self._deletes_schema, []
+        for batch in batches:
+            deletes = pc.fill_null(pc.equal(batch.column(DELETE), self.merge.deletes), False)
+            found.append(to_schema(batch.filter(deletes), schema))
+            rows = batch.filter(pc.invert(deletes))
+            if rows.num_rows:
+                yield rows
+        if any(one.num_rows for one in found):
+            sink = pa.BufferOutputStream()
+            with pa.ipc.new_stream(sink, schema) as stream:
+                for one in found:
+                    stream.write_batch(one)
+            written.deletes = sink.getvalue().to_pybytes()
+
+    @property
+    def _deletes_schema(self) -> pa.Schema:
+        assert self.merge is not None
+        return pa.schema([self.schema.field(name) for name in self.merge.columns])
+
+    def _judged(self, good: list[str], results: list[Written]) -> Merged | None:
+        """Judge the records against the rows of the table; None where keys do not matter."""
+        if self.merge is None:
+            return None
+        schema = self._deletes_schema
+        streams = [pa.ipc.open_stream(result.deletes).read_all() for result in results if result.deletes]
+        deletes = pa.concat_tables([schema.empty_table(), *streams])
+        return self.sink.judge(self.table, TableForm(self.schema), good, deletes, self.merge)
+
+    def commit(self, messages: Sequence[WriterCommitMessage | None]) -> None:
+        """Make the rows appear. The quarantine comes first, so that no record is ever in neither; the table decides.
+
+        Whoever reads the quarantine knows by the table which of its rows count (see `history`).
+        """
+        if self.options.inputs is not None:
+            check_unchanged(self.options.inputs)
+        results = [message for message in messages if isinstance(message, Written)]
+        good = [text for result in results for text in result.pieces]
+        bad = [text for result in results for text in result.bad_pieces]
+        report = self._report(results)
+        self._check_limits(report, sum((result.broken for result in results), Counter()))
+        moved = [address for result in results for address in result.moved]
+        if self.options.replay and not moved:
+            self._leave(report)
+            return
+        self._check_emptied(report)
+        self.sink.claim(self.table, good)
+        earlier = self.sink.find_run(self.run, self.table.path, self.table.storage_options)
+        if earlier is not None:
+            self._repeat(earlier, good, bad)
+            return
+        merged = self._judged(good, results)
+        if merged is not None:
+            report, good = _counted_after(report, merged), merged.pieces
+        # What does not fit in a replay is where it was.
+        rows = _counts(replace(report, rows_quarantined=0) if self.options.replay else report)
+        more = tuple(json.loads(self.options.properties).items())
+        table = replace(self.table, properties=(*rows, *more))
+        quarantine_version = self._commit_quarantine(rows, bad, moved)
+        try:
+            if merged is not None and merged.version:
+                version = self.sink.merge(table, merged)
+            else:
+                version = self.sink.commit(table, self.options.form(), good)
+        except Exception:
+            # What failed may have come after the commit.
+            happened = self.sink.find_run(self.run, table.path, table.storage_options)
+            if quarantine_version is not None and self.quarantine is not None and happened is None:
+                self.sink.take_back(self.quarantine, quarantine_version)
+            raise
+        for place in self._places():
+            self.sink.close_staging(place)
+        if self.options.report is not None:
+            replace(report, version=version, quarantine_version=quarantine_version).write(self.options.report)
+
+    def _commit_quarantine(
+        self, counts: tuple[tuple[str, str], ...], bad: list[str], moved: list[int]
+    ) -> int | None:
+        """Add the rows that do not fit, or take those out that fit now; None where there are none."""
+        if self.quarantine is None or not (bad or moved):
+            return None
+        quarantine = replace(self.quarantine, properties=(*counts, (TABLE, self.quarantine.table)))
+        if moved:
+            return self.sink.move_out(quarantine, QUARANTINE_SCHEMA, self.options.replay, moved)
+        form = TableForm(QUARANTINE_SCHEMA, storage_version=quarantine.storage_version)
+        return self.sink.commit(quarantine, form, bad, may_join=True)
+
+    def _leave(self, report: SinkReport) -> None:
+        """End a replay in which nothing fits: everything stays where it is."""
+        for place in self._places():
+            self.sink.close_staging(place)
+        if self.options.report is not None:
+            replace(report, version=self.table.read_version).write(self.options.report)
+
+    def _repeat(self, earlier: CommittedRun, good: list[str], bad: list[str]) -> None:
+        """Leave the run as another attempt has committed it."""
+        self.sink.give_up(self.table, good)
+        if self.quarantine is not None:
+            self.sink.give_up(self.quarantine, bad)
+        if self.options.report is not None:
+            rows, quarantined = earlier.rows, earlier.rows_quarantined
+            SinkReport(
+                rows,
+                quarantined,
+                (),
+                earlier.version,
+                superseded=earlier.superseded,
+                deleted=earlier.deleted,
+                is_repeat=True,
+            ).write(self.options.report)
+
+    def _report(self, results: list[Written]) -> SinkReport:
+        return SinkReport(
+            sum(result.rows for result in results),
+            sum(result.bad_rows for result in results),
+            _summed(result.reasons for result in results),
+            warnings=_summed(result.warnings for result in results),
+        )
+
+    def _check_limits(self, report: SinkReport, broken: Counter[Key]) -> None:
+        records = report.rows_quarantined + report.rows_written
+        passed = self.options.limits().passed(records, report.rows_quarantined, broken)
+        if passed is not None:
+            if self.options.report is not None:
+                replace(report, passed=passed).write(self.options.report)
+            place = ("maxQuarantined", *passed.place)
+            raise PipelineError(TOO_MANY_QUARANTINED, passed.message, place=place)
+
+    def _check_emptied(self, report: SinkReport) -> None:
+        """Refuses to put nothing in the place of rows: an input that is empty by mistake would empty the table."""
+        if self.table.mode != "overwrite" or report.rows_written or not self.options.keep_rows:
+            return
+        rows = self.sink.count_rows(self.table.path, self.table.storage_options)
+        if rows:
+            message = f"no record is there to take the place of the {rows} rows of `{self.table.path}`"
+            raise PipelineError(
+                EMPTIED_TABLE,
+                message,
+                "set `allowEmpty: true` under `target` if that is meant",
+                place=("target", "mode"),
+            )
+
+    def abort(self, messages: Sequence[WriterCommitMessage | None]) -> None:
+        """Remove what was written."""
+        results = [message for message in messages if isinstance(message, Written)]
+        self.sink.discard(self.table, [text for result in results for text in result.pieces])
+        if self.quarantine is not None:
+            self.sink.discard(self.quarantine, [text for result in results for text in result.bad_pieces])
+
+
+def _counted_after(report: SinkReport, merged: Merged) -> SinkReport:
+    """Return the numbers after records with one key have met."""
+    others = merged.superseded + merged.deleted
+    return replace(
+        report,
+        rows_written=report.rows_written - others,
+        superseded=merged.superseded,
+        deleted=merged.deleted,
+    )
+
+
+def _counts(report: SinkReport) -> tuple[tuple[str, str], ...]:
+    """Return the numbers as commits have them."""
+    counts = {
+        ROWS: report.rows_written,
+        QUARANTINED: report.rows_quarantined,
+        SUPERSEDED: report.superseded,
+        DELETED: report.deleted,
+    }
+    return tuple((key, str(count)) for key, count in counts.items() if count or key in (ROWS, QUARANTINED))
+
+
+def _summed(counts: Iterable[Counter[tuple[str, str]]]) -> tuple[tuple[str, str, int], ...]:
+    """Add the counts of all tasks."""
+    total = sum(counts, Counter())
+    return tuple((path, rule, count) for (path, rule), count in sorted(total.items()))
+
+
+def _task() -> int | None:
+    """Return the number of the task, where there is one."""
+    context = TaskContext.get()
+    return None if context is None else int(context.partitionId())
+
+
+def _counted(batches: Iterator[pa.RecordBatch], notes: Notes) -> Iterator[pa.RecordBatch]:
+    """Pass the batches on, and note their rows for whoever watches."""
+    for batch in batches:
+        notes.add(batch.num_rows)
+        yield batch
+
+
+def _remembering(
+    first: pa.RecordBatch, rest: Iterator[pa.RecordBatch], failure: list[BaseException]
+) -> Iterator[pa.RecordBatch]:
+    """Pass the batches on, and keep an error, for an engine may wrap it beyond recognition."""
+    yield first
+    try:
+        yield from rest
+    except Exception as error:
+        failure.append(error)
+        raise
