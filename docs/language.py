@@ -9,6 +9,7 @@ from schemac.attributes.attribute import Attribute
 from schemac.attributes.registry import ATTRIBUTES, OPEN, domain_of
 from schemac.kinds.registry import KINDS
 from schemac.logical.model import LogicalType
+from schemac.manifest.pydantic_models import json_schema
 
 _INHERITED = frozenset({"kind", "extra"})
 _BOUNDS = {
@@ -45,7 +46,7 @@ def pages() -> dict[str, str]:
 
 def _kind(kind: type[LogicalType]) -> str:
     assert kind.__doc__ is not None
-    body = _resolved(kind.model_json_schema(by_alias=True))
+    body = _resolved(json_schema(kind))
     number = kind.standard_number
     names = ", ".join(f"`{name}`" for name in kind.foreign_names)
     return heading(
@@ -117,7 +118,7 @@ def _attribute(attribute: Attribute[Any]) -> str:
 
 def _value(attribute: Attribute[Any]) -> str:
     """The values that an attribute accepts; the properties of an object as a table."""
-    schema = attribute.adapter.json_schema(by_alias=True)
+    schema = json_schema(attribute.value_type)
     body = _resolved(schema)
     return _properties(body) if "properties" in body else f"Value: {_accepted(body)}."
 

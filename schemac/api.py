@@ -12,10 +12,10 @@ from schemac.engines.api import Dataset, from_source
 from schemac.importers.checked import from_tree
 from schemac.logical.dataset import LogicalDataset
 from schemac.logical.system import Variant
-from schemac.project.compile import collector_paused
 from schemac.project.configuration import Project, find_project
 from schemac.project.discovery import has_lock
 from schemac.project.options import Options
+from schemac.project.shared_work import collector_paused
 from schemac.project.stages import check_source, compile_source, lowering_of
 from schemac.source.diagnostic import Diagnostic
 from schemac.source.report import Report
@@ -70,7 +70,8 @@ def build_text(
         tuple(targets if targets is not None else configuration.targets),
         frozenset(targets or ()),
         settings.versions,
-        lowering_of(settings),
+        configuration.encodings,
+        configuration.metadata,
         system_columns=configuration.system_columns,
     )
     made = compile_source(SourceText(text, name), settings, options, report)

@@ -153,7 +153,7 @@ def test_carry_the_code_of_a_run_in_every_format(
 
 def test_raise_each_pipeline_error_with_a_code_of_the_pipeline() -> None:
     raised = set()
-    for path in (PACKAGE / "pipeline").glob("*.py"):
+    for path in (PACKAGE / "pipeline").rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.Call) and ast.unparse(node.func) in ("PipelineError", "_cause"):
                 code = ast.unparse(node.args[node.func.id == "_cause"])  # type: ignore[attr-defined]

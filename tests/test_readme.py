@@ -12,7 +12,7 @@ from schemac.cli.main import COMMANDS
 from schemac.identity.lock import Lock
 from schemac.identity.lockfile import write_lock
 from schemac.kinds.registry import BY_NAME
-from schemac.project.configuration import Configuration
+from schemac.project.settings import Settings
 from tests.identity.trees import fields, locked
 
 README = (Path(__file__).parents[1] / "README.md").read_text(encoding="utf-8")
@@ -37,7 +37,7 @@ def test_show_lines_of_a_lock_as_they_are_written() -> None:
 
 
 def test_read_the_settings_that_are_shown() -> None:
-    Configuration.model_validate(tomllib.loads(blocks("toml")[0]))
+    Settings.model_validate(tomllib.loads(blocks("toml")[0]))
 
 
 def test_read_the_pipeline_that_is_shown() -> None:

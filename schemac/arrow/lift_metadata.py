@@ -11,8 +11,6 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from pydantic import ValidationError
-
 from schemac.arrow.form import forms
 from schemac.arrow.lower_metadata import EXTENSION_METADATA, EXTENSION_NAME, compact, field_metadata
 from schemac.attributes import arrow
@@ -20,6 +18,7 @@ from schemac.attributes.attribute import KEY_PATTERN
 from schemac.attributes.registry import DOMAINS, domain_of, known
 from schemac.kinds.registry import BY_NAME
 from schemac.source.json_object import Json
+from schemac.syntax.reading import InvalidValueError
 
 _KEY = re.compile(KEY_PATTERN)
 
@@ -104,8 +103,8 @@ def _is_sound(key: str, value: Any, kind: str | None) -> bool:
     if attribute.fits is not None and kind is not None and BY_NAME[kind].family not in attribute.fits:
         return False
     try:
-        attribute.adapter.validate_python(value)
-    except ValidationError:
+        attribute.typed(value)
+    except InvalidValueError:
         return False
     # Some attributes of fields do not travel under their own keys.
     return kind is None or key in field_metadata({key: value})

@@ -18,6 +18,7 @@ from schemac.arrow.lower_metadata import (
 from schemac.attributes import arrow
 from schemac.attributes.arrow import NO_HINTS, ArrowDefaults, Hints, read_hints
 from schemac.attributes.attribute import Extra
+from schemac.attributes.registry import are_telling
 from schemac.logical.dataset import LogicalDataset
 from schemac.logical.path import Part
 from schemac.logical.slots import Slot
@@ -53,7 +54,8 @@ class _Lowering:
         segment, extra = slot.segment, slot.extra
         name = _part_name(slot) if segment.__class__ is Part else segment
         type_ = slot.type
-        hints = read_hints(extra) if extra else NO_HINTS
+        is_telling = bool(extra) and are_telling(extra)
+        hints = read_hints(extra) if is_telling else NO_HINTS
         if children or hints is not NO_HINTS:
             arrow_type = type_.to_arrow([child.arrow for child in children], hints, self.options.defaults)
         else:
@@ -66,8 +68,10 @@ class _Lowering:
         if not extra:
             return LoweredField(pa.field(name, arrow_type, slot.is_nullable), children, slot)
         metadata = field_metadata(extra) if self.options.with_metadata else {}
-        arrow_type = self.special_type(slot, arrow_type, hints, metadata)
-        return LoweredField(pa.field(name, arrow_type, slot.is_nullable, metadata or None), children, slot)
+        if is_telling:
+            arrow_type = self.special_type(slot, arrow_type, hints, metadata)
+        arrow = pa.field(name, arrow_type, slot.is_nullable, metadata or None)
+        return LoweredField(arrow, children, slot, metadata)
 
     def special_type(
         self, slot: Slot, storage: ArrowType, hints: Hints, metadata: dict[str, str]

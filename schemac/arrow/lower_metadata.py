@@ -8,26 +8,46 @@ is exact. `arrow.apache.org` is not among them, for the Arrow type says the same
 
 import json
 from collections.abc import Callable, Mapping
+from json.encoder import encode_basestring
 from typing import Any
 
 from schemac.arrow.form import forms
 from schemac.attributes import arrow
-from schemac.attributes.odf import DESCRIPTION
-from schemac.attributes.registry import domain_of
+from schemac.attributes.registry import are_telling, domain_of
 
 EXTENSION_NAME = "ARROW:extension:name"
 EXTENSION_METADATA = "ARROW:extension:metadata"
 
-compact: Callable[[Any], str] = json.JSONEncoder(
+_encode: Callable[[Any], str] = json.JSONEncoder(
     ensure_ascii=False, separators=(",", ":"), sort_keys=True
 ).encode
-"""JSON without blanks, keys sorted."""
+
+
+def compact(value: Any) -> str:
+    """Return JSON without blanks, keys sorted.
+
+    Written here because the library makes a new encoder for each value, which takes longer than the value itself.
+    """
+    kind = value.__class__
+    if kind is str:
+        return encode_basestring(value)
+    if kind is dict:
+        return (
+            "{" + ",".join([f"{encode_basestring(key)}:{compact(value[key])}" for key in sorted(value)]) + "}"
+        )
+    if kind is list or kind is tuple:
+        return f"[{','.join([compact(item) for item in value])}]"
+    if kind is int:
+        return str(value)
+    if kind is bool:
+        return "true" if value else "false"
+    return _encode(value)
 
 
 def field_metadata(extra: Mapping[str, Any]) -> dict[str, str]:
     """Metadata of a field with these (checked) attributes, keys sorted."""
-    if len(extra) == 1 and (text := extra.get(DESCRIPTION.key)) is not None:
-        return {DESCRIPTION.key: compact(text)}
+    if not are_telling(extra):
+        return {key: compact(extra[key]) for key in sorted(extra)}
     metadata: dict[str, str] = {}
     found = forms()
     for key, value in extra.items():

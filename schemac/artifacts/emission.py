@@ -5,18 +5,20 @@ Layer: artifacts.
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from schemac.identity.lock import Numbers, Version
-from schemac.logical.dataset import LogicalDataset
-from schemac.logical.findings import Findings
-from schemac.logical.slots import Slot
-from schemac.physical.field import LoweredSchema
 from schemac.registry.codes import codes_of
 from schemac.registry.engine import Capability, EngineError
 from schemac.registry.installed import engine, engines
 from schemac.source.diagnostic import Code
 from schemac.source.report import Report
+
+if TYPE_CHECKING:
+    # For start-up time: every command asks which targets there are, and not all of them make anything.
+    from schemac.identity.lock import Numbers, Version
+    from schemac.logical.dataset import LogicalDataset
+    from schemac.logical.slots import Slot
+    from schemac.physical.field import LoweredSchema
 
 
 class Artifact(NamedTuple):
@@ -43,13 +45,15 @@ class Loss(NamedTuple):
 class Emission:
     """What a target has to say while it emits: findings in the manifest, and losses."""
 
-    def __init__(self, dataset: LogicalDataset, target: str, loss_code: Code, report: Report) -> None:
+    def __init__(self, dataset: "LogicalDataset", target: str, loss_code: Code, report: Report) -> None:
+        from schemac.logical.findings import Findings  # for start-up time, as above
+
         self.findings = Findings(report, dataset.origins)
         self._target = target
         self._loss_code = loss_code
         self._losses: list[tuple[Loss, Slot | None]] = []
 
-    def lose(self, slot: Slot | None, lost: str, becomes: str, *, artifact: str = "") -> None:
+    def lose(self, slot: "Slot | None", lost: str, becomes: str, *, artifact: str = "") -> None:
         """Enter a loss at a slot, or of the schema as a whole; of one file where the others keep it."""
         path = slot.path_text if slot is not None else ""
         self._losses.append((Loss(self._target, path, lost, becomes, artifact), slot))
@@ -79,17 +83,17 @@ class Emission:
 class Compilation:
     """All that a target may see: what was meant, and what it was lowered to."""
 
-    dataset: LogicalDataset
-    lowered: LoweredSchema
-    numbers: Mapping[Slot, Numbers] | None = None
+    dataset: "LogicalDataset"
+    lowered: "LoweredSchema"
+    numbers: "Mapping[Slot, Numbers] | None" = None
     """How the lock numbers the fields; without a lock the engines' own order counts."""
-    version: Version | None = None
+    version: "Version | None" = None
     """The locked version that this is, or would be the next time."""
     past: "Callable[[], Sequence[Compilation]]" = tuple
     """The versions before it, rebuilt for those targets that write them all."""
     versions: Mapping[str, str] = field(default_factory=dict)
     """Versions of engines, where somebody named one."""
-    ids: Mapping[Slot, int] | None = None
+    ids: "Mapping[Slot, int] | None" = None
     """The lock's own ids of the fields, for engines that number every field as it does; None without a lock."""
 
 

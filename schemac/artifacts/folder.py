@@ -23,6 +23,11 @@ STAGING = ".schemac-new"
 """Where a build makes what it is about to put in place. No dataset has such a name; no build leaves it behind."""
 _HARMLESS = frozenset({STAGING, ".gitignore", ".gitkeep", ".gitattributes", ".DS_Store"})
 """What may lie in a folder that counts as empty."""
+_NO_LINKS = getattr(os, "O_NOFOLLOW", 0)
+_READING = os.O_RDONLY | _NO_LINKS | getattr(os, "O_BINARY", 0) | getattr(os, "O_NONBLOCK", 0)
+"""Neither a link is followed nor a pipe waited for."""
+_AT_ONCE = 1 << 20
+"""Bytes that are read at once of a file that changes while it is read."""
 _SHOWN = 3
 """Foreign files that a message names."""
 
@@ -31,7 +36,8 @@ class RefusedError(Exception):
     """Nothing is written; why not, and the way out."""
 
     def __init__(self, code: Code, message: str, help: str) -> None:
-        super().__init__(message)
+        # All of them, for a process that hands it to another.
+        super().__init__(code, message, help)
         self.code = code
         self.message = message
         self.help = help
@@ -96,14 +102,29 @@ class OutputFolder:
         """Return the content of a file, None where there is none; refuses what is no plain file in plain folders."""
         if not self.is_reachable(path.rpartition("/")[0]):
             return None
-        found = self._status(path)
-        if found is None:
+        try:
+            handle = os.open(self.at(path), _READING)
+        except FileNotFoundError:
             return None
-        if not stat.S_ISREG(found.st_mode):
+        except OSError:
+            self._refuse_unless_plain(path)
+            raise
+        try:
+            status = os.fstat(handle)
+            if not stat.S_ISREG(status.st_mode) or not _READING & _NO_LINKS:
+                self._refuse_unless_plain(path)
+            parts = [os.read(handle, status.st_size + 1)]
+            # One byte more was asked for than there are: mostly that was all of it.
+            while len(parts[-1]) and sum(map(len, parts)) != status.st_size:
+                parts.append(os.read(handle, _AT_ONCE))
+            return b"".join(parts)
+        finally:
+            os.close(handle)
+
+    def _refuse_unless_plain(self, path: str) -> None:
+        found = self._status(path)
+        if found is not None and not stat.S_ISREG(found.st_mode):
             self.refuse_in_the_way(path, found)
-        flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
-        with os.fdopen(os.open(self.at(path), flags), "rb") as stream:
-            return stream.read()
 
     def is_folder(self, path: str) -> bool:
         """Whether a folder is there; refuses anything else, a link to a folder included."""

@@ -9,8 +9,10 @@ of the machine, sorted keys: the same input gives the same bytes.
 
 import json
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from hashlib import blake2b
+from json.encoder import encode_basestring
 from typing import Any
 
 from schemac.version import __version__
@@ -20,7 +22,8 @@ NAME = "artifacts.json"
 _PART = r"\w[\w.\- ]*"
 """A folder or file of ours starts with a letter, a digit or an underscore, so that none leads upwards."""
 _DATASET = re.compile(rf"(?:{_PART}/)?{_PART}")
-_REST = re.compile(rf"(?:{_PART}/)*{_PART}")
+_REST = rf"(?:{_PART}/)*{_PART}"
+_RESTS = re.compile(rf"(?:{_REST}\n)*")
 _OURS = b'"compiler": "schemac '
 _LISTED = re.compile(r'"([^"\\]+)": "(blake2b-128:[0-9a-f]{32})"')
 _IN_DATASET = re.compile(r"(?:(.+)/losses\.json|(.+)/[^/]+/[^/]+)")
@@ -39,6 +42,12 @@ class Built:
     files: dict[str, str] = field(default_factory=dict)
     """Digest by path."""
 
+    def to_json(self) -> str:
+        """Return the text of its object in the file."""
+        files = _object({_text(path): _text(digest) for path, digest in self.files.items()}, 3)
+        manifest, own = _text(self.manifest), _text(self.manifest_digest)
+        return _object({'"files"': files, '"manifest"': manifest, '"manifestDigest"': own}, 2)
+
 
 @dataclass(frozen=True, slots=True)
 class Provenance:
@@ -49,18 +58,21 @@ class Provenance:
 
     def to_json(self) -> bytes:
         """Return the file's content."""
-        document = {
-            "compiler": self.compiler,
-            "datasets": {
-                name: {
-                    "files": built.files,
-                    "manifest": built.manifest,
-                    "manifestDigest": built.manifest_digest,
-                }
-                for name, built in self.datasets.items()
-            },
-        }
-        return (json.dumps(document, indent=1, sort_keys=True, ensure_ascii=False) + "\n").encode()
+        datasets = _object({_text(name): built.to_json() for name, built in self.datasets.items()}, 1)
+        return (_object({'"compiler"': _text(self.compiler), '"datasets"': datasets}, 0) + "\n").encode()
+
+
+def _text(text: str) -> str:
+    return encode_basestring(text)
+
+
+def _object(members: dict[str, str], depth: int) -> str:
+    """Return an object in the form that `json.dumps(…, indent=1, sort_keys=True)` takes ten times as long for."""
+    if not members:
+        return "{}"
+    line = "\n" + " " * (depth + 1)
+    lines = (f"{line}{name}: {members[name]}" for name in sorted(members))
+    return "{" + ",".join(lines) + "\n" + " " * depth + "}"
 
 
 def digest(content: bytes) -> str:
@@ -87,8 +99,8 @@ def parse_provenance(content: bytes) -> Provenance:
     except (ValueError, RecursionError, KeyError, TypeError, AttributeError):
         return _salvaged(content)
     for name, built in datasets.items():
-        wrong = next((path for path in built.files if not _is_inside(path, name)), None)
-        if wrong is not None or not _DATASET.fullmatch(name):
+        if not are_inside(built.files, name):
+            wrong = next((path for path in built.files if not are_inside((path,), name)), None)
             raise DamagedError(f"lists {wrong or name!a}, which cannot be the path of an artifact")
     return Provenance(datasets, compiler)
 
@@ -104,10 +116,15 @@ def _salvaged(content: bytes) -> Provenance:
     for path, listed in _LISTED.findall(content.decode("utf-8", "replace")):
         found = _IN_DATASET.fullmatch(path)
         dataset = (found[1] or found[2]) if found is not None else ""
-        if _DATASET.fullmatch(dataset) and _is_inside(path, dataset):
+        if are_inside((path,), dataset):
             files.setdefault(dataset, {})[path] = listed
     return Provenance({name: Built("", "", listed) for name, listed in files.items()})
 
 
-def _is_inside(path: str, dataset: str) -> bool:
-    return path.startswith(f"{dataset}/") and _REST.fullmatch(path[len(dataset) + 1 :]) is not None
+def are_inside(paths: Iterable[str], dataset: str) -> bool:
+    """Whether these are paths that artifacts of a dataset may have, below the folder of the dataset."""
+    start = f"{dataset}/"
+    rests = [path[len(start) :] if path.startswith(start) else "" for path in paths]
+    lines = "\n".join([*rests, ""])
+    is_each_a_line = lines.count("\n") == len(rests)
+    return is_each_a_line and _DATASET.fullmatch(dataset) is not None and _RESTS.fullmatch(lines) is not None

@@ -8,11 +8,12 @@ the last, so that every file of ours is listed at any moment. Builds into one fo
 """
 
 import os
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, Protocol, TypeVar
 
 from schemac.artifacts.folder import STAGING, OutputFolder, RefusedError
 from schemac.artifacts.provenance import NAME, Built, Provenance, digest
@@ -21,6 +22,9 @@ from schemac.source.catalogue import STALE_ARTIFACT, WRITE_FAILED
 from schemac.source.report import Report
 
 _HELP = "run `schemac build`"
+_PARTS = 2
+_SHARED_FROM = 200
+"""Datasets from which on reading them takes longer than starting a process."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,9 +33,11 @@ class Build:
 
     built: Mapping[str, Built]
     contents: Mapping[str, bytes]
-    """By path below the folder."""
+    """By path below the folder; without those of datasets that are known by their digests alone."""
     is_whole: bool = True
     """Whether every manifest of the project was read: what none of them makes is to go."""
+    missing: Callable[[Collection[str]], Mapping[str, bytes]] = lambda _: {}
+    """Makes the contents of datasets that are known by their digests alone."""
 
     def merged(self, before: Provenance) -> Provenance:
         """Return the provenance afterwards: a build of some manifests leaves the datasets of the others."""
@@ -43,10 +49,23 @@ class Build:
         }
         return Provenance({**kept, **self.built})
 
+    def files(self, dataset: str) -> Mapping[str, str]:
+        """Return the digests of one dataset's files; empty for a dataset that is to go."""
+        return self.built[dataset].files if dataset in self.built else {}
+
     def of(self, dataset: str) -> dict[str, bytes]:
         """Return the contents of one dataset."""
-        files = self.built[dataset].files if dataset in self.built else ()
-        return {path: self.contents[path] for path in files}
+        return {path: self.contents[path] for path in self.files(dataset)}
+
+    def has(self, path: str, wanted: str, content: bytes) -> bool:
+        """Whether these are the bytes that a file is to have."""
+        made = self.contents.get(path)
+        return made == content if made is not None else digest(content) == wanted
+
+    def completed(self, datasets: Sequence[str]) -> "Build":
+        """Return the same with the contents of these datasets."""
+        missing = {name for name in datasets if any(path not in self.contents for path in self.files(name))}
+        return replace(self, contents={**self.contents, **self.missing(missing)}) if missing else self
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,15 +87,35 @@ class Written(NamedTuple):
     """Datasets of manifests that this build did not read."""
 
 
+T = TypeVar("T")
+
+
+class Share(Protocol):
+    """Does tasks at once, and returns their results in their order."""
+
+    def __call__(self, tasks: Sequence[Callable[[], T]], /) -> list[T]:
+        """Do the tasks; what one raises is raised."""
+
+
+def _one_after_another(tasks: Sequence[Callable[[], T]], /) -> list[T]:
+    return [task() for task in tasks]
+
+
 class Store:
     """An output folder, and what the present build puts into it."""
 
     def __init__(
-        self, out: Path, name: str, project: Path | None = None, tell: Callable[[str], None] = lambda _: None
+        self,
+        out: Path,
+        name: str,
+        project: Path | None = None,
+        tell: Callable[[str], None] = lambda _: None,
+        share: Share = _one_after_another,
     ) -> None:
         self._folder = OutputFolder(out, name, project)
         self._name = name
         self._tell = tell
+        self._share = share
 
     def write(self, build: Build, report: Report) -> Written:
         """Put a build into the folder.
@@ -115,11 +154,9 @@ class Store:
         union = _union(before, after)
         gone = before.datasets.keys() - after.datasets.keys()
         # All is looked at before anything is changed.
-        changes = [
-            change
-            for dataset in (*build.built, *sorted(gone))
-            if (change := self._change(dataset, build, before)) is not None
-        ]
+        changes = self._changes([*build.built, *sorted(gone)], build, before)
+        # Not before now it is known which of them have to be made.
+        build = build.completed([change.dataset for change in changes])
         # Where two datasets list one path, it is of the one that there will be.
         owners = {path: name for name, dataset in after.datasets.items() for path in dataset.files}
         swaps = [
@@ -152,28 +189,44 @@ class Store:
         changed = sum(len(build.of(change.dataset)) - len(change.unchanged) for change in changes)
         return Written(changed, len(gone), len(after.datasets) - len(build.built))
 
+    def _changes(self, datasets: Sequence[str], build: Build, before: Provenance) -> list[_Change]:
+        """How far all datasets are from what they are to be; large folders are read by several processes."""
+        parts = _PARTS if len(datasets) >= _SHARED_FROM else 1
+        size = -(-len(datasets) // parts) or 1
+        tasks = [
+            partial(self._changes_of, datasets[start : start + size], build, before)
+            for start in range(0, len(datasets), size)
+        ]
+        return [change for found in self._share(tasks) for change in found]
+
+    def _changes_of(self, datasets: Sequence[str], build: Build, before: Provenance) -> list[_Change]:
+        found = (self._change(dataset, build, before) for dataset in datasets)
+        return [change for change in found if change is not None]
+
     def _change(self, dataset: str, build: Build, before: Provenance) -> _Change | None:
         """How far a dataset's files are from what they are to be; None where they are that."""
-        contents = build.of(dataset)
-        if not contents:
+        files = build.files(dataset)
+        if not files:
             return _Change(dataset, frozenset()) if self._folder.is_reachable(dataset) else None
         ours: Collection[str] = before.datasets[dataset].files if dataset in before.datasets else ()
         unchanged: set[str] = set()
-        for path, content in contents.items():
+        for path, wanted in files.items():
             present = self._folder.read(path)
-            if present == content:
+            if present is not None and build.has(path, wanted, present):
                 unchanged.add(path)
             elif present is not None and path not in ours:
                 self._folder.refuse_in_the_way(path)
-        is_same = len(unchanged) == len(contents)
+        is_same = len(unchanged) == len(files)
         return (
             None
-            if is_same and not self._has_leftovers(contents, ours)
+            if is_same and not self._has_leftovers(files, ours)
             else _Change(dataset, frozenset(unchanged))
         )
 
-    def _has_leftovers(self, contents: Mapping[str, bytes], ours: Collection[str]) -> bool:
+    def _has_leftovers(self, files: Mapping[str, str], ours: Collection[str]) -> bool:
         """Whether a dataset's folders hold files of ours that belong to it no more."""
+        if all(path in files for path in ours):
+            return False
         folders = {path.rpartition("/")[0] for path in ours}
         present = (
             f"{folder}/{name}"
@@ -181,10 +234,10 @@ class Store:
             if self._folder.is_reachable(folder)
             for name in os.listdir(self._folder.at(folder))
         )
-        return any(is_ours(path, ours) and path not in contents for path in present)
+        return any(is_ours(path, ours) and path not in files for path in present)
 
     def _compare(self, build: Build, before: Provenance, report: Report) -> None:
-        for path, content in build.contents.items():
+        for path, wanted in ((p, w) for dataset in build.built.values() for p, w in dataset.files.items()):
             try:
                 present = self._folder.read(path)
             except OSError as error:
@@ -192,7 +245,7 @@ class Store:
                 continue
             if present is None:
                 self._stale(report, path, "is missing")
-            elif present != content:
+            elif not build.has(path, wanted, present):
                 self._stale(report, path, "differs from what its manifest compiles to")
         after = build.merged(before)
         for name in before.datasets.keys() - after.datasets.keys():

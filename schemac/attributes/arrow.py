@@ -6,14 +6,12 @@ Source: RFC-016, "Encoding Hints"; dictionary and extension types are our own ad
 """
 
 import json
-from dataclasses import dataclass
 from math import prod
-from typing import Annotated, Literal, Self
-
-from pydantic import Field, model_validator
+from typing import Annotated, Literal, NamedTuple
 
 from schemac.attributes.attribute import Attribute, AttributeValue, Extra, Facts, spelled
 from schemac.attributes.family import NUMBERS, Family
+from schemac.syntax.reading import Bounds
 
 DOMAIN = "arrow.apache.org"
 INTEGERS = ("Int8", "Int16", "Int32", "Int64", "UInt8", "UInt16", "UInt32", "UInt64")
@@ -26,13 +24,12 @@ class BufferEncoding(AttributeValue):
     offset_bit_width: Literal[32, 64] | None = None
     run_ends_bit_width: Literal[16, 32, 64] | None = None
 
-    @model_validator(mode="after")
-    def _width_fits_kind(self) -> Self:
+    def check_together(self) -> None:
+        """Refuse a width of the other kind."""
         if self.kind == "RunEnd" and self.offset_bit_width is not None:
             raise ValueError("offsetBitWidth belongs to Contiguous and View; RunEnd takes runEndsBitWidth")
         if self.kind != "RunEnd" and self.run_ends_bit_width is not None:
             raise ValueError(f"runEndsBitWidth belongs to RunEnd; {self.kind} takes offsetBitWidth")
-        return self
 
 
 class DateEncoding(AttributeValue):
@@ -65,12 +62,11 @@ class ChildNames(AttributeValue):
 class ExtensionType(AttributeValue):
     """An Arrow extension type; the field's own type is its storage."""
 
-    name: str = Field(min_length=1)
+    name: Annotated[str, Bounds(min_length=1)]
     metadata: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class TensorShape:
+class TensorShape(NamedTuple):
     """What the metadata of `arrow.fixed_shape_tensor` says.
 
     Source: Arrow's canonical extension types: a JSON object with `shape` and, if wanted, `dim_names` and
@@ -112,8 +108,7 @@ class TensorShape:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class OpaqueName:
+class OpaqueName(NamedTuple):
     """What the metadata of `arrow.opaque` says: whose type it stands for.
 
     Source: Arrow's canonical extension types: a JSON object with `type_name` and `vendor_name`.
@@ -204,8 +199,7 @@ ATTRIBUTES = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Hints:
+class Hints(NamedTuple):
     """The encoding hints of one slot; None where the author gave none."""
 
     buffer: BufferEncoding | None = None
@@ -215,8 +209,7 @@ class Hints:
     extension: ExtensionType | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class ArrowDefaults:
+class ArrowDefaults(NamedTuple):
     """Encodings for slots without a hint, at every depth; for engines that want views or large types everywhere.
 
     Source: the reference implementation has the same four settings, and none for decimals.

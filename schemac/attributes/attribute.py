@@ -10,10 +10,9 @@ from enum import Enum, auto
 from functools import cached_property
 from typing import Any, Generic, NamedTuple, TypeVar
 
-from pydantic import BeforeValidator, TypeAdapter
-
 from schemac.attributes.family import Family
-from schemac.syntax.model import AuthoredModel
+from schemac.syntax.reading import Before, Read, Reading, reader_of
+from schemac.syntax.record import Record
 
 T = TypeVar("T")
 
@@ -24,18 +23,18 @@ KEY_PATTERN = r"[a-zA-Z0-9.-]+/[a-zA-Z0-9_-]+"
 """Form of a key. Source: the standard's JSON Schema of ExtraAttributes."""
 
 
-class AttributeValue(AuthoredModel):
+class AttributeValue(Record):
     """Base of the objects that attributes take as value; closed, and written in camelCase."""
 
 
-def spelled(*words: str) -> BeforeValidator:
+def spelled(*words: str) -> Before:
     """Accept the lowerCamelCase and lowercase spelling of PascalCase words, as RFC-016's enums do."""
     by_folded = {spelling: word for word in words for spelling in spellings(word)}
 
     def canonical(value: Any) -> Any:
         return by_folded.get(value, value) if isinstance(value, str) else value
 
-    return BeforeValidator(canonical)
+    return Before(canonical)
 
 
 def spellings(word: str) -> tuple[str, str, str]:
@@ -118,13 +117,19 @@ class Attribute(Generic[T]):
     """Where a value names a column, by the old and the new name of the column, if it is no list of columns."""
 
     @cached_property
-    def adapter(self) -> TypeAdapter[T]:
-        """The validator of values; raises pydantic's ValidationError."""
-        return TypeAdapter(self.value_type)
+    def _read(self) -> Read:
+        return reader_of(self.value_type)
+
+    def typed(self, value: Any, *, by_name: bool = True) -> T:
+        """Return the typed value of one as it is written; `by_name` takes names of Python for keys too. Raises InvalidValueError."""
+        reading = Reading(takes_names=by_name)
+        found: T = self._read(value, reading)
+        reading.finish(self.key)
+        return found
 
     def read(self, extra: Extra) -> T | None:
         """Return the typed value, or None where the attribute is absent. The value has to have passed the checks."""
-        return self.adapter.validate_python(extra[self.key]) if self.key in extra else None
+        return self.typed(extra[self.key]) if self.key in extra else None
 
     @property
     def names_columns(self) -> bool:

@@ -6,22 +6,20 @@ Source: the standard's attribute list and RFC-016, RFC-017.
 
 from typing import Annotated, Literal
 
-from pydantic import ConfigDict, Field
-
 from schemac.attributes.attribute import Attribute, AttributeValue, Facts, spelled
 from schemac.attributes.family import Family
 from schemac.source.json_object import Json
+from schemac.syntax.reading import Bounds
+from schemac.syntax.record import OpenRecord
 
 DOMAIN = "opendatafabric.org"
 
 
-class LogicalTypeWord(AttributeValue):
+class LogicalTypeWord(OpenRecord):
     """A richer logical type than the kind tells; `linkType` belongs to ObjectLink.
 
     The standard also allows any core type here in its long form; those carry properties of their own.
     """
-
-    model_config = ConfigDict(extra="allow")
 
     kind: Annotated[str, spelled("Did", "Multihash", "ObjectLink")]
     link_type: Json | None = None
@@ -30,8 +28,8 @@ class LogicalTypeWord(AttributeValue):
 class LinkedObjects(AttributeValue):
     """Size of what a block of data links to."""
 
-    num_objects_naive: Annotated[int, Field(ge=0)]
-    size_naive: Annotated[int, Field(ge=0)]
+    num_objects_naive: Annotated[int, Bounds(ge=0)]
+    size_naive: Annotated[int, Bounds(ge=0)]
 
 
 DESCRIPTION = Attribute[str](

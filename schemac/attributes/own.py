@@ -5,12 +5,11 @@ Layer: attributes.
 
 from typing import TYPE_CHECKING, Annotated, Literal
 
-from pydantic import AfterValidator, Field
-
 from schemac.attributes.attribute import Attribute, Facts
 from schemac.attributes.family import NUMBERS, Family
 from schemac.attributes.zones import find_zone
 from schemac.registry.installed import engines
+from schemac.syntax.reading import Bounds, Rule
 
 DOMAIN = "schemac.dev"
 
@@ -37,25 +36,25 @@ def _known_zone(name: str) -> str:
 
 RENAMED_FROM = Attribute[str](
     f"{DOMAIN}/renamedFrom",
-    Annotated[str, Field(min_length=1)],
+    Annotated[str, Bounds(min_length=1)],
     "the field's former name; the field keeps its id",
 )
 UNIT = Attribute[str](
     f"{DOMAIN}/unit",
-    Annotated[str, Field(min_length=1)],
+    Annotated[str, Bounds(min_length=1)],
     "unit of measure of the number, such as `m/s`",
     fits=NUMBERS | frozenset({Family.DECIMAL, Family.LIST}),
     facts=Facts.all("unit-changed"),
 )
 CLOCK_ZONE = Attribute[str](
     f"{DOMAIN}/clockZone",
-    Annotated[str, Field(min_length=1), AfterValidator(_known_zone)],
+    Annotated[str, Bounds(min_length=1), Rule(_known_zone)],
     "time zone of the clock whose readings have no zone",
     fits=frozenset({Family.TIMESTAMP}),
 )
 TARGETS_OF = Attribute[list[str]](
     f"{DOMAIN}/targets",
-    Annotated[list[TargetName], Field(min_length=1), AfterValidator(_distinct)],
+    Annotated[list[TargetName], Bounds(min_length=1), Rule(_distinct)],
     "the targets that this dataset is built for, if not all",
     on_field=False,
     on_schema=True,

@@ -55,6 +55,13 @@ OPEN: dict[str, Attribute[Any]] = {odf.ARCHETYPE.key: odf.ARCHETYPE}
 DOMAINS = (*(domain.DOMAIN for domain in _CORE), *(engine.domain for engine in _BRINGING), own.DOMAIN)
 """Domains in which an unknown name is an error."""
 
+_TELLING = frozenset(ATTRIBUTES) - {odf.DESCRIPTION.key}
+
+
+def are_telling(extra: Extra) -> bool:
+    """Whether attributes say more to the compiler than a description does; most fields have none that do."""
+    return not _TELLING.isdisjoint(extra)
+
 
 def known(key: str) -> Attribute[Any] | None:
     """Return the attribute of a key, or None where the key is foreign or unknown."""

@@ -7,10 +7,9 @@ Errors: SC309 to SC313, SC321.
 
 import re
 from collections.abc import Callable, Mapping
+from functools import lru_cache, partial
 from math import isfinite
 from typing import Any
-
-from pydantic import ValidationError
 
 from schemac.attributes import odf
 from schemac.attributes.attribute import KEY_PATTERN, Attribute
@@ -31,6 +30,7 @@ from schemac.source.catalogue import (
 from schemac.source.json_object import Json
 from schemac.source.suggest import closest, one_of, with_article
 from schemac.syntax.complaints import Complaint, complaints
+from schemac.syntax.reading import InvalidValueError
 
 _KEY = re.compile(KEY_PATTERN)
 Say = Callable[..., None]
@@ -39,20 +39,17 @@ Say = Callable[..., None]
 
 def check_slot_attributes(slot: Slot, findings: Findings, *, is_placed: bool = True) -> None:
     """Check the attributes of one slot; whether they fit its type is left open where that could not be read."""
-
-    def say(key: str) -> Say:
-        def about(*arguments: Any, **options: Any) -> None:
-            findings.at_extra(slot, key, *arguments, **options)
-
-        return about
-
     for key in slot.doubled:
-        say(key)(CONFLICTING_HINTS, f"`{key}` is given twice", on_key=True, help="keep one of the two")
-    slot.extra = {
-        key: value
+        message = f"`{key}` is given twice"
+        findings.at_extra(slot, key, CONFLICTING_HINTS, message, on_key=True, help="keep one of the two")
+    say = findings.at_extra
+    wrong = [
+        key
         for key, value in slot.extra.items()
-        if _is_sound(key, value, slot, say(key), is_placed=is_placed)
-    }
+        if not _is_sound(key, value, slot, partial(say, slot, key), is_placed=is_placed)
+    ]
+    if wrong:
+        slot.extra = {key: value for key, value in slot.extra.items() if key not in wrong}
 
 
 def check_schema_attributes(extra: Mapping[str, Any], findings: Findings) -> ExtraAttributes:
@@ -71,6 +68,8 @@ def _is_sound(key: str, value: Any, slot: Slot | None, say: Say, *, is_placed: b
     # Descriptions are most of all attributes, and always the same.
     if key == odf.DESCRIPTION.key and value.__class__ is str:
         return True
+    if _is_foreign_key(key):
+        return _is_json(value, say)
     if not _KEY.fullmatch(key):
         say(
             INVALID_ATTRIBUTE_KEY,
@@ -81,11 +80,25 @@ def _is_sound(key: str, value: Any, slot: Slot | None, say: Say, *, is_placed: b
         return False
     attribute = known(key)
     if attribute is None:
-        return _is_foreign(key, value, say)
+        return _is_like_a_known_one(key, value, say)
     return (not is_placed or _is_in_place(attribute, slot, say)) and _is_valid(attribute, value, say)
 
 
-def _is_foreign(key: str, value: Any, say: Say) -> bool:
+@lru_cache(maxsize=1024)
+def _is_foreign_key(key: str) -> bool:
+    """Whether a key is of the author's own domain, and like none that is known."""
+    domain = domain_of(key)
+    is_own = _KEY.fullmatch(key) is not None and domain not in DOMAINS and known(key) is None
+    return is_own and _near_domain(domain) is None and not any(domain_of(a) == domain for a in OPEN)
+
+
+def _near_domain(domain: str) -> str | None:
+    """Return the closed domain that begins with the same word."""
+    word = domain.split(".", maxsplit=1)[0]
+    return next((d for d in DOMAINS if d.split(".")[0] == word and d != domain), None)
+
+
+def _is_like_a_known_one(key: str, value: Any, say: Say) -> bool:
     domain, _, name = key.partition("/")
     if domain in DOMAINS:
         names = [a.name for a in ATTRIBUTES.values() if domain_of(a.key) == domain]
@@ -97,7 +110,7 @@ def _is_foreign(key: str, value: Any, say: Say) -> bool:
             help = f"did you mean `{domain}/{near}`?" if near else f"known in this domain: {', '.join(names)}"
         say(UNKNOWN_ATTRIBUTE, f"`{domain}` has no attribute `{name}`", on_key=True, help=help)
         return False
-    near_domain = next((d for d in DOMAINS if d.split(".")[0] == domain.split(".")[0] and d != domain), None)
+    near_domain = _near_domain(domain)
     if near_domain is not None and f"{near_domain}/{name}" in ATTRIBUTES:
         say(
             LIKELY_TYPO,
@@ -123,8 +136,13 @@ def _holder_of(domain: str, name: str) -> str | None:
     return None
 
 
+_ALWAYS_JSON = (str, int, bool)
+
+
 def _is_json(value: Any, say: Say, *steps: str | int) -> bool:
     """YAML has numbers that JSON has not; attributes travel as JSON."""
+    if value.__class__ in _ALWAYS_JSON:
+        return True
     if isinstance(value, float) and (not isfinite(value)):
         say(
             INVALID_ATTRIBUTE,
@@ -183,8 +201,8 @@ def _fitting_place(attribute: Attribute[Any], slot: Slot) -> str:
 
 def _is_valid(attribute: Attribute[Any], value: Any, say: Say) -> bool:
     try:
-        typed = attribute.adapter.validate_python(value, by_alias=True, by_name=False)
-    except ValidationError as error:
+        typed = attribute.typed(value, by_name=False)
+    except InvalidValueError as error:
         for found in complaints(error, attribute.value_type, value):
             _say_complaint(attribute, value, found, (), say)
         return False
@@ -236,8 +254,8 @@ def _is_logical_type(
         say(INVALID_ATTRIBUTE, f"there is no logical type '{word.kind}'", *steps, "kind", help=help)
         return False
     try:
-        BY_NAME[word.kind].model_validate({**value, "kind": word.kind}, by_alias=True, by_name=False)
-    except ValidationError as error:
+        BY_NAME[word.kind].model_validate({**value, "kind": word.kind}, by_name=False)
+    except InvalidValueError as error:
         for found in complaints(error, LogicalType, value):
             _say_complaint(attribute, value, found, steps, say)
         return False
@@ -264,8 +282,8 @@ def _is_standard_word(
         return False
     inner, place = value["linkType"], (*steps, "linkType")
     try:
-        typed = odf.LogicalTypeWord.model_validate(inner, by_alias=True, by_name=False)
-    except ValidationError as error:
+        typed = odf.LogicalTypeWord.model_validate(inner, by_name=False)
+    except InvalidValueError as error:
         for found in complaints(error, odf.LogicalTypeWord, inner):
             _say_complaint(attribute, inner, found, place, say)
         return False

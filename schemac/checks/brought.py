@@ -4,8 +4,8 @@ Layer: checks.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import cache
+from typing import NamedTuple
 
 from schemac.logical.findings import Findings
 from schemac.logical.slots import Slot
@@ -13,12 +13,11 @@ from schemac.registry.engine import Capability
 from schemac.registry.installed import blamed, engines
 
 
-@dataclass(frozen=True, slots=True)
-class Checks:
+class Checks(NamedTuple):
     """What an engine knows to be wrong with its attributes in every schema, whatever the schema is built for."""
 
     slot: Callable[[Slot, Findings], None]
-    """Checks one slot that has attributes; those that are not sound by themselves have been taken out of it."""
+    """Checks one slot that has attributes of closed domains; those that are not sound by themselves have been taken out of it."""
 
 
 CHECKS = Capability("checks", Checks)

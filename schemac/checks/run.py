@@ -6,6 +6,7 @@ Layer: checks.
 from collections.abc import Sequence
 from dataclasses import replace
 
+from schemac.attributes.registry import are_telling
 from schemac.checks.attributes import check_schema_attributes, check_slot_attributes
 from schemac.checks.brought import check_brought
 from schemac.checks.hints import check_hints
@@ -16,7 +17,7 @@ from schemac.checks.system_columns import check_system_columns
 from schemac.checks.vocabulary import Vocabulary, check_vocabularies
 from schemac.logical.dataset import LogicalDataset
 from schemac.logical.findings import Findings
-from schemac.logical.slots import preorder
+from schemac.logical.slots import Slot, preorder
 from schemac.source.report import Report
 
 
@@ -28,6 +29,7 @@ def check(dataset: LogicalDataset, report: Report, vocabularies: Sequence[Vocabu
         check_named_columns(sound, dataset.columns, findings)
     check_names(dataset.columns, findings)
     slots = preorder(dataset.columns)
+    telling: list[Slot] = []
     unread = dataset.unread
     for slot in slots:
         if unread and slot.type_at in unread:
@@ -42,12 +44,13 @@ def check(dataset: LogicalDataset, report: Report, vocabularies: Sequence[Vocabu
         check_type(slot, findings)
         if slot.children and slot.children[0].is_member:
             check_names(slot.children, findings)
-        if slot.extra:
+        if slot.extra and are_telling(slot.extra):
+            telling.append(slot)
             check_hints(slot, findings)
             check_brought(slot, findings)
             check_primary_key(slot, findings)
             check_object_link(slot, findings)
-    check_positions(slots, findings)
+    check_positions(telling, findings)
     readable = tuple([column for column in dataset.columns if column.type_at not in unread]) if unread else ()
     check_system_columns(replace(dataset, columns=readable) if unread else dataset, findings)
     if vocabularies:

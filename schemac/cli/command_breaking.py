@@ -21,8 +21,9 @@ from schemac.cli.project import open_compared
 from schemac.cli.terminal import put, put_json
 from schemac.evolution.judge import JUDGE, judged_engines
 from schemac.evolution.verdict import OF_DATA, OF_READERS, Judgement, Outcome, Verdict
-from schemac.project.comparing import Comparison, Wanted, compare
-from schemac.project.compile import collector_paused
+from schemac.project.compared import Comparison, Wanted
+from schemac.project.comparing import compare
+from schemac.project.shared_work import collector_paused
 from schemac.source.diagnostic import Code
 from schemac.source.printable import printable
 from schemac.source.report import Report
@@ -68,13 +69,14 @@ def _run(options: argparse.Namespace) -> int:
             options.transitive,
             is_asked_outright=bool(options.engine),
             versions=versions_of(options, project),
-            are_targets_named="targets" in project.configuration.model_fields_set,
+            are_targets_named=project.configuration.are_targets_named,
             is_project=not options.paths,
         )
         found = compare(files, folders, wanted, project, report)
     could_read = not report.has_errors
     for comparison in found:
         _report(comparison, options, report)
+    project.cache.save()
     diagnostics = report.diagnostics
     if options.format == "json" and could_read:
         verdicts = [

@@ -14,7 +14,8 @@ from schemac.physical.arrow import numpy_left_out
 from schemac.project.compile import Output, compile_files
 from schemac.project.configuration import Project
 from schemac.project.options import Options
-from schemac.project.stages import lowering_of
+from schemac.project.under_way import WORK
+from schemac.project.workers import share
 from schemac.source.catalogue import STALE_ARTIFACT
 from schemac.source.diagnostic import Diagnostic, Severity
 from schemac.source.render.text import count_summary
@@ -44,20 +45,24 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Build; the exit code tells the result."""
     report = Report()
-    project, files = open_project(options, report)
+    project, files = open_project(options, report, is_builder=True)
     # Whatever process comes to need Arrow, it makes no arrays.
     with numpy_left_out():
         output = compile_files(files, project, _options(options, project), report)
     written = Written()
     if not report.has_errors:
         name = options.out or project.configuration.out
-        store = Store(out_folder(options, project), name, project.folder, lambda text: say(text, options))
+        store = Store(
+            out_folder(options, project), name, project.folder, lambda text: say(text, options), share
+        )
         # Who names manifests builds these and no others; what the others made stays as it is.
-        build = Build(output.built, output.contents, is_whole=not options.paths)
+        build = Build(output.built, output.contents, not options.paths, output.missing)
         if options.check:
             store.compare(build, report)
         else:
+            WORK.begin("write", name)
             written = store.write(build, report)
+    project.cache.save()
     diagnostics = report.diagnostics
     show(diagnostics, options)
     if options.check:
@@ -71,13 +76,14 @@ def run(options: argparse.Namespace) -> int:
 def _options(options: argparse.Namespace, project: Project) -> Options:
     configuration = project.configuration
     wanted = options.target or configuration.targets
-    is_named = options.target is not None or "targets" in configuration.model_fields_set
+    is_named = options.target is not None or configuration.are_targets_named
     return Options(
         strict=options.strict or configuration.strict,
         targets=tuple(name for name in target_names() if name in wanted),
         asked_for=frozenset(wanted if is_named else ()),
         versions=project.versions,
-        lowering=lowering_of(project, metadata=not options.no_metadata),
+        encodings=configuration.encodings,
+        has_metadata=configuration.metadata and not options.no_metadata,
         show_losses=options.losses,
         locked=options.locked,
         system_columns=options.system_columns or configuration.system_columns,
@@ -95,13 +101,13 @@ def _summary(
     if has_errors:
         return f"nothing was written: {found}"
     out = options.out or project.configuration.out
-    datasets, files = len(output.built), len(output.contents)
+    datasets, files = len(output.built), sum(len(dataset.files) for dataset in output.built.values())
     done = f"{files} files in {out}, {written.files} of them new or changed"
     if written.removed:
         done += f"; {_datasets(written.removed)} removed, because no manifest makes them any more"
     if written.left:
         done += f"; {_datasets(written.left)} of other manifests left unchanged"
-    losses = sum(map(len, output.losses.values()))
+    losses = output.losses
     noun = "loss is" if losses == 1 else "losses are"
     lost = f"; {losses} {noun} listed in {out}/*/losses.json" if losses else ""
     return f"{_datasets(datasets)}: {done}{lost}{'; ' if found else ''}{found}"

@@ -29,6 +29,7 @@ def run(options: argparse.Namespace) -> int:
         system_columns=options.system_columns or configuration.system_columns,
     )
     output = compile_files(files, project, wanted, report)
+    project.cache.save()
     diagnostics = report.diagnostics
     show(diagnostics, options)
     datasets = len(output.datasets)

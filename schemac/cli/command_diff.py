@@ -8,9 +8,10 @@ import argparse
 from schemac.cli.output import add_paths, add_text_or_json, exit_code, say, show
 from schemac.cli.project import open_compared
 from schemac.cli.terminal import put, put_json
-from schemac.project.comparing import Comparison, Wanted, compare
-from schemac.project.compile import collector_paused
+from schemac.project.compared import Comparison, Wanted
+from schemac.project.comparing import compare
 from schemac.project.locking import summary
+from schemac.project.shared_work import collector_paused
 from schemac.source.printable import printable
 from schemac.source.report import Report
 
@@ -40,6 +41,7 @@ def _run(options: argparse.Namespace) -> int:
     if not report.has_errors:
         wanted = Wanted(options.against, is_transitive=options.transitive, is_project=not options.paths)
         found = compare(files, folders, wanted, project, report)
+    project.cache.save()
     diagnostics = report.diagnostics
     if options.format == "json" and not report.has_errors:
         put_json({"changes": _json(found)})

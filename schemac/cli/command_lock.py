@@ -6,21 +6,24 @@ Layer: cli.
 import argparse
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 from schemac.cli.output import add_compile_arguments, exit_code, say, show
 from schemac.cli.project import open_project
 from schemac.cli.terminal import put_source
 from schemac.identity.freeze import freeze
 from schemac.identity.lock import Lock
+from schemac.identity.lockfile import write_lock
 from schemac.identity.opening import open_version
 from schemac.logical.slots import preorder
 from schemac.manifest.write import write_manifest
-from schemac.project.compile import collector_paused
+from schemac.project.configuration import Project
 from schemac.project.discovery import lock_path
 from schemac.project.locking import (
     LockFile,
     changes_since,
     identified,
+    lock_name,
     open_lock,
     report_possible_renames,
     report_returned_names,
@@ -30,7 +33,9 @@ from schemac.project.locking import (
 )
 from schemac.project.manifests import CompiledFile, read_manifests
 from schemac.project.merging import merge_driver, resolve
-from schemac.project.strays import report_lost_locks
+from schemac.project.shared_work import collector_paused
+from schemac.project.strays import LostLocks
+from schemac.project.unchanged_locks import UnchangedLocks
 from schemac.source.catalogue import NOTHING_TO_COMPILE, UNKNOWN_COLUMN
 from schemac.source.report import Report
 from schemac.source.suggest import closest
@@ -84,29 +89,56 @@ def _lock(options: argparse.Namespace, report: Report) -> None:
     compiled = read_manifests(files, project, report, strict=strict)
     if report.has_errors:
         return
-    report_lost_locks(compiled, project, report)
-    wanted = _restored(compiled, dict(options.restore or ()), report)
     # All or nothing: a lock is written only once every manifest of the run has its next version.
-    planned: list[tuple[LockFile, Lock, list[str]]] = []
-    for file in compiled:
-        if not file.datasets:
-            continue
-        held = open_lock(file.file.path, file.file.name, report)
-        if held is None:
-            continue
-        if options.show is not None:
-            _show(file, held, options, report)
-            continue
-        planned.append(_next(file, held, options, wanted, report))
+    planned = _planned(compiled, project, options, report)
+    project.cache.save()
     if options.check or options.show is not None or report.has_errors:
         return
-    for held, lock, lines in planned:
-        if save_lock(held, lock, report):
-            say(
-                "\n".join(lines) or f"{held.name}: the file has the new format; nothing else changed", options
-            )
+    for next_one in planned:
+        if next_one.held is not None and save_lock(next_one.held, next_one.lock, report):
+            lines = "\n".join(next_one.lines)
+            say(lines or f"{next_one.name}: the file has the new format; nothing else changed", options)
         elif not report.has_errors:
-            say(f"{held.name}: unchanged", options)
+            say(f"{next_one.name}: unchanged", options)
+
+
+class _Next(NamedTuple):
+    """What becomes of a lock."""
+
+    name: str
+    held: LockFile | None = None
+    """None where it is known to stay as it is."""
+    lock: Lock = Lock()
+    lines: Sequence[str] = ()
+    """What is new in it."""
+
+
+def _planned(
+    compiled: Sequence[CompiledFile], project: Project, options: argparse.Namespace, report: Report
+) -> list[_Next]:
+    """Return what becomes of each lock; of those that are known to stay as they are, nothing is asked again."""
+    wanted = _restored(compiled, dict(options.restore), report) if options.restore else {}
+    unchanged, search = UnchangedLocks(project, is_check=options.check), LostLocks(project)
+    is_plain = not options.restore and options.show is None
+    planned: list[_Next] = []
+    for file in compiled:
+        kept = unchanged.kept(file) if is_plain else None
+        if kept is not None:
+            report.extend(kept)
+            planned.append(_Next(lock_name(file.file.name)))
+            continue
+        own, key = Report(), unchanged.key(file)
+        is_looked_for = search.report(file, own)
+        held = open_lock(file.file.path, file.file.name, own) if file.named else None
+        if held is not None and options.show is not None:
+            _show(file, held, options, own)
+        elif held is not None:
+            _, lock, lines = _next(file, held, options, wanted, own)
+            planned.append(_Next(held.name, held, lock, lines))
+            if is_plain and write_lock(lock) == held.text:
+                unchanged.keep(file, key, own, is_looked_for=is_looked_for)
+        report.extend(own.diagnostics)
+    return planned
 
 
 def _next(

@@ -148,7 +148,7 @@ def _of_table(
 def _of_versions(project: Project, new: LockedSchemaVersion, asked: Sequence[str] | None) -> list[str]:
     """Those that were asked for, else the targets; an optional engine only where somebody speaks of it."""
     configuration, dataset = project.configuration, new.dataset
-    is_named = "targets" in configuration.model_fields_set
+    is_named = configuration.are_targets_named
     wanted = asked or engines_of(dataset, configuration.targets, is_named=is_named)
     return [
         name

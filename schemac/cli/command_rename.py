@@ -5,7 +5,7 @@ Layer: cli.
 
 import argparse
 
-from schemac.cli.output import add_output_arguments, exit_code, say, show
+from schemac.cli.output import add_no_cache, add_output_arguments, exit_code, say, show
 from schemac.cli.project import find_dataset
 from schemac.project.renaming import pipeline_hints, rename
 from schemac.source.report import Report
@@ -22,6 +22,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         " its present name, to make it a column",
     )
     parser.add_argument("--config", metavar="FILE", help=argparse.SUPPRESS)
+    add_no_cache(parser)
     add_output_arguments(parser)
 
 

@@ -11,8 +11,10 @@ from collections.abc import Sequence
 from importlib import import_module
 from typing import Any, NoReturn
 
+from schemac.cache.misremembered import MisrememberedError
 from schemac.cli.exit_code import ExitCode
 from schemac.cli.terminal import OutputError, tell
+from schemac.cli.waiting import bar_when_long
 from schemac.registry.engine import EngineError
 from schemac.source.listing import listed
 from schemac.source.printable import printable
@@ -33,6 +35,7 @@ COMMANDS = {
     "verify": "compare a table with its schema",
     "run": "run a pipeline: read, conform, write a table, verify",
     "runs": "list the runs that wrote a table or a quarantine",
+    "clean": "remove what earlier runs kept to save time",
     "explain": "explain a diagnostic code, with examples",
 }
 """Commands with what they do; each is the module `schemac.cli.command_<name>`."""
@@ -143,7 +146,14 @@ def _run(given: list[str]) -> int:
         return ExitCode.USAGE
     if parser.chosen is not None:
         parser.chosen.refuse_empty(options)
-    result: int = import_module(f"schemac.cli.command_{options.command}").run(options)
+    run = import_module(f"schemac.cli.command_{options.command}").run
+    with bar_when_long(options.command, getattr(options, "format", "text")):
+        try:
+            result: int = run(options)
+        except MisrememberedError:
+            # Nothing is printed or written before it is known that the cache is right.
+            options.is_cache_forgotten = True
+            result = run(options)
     return result
 
 

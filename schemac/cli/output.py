@@ -10,12 +10,11 @@ import sys
 import textwrap
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from schemac.cli.exit_code import ExitCode
 from schemac.cli.terminal import put, put_rendered, tell
 from schemac.logical.system import VARIANTS
-from schemac.project.configuration import Project
 from schemac.registry.engine import Capability, VersionSetting
 from schemac.registry.installed import engines, version_settings
 from schemac.source.catalogue import (
@@ -30,6 +29,9 @@ from schemac.source.render.json import render_json
 from schemac.source.render.places import from_root
 from schemac.source.render.sarif import render_sarif
 from schemac.source.render.text import count_summary, render_text
+
+if TYPE_CHECKING:
+    from schemac.project.configuration import Project
 
 
 def _sarif(diagnostics: Sequence[Diagnostic]) -> str:
@@ -88,6 +90,14 @@ def add_paths(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--config", metavar="FILE", help="configuration file (default: schemac.toml or pyproject.toml)"
     )
+    add_no_cache(parser)
+
+
+def add_no_cache(parser: argparse.ArgumentParser) -> None:
+    """Add the option for a run that neither uses nor keeps what other runs found out."""
+    parser.add_argument(
+        "--no-cache", action="store_true", help="do everything again, and leave `.schemac/cache` as it is"
+    )
 
 
 def add_compile_arguments(parser: argparse.ArgumentParser) -> None:
@@ -130,7 +140,7 @@ def add_versions(parser: argparse.ArgumentParser) -> None:
         )
 
 
-def versions_of(options: argparse.Namespace, project: Project) -> dict[str, str]:
+def versions_of(options: argparse.Namespace, project: "Project") -> dict[str, str]:
     """Return the versions that the command line names, and else the project, by engine."""
     named = {name: getattr(options, setting.key) for name, setting in version_settings().items()}
     return {**project.versions, **{name: version for name, version in named.items() if version is not None}}

@@ -6,7 +6,7 @@ Layer: cli.
 import argparse
 from collections.abc import Sequence
 
-from schemac.cli.output import add_text_or_json, wrapped
+from schemac.cli.output import add_no_cache, add_text_or_json, wrapped
 from schemac.cli.project import find_dataset
 from schemac.evolution.tables import TABLES, PlanLine
 from schemac.evolution.version_pair import LockedSchemaVersion, locked_schema_version
@@ -25,6 +25,7 @@ def add_dataset(parser: argparse.ArgumentParser) -> None:
     """Add the arguments for the dataset and its table."""
     parser.add_argument("dataset", metavar="DATASET", help="name of the dataset, or its manifest")
     parser.add_argument("--config", metavar="FILE", help=argparse.SUPPRESS)
+    add_no_cache(parser)
     add_text_or_json(parser)
 
 

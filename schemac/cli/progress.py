@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from schemac.cli.terminal import tell
+from schemac.cli.waiting import clear
 from schemac.source.printable import printable
 
 LINE_EVERY_SECONDS = 10.0
@@ -27,6 +28,7 @@ def progress_bar(is_wanted: bool) -> Iterator[Callable[[str, int, int], None]]:
     except ModuleNotFoundError:
         yield lambda what, done, total: None
         return
+    clear()
     with Progress(console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task("", total=1)
 
@@ -53,6 +55,7 @@ def records_bar(is_wanted: bool) -> Iterator[Callable[[str, int, float], None]]:
         yield lambda what, records, rate: None
         return
     columns = (SpinnerColumn(), TimeElapsedColumn(), TextColumn("{task.description}{task.fields[count]}"))
+    clear()
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task("starting", total=None, count="")
 

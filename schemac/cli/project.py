@@ -5,9 +5,13 @@ Layer: cli.
 
 import argparse
 import os
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from schemac.logical.dataset import LogicalDataset
+from schemac.cache.store import NO_CACHE, Cache
 from schemac.project.configuration import Project, find_project
 from schemac.project.discovery import ManifestFile, find_manifests
 from schemac.project.manifests import CompiledFile, read_manifests
@@ -15,11 +19,22 @@ from schemac.source.catalogue import NOTHING_TO_COMPILE
 from schemac.source.report import Report
 from schemac.source.suggest import closest
 
+if TYPE_CHECKING:
+    # For start-up time: most commands find what they need of a dataset in the cache.
+    from schemac.logical.dataset import LogicalDataset
 
-def open_project(options: argparse.Namespace, report: Report) -> tuple[Project, list[ManifestFile]]:
-    """Return the project that the working folder lies in, and the manifests that this run is about."""
+
+def open_project(
+    options: argparse.Namespace, report: Report, *, is_builder: bool = False
+) -> tuple[Project, list[ManifestFile]]:
+    """Return the project that the working folder lies in, and the manifests that this run is about.
+
+    A builder writes into the folder anyway, so it may start a cache where there is no sign of a project.
+    """
     here = Path.cwd()
-    project = find_project(here, report, Path(options.config) if options.config else None)
+    project = _project(options, report)
+    if is_builder and not options.no_cache and not project.cache.is_kept:
+        project = replace(project, cache=_open_cache(options)(project.folder))
     if report.has_errors:
         return project, []
     if options.paths:
@@ -28,26 +43,39 @@ def open_project(options: argparse.Namespace, report: Report) -> tuple[Project, 
     return project, find_manifests(configured, project.folder, out_folder(options, project), report)
 
 
+def _project(options: argparse.Namespace, report: Report) -> Project:
+    explicit = Path(options.config) if options.config else None
+    return find_project(Path.cwd(), report, explicit, _open_cache(options))
+
+
+def _open_cache(options: argparse.Namespace) -> Callable[[Path], Cache]:
+    if options.no_cache:
+        return lambda _: NO_CACHE
+    return partial(Cache, is_fresh=getattr(options, "is_cache_forgotten", False))
+
+
 def find_dataset(
     options: argparse.Namespace, report: Report
-) -> tuple[Project, CompiledFile, LogicalDataset] | None:
+) -> "tuple[Project, CompiledFile, LogicalDataset] | None":
     """Return the one dataset that a command is about: by its name, or by its manifest; None after saying why not."""
     options.paths = [options.dataset] if os.path.isfile(options.dataset) else []
     project, files = open_project(options, report)
     compiled = read_manifests(files, project, report) if not report.has_errors else []
     if report.has_errors:
         return None
-    by_name = {dataset.name: (project, file, dataset) for file in compiled for dataset in file.datasets}
-    if options.paths and len(by_name) == 1:
-        return next(iter(by_name.values()))
-    if options.dataset not in by_name:
+    by_name = {named.name: (file, n) for file in compiled for n, named in enumerate(file.named)}
+    wanted = next(iter(by_name)) if options.paths and len(by_name) == 1 else options.dataset
+    if wanted not in by_name:
         near = closest(options.dataset, by_name)
         report.add(
             NOTHING_TO_COMPILE,
             f"no manifest has a dataset {options.dataset}",
             help=f"did you mean {near}?" if near else f"the datasets are {', '.join(by_name)}",
         )
-    return by_name.get(options.dataset)
+        return None
+    file, n = by_name[wanted]
+    project.cache.save()
+    return project, file, file.datasets[n]
 
 
 def open_compared(
@@ -58,7 +86,7 @@ def open_compared(
     What is there no more can be compared with a commit that has it: such a path counts as a folder.
     """
     here = Path.cwd()
-    project = find_project(here, report, Path(options.config) if options.config else None)
+    project = _project(options, report)
     if report.has_errors:
         return project, [], []
     base = here if options.paths else project.folder

@@ -7,6 +7,7 @@ import json
 import sys
 from typing import Any
 
+from schemac.cli.waiting import clear
 from schemac.source.printable import json_printable, printable
 
 
@@ -15,6 +16,7 @@ class OutputError(OSError):
 
 
 def _write(text: str) -> None:
+    clear()
     try:
         sys.stdout.write(text)
     except BrokenPipeError:
@@ -50,11 +52,13 @@ def put_json(document: Any) -> None:
 
 def tell(message: str) -> None:
     """Print a line beside what is printed for programs."""
+    clear()
     sys.stderr.write(printable(message, keep="\n") + "\n")
 
 
 def ask(question: str) -> bool:
     """Whether the person at the terminal says yes."""
+    clear()
     sys.stderr.write(f"{printable(question)} [y/N] ")
     sys.stderr.flush()
     return sys.stdin.readline().strip().lower() in ("y", "yes")

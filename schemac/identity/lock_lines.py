@@ -43,17 +43,15 @@ _PARTS = {f"[{part.value}]": part for part in Part}
 _decode = json.JSONDecoder().raw_decode
 
 
-def _field_pattern(form: int, last: str) -> re.Pattern[str]:
-    """Return a field's line up to its type."""
-    return re.compile(
-        rf"^field (?P<id>\d+) v(?P<first>\d+)-(?P<last>{last})(?: in (?P<parent>\d+))?(?: at (?P<position>[0-9.]+))?"
+_FIELD = {
+    form: re.compile(
+        rf"^field (?P<id>\d+) v(?P<first>\d+)-(?P<last>\d*)(?: in (?P<parent>\d+))?(?: at (?P<position>[0-9.]+))?"
         rf'{_IDS[form]} (?P<name>"(?:[^"\\]|\\.)*"|\S+)',
         re.MULTILINE,
     )
-
-
-_FIELD = {form: _field_pattern(form, r"\d*") for form in FORMS}
-_PRESENT = {form: _field_pattern(form, "") for form in FORMS}
+    for form in FORMS
+}
+"""A field's line up to its type."""
 
 
 class DamageError(Exception):
@@ -64,14 +62,6 @@ def form_of(text: str) -> int | None:
     """Return the form that the first line of a lock names; None where it names none."""
     match = _HEAD.match(text)
     return int(match[1]) if match is not None else None
-
-
-def present_names(text: str) -> frozenset[tuple[str, str | None, str]] | None:
-    """Id, parent and name of the fields of a lock's newest versions, as its text has them; None for an unknown form."""
-    form = form_of(text)
-    if form not in _PRESENT:
-        return None
-    return frozenset((found["id"], found["parent"], found["name"]) for found in _PRESENT[form].finditer(text))
 
 
 def version_core(version: Version) -> str:

@@ -29,7 +29,7 @@ def shape_of(slot: Slot, parent: int | None, position: Decimal | None) -> Shape:
         if name == "kind" or key in _CHILDREN or name == "extra":
             continue
         value = getattr(type_, name)
-        if value != info.get_default(call_default_factory=True):
+        if value != info.get_default():
             properties[key] = value
     text = compact({"kind": type_.kind, **properties}) if properties else str(type_.kind)
     extra = compact(dict(slot.extra)) if slot.extra else ""

@@ -10,8 +10,6 @@ import decimal
 from collections.abc import Iterator, Sequence
 from typing import Annotated, Any, ClassVar, Literal, Self
 
-from pydantic import Field as Bounds
-
 from schemac.attributes.arrow import DECIMAL_ENCODING, ArrowDefaults, Hints, read_hints
 from schemac.attributes.family import Family
 from schemac.logical.castability import Castability
@@ -25,6 +23,7 @@ from schemac.registry.engine import Trait
 from schemac.registry.installed import with_trait
 from schemac.source.catalogue import DECIMAL_WIDTH, SCALE_ABOVE_PRECISION
 from schemac.source.listing import listed
+from schemac.syntax.reading import Bounds
 
 MOST_DIGITS = {32: 9, 64: 18, 128: 38, 256: 76}
 """Largest precision by width."""

@@ -1,12 +1,8 @@
-"""All kinds, in the order of the standard, and the union that they form.
+"""All kinds, in the order of the standard.
 
 Layer: kinds.
 Source: RFC-016; the order is that of the union in the standard's binary form, counted from 1.
 """
-
-from typing import Annotated, Union
-
-from pydantic import Discriminator
 
 from schemac.attributes.attribute import spellings
 from schemac.kinds.decimal import Decimal
@@ -65,4 +61,4 @@ BY_NAME: dict[str, type[LogicalType]] = {kind.__name__: kind for kind in KINDS}
 SPELLINGS: dict[str, str] = {spelling: name for name in BY_NAME for spelling in spellings(name)}
 """Every accepted spelling of a kind, to its name."""
 
-LogicalType.union = Annotated[Union[KINDS], Discriminator("kind")]  # noqa: UP007 — made from a tuple
+LogicalType.kinds = BY_NAME

@@ -9,8 +9,6 @@ Source: RFC-016; layouts as in the reference conversion (`fixedLength` and a buf
 from collections.abc import Iterator, Sequence
 from typing import Annotated, Any, ClassVar, Literal, Self
 
-from pydantic import Field as Bounds
-
 from schemac.attributes.arrow import BUFFER_ENCODING, ArrowDefaults, Hints, read_hints
 from schemac.attributes.family import Family
 from schemac.kinds.answers import Invariable, WithoutValues
@@ -27,6 +25,7 @@ from schemac.registry.installed import with_trait
 from schemac.source.catalogue import CONFLICTING_HINTS, UNSUPPORTED_HINT
 from schemac.source.listing import listed
 from schemac.source.suggest import with_article
+from schemac.syntax.reading import Bounds
 
 FixedLength = Annotated[int, Bounds(ge=1, le=2**31 - 1)]
 ByteLength = Annotated[int, Bounds(ge=1, le=(2**31 - 1) // 8)]

@@ -12,6 +12,8 @@ from schemac.logical.slots import Slot
 class Checked(ABC):
     """A kind whose properties can be combined to something that means nothing."""
 
+    __slots__ = ()
+
     @abstractmethod
     def check(self, slot: Slot, findings: Findings) -> None:
         """Report what no grammar can."""

@@ -8,7 +8,7 @@ Source: Lance's table format, "Unenforced Primary Key".
 from collections.abc import Sequence
 
 from schemac.attributes.attribute import Role
-from schemac.attributes.registry import of_role
+from schemac.attributes.registry import are_telling, of_role
 from schemac.logical.dataset import LogicalDataset
 from schemac.logical.slots import Slot, preorder
 
@@ -21,7 +21,7 @@ def primary_key(columns: Sequence[Slot]) -> tuple[Slot, ...]:
     parts = of_role(Role.KEY_PART)
     places: dict[Slot, int] = {}
     for slot in preorder(columns):
-        for attribute in parts if slot.extra else ():
+        for attribute in parts if slot.extra and are_telling(slot.extra) else ():
             if (part := attribute.read(slot.extra)) is not None:
                 places.setdefault(slot, part.position or _LAST)
     return tuple(sorted(places, key=places.__getitem__))

@@ -7,12 +7,8 @@ Source: the standard's DataSchema, DataField and DataType (RFC-016). Nullability
 """
 
 from abc import abstractmethod
-from collections.abc import Iterator, Sequence
-from typing import Annotated, Any, ClassVar, NamedTuple, Self
-
-from pydantic import Field as Bounds
-from pydantic import GetCoreSchemaHandler, Strict
-from pydantic_core import CoreSchema
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, ClassVar, NamedTuple, Self
 
 from schemac.attributes.arrow import ArrowDefaults, Hints
 from schemac.attributes.family import PROPERTIES, Family
@@ -21,24 +17,21 @@ from schemac.logical.facts import Fact
 from schemac.logical.path import Segment
 from schemac.physical.arrow import ArrowField, ArrowType
 from schemac.source.json_object import Json
-from schemac.syntax.model import AuthoredModel
+from schemac.syntax.reading import Reading
+from schemac.syntax.record import Record
 
 ExtraAttributes = dict[str, Any]
 
 
-class Model(AuthoredModel):
-    """Base of everything in a schema: closed, exact, camelCase in the manifest."""
-
-
-class LogicalType(Model):
+class LogicalType(Record):
     """A kind with its properties. Each kind is one subclass, in one file of `schemac.kinds`."""
 
     kind: Any
-    extra: ExtraAttributes = Bounds(default_factory=dict)
+    extra: ExtraAttributes = {}
     """Attributes at a nested position (list item, map key or value, Option inner); empty elsewhere."""
 
-    union: ClassVar[Any]
-    """All kinds, told apart by `kind`; what an annotation with this base class accepts. Set by the registry."""
+    kinds: ClassVar[Mapping[str, "type[LogicalType]"]]
+    """All kinds by name; an annotation with this base class accepts each of them. Set by the registry."""
     example: ClassVar[str]
     """The kind as an author writes it, in flow style."""
     family: ClassVar[Family]
@@ -49,13 +42,35 @@ class LogicalType(Model):
     """What other systems call it, without case and punctuation."""
 
     @classmethod
-    def __get_pydantic_core_schema__(cls, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
-        return handler.generate_schema(cls.union) if cls is LogicalType else handler(source)
+    def read(cls, value: Any, reading: Reading) -> Any:
+        """Read a value as this kind, or as the kind that it names."""
+        if cls is not LogicalType:
+            return super().read(value, reading)
+        if not isinstance(value, dict):
+            return value if isinstance(value, cls) else reading.add("model_attributes_type", value)
+        if "kind" not in value:
+            return reading.add("union_tag_not_found", value)
+        name = value["kind"]
+        kind = cls.kinds.get(name) if isinstance(name, str) else None
+        if kind is None:
+            expected = ", ".join(map(repr, cls.kinds))
+            return reading.add("union_tag_invalid", value, expected_tags=expected)
+        if len(value) == 1 and kind.bare is not None:
+            return kind.bare
+        count = len(reading.mistakes)
+        found = kind.read(value, reading)
+        if len(reading.mistakes) > count:
+            reading.lead(count, name)
+        return found
+
+    bare: ClassVar["LogicalType | None"] = None
+    """The type of this kind with nothing but its name, which is all that most fields say; None where it needs more."""
 
     @classmethod
-    def __pydantic_init_subclass__(cls, **_: Any) -> None:
+    def check_class(cls) -> None:
         """Refuse a kind that leaves a question open. Raises TypeError."""
-        if "kind" not in cls.__annotations__:
+        if cls.model_fields["kind"].is_required():
+            # What kinds have in common is no kind itself.
             return
         open_ = [name for name in _ANSWERS if not hasattr(cls, name)]
         if open_:
@@ -69,6 +84,8 @@ class LogicalType(Model):
             raise TypeError(
                 f"the kind {cls.__name__} does not say its {', '.join(missing)}, which the family {cls.family.value} has"
             )
+        if not any(found.is_required() for found in cls.model_fields.values()):
+            cls.bare = cls.model_construct(kind=cls.__name__)
 
     def parts(self) -> "tuple[Member, ...]":
         """Return the slots below this type; none for a leaf."""
@@ -128,22 +145,22 @@ class Lifted(NamedTuple):
     """Attributes without which lowering would choose another layout."""
 
 
-class Field(Model):
+class Field(Record):
     """A column, or a member of a struct."""
 
     name: str
     type: LogicalType
-    extra: ExtraAttributes = Bounds(default_factory=dict)
+    extra: ExtraAttributes = {}
 
 
-Fields = Annotated[tuple[Field, ...], Strict(False)]
+Fields = tuple[Field, ...]
 
 
-class Schema(Model):
+class Schema(Record):
     """The columns of a dataset, in their order, and attributes of the dataset as a whole."""
 
     fields: Fields
-    extra: ExtraAttributes = Bounds(default_factory=dict)
+    extra: ExtraAttributes = {}
 
 
 class Member(NamedTuple):

@@ -3,15 +3,14 @@
 Layer: logical.
 """
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from schemac.source.span import Span
 from schemac.source.text import SourceText
 from schemac.syntax.document import Document, TreePath
 
 
-@dataclass(frozen=True)
-class Origins:
+class Origins(NamedTuple):
     """The document and the place in it of one schema's mapping; without a document, a file name alone."""
 
     file: str

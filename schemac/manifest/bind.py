@@ -8,11 +8,8 @@ such a dataset.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from pathlib import PurePath
 from typing import Any
-
-from pydantic import ValidationError
 
 from schemac.attributes.attribute import Attribute
 from schemac.attributes.registry import ATTRIBUTES
@@ -23,6 +20,7 @@ from schemac.logical.dataset import LogicalDataset
 from schemac.logical.model import Field, Schema
 from schemac.logical.origins import Origins
 from schemac.logical.path import Part, dotted
+from schemac.logical.resources import told_apart
 from schemac.logical.slots import columns
 from schemac.manifest.documents import Body, Documents
 from schemac.manifest.mend import mend
@@ -34,6 +32,7 @@ from schemac.source.suggest import fold
 from schemac.source.text import SourceText
 from schemac.syntax.complaints import Vocabulary, complaints
 from schemac.syntax.document import Document, TreePath, parse
+from schemac.syntax.reading import InvalidValueError
 
 
 def _advise_option(key: str, field: Mapping[str, Any]) -> str:
@@ -174,17 +173,6 @@ def _bound(
     return found
 
 
-def told_apart(datasets: list[LogicalDataset]) -> list[LogicalDataset]:
-    """Return the datasets, where a Source with the name of a Dataset is called `<name>.source`: they are two resources."""
-    taken = {dataset.name.casefold() for dataset in datasets if not dataset.is_source}
-    return [
-        replace(dataset, name=f"{dataset.name}.source")
-        if dataset.is_source and dataset.name.casefold() in taken
-        else dataset
-        for dataset in datasets
-    ]
-
-
 def unique_by_name(datasets: list[LogicalDataset], report: Report) -> list[LogicalDataset]:
     """Return the datasets without those whose name is taken already; each of these is an error.
 
@@ -234,8 +222,8 @@ class _DocumentBinder:
         standard = self._standardizer.schema(value, body.path)
         origins = Origins(self._document.source.name, self._document, body.path, body.named_at or None)
         try:
-            schema = Schema.model_validate(standard, by_alias=True, by_name=False)
-        except ValidationError as error:
+            schema = Schema.model_validate(standard, by_name=False)
+        except InvalidValueError as error:
             wrong = complaints(error, Schema, standard, self._words)
             for found in wrong:
                 self._say(
@@ -257,9 +245,9 @@ class _DocumentBinder:
         indices: list[int] = []
         for i, value in enumerate(written):
             try:
-                fields.append(Field.model_validate(value, by_alias=True, by_name=False))
+                fields.append(Field.model_validate(value, by_name=False))
                 indices.append(i)
-            except ValidationError:
+            except InvalidValueError:
                 continue
         extra = standard.get("extra", {})
         schema = Schema(fields=tuple(fields), extra=extra if isinstance(extra, dict) else {})

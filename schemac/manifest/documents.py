@@ -9,13 +9,9 @@ Source: the standard's DatasetSnapshot, MetadataEvent and SetDataSchema; RFC-018
 
 import shlex
 from itertools import islice
-from typing import Annotated, Any, Literal, NamedTuple
-
-from pydantic import ConfigDict
-from pydantic import Field as Alias
+from typing import Any, Literal, NamedTuple
 
 from schemac.attributes.attribute import spellings
-from schemac.logical.model import Model, Schema
 from schemac.logical.system import SETTINGS, Naming, SystemColumns
 from schemac.manifest.names import is_dataset_name, trouble_with
 from schemac.source.catalogue import (
@@ -58,80 +54,6 @@ _MOST_KEYS = 20
 """Keys of a mapping among which a misspelled one is looked for."""
 _DOCUMENT_KINDS = ("DatasetSnapshot", "MetadataEvent")
 _BEGINNINGS = "start with `fields:`, `kind: SetDataSchema` or `kind: DatasetSnapshot`"
-
-
-class SetDataSchema(Model):
-    """The event that gives a dataset its schema."""
-
-    kind: Literal["SetDataSchema"]
-    schema_: Schema = Alias(alias="schema")
-    raw_arrow_schema: str = ""
-    """The schema in the form of old, which the other one replaces."""
-
-
-class OtherEvent(Model):
-    """An event of the standard that is left as it is."""
-
-    model_config = ConfigDict(extra="allow")
-    kind: OtherEventKind
-
-
-class DatasetSpec(Model):
-    """Nature and events of a dataset."""
-
-    kind: Literal["Root", "Derivative"]
-    metadata: list[SetDataSchema | OtherEvent]
-
-
-class DatasetSnapshotContent(DatasetSpec):
-    """Name, nature and events of a dataset."""
-
-    name: str
-
-
-class DatasetSnapshot(Model):
-    """A dataset with all its events, in the standard's first envelope."""
-
-    kind: Literal["DatasetSnapshot"]
-    version: Literal[1]
-    content: DatasetSnapshotContent
-
-
-class MetadataEvent(Model):
-    """One event in an envelope of its own."""
-
-    kind: Literal["MetadataEvent"]
-    version: Literal[1]
-    content: SetDataSchema | OtherEvent
-
-
-class Headers(Model):
-    """What a resource is called, and what else is known of it."""
-
-    model_config = ConfigDict(extra="allow")
-    name: str
-
-
-class DatasetResource(Model):
-    """A dataset in the standard's second envelope."""
-
-    schema_: Annotated[str, Alias(alias="$schema", pattern="/Dataset/?$")]
-    headers: Headers
-    spec: DatasetSpec
-
-
-class SourceResource(Model):
-    """A source in the standard's second envelope; what it reads has a schema."""
-
-    schema_: Annotated[str, Alias(alias="$schema", pattern="/Source/?$")]
-    headers: Headers
-    spec: Json
-
-
-class BareSchema(Schema):
-    """The short form: a schema with the dataset's name beside it."""
-
-    name: str | None = None
 
 
 class Body(NamedTuple):

@@ -1,7 +1,7 @@
 """The manifest language as JSON Schema, for editors and for others' tools.
 
 Layer: manifest.
-Shape: JSON Schema 2020-12. The pydantic models are the master; the files in `schemas/` are written from here
+Shape: JSON Schema 2020-12. The records are the master; the files in `schemas/` are written from here
 (`python -m schemac.manifest.json_schema FOLDER`), and a test fails when they differ.
 The friendly schema knows the three spellings, short forms and the additions of the default mode; the strict one
 the standard alone. Neither can tell everything that `schemac check` tells.
@@ -12,14 +12,12 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from pydantic import TypeAdapter
-
 from schemac.attributes.attribute import KEY_PATTERN, Attribute, spellings
 from schemac.attributes.registry import ATTRIBUTES, OPEN
 from schemac.kinds.registry import BY_NAME
 from schemac.kinds.units import ARROW_UNITS
 from schemac.logical.model import Schema
-from schemac.manifest.documents import (
+from schemac.manifest.envelopes import (
     BareSchema,
     DatasetResource,
     DatasetSnapshot,
@@ -28,6 +26,7 @@ from schemac.manifest.documents import (
     SetDataSchema,
     SourceResource,
 )
+from schemac.manifest.pydantic_models import json_schema
 from schemac.source.json_object import Json
 
 _DIALECT = "https://json-schema.org/draft/2020-12/schema"
@@ -43,7 +42,7 @@ def manifest_schema(*, strict: bool) -> Json:
     event = SetDataSchema | OtherEvent
     envelopes = DatasetSnapshot | MetadataEvent | DatasetResource | SourceResource
     shapes: Any = (Schema if strict else BareSchema) | envelopes | event | list[event]
-    document = TypeAdapter(shapes).json_schema(by_alias=True)
+    document = json_schema(shapes)
     definitions: Json = document.pop("$defs")
     definitions = {name: _with_type_references(body) for name, body in definitions.items()}
     for name in BY_NAME:
@@ -130,7 +129,7 @@ def _extra(*, on_schema: bool, strict: bool) -> Json:
 
 
 def _value(attribute: Attribute[Any], *, strict: bool) -> Json:
-    schema: Json = attribute.adapter.json_schema(by_alias=True)
+    schema = json_schema(attribute.value_type)
     assert "$defs" not in schema, "values of attributes are flat enough to need no definitions"
     return schema if strict else _spelled(schema)
 

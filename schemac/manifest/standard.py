@@ -69,6 +69,7 @@ class Standardizer:
         ]
 
     def _field(self, field: Json, at: TreePath) -> Json:
+        written = field
         if "description" in field:
             field = self._with_description(field, at)
         name = field.get("name")
@@ -78,7 +79,10 @@ class Standardizer:
             return field
         type_ = field["type"]
         standard = self._type(type_, (*at, "type"), is_nested=False)
-        return field if standard is type_ else {**field, "type": standard}
+        if standard is not type_:
+            field = dict(field) if field is written else field
+            field["type"] = standard
+        return field
 
     def _quoted_name(self, at: TreePath) -> str:
         written = self._document.source.excerpt(self._document.span(at))
@@ -98,9 +102,9 @@ class Standardizer:
 
     def _with_description(self, holder: Json, at: TreePath) -> Json:
         """Return `description:` beside the name is the attribute of that name."""
+        rest = dict(holder)
+        text, extra = rest.pop("description"), holder.get("extra", {})
         place = (*at, "description")
-        text, extra = holder["description"], holder.get("extra", {})
-        rest = {key: value for key, value in holder.items() if key != "description"}
         if self._is_strict:
             self._say(
                 FRIENDLY_FORM,
@@ -125,7 +129,7 @@ class Standardizer:
                 on_key=True,
             )
         elif isinstance(extra, dict):
-            return {**rest, "extra": {DESCRIPTION.key: text, **extra}}
+            rest["extra"] = {DESCRIPTION.key: text, **extra}
         return rest
 
     def _type(self, value: Any, at: TreePath, *, is_nested: bool) -> Any:
@@ -138,7 +142,9 @@ class Standardizer:
         written = value.get("kind")
         if written.__class__ is not str:
             return self._null((*at, "kind"), is_nested) if written is None and "kind" in value else value
-        kind = self._kind(written, (*at, "kind"))
+        kind = written
+        if self._is_strict or written not in BY_NAME:
+            kind = self._kind(written, (*at, "kind"))
         changed: Json = {} if kind is written else {"kind": kind}
         if len(value) == 1:
             return value if kind is written else changed

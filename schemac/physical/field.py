@@ -4,28 +4,40 @@ Layer: physical.
 Shape: a tree, parents before children, in the order of the manifest.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any
 
 from schemac.physical.arrow import ArrowField, ArrowSchema, pa
+
+NO_METADATA: Mapping[str, str] = MappingProxyType({})
 
 
 class LoweredField:
     """An Arrow field, and the logical slot that it was lowered from."""
 
-    __slots__ = ("arrow", "children", "slot")
+    __slots__ = ("arrow", "children", "metadata", "slot")
 
     arrow: ArrowField
     children: "tuple[LoweredField, ...]"
     """One a logical child. A type that unfolds into more than its kind says, as a blob does, has none here."""
     slot: Any
     """The logical slot, opaque on this floor; targets place their findings by it."""
+    metadata: Mapping[str, str]
+    """That of the Arrow field, as text: pyarrow makes a new dictionary of bytes each time it is asked."""
 
-    def __init__(self, arrow: ArrowField, children: "tuple[LoweredField, ...]", slot: Any) -> None:
+    def __init__(
+        self,
+        arrow: ArrowField,
+        children: "tuple[LoweredField, ...]",
+        slot: Any,
+        metadata: Mapping[str, str] = NO_METADATA,
+    ) -> None:
         self.arrow = arrow
         self.children = children
         self.slot = slot
+        self.metadata = metadata
 
     def preorder(self) -> "Iterator[LoweredField]":
         """Yield this field and all below it, parents first."""

@@ -1,6 +1,7 @@
 """Run a data pipeline on Spark: read, conform, quarantine what does not fit, write a Lance table, verify it.
 
 Layer: pipeline.
+Rooms: `library`, `stream` and `runner` put them together; CONTRIBUTING has a table of them in the order of their imports.
 Shape: three readers turn records into typed values. The fast ones never decide that a value is wrong: they take what is
 proven to be right, and leave the rest to the next one. Only the last one gives reasons.
 
@@ -41,8 +42,8 @@ a variant; for a typed one by its type. Item by item: nothing is assumed of a to
 text; so this is the definition that the other two have to agree with, and `tests/pipeline/test_batch_reader.py` and
 `test_batch_records.py` compare them.
 
-The way of a batch: `batch_reader` (Spark calls it) → `json_batches` or `csv_batches` → `parts` → `forms`; `learning` finds keys
-that no field takes, `placing` puts the values back where their records stand.
+The way of a batch, in `batch_reading`: `batch_reader` (Spark calls it) → `json_batches` or `csv_batches` → `parts` → `forms`;
+`learning` finds keys that no field takes, `placing` puts the values back where their records stand.
 """
 
 from importlib import import_module
@@ -56,6 +57,7 @@ if TYPE_CHECKING:
     from schemac.pipeline.reports.progress import State, Step
     from schemac.pipeline.reports.run_facts import ReasonCount
     from schemac.pipeline.reruns.history import CommittedRun, runs_of
+    from schemac.pipeline.reruns.replay import Replay
     from schemac.pipeline.runner import RunReport
     from schemac.pipeline.writing.table_sink import register_formats
 
@@ -66,6 +68,7 @@ __all__ = [
     "Job",
     "PipelineError",
     "ReasonCount",
+    "Replay",
     "Rules",
     "RunReport",
     "State",
@@ -81,6 +84,7 @@ _HOMES = {
     **dict.fromkeys(("Conformed", "ConformReport", "Rules", "conform"), "conformed"),
     **dict.fromkeys(("CommittedRun", "runs_of"), "reruns.history"),
     "ReasonCount": "reports.run_facts",
+    "Replay": "reruns.replay",
     "RunReport": "runner",
     **dict.fromkeys(("State", "Step"), "reports.progress"),
     **dict.fromkeys(("run", "write"), "library"),

@@ -2,21 +2,19 @@
 
 Layer: project.
 Shape: one comparison a dataset, or one a locked version of it; those without a change left out. Files that are byte for
-byte as they were are not compiled, of the others only what differs where their text tells; many are shared between the
-cores.
+byte as they were are not compiled; what came of two others is kept under the bytes of both; many are shared between the cores.
 Errors: SC408 unknown-reference.
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import NamedTuple
 
+from schemac.cache.keys import Part
 from schemac.evolution.changes import Change, Fact
 from schemac.evolution.diff import diff_of
 from schemac.evolution.judge import judge, judged_engines, load
-from schemac.evolution.verdict import Verdict
 from schemac.evolution.version_pair import (
     LockedSchemaVersion,
     SchemaVersion,
@@ -24,14 +22,14 @@ from schemac.evolution.version_pair import (
     locked_schema_version,
     pair_versions,
 )
-from schemac.project.before import Before, SchemaVersions, checked_datasets, versions_before
+from schemac.project.before import Before, SchemaVersions, versions_before
 from schemac.project.commits import read_commit
-from schemac.project.compile import collector_paused
+from schemac.project.compared import ComparedFile, Comparison, Wanted, light
 from schemac.project.configuration import Project
-from schemac.project.discovery import ManifestFile, find_manifests, lock_path
-from schemac.project.manifests import CompiledFile, read_manifests
+from schemac.project.discovery import ManifestFile, find_manifests, has_lock, lock_path
+from schemac.project.manifests import Checks, CompiledFile, apart
 from schemac.project.moves import Unpaired, follow
-from schemac.project.partial import keep_names, parts_of
+from schemac.project.options import Options
 from schemac.project.references import (
     artifact_versions,
     content_of,
@@ -43,44 +41,14 @@ from schemac.project.references import (
     read_folder,
     versions_in_file,
 )
+from schemac.project.shared_work import SharedWork, collector_paused
 from schemac.project.targets import engines_of, is_left_aside
-from schemac.project.workers import cores, share
 from schemac.source.catalogue import UNKNOWN_REFERENCE
-from schemac.source.diagnostic import Diagnostic, Severity
+from schemac.source.diagnostic import Severity
 from schemac.source.report import Report
-from schemac.source.text import decode_text, read_text
 
 SHARED_FROM = 200_000
 """Bytes of changed manifests from which on a run is shared between the cores."""
-
-
-@dataclass(frozen=True, slots=True)
-class Comparison:
-    """One dataset, from one version to another; empty where there is none."""
-
-    dataset: str
-    old: str
-    new: str
-    changes: tuple[Change, ...]
-    verdicts: tuple[Verdict, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Wanted:
-    """What to compare with, and whom to ask."""
-
-    against: str
-    engines: tuple[str, ...] = ()
-    is_transitive: bool = False
-    """Compare with every locked version, not with one."""
-    is_asked_outright: bool = False
-    """Ask these engines even for datasets that are built for others."""
-    versions: Mapping[str, str] = field(default_factory=dict)
-    """Versions of engines, where somebody named one."""
-    are_targets_named: bool = False
-    """Whether the project says which targets it has; where it does not, Paimon is asked only by those who speak of it."""
-    is_project: bool = False
-    """Compare the project as a whole, for no path was named."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,15 +67,6 @@ class _Run:
     """Whether one manifest is compared with one other, whatever their datasets are called."""
 
 
-class _Part(NamedTuple):
-    """What one process finds."""
-
-    comparisons: list[Comparison]
-    names: list[str]
-    """All datasets that it saw."""
-    diagnostics: tuple[Diagnostic, ...]
-
-
 def compare(
     files: Sequence[ManifestFile],
     folders: Sequence[Path],
@@ -122,14 +81,10 @@ def compare(
     every = files
     if run.before is not None:
         files = [file for file in files if _is_changed(file.path, run.before)]
-    size = sum(file.path.stat().st_size for file in files if file.path.exists())
-    workers = min(cores(), len(files)) if size >= SHARED_FROM else 1
     found: list[Comparison] = []
     names: set[str] = set()
     with collector_paused():
-        if workers > 1:
-            load(wanted.engines)
-        for part in share([partial(_part, files[n::workers], run) for n in range(workers)]):
+        for part in _compared(files, run, report):
             found += part.comparisons
             names.update(part.names)
             report.extend(part.diagnostics)
@@ -218,54 +173,61 @@ def _is_changed(path: Path, before: Before) -> bool:
     return any(content_of(p) != before.contents.get(p) for p in (path, lock_path(path)))
 
 
-def _part(files: Sequence[ManifestFile], run: _Run) -> _Part:
-    report, read = Report(), Report()
-    found: list[Comparison] = []
-    names: list[str] = []
-    whole: list[ManifestFile] = []
-    for file in files:
-        comparison = _compare_parts(file, run)
-        if comparison is None:
-            whole.append(file)
-        else:
-            found.append(comparison)
-    for compiled in read_manifests(whole, run.project, read):
-        if read.has_errors or report.has_errors:
-            break
-        news = versions_in_file(compiled, report)
-        names += news
-        found += [_compare(old, new, run.wanted) for old, new in _pairs(compiled, news, run, report)]
+def _compared(files: Sequence[ManifestFile], run: _Run, report: Report) -> list[ComparedFile]:
+    """Return the comparisons of each manifest; none where one of them is not sound."""
+    options = Options(system_columns=run.project.configuration.system_columns)
+    work = SharedWork(Checks(run.project, options), _Comparing(run), run.project.cache, SHARED_FROM)
+    read = Report()
+    compiled = apart(work.checked(files, read), read)
     # Whoever asks what a change means does not ask what else there is to say of a manifest.
     report.extend(d for d in read.diagnostics if d.severity is Severity.ERROR)
-    return _Part([c for c in found if c.changes], names, report.diagnostics)
+    return [] if read.has_errors else work.done(compiled)
 
 
-def _compare_parts(file: ManifestFile, run: _Run) -> Comparison | None:
-    """Return the comparison of a manifest with itself, of which only what differs is compiled; None where that is not enough."""
-    before, lock = run.before, lock_path(file.path)
-    content = before.contents.get(file.path) if before is not None else None
-    if before is None or content is None or not keep_names(before.contents.get(lock), content_of(lock)):
-        return None
-    report = Report()
-    old = decode_text(content, before.names[file.path], report)
-    new = read_text(file.path, file.name, report)
-    parts = parts_of(old, new) if old is not None and new is not None else None
-    if parts is None:
-        return None
-    olds, news = (
-        checked_datasets(text, run.project, report, is_named=True, stem=file.path.stem)
-        for text in (parts.before, parts.today)
-    )
-    if report.has_errors or len(olds) != 1 or len(news) != 1 or olds[0].name != news[0].name:
-        return None
-    if run.wanted.is_transitive and before.contents.get(lock) is not None:
-        return None
-    old_version, new_version = SchemaVersion(olds[0], parts.before.name), SchemaVersion(news[0], file.name)
-    is_whole = len(parts.places_before) == len(olds[0].columns) and len(parts.places_today) == len(
-        news[0].columns
-    )
-    pair = pair_versions(old_version, new_version)
-    return _judged(pair, run.wanted) if is_whole and parts.is_in_order(pair) else None
+class _Comparing:
+    """Compares manifests one by one."""
+
+    def __init__(self, run: _Run) -> None:
+        self._run = run
+        wanted = run.wanted
+        self._keys = run.project.cache.keys(
+            *("compare", ",".join(judged_engines()), ",".join(wanted.engines), run.number),
+            *(wanted.is_transitive, wanted.is_asked_outright, wanted.are_targets_named),
+            str(sorted(wanted.versions.items())),
+        )
+
+    def prepare(self) -> None:
+        """Load the judges; loading takes longer than judging."""
+        load(self._run.wanted.engines)
+
+    def kept(self, file: CompiledFile) -> ComparedFile | None:
+        """Return the comparisons of two manifests that were compared before."""
+        key = self._key(file)
+        return self._run.project.cache.get(key, ComparedFile.of_json) if key is not None else None
+
+    def fresh(self, file: CompiledFile) -> ComparedFile:
+        """Compare a manifest, and keep what comes of it."""
+        key = self._key(file)
+        report = Report()
+        news = versions_in_file(file, report)
+        found = [_compare(old, new, self._run.wanted) for old, new in _pairs(file, news, self._run, report)]
+        compared = ComparedFile(tuple(c for c in found if c.changes), tuple(news), report.diagnostics)
+        # Where a lock was written meanwhile, nobody knows which of the two was read.
+        if key is not None and not report.has_errors and self._key(file) == key:
+            self._run.project.cache.put(key, compared.to_json())
+        return compared
+
+    def _key(self, file: CompiledFile) -> bytes | None:
+        """Return the key of a manifest and what it is compared with; None where that lies in other files."""
+        path, before = file.file.path, self._run.before
+        lock = content_of(lock_path(path))
+        if self._run.fixed is not None or (lock is None and has_lock(path)):
+            return None
+        parts: list[Part] = [file.key, lock, *(named.name for named in file.named)]
+        if before is not None:
+            contents = (before.contents.get(path), before.contents.get(lock_path(path)))
+            parts += ["before", before.names.get(path), *contents]
+        return self._keys.key(*parts)
 
 
 def _pairs(
@@ -325,8 +287,8 @@ def _judged(pair: VersionPair, wanted: Wanted) -> Comparison:
         pair.new.dataset.name,
         pair.old.label,
         pair.new.label,
-        tuple(map(_light, changes)),
-        tuple(replace(verdict, change=_light(verdict.change)) for verdict in verdicts),
+        tuple(map(light, changes)),
+        tuple(replace(verdict, change=light(verdict.change)) for verdict in verdicts),
     )
 
 
@@ -337,8 +299,3 @@ def _engines(new: SchemaVersion, wanted: Wanted) -> list[str]:
         if not wanted.are_targets_named:
             names = [name for name in names if not is_left_aside(name, new.dataset)]
     return [name for name in judged_engines() if name in names]
-
-
-def _light(change: Change) -> Change:
-    """Return the change without the slots, which only this process knows."""
-    return replace(change, old_slot=None, new_slot=None)

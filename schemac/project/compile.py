@@ -1,54 +1,62 @@
-"""Many manifests into artifacts: files, processes, and the names and locks that files share.
+"""Many manifests into artifacts, with the names that files share.
 
 Layer: project.
 """
 
-import gc
-import os
-from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
-from typing import TYPE_CHECKING, NamedTuple
 
-from schemac.artifacts.emission import Loss
 from schemac.artifacts.provenance import Built
-from schemac.artifacts.store import built
+from schemac.cache.misremembered import MisrememberedError
+from schemac.logical.resources import Named
+from schemac.project.building import LARGE_FROM, Builds, BuiltFile
 from schemac.project.configuration import Project
-from schemac.project.discovery import ManifestFile, has_lock
-from schemac.project.manifests import CompiledFile, check_manifests
+from schemac.project.discovery import ManifestFile
+from schemac.project.manifests import Checks, CompiledFile, apart
 from schemac.project.options import Options
-from schemac.project.stages import emit
-from schemac.project.workers import cores, share
-from schemac.source.diagnostic import Diagnostic
+from schemac.project.shared_work import SharedWork, collector_paused
 from schemac.source.report import Report
 
-if TYPE_CHECKING:
-    # For start-up time: many projects have no locks.
-    from schemac.project.locking import Locked
-
-
-SHARED_FROM = 500_000
+SHARED_FROM = LARGE_FROM
 """Bytes of manifests from which on a run is shared between the cores; below, a process costs more than it saves."""
 
 
 @dataclass(slots=True)
 class Output:
-    """What a run makes: files by path, and their provenance and losses by dataset."""
+    """What a run makes: files by path, and their provenance by dataset."""
 
-    datasets: list[tuple[str, ManifestFile]] = field(default_factory=list)
-    """The checked datasets by name, with the manifest that each stands in."""
+    files: list[CompiledFile] = field(default_factory=list)
+    """The manifests that could be read."""
     contents: dict[str, bytes] = field(default_factory=dict)
+    """The artifacts that were made; those that an earlier run had made are known by their digests."""
     built: dict[str, Built] = field(default_factory=dict)
-    losses: dict[str, tuple[Loss, ...]] = field(default_factory=dict)
+    losses: int = 0
+    """How many losses the targets have in all."""
+    make: "Callable[[Sequence[CompiledFile]], list[BuiltFile]]" = lambda _: []
 
-    def add(self, other: "Output") -> None:
-        """Take over what another process made."""
-        self.datasets += other.datasets
-        self.contents.update(other.contents)
-        self.built.update(other.built)
-        self.losses.update(other.losses)
+    @property
+    def datasets(self) -> list[Named]:
+        """All datasets that were checked."""
+        return [named for file in self.files for named in file.named]
+
+    def add(self, made: BuiltFile) -> None:
+        """Take over what was built of a manifest."""
+        self.contents |= made.contents
+        self.built |= made.datasets
+        self.losses += made.losses
+
+    def missing(self, datasets: Collection[str]) -> Mapping[str, bytes]:
+        """Return the artifacts of datasets that are known by their digests alone.
+
+        Raises MisrememberedError where they turn out to be others.
+        """
+        files = [file for file in self.files if any(named.name in datasets for named in file.named)]
+        contents: dict[str, bytes] = {}
+        for made in self.make(files):
+            if any(self.built.get(name) != dataset for name, dataset in made.datasets.items()):
+                raise MisrememberedError(", ".join(made.datasets))
+            contents |= made.contents
+        return contents
 
 
 def compile_files(
@@ -59,96 +67,18 @@ def compile_files(
     The artifacts are not to be used where the report has errors.
     """
     with collector_paused():
-        workers = min(cores(), len(files)) if sum(map(_size, files)) >= SHARED_FROM else 1
-        parts = share([partial(_compile_part, files[n::workers], project, options) for n in range(workers)])
-        if workers > 1 and _has_doubles(parts):
-            # Who has a name that another process has as well is told only by one that sees both.
-            parts = [_compile_part(files, project, options)]
-        output = Output()
-        for part in parts:
-            output.add(part.output)
-            report.extend(part.checked)
+        checks, builds = Checks(project, options), Builds(project, options)
+        work = SharedWork(checks, builds if options.targets else None, project.cache, SHARED_FROM)
+        compiled = apart(work.checked(files, report), report)
+        output = Output(compiled, make=work.afresh)
+        if report.has_errors or not options.targets:
+            return output
+        made = work.done(compiled)
+        for one in made:
+            report.extend(one.of_locks)
         # What targets say counts only where every manifest is sound, however the files were shared out.
-        if not report.has_errors:
-            for part in parts:
-                report.extend(part.emitted)
+        for one in () if report.has_errors else made:
+            report.extend(one.of_targets)
+        for one in made:
+            output.add(one)
     return output
-
-
-class _Part(NamedTuple):
-    """What one process did of a run, with the findings of the checks and of the targets."""
-
-    output: Output
-    checked: tuple[Diagnostic, ...]
-    emitted: tuple[Diagnostic, ...]
-
-
-def _compile_part(files: Sequence[ManifestFile], project: Project, options: Options) -> _Part:
-    report, emitted = Report(), Report()
-    compiled = check_manifests(files, project, options, report)
-    output = Output([(dataset.name, file.file) for file in compiled for dataset in file.datasets])
-    if report.has_errors or not options.targets:
-        return _Part(output, report.diagnostics, ())
-    # Imported here for start-up time: many runs only check.
-    from schemac.project.strays import report_lost_locks
-
-    report_lost_locks(compiled, project, report)
-    for file in compiled:
-        locked = _locked(file, options, report)
-        for dataset in file.datasets:
-            is_large = len(file.content) >= SHARED_FROM
-            made = emit(dataset, options, emitted, locked.get(dataset.name), is_large=is_large)
-            contents = {f"{dataset.name}/{artifact.path}": artifact.content for artifact in made.artifacts}
-            output.contents.update(contents)
-            output.built[dataset.name] = built(_in_project(file.file, project), file.content, contents)
-            output.losses[dataset.name] = made.losses
-    return _Part(output, report.diagnostics, emitted.diagnostics)
-
-
-def _in_project(file: ManifestFile, project: Project) -> str:
-    """Return a manifest's path from the project's folder, wherever the command was run."""
-    try:
-        return os.path.relpath(file.path, project.folder).replace(os.sep, "/")
-    except ValueError:
-        # On another drive of Windows.
-        return file.name
-
-
-def _locked(file: CompiledFile, options: Options, report: Report) -> "Mapping[str, Locked]":
-    """Return what the lock beside a manifest says of each dataset; nothing where there is none."""
-    if not options.locked and not has_lock(file.file.path):
-        return {}
-    # Imported here for start-up time: many projects have no locks.
-    from schemac.project.locking import locked_datasets
-
-    return locked_datasets(file.file.path, file.file.name, file.datasets, report, is_error=options.locked)
-
-
-def _has_doubles(parts: Sequence[_Part]) -> bool:
-    """Whether a name was used by several processes."""
-    taken = Counter(name.casefold() for part in parts for name, _ in part.output.datasets)
-    return any(count > 1 for count in taken.values())
-
-
-def _size(file: ManifestFile) -> int:
-    try:
-        return file.path.stat().st_size
-    except OSError:
-        return 0
-
-
-@contextmanager
-def collector_paused(*, is_last: bool = False) -> Iterator[None]:
-    """Without the cyclic collector: a compilation makes many values and no cycles, and it would look at all of them.
-
-    `is_last` says that what was made stays until the process ends, so that looking later is for nothing as well.
-    """
-    was_enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if is_last:
-            gc.freeze()
-        if was_enabled:
-            gc.enable()

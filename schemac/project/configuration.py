@@ -1,36 +1,33 @@
 """`[tool.schemac]` in pyproject.toml, or schemac.toml.
 
 Layer: project.
-Shape: the nearest of the two files upwards from the working folder, not past the root of a repository.
+Shape: the nearest of the two files upwards from the working folder, not past the root of a repository. `project.configured` has the
+values, and `project.settings` checks them; what was found sound once is not checked again.
 Errors: SC601 invalid-configuration.
 """
 
 import json
 import os
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING
 
-from pydantic import AfterValidator, Field, Strict, ValidationError, create_model
-
-from schemac.artifacts.emission import default_targets
-from schemac.attributes.arrow import ArrowDefaults
-from schemac.attributes.own import TargetName
-from schemac.attributes.registry import DOMAINS
-from schemac.checks.vocabulary import Vocabulary
-from schemac.logical.model import Model
-from schemac.logical.system import Variant
-from schemac.registry.installed import version_settings
+from schemac.cache.store import NO_CACHE, Cache, has_cache
+from schemac.project.configured import Configuration
+from schemac.registry.installed import engines
 from schemac.source.catalogue import INVALID_CONFIGURATION
 from schemac.source.json_object import Json
 from schemac.source.report import Report
-from schemac.source.span import WHOLE_FILE, Region
-from schemac.source.suggest import shortened
+from schemac.source.span import Region
 from schemac.source.text import read_file, reason_of
-from schemac.syntax.complaints import complaints
+
+if TYPE_CHECKING:
+    # For start-up time: what is found in the cache needs none of them.
+    from schemac.attributes.arrow import ArrowDefaults
+    from schemac.checks.vocabulary import Vocabulary
 
 _MOST_BYTES = 4 * 1024 * 1024
 """Largest configuration that is read."""
@@ -38,83 +35,54 @@ _DEEP = re.compile(rb"(?:\.[ \t]*[A-Za-z0-9_\-\"']+[ \t]*){200}")
 """A key of so many parts that Python's reader of TOML would take hours for it."""
 
 
-class Encodings(Model):
-    """Encodings of slots without a hint."""
-
-    string: Literal["string", "large_string", "string_view"] = "string"
-    binary: Literal["binary", "large_binary", "binary_view"] = "binary"
-    list: Literal["list", "large_list", "list_view", "large_list_view"] = "list"
-    date: Literal["date32", "date64"] = "date32"
-
-
-class _Settings(Model):
-    """What a project settles for all its manifests."""
-
-    manifests: Annotated[tuple[str, ...], Strict(False)] = ()
-    """Files and folders to compile when the command line names none; the project's folder by default."""
-    out: Annotated[str, Field(pattern=r"^[^\x00]+$")] = "build"
-    """Folder of the artifacts."""
-    targets: Annotated[tuple[TargetName, ...], Strict(False), Field(min_length=1)] = default_targets()
-    strict: bool = False
-    """Accept the standard and nothing else."""
-    metadata: bool = True
-    """Let attributes travel as Arrow metadata."""
-    encodings: Encodings = Field(default_factory=Encodings.model_construct)
-    system_columns: Variant | None = None
-    """Insert the standard's system columns, in this variant of their types."""
-    vocabularies: dict[str, str] = {}
-    """JSON Schema files by attribute domain."""
-
-
-if TYPE_CHECKING:
-
-    class Configuration(_Settings):
-        """What a project settles for all its manifests."""
-
-else:
-    # With the version that each engine's warnings, verdicts and plans are to hold for, where they depend on one.
-    Configuration = create_model(
-        "Configuration",
-        __base__=_Settings,
-        **{
-            setting.key: (Annotated[str, AfterValidator(setting.checked)] | None, None)
-            for setting in version_settings().values()
-        },
-    )
-
-
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Project:
     """A folder with its configuration; without a file, the working folder with the defaults."""
 
     folder: Path
-    # Constructed, not validated: defaults are sound, and the validator takes time to make.
-    configuration: Configuration = field(default_factory=Configuration.model_construct)
-    vocabularies: tuple[Vocabulary, ...] = ()
+    configuration: Configuration = field(default_factory=Configuration)
+    vocabulary_contents: Mapping[str, bytes] = field(default_factory=dict, repr=False)
+    """JSON Schemas by attribute domain, all of them sound."""
+    cache: Cache = field(default=NO_CACHE, compare=False, repr=False)
+
+    @cached_property
+    def vocabularies(self) -> "tuple[Vocabulary, ...]":
+        """The vocabularies that its attributes are checked against."""
+        from schemac.project.settings import vocabulary  # for start-up time: few projects have any
+
+        return tuple(vocabulary(domain, content) for domain, content in self.vocabulary_contents.items())
 
     @property
-    def versions(self) -> dict[str, str]:
+    def versions(self) -> Mapping[str, str]:
         """Versions of engines, where the project names one."""
-        named = {
-            name: getattr(self.configuration, setting.key) for name, setting in version_settings().items()
-        }
-        return {name: version for name, version in named.items() if version is not None}
+        return self.configuration.versions
 
     @property
-    def defaults(self) -> ArrowDefaults:
+    def defaults(self) -> "ArrowDefaults":
         """Encodings of slots without a hint, as lowering takes them."""
-        return ArrowDefaults(**self.configuration.encodings.model_dump())
+        from schemac.attributes.arrow import ArrowDefaults  # for start-up time: what only checks needs none
+
+        return ArrowDefaults(**self.configuration.encodings)
 
 
-def find_project(start: Path, report: Report, explicit: Path | None = None) -> Project:
-    """Return the project of a folder; what is wrong with its configuration is in the report."""
+def find_project(
+    start: Path,
+    report: Report,
+    explicit: Path | None = None,
+    open_cache: Callable[[Path], Cache] = lambda _: NO_CACHE,
+) -> Project:
+    """Return the project of a folder; what is wrong with its configuration is in the report.
+
+    `open_cache` opens the cache in its folder, if it is a project: if it has a configuration, a repository, or a cache already.
+    """
     for path in [explicit] if explicit else _candidates(start):
         table = _read(path, report)
         if table is not None:
-            return _project(path, table, report)
+            return _project(path, table, report, open_cache(path.parent))
         if report.has_errors:
             break
-    return Project(start)
+    root = _root(start) if not report.has_errors else None
+    return Project(start, cache=open_cache(root) if root is not None else NO_CACHE)
 
 
 FILES = ("schemac.toml", "pyproject.toml")
@@ -129,6 +97,14 @@ def _candidates(start: Path) -> list[Path]:
         if (folder / ".git").exists():
             break
     return found
+
+
+def _root(start: Path) -> Path | None:
+    """Return the folder of a project without configuration; None where nothing says that there is one."""
+    for folder in (start, *start.parents):
+        if (folder / ".git").exists() or has_cache(folder):
+            return folder
+    return None
 
 
 def _read(path: Path, report: Report) -> Json | None:
@@ -168,77 +144,48 @@ def _parsed(content: bytes) -> Json:
     return tomllib.loads(content.decode("utf-8"))
 
 
-def _project(path: Path, table: Json, report: Report) -> Project:
-    places = _Places(path)
+def _project(path: Path, table: Json, report: Report, cache: Cache) -> Project:
+    contents = _vocabulary_contents(path, table)
+    key = _key(path, table, contents, cache)
+    configuration = cache.get(key, Configuration.of_json) if key is not None else None
+    if configuration is None:
+        from schemac.project.settings import checked_settings, report_vocabularies  # for start-up time
+
+        before = report.has_errors
+        configuration = checked_settings(path, table, report)
+        if configuration is None:
+            return Project(path.parent)
+        report_vocabularies(path, configuration.vocabularies, contents, report)
+        if key is not None and not report.has_errors and not before:
+            cache.put(key, asdict(configuration))
+    sound = {domain: content for domain, content in contents.items() if isinstance(content, bytes)}
+    return Project(path.parent, configuration, {} if report.has_errors else sound, cache)
+
+
+def _key(path: Path, table: Json, contents: Mapping[str, bytes | OSError], cache: Cache) -> bytes | None:
+    """Return the key of a configuration that was checked; None where a part of it cannot be read."""
+    vocabularies: list[str | bytes] = []
+    for domain, content in contents.items():
+        if isinstance(content, OSError):
+            return None
+        vocabularies += (domain, content)
     try:
-        configuration = Configuration.model_validate(table)
-    except ValidationError as error:
-        for found in complaints(error, Configuration, table):
-            at = places.of([str(step) for step in found.path])
-            report.add(INVALID_CONFIGURATION, found.message, file=path.name, at=at, help=found.help)
-        return Project(path.parent)
-    vocabularies = [
-        _vocabulary(path, domain, file, places, report) for domain, file in configuration.vocabularies.items()
-    ]
-    return Project(path.parent, configuration, tuple(v for v in vocabularies if v is not None))
-
-
-def _vocabulary(path: Path, domain: str, file: str, places: "_Places", report: Report) -> Vocabulary | None:
-    # Imported here for start-up time: only projects with vocabularies need jsonschema.
-    from jsonschema import Draft202012Validator
-    from jsonschema.exceptions import SchemaError as InvalidSchema
-    from jsonschema_specifications import REGISTRY
-
-    at = places.of(["vocabularies", domain])
-    if domain in DOMAINS:
-        message = f"the domain {domain} is closed, and schemac checks it itself"
-        report.add(
-            INVALID_CONFIGURATION,
-            message,
-            file=path.name,
-            at=at,
-            help="register vocabularies only for your own domains",
-        )
+        text = json.dumps(table)
+    except (TypeError, ValueError, RecursionError):
+        # TOML has dates and times, and no setting is one.
         return None
-    try:
-        schema = json.loads(read_file(path.parent / file))
-        Draft202012Validator.check_schema(schema)
-    except (OSError, ValueError, RecursionError) as error:
-        shown, reason = shortened(file), reason_of(error) if isinstance(error, OSError) else str(error)
-        if isinstance(error, RecursionError):
-            reason = "it is nested too deeply"
-        message = f"the vocabulary {shown} cannot be read: {reason}"
-        report.add(INVALID_CONFIGURATION, message, file=path.name, at=at)
-        return None
-    except InvalidSchema as error:
-        message = f"the vocabulary {file} is not a valid JSON Schema: {error.message}"
-        report.add(INVALID_CONFIGURATION, message, file=path.name, at=at)
-        return None
-    # With this registry, nothing is fetched from elsewhere: a build depends on the project alone.
-    return Vocabulary(domain, Draft202012Validator(schema, registry=REGISTRY))
+    shared = ("configuration", *(engine.name for engine in engines()))
+    return cache.keys(*shared).key(path.name, text, *vocabularies)
 
 
-class _Places:
-    """Where the keys of a file stand; TOML's reader keeps no positions."""
-
-    def __init__(self, path: Path) -> None:
-        self._path = path
-
-    def of(self, keys: Sequence[str]) -> Region:
-        """Return the line of the innermost key that can be found."""
-        return next((self._first[key] for key in reversed(keys) if key in self._first), WHOLE_FILE)
-
-    @cached_property
-    def _first(self) -> dict[str, Region]:
-        found: dict[str, Region] = {}
-        for number, line in enumerate(read_file(self._path).decode("utf-8").splitlines(), start=1):
-            head = _HEAD.match(line)
-            for key in _KEY.finditer(head[0] if head is not None else ""):
-                group = key.lastindex or 0
-                found.setdefault(key[group], Region.within(number, key.start(group) + 1, key.end(group) + 1))
-        return found
-
-
-_HEAD = re.compile(r"(?:[^=#\"']|\"[^\"]*\"|'[^']*')*[\]=]")
-"""A line as far as its keys go: to the sign of equality, or the end of a table's header."""
-_KEY = re.compile(r"\"([^\"]*)\"|'([^']*)'|([A-Za-z0-9_-]+)")
+def _vocabulary_contents(path: Path, table: Json) -> dict[str, bytes | OSError]:
+    """Return what lies where a table names JSON Schemas, whether the table is sound or not."""
+    files = table.get("vocabularies")
+    contents: dict[str, bytes | OSError] = {}
+    for domain, file in files.items() if isinstance(files, dict) else ():
+        if isinstance(file, str):
+            try:
+                contents[domain] = read_file(path.parent / file)
+            except OSError as error:
+                contents[domain] = error
+    return contents

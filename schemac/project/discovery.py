@@ -36,12 +36,17 @@ def lock_path(manifest: Path) -> Path:
 
 def has_lock(manifest: Path) -> bool:
     """Whether something lies where the lock of a manifest would, readable or not."""
-    return os.path.lexists(lock_path(manifest))
+    path = os.fspath(manifest)
+    start = path.removesuffix(".yaml")
+    # By far the most manifests are called so; a path object takes longer than the question.
+    is_plain = start != path and not start.endswith(("/", "\\"))
+    return os.path.lexists(f"{start}.lock" if is_plain else lock_path(manifest))
 
 
 def find_manifests(paths: Sequence[str], base: Path, out: Path, report: Report) -> list[ManifestFile]:
     """Return the manifests at these paths, each once, in the order of the paths and of the names below them."""
-    found: dict[Path, ManifestFile] = {}
+    found: dict[str, ManifestFile] = {}
+    places = _Places()
     for given in paths:
         path = Path(given) if os.path.isabs(given) else base / given
         try:
@@ -52,15 +57,15 @@ def find_manifests(paths: Sequence[str], base: Path, out: Path, report: Report) 
             continue
         if is_folder:
             for file in walk(path, out):
-                place = _place(file)
-                where = _name(file, place)
+                place = places.of(file)
+                where = places.name(file, place)
                 if os.path.exists(file):
                     found.setdefault(place, ManifestFile(file, where, is_named=False))
                     continue
                 report.add(UNREADABLE_FILE, f"{where} is a broken link", file=where, help="remove it")
         elif exists:
-            place = _place(path)
-            found.setdefault(place, ManifestFile(path, _name(path, place), is_named=True))
+            place = places.of(path)
+            found.setdefault(place, ManifestFile(path, places.name(path, place), is_named=True))
         else:
             report.add(
                 UNREADABLE_FILE, f"there is no file or folder {given}", file=given, help="check the path"
@@ -97,18 +102,28 @@ def is_manifest_name(name: str) -> bool:
     return file.endswith(_SUFFIXES) and not is_foreign and not _FOREIGN_FOLDERS.intersection(folders)
 
 
-def _place(path: Path) -> Path:
-    """Where a file or a link lies, however its folder was named."""
-    try:
-        return path.resolve() if path.name in ("", "..") else path.parent.resolve() / path.name
-    except (RuntimeError, OSError):
-        # A link that leads back to itself.
-        return path.absolute()
+class _Places:
+    """Where files lie, however their folders were named; texts, for path objects are slow in large projects."""
 
+    def __init__(self) -> None:
+        self._below = os.path.join(os.getcwd(), "")
+        self._folders: dict[str, str] = {}
 
-def _name(path: Path, place: Path) -> str:
-    """Return the path from the working folder where it lies below it, with `/`; a link is called by its own name."""
-    try:
-        return place.relative_to(Path.cwd()).as_posix()
-    except ValueError:
-        return path.as_posix()
+    def of(self, path: Path) -> str:
+        """Return the place of a file or a link, with its folder without links."""
+        if path.name in ("", ".."):
+            return os.path.realpath(path)
+        folder, name = os.path.split(path)
+        found = self._folders.get(folder)
+        if found is None:
+            # Of a link that leads back to itself this is its own place.
+            found = self._folders[folder] = os.path.realpath(folder)
+        return os.path.join(found, name)
+
+    def name(self, path: Path, place: str) -> str:
+        """Return the path from the working folder where it lies below it, with `/`; a link is called by its own name."""
+        return (
+            place[len(self._below) :].replace(os.sep, "/")
+            if place.startswith(self._below)
+            else path.as_posix()
+        )

@@ -1,51 +1,178 @@
 """Manifests of a run, checked, with every dataset's name used once.
 
 Layer: project.
+Shape: what is found in one manifest depends on its bytes, its name and the settings alone, and is kept; its datasets are made again
+when somebody asks for them.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from itertools import islice
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any
 
-from schemac.logical.dataset import LogicalDataset
-from schemac.manifest.bind import told_apart, unique_by_name
+from schemac.cache.findings import findings_of_json, findings_to_json
+from schemac.cache.misremembered import MisrememberedError
+from schemac.logical.resources import Named, told_apart
 from schemac.project.configuration import Project
 from schemac.project.discovery import ManifestFile
 from schemac.project.options import Options
-from schemac.project.stages import check_source
+from schemac.registry.installed import engines
+from schemac.source.diagnostic import Diagnostic
 from schemac.source.report import Report
-from schemac.source.text import read_text
+from schemac.source.text import SourceText, decode_text, read_content
+
+if TYPE_CHECKING:
+    # For start-up time: what is found in the cache has no need of them.
+    from schemac.logical.dataset import LogicalDataset
+
+_MARK = b"\xef\xbb\xbf"
 
 
-class CompiledFile(NamedTuple):
+@dataclass(frozen=True)
+class CompiledFile:
     """The checked datasets of one manifest, and its bytes."""
 
     file: ManifestFile
-    content: bytes
-    datasets: list[LogicalDataset]
+    content: bytes = field(repr=False)
+    """Without byte order mark."""
+    named: tuple[Named, ...]
+    """Its datasets, in the order of the manifest."""
+    make: "Callable[[], list[LogicalDataset]]" = field(compare=False, repr=False)
+    """Compiles it, without what there is to say of it; the datasets have the names that the manifest gives them."""
+    key: bytes = b""
+    """Stands for all that its datasets depend on."""
+
+    @cached_property
+    def datasets(self) -> "list[LogicalDataset]":
+        """The datasets. Raises MisrememberedError where they are others than was kept of them."""
+        made = self.make()
+        if [dataset.is_source for dataset in made] != [named.is_source for named in self.named]:
+            raise MisrememberedError(self.file.name)
+        return [replace(d, name=n.name) for d, n in zip(made, self.named, strict=True)]
+
+
+@dataclass(frozen=True, slots=True)
+class _Checked:
+    """What is kept of a manifest."""
+
+    findings: tuple[Diagnostic, ...]
+    named: tuple[Named, ...]
+
+    def to_json(self) -> list[Any]:
+        return [findings_to_json(self.findings), [[named.name, named.is_source] for named in self.named]]
+
+    @classmethod
+    def of_json(cls, value: Any) -> "_Checked":
+        findings, named = value
+        return cls(
+            findings_of_json(findings), tuple([Named(name, is_source is True) for name, is_source in named])
+        )
+
+
+class Checks:
+    """Checks manifests one by one, each as if it were alone."""
+
+    def __init__(self, project: Project, options: Options) -> None:
+        self._project = project
+        self._options = options
+        vocabularies = (part for item in project.vocabulary_contents.items() for part in item)
+        self._keys = project.cache.keys(
+            *("check", options.strict, options.system_columns, ",".join(e.name for e in engines())),
+            *vocabularies,
+        )
+
+    def file(self, file: ManifestFile, report: Report) -> CompiledFile | None:
+        """Return a checked manifest; None after saying why it cannot be read."""
+        content = read_content(file.path, file.name, report)
+        return None if content is None else self.content(content, file, report)
+
+    def content(self, content: bytes, file: ManifestFile, report: Report) -> CompiledFile | None:
+        """Return what a manifest with these bytes is; as `file`."""
+        return self.kept(content, file, report) or self._fresh(content, file, report)
+
+    def kept(self, content: bytes, file: ManifestFile, report: Report) -> CompiledFile | None:
+        """Return what an earlier run has kept of a manifest with these bytes; None where there is nothing."""
+        key = self._keys.key(file.name, file.is_named, content)
+        kept = self._project.cache.get(key, _Checked.of_json)
+        if kept is None:
+            return None
+        report.extend(kept.findings)
+        return self._compiled(file, content, kept.named, key)
+
+    def known(self, file: ManifestFile, content: bytes, named: tuple[Named, ...]) -> CompiledFile:
+        """Return a manifest of which another process found the datasets."""
+        return self._compiled(file, content, named, self._keys.key(file.name, file.is_named, content))
+
+    def _fresh(self, content: bytes, file: ManifestFile, report: Report) -> CompiledFile | None:
+        found = Report()
+        source = decode_text(content, file.name, found)
+        datasets = self._check(source, file, found) if source is not None else []
+        report.extend(found.diagnostics)
+        if source is None:
+            return None
+        named = tuple([Named(dataset.name, dataset.is_source) for dataset in datasets])
+        key = self._keys.key(file.name, file.is_named, content)
+        self._project.cache.put(key, _Checked(found.diagnostics, named).to_json())
+        compiled = self._compiled(file, content, named, key)
+        compiled.__dict__["datasets"] = datasets
+        return compiled
+
+    def _compiled(
+        self, file: ManifestFile, content: bytes, named: tuple[Named, ...], key: bytes
+    ) -> CompiledFile:
+        def make() -> "list[LogicalDataset]":
+            source = decode_text(content, file.name, Report())
+            return self._check(source, file, Report()) if source is not None else []
+
+        return CompiledFile(file, content.removeprefix(_MARK), named, make, key)
+
+    def _check(self, source: SourceText, file: ManifestFile, report: Report) -> "list[LogicalDataset]":
+        from schemac.project.stages import check_source  # for start-up time, as above
+
+        return check_source(
+            source,
+            self._project,
+            report,
+            strict=self._options.strict,
+            is_named=file.is_named,
+            system_columns=self._options.system_columns,
+        )
 
 
 def check_manifests(
     files: Sequence[ManifestFile], project: Project, options: Options, report: Report
 ) -> list[CompiledFile]:
     """Manifests checked, with every dataset's name used once."""
-    compiled: list[CompiledFile] = []
-    for file in files:
-        source = read_text(file.path, file.name, report)
-        if source is not None:
-            datasets = check_source(
-                source,
-                project,
-                report,
-                strict=options.strict,
-                is_named=file.is_named,
-                system_columns=options.system_columns,
-            )
-            compiled.append(CompiledFile(file, source.content.encode(), datasets))
-    renamed = iter(told_apart([dataset for file in compiled for dataset in file.datasets]))
-    compiled = [one._replace(datasets=list(islice(renamed, len(one.datasets)))) for one in compiled]
-    unique_by_name([dataset for file in compiled for dataset in file.datasets], report)
-    return compiled
+    checks = Checks(project, options)
+    compiled = [one for file in files if (one := checks.file(file, report)) is not None]
+    return apart(compiled, report)
+
+
+def apart(files: Sequence[CompiledFile], report: Report) -> list[CompiledFile]:
+    """Return manifests whose datasets are told apart from those of the others; a name that is used twice is an error."""
+    names = iter(told_apart([named for file in files for named in file.named]))
+    renamed = [_renamed(file, tuple(islice(names, len(file.named)))) for file in files]
+    files_of: dict[str, list[int]] = {}
+    for number, file in enumerate(renamed):
+        for named in file.named:
+            files_of.setdefault(named.name.casefold(), []).append(number)
+    doubled = sorted({number for numbers in files_of.values() if len(numbers) > 1 for number in numbers})
+    if doubled:
+        from schemac.manifest.bind import unique_by_name  # for start-up time, as above
+
+        unique_by_name([dataset for number in doubled for dataset in renamed[number].datasets], report)
+    return renamed
+
+
+def _renamed(file: CompiledFile, named: tuple[Named, ...]) -> CompiledFile:
+    if named == file.named:
+        return file
+    renamed = replace(file, named=named)
+    made = file.__dict__.get("datasets")
+    if made is not None:
+        renamed.__dict__["datasets"] = [replace(d, name=n.name) for d, n in zip(made, named, strict=True)]
+    return renamed
 
 
 def read_manifests(

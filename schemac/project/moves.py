@@ -88,6 +88,8 @@ class _Following:
                 continue
             read = Report()
             for compiled in read_manifests([file._replace(is_named=False)], self._project, read):
+                if not any(named.name in names for named in compiled.named):
+                    continue
                 for name, version in versions_in_file(compiled, self._report).items():
                     if name in names:
                         versions[name], places[name] = version, file.path

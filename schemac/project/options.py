@@ -5,25 +5,41 @@ Layer: project.
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
-from schemac.arrow.lower import LoweringOptions
 from schemac.artifacts.emission import default_targets
 from schemac.logical.system import Variant
 
+if TYPE_CHECKING:
+    # For start-up time: what is found in the cache is not lowered again.
+    from schemac.arrow.lower import LoweringOptions
 
-@dataclass(frozen=True, slots=True)
+
+@dataclass(frozen=True)
 class Options:
     """How to compile, from the project and the command line."""
 
     strict: bool = False
-    targets: tuple[str, ...] = default_targets()
+    targets: tuple[str, ...] = field(default_factory=default_targets)
     asked_for: frozenset[str] = frozenset()
     """Those of the targets that somebody named; what cannot be built for the others may be left out."""
     versions: Mapping[str, str] = field(default_factory=dict)
     """Versions of engines, where somebody named one."""
-    lowering: LoweringOptions = LoweringOptions()
+    encodings: Mapping[str, Any] = field(default_factory=dict)
+    """Encodings of slots without a hint, where they are not Arrow's usual ones."""
+    has_metadata: bool = True
+    """Let attributes travel as Arrow metadata."""
     show_losses: bool = False
     locked: bool = False
     """Refuse a schema that is not as it was locked."""
     system_columns: Variant | None = None
     """Insert the standard's system columns, in this variant of their types."""
+
+    @cached_property
+    def lowering(self) -> "LoweringOptions":
+        """How schemas become Arrow's."""
+        from schemac.arrow.lower import LoweringOptions  # for start-up time, as above
+        from schemac.attributes.arrow import ArrowDefaults
+
+        return LoweringOptions(ArrowDefaults(**self.encodings), self.has_metadata)

@@ -20,15 +20,15 @@ from schemac.logical.dataset import LogicalDataset
 from schemac.logical.model import Schema
 from schemac.logical.origins import Origins
 from schemac.logical.slots import columns
-from schemac.project.before import Before, SchemaVersions, checked_datasets, schema_version_of
+from schemac.project.before import Before, SchemaVersions, schema_version_of
 from schemac.project.configuration import Project
 from schemac.project.discovery import ManifestFile, find_manifests, lock_path
 from schemac.project.locking import open_lock
-from schemac.project.manifests import CompiledFile
+from schemac.project.manifests import CompiledFile, read_manifests
 from schemac.source.catalogue import UNKNOWN_REFERENCE
 from schemac.source.report import Report
 from schemac.source.suggest import closest
-from schemac.source.text import read_file, read_text
+from schemac.source.text import read_file
 
 
 def versions_in_file(file: CompiledFile, report: Report) -> SchemaVersions:
@@ -153,11 +153,8 @@ def is_output(path: Path) -> bool:
 
 
 def _manifest_versions(file: ManifestFile, project: Project, report: Report) -> SchemaVersions:
-    source = read_text(file.path, file.name, report)
-    if source is None:
-        return {}
-    datasets = checked_datasets(source, project, report, is_named=file.is_named)
-    return {} if report.has_errors else versions_in_file(CompiledFile(file, b"", datasets), report)
+    compiled = read_manifests([file], project, report)
+    return {} if report.has_errors or not compiled else versions_in_file(compiled[0], report)
 
 
 def artifact_versions(folder: Path, report: Report) -> SchemaVersions:

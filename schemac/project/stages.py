@@ -16,8 +16,6 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from schemac.arrow.lower import LoweringOptions, lower
-from schemac.artifacts.emission import Compilation
 from schemac.checks.run import check
 from schemac.logical.dataset import LogicalDataset
 from schemac.logical.system import Variant
@@ -25,14 +23,17 @@ from schemac.manifest.bind import bind
 from schemac.manifest.system_columns import with_system_columns
 from schemac.project.configuration import Project
 from schemac.project.options import Options
-from schemac.project.targets import Emitted, emit_targets
+from schemac.project.under_way import WORK
 from schemac.source.report import Report
 from schemac.source.text import SourceText
 from schemac.syntax.document import parse
 
 if TYPE_CHECKING:
+    from schemac.arrow.lower import LoweringOptions
+
     # For start-up time: many projects have no locks.
     from schemac.project.locking import Locked
+    from schemac.project.targets import Emitted
 
 
 def compile_source(
@@ -41,7 +42,7 @@ def compile_source(
     options: Options,
     report: Report,
     locked: "Mapping[str, Locked] | None" = None,
-) -> list[Emitted]:
+) -> "list[Emitted]":
     """Compile one text: a value for each of its datasets, in their order; none where the report has errors.
 
     `locked` is what the lock beside the text says of each dataset.
@@ -85,8 +86,13 @@ def emit(
     locked: "Locked | None" = None,
     *,
     is_large: bool = False,
-) -> Emitted:
+) -> "Emitted":
     """Lower one checked dataset and emit it for its targets; `is_large` shares the targets between processes."""
+    # Imported here for start-up time: what only checks makes no artifacts.
+    from schemac.arrow.lower import lower
+    from schemac.artifacts.emission import Compilation
+    from schemac.project.targets import emit_targets
+
     with stage("lower", dataset.origins.file):
         compilation = Compilation(dataset, lower(dataset, options.lowering))
         if locked is not None:
@@ -96,14 +102,17 @@ def emit(
         return emit_targets(compilation, options, report, is_large=is_large)
 
 
-def lowering_of(project: Project, *, metadata: bool = True) -> LoweringOptions:
-    """Return how a project's schemas become Arrow's; `metadata=False` leaves attributes out in any case."""
-    return LoweringOptions(project.defaults, project.configuration.metadata and metadata)
+def lowering_of(project: Project) -> "LoweringOptions":
+    """Return how a project's schemas become Arrow's."""
+    from schemac.arrow.lower import LoweringOptions  # for start-up time, as above
+
+    return LoweringOptions(project.defaults, project.configuration.metadata)
 
 
 @contextmanager
 def stage(name: str, manifest: str) -> Iterator[None]:
-    """Note on an exception, which is always a mistake of the compiler, in which stage of which manifest it was."""
+    """Tell who waits for it what is under way; an exception, which is a mistake of the compiler, says where it was."""
+    WORK.begin(name, manifest)
     try:
         yield
     except Exception as error:

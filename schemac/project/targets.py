@@ -5,10 +5,10 @@ Shape: an engine that is optional and that nobody speaks of is left out where it
 other refusal is an error of the build.
 """
 
-import json
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
+from json.encoder import encode_basestring as quoted
 from posixpath import normpath
 from typing import NamedTuple
 
@@ -175,18 +175,13 @@ def _leave_out(target: Target, dataset: LogicalDataset, said: Report, report: Re
 
 
 def _losses_json(losses: Sequence[Loss]) -> bytes:
-    lines = [
-        json.dumps(
-            {
-                **({"artifact": loss.artifact} if loss.artifact else {}),
-                "becomes": loss.becomes,
-                "field": loss.path,
-                "lost": loss.lost,
-                "target": loss.target,
-            },
-            ensure_ascii=False,
-        )
-        for loss in losses
-    ]
-    body = ",\n  ".join(lines)
-    return (f'{{"losses": [\n  {body}\n]}}\n' if lines else '{"losses": []}\n').encode()
+    body = ",\n  ".join(map(_loss_json, losses))
+    return (f'{{"losses": [\n  {body}\n]}}\n' if losses else '{"losses": []}\n').encode()
+
+
+def _loss_json(loss: Loss) -> str:
+    artifact = f'"artifact": {quoted(loss.artifact)}, ' if loss.artifact else ""
+    return (
+        f'{{{artifact}"becomes": {quoted(loss.becomes)}, "field": {quoted(loss.path)}'
+        f', "lost": {quoted(loss.lost)}, "target": {quoted(loss.target)}}}'
+    )

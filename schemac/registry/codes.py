@@ -6,9 +6,8 @@ and for the engines that come with it.
 """
 
 import re
-from dataclasses import dataclass
 from functools import cache
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from schemac.registry.engine import EngineError, load_as
 from schemac.registry.installed import engines, own_engines
@@ -36,8 +35,7 @@ class Bringer(Protocol):
         """The package with `<code>.md` for each of them; empty where it has none."""
 
 
-@dataclass(frozen=True, slots=True)
-class Room:
+class Room(NamedTuple):
     """A package of the compiler with codes of its own."""
 
     name: str

@@ -6,11 +6,10 @@ is loaded when the capability is first asked for. The room that uses a capabilit
 """
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from enum import Enum, auto
 from importlib import import_module
 from pathlib import Path
-from typing import Generic, TypeVar
+from typing import Generic, NamedTuple, TypeVar
 
 T = TypeVar("T")
 
@@ -19,8 +18,7 @@ class EngineError(Exception):
     """An engine of another distribution that cannot be used; its text is one line for the person who installed it."""
 
 
-@dataclass(frozen=True, slots=True)
-class Format:
+class Format(NamedTuple):
     """A form in which an engine's schemas lie in files or folders, as `schemac import` reads it."""
 
     name: str
@@ -42,8 +40,7 @@ class Format:
         return bool(recognizes(path))
 
 
-@dataclass(frozen=True, slots=True)
-class VersionSetting:
+class VersionSetting(NamedTuple):
     """The version of a part of an engine that people have in different versions."""
 
     key: str
@@ -75,8 +72,7 @@ class Trait(Enum):
     """`apply` changes its tables without reading their data."""
 
 
-@dataclass(frozen=True, slots=True)
-class Engine:
+class Engine(NamedTuple):
     """An engine and its capabilities; a capability that is left out is one that it does not have."""
 
     name: str
@@ -135,8 +131,7 @@ class Engine:
     """A version that its verdicts, plans and losses depend on."""
 
 
-@dataclass(frozen=True)
-class Capability(Generic[T]):
+class Capability(NamedTuple, Generic[T]):
     """One thing that an engine may be able to do."""
 
     field: str

@@ -13,6 +13,7 @@ from importlib import import_module
 from pkgutil import iter_modules
 from typing import TYPE_CHECKING
 
+from schemac.registry.distributions import entry_points_of
 from schemac.registry.engine import Engine, EngineError, Trait, VersionSetting, reason_of
 
 if TYPE_CHECKING:
@@ -26,13 +27,11 @@ _NAME = re.compile(r"[a-z][a-z0-9_-]*")
 @cache
 def engines() -> tuple[Engine, ...]:
     """All engines by position, then by name; those of other distributions follow the compiler's own. Raises EngineError."""
-    from importlib.metadata import entry_points  # for start-up time: `own_engines` needs none
-
     own = own_engines()
     found = {engine.name: engine for engine in own}
     formats = {format.name: engine.name for engine in own for format in engine.formats}
     others: list[Engine] = []
-    for point in sorted(entry_points(group=GROUP), key=lambda point: (point.name, point.value)):
+    for point in outside_points():
         engine = _loaded(point)
         if found.setdefault(engine.name, engine) is not engine:
             raise EngineError(f"two engines are called {engine.name}; one of them is {point.value}")
@@ -42,6 +41,12 @@ def engines() -> tuple[Engine, ...]:
                 raise EngineError(f"the engines {other} and {engine.name} both have a format {format.name}")
         others.append(engine)
     return (*own, *_sorted(others))
+
+
+@cache
+def outside_points() -> "tuple[EntryPoint, ...]":
+    """Return where engines of other distributions stand, sorted by their names."""
+    return entry_points_of(GROUP)
 
 
 def _loaded(point: "EntryPoint") -> Engine:

@@ -8,6 +8,7 @@ import errno
 import os
 import re
 import stat
+import sys
 from bisect import bisect_right
 from functools import cached_property
 from pathlib import Path
@@ -77,22 +78,38 @@ def read_file(path: Path, limit: int | None = None) -> bytes:
 
     A pipe or a device is read only where it is open already, as `/dev/stdin` or the `/dev/fd/63` of a shell.
     """
-    is_open = path.as_posix().startswith(_OPEN)
+    is_open = os.fspath(path).startswith(_OPEN)
     # A pipe that nobody writes into would be waited for as soon as it is opened.
     flags = os.O_RDONLY | getattr(os, "O_BINARY", 0) | (0 if is_open else getattr(os, "O_NONBLOCK", 0))
     try:
         handle = os.open(path, flags)
     except ValueError as error:
         raise OSError(errno.EINVAL, "a path cannot contain a NUL") from error
-    if stat.S_ISDIR(os.fstat(handle).st_mode):
-        os.close(handle)
-        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
-    with os.fdopen(handle, "rb") as stream:
-        if not is_open and not stat.S_ISREG(os.fstat(handle).st_mode):
+    try:
+        status = os.fstat(handle)
+        if stat.S_ISDIR(status.st_mode):
+            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
+        if not is_open and not stat.S_ISREG(status.st_mode):
             raise OSError(errno.EINVAL, "it is a pipe or a device, not a file")
-        return stream.read() if limit is None else stream.read(limit + 1)
+        return _read(handle, status.st_size, limit)
+    finally:
+        os.close(handle)
 
 
+def _read(handle: int, size: int, limit: int | None) -> bytes:
+    """Return what can be read; of most files that is as many bytes as they are said to have, and nothing after them."""
+    most = sys.maxsize if limit is None else limit + 1
+    first = os.read(handle, min(size + 1, most))
+    if len(first) in (size, most):
+        return first
+    parts = [first]
+    while (left := most - sum(map(len, parts))) and (part := os.read(handle, min(left, _AT_ONCE))):
+        parts.append(part)
+    return b"".join(parts)
+
+
+_AT_ONCE = 1 << 20
+"""Bytes that are read at once of what does not say how many it has."""
 _OPEN = ("/dev/fd/", "/dev/stdin", "/proc/self/fd/")
 
 
@@ -105,12 +122,17 @@ def reason_of(error: OSError | UnicodeDecodeError) -> str:
 
 def read_text(path: Path, name: str, report: Report) -> SourceText | None:
     """Return the text of a file, or None after saying why it cannot be read."""
+    content = read_content(path, name, report)
+    return None if content is None else decode_text(content, name, report)
+
+
+def read_content(path: Path, name: str, report: Report) -> bytes | None:
+    """Return the bytes of a manifest, or None after saying why it cannot be read; more than `MAX_BYTES` are too many."""
     try:
-        content = read_file(path, MAX_BYTES)
+        return read_file(path, MAX_BYTES)
     except OSError as error:
         report.add(UNREADABLE_FILE, f"cannot read {name}: {reason_of(error)}", file=name)
         return None
-    return decode_text(content, name, report)
 
 
 def decode_text(content: bytes, name: str, report: Report) -> SourceText | None:

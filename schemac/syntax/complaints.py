@@ -1,4 +1,4 @@
-"""What a pydantic model finds wrong with a value, in words for the author.
+"""What a model finds wrong with a value, in words for the author.
 
 Layer: syntax.
 Shape: one complaint a mistake, each with the tree path of the culprit; the tags that pydantic puts into its
@@ -7,9 +7,7 @@ Errors: SC201 to SC206; a model's own `ValueError` becomes SC312.
 """
 
 from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple, get_args
-
-from pydantic import BaseModel, ValidationError
+from typing import Any, NamedTuple, Protocol, get_args
 
 from schemac.source.catalogue import (
     INVALID_ATTRIBUTE,
@@ -59,6 +57,13 @@ class Complaint(NamedTuple):
     """The key that was probably meant."""
 
 
+class Mistakes(Protocol):
+    """What a model raises for a value that it cannot read: a record of ours, or a model of pydantic."""
+
+    def errors(self, *, include_url: bool, include_input: bool) -> list[Any]:
+        """Return the mistakes as pydantic writes them."""
+
+
 class Vocabulary(NamedTuple):
     """The language's own words and those that authors bring from elsewhere, for better messages."""
 
@@ -81,7 +86,7 @@ class Vocabulary(NamedTuple):
 
 
 def complaints(
-    error: ValidationError,
+    error: Mistakes,
     model: Any,
     value: Any,
     words: Vocabulary = Vocabulary(),  # noqa: B008 — an immutable value
@@ -288,7 +293,7 @@ def _at(value: Any, path: TreePath) -> Any:
     return value
 
 
-def _model_at(model: Any, loc: tuple[int | str, ...]) -> type[BaseModel] | None:
+def _model_at(model: Any, loc: tuple[int | str, ...]) -> Any:
     """Return the model that a location leads to, through lists and unions."""
     candidates = _models_in(model)
     for segment in loc:
@@ -303,10 +308,10 @@ def _model_at(model: Any, loc: tuple[int | str, ...]) -> type[BaseModel] | None:
     return candidates[0] if len(candidates) == 1 else None
 
 
-def _models_in(annotation: Any) -> list[type[BaseModel]]:
-    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
-        union = getattr(annotation, "union", None) if "union" in vars(annotation) else None
-        return _models_in(union) if union is not None else [annotation]
+def _models_in(annotation: Any) -> list[Any]:
+    if isinstance(annotation, type) and hasattr(annotation, "model_fields"):
+        kinds = vars(annotation).get("kinds")
+        return [annotation] if kinds is None else list(kinds.values())
     return [model for argument in get_args(annotation) for model in _models_in(argument)]
 
 

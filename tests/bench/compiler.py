@@ -12,8 +12,12 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable
+from functools import partial
+from itertools import count
+from math import log
 from pathlib import Path
 
+from tests.bench.again import report_again
 from tests.bench.measure import Run, interleave, run
 from tests.bench.workload import write_manifests, write_protos
 
@@ -34,16 +38,17 @@ def install_buf(scratch: Path) -> str:
     return str(program)
 
 
+TARGETS = tuple(word for name in ("arrow", "lance", "spark") for word in ("--target", name))
+
+
 def schemac_build(manifests: Path) -> Callable[[], Run]:
-    """A build into an empty folder."""
+    """A build into a new folder each time: right after thousands of files were removed, some file systems make new ones slowly."""
+    numbers = count()
 
     def case() -> Run:
-        out = manifests.parent / "out"
-        shutil.rmtree(out, ignore_errors=True)
-        targets = [word for name in ("arrow", "lance", "spark") for word in ("--target", name)]
-        return run(
-            [SCHEMAC, "build", str(manifests), "--out", str(out), "--format", "json", *targets], manifests
-        )
+        out = str(manifests.parent / f"out-{next(numbers)}")
+        words = [SCHEMAC, "build", str(manifests), "--out", out, "--no-cache", "--format", "json", *TARGETS]
+        return run(words, manifests)
 
     return case
 
@@ -56,11 +61,18 @@ def peer_cases(buf: str, protos: Path) -> dict[str, Callable[[], Run]]:
     }
 
 
+def schemac_check(manifests: Path) -> Callable[[], Run]:
+    """A check of everything in a folder."""
+    return lambda: run([SCHEMAC, "check", ".", "--no-cache", "--format", "json"], manifests)
+
+
 def compare(buf: str, scratch: Path, files: int, fields: int, rounds: int) -> dict[str, Run]:
     """All cases of one workload."""
     root = Path(tempfile.mkdtemp(dir=scratch))
+    manifests = write_manifests(root / "manifests", files, fields)
     cases = {
-        "schemac build": schemac_build(write_manifests(root / "manifests", files, fields)),
+        "schemac build": schemac_build(manifests),
+        "schemac check": schemac_check(manifests),
         **peer_cases(buf, write_protos(root / "protos", files, fields)),
     }
     found = interleave(cases, rounds)
@@ -88,7 +100,17 @@ def breaking_cases(buf: str, root: Path, changed: int) -> dict[str, Callable[[],
 
     def judge(against: str) -> Callable[[], Run]:
         engines = [word for name in ("arrow", "lance", "spark") for word in ("--engine", name)]
-        words = [SCHEMAC, "breaking", "--against", against, "tables", *engines, "--format", "json"]
+        words = [
+            SCHEMAC,
+            "breaking",
+            "--against",
+            against,
+            "tables",
+            *engines,
+            "--format",
+            "json",
+            "--no-cache",
+        ]
         return lambda: run(words, repository, expected=1)
 
     return {
@@ -128,15 +150,61 @@ def report_breaking(buf: str, scratch: Path, rounds: int) -> dict[str, float]:
     return figures
 
 
-def scaling(scratch: Path, rounds: int) -> dict[int, Run]:
-    """One file of growing size; the first, of one field, shows what a build costs before it does anything."""
-    found: dict[int, Run] = {}
-    for fields in (1, 1_000, 10_000, 100_000):
-        root = Path(tempfile.mkdtemp(dir=scratch))
-        case = schemac_build(write_manifests(root / "manifests", 1, fields))
-        found[fields] = interleave({"build": case}, rounds)["build"]
-        shutil.rmtree(root)
-    return found
+def fields_of_one_file(folder: Path, number: int) -> Path:
+    return write_manifests(folder, 1, number)
+
+
+def manifests_of_ten_fields(folder: Path, number: int) -> Path:
+    return write_manifests(folder, number, 10)
+
+
+def documents_of_one_file(folder: Path, number: int) -> Path:
+    return write_text(
+        folder, "".join(f"---\nname: a{n}\nfields: [{{name: x, type: Int8}}]\n" for n in range(number))
+    )
+
+
+def attributes_of_one_field(folder: Path, number: int) -> Path:
+    keys = "".join(f"      acme.com/key{n}: {n}\n" for n in range(number))
+    return write_text(folder, f"fields:\n  - name: a\n    type: Int8\n    extra:\n{keys}")
+
+
+def findings_of_one_file(folder: Path, number: int) -> Path:
+    fields = "".join(f"  - {{name: a{n}, type: {{kind: Timestamp, unit: seconds}}}}\n" for n in range(number))
+    return write_text(folder, f"fields:\n{fields}")
+
+
+def write_text(folder: Path, text: str) -> Path:
+    """One manifest."""
+    folder.mkdir(parents=True)
+    (folder / "manifest.yaml").write_text(text, encoding="utf-8")
+    return folder
+
+
+GROWTH: dict[str, tuple[Callable[[Path, int], Path], tuple[int, ...]]] = {
+    "manifests": (manifests_of_ten_fields, (10, 100, 1_000, 10_000)),
+    "fields in one file": (fields_of_one_file, (1_000, 10_000, 100_000)),
+    "documents in one file": (documents_of_one_file, (10, 100, 1_000)),
+    "attributes of a field": (attributes_of_one_field, (10, 100, 1_000)),
+    "warnings": (findings_of_one_file, (100, 1_000, 10_000)),
+}
+"""What grows, and how far."""
+
+
+def report_growth(scratch: Path, rounds: int) -> dict[str, float]:
+    """Processor time of builds that grow; the exponent is that of what is beyond a build of next to nothing."""
+    figures: dict[str, float] = {}
+    root = Path(tempfile.mkdtemp(dir=scratch))
+    base = interleave({"": schemac_build(write_manifests(root / "base", 1, 1))}, rounds)[""]
+    for name, (make, sizes) in GROWTH.items():
+        cases = {str(size): schemac_build(make(root / name / str(size) / "m", size)) for size in sizes}
+        found = interleave(cases, max(1, rounds // 2))
+        for size, r in found.items():
+            print(f"{int(size):>8,} {name:<22}{r.wall:>8.2f} s{r.cpu:>8.2f} s of processor{r.peak:>7.0f} MB")
+        before, last = (found[str(size)].cpu - base.cpu for size in sizes[-2:])
+        figures[f"exponent of {name}"] = log(last / before) / log(sizes[-1] / sizes[-2])
+    shutil.rmtree(root)
+    return figures
 
 
 def report_build(buf: str, scratch: Path, rounds: int) -> dict[str, float]:
@@ -152,27 +220,37 @@ def report_build(buf: str, scratch: Path, rounds: int) -> dict[str, float]:
         figures |= {
             f"{name} / build": ours.wall / build,
             f"{name} / both": ours.wall / (build + lint),
-            f"{name} MB": ours.peak,
+            f"{name} / build of processor": ours.cpu / found["buf build"].cpu,
+            f"{name} / build of memory": ours.peak / found["buf build"].peak,
+            f"{name} check / lint": found["schemac check"].wall / lint,
         }
         print(
             f"{name:<16}{ours.wall:>14.3f}s{build:>11.3f}s{lint:>11.3f}s{ours.wall / build:>9.2f}"
             f"{ours.wall / (build + lint):>9.2f}{ours.peak:>9.0f}"
         )
-    start = interleave({"version": lambda: run([SCHEMAC, "--version"], scratch)}, rounds)["version"]
+    return figures | report_start(buf, scratch, max(rounds, 20))
+
+
+def report_start(buf: str, scratch: Path, rounds: int) -> dict[str, float]:
+    """Commands that are over at once, and a check of one file of 50 fields beside `buf lint` of one."""
     root = Path(tempfile.mkdtemp(dir=scratch))
-    manifest = write_manifests(root / "manifests", 1, 50)
-    check = interleave({"check": lambda: run([SCHEMAC, "check", "."], manifest)}, rounds)["check"]
-    shutil.rmtree(root)
-    print(
-        f"--version {start.wall * 1000:.0f} ms, check of 50 fields {check.cpu * 1000:.0f} ms of processor time"
+    manifests, protos = write_manifests(root / "manifests", 1, 50), write_protos(root / "protos", 1, 50)
+    words = {"--version": ["--version"], "--help": ["--help"], "explain": ["explain", "SC201"]}
+    found = interleave(
+        {
+            **{name: partial(run, [SCHEMAC, *given], scratch) for name, given in words.items()},
+            "check": schemac_check(manifests),
+            "buf lint": peer_cases(buf, protos)["buf lint"],
+        },
+        rounds,
     )
-    grown = scaling(scratch, max(1, rounds // 2))
-    base = grown.pop(1).cpu
-    for fields, r in grown.items():
-        print(
-            f"{fields:>7} fields in one file: {r.wall:.2f} s, {(r.cpu - base) / fields * 1e6:.1f} µs of processor a field, {r.peak:.0f} MB"
-        )
-    return figures
+    shutil.rmtree(root)
+    print(", ".join(f"{name} {r.cpu * 1000:.0f} ms of processor time" for name, r in found.items()))
+    ours, theirs = found["check"], found["buf lint"]
+    return {
+        "check of one file / lint": ours.wall / theirs.wall,
+        "check of one file / lint of processor": ours.cpu / theirs.cpu,
+    }
 
 
 def main() -> None:
@@ -180,17 +258,24 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--scratch", type=Path, default=Path(tempfile.gettempdir()) / "schemac-bench")
     parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--only", choices=("build", "breaking"), help="measure this part alone")
+    parser.add_argument(
+        "--only", choices=("build", "breaking", "again", "growth"), help="measure this part alone"
+    )
     options = parser.parse_args()
     buf = install_buf(options.scratch)
     print(
         f"{platform.python_implementation()} {platform.python_version()}, buf {BUF_VERSION}, median of {options.rounds}"
     )
     figures: dict[str, float] = {}
-    if options.only != "breaking":
-        figures |= report_build(buf, options.scratch, options.rounds)
-    if options.only != "build":
-        figures |= report_breaking(buf, options.scratch, options.rounds)
+    parts: dict[str, Callable[[], dict[str, float]]] = {
+        "build": lambda: report_build(buf, options.scratch, options.rounds),
+        "breaking": lambda: report_breaking(buf, options.scratch, options.rounds),
+        "again": lambda: report_again(buf, options.scratch, options.rounds),
+        "growth": lambda: report_growth(options.scratch, options.rounds),
+    }
+    for name, report in parts.items():
+        if options.only in (None, name):
+            figures |= report()
     print(json.dumps({name: round(value, 2) for name, value in figures.items()}))
 
 

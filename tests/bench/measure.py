@@ -21,7 +21,9 @@ class Run:
 def run(command: Sequence[str], folder: Path, expected: int = 0) -> Run:
     """Run a command in a folder; its output goes nowhere, another exit code than the expected one is an error."""
     start = time.perf_counter()
-    process = subprocess.Popen(command, cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+    process = subprocess.Popen(
+        command, cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, env=_installed()
+    )
     assert process.stderr is not None
     errors = process.stderr.read()
     _, status, usage = os.wait4(process.pid, 0)
@@ -41,3 +43,8 @@ def interleave(cases: dict[str, Callable[[], Run]], rounds: int) -> dict[str, Ru
         name: Run(median(r.wall for r in found), median(r.cpu for r in found), max(r.peak for r in found))
         for name, found in runs.items()
     }
+
+
+def _installed() -> dict[str, str]:
+    """Return the environment in which a program starts as an installed one does: compiled, and with nobody watching."""
+    return {key: value for key, value in os.environ.items() if key != "PYTHONDONTWRITEBYTECODE"}

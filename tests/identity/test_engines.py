@@ -1,7 +1,6 @@
 """An engine that nothing of the compiler knows numbers fields: the lock keeps its numbers like those of any other."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -250,7 +249,7 @@ def test_leave_the_numbers_of_the_other_engines_alone(monkeypatch: pytest.Monkey
 
 def test_need_nothing_for_an_engine_without_numbers(monkeypatch: pytest.MonkeyPatch) -> None:
     lock = grown(FIRST)
-    monkeypatch.setattr(numbering, "engines", lambda: (*engines(), replace(ENGINE, numbering="")))
+    monkeypatch.setattr(numbering, "engines", lambda: (*engines(), ENGINE._replace(numbering="")))
     assert grown(FIRST) == lock
     assert not identify(FIRST, lock).is_changed
 
@@ -259,6 +258,6 @@ def test_need_nothing_for_an_engine_without_numbers(monkeypatch: pytest.MonkeyPa
 def test_refuse_the_name_of_an_engine_that_no_lock_can_hold(
     name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(numbering, "engines", lambda: (replace(ENGINE, name=name),))
+    monkeypatch.setattr(numbering, "engines", lambda: (ENGINE._replace(name=name),))
     with pytest.raises(EngineError, match="no lock can name"):
         locked(FIRST)

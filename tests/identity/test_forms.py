@@ -7,11 +7,9 @@ from pathlib import Path
 import pytest
 
 from schemac.identity.lock import Lock, LockedDataset
-from schemac.identity.lock_lines import present_names
 from schemac.identity.lockfile import read_lock, write_lock
 from schemac.identity.merge import merge
 from schemac.project.merging import merge_driver
-from schemac.project.partial import keep_names
 from schemac.source.report import Report
 from tests.identity.commands import TRIPS, environment, schemac
 from tests.identity.trees import fields, locked
@@ -83,19 +81,6 @@ def test_write_a_lock_of_form_1_in_the_form_of_today(path: Path) -> None:
     # By its digest a version is known in both forms.
     assert all(f" was {version.digest} " in text for dataset in lock.datasets for version in dataset.versions)
     assert merge(lock, read(text)).lock == lock
-
-
-@every_lock
-def test_find_the_names_of_both_forms(path: Path) -> None:
-    before, today = text_of(path), write_lock(read(text_of(path)))
-    assert present_names(before) == present_names(today)
-    count = sum(state.last is None for dataset in read(before).datasets for state in dataset.states)
-    names = present_names(today)
-    # One id may stand for a field in each of several datasets.
-    assert names is not None
-    assert len(names) == count or len(read(before).datasets) > 1
-    is_alone = len(read(before).datasets) == 1
-    assert keep_names(before.encode(), today.encode()) == is_alone
 
 
 @every_lock

@@ -14,7 +14,7 @@ from typing import Any
 
 import pyarrow as pa
 from pyspark import TaskContext
-from pyspark.sql import functions
+from pyspark.sql import Row, functions
 
 from schemac.pipeline.session import start_session
 from schemac.pipeline.spark.executors import ship
@@ -40,11 +40,11 @@ SLOW_SECONDS = 30.0
 def disturbed(kind: str) -> Any:
     """What the tasks do with their rows; the second task, at its first attempt, does not come to its end."""
 
-    def rows(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    def rows(records: Iterator[Row]) -> Iterator[Row]:
         context = TaskContext.get()
         assert context is not None
         is_hit = context.partitionId() == 1 and context.attemptNumber() == 0
-        yield from batches
+        yield from records
         if is_hit and kind == "slow":
             time.sleep(SLOW_SECONDS)
         elif is_hit and kind == "worker":
@@ -65,7 +65,8 @@ def main(master: str, python: str, folder: str, kind: str) -> None:
     errors = functions.expr(
         f"if(id % 10 = 0, array(named_struct('path','id','rule','cast','value','x')), cast(null as {reasons}))"
     )
-    frame = spark.range(0, ROWS, 1, TASKS).mapInArrow(disturbed(kind), "id long")
+    rows = spark.range(0, ROWS, 1, TASKS).rdd.mapPartitions(disturbed(kind))
+    frame = spark.createDataFrame(rows, "id long")
     frame = frame.withColumn("_errors", errors).withColumn("_raw", functions.lit("raw"))
     options = {
         "path": f"{folder}/t.lance",

@@ -34,7 +34,7 @@ def _outside(project: Path) -> dict[str, bytes]:
     return {
         path: content
         for path, content in tree(project.parent).items()
-        if not path.startswith("project/build/")
+        if not path.startswith(("project/build/", "project/.schemac/"))
     }
 
 

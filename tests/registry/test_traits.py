@@ -1,7 +1,6 @@
 """What people are told of engines is true, and is told of every engine that it is true of."""
 
 import json
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -51,7 +50,7 @@ DOCUMENTS = (foreign_json.ForeignDocument("a note of Other", foreign_json.has_ke
 
 
 def test_refuse_documents_of_an_engine_that_joins(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    joined = replace(OTHER, documents=f"{__name__}:DOCUMENTS")
+    joined = OTHER._replace(documents=f"{__name__}:DOCUMENTS")
     monkeypatch.setattr(foreign_json, "engines", lambda: (joined,))
     (tmp_path / "a.json").write_text(json.dumps({"other": 1}))
     report = Report()

@@ -134,9 +134,9 @@ def made(dataset: schemac.Dataset) -> pa.Schema:
     compilation = dataset._compilation
     columns = to_fields(compilation.lowered, Emission(compilation.dataset, "spark", SPARK_LOSS, Report()))
     properties = own_properties(compilation, columns)
-    return pa.schema(
-        Maker(KNOWN).table(columns, properties, properties["file_format_version"], key_columns(compilation))
-    )
+    key = key_columns(compilation)
+    fields = Maker(KNOWN).table(columns, properties, properties["file_format_version"], key)
+    return pa.schema([field.to_arrow() for field in fields])
 
 
 def test_find_drift_where_the_losses_name_it_and_nowhere_else(capsys: pytest.CaptureFixture[str]) -> None:

@@ -15,6 +15,7 @@ from schemac.attributes.registry import ATTRIBUTES, OPEN, domain_of
 from schemac.cli.main import COMMANDS
 from schemac.kinds.registry import KINDS
 from schemac.logical.model import LogicalType
+from schemac.manifest.pydantic_models import json_schema
 from schemac.registry.codes import own_codes
 from schemac.registry.installed import engines
 from schemac.registry.pages import loss_pages
@@ -58,7 +59,7 @@ def test_list_every_code_in_one_group() -> None:
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
 def test_show_what_is_known_of_a_kind(kind: type[LogicalType]) -> None:
     page = PAGES[f"kinds/{kind.__name__}.md"]
-    properties = set(kind.model_json_schema(by_alias=True).get("properties", ())) - {"kind", "extra"}
+    properties = set(json_schema(kind).get("properties", ())) - {"kind", "extra"}
     assert kind.__doc__ is not None
     for told in (kind.__doc__, kind.example, *(f"`{name}`" for name in (*kind.foreign_names, *properties))):
         assert told in page

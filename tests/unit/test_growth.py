@@ -10,8 +10,10 @@ from typing import Any
 import pytest
 
 import schemac
+from schemac.cli.main import main
 from schemac.project.configuration import find_project
 from schemac.source.report import Report
+from tests.bench.workload import write_manifests
 
 pytestmark = pytest.mark.slow
 
@@ -93,3 +95,44 @@ def test_work_in_proportion_to_the_configuration(tmp_path: Path, line: str) -> N
     assert find(2).has_errors
     once, twice = (_calls(partial(find, n)) for n in (150, 300))
     assert twice < 2.4 * once
+
+
+def _project_of(folder: Path, shape: str, number: int) -> Path:
+    """A project that is as large as a number says, in one of its dimensions."""
+    if shape == "manifests":
+        return write_manifests(folder, number // 10, 5)
+    manifests = write_manifests(folder, 1, number if shape == "fields" else 1)
+    if shape in WRITTEN:
+        (manifests / "table_0.yaml").write_text(WRITTEN[shape](number))
+    return manifests
+
+
+WRITTEN: dict[str, Callable[[int], str]] = {
+    "documents": lambda number: _stream("name: a#\nfields: [{name: x, type: Int8}]")(number // 5),
+    "attributes": _keys(FIELD + "    extra:\n", "      acme.com/key#: x"),
+    "keys": _fields("{name: a#, type: Int8, extra: {lance.org/primaryKey: {position: 1#}}}"),
+    "findings": _fields("{name: a#, type: Int8, extra: {lance.org/primraykey: 1}}"),
+    "warnings": _fields("{name: a#, type: {kind: Timestamp, unit: seconds}}"),
+}
+MOST = 2**1.05
+"""Twice the input is no more than so much more work."""
+
+
+@pytest.mark.parametrize("shape", ["manifests", "fields", *WRITTEN])
+def test_grow_no_faster_than_the_project(
+    shape: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """What each of two doublings adds is compared, so that what a command costs anyway counts on neither side."""
+    sizes = (150, 300, 600)
+    targets = [word for name in ("arrow", "lance", "spark") for word in ("--target", name)]
+    made = [_project_of(tmp_path / str(size), shape, size) for size in sizes]
+    monkeypatch.chdir(tmp_path)
+
+    def build(folder: Path, name: str) -> int:
+        words = ["build", str(folder), "--out", name, "--no-cache", "--format", "json", *targets]
+        return _calls(lambda: main(words))
+
+    build(made[0], "first")
+    once, twice, thrice = (build(folder, f"out-{i}") for i, folder in enumerate(made))
+    assert thrice - twice <= MOST * (twice - once), (once, twice, thrice)
+    assert capsys.readouterr().out

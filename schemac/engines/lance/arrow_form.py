@@ -8,9 +8,6 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any
 
-from pydantic import ValidationError
-from pydantic.alias_generators import to_camel
-
 from schemac.arrow.form import ArrowForm, Tree
 from schemac.arrow.lift_metadata import decoded
 from schemac.arrow.lower_metadata import EXTENSION_METADATA, EXTENSION_NAME
@@ -35,6 +32,8 @@ from schemac.engines.lance.names import (
 )
 from schemac.kinds.registry import BY_NAME
 from schemac.physical.arrow import ArrowField, ArrowType, pa
+from schemac.syntax.reading import InvalidValueError
+from schemac.syntax.record import camel
 
 _BLOB_TYPE_SINCE = "2.2"
 """The storage version from which on a blob is a struct of its own type."""
@@ -74,7 +73,7 @@ class LanceForm(ArrowForm):
     def property_of(self, key: str, entry: str) -> str:
         """`dictDivisor` for `lance-encoding:dict-divisor`."""
         prefix = _PREFIXES.get(key)
-        return "" if prefix is None else to_camel(entry.removeprefix(prefix).replace("-", "_"))
+        return "" if prefix is None else camel(entry.removeprefix(prefix).replace("-", "_"))
 
     def to_arrow(
         self, key: str, storage: ArrowType, metadata: dict[str, str], schema_extra: Extra
@@ -140,8 +139,8 @@ class LanceForm(ArrowForm):
                 continue
             value = {fields[key]: _number_or_word(text) for key, text in entries.items()}
             try:
-                attribute.adapter.validate_python(value)
-            except ValidationError:
+                attribute.typed(value)
+            except InvalidValueError:
                 continue
             if self.metadata(attribute.key, {attribute.key: value}) == entries:
                 extra[attribute.key] = value

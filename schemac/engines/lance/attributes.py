@@ -6,37 +6,36 @@ Source: Lance's encoding specification and table format (keys `lance-encoding:*`
 ignores most values it does not understand, so all of them are checked here.
 """
 
-from typing import Annotated, Literal, Self
-
-from pydantic import Field, model_validator
+from typing import Annotated, Literal
 
 from schemac.attributes.attribute import Attribute, AttributeValue, Extra, Facts, Role
 from schemac.attributes.family import Family
 from schemac.engines.lance.facts import LanceFact
+from schemac.syntax.reading import Bounds
 
 DOMAIN = "lance.org"
 STORAGE_VERSIONS = ("2.0", "2.1", "2.2", "2.3")
 DEFAULT_STORAGE_VERSION = "2.2"
 """What Lance 14 writes when nobody asks for another."""
 
-Level = Annotated[int, Field(ge=0, le=22)]
-Bytes = Annotated[int, Field(ge=0, le=2**63 - 1)]
-PositiveBytes = Annotated[int, Field(gt=0, le=2**63 - 1)]
+Level = Annotated[int, Bounds(ge=0, le=22)]
+Bytes = Annotated[int, Bounds(ge=0, le=2**63 - 1)]
+PositiveBytes = Annotated[int, Bounds(gt=0, le=2**63 - 1)]
 # YAML writes 1 for 1.0, so the ratios take both.
-Ratio = Annotated[float, Field(ge=0, le=1, strict=False)]
-PositiveRatio = Annotated[float, Field(gt=0, le=1, strict=False)]
+Ratio = Annotated[float, Bounds(ge=0, le=1, is_strict=False)]
+PositiveRatio = Annotated[float, Bounds(gt=0, le=1, is_strict=False)]
 
 
 class KeyPosition(AttributeValue):
     """Place in a composite key, counted from 1; without one the key is ordered by field id."""
 
-    position: Annotated[int, Field(ge=1, le=2**32 - 1)] | None = None
+    position: Annotated[int, Bounds(ge=1, le=2**32 - 1)] | None = None
 
 
 class ClusteringPosition(AttributeValue):
     """Place in the clustering key, counted from 1."""
 
-    position: Annotated[int, Field(ge=1, le=2**32 - 1)]
+    position: Annotated[int, Bounds(ge=1, le=2**32 - 1)]
 
 
 class Encoding(AttributeValue):
@@ -47,22 +46,21 @@ class Encoding(AttributeValue):
     structural_encoding: Literal["miniblock", "fullzip", "sparse"] | None = None
     rle_threshold: Ratio | None = None
     bss: Literal["off", "on", "auto"] | None = None
-    dict_divisor: Annotated[int, Field(ge=2)] | None = None
+    dict_divisor: Annotated[int, Bounds(ge=2)] | None = None
     dict_size_ratio: PositiveRatio | None = None
     dict_values_compression: Literal["none", "lz4", "zstd"] | None = None
     dict_values_compression_level: Level | None = None
     minichunk_size: PositiveBytes | None = None
     packed: bool | None = None
 
-    @model_validator(mode="after")
-    def _levels_have_a_scheme(self) -> Self:
+    def check_together(self) -> None:
+        """Refuse a level without a scheme that has levels."""
         if self.compression_level is not None and self.compression != "zstd":
             raise ValueError("compressionLevel needs `compression: zstd`; other schemes have no levels")
         if self.dict_values_compression_level is not None and self.dict_values_compression != "zstd":
             raise ValueError("dictValuesCompressionLevel needs `dictValuesCompression: zstd`")
         if self.bss == "on" and self.compression in (None, "none"):
             raise ValueError("byte stream split works only with a compression; add `compression: zstd`")
-        return self
 
 
 class Blob(AttributeValue):

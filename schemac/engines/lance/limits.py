@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 from schemac.arrow.lower_metadata import EXTENSION_METADATA
 from schemac.artifacts.emission import Compilation, Emission
 from schemac.attributes.family import Family
+from schemac.attributes.registry import are_telling
 from schemac.engines.lance import attributes as lance
 from schemac.engines.lance.codes import (
     LANCE_NAME,
@@ -127,7 +128,7 @@ class Limits:
         type_: Any = field.arrow.type
         if type_.id not in self.types.plain:
             self.type(field, type_, place)
-        if slot.extra:
+        if slot.extra and are_telling(slot.extra):
             self.attributes(field, type_, place)
         if field.children:
             below = self.below(slot, type_, place)

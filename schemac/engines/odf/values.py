@@ -9,14 +9,13 @@ Source: RFC-016 and the standard's JSON Schemas of DataField, DataType and Extra
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
-from pydantic import TypeAdapter
-
 from schemac.attributes.arrow import BUFFER_ENCODING, DATE_ENCODING, DICTIONARY_ENCODING
 from schemac.attributes.odf import ARCHETYPE, DESCRIPTION, TYPE
 from schemac.kinds.registry import BY_NAME, KINDS
 from schemac.kinds.units import ARROW_UNITS
 from schemac.logical.model import ExtraAttributes, LogicalType
 from schemac.logical.slots import Slot
+from schemac.syntax.record import dumped
 
 Lose = Callable[[Slot, str, str], None]
 """Enters a loss: where, what, and what stands instead."""
@@ -88,8 +87,7 @@ def standard_attributes(extra: Mapping[str, Any]) -> ExtraAttributes:
         value = extra[key]
         attribute = _WITH_WORDS.get(key)
         if attribute is not None:
-            adapter: TypeAdapter[Any] = attribute.adapter
-            value = adapter.dump_python(adapter.validate_python(value), by_alias=True, exclude_unset=True)
+            value = dumped(attribute.typed(value), by_alias=True, exclude_unset=True)
         found[key] = value if value.__class__ is str else _sorted(value)
     return found
 

@@ -9,7 +9,7 @@ Source: Spark 4.3's `pyspark.sql.types` and Arrow conversion; the metadata keys 
 github.com/lance-format/lance-spark reads. The JSON is the artifact of record.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from schemac.arrow.lower_metadata import (
@@ -22,7 +22,7 @@ from schemac.artifacts.emission import Artifact, Compilation, Emission, Target
 from schemac.artifacts.type_writer import TypeTable, TypeWriter
 from schemac.attributes.attribute import Role
 from schemac.attributes.odf import DESCRIPTION
-from schemac.attributes.registry import has_role
+from schemac.attributes.registry import are_telling, has_role
 from schemac.engines.spark import attributes as spark
 from schemac.engines.spark.codes import SPARK_LOSS, SPARK_PROPERTY, SPARK_TYPE
 from schemac.engines.spark.columns import SparkField, SparkType
@@ -48,7 +48,7 @@ from schemac.engines.spark.statements import key_columns, own_properties, statem
 from schemac.engines.spark.storage import storage_version
 from schemac.engines.spark.versions import NEWEST_KNOWN, Connector
 from schemac.logical.slots import Slot
-from schemac.physical.arrow import ArrowField, pa
+from schemac.physical.arrow import pa
 from schemac.physical.field import LoweredField, LoweredSchema
 from schemac.source.json_object import Json
 
@@ -69,7 +69,7 @@ def emit(compilation: Compilation, emission: Emission) -> list[Artifact]:
     if not emission.findings.report.has_errors:
         _lose_of_ddl(compilation, fields, emission)
         _check_properties(compilation, fields, emission)
-    lines = ",\n  ".join([compact(f.json()) for f in fields])
+    lines = ",\n  ".join([f.json_text() for f in fields])
     document = f'{{"fields":[\n  {lines}\n],"type":"struct"}}\n'
     return [
         Artifact(JSON_FILE, document.encode()),
@@ -159,7 +159,7 @@ class _Writer(TypeWriter[SparkType]):
         metadata = dict(type_.metadata)
         comment: str | None = None
         if extra:
-            metadata.update(_metadata_of(arrow))
+            metadata.update(_without_empty_metadata(lowered.metadata))
             comment = extra.get(DESCRIPTION.key)
             if comment is not None:
                 metadata[COMMENT] = comment
@@ -167,7 +167,9 @@ class _Writer(TypeWriter[SparkType]):
 
     def type(self, lowered: LoweredField, arrow_type: Any) -> SparkType:
         slot: Slot = lowered.slot
-        if slot.extra and (special := self.special(lowered, arrow_type)) is not None:
+        is_extension = isinstance(arrow_type, pa.BaseExtensionType)
+        may_decide = slot.extra and (is_extension or are_telling(slot.extra))
+        if may_decide and (special := self.special(lowered, arrow_type)) is not None:
             return special
         return super().type(lowered, arrow_type)
 
@@ -309,7 +311,11 @@ class _Writer(TypeWriter[SparkType]):
 def _float_item(child: LoweredField) -> SparkField:
     """Return the item of a vector whose 16 bits the vector's own metadata tells."""
     return SparkField(
-        "element", SparkType("float", "FLOAT"), child.arrow.nullable, _metadata_of(child.arrow), None
+        "element",
+        SparkType("float", "FLOAT"),
+        child.arrow.nullable,
+        _without_empty_metadata(child.metadata),
+        None,
     )
 
 
@@ -318,14 +324,7 @@ def _child_metadata(keys: Sequence[str], children: list[SparkField]) -> Json:
     return {key: compact(child.metadata) for key, child in zip(keys, children, strict=True) if child.metadata}
 
 
-def _metadata_of(arrow: ArrowField) -> Json:
-    metadata = arrow.metadata
-    if not metadata:
-        return {}
-    return _without_empty_metadata({key.decode(): value.decode() for key, value in metadata.items()})
-
-
-def _without_empty_metadata(texts: dict[str, str]) -> Json:
+def _without_empty_metadata(texts: Mapping[str, str]) -> Json:
     """Leave out empty metadata of an extension type, for which Spark has no entry."""
     return {key: text for key, text in texts.items() if text or key != EXTENSION_METADATA}
 

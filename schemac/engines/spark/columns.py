@@ -6,6 +6,7 @@ Layer: engines.
 from dataclasses import dataclass, field
 from typing import Any
 
+from schemac.arrow.lower_metadata import compact
 from schemac.engines.spark_sql import literal, quoted_name
 from schemac.source.json_object import Json
 
@@ -37,6 +38,16 @@ class SparkField:
             "nullable": self.is_nullable,
             "type": self.type.json,
         }
+
+    def json_text(self) -> str:
+        """Return the StructField as compact JSON, keys sorted."""
+        metadata = ",".join(
+            [f"{compact(key)}:{compact(self.metadata[key])}" for key in sorted(self.metadata)]
+        )
+        return (
+            f'{{"metadata":{{{metadata}}},"name":{compact(self.name)}'
+            f',"nullable":{"true" if self.is_nullable else "false"},"type":{compact(self.type.json)}}}'
+        )
 
     def ddl(self, separator: str) -> str:
         """Return the column as Spark SQL defines it."""

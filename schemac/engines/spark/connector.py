@@ -1,7 +1,8 @@
 """The table that lance-spark makes of a CREATE TABLE.
 
 Layer: engines.
-Shape: columns of Spark and table properties become the Arrow fields that the connector gives to Lance.
+Shape: columns of Spark and table properties become the Arrow fields that the connector gives to Lance, and their
+metadata as text.
 Source: `SchemaConverter.processSchemaWithProperties` and `LanceArrowUtils.toArrowField` of
 github.com/lance-format/lance-spark, and the tables that lance-spark 0.4.0 made of our statements.
 """
@@ -9,7 +10,7 @@ github.com/lance-format/lance-spark, and the tables that lance-spark 0.4.0 made 
 import re
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
 from schemac.arrow.lower_metadata import EXTENSION_NAME
 from schemac.engines.spark.columns import SparkField
@@ -36,6 +37,18 @@ _BLOB_SINCE = "2.2"
 """The storage version from which on a blob is a struct of its own type."""
 
 
+class MadeField(NamedTuple):
+    """A column as Lance is given it."""
+
+    arrow: ArrowField
+    """Name, type and nullability; the metadata of columns stands beside it."""
+    metadata: Mapping[str, str]
+
+    def to_arrow(self) -> ArrowField:
+        """Return the field with its metadata."""
+        return self.arrow.with_metadata(dict(self.metadata) or None)
+
+
 class Maker:
     """What one version of the connector makes."""
 
@@ -44,27 +57,27 @@ class Maker:
 
     def table(
         self, columns: Sequence[SparkField], properties: Mapping[str, str], version: str, key: Sequence[str]
-    ) -> list[ArrowField]:
-        """Return the Arrow fields of the table; what DDL does not say of a column is not in them."""
+    ) -> list[MadeField]:
+        """Return the columns of the table; what DDL does not say of a column is not in them."""
         made = []
         has_keys = self.connector.knows_widths
         # Most tables have no property of a column; the version of the files is one of the table.
         are_described = len(properties) > 1
         for column in columns:
-            metadata: Json = {} if column.comment is None else {COMMENT: column.comment}
-            field = self.field(column.name, column.type.json, column.is_nullable, metadata)
+            metadata = {} if column.comment is None else {COMMENT: column.comment}
+            field = MadeField(self.field(column.name, column.type.json, column.is_nullable), metadata)
             if are_described and column.metadata:  # of which all properties are made
                 field = self.with_properties(field, properties, version)
             made.append(_with_key(field, key) if key and has_keys else field)
         return made
 
-    def with_properties(self, field: ArrowField, properties: Mapping[str, str], version: str) -> ArrowField:
+    def with_properties(self, made: MadeField, properties: Mapping[str, str], version: str) -> MadeField:
         """Return what the table properties of a column make of it."""
+        field, metadata = made.arrow, {**made.metadata}
 
         def said(suffix: str) -> str | None:
             return properties.get(f"{field.name}.{suffix}")
 
-        metadata = _texts(field.metadata)
         is_newer = self.connector.knows_widths
         size, width = said(VECTOR_SIZE), said(BYTE_WIDTH)
         if size is not None:
@@ -84,7 +97,7 @@ class Maker:
             value = said(f"lance.{encoding}")
             if value is not None:
                 metadata[ENCODING_PREFIX + encoding] = value
-        return field.with_metadata(metadata or None)
+        return MadeField(field, metadata)
 
     def field(self, name: str, json: Any, is_nullable: bool, metadata: Json | None = None) -> ArrowField:
         """Return a field; DDL keeps nothing of the metadata of members but their comments."""
@@ -121,12 +134,12 @@ def blob_type() -> ArrowType:
     return pa.struct([pa.field(name, type_) for name, type_ in members])
 
 
-def _with_key(field: ArrowField, key: Sequence[str]) -> ArrowField:
+def _with_key(made: MadeField, key: Sequence[str]) -> MadeField:
     """Return a column of the key as the second statement marks it."""
-    if field.name not in key:
-        return field
-    place = str(key.index(field.name) + 1)
-    return field.with_metadata({**_texts(field.metadata), PRIMARY_KEY: "true", PRIMARY_KEY_POSITION: place})
+    if made.arrow.name not in key:
+        return made
+    place = str(key.index(made.arrow.name) + 1)
+    return MadeField(made.arrow, {**made.metadata, PRIMARY_KEY: "true", PRIMARY_KEY_POSITION: place})
 
 
 @cache
@@ -155,7 +168,3 @@ _ATOMIC: Mapping[str, Callable[[], ArrowType]] = {
     "timestamp_ntz": lambda: pa.timestamp("us"),
     "interval day to second": lambda: pa.duration("us"),
 }
-
-
-def _texts(metadata: Any) -> dict[str, str]:
-    return {key.decode(): value.decode() for key, value in (metadata or {}).items()}

@@ -17,7 +17,8 @@ from schemac.arrow.lower_metadata import (
 )
 from schemac.attributes import arrow, odf
 from schemac.attributes.attribute import Role
-from schemac.attributes.registry import DOMAINS, domain_of, has_role
+from schemac.attributes.registry import DOMAINS, are_telling, domain_of, has_role
+from schemac.engines.spark.connector import MadeField
 from schemac.engines.spark.marks import COMMENT
 from schemac.logical.slots import Slot
 from schemac.physical.arrow import ArrowField, ArrowType, pa
@@ -27,22 +28,26 @@ Lose = Callable[[Slot, str, str], None]
 
 
 def tell_differences(
-    wanted: Sequence[LoweredField], made: Sequence[ArrowField], told: frozenset[str], lose: Lose
+    wanted: Sequence[LoweredField], made: Sequence[MadeField], told: frozenset[str], lose: Lose
 ) -> None:
     """Enter all differences; the types of the fields that were `told` of count as told."""
-    for field, column in zip(wanted, made, strict=True):
-        for slot, lost, becomes in _of_field(field, column, told):
+    for field, (column, metadata) in zip(wanted, made, strict=True):
+        if not field.children and field.arrow.equals(column):
+            for lost, becomes in _lost_metadata(field, metadata):
+                lose(field.slot, lost, becomes)
+            continue
+        for slot, lost, becomes in _of_field(field, column, metadata, told):
             lose(slot, lost, becomes)
 
 
-def _of_field(field: LoweredField, made: ArrowField, told: frozenset[str]) -> Iterator[tuple[Slot, str, str]]:
+def _of_field(
+    field: LoweredField, made: ArrowField, made_metadata: Mapping[str, str], told: frozenset[str]
+) -> Iterator[tuple[Slot, str, str]]:
     slot: Slot = field.slot
-    if not field.children and not slot.extra and field.arrow.equals(made):
-        return
     wanted_type = _storage(field.arrow.type)
     if made.nullable and not field.arrow.nullable:
         yield slot, "a value that may not be null", "one that may"
-    for lost, becomes in _lost_metadata(slot, _metadata(field.arrow), _metadata(made)):
+    for lost, becomes in _lost_metadata(field, made_metadata):
         yield slot, lost, becomes
     if not field.children and wanted_type.equals(made.type):
         return
@@ -57,7 +62,7 @@ def _of_field(field: LoweredField, made: ArrowField, told: frozenset[str]) -> It
         for child, part in zip(field.children, parts, strict=True):
             if pa.types.is_list(made.type) and child.arrow.name != part.name:
                 yield slot, f"the name {child.arrow.name} of its items", part.name
-            yield from _of_field(child, part, told)
+            yield from _of_field(child, part, _texts(part.metadata), told)
 
 
 def _storage(type_: ArrowType) -> ArrowType:
@@ -91,21 +96,30 @@ def _parts(type_: ArrowType) -> list[ArrowField]:
     return [type_.value_field] if pa.types.is_nested(type_) else []
 
 
-def _metadata(field: ArrowField) -> dict[str, str]:
+def _texts(metadata: Any) -> dict[str, str]:
+    return {key.decode(): value.decode() for key, value in (metadata or {}).items()}
+
+
+def _metadata(field: LoweredField) -> Mapping[str, str]:
     """Return the metadata of a field, with what an extension type stands for."""
-    metadata = {key.decode(): value.decode() for key, value in (field.metadata or {}).items()}
-    if isinstance(field.type, pa.BaseExtensionType):
-        metadata |= registered_extension_metadata(field.type)
-    return metadata
+    if isinstance(field.arrow.type, pa.BaseExtensionType):
+        return {**field.metadata, **registered_extension_metadata(field.arrow.type)}
+    return field.metadata
 
 
-def _lost_metadata(
-    slot: Slot, wanted: Mapping[str, str], made: Mapping[str, str]
-) -> Iterator[tuple[str, str]]:
+def _lost_metadata(field: LoweredField, made: Mapping[str, str]) -> Iterator[tuple[str, str]]:
     """Yield what the table does not know of a field, in the author's words."""
+    wanted = _metadata(field)
     lost = {key for key, value in wanted.items() if value and made.get(key) != value}
     if COMMENT in made:
         lost.discard(odf.DESCRIPTION.key)
+    if not lost:
+        return
+    slot: Slot = field.slot
+    if EXTENSION_NAME not in lost and not are_telling(slot.extra):
+        # Nothing but attributes that travel under their own keys.
+        yield from ((f"the attribute {key}", "nothing") for key in sorted(lost))
+        return
     if EXTENSION_NAME in lost:
         is_json = has_role(slot.extra, Role.JSON)
         yield (

@@ -6,6 +6,7 @@ Shape: CREATE TABLE, and where there is a primary key an ALTER TABLE, for CREATE
 
 from collections.abc import Sequence
 
+from schemac.arrow.lower_metadata import EXTENSION_NAME
 from schemac.artifacts.emission import Compilation
 from schemac.attributes.attribute import Role
 from schemac.attributes.odf import DESCRIPTION
@@ -14,8 +15,8 @@ from schemac.engines import spark_sql
 from schemac.engines.spark import attributes as spark
 from schemac.engines.spark.columns import SparkField
 from schemac.engines.spark.marks import (
+    BLOB,
     BYTE_WIDTH,
-    COMMENT,
     ENCODING_PREFIX,
     ENCODINGS,
     FILE_FORMAT_VERSION,
@@ -28,6 +29,12 @@ from schemac.engines.spark.storage import storage_version
 from schemac.engines.spark_sql import quoted_name, table_name, taken_literally
 from schemac.logical.keys import primary_key
 from schemac.physical.field import LoweredField
+
+_TELLING = frozenset(
+    {BYTE_WIDTH, VECTOR_SIZE, FLOAT16, LARGE_STRING, BLOB, EXTENSION_NAME}
+    | {ENCODING_PREFIX + key for key in ENCODINGS}
+)
+"""Metadata of columns that have a table property; most columns have none of it."""
 
 
 def statements(compilation: Compilation, columns: Sequence[SparkField]) -> tuple[str, ...]:
@@ -69,7 +76,7 @@ def own_properties(compilation: Compilation, columns: Sequence[SparkField]) -> d
     """Those that follow from the schema."""
     properties = {FILE_FORMAT_VERSION: storage_version(compilation.dataset.schema.extra)}
     for top, column in zip(compilation.lowered.fields, columns, strict=True):
-        if column.metadata.keys() - {COMMENT}:
+        if not _TELLING.isdisjoint(column.metadata):
             properties.update(_properties(top, column))
     return properties
 

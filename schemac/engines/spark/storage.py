@@ -6,13 +6,12 @@ Shape: an attribute of the engine whose tables Spark alters.
 
 from typing import Any
 
-from pydantic import ValidationError
-
 from schemac.attributes.attribute import Attribute, Extra, Role
 from schemac.attributes.registry import roles
 from schemac.engines.spark import ENGINE
 from schemac.registry.installed import engine
 from schemac.source.json_object import Json
+from schemac.syntax.reading import InvalidValueError
 
 
 def _attribute() -> Attribute[str]:
@@ -29,6 +28,6 @@ def stored_as(version: Any) -> Json:
     """Return the attribute of a version of data files; empty where there is no such version."""
     attribute = _attribute()
     try:
-        return {attribute.key: attribute.adapter.validate_python(version)}
-    except ValidationError:
+        return {attribute.key: attribute.typed(version)}
+    except InvalidValueError:
         return {}

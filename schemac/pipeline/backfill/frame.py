@@ -17,7 +17,6 @@ from pyspark.sql import DataFrame, SparkSession, functions
 from pyspark.sql.pandas.types import from_arrow_schema
 from pyspark.sql.types import DataType
 
-from schemac.pipeline.backfill.functions import Computed, PythonFunction, type_of
 from schemac.pipeline.backfill.joins import Joined, opened_join
 from schemac.pipeline.conforming.gather import check_constants
 from schemac.pipeline.conforming.given import Scope, with_given
@@ -30,6 +29,7 @@ from schemac.pipeline.spark.columns import ADDRESS, ADDRESS_FIELD, ERRORS, RAW, 
 from schemac.pipeline.spark.registration import register
 from schemac.pipeline.spark.sqltext import name
 from schemac.pipeline.values.inputs import parse_steps
+from schemac.pipeline.values.python_functions import Computed, PythonFunction, type_of
 from schemac.runs.plain_types import plain_field
 from schemac.runs.tables import sink_engine, source_of
 from schemac.source.catalogue import PYTHON_FUNCTION, UNKNOWN_SOURCE_COLUMN
@@ -176,9 +176,7 @@ class Frames:
             source = source_of(self.job.source.format)
             assert source is not None
             path, storage = self.job.target.path, self.job.storage_options
-            batches = (
-                one for part in parts for one in source.read(path, version, part, columns, (), storage)
-            )
+            batches = (one for part in parts for one in source.read(path, version, part, columns, storage))
             try:
                 found = next((one for one in batches if one.num_rows), None)
             except pa.ArrowInvalid as error:

@@ -20,13 +20,13 @@ from schemac.logical.dataset import LogicalDataset
 from schemac.logical.slots import Slot
 from schemac.physical.arrow import ArrowSchema
 from schemac.physical.field import LoweredSchema
-from schemac.pipeline.backfill.functions import function_path
-from schemac.pipeline.backfill.settings import backfill_mistakes
+from schemac.pipeline.conforming.backfill_settings import backfill_mistakes
 from schemac.pipeline.conforming.given import expression_mistakes
 from schemac.pipeline.conforming.mapping import Mistake, mapping_mistakes
 from schemac.pipeline.conforming.merge_settings import merge_mistakes
 from schemac.pipeline.declaration.job import FILE_FORMATS, Job, Source, Target
 from schemac.pipeline.declaration.source_options import option_mistakes
+from schemac.pipeline.values.python_functions import function_path
 from schemac.project.configuration import Project, find_project
 from schemac.project.discovery import has_lock
 from schemac.project.locking import Locked, locked_datasets
@@ -169,7 +169,11 @@ def _lowered(
 ) -> LoadedJob | None:
     """Compile the schema of a job as the engine of its table will have it; None where that engine refuses it."""
     lowering = LoweringOptions(project.defaults)
-    emit(dataset, Options(targets=(schema_engine(job.target),), lowering=lowering), report)
+    emit(
+        dataset,
+        Options(targets=(schema_engine(job.target),), encodings=project.configuration.encodings),
+        report,
+    )
     if report.has_errors:
         return None
     loaded = LoadedJob(job, document, dataset, lower(dataset, lowering))

@@ -10,8 +10,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from schemac.pipeline.backfill.functions import PythonFunction
-from schemac.pipeline.backfill.settings import backfill_mistakes
+from schemac.pipeline.conforming.backfill_settings import backfill_mistakes
 from schemac.pipeline.conforming.gather import check_sources
 from schemac.pipeline.conforming.mapping import mapping_mistakes
 from schemac.pipeline.conforming.merge_settings import merge_mistakes
@@ -19,6 +18,7 @@ from schemac.pipeline.declaration.job import FILE_FORMATS, Job
 from schemac.pipeline.errors import PipelineError
 from schemac.pipeline.reading.source import check_source
 from schemac.pipeline.spark.columns import QUARANTINE_SCHEMA
+from schemac.pipeline.values.python_functions import PythonFunction
 from schemac.runs.columns import COLUMN_SINK
 from schemac.runs.locations import absolute, is_local
 from schemac.runs.modes import Mode

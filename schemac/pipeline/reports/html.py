@@ -8,7 +8,7 @@ Shape: reports in, text out. The page loads nothing, so that it can be mailed an
 from collections.abc import Iterable, Sequence
 from html import escape
 
-from schemac.pipeline.reports.offenders import Offender
+from schemac.pipeline.reports.offenders import Offender, local_file
 from schemac.pipeline.reports.run_facts import ReasonCount, RunFacts
 from schemac.runs.history import CommittedRun
 from schemac.source.diagnostic import Diagnostic
@@ -180,8 +180,16 @@ def _offenders(offenders: Sequence[Offender]) -> str:
     return f"<h2>First records that broke each rule</h2>{shown}"
 
 
+def _file(source: str | None) -> str:
+    """Name the file of a record as its user calls it."""
+    if source is None:
+        return "no file"
+    path = local_file(source)
+    return source if path is None else str(path)
+
+
 def _offender(offender: Offender) -> str:
-    place = offender.source or "no file"
+    place = _file(offender.source)
     if offender.line is not None:
         place += f", line {offender.line}"
     value = "" if offender.value is None else f"<div>value <code>{_text(offender.value)}</code></div>"

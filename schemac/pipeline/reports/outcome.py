@@ -11,15 +11,14 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from schemac.pipeline.reports.run_facts import RunFacts
 from schemac.pipeline.reports.text import run_text
 from schemac.project.writing import replace_file
 from schemac.runs.storage import NO_STORAGE, storage_in_use
 from schemac.source.diagnostic import Diagnostic, Severity
 
 if TYPE_CHECKING:
-    # What needs PySpark is not loaded: a run that stopped because it is not installed has an outcome too.
     from schemac.pipeline.declaration.job import Job
-    from schemac.pipeline.runner import RunReport
 
 REPORT_ENDINGS = (".html", ".json", ".txt")
 
@@ -32,7 +31,7 @@ class Outcome:
     """The pipeline file, as it was named."""
     job: "Job | None"
     """None where the file could not be read."""
-    report: "RunReport | None"
+    report: RunFacts | None
     """None where nothing was committed."""
     diagnostics: tuple[Diagnostic, ...]
     exit_code: int

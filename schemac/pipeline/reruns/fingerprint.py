@@ -13,10 +13,10 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from schemac.pipeline.backfill.functions import digest_of_function
 from schemac.pipeline.declaration.job import Job
 from schemac.pipeline.reading.paths import local_part
 from schemac.pipeline.reading.source import check_source
+from schemac.pipeline.values.python_functions import digest_of_function
 from schemac.runs.locations import seen_from
 from schemac.runs.tables import TableForm, source_of
 

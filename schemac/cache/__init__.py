@@ -1,0 +1,7 @@
+"""What earlier runs found out, kept in the project under a digest of all that it depends on.
+
+Layer: cache.
+Shape: an entry is JSON under a key of 128 bits. A key holds the fingerprint of the compiler and every byte that the entry was
+made of, so that nothing is ever out of date: what changes has another key. The entries say nothing of the machine, so that CI can
+carry the folder from run to run.
+"""

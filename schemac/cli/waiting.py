@@ -1,0 +1,115 @@
+"""A bar for any command that takes longer than a second, where a person looks.
+
+Layer: cli.
+Shape: the system rings after a second, and then some time after each ring; Python runs the bell between two steps of whatever it does.
+So there is no thread, which a process that is forked for the other core would not survive well, and a quick command pays
+for nothing. The bar is gone before anything else is written.
+"""
+
+import os
+import signal
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from types import FrameType
+from typing import TYPE_CHECKING, Any
+
+from schemac.project.under_way import WORK
+
+if TYPE_CHECKING:
+    from rich.progress import Progress
+
+_WITH_OWN_BAR = ("run",)
+"""Commands with an option for what they show meanwhile."""
+FIRST_SECONDS = 1.0
+NEXT_SECONDS = 0.1
+
+
+class _Bar:
+    """The bar of a command; it is made when the system first rings."""
+
+    def __init__(self, command: str) -> None:
+        self._command = command
+        self._shown: Progress | None = None
+        self._task: Any = None
+
+    def ring(self, _signal: int, _frame: FrameType | None) -> None:
+        """Show the bar as it is now, and let the system ring again."""
+        try:
+            self._show()
+        except Exception:  # noqa: BLE001 — rich is an extra, and a terminal may go away: what is waited for goes on
+            clear()
+        else:
+            signal.setitimer(signal.ITIMER_REAL, NEXT_SECONDS)
+
+    def _show(self) -> None:
+        if self._shown is None:
+            # Imported here: most commands end before.
+            from rich.console import Console
+            from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+            columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
+            self._shown = Progress(
+                *columns,
+                console=Console(stderr=True),
+                transient=True,
+                auto_refresh=False,
+                redirect_stdout=False,
+                redirect_stderr=False,
+            )
+            self._task = self._shown.add_task(self._command, total=None)
+            self._shown.start()
+        total = WORK.total or None
+        self._shown.update(self._task, description=self._text(), completed=WORK.done, total=total)
+        self._shown.refresh()
+
+    def _text(self) -> str:
+        from rich.markup import escape  # as above
+
+        from schemac.source.printable import printable
+
+        return escape(
+            printable(f"{self._command}: {WORK.stage} {WORK.manifest}" if WORK.stage else self._command)
+        )
+
+    def clear(self) -> None:
+        """Take the bar away for good."""
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        if self._shown is not None:
+            with suppress(OSError):
+                self._shown.stop()
+            self._shown = None
+
+
+_BARS: list[_Bar] = []
+"""The bar of this process, while there may be one."""
+
+
+def clear() -> None:
+    """Take the bar away, because something else is written where it stands."""
+    while _BARS:
+        _BARS.pop().clear()
+
+
+@contextmanager
+def bar_when_long(command: str, format: str) -> Iterator[None]:
+    """Show a bar if what is done in here takes long and somebody looks: not in a pipe, for a program or in CI."""
+    if command in _WITH_OWN_BAR or not _is_wanted(format):
+        yield
+        return
+    bar = _Bar(command)
+    before = signal.signal(signal.SIGALRM, bar.ring)
+    _BARS.append(bar)
+    signal.setitimer(signal.ITIMER_REAL, FIRST_SECONDS)
+    try:
+        yield
+    finally:
+        clear()
+        signal.signal(signal.SIGALRM, before)
+
+
+def _is_wanted(format: str) -> bool:
+    is_terminal = sys.stderr.isatty() and os.environ.get("TERM") != "dumb" and not os.environ.get("CI")
+    is_main = threading.current_thread() is threading.main_thread()
+    return format == "text" and is_terminal and is_main and hasattr(signal, "setitimer")

@@ -1,0 +1,212 @@
+"""What a build makes of one manifest, and what is kept of it.
+
+Layer: project.
+Shape: kept are the findings, and the digests of the artifacts; their bytes lie in the output folder, and are made again where they do
+not lie there any more.
+"""
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from schemac.artifacts.provenance import Built, are_inside
+from schemac.artifacts.store import built
+from schemac.cache.findings import findings_of_json, findings_to_json
+from schemac.project.configuration import Project
+from schemac.project.discovery import has_lock, lock_path
+from schemac.project.lock_search import LockSearch
+from schemac.project.manifests import CompiledFile
+from schemac.project.options import Options
+from schemac.registry.installed import engines
+from schemac.source.diagnostic import Diagnostic
+from schemac.source.report import Report
+from schemac.source.text import read_file
+
+if TYPE_CHECKING:
+    # For start-up time: what is found in the cache has no need of them, and many projects have no locks.
+    from schemac.project.locking import Locked
+    from schemac.project.strays import LostLocks
+
+LARGE_FROM = 500_000
+"""Bytes of a manifest from which on its targets are shared between the cores."""
+
+
+@dataclass(frozen=True, slots=True)
+class BuiltFile:
+    """What a build makes of one manifest."""
+
+    of_locks: tuple[Diagnostic, ...] = ()
+    """What its lock has to say, and the locks of others that may be its own."""
+    of_targets: tuple[Diagnostic, ...] = ()
+    """What targets have to say; it counts where every manifest of the run is sound."""
+    datasets: Mapping[str, Built] = field(default_factory=dict)
+    losses: int = 0
+    """How many losses the targets have in all."""
+    contents: Mapping[str, bytes] = field(default_factory=dict, repr=False)
+    """The artifacts by path, unless they were kept as digests alone."""
+
+
+class Builds:
+    """Builds manifests one by one."""
+
+    def __init__(self, project: Project, options: Options) -> None:
+        self._project = project
+        self._options = options
+        self._folders: dict[str, str] = {}
+        self._keys = project.cache.keys(
+            *("build", ",".join(e.name for e in engines()), ",".join(options.targets)),
+            *(",".join(sorted(options.asked_for)), str(sorted(options.versions.items()))),
+            *(
+                str(sorted(options.encodings.items())),
+                options.has_metadata,
+                options.show_losses,
+                options.locked,
+            ),
+        )
+
+    @cached_property
+    def _search(self) -> LockSearch:
+        return LockSearch(self._project)
+
+    @cached_property
+    def _lost(self) -> "LostLocks":
+        from schemac.project.strays import LostLocks  # for start-up time, as above
+
+        return LostLocks(self._project)
+
+    def kept(self, file: CompiledFile) -> BuiltFile | None:
+        """Return what an earlier run has kept of a manifest as it is; None where there is nothing."""
+        key = self._key(file, _lock_of(file))
+        kept = self._project.cache.get(key, _Kept.of_json) if key is not None else None
+        if kept is None or kept.names != [named.name for named in file.named]:
+            return None
+        if kept.around is not None and kept.around != self._search.around(file.file.path).hex():
+            return None
+        return kept.built(self._manifest(file))
+
+    def fresh(self, file: CompiledFile) -> BuiltFile:
+        """Build a manifest, and keep what comes of it."""
+        lock = _lock_of(file)
+        made, is_looked_for = self._made(file)
+        key = self._key(file, lock)
+        if key is not None and not _has_errors(made):
+            around = self._search.around(file.file.path).hex() if is_looked_for else None
+            # Where a lock was written meanwhile, nobody knows which of the two was read.
+            if _lock_of(file) == lock:
+                self._project.cache.put(key, _Kept.of(made, around).to_json())
+        return made
+
+    def prepare(self) -> None:
+        """Load what lowers and emits, for that takes longer than one manifest."""
+        import schemac.project.stages  # noqa: F401 — for start-up time, as above
+
+    def _made(self, file: CompiledFile) -> tuple[BuiltFile, bool]:
+        from schemac.project.stages import emit  # for start-up time, as above
+
+        locks, targets = Report(), Report()
+        is_looked_for = self._lost.report(file, locks)
+        locked = _locked(file, self._options, locks)
+        if locks.has_errors:
+            return BuiltFile(locks.diagnostics), is_looked_for
+        datasets: dict[str, Built] = {}
+        contents: dict[str, bytes] = {}
+        losses = 0
+        for dataset in file.datasets:
+            is_large = len(file.content) >= LARGE_FROM
+            made = emit(dataset, self._options, targets, locked.get(dataset.name), is_large=is_large)
+            files = {f"{dataset.name}/{artifact.path}": artifact.content for artifact in made.artifacts}
+            contents |= files
+            datasets[dataset.name] = built(self._manifest(file), file.content, files)
+            losses += len(made.losses)
+        return BuiltFile(locks.diagnostics, targets.diagnostics, datasets, losses, contents), is_looked_for
+
+    def _key(self, file: CompiledFile, lock: "bytes | OSError | None") -> bytes | None:
+        """Return the key of a manifest and its lock; None where the lock is there and cannot be read."""
+        if isinstance(lock, OSError):
+            return None
+        return self._keys.key(file.key, lock, *(named.name for named in file.named))
+
+    def _manifest(self, file: CompiledFile) -> str:
+        """Return a manifest's path from the project's folder, wherever the command was run."""
+        folder, name = os.path.split(file.file.path)
+        found = self._folders.get(folder)
+        if found is None:
+            try:
+                found = os.path.relpath(folder or ".", self._project.folder).replace(os.sep, "/")
+            except ValueError:
+                # On another drive of Windows.
+                return file.file.name
+            self._folders[folder] = found
+        return name if found == "." else f"{found}/{name}"
+
+
+def _has_errors(made: BuiltFile) -> bool:
+    found = Report()
+    found.extend((*made.of_locks, *made.of_targets))
+    return found.has_errors
+
+
+def _lock_of(file: CompiledFile) -> "bytes | OSError | None":
+    """Return the bytes of the lock beside a manifest, None where there is none, or why it cannot be read."""
+    if not has_lock(file.file.path):
+        return None
+    try:
+        return read_file(lock_path(file.file.path))
+    except OSError as error:
+        return error
+
+
+def _locked(file: CompiledFile, options: Options, report: Report) -> "Mapping[str, Locked]":
+    """Return what the lock beside a manifest says of each dataset; nothing where there is none."""
+    if not options.locked and not has_lock(file.file.path):
+        return {}
+    # Imported here for start-up time: many projects have no locks.
+    from schemac.project.locking import locked_datasets
+
+    return locked_datasets(file.file.path, file.file.name, file.datasets, report, is_error=options.locked)
+
+
+@dataclass(frozen=True, slots=True)
+class _Kept:
+    """What is kept of a build of one manifest."""
+
+    of_locks: tuple[Diagnostic, ...]
+    of_targets: tuple[Diagnostic, ...]
+    around: str | None
+    """Digest of the locks that a lost one was looked for in; None where none was looked for."""
+    files: Mapping[str, Mapping[str, str]]
+    """Digests by path, by dataset."""
+    losses: int
+    own: str
+    """Digest of the manifest."""
+
+    @property
+    def names(self) -> list[str]:
+        return list(self.files)
+
+    @classmethod
+    def of(cls, made: BuiltFile, around: str | None) -> "_Kept":
+        files = {name: dataset.files for name, dataset in made.datasets.items()}
+        own = next((dataset.manifest_digest for dataset in made.datasets.values()), "")
+        return cls(made.of_locks, made.of_targets, around, files, made.losses, own)
+
+    def built(self, manifest: str) -> BuiltFile:
+        """Return what was built, without the artifacts' bytes."""
+        datasets = {name: Built(manifest, self.own, dict(files)) for name, files in self.files.items()}
+        return BuiltFile(self.of_locks, self.of_targets, datasets, self.losses)
+
+    def to_json(self) -> list[Any]:
+        findings = (findings_to_json(found) for found in (self.of_locks, self.of_targets))
+        return [*findings, self.around, self.files, self.losses, self.own]
+
+    @classmethod
+    def of_json(cls, value: Any) -> "_Kept":
+        of_locks, of_targets, around, files, losses, own = value
+        for name, paths in files.items():
+            if not are_inside(paths, name):
+                raise ValueError(name)
+        return cls(
+            findings_of_json(of_locks), findings_of_json(of_targets), around, files, int(losses), str(own)
+        )

@@ -1,0 +1,120 @@
+"""Comparisons, and what is kept of them.
+
+Layer: project.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from schemac.cache.findings import findings_of_json, findings_to_json
+from schemac.evolution.changes import Change, Place
+from schemac.evolution.facts import facts
+from schemac.evolution.verdict import Judgement, Outcome, Verdict
+from schemac.source.diagnostic import Diagnostic
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """One dataset, from one version to another; empty where there is none."""
+
+    dataset: str
+    old: str
+    new: str
+    changes: tuple[Change, ...]
+    verdicts: tuple[Verdict, ...] = ()
+
+    def to_json(self) -> list[Any]:
+        """Return what is kept of it."""
+        verdicts = [
+            [self.changes.index(v.change), v.engine, _judgement(v.old_data), _judgement(v.old_readers)]
+            for v in self.verdicts
+        ]
+        return [self.dataset, self.old, self.new, [_change(change) for change in self.changes], verdicts]
+
+    @classmethod
+    def of_json(cls, value: Any) -> "Comparison":
+        """Return what was kept. Raises ValueError, KeyError, TypeError or IndexError for anything else."""
+        dataset, old, new, kept, judged = value
+        changes = tuple([_change_of(change) for change in kept])
+        verdicts = [
+            Verdict(changes[number], str(engine), _judgement_of(data), _judgement_of(readers))
+            for number, engine, data, readers in judged
+        ]
+        return cls(str(dataset), str(old), str(new), changes, tuple(verdicts))
+
+
+@dataclass(frozen=True, slots=True)
+class ComparedFile:
+    """What came of the comparisons of one manifest."""
+
+    comparisons: tuple[Comparison, ...]
+    """Those with changes."""
+    names: tuple[str, ...]
+    """All datasets that it has now."""
+    diagnostics: tuple[Diagnostic, ...] = ()
+
+    def to_json(self) -> list[Any]:
+        """Return what is kept of it."""
+        return [[c.to_json() for c in self.comparisons], self.names, findings_to_json(self.diagnostics)]
+
+    @classmethod
+    def of_json(cls, value: Any) -> "ComparedFile":
+        """Return what was kept. Raises ValueError, KeyError, TypeError or IndexError for anything else."""
+        comparisons, names, diagnostics = value
+        found = tuple([Comparison.of_json(comparison) for comparison in comparisons])
+        return cls(found, tuple(map(str, names)), findings_of_json(diagnostics))
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What to compare with, and whom to ask."""
+
+    against: str
+    engines: tuple[str, ...] = ()
+    is_transitive: bool = False
+    """Compare with every locked version, not with one."""
+    is_asked_outright: bool = False
+    """Ask these engines even for datasets that are built for others."""
+    versions: Mapping[str, str] = field(default_factory=dict)
+    """Versions of engines, where somebody named one."""
+    are_targets_named: bool = False
+    """Whether the project says which targets it has; where it does not, Paimon is asked only by those who speak of it."""
+    is_project: bool = False
+    """Compare the project as a whole, for no path was named."""
+
+
+def light(change: Change) -> Change:
+    """Return the change without the slots, which only this process knows."""
+    return replace(change, old_slot=None, new_slot=None)
+
+
+def _change(change: Change) -> list[Any]:
+    places = (_place(change.old_place), _place(change.new_place))
+    return [str(change.fact), change.dataset, change.path, change.old, change.new, *places, change.key]
+
+
+def _change_of(value: Any) -> Change:
+    fact, dataset, path, old, new, old_place, new_place, key = value
+    places = (_place_of(old_place), _place_of(new_place))
+    return Change(facts()[fact], str(dataset), str(path), old, new, *places, key=str(key))
+
+
+def _place(place: Place | None) -> list[Any] | None:
+    return None if place is None else [place.file, place.line, place.column]
+
+
+def _place_of(value: Any) -> Place | None:
+    if value is None:
+        return None
+    file, line, column = value
+    return Place(str(file), int(line), int(column))
+
+
+def _judgement(judgement: Judgement) -> list[str]:
+    return [str(judgement.outcome), judgement.reason, judgement.way_out]
+
+
+def _judgement_of(value: Any) -> Judgement:
+    outcome, reason, way_out = value
+    return Judgement(Outcome(outcome), str(reason), str(way_out))

@@ -1,0 +1,43 @@
+"""The values of a configuration.
+
+Layer: project.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from schemac.artifacts.emission import default_targets
+from schemac.logical.system import Variant
+from schemac.source.json_object import Json
+
+
+@dataclass(frozen=True)
+class Configuration:
+    """What a project settles for all its manifests."""
+
+    manifests: tuple[str, ...] = ()
+    """Files and folders to compile when the command line names none; the project's folder by default."""
+    out: str = "build"
+    """Folder of the artifacts."""
+    targets: tuple[str, ...] = field(default_factory=default_targets)
+    are_targets_named: bool = False
+    """Whether the project says which targets it has."""
+    strict: bool = False
+    """Accept the standard and nothing else."""
+    metadata: bool = True
+    """Let attributes travel as Arrow metadata."""
+    encodings: Mapping[str, Any] = field(default_factory=dict)
+    """Encodings of slots without a hint, where they are not Arrow's usual ones."""
+    system_columns: Variant | None = None
+    """Insert the standard's system columns, in this variant of their types."""
+    vocabularies: Mapping[str, str] = field(default_factory=dict)
+    """JSON Schema files by attribute domain."""
+    versions: Mapping[str, str] = field(default_factory=dict)
+    """Versions of engines, where the project names one."""
+
+    @classmethod
+    def of_json(cls, value: Json) -> "Configuration":
+        """Return what `asdict` gave. Raises KeyError or TypeError for anything else."""
+        lists = {name: tuple(value[name]) for name in ("manifests", "targets")}
+        return cls(**(value | lists))

@@ -1,0 +1,82 @@
+"""Which locks a project has.
+
+Layer: project.
+"""
+
+import os
+from collections.abc import Sequence
+from functools import cached_property
+from hashlib import blake2b
+from pathlib import Path
+
+from schemac.cache.keys import Keys
+from schemac.project.configuration import Project
+from schemac.project.discovery import lock_path, walk
+from schemac.source.text import read_file
+
+_MARKS = (".git", "schemac.toml", "pyproject.toml")
+_SUFFIXES = (".yaml", ".yml")
+
+
+class LockSearch:
+    """Finds the locks that a lost one may be among."""
+
+    def __init__(self, project: Project) -> None:
+        self._project = project
+        self._is_marked = any((project.folder / mark).exists() for mark in _MARKS)
+        self._in_folders: dict[Path, list[Path]] = {}
+        self._digests: dict[Path, bytes] = {}
+        self._around: dict[str, bytes] = {}
+        """By the folder of the manifest, where only locks on the way up count."""
+
+    def around(self, manifest: Path) -> bytes:
+        """Return the digest of all that is looked through for the datasets of a manifest: locks, and manifests beside them."""
+        folder = "" if self._is_marked else os.path.dirname(manifest)
+        found = self._around.get(folder)
+        if found is None:
+            digest = blake2b(digest_size=16)
+            for path in self.locks_for(lock_path(manifest)):
+                digest.update(self._digest(path))
+            found = self._around[folder] = digest.digest()
+        return found
+
+    def _digest(self, lock: Path) -> bytes:
+        found = self._digests.get(lock)
+        if found is None:
+            where = os.path.relpath(lock, self._project.folder).replace(os.sep, "/")
+            contents = [(path.suffix, _content(path)) for path in (lock, *manifests_beside(lock))]
+            parts = (part for pair in contents for part in pair)
+            found = self._digests[lock] = Keys(where).key(*parts)
+        return found
+
+    def locks_for(self, own: Path) -> Sequence[Path]:
+        """All locks of the project; where nothing says how far it goes, those on the way up to the working folder."""
+        if self._is_marked:
+            return self._all
+        folder = Path(os.path.abspath(own.parent))
+        folders = [f for f in (folder, *folder.parents) if f.is_relative_to(self._project.folder)]
+        return [path for one in folders for path in self._in(one)]
+
+    def _in(self, folder: Path) -> list[Path]:
+        """Return the locks of one folder, looked for once."""
+        found = self._in_folders.get(folder)
+        if found is None:
+            found = self._in_folders[folder] = sorted(folder.glob("*.lock"))
+        return found
+
+    @cached_property
+    def _all(self) -> Sequence[Path]:
+        folder = self._project.folder
+        return [*walk(folder, folder / self._project.configuration.out, (".lock",))]
+
+
+def manifests_beside(lock: Path) -> list[Path]:
+    """Return the manifests that a lock lies beside."""
+    return [path for suffix in _SUFFIXES if (path := lock.with_suffix(suffix)).exists()]
+
+
+def _content(path: Path) -> bytes | None:
+    try:
+        return read_file(path)
+    except OSError:
+        return None

@@ -1,0 +1,180 @@
+"""What may stand in `[tool.schemac]` or schemac.toml, and what is wrong with what stands there.
+
+Layer: project.
+Shape: `project.configured` has the values; this module is loaded where they have to be checked.
+Errors: SC601 invalid-configuration.
+"""
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from schemac.attributes.own import TargetName
+from schemac.attributes.registry import DOMAINS
+from schemac.checks.vocabulary import Vocabulary
+from schemac.logical.system import Variant
+from schemac.project.configured import Configuration
+from schemac.registry.installed import version_settings
+from schemac.source.catalogue import INVALID_CONFIGURATION
+from schemac.source.json_object import Json
+from schemac.source.report import Report
+from schemac.source.span import WHOLE_FILE, Region
+from schemac.source.suggest import shortened
+from schemac.source.text import read_file, reason_of
+from schemac.syntax.complaints import complaints
+from schemac.syntax.reading import Bounds, InvalidValueError, Rule
+from schemac.syntax.record import Record, RecordType
+
+_DEFAULT = Configuration()
+
+
+class _Encodings(Record):
+    """Encodings of slots without a hint."""
+
+    string: Literal["string", "large_string", "string_view"] = "string"
+    binary: Literal["binary", "large_binary", "binary_view"] = "binary"
+    list: Literal["list", "large_list", "list_view", "large_list_view"] = "list"
+    date: Literal["date32", "date64"] = "date32"
+
+
+class _Settings(Record):
+    """What a project settles for all its manifests."""
+
+    manifests: tuple[str, ...] = _DEFAULT.manifests
+    """Files and folders to compile when the command line names none; the project's folder by default."""
+    out: Annotated[str, Bounds(pattern=r"^[^\x00]+$")] = _DEFAULT.out
+    """Folder of the artifacts."""
+    targets: Annotated[tuple[TargetName, ...], Bounds(min_length=1)] = _DEFAULT.targets
+    strict: bool = _DEFAULT.strict
+    """Accept the standard and nothing else."""
+    metadata: bool = _DEFAULT.metadata
+    """Let attributes travel as Arrow metadata."""
+    encodings: _Encodings = _Encodings.model_construct()
+    system_columns: Variant | None = None
+    """Insert the standard's system columns, in this variant of their types."""
+    vocabularies: dict[str, str] = {}
+    """JSON Schema files by attribute domain."""
+
+
+if TYPE_CHECKING:
+
+    class Settings(_Settings):
+        """What a project settles for all its manifests."""
+
+else:
+    # With the version that each engine's warnings, verdicts and plans are to hold for, where they depend on one.
+    _versions = version_settings().values()
+    Settings = RecordType(
+        "Settings",
+        (_Settings,),
+        {
+            "__doc__": _Settings.__doc__,
+            "__annotations__": {s.key: Annotated[str, Rule(s.checked)] | None for s in _versions},
+            **{s.key: None for s in _versions},
+        },
+    )
+
+
+def checked_settings(path: Path, table: Json, report: Report) -> Configuration | None:
+    """Return the values of a table of settings; None after saying what is wrong with it."""
+    try:
+        return _values(Settings.model_validate(table))
+    except InvalidValueError as error:
+        places = _Places(path)
+        for found in complaints(error, Settings, table):
+            at = places.of([str(step) for step in found.path])
+            report.add(INVALID_CONFIGURATION, found.message, file=path.name, at=at, help=found.help)
+        return None
+
+
+def _values(settings: Settings) -> Configuration:
+    named = {name: getattr(settings, setting.key) for name, setting in version_settings().items()}
+    return Configuration(
+        settings.manifests,
+        settings.out,
+        settings.targets,
+        "targets" in settings.model_fields_set,
+        settings.strict,
+        settings.metadata,
+        settings.encodings.model_dump(),
+        settings.system_columns,
+        settings.vocabularies,
+        {name: version for name, version in named.items() if version is not None},
+    )
+
+
+def report_vocabularies(
+    path: Path, files: Mapping[str, str], contents: Mapping[str, bytes | OSError], report: Report
+) -> None:
+    """Say what is wrong with the vocabularies that a configuration names, by their domains."""
+    places = _Places(path)
+    for domain, file in files.items():
+        at = places.of(["vocabularies", domain])
+        if domain in DOMAINS:
+            report.add(
+                INVALID_CONFIGURATION,
+                f"the domain {domain} is closed, and schemac checks it itself",
+                file=path.name,
+                at=at,
+                help="register vocabularies only for your own domains",
+            )
+        elif (wrong := _what_is_wrong(file, contents[domain])) is not None:
+            report.add(INVALID_CONFIGURATION, f"the vocabulary {wrong}", file=path.name, at=at)
+
+
+def _what_is_wrong(file: str, content: bytes | OSError) -> str | None:
+    # Imported here for start-up time: only projects with vocabularies need jsonschema.
+    from jsonschema import Draft202012Validator
+    from jsonschema.exceptions import SchemaError as InvalidSchema
+
+    shown = shortened(file)
+    if isinstance(content, OSError):
+        return f"{shown} cannot be read: {reason_of(content)}"
+    try:
+        Draft202012Validator.check_schema(json.loads(content))
+    except ValueError as error:
+        return f"{shown} cannot be read: {error}"
+    except RecursionError:
+        return f"{shown} cannot be read: it is nested too deeply"
+    except InvalidSchema as error:
+        return f"{file} is not a valid JSON Schema: {error.message}"
+    return None
+
+
+def vocabulary(domain: str, content: bytes) -> Vocabulary:
+    """Return a vocabulary of which `report_vocabularies` has nothing to say."""
+    from jsonschema import Draft202012Validator  # for start-up time, as above
+    from jsonschema_specifications import REGISTRY
+
+    # With this registry, nothing is fetched from elsewhere: a build depends on the project alone.
+    schema: Any = json.loads(content)
+    return Vocabulary(domain, Draft202012Validator(schema, registry=REGISTRY))
+
+
+class _Places:
+    """Where the keys of a file stand; TOML's reader keeps no positions."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    def of(self, keys: Sequence[str]) -> Region:
+        """Return the line of the innermost key that can be found."""
+        return next((self._first[key] for key in reversed(keys) if key in self._first), WHOLE_FILE)
+
+    @cached_property
+    def _first(self) -> dict[str, Region]:
+        found: dict[str, Region] = {}
+        for number, line in enumerate(read_file(self._path).decode("utf-8").splitlines(), start=1):
+            head = _HEAD.match(line)
+            for key in _KEY.finditer(head[0] if head is not None else ""):
+                group = key.lastindex or 0
+                found.setdefault(key[group], Region.within(number, key.start(group) + 1, key.end(group) + 1))
+        return found
+
+
+_HEAD = re.compile(r"(?:[^=#\"']|\"[^\"]*\"|'[^']*')*[\]=]")
+"""A line as far as its keys go: to the sign of equality, or the end of a table's header."""
+_KEY = re.compile(r"\"([^\"]*)\"|'([^']*)'|([A-Za-z0-9_-]+)")

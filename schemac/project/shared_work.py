@@ -1,0 +1,161 @@
+"""Work on many manifests: what the cache has of it is taken from there, the rest is shared between processes.
+
+Layer: project.
+Shape: a process checks its part of the manifests, and goes on with the work as long as nothing is wrong with the part. What is
+called otherwise because of another manifest is worked on once all names are settled.
+"""
+
+import gc
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Generic, Protocol, TypeVar
+
+from schemac.cache.store import Cache
+from schemac.logical.resources import Named
+from schemac.project.discovery import ManifestFile
+from schemac.project.manifests import Checks, CompiledFile
+from schemac.project.under_way import WORK
+from schemac.project.workers import cores, share
+from schemac.source.diagnostic import Diagnostic
+from schemac.source.report import Report
+from schemac.source.text import read_content
+
+P = TypeVar("P")
+R = TypeVar("R")
+T = TypeVar("T")
+T_co = TypeVar("T_co", covariant=True)
+
+
+class Work(Protocol[T_co]):
+    """What is done with each checked manifest."""
+
+    def kept(self, file: CompiledFile) -> T_co | None:
+        """Return what an earlier run has kept; None where there is nothing."""
+
+    def fresh(self, file: CompiledFile) -> T_co:
+        """Do the work, and keep its result."""
+
+    def prepare(self) -> None:
+        """Load what the work needs, before a process is copied."""
+
+
+@dataclass(frozen=True, slots=True)
+class Early(Generic[T]):
+    """What a process found out of a manifest before it knew the others."""
+
+    named: tuple[Named, ...] | None
+    """None where it is no text."""
+    findings: tuple[Diagnostic, ...]
+    result: T | None = None
+    """None where something in the part of the process is wrong, or nothing but checks is wanted."""
+
+
+class SharedWork(Generic[T]):
+    """Work on the manifests of one run; without work they are only checked."""
+
+    def __init__(self, checks: Checks, work: Work[T] | None, cache: Cache, shared_from: int) -> None:
+        self._checks = checks
+        self._work = work
+        self._cache = cache
+        self._shared_from = shared_from
+        self._early: dict[Path, Early[T]] = {}
+
+    def checked(self, files: Sequence[ManifestFile], report: Report) -> list[CompiledFile]:
+        """Return the manifests that can be read, each checked as if it were alone."""
+        read = [(file, read_content(file.path, file.name, report)) for file in files]
+        contents = [(file, content) for file, content in read if content is not None]
+        kept = [self._checks.kept(content, file, report) for file, content in contents]
+        missing = [one for one, found in zip(contents, kept, strict=True) if found is None]
+        made = self._shared(self._check, missing, [len(content) for _, content in missing])
+        self._early = {file.path: one for (file, _), one in zip(missing, made, strict=True)}
+        compiled: list[CompiledFile] = []
+        for (file, content), found in zip(contents, kept, strict=True):
+            if found is None:
+                early = self._early[file.path]
+                report.extend(early.findings)
+                found = self._checks.known(file, content, early.named) if early.named is not None else None
+            if found is not None:
+                compiled.append(found)
+        return compiled
+
+    def done(self, files: Sequence[CompiledFile]) -> list[T]:
+        """Return the result of the work on each manifest, now that all names are settled."""
+        found = [self._known(file) for file in files]
+        made = iter(self.afresh([file for file, one in zip(files, found, strict=True) if one is None]))
+        return [one if one is not None else next(made) for one in found]
+
+    def afresh(self, files: Sequence[CompiledFile]) -> list[T]:
+        """Do the work on manifests, whatever was kept of it."""
+        return self._shared(self._do, files, [len(file.content) for file in files])
+
+    def _known(self, file: CompiledFile) -> T | None:
+        assert self._work is not None
+        early = self._early.get(file.file.path) if self._early else None
+        is_same = early is not None and early.named == file.named
+        return early.result if early is not None and is_same else self._work.kept(file)
+
+    def _check(self, part: Sequence[tuple[ManifestFile, bytes]]) -> list[Early[T]]:
+        """Check a part of the manifests, and work on them where nothing is wrong with any."""
+        WORK.expect(len(part) * (1 if self._work is None else 2))
+        report = Report()
+        compiled: list[CompiledFile | None] = []
+        said: list[Report] = []
+        for file, content in part:
+            said.append(Report())
+            compiled.append(self._checks.content(content, file, said[-1]))
+            report.extend(said[-1].diagnostics)
+        work = self._work if not report.has_errors else None
+        return [
+            Early(
+                file.named if file is not None else None,
+                found.diagnostics,
+                work.fresh(file) if file is not None and work is not None else None,
+            )
+            for file, found in zip(compiled, said, strict=True)
+        ]
+
+    def _do(self, part: Sequence[CompiledFile]) -> list[T]:
+        assert self._work is not None
+        return [self._work.fresh(file) for file in part]
+
+    def _shared(
+        self, act: Callable[[Sequence[P]], list[R]], items: Sequence[P], sizes: Sequence[int]
+    ) -> list[R]:
+        """Return the results for all items, in their order; large work is shared between processes."""
+        workers = min(cores(), len(items)) if sum(sizes) >= self._shared_from else 1
+        if workers < 2:
+            return act(items) if items else []
+        if self._work is not None:
+            self._work.prepare()
+        tasks = [partial(self._with_entries, act, items[n::workers]) for n in range(workers)]
+        found: dict[int, R] = {}
+        for n, (results, entries) in enumerate(share(tasks)):
+            self._cache.take(entries)
+            found |= dict(zip(range(n, len(items), workers), results, strict=True))
+        return [found[n] for n in range(len(items))]
+
+    def _with_entries(
+        self, act: Callable[[Sequence[P]], list[R]], part: Sequence[P]
+    ) -> tuple[list[R], Mapping[bytes, bytes]]:
+        """Return the results of a process, and what it has for the cache."""
+        return act(part), self._cache.new
+
+
+@contextmanager
+def collector_paused(*, is_last: bool = False) -> Iterator[None]:
+    """Without the cyclic collector: a compilation makes many values and no cycles, and it would look at all of them.
+
+    `is_last` says that what was made stays until the process ends, so that looking later is for nothing as well.
+    """
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if is_last:
+            gc.freeze()
+        if was_enabled:
+            gc.enable()

@@ -1,0 +1,61 @@
+"""Locks that are as their manifests are, so that nothing is to be written.
+
+Layer: project.
+"""
+
+from functools import cached_property
+from typing import Any
+
+from schemac.cache.findings import findings_of_json, findings_to_json
+from schemac.project.configuration import Project
+from schemac.project.discovery import has_lock, lock_path
+from schemac.project.lock_search import LockSearch
+from schemac.project.manifests import CompiledFile
+from schemac.registry.installed import engines
+from schemac.source.diagnostic import Diagnostic
+from schemac.source.report import Report
+from schemac.source.text import read_file
+
+
+class UnchangedLocks:
+    """What is kept of manifests whose locks need no new version."""
+
+    def __init__(self, project: Project, *, is_check: bool) -> None:
+        self._project = project
+        self._keys = project.cache.keys("lock", ",".join(engine.name for engine in engines()), is_check)
+
+    @cached_property
+    def _search(self) -> LockSearch:
+        return LockSearch(self._project)
+
+    def key(self, file: CompiledFile) -> bytes | None:
+        """Return the key of a manifest and its lock as they are now; None where there is no lock to read."""
+        try:
+            lock = read_file(lock_path(file.file.path)) if has_lock(file.file.path) else None
+        except OSError:
+            return None
+        names = (named.name for named in file.named)
+        return self._keys.key(file.key, lock, *names) if lock is not None else None
+
+    def kept(self, file: CompiledFile) -> tuple[Diagnostic, ...] | None:
+        """Return what there is to say of a lock that is as it should be; None where nobody has seen that yet."""
+        key = self.key(file)
+        kept = self._project.cache.get(key, _of_json) if key is not None else None
+        if kept is None:
+            return None
+        findings, around = kept
+        return findings if around is None or around == self._around(file) else None
+
+    def keep(self, file: CompiledFile, key: bytes | None, said: Report, *, is_looked_for: bool) -> None:
+        """Keep that a lock is as it should be, if it is still what lay there when the key was made."""
+        if key is not None and key == self.key(file) and not said.has_errors:
+            around = self._around(file) if is_looked_for else None
+            self._project.cache.put(key, [findings_to_json(said.diagnostics), around])
+
+    def _around(self, file: CompiledFile) -> str:
+        return self._search.around(file.file.path).hex()
+
+
+def _of_json(value: Any) -> tuple[tuple[Diagnostic, ...], str | None]:
+    findings, around = value
+    return findings_of_json(findings), around
