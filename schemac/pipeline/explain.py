@@ -24,7 +24,7 @@ from schemac.pipeline.spark.failures import sparks_errors_told
 from schemac.pipeline.spark.registration import active
 from schemac.pipeline.values import inputs, shapes
 from schemac.pipeline.values.clocks import with_zones, zone_of
-from schemac.source.catalogue import UNKNOWN_FIELD
+from schemac.source.catalogue import BACKFILL_SETTING, UNKNOWN_FIELD
 from schemac.source.pages import rule_pages
 
 WIDTH = 110
@@ -71,6 +71,10 @@ def explain_field(
     job: Job, schema: pa.Schema, field: str, *, spark: SparkSession | None = None
 ) -> tuple[FieldPlan, ...]:
     """Compile the plan of one field for each source."""
+    if job.is_backfill:
+        message = "`--explain` shows how a field is read from a source, and a backfill has none"
+        help = "`--dry-run` checks a backfill"
+        raise PipelineError(BACKFILL_SETTING, message, help, place=("target", "mode"))
     if field not in schema.names:
         message = f"the schema has no field `{field}`"
         raise PipelineError(UNKNOWN_FIELD, message, did_you_mean(field, schema.names))

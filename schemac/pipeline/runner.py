@@ -130,7 +130,7 @@ def run(
         return _run_into_format(job, arrow_schema, progress, spark, started)
     form, sink = form or TableForm(arrow_schema), sink_of(job.target.format)
     places = [path for path in (job.target.path, job.quarantine_path) if is_local(path)]
-    watch = Watch(progress or _untold, tuple(local_path(path) for path in places))
+    watch = Watch(progress or untold, tuple(local_path(path) for path in places))
     watch.at(Step.LOOKING)
     check_places(job)
     sink.recover(job.target.path, job.quarantine_path, job.storage_options)
@@ -146,7 +146,7 @@ def run(
     if replay is not None and not version:
         return RunReport.of_nothing(identity, job, sink, time.monotonic() - started)
     watch.at(Step.STARTING)
-    spark = _session(spark, job)
+    spark = session_of(spark, job)
     ship(spark)
     with (
         sparks_errors_told(),
@@ -198,7 +198,7 @@ def run(
     )
 
 
-def _untold(*_: object) -> None:
+def untold(*_: object) -> None:
     """Nobody watches."""
 
 
@@ -214,7 +214,7 @@ def _identified(job: Job, form: TableForm, request: RunRequest, sink: Sink, *, i
     return found._replace(earlier=settle(found.identity, table, quarantine, sink, job.storage_options))
 
 
-def _session(spark: SparkSession | None, job: Job) -> SparkSession:
+def session_of(spark: SparkSession | None, job: Job) -> SparkSession:
     """Choose the session to run in."""
     if spark is None:
         from schemac.pipeline.session import start_session
@@ -248,11 +248,11 @@ def _run_into_format(
     """Run a job whose target is in a format of Spark, which keeps no runs: each run is another one."""
     sources = [(part.source.format, part.source.path) for part in job.parts]
     identity = RunIdentity.new(job.run or random_id(), sources, job.target.mode.value)
-    watch = Watch(progress or _untold, ())
+    watch = Watch(progress or untold, ())
     watch.at(Step.LOOKING)
     check(job, schema)
     watch.at(Step.STARTING)
-    spark = _session(spark, job)
+    spark = session_of(spark, job)
     ship(spark)
     with (
         sparks_errors_told(),

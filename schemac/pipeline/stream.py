@@ -21,6 +21,7 @@ from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming import StreamingQuery
 
+from schemac.pipeline.backfill.runs import backfill
 from schemac.pipeline.conforming.mapping import OF_FILES
 from schemac.pipeline.conforming.preflight import check
 from schemac.pipeline.declaration.job import AVAILABLE_NOW, Job
@@ -32,7 +33,7 @@ from schemac.pipeline.reading.table_source import stream_table
 from schemac.pipeline.reports.progress import Progress
 from schemac.pipeline.reports.run_facts import ReasonCount
 from schemac.pipeline.reruns.incremental import restricted
-from schemac.pipeline.reruns.replay import Replay
+from schemac.pipeline.reruns.replay import Replay, check_replay
 from schemac.pipeline.runner import Opened, RunReport, run
 from schemac.pipeline.session import settings_of_a_run, start_session
 from schemac.pipeline.spark.failures import sparks_errors_told
@@ -192,6 +193,10 @@ def run_or_stream(
     opened: Opened | None = None,
 ) -> RunReport:
     """Run a job as its file says: once, as for a replay, or as a stream, whose batches are then told as one. A stream has no id of its own."""
+    if job.is_backfill:
+        if replay is not None:
+            check_replay(job, replay)
+        return backfill(job, arrow_schema, form, request=request, progress=progress, spark=spark)
     if job.trigger is None or opened is not None or replay is not None:
         return run(
             job,

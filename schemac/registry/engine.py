@@ -97,6 +97,8 @@ class Engine(NamedTuple):
     """Its `Sink` (`schemac.runs.tables`): tables that runs of a pipeline write."""
     source: str = ""
     """Its `Source` (`schemac.runs.tables`): tables that runs of a pipeline read, as the format of its name."""
+    column_sink: str = ""
+    """Its `ColumnSink` (`schemac.runs.columns`): columns of its tables that runs of a pipeline fill."""
     table_suffix: str = ""
     """What names of its tables end with, with the dot."""
     formats: tuple[Format, ...] = ()

@@ -18,6 +18,8 @@ ROWS, QUARANTINED, TABLE = "schemac.run.rows", "schemac.run.quarantined", "schem
 SUPERSEDED, DELETED = "schemac.run.superseded", "schemac.run.deleted"
 MOVED_OUT = "schemac.run.moved-out"
 """In a quarantine: how many rows left it for the table of the run."""
+COLUMNS = "schemac.run.columns"
+"""Of a run that fills columns: their names."""
 UNFINISHED = "schemac.run.unfinished"
 """Set on the first of two commits of one run."""
 

@@ -13,3 +13,5 @@ class Mode(StrEnum):
     APPEND = "append"
     OVERWRITE = "overwrite"
     UPSERT = "upsert"
+    BACKFILL = "backfill"
+    """Its rows stay, and get values in some columns."""

@@ -39,6 +39,9 @@ RUN_FILE, TABLE_FILE, COMMITTER, MOVED, NOTES = (
 )
 RENEWED_SECONDS = 20.0
 STALE_SECONDS = 3600.0
+FILLED = "filled"
+"""A folder in the staging folder of a run that fills columns: what it has computed outlives it."""
+KEPT_SECONDS = 7 * 24 * 3600.0
 COMMITTED_WITHIN_SECONDS = 60.0
 LOOKED_EVERY_SECONDS = 0.1
 TAKEN_FOR_DEAD = "the run was taken for dead by another one"
@@ -120,6 +123,27 @@ def give_up(folder: str) -> None:
         os.rename(Path(folder, COMMITTING), Path(folder, GIVEN_UP))
 
 
+def reopen(folder: str) -> None:
+    """Go back from a commit that others were quicker than."""
+    os.rename(Path(folder, COMMITTING), Path(folder, OPEN))
+
+
+def leave(folder: str) -> None:
+    """Leave the folder to the next attempt of its run."""
+    for mark in (OPEN, COMMITTING):
+        with contextlib.suppress(OSError):
+            os.rename(Path(folder, mark), Path(folder, GIVEN_UP))
+
+
+def is_kept(folder: Path) -> bool:
+    """Whether a folder holds what the next attempt of its run goes on with, even if the run is dead."""
+    filled = folder / FILLED
+    try:
+        return not folder.name.startswith(GONE) and time.time() - filled.stat().st_mtime < KEPT_SECONDS
+    except OSError:
+        return False
+
+
 def is_given_up(folder: str) -> bool:
     """Whether the folder is left to the next run."""
     return Path(folder, GIVEN_UP).exists()
@@ -188,6 +212,11 @@ def moved_files(folder: Path) -> list[str]:
     except (OSError, ValueError):
         return []
     return names
+
+
+def moved_files_in(folder: str) -> list[str]:
+    """Do the same for a path as text."""
+    return moved_files(Path(folder))
 
 
 def run_in(folder: Path) -> RunIdentity | None:

@@ -224,6 +224,12 @@ MERGE_SETTING = Code(
     "SC665", "merge-setting", _ERROR, "a setting of `upsert` or `keys` that does not suit the schema"
 )
 REPLAY = Code("SC666", "replay", _ERROR, "a quarantine that cannot be replayed")
+BACKFILL_SETTING = Code(
+    "SC667", "backfill-setting", _ERROR, "a setting that a backfill does not have, or needs"
+)
+PYTHON_FUNCTION = Code("SC668", "python-function", _ERROR, "a function of a backfill that cannot be used")
+JOIN = Code("SC669", "join", _ERROR, "a join of a backfill that does not give each row one value")
+UNFIT_VALUES = Code("SC688", "unfit-values", _ERROR, "values of a backfill that do not fit their column")
 # Machines and object stores.
 NOT_SHARED = Code("SC684", "path-not-shared", _ERROR, "a path that the executors do not see")
 STORAGE_SETTING = Code("SC685", "storage-setting", _ERROR, "a variable of `storage` that is not set")

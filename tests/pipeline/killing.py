@@ -22,7 +22,7 @@ import pyarrow as pa
 
 from schemac.engines.lance._generated.lance import file_pb2 as pb
 from schemac.engines.lance.runs.recover import recover
-from schemac.engines.lance.runs.sink import encode
+from schemac.engines.lance.runs.spelling import encode
 from schemac.engines.lance.tables.differences import lance_fields_of
 from schemac.pipeline.reruns.repeats import settle
 from schemac.pipeline.spark.columns import REASON

@@ -7,17 +7,20 @@ from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 
 import lance
+import pyarrow as pa
 import pytest
 
 from schemac.engines.lance.storage import options_for
 from schemac.pipeline.reruns.history import runs_of
 from schemac.pipeline.writing.sink_options import SinkOptions, encode_schema
 from schemac.pipeline.writing.table_sink import TableWriter, Written
+from schemac.registry.installed import engine
+from schemac.runs.columns import ADDRESSES, COLUMN_SINK
 from schemac.runs.errors import PipelineError
 from schemac.runs.identity import RunIdentity
 from schemac.runs.processes import this_process
 from schemac.runs.storage import Storage
-from schemac.runs.tables import sink_of
+from schemac.runs.tables import TableForm, sink_of
 from schemac.source.catalogue import CONCURRENT_RUN, UNREADABLE_TABLE
 from tests.pipeline.killing import SCHEMA, batch
 from tests.pipeline.s3_store import HAS_STORE, KEY, REASON, SECRET, Door, Store, door, store
@@ -209,3 +212,31 @@ def test_a_store_that_refuses_the_key_is_named_without_the_secret(rides: Store, 
         sink_of(None).find(TABLE, Storage.parse(told))
     assert caught.value.code is UNREADABLE_TABLE
     assert SECRET not in str(caught.value)
+
+
+def fill(storage: Storage, values: list[int], *, is_killed: bool = False) -> int:
+    """A run that fills a column, one part for each value; how many parts it computed."""
+    sink = COLUMN_SINK.of(engine("lance"))
+    form = TableForm(SCHEMA.append(pa.field("n", pa.int64())))
+    identity = RunIdentity("f", datetime.now(UTC), "", "backfill", this_process())
+    filling = sink.open(TABLE, form, ("n",), key="k", keeps=False, storage=storage, run=identity)
+    found = sink.look(filling)
+    for part in found.missing[: 1 if is_killed else None]:
+        rows = pa.record_batch([pa.array([part << 32]), pa.array([values[part]])], names=[ADDRESSES, "n"])
+        folder = sink.prepare(filling, found.version)
+        sink.keep(filling, sink.write(filling, found.version, folder, part, iter([rows])), {"rows": 1})
+    if not is_killed:
+        assert sink.commit(filling, sink.look(filling), {}) is not None
+        sink.close(filling)
+    return len(found.missing)
+
+
+def test_fill_a_column_and_go_on_after_a_kill(rides: Store) -> None:
+    storage = Storage.parse(rides.section())
+    for number, run in enumerate("abc"):
+        write(storage, run, "append", [number])
+    assert fill(storage, [7, 8, 9], is_killed=True) == 3
+    assert fill(storage, [7, 8, 9]) == 2
+    table = lance.dataset(TABLE, storage_options=options_for(TABLE, storage))
+    assert table.to_table(columns=["id", "n"]).to_pydict() == {"id": [0, 1, 2], "n": [7, 8, 9]}
+    assert not [name for name in rides.names("t.lance") if "_backfill" in name]

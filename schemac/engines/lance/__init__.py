@@ -17,6 +17,7 @@ ENGINE = Engine(
     table_help="a Lance table",
     sink="schemac.engines.lance.runs.sink:SINK",
     source="schemac.engines.lance.runs.source:SOURCE",
+    column_sink="schemac.engines.lance.runs.filling:COLUMN_SINK",
     table_suffix=".lance",
     domain="lance.org",
     facts="schemac.engines.lance.facts:LanceFact",

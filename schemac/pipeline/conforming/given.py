@@ -36,7 +36,7 @@ def with_given(records: Records, job: Job) -> Records:
     failing: dict[str, str] = {}
     if any(origin is not None and origin.expr is not None for origin in job.fields.values()):
         records = records.parsed()
-    scope = _Scope(records)
+    scope = Scope(records)
     for label, origin in job.fields.items():
         if origin is None:
             continue
@@ -50,7 +50,7 @@ def with_given(records: Records, job: Job) -> Records:
             given[label] = typed_input(f"{FILE}.{part}", FILE_TYPES[part])
     if not given:
         return records
-    return replace(scope.records(), given=given, failing=failing, used=tuple(scope.members))
+    return replace(scope.added(), given=given, failing=failing, used=tuple(scope.members))
 
 
 def constant(origin: FieldSource) -> Input:
@@ -58,7 +58,7 @@ def constant(origin: FieldSource) -> Input:
     return Json(f"parse_json({literal(json.dumps(origin.value, ensure_ascii=False, default=str))})")
 
 
-class _Scope:
+class Scope:
     """What expressions see, which grows by the columns that Spark misses; and the expressions."""
 
     def __init__(self, records: Records) -> None:
@@ -69,7 +69,7 @@ class _Scope:
 
     def add(self, label: str, text: str) -> tuple[Input, str]:
         """Take an expression up; its value, and the condition that it failed."""
-        self._resolve(label, text)
+        self.resolve(label, text)
         column = f"__e{len(self._columns)}"
         found = functions.named_struct(functions.lit(VALUE), functions.expr(text))
         self._columns.append(_caught(self._of.frame.sparkSession, found).alias(column))
@@ -79,7 +79,7 @@ class _Scope:
             raise invalid(label, text, error) from error
         return typed_input(f"{column}.{VALUE}", data_type), f"({column} is null)"
 
-    def _resolve(self, label: str, text: str) -> None:
+    def resolve(self, label: str, text: str) -> None:
         """Let Spark say which columns the expression names, one after the other."""
         for _ in range(MOST_COLUMNS):
             try:
@@ -117,7 +117,7 @@ class _Scope:
     def _frame(self) -> DataFrame:
         return self._scoped().select(f"{ALL}.*", *self._columns)
 
-    def records(self) -> Records:
+    def added(self) -> Records:
         """Give the records with a column for each expression."""
         return replace(self._of, frame=self._frame()) if self._columns else self._of
 

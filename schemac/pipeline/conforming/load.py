@@ -20,11 +20,13 @@ from schemac.logical.dataset import LogicalDataset
 from schemac.logical.slots import Slot
 from schemac.physical.arrow import ArrowSchema
 from schemac.physical.field import LoweredSchema
+from schemac.pipeline.conforming.backfill_settings import backfill_mistakes
 from schemac.pipeline.conforming.given import expression_mistakes
 from schemac.pipeline.conforming.mapping import Mistake, mapping_mistakes
 from schemac.pipeline.conforming.merge_settings import merge_mistakes
 from schemac.pipeline.declaration.job import FILE_FORMATS, Job, Source, Target
 from schemac.pipeline.declaration.source_options import option_mistakes
+from schemac.pipeline.values.python_functions import function_path
 from schemac.project.configuration import Project, find_project
 from schemac.project.discovery import has_lock
 from schemac.project.locking import Locked, locked_datasets
@@ -175,10 +177,12 @@ def _lowered(
     if report.has_errors:
         return None
     loaded = LoadedJob(job, document, dataset, lower(dataset, lowering))
-    for mistake in (*mapping_mistakes(job, loaded.arrow_schema), *_expression_mistakes(job)):
+    schema = loaded.arrow_schema
+    found = (*mapping_mistakes(job, schema), *backfill_mistakes(job, schema), *_expression_mistakes(job))
+    for mistake in found:
         error, place = mistake.error, _place_in(document, mistake.place)
-        found = Complaint(error.code, place, error.message, error.help or "", mistake.is_key)
-        _complain(document, found, report, error.code)
+        told = Complaint(error.code, place, error.message, error.help or "", mistake.is_key)
+        _complain(document, told, report, error.code)
     for error in merge_mistakes(job, loaded.arrow_schema):
         loaded.report(error, report)
     return None if report.has_errors else loaded
@@ -230,6 +234,17 @@ def _with_paths(job: Job, folder: Path) -> Job:
         "source_": None if job.source_ is None else placed(job.source_),
         "sources": tuple(placed(source) for source in job.sources),
         "target": job.target.model_copy(update={"path": target}),
+    }
+    if job.joins:
+        update["joins"] = {
+            label: join.model_copy(update={"path": tuple(resolved(path) for path in join.path)})
+            for label, join in job.joins.items()
+        }
+    update["fields"] = {
+        label: origin
+        if origin is None or origin.python is None
+        else origin.model_copy(update={"python": function_path(origin.python, folder)})
+        for label, origin in job.fields.items()
     }
     if job.checkpoint is not None:
         update["checkpoint"] = resolved(job.checkpoint)

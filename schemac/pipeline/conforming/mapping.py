@@ -153,7 +153,12 @@ def _explode_mistakes(source: Source) -> Iterator[Mistake]:
 def _given_mistakes(label: str, origin: FieldSource, source: Source) -> Iterator[Mistake]:
     told = [
         key
-        for key, text in (("from", origin.from_), ("expr", origin.expr), ("value", origin.value))
+        for key, text in (
+            ("from", origin.from_),
+            ("expr", origin.expr),
+            ("value", origin.value),
+            ("python", origin.python),
+        )
         if text is not None
     ]
     if len(told) > 1:

@@ -10,12 +10,16 @@ from pathlib import Path
 
 import pyarrow as pa
 
+from schemac.pipeline.conforming.backfill_settings import backfill_mistakes
 from schemac.pipeline.conforming.gather import check_sources
 from schemac.pipeline.conforming.mapping import mapping_mistakes
 from schemac.pipeline.conforming.merge_settings import merge_mistakes
 from schemac.pipeline.declaration.job import FILE_FORMATS, Job
 from schemac.pipeline.errors import PipelineError
+from schemac.pipeline.reading.source import check_source
 from schemac.pipeline.spark.columns import QUARANTINE_SCHEMA
+from schemac.pipeline.values.python_functions import PythonFunction
+from schemac.runs.columns import COLUMN_SINK
 from schemac.runs.locations import absolute, is_local
 from schemac.runs.modes import Mode
 from schemac.runs.tables import FoundTable, Sink, StorageOptions, TableForm, sink_of
@@ -34,10 +38,13 @@ TARGET_PATH, QUARANTINE_PATH = ("target", "path"), ("quarantine", "path")
 def check(job: Job, schema: pa.Schema | None = None, *, is_replay: bool = False) -> None:
     """Whether the job can run; tables that are there are compared where the schema is given."""
     job.storage_options.resolved()
+    if job.is_backfill and schema is not None:
+        _check_backfill(job, schema)
+        return
     if not is_replay:
         check_sources(job)
     if schema is not None:
-        for mistake in mapping_mistakes(job, schema):
+        for mistake in (*mapping_mistakes(job, schema), *backfill_mistakes(job, schema)):
             raise mistake.error.at(*mistake.place)
         for error in merge_mistakes(job, schema):
             raise error
@@ -59,6 +66,22 @@ def check(job: Job, schema: pa.Schema | None = None, *, is_replay: bool = False)
         message = f"the table at `{job.quarantine_path}` is no quarantine: it has {_shown(quarantine.names)}"
         help = "name another path as `quarantine: {path: ...}`"
         raise PipelineError(NOT_A_QUARANTINE, message, help, place=QUARANTINE_PATH)
+
+
+def _check_backfill(job: Job, schema: pa.Schema) -> None:
+    """Whether the table is there, and the sources that are joined."""
+    for mistake in (*backfill_mistakes(job, schema), *mapping_mistakes(job, schema)):
+        raise mistake.error.at(*mistake.place)
+    for label in job.joins:
+        try:
+            check_source(job.part_of_join(label))
+        except PipelineError as error:
+            raise error.at("joins", label, *error.place[1:]) from error
+    for label, origin in job.fields.items():
+        if origin is not None and origin.python is not None:
+            PythonFunction.of(label, origin.python)
+    columns = COLUMN_SINK.of(job.target.engine)
+    columns.new_columns(job.target.path, TableForm(schema), tuple(job.fields), job.storage_options)
 
 
 def check_places(job: Job) -> None:

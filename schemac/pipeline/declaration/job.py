@@ -94,8 +94,15 @@ def _known_format(text: Any) -> Any:
     return text.lower() if isinstance(text, str) and text.lower() in own else text
 
 
+def _function(text: str | None) -> str | None:
+    module, colon, name = (text or "m:f").rpartition(":")
+    if not (module and colon and name.isidentifier()):
+        raise ValueError("expected a function such as `features.py:language` or `package.module:language`")
+    return text
+
+
 class FieldSource(_Model):
-    """Where one field comes from, when not from the column of its own name: one of `from`, `expr` and `value`."""
+    """Where one field comes from, when not from the column of its own name: one of `from`, `expr`, `value` and `python`."""
 
     from_: str | None = Field(
         default=None,
@@ -108,6 +115,14 @@ class FieldSource(_Model):
         description="Spark SQL expression over the columns of the source, such as `upper(name)`.",
     )
     value: Any = Field(default=None, description="The same value in every record, such as `EUR`.")
+    python: Annotated[str | None, AfterValidator(_function)] = Field(
+        default=None,
+        description="In a backfill: a function of Arrow batches, as `features.py:language` or `package.module:function`.",
+    )
+    columns: tuple[str, ...] = Field(
+        default=(),
+        description="With `python`: the columns that the function gets; by default all of the table.",
+    )
     format: str | None = Field(default=None, description="Date or time pattern, such as `MMM dd yyyy`.")
     epoch: EpochUnit | None = Field(default=None, description="The number counts this unit since 1970-01-01.")
     zone: Zone = Field(
@@ -193,6 +208,24 @@ class Source(_Model):
         description="`fields` for this source alone; they go before those of the pipeline.",
     )
     options: Options = Field(default_factory=dict, description="Options of the format.")
+
+
+def _columns_by_name(on: Any) -> Any:
+    return {label: label for label in on} if isinstance(on, list | tuple) else on
+
+
+class Join(_Model):
+    """Another source whose columns a backfill reads, by the key of a row: `<name of the join>.<column>`."""
+
+    path: Paths = Field(default=(), description="File, folder, glob or table; or a list of them.")
+    format: Annotated[str, BeforeValidator(_known_format)] = "parquet"
+    timezone: Zone = None
+    options: Options = Field(default_factory=dict, description="Options of the format.")
+    on: Annotated[dict[str, str], BeforeValidator(_columns_by_name)] = Field(
+        min_length=1,
+        description="Columns that have to be equal: a list of names, or the column of the table and a Spark SQL expression"
+        " over the columns of the source, such as `{city_id: id}`.",
+    )
 
 
 class DeleteMarker(_Model):
@@ -335,6 +368,15 @@ class Job(_Model):
     fields: Fields = Field(
         default_factory=dict, description="Where a field comes from; null: from nowhere, it is always null."
     )
+    joins: dict[str, Join] = Field(
+        default_factory=dict,
+        description="In a backfill: sources whose columns are read as `<name>.<column>`.",
+    )
+    where: str | None = Field(
+        default=None,
+        min_length=1,
+        description="In a backfill: Spark SQL condition of the rows that get values; others keep what they have.",
+    )
     target: Target
     run: Annotated[str | None, AfterValidator(_run_id)] = Field(
         default=None, description="Id of the run, such as that of a batch; a run is committed once."
@@ -365,6 +407,12 @@ class Job(_Model):
 
     @model_validator(mode="after")
     def _one_or_several(self) -> "Job":
+        if self.is_backfill:
+            if self.source_ is not None or self.sources:
+                raise ValueError(
+                    "a backfill reads the rows of its target: leave `source` out, and name other sources under `joins`"
+                )
+            return self
         if self.source_ is None and not self.sources:
             raise ValueError("a pipeline needs `source`, or a list of `sources`")
         if self.source_ is not None and self.sources:
@@ -374,15 +422,22 @@ class Job(_Model):
         return self
 
     @property
+    def is_backfill(self) -> bool:
+        """Whether rows of the target get values in some columns, in place of new rows."""
+        return self.target.mode is Mode.BACKFILL
+
+    @property
     def source(self) -> Source:
-        """The source of a part (see `parts`)."""
+        """The source of a part (see `parts`); that of a backfill is its target."""
+        if self.is_backfill:
+            return Source(path=(self.target.path,), format=self.target.engine.name)
         assert self.source_ is not None, "several sources: ask each of the parts"
         return self.source_
 
     @property
     def parts(self) -> "tuple[Job, ...]":
         """One job for each source, with the `fields` that hold for it."""
-        if self.source_ is not None and not self.source_.fields:
+        if self.is_backfill or (self.source_ is not None and not self.source_.fields):
             return (self,)
         found = self.sources or (self.source,)
         return tuple(
@@ -395,6 +450,14 @@ class Job(_Model):
             )
             for source in found
         )
+
+    def part_of_join(self, label: str) -> "Job":
+        """Return the job that reads the source of a join."""
+        join = self.joins[label]
+        source = Source(path=join.path, format=join.format, timezone=join.timezone, options=join.options)
+        target = self.target.model_copy(update={"mode": Mode.APPEND})
+        update = {"source_": source, "target": target, "fields": {}, "joins": {}, "where": None}
+        return self.model_copy(update=update)
 
     def place_of(self, part: int, place: tuple[str | int, ...]) -> tuple[str | int, ...]:
         """Where the file says what stands at a place (keys from the root) of one of the parts."""

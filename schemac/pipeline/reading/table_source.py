@@ -8,7 +8,8 @@ Source: PySpark 4.1 to 4.3: a Python data source is told the columns that a quer
         same frame would get the rows of the earlier one. So a filter is an option of the frame.
 """
 
-from collections.abc import Iterator, Mapping
+import json
+from collections.abc import Iterator, Mapping, Sequence
 
 import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
@@ -105,8 +106,16 @@ class TableSource(DataSource):  # type: ignore[misc]  # PySpark is not followed
         # Looked up here: executors on other machines do not have the variables.
         storage = Storage.from_json(told.get("storage", "{}")).resolved()
         has_addresses = told.get("addresses") == "true"
+        columns = dict.fromkeys(json.loads(told["columns"]), False) if "columns" in told else None
+        parts = json.loads(told["parts"]) if "parts" in told else None
         return TableReader(
-            told["engine"], told["path"], int(told["version"]), storage, has_addresses=has_addresses
+            told["engine"],
+            told["path"],
+            int(told["version"]),
+            storage,
+            columns,
+            has_addresses=has_addresses,
+            parts=parts,
         )
 
 
@@ -152,7 +161,8 @@ class TableStream(DataSourceStreamReader, SupportsTriggerAvailableNow):  # type:
 class TableReader(DataSourceReader):  # type: ignore[misc]  # PySpark is not followed
     """Reads part by part; `columns` are those that are wanted, by default all of the engine's, and `_source`.
 
-    Each says whether it may be null for Spark, which takes batches of exactly the schema it asked for.
+    Each says whether it may be null for Spark, which takes batches of exactly the schema it asked for. `parts` are those
+    that are read, by default all.
     """
 
     def __init__(
@@ -165,6 +175,7 @@ class TableReader(DataSourceReader):  # type: ignore[misc]  # PySpark is not fol
         *,
         filter: str | None = None,
         has_addresses: bool = False,
+        parts: Sequence[int] | None = None,
     ) -> None:
         self.engine = engine
         self.path = path
@@ -173,6 +184,7 @@ class TableReader(DataSourceReader):  # type: ignore[misc]  # PySpark is not fol
         self.columns = columns
         self.filter = filter
         self.address = ADDRESS if has_addresses else None
+        self.parts = parts
 
     @property
     def schema(self) -> pa.Schema:
@@ -180,14 +192,16 @@ class TableReader(DataSourceReader):  # type: ignore[misc]  # PySpark is not fol
         columns = _engine(self.engine).schema(self.path, self.version, self.storage)
         if self.columns is not None:
             held = [(columns.field(name), may_be_null) for name, may_be_null in self.columns.items()]
-            return pa.schema([one.with_nullable(one.nullable or may_be_null) for one, may_be_null in held])
+            columns = pa.schema([one.with_nullable(one.nullable or may_be_null) for one, may_be_null in held])
         if self.address is not None:
             columns = columns.append(pa.field(self.address, pa.int64()))
-        return columns.append(pa.field(SOURCE, pa.string()))
+        return columns if self.columns is not None else columns.append(pa.field(SOURCE, pa.string()))
 
     def partitions(self) -> list[InputPartition]:
         """One for each part."""
-        parts = _engine(self.engine).parts(self.path, self.version, self.storage)
+        parts = self.parts
+        if parts is None:
+            parts = _engine(self.engine).parts(self.path, self.version, self.storage)
         return [InputPartition(part) for part in parts]
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
@@ -195,9 +209,8 @@ class TableReader(DataSourceReader):  # type: ignore[misc]  # PySpark is not fol
         engine, schema = _engine(self.engine), self.schema
         part = (self.path, self.version, partition.value)
         if self.columns is not None:
-            for batch in engine.read(
-                *part, tuple(self.columns), storage_options=self.storage, filter=self.filter
-            ):
+            columns, storage = tuple(self.columns), self.storage
+            for batch in engine.read(*part, columns, storage, filter=self.filter, address=self.address):
                 yield pa.RecordBatch.from_arrays(batch.columns, schema=schema)
             return
         for batch in engine.read(*part, storage_options=self.storage, address=self.address):

@@ -46,13 +46,18 @@ def note(seen: Seen, file: Path) -> None:
 
 
 def check_unchanged(file: str) -> None:
-    """Raise where a file is gone or another one than it was."""
-    for path, told in json.loads(Path(file).read_text()).items():
+    """Raise where a file is gone or another one than it was when `note` was called."""
+    check_seen({path: tuple(told) for path, told in json.loads(Path(file).read_text()).items()})
+
+
+def check_seen(seen: Seen, *place: str) -> None:
+    """Raise where a file is gone or another one than it was; `place` is the setting that names it."""
+    for path, told in seen.items():
         found = _state(path)
-        if found != tuple(told):
+        if found != told:
             what = "is gone" if found is None else "changed"
             message = f"`{path}` {what} while it was read"
             raise PipelineError(
                 CHANGED_INPUT, message, "nothing of this run was written: run it again when nobody writes to it",
-                place=("source", "path"),
+                place=place or ("source", "path"),
             )  # fmt: skip

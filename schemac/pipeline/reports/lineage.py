@@ -105,11 +105,9 @@ def _inputs(outcome: Outcome) -> list[dict[str, Any]]:
         ]
         kept = [{key: held for key, held in one.items() if held is not None} for one in assertions]
         facets = _facet("dataQualityAssertions", {"assertions": kept}) if kept else {}
-    return [
-        {**dataset_name(path), "facets": {}, "inputFacets": facets}
-        for part in outcome.job.parts
-        for path in part.source.path
-    ]
+    paths = [path for part in outcome.job.parts for path in part.source.path]
+    paths += [path for join in outcome.job.joins.values() for path in join.path]
+    return [{**dataset_name(path), "facets": {}, "inputFacets": facets} for path in paths]
 
 
 def _outputs(outcome: Outcome, schema: ArrowSchema | None) -> list[dict[str, Any]]:

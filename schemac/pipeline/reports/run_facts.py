@@ -3,7 +3,8 @@
 Layer: pipeline.
 """
 
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from schemac.runs.identity import RunIdentity
@@ -43,6 +44,8 @@ class RunFacts:
     """Records that do not count, for a later one, or the table's row, has their key."""
     deleted: int = 0
     """Records that deleted the row of their key."""
+    unmatched: Mapping[str, int] = field(default_factory=dict)
+    """By join of a backfill: rows whose key its source does not have."""
 
     def to_json(self) -> dict[str, Any]:
         """Give the report for programs."""
@@ -61,6 +64,7 @@ class RunFacts:
                 "deleted": self.deleted,
             },
             "reasons": [asdict(reason) for reason in self.reasons],
+            "unmatched": dict(self.unmatched),
             "warnings": [asdict(reason) for reason in self.warnings],
             "table": {"path": self.table_path, "version": self.table_version},
             "quarantine": quarantine,

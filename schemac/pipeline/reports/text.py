@@ -6,6 +6,7 @@ Layer: pipeline.
 from pathlib import Path
 
 from schemac.pipeline.reports.run_facts import RunFacts
+from schemac.runs.modes import Mode
 
 
 def run_text(report: RunFacts) -> str:
@@ -16,6 +17,8 @@ def run_text(report: RunFacts) -> str:
             f" {report.rows_written:,} rows written, {report.rows_quarantined:,} quarantined; nothing was written now.\n"
             "To write the same input once more, use `--again` or a new `--run-id`."
         )
+    if report.identity.mode == Mode.BACKFILL:
+        return _backfill_text(report)
     share = report.rows_quarantined / report.rows_in if report.rows_in else 0.0
     table, quarantine = shown(report.table_path), shown(report.quarantine_path or "-")
     lines = [
@@ -25,12 +28,25 @@ def run_text(report: RunFacts) -> str:
         *(f"{count:>12,} {what}" for count, what in _merged(report) if count),
         *(f"{reason.count:>16,} × {reason.path or 'the record'}: {reason.rule}" for reason in report.reasons),
     ]
-    state = (
-        "the table's schema differs from the artifact"
-        if report.differences
-        else "the table's schema matches the artifact"
-    )
-    return "\n".join([*lines, f"{report.seconds:>11.1f}s; {state}"])
+    return "\n".join([*lines, f"{report.seconds:>11.1f}s; {_state(report)}"])
+
+
+def _backfill_text(report: RunFacts) -> str:
+    """Write what a backfill did: its rows stay where they are."""
+    lines = [
+        f"{report.rows_written:>12,} rows filled       {shown(report.table_path)} (version {report.table_version})"
+    ]
+    lines += [
+        f"{count:>12,} rows without a match in `{label}`"
+        for label, count in report.unmatched.items()
+        if count
+    ]
+    return "\n".join([*lines, f"{report.seconds:>11.1f}s; {_state(report)}"])
+
+
+def _state(report: RunFacts) -> str:
+    differs = "the table's schema differs from the artifact"
+    return differs if report.differences else "the table's schema matches the artifact"
 
 
 def _merged(report: RunFacts) -> tuple[tuple[int, str], ...]:

@@ -16,6 +16,7 @@ from pathlib import Path
 from schemac.pipeline.declaration.job import Job
 from schemac.pipeline.reading.paths import local_part
 from schemac.pipeline.reading.source import check_source
+from schemac.pipeline.values.python_functions import digest_of_function
 from schemac.runs.locations import seen_from
 from schemac.runs.tables import TableForm, source_of
 
@@ -31,6 +32,9 @@ def fingerprint_of_interval(job: Job, interval: str) -> str:
 
 def fingerprint(job: Job, form: TableForm) -> str | None:
     """Return the id of the run of a job over its present input. Raises PipelineError where that is not there."""
+    if job.is_backfill:
+        made_of = _made_of(job, form)
+        return None if made_of is None else _digest(made_of | _table(job))
     contents = [_content(part, form) for part in job.parts]
     known = [content for content in contents if content is not None]
     if len(known) < len(contents):
@@ -41,7 +45,7 @@ def fingerprint(job: Job, form: TableForm) -> str | None:
 
 def _content(job: Job, form: TableForm) -> dict[str, object] | None:
     """Say what one source is, and what becomes of it; None where it cannot be known without reading it."""
-    inputs = _tables(job) if source_of(job.source.format) is not None else _files(job)
+    inputs = _inputs(job)
     if inputs is None:
         return None
     source = job.source.model_dump(mode="json", exclude={"path"})
@@ -56,6 +60,35 @@ def _content(job: Job, form: TableForm) -> dict[str, object] | None:
         "settings": settings,
         "schema": form.version_name,
     }
+
+
+def _made_of(job: Job, form: TableForm) -> dict[str, object] | None:
+    """Say what values a backfill computes, of whatever rows the table has; None where a join cannot be known without reading it."""
+    inputs = {label: _inputs(job.part_of_join(label)) for label in job.joins}
+    if None in inputs.values():
+        return None
+    functions = {
+        label: digest_of_function(origin.python)
+        for label, origin in job.fields.items()
+        if origin is not None and origin.python is not None
+    }
+    settings = job.model_dump(mode="json", include={"fields", "where", "coerce", "null_values"})
+    for origin in settings["fields"].values():
+        # The path of a function's file is no part of what it does.
+        if origin is not None:
+            origin["python"] = None if origin["python"] is None else origin["python"].rpartition(":")[2]
+    joins = {label: join.model_dump(mode="json", exclude={"path"}) for label, join in job.joins.items()}
+    return {
+        "backfill": settings,
+        "joins": joins,
+        "inputs": inputs,
+        "functions": functions,
+        "schema": form.version_name,
+    }
+
+
+def _inputs(job: Job) -> list[list[object]] | list[tuple[str, str]] | None:
+    return _tables(job) if source_of(job.source.format) is not None else _files(job)
 
 
 def _table(job: Job) -> dict[str, str]:

@@ -3,7 +3,7 @@
 Layer: pipeline.
 Rule: a run with an id, or of an interval, was committed if the table has its commit, however long ago. One that is known by its
       input was committed if the table still has its rows; with `mode: overwrite` only if nothing came after it, because the
-      table is to hold these rows and no others. Read once more, the same input has its id with a number: `-2`, `-3`.
+      table is to hold these rows and no others, and with `mode: backfill` too, because rows that came after it have no values. Read once more, the same input has its id with a number: `-2`, `-3`.
 """
 
 from collections.abc import Sequence
@@ -64,8 +64,8 @@ def _by_input(
 ) -> tuple[str, CommittedRun | None]:
     if request.again:
         return _next(base, runs), None
-    if job.target.mode is Mode.OVERWRITE:
-        is_last = bool(runs) and runs[0].version == version and runs[0].identity.mode == Mode.OVERWRITE
+    if job.target.mode in (Mode.OVERWRITE, Mode.BACKFILL):
+        is_last = bool(runs) and runs[0].version == version and runs[0].identity.mode == job.target.mode
         known = runs[:1] if is_last else ()
     else:
         known = _current(runs)

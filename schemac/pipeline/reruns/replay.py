@@ -62,6 +62,9 @@ def check_replay(job: Job, replay: Replay) -> int:
         message = f"a {job.target.format} target does not say which runs it has the rows of, and so which records of the quarantine count"
         help = "correct the records at their source, and run the pipeline over them"
         raise PipelineError(REPLAY, message, help, place=("target", "format"))
+    if job.is_backfill:
+        message = "a backfill has no quarantine that could be replayed"
+        raise PipelineError(REPLAY, message, "leave `--replay` out", place=("target", "mode"))
     if len(job.parts) > 1:
         message = "a quarantine of several sources cannot be replayed"
         raise PipelineError(REPLAY, message, "correct the records at their sources", place=("sources",))

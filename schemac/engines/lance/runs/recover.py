@@ -115,8 +115,13 @@ def _take_rows_back(quarantine: str, run: RunIdentity, storage_options: Storage)
 
 
 def _undo(dead: Dead, storage_options: Storage) -> None:
-    """Remove the run's files from the dataset, unless a version names them, and its staging folder."""
+    """Remove the run's files from the dataset, unless a version names them, and its staging folder.
+
+    What a run that fills columns has computed stays for its next attempt (see `filling`), unless the run has happened.
+    """
     dataset = find_dataset(dead.path, storage_options)
+    if staging.is_kept(dead.folder) and dead.run and not find_run(dead.run, dead.path, storage_options):
+        return
     if dataset is not None and dead.run is not None:
         dataset = _without_seed(dataset, dead.run)
     moved = staging.moved_files(dead.folder)

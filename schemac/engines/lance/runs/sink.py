@@ -3,7 +3,6 @@
 Layer: engines.
 """
 
-import base64
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -18,7 +17,7 @@ from schemac.engines.lance.dataset import find_dataset, open_dataset
 from schemac.engines.lance.runs import merging, moving, undo, writing
 from schemac.engines.lance.runs.history import committed_runs, find_run
 from schemac.engines.lance.runs.recover import holds_only_leftovers, recover
-from schemac.engines.lance.runs.spelling import as_lance_reads
+from schemac.engines.lance.runs.spelling import as_lance_reads, decode, encode
 from schemac.engines.lance.tables.differences import differences, lance_fields_of
 from schemac.identity.lock import Numbers
 from schemac.logical.slots import Slot
@@ -159,16 +158,6 @@ class LanceSink(Sink):
 
 
 SINK = LanceSink()
-
-
-def encode(message: pb.Schema) -> str:
-    """Write a message as text."""
-    return base64.b64encode(message.SerializeToString(deterministic=True)).decode()
-
-
-def decode(text: str) -> pb.Schema:
-    """Read a message of `encode`."""
-    return pb.Schema.FromString(base64.b64decode(text))
 
 
 def _is_numbered_by_lance(message: pb.Schema) -> bool:

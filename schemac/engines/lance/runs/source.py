@@ -12,19 +12,12 @@ import pyarrow as pa
 
 from schemac.engines.lance.dataset import find_dataset, open_dataset
 from schemac.runs.errors import PipelineError
+from schemac.runs.plain_types import plain_field
 from schemac.runs.storage import NO_STORAGE
 from schemac.runs.tables import Source, StorageOptions
 from schemac.source.catalogue import CHANGED_INPUT, SINK_OPTION
 
 ROWS_PER_BATCH = 8192
-WIDER = {
-    pa.uint8(): pa.int16(),
-    pa.uint16(): pa.int32(),
-    pa.uint32(): pa.int64(),
-    pa.uint64(): pa.decimal128(20, 0),
-}
-WIDER |= {pa.float16(): pa.float32(), pa.date64(): pa.date32(), pa.large_string(): pa.string()}
-WIDER |= {pa.large_binary(): pa.binary(), pa.string_view(): pa.string(), pa.binary_view(): pa.binary()}
 BLOB = "lance.blob.v2"
 
 
@@ -75,7 +68,9 @@ class LanceSource(Source):
         schema = _plain_schema(table.schema)
         if columns is not None:
             schema = pa.schema([schema.field(name) for name in columns])
-        names = schema.names or table.schema.names[:1]  # rows that are only counted have a column too
+        names = schema.names
+        if not names and address is None:
+            names = table.schema.names[:1]  # rows that are only counted have a column too
         scanner = table.get_fragment(part).scanner(
             columns=names,
             filter=filter,
@@ -125,32 +120,9 @@ def _held(array: Any) -> Any:
 
 
 def _plain_schema(schema: pa.Schema) -> pa.Schema:
-    return pa.schema([_plain_field(field) for field in schema if not _is_blob(field)])
+    return pa.schema([plain_field(field) for field in schema if not _is_blob(field)])
 
 
 def _is_blob(field: Any) -> bool:
     named = getattr(field.type, "extension_name", None)
     return BLOB in (named, (field.metadata or {}).get(b"ARROW:extension:name", b"").decode())
-
-
-def _plain_field(field: Any) -> Any:
-    return pa.field(field.name, _plain_type(field.type), field.nullable)
-
-
-def _plain_type(data_type: Any) -> Any:
-    is_ = pa.types
-    if isinstance(data_type, pa.BaseExtensionType):
-        return _plain_type(data_type.storage_type)
-    if is_.is_dictionary(data_type):
-        return _plain_type(data_type.value_type)
-    if is_.is_list(data_type) or is_.is_large_list(data_type) or is_.is_fixed_size_list(data_type):
-        return pa.list_(_plain_field(data_type.value_field).with_name("element"))
-    if is_.is_struct(data_type):
-        return pa.struct([_plain_field(member) for member in data_type])
-    if is_.is_map(data_type):
-        return pa.map_(_plain_type(data_type.key_type), _plain_field(data_type.item_field).with_name("value"))
-    if is_.is_timestamp(data_type):
-        return pa.timestamp("us", tz=None if data_type.tz is None else "UTC")
-    if is_.is_fixed_size_binary(data_type):
-        return pa.binary()
-    return WIDER.get(data_type, data_type)

@@ -1,10 +1,14 @@
-"""Arrow schemas as Lance gives them back.
+"""Arrow schemas as Lance gives them back, and its own message of a schema as text.
 
 Layer: engines.
 Source: pylance 14 compares the items of vectors letter by letter when it writes.
 """
 
+import base64
+
 import pyarrow as pa
+
+from schemac.engines.lance._generated.lance import file_pb2 as pb
 
 
 def as_lance_reads(schema: pa.Schema) -> pa.Schema:
@@ -32,3 +36,13 @@ def _is_bfloat16(item: pa.Field) -> bool:
     """Whether an item is a brain float by its metadata alone."""
     named = (item.metadata or {}).get(b"ARROW:extension:name") == b"lance.bfloat16"
     return named and not isinstance(item.type, pa.BaseExtensionType)
+
+
+def encode(message: pb.Schema) -> str:
+    """Write a message as text."""
+    return base64.b64encode(message.SerializeToString(deterministic=True)).decode()
+
+
+def decode(text: str) -> pb.Schema:
+    """Read a message of `encode`."""
+    return pb.Schema.FromString(base64.b64decode(text))

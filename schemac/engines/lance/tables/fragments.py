@@ -41,10 +41,10 @@ class Made:
     def find(self, fragment: Any, roots: tuple[str, ...]) -> str | None:
         """Return the data file that was made for a fragment, if it still has all its rows."""
         found = self.files.get((Files.of(fragment.metadata), roots))
-        return found[0] if found is not None and _are_among(fragment, found[1]) else None
+        return found[0] if found is not None and are_among(fragment, found[1]) else None
 
 
-def _are_among(now: Any, then: Any) -> bool:
+def are_among(now: Any, then: Any) -> bool:
     """Whether no row of a fragment was deleted when its new column was made, and is there again."""
     deletions = (now.metadata.deletion_file, then.metadata.deletion_file)
     if then.metadata.deletion_file is None or str(deletions[0]) == str(deletions[1]):

@@ -1,0 +1,164 @@
+"""Writes the data file of one fragment with new values of some columns.
+
+Layer: engines.
+Shape: values by the addresses of their rows, in ascending order; rows that are not among them keep the value that they have, or have
+       none. Lance reads the fragment's rows batch by batch, and leaves room for rows that are deleted.
+"""
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from schemac.engines.lance.dataset import lance_errors
+from schemac.engines.lance.tables.steps import MARK
+from schemac.runs.columns import ADDRESSES, Filling
+from schemac.runs.errors import PipelineError
+from schemac.source.catalogue import UNFIT_VALUES
+
+ROW_ADDRESS = "_rowaddr"
+
+
+def write_column_file(filling: Filling, table: Any, part: int, batches: Iterator[pa.RecordBatch]) -> str:
+    """Return the data file as Lance describes it, as JSON, with the ids that the columns have in the table."""
+    from lance.udf import BatchUDF
+
+    schema = filling.read_schema()
+    written = pa.schema(
+        [
+            pa.field(_name(number), field.type, nullable=True, metadata=field.metadata)
+            for number, field in enumerate(schema)
+        ]
+    )
+    fragment = table.get_fragment(part)
+    kept = [name for name in schema.names if filling.keeps and name in table.schema.names]
+    values = _Values(batches, schema)
+    failure: list[PipelineError] = []
+
+    def make(rows: pa.RecordBatch) -> pa.RecordBatch:
+        addresses = rows.column(ROW_ADDRESS).to_numpy(zero_copy_only=False).astype(np.int64)
+        found = values.of(addresses, is_complete=not filling.keeps)
+        try:
+            check_required(filling, table, int((~found.is_written).sum()))
+            columns = [found.column(rows, name, is_kept=name in kept) for name in schema.names]
+        except PipelineError as error:
+            failure.append(error)  # Lance would make its own of it
+            raise
+        return pa.RecordBatch.from_arrays(columns, schema=written)
+
+    try:
+        with lance_errors():
+            function = BatchUDF(make, output_schema=written)
+            metadata, made = fragment.merge_columns(function, columns=[ROW_ADDRESS, *kept])
+    except Exception as error:  # noqa: BLE001  raised again, or the error behind it is
+        raise failure[0] if failure else error from None
+    values.check_end()
+    (file,) = metadata.to_json()["files"][len(fragment.metadata.files) :]
+    ids = _ids(made, filling)
+    pairs = [(ids[id], index) for id, index in zip(file["fields"], file["column_indices"], strict=True)]
+    file["fields"], file["column_indices"] = [id for id, _ in pairs], [index for _, index in pairs]
+    return json.dumps(file)
+
+
+def check_kept(table: Any, columns: tuple[str, ...]) -> None:
+    """Refuse to keep values that Lance does not give as they are written: of JSON it gives the text, of blobs places in files."""
+    for name in columns:
+        if name in table.schema.names and isinstance(table.schema.field(name).type, pa.BaseExtensionType):
+            raise PipelineError(
+                UNFIT_VALUES,
+                f"rows that `where` leaves out cannot keep their value of `{name}`, which is {table.schema.field(name).type}",
+                "leave `where` out, so that every row gets a value",
+                place=("where",),
+            )
+
+
+def check_required(filling: Filling, table: Any, rows: int) -> None:
+    """Refuse to leave rows without a value in a required column that the table does not have yet."""
+    required = [field.name for field in filling.read_schema() if not field.nullable]
+    new = [name for name in required if name not in table.schema.names]
+    if rows and new:
+        raise PipelineError(
+            UNFIT_VALUES,
+            f"`{new[0]}` is required, and rows that `where` leaves out would have no value",
+            "leave `where` out, or give the field an Option type",
+            place=("where",),
+        )
+
+
+def _name(number: int) -> str:
+    return f"{MARK}new_{number}"
+
+
+def _ids(schema: Any, filling: Filling) -> dict[int, int]:
+    """Return the id in the table of every field, by the one that Lance gave it."""
+    tops = {field.name(): field for field in schema.fields()}
+    found: dict[int, int] = {}
+    for number, ids in enumerate(filling.ids):
+        found.update(zip(_preorder(tops[_name(number)]), ids, strict=True))
+    return found
+
+
+def _preorder(field: Any) -> list[int]:
+    return [field.id(), *(id for child in field.children() for id in _preorder(child))]
+
+
+class _Found:
+    """The values of some rows, and which rows these are."""
+
+    def __init__(self, values: pa.RecordBatch, is_written: Any) -> None:
+        self.values = values
+        self.is_written = is_written
+
+    def column(self, rows: pa.RecordBatch, name: str, *, is_kept: bool) -> pa.Array:
+        """Return a value for each row: a new one, or the one that it has in a column, or none."""
+        new = self.values.column(name)
+        if self.is_written.all():
+            return new
+        old = rows.column(name) if is_kept else pa.nulls(1, new.type)
+        places = np.cumsum(self.is_written) - 1
+        others = np.arange(len(self.is_written)) if is_kept else 0
+        places = np.where(self.is_written, places, others + len(new))
+        return pa.concat_arrays([new, old]).take(pa.array(places))
+
+
+class _Values:
+    """A stream of values, taken as their rows come."""
+
+    def __init__(self, batches: Iterator[pa.RecordBatch], schema: pa.Schema) -> None:
+        self.batches = batches
+        self.schema = pa.schema([pa.field(ADDRESSES, pa.int64()), *(f.with_nullable(True) for f in schema)])
+        self.rest = self.schema.empty_table().to_batches()[:1]
+
+    def of(self, addresses: Any, *, is_complete: bool) -> _Found:
+        """Take the values of rows with these addresses."""
+        taken = list(self._up_to(int(addresses[-1]))) if len(addresses) else []
+        empty = pa.RecordBatch.from_arrays([pa.array([], f.type) for f in self.schema], schema=self.schema)
+        values = pa.Table.from_batches(taken or [empty], self.schema).combine_chunks().to_batches() or [empty]
+        (found,) = values
+        own = found.column(0).to_numpy(zero_copy_only=False)
+        is_written = np.isin(addresses, own, assume_unique=True)
+        if is_written.sum() != len(own) or (is_complete and not is_written.all()):
+            raise RuntimeError("values do not belong to the rows of their fragment")
+        return _Found(found, is_written)
+
+    def _up_to(self, last: int) -> Iterator[pa.RecordBatch]:
+        while True:
+            for batch in self.rest:
+                count = int(np.searchsorted(batch.column(0).to_numpy(), last, side="right"))
+                if count:
+                    yield batch.slice(0, count)
+                if count < batch.num_rows:
+                    self.rest = [batch.slice(count)]
+                    return
+            following = next(self.batches, None)
+            if following is None:
+                self.rest = []
+                return
+            self.rest = [pa.RecordBatch.from_arrays(following.columns, schema=self.schema)]
+
+    def check_end(self) -> None:
+        """Raise where values are left that belong to no row."""
+        if any(batch.num_rows for batch in self.rest) or next(self.batches, None) is not None:
+            raise RuntimeError("values do not belong to the rows of their fragment")

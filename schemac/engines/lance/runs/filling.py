@@ -1,0 +1,269 @@
+"""Columns of a Lance table that a run fills: new data files beside those of each fragment, and one commit that adds them.
+
+Layer: engines.
+Shape: a task writes the values of one fragment into a shallow clone of the table, with the ids that the columns have in the table, and a
+       kept file moves to `filled/` in the run's staging folder, with a record of what it was made for. The commit is a
+       `Merge`, which Lance refuses if any row was written since the version that was looked at; the run then looks again, and
+       only fragments that have changed are computed once more.
+Rule: a record counts for a fragment that has the same data files and no row that was deleted then, in a table of the same columns.
+Source: pylance 14.0.2: a Merge takes the rewritten fragments out of indices of the columns, and leaves all other indices, row ids
+        and versions as they are (`tests/engines/lance/test_filling.py`).
+"""
+
+import contextlib
+import hashlib
+import json
+import os
+import uuid
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import Any
+
+import pyarrow as pa
+
+from schemac.engines.lance import dataset as tables
+from schemac.engines.lance._generated.lance import file_pb2 as pb
+from schemac.engines.lance.dataset import data_files, find_dataset, open_dataset
+from schemac.engines.lance.runs import writing
+from schemac.engines.lance.runs.column_files import check_kept, check_required, write_column_file
+from schemac.engines.lance.runs.column_schema import Columns, checked_columns
+from schemac.engines.lance.runs.filled import Filled, Record, adopt_filled, remove_filled
+from schemac.engines.lance.runs.spelling import as_lance_reads
+from schemac.engines.lance.runs.undo import remove_data
+from schemac.engines.lance.tables.fields import lance_schema
+from schemac.engines.lance.tables.fragments import with_files
+from schemac.runs import staging
+from schemac.runs.columns import ColumnSink, Filling, Look
+from schemac.runs.errors import PipelineError
+from schemac.runs.identity import RunIdentity
+from schemac.runs.staging import AGAIN
+from schemac.runs.storage import Storage
+from schemac.runs.tables import TableForm
+from schemac.source.catalogue import CONCURRENT_RUN, SCHEMA_MISMATCH
+
+
+class LanceColumnSink(ColumnSink):
+    """Columns of Lance tables in folders and object stores."""
+
+    def new_columns(
+        self, path: str, form: TableForm, columns: tuple[str, ...], storage: Storage
+    ) -> tuple[str, ...]:
+        """Return the columns that the table does not have yet."""
+        return checked_columns(path, _newest(path, storage), form, columns).new
+
+    def open(
+        self,
+        path: str,
+        form: TableForm,
+        columns: tuple[str, ...],
+        *,
+        key: str,
+        keeps: bool,
+        storage: Storage,
+        run: RunIdentity,
+    ) -> Filling:
+        """Make the run's staging folder, and take over what attempts that died have kept."""
+        import lance  # noqa: F401  registers Lance's extension types before a schema is read
+
+        table = _newest(path, storage)
+        found = checked_columns(path, table, form, columns)
+        if keeps:
+            check_kept(table, columns)
+        place = writing.prepare(
+            path, "append", storage_options=storage, storage_version=None, max_rows_per_file=0, run=run
+        )
+        if place.is_staged:
+            staging.open_mark(place.staging, run)
+            adopt_filled(place)
+        schema = as_lance_reads(pa.schema([form.schema.field(name) for name in columns]))
+        return Filling(
+            place=place,
+            columns=columns,
+            ids=found.ids,
+            schema=_message(schema),
+            form=_message(form.schema),
+            native=form.native,
+            version=form.version,
+            key=key,
+            keeps=keeps,
+        )
+
+    def look(self, filling: Filling) -> Look:
+        """Look which fragments of the newest version have no record that counts."""
+        table = _newest(filling.place.path, filling.place.storage_options)
+        self._columns(filling, table)
+        found = _records(filling, table)
+        ids = tuple(fragment.fragment_id for fragment in table.get_fragments())
+        missing = tuple(id for id in ids if id not in found)
+        numbers = sum((Counter(record.numbers) for record in found.values()), Counter[str]())
+        return Look(int(table.version), missing, len(ids) - len(missing), numbers)
+
+    def prepare(self, filling: Filling, version: int) -> str:
+        """Clone the version, so that files of tasks lie in the staging folder; on an object store they lie in the table."""
+        place = filling.place
+        if not place.is_staged:
+            return place.path
+        folder = os.path.join(place.staging, f"v{version}-{uuid.uuid4().hex[:8]}")
+        open_dataset(place.path, version).shallow_clone(folder, version)
+        return folder
+
+    def write(
+        self, filling: Filling, version: int, folder: str, part: int, batches: Iterator[pa.RecordBatch]
+    ) -> str:
+        """Write the data file of a fragment."""
+        place = filling.place
+        table = open_dataset(place.path, version, place.storage_options)
+        written_to = open_dataset(folder) if place.is_staged else table
+        file = write_column_file(filling, written_to, part, batches)
+        if place.is_staged:
+            Filled.of(filling).take_file(folder, json.loads(file)["path"])
+        return _record(filling, table, part, file).to_json()
+
+    def keep(self, filling: Filling, piece: str, numbers: Mapping[str, int]) -> None:
+        """Write the record."""
+        Filled.of(filling).put(replace(Record.parse(piece), numbers=dict(numbers)))
+
+    def leave(self, filling: Filling, version: int, parts: tuple[int, ...]) -> None:
+        """Write records without a file."""
+        table = open_dataset(filling.place.path, version, filling.place.storage_options)
+        for part in parts:
+            check_required(filling, table, table.get_fragment(part).count_rows())
+            Filled.of(filling).put(_record(filling, table, part, None))
+
+    def commit(self, filling: Filling, look: Look, told: Mapping[str, str]) -> int | None:
+        """Move the files to where the table's are, and add them with one commit."""
+        import lance
+
+        place = filling.place
+        table = _newest(place.path, place.storage_options)
+        columns = self._columns(filling, table)
+        found = _records(filling, table)
+        fragments = table.get_fragments()
+        if int(table.version) != look.version or len(found) < len(fragments):
+            return None
+        used = {id: record for id, record in found.items() if record.file is not None}
+        if not used and not columns.new:
+            return look.version
+        _claim(filling, list(used.values()))
+        own = [frozenset(ids) for ids in filling.ids]
+        made = [_with_file(fragment, used.get(fragment.fragment_id), own) for fragment in fragments]
+        operation = lance.LanceOperation.Merge(made, lance_schema(columns.fields, columns.metadata))
+        try:
+            done = tables.commit(
+                place.path, operation, look.version, place.told(**told), place.storage_options
+            )
+        except OSError as error:
+            if type(error).__name__ != "CommitConflictError" and "conflict" not in str(error).lower():
+                raise
+            if place.is_staged:
+                staging.reopen(place.staging)
+            return None
+        return int(done.version)
+
+    def pause(self, filling: Filling) -> None:
+        """Leave the staging folder to the next attempt, if it holds anything to go on with."""
+        if not Filled.of(filling).records():
+            self.close(filling)
+        elif filling.place.is_staged:
+            staging.leave(filling.place.staging)
+
+    def close(self, filling: Filling) -> None:
+        """Remove the staging folder, those of other runs whose records no longer count, and files that no version names."""
+        place = filling.place
+        table = find_dataset(place.path, place.storage_options)
+        named = set() if table is None else data_files(table)
+        if place.is_staged:
+            for folder in (place.staging, *remove_filled(place)):
+                moved = [name for name in staging.moved_files_in(folder) if name not in named]
+                remove_data(place.path, moved)
+                staging.remove(folder)
+            return
+        for record in Filled.of(filling).records():
+            if record.file is not None and record.path not in named:
+                with contextlib.suppress(OSError, pa.ArrowException):
+                    Filled.of(filling).drop_file(record)
+        Filled.of(filling).remove()
+
+    def _columns(self, filling: Filling, table: Any) -> Columns:
+        """Check again: other programs may have changed columns since the run began."""
+        path = filling.place.path
+        try:
+            columns = checked_columns(path, table, filling.table_form(), filling.columns)
+        except PipelineError as error:
+            if error.code is not SCHEMA_MISMATCH:
+                raise
+            message = f"another program has changed the columns of `{path}` meanwhile: {error.message}"
+            raise PipelineError(CONCURRENT_RUN, message, AGAIN) from error
+        if columns.ids != filling.ids:
+            message = f"another program has changed the columns of `{path}` meanwhile"
+            raise PipelineError(CONCURRENT_RUN, message, AGAIN)
+        return columns
+
+
+COLUMN_SINK = LanceColumnSink()
+
+
+def _newest(path: str, storage: Storage) -> Any:
+    found = find_dataset(path, storage)
+    if found is None:
+        message = f"there is no Lance table at `{path}`, whose columns could be filled"
+        help = "`mode: create` makes a table of a source"
+        raise PipelineError(SCHEMA_MISMATCH, message, help, place=("target", "path"))
+    return found
+
+
+def _message(schema: pa.Schema) -> bytes:
+    return bytes(schema.serialize().to_pybytes())
+
+
+def columns_digest(table: Any) -> str:
+    """Digest the columns of a version: their ids, names and types."""
+    _, *messages = table.lance_schema.__reduce__()[1]
+    fields = [pb.Field.FromString(bytes(one)) for one in messages]
+    told = [[f.id, f.parent_id, f.name, f.logical_type, f.nullable] for f in fields]
+    return hashlib.sha256(json.dumps(told).encode()).hexdigest()
+
+
+def _record(filling: Filling, table: Any, part: int, file: str | None) -> Record:
+    fragment = json.dumps(table.get_fragment(part).metadata.to_json())
+    return Record(filling.key, columns_digest(table), int(table.version), fragment, file)
+
+
+def _records(filling: Filling, table: Any) -> dict[int, Record]:
+    """Return the record that counts for each fragment of a version; of fragments without rows any does."""
+    digest = columns_digest(table)
+    known: dict[int, list[Record]] = {}
+    for one in Filled.of(filling).records():
+        if one.key == filling.key and one.columns == digest:
+            known.setdefault(one.metadata.id, []).append(one)
+    found: dict[int, Record] = {}
+    for fragment in table.get_fragments():
+        id = fragment.fragment_id
+        of_it = (one for one in known.get(id, ()) if one.counts_for(fragment, filling.place))
+        record = next(of_it, None)
+        if record is None and not fragment.count_rows():
+            record = _record(filling, table, id, None)
+        if record is not None:
+            found[id] = record
+    return found
+
+
+def _with_file(fragment: Any, record: Record | None, own: list[frozenset[int]]) -> Any:
+    if record is None or record.file is None:
+        return fragment.metadata
+    ids = frozenset(id for each in own for id in each)
+    return with_files(fragment.metadata, [(record.file, ids)])
+
+
+def _claim(filling: Filling, used: list[Record]) -> None:
+    """Begin the commit, and move the files; which ones is noted before, so that whoever cleans up knows of them."""
+    place = filling.place
+    if not place.is_staged:
+        return
+    names = sorted({record.path for record in used} | set(staging.moved_files_in(place.staging)))
+    if staging.is_open(place.staging):
+        staging.start_commit(place.staging, names)
+        staging.wait_for_others(place.staging, place.path, place.run)
+    staging.note_moved(place.staging, names)
+    Filled.of(filling).move_in([record.path for record in used])

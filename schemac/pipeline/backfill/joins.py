@@ -1,0 +1,140 @@
+"""Other sources whose columns a backfill reads by the key of a row.
+
+Layer: pipeline.
+Shape: a source in any form that a pipeline reads in; a frame with a column for each part of the key, and one called after the join that
+       has the columns of the source: a struct, or for records of JSON the record itself as a variant.
+Rule: a row has one value, so no key may be twice in the source. A key that is null meets nothing; a row whose key the source does not
+      have gets null, which a required column refuses. Both sides of a key have one type: nothing is converted to compare it.
+Errors: SC669 join, and what opening a source may raise, at the join's place in the file.
+"""
+
+from dataclasses import dataclass
+from functools import reduce
+
+from pyspark.sql import Column, DataFrame, SparkSession, functions
+from pyspark.sql.types import DataType, IntegralType, StringType, VariantType
+
+from schemac.pipeline.conforming.given import Scope
+from schemac.pipeline.declaration.job import Job
+from schemac.pipeline.errors import PipelineError, did_you_mean
+from schemac.pipeline.reading.source import IN_RECORD, RECORD, Records, open_records
+from schemac.pipeline.spark.sqltext import name
+from schemac.pipeline.values.inputs import Json, Text, Typed
+from schemac.source.catalogue import JOIN
+
+SHOWN_KEYS = 3
+
+
+@dataclass(frozen=True)
+class Joined:
+    """The source of one join."""
+
+    label: str
+    frame: DataFrame
+    keys: dict[str, str]
+    """Columns of the table, and of the frame."""
+
+    def to(self, rows: DataFrame, flag: str) -> DataFrame:
+        """Add the source's column to rows, and a flag: 1 where the source does not have the key, else 0."""
+        conditions: list[Column] = [
+            rows[name(left)] == self.frame[right] for left, right in self.keys.items()
+        ]
+        found = rows.join(self.frame, reduce(Column.__and__, conditions), "left").drop(*self.keys.values())
+        return found.withColumn(flag, functions.isnull(name(self.label)).cast("bigint"))
+
+
+def opened_join(spark: SparkSession, job: Job, label: str, types: dict[str, DataType]) -> Joined:
+    """Open the source of a join; `types` are those of the table's columns."""
+    part, place = job.part_of_join(label), ("joins", label)
+    try:
+        records = open_records(spark, part).parsed()
+    except PipelineError as error:
+        rest = error.place[1:] if error.place[:1] == ("source",) else ()
+        raise error.at(*place, *rest) from error
+    scope = Scope(records)
+    keys: dict[str, str] = {}
+    found: list[tuple[str, str, str]] = []
+    for left, right in job.joins[label].on.items():
+        try:
+            value, failed = scope.add(left, right)
+        except PipelineError as error:
+            raise error.at(*place, "on", left) from error
+        if isinstance(value, Json):
+            raise _mismatch(label, left, types, "a variant", right)
+        _check_types(label, left, types, value.type if isinstance(value, Typed) else StringType(), right)
+        keys[left] = f"__{label}_{len(keys)}"
+        found.append((_column(value), keys[left], failed))
+    whole = scope.added()
+    columns = [f"{text} as {name(column)}" for text, column, _ in found]
+    failures = [condition for _, _, condition in found]
+    broken = " or ".join(["false", *failures, *([records.malformed] if records.malformed else [])])
+    frame = whole.frame.selectExpr(
+        *columns, f"{_value_of(records)} as {name(label)}", f"{broken} as __broken"
+    )
+    _check_rows(label, frame, list(keys.values()))
+    return Joined(label, frame.drop("__broken"), keys)
+
+
+def _value_of(records: Records) -> str:
+    """Write the source's columns as one value that is never null."""
+    if records.columns is None:
+        return Json(RECORD, IN_RECORD).variant
+    members = [f"{_column(found)} as {name(column)}" for column, found in records.columns.items()] + [
+        f"{text} as {name(column)}"
+        for column, text in records.partitions.items()
+        if column not in records.columns
+    ]
+    return f"struct({', '.join(members)})"
+
+
+def _column(found: Json | Text | Typed) -> str:
+    if isinstance(found, Typed):
+        return found.column
+    return found.text if isinstance(found, Text) else found.variant
+
+
+def _check_types(label: str, left: str, types: dict[str, DataType], held: DataType, right: str) -> None:
+    if left not in types:
+        message = f"`on` of `{label}` names `{left}`, the table has no such column"
+        raise PipelineError(JOIN, message, did_you_mean(left, types), place=("joins", label, "on", left))
+    own = types[left]
+    if own != held and not (isinstance(own, IntegralType) and isinstance(held, IntegralType)):
+        raise _mismatch(label, left, types, held.simpleString(), right)
+
+
+def _mismatch(label: str, left: str, types: dict[str, DataType], held: str, right: str) -> PipelineError:
+    own = types[left].simpleString() if left in types else "no column"
+    cast = (
+        f"{right}::{own}"
+        if held in ("a variant", VariantType().simpleString())
+        else f"try_cast({right} as {own})"
+    )
+    message = f"`{left}` is {own} in the table, and `{right}` is {held} in `{label}`"
+    return PipelineError(
+        JOIN, message, f'write `on: {{{left}: "{cast}"}}`', place=("joins", label, "on", left)
+    )
+
+
+def _check_rows(label: str, frame: DataFrame, keys: list[str]) -> None:
+    """Refuse a source with records that cannot be read, or with a key that is there twice; one job of Spark finds both."""
+    broken = functions.count_if(functions.col("__broken")).alias("__broken")
+    found = frame.groupBy(*keys).agg(functions.count(functions.lit(1)).alias("__count"), broken)
+    is_key = " and ".join(f"{name(key)} is not null" for key in keys)
+    wrong = found.where(f"__broken > 0 or (__count > 1 and {is_key})").orderBy(
+        functions.desc("__broken"), *keys
+    )
+    rows = wrong.limit(SHOWN_KEYS + 1).collect()
+    unread = sum(row["__broken"] for row in rows)
+    if unread:
+        message = (
+            f"at least {unread:,} records of `{label}` cannot be read, or have no key that can be computed"
+        )
+        raise PipelineError(
+            JOIN, message, "correct them, or name a source without them", place=("joins", label)
+        )
+    if rows:
+        shown = ", ".join(" and ".join(str(row[key]) for key in keys) for row in rows[:SHOWN_KEYS])
+        shown += ", …" if len(rows) > SHOWN_KEYS else ""
+        message = f"`{label}` has several records with one key: {shown}"
+        help = "name a source with one record for each key, or add the column that tells them apart to `on`"
+        raise PipelineError(JOIN, message, help, place=("joins", label, "on"))

@@ -1,0 +1,235 @@
+"""Runs a backfill: computes the parts that have no values yet on Spark, and commits when all have; verifies, reports.
+
+Layer: pipeline.
+Shape: a `Job` and the form of its table in, a `RunReport` out. The driver commits, so that a Spark that outlives it cannot. What is
+       computed is kept until then: a run that dies goes on there, and so does one that finds rows that others have written meanwhile.
+Errors: PipelineError; SC688 unfit-values with counts and reasons, after which nothing is kept.
+"""
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+import pyarrow as pa
+from pyspark.sql import DataFrame, SparkSession
+
+from schemac.pipeline.backfill.frame import Frames
+from schemac.pipeline.backfill.task import (
+    UNMATCHED,
+    Counts,
+    FillTask,
+    PartResult,
+    backfill_sink,
+    results_in,
+)
+from schemac.pipeline.conforming.preflight import check
+from schemac.pipeline.declaration.job import Job
+from schemac.pipeline.errors import PipelineError
+from schemac.pipeline.reading.unchanged import Seen, check_seen, look
+from schemac.pipeline.reports.progress import Progress, Step, Watch, watched
+from schemac.pipeline.reruns.fingerprint import fingerprint
+from schemac.pipeline.reruns.repeats import Identified, identify
+from schemac.pipeline.runner import RunReport, session_of, untold
+from schemac.pipeline.session import settings_of_a_run
+from schemac.pipeline.spark.executors import ship
+from schemac.pipeline.spark.failures import sparks_errors_told
+from schemac.pipeline.spark.registration import active, register
+from schemac.pipeline.writing.workspace import temporary_folder
+from schemac.runs.columns import COLUMN_SINK, ColumnSink, Filling, Look
+from schemac.runs.history import COLUMNS, QUARANTINED, ROWS
+from schemac.runs.identity import RunIdentity, random_id
+from schemac.runs.locations import is_local, local_path
+from schemac.runs.request import RunRequest
+from schemac.runs.staging import kept_alive
+from schemac.runs.storage import storage_in_use
+from schemac.runs.tables import Sink, TableForm, sink_of
+from schemac.source.catalogue import (
+    BACKFILL_SETTING,
+    CHANGED_INPUT,
+    CONCURRENT_RUN,
+    INVALID_CONSTANT,
+    INVALID_EXPRESSION,
+    JOIN,
+    PYTHON_FUNCTION,
+    UNFIT_VALUES,
+)
+
+MOST_LOOKS = 40
+"""How often a run looks again where others keep writing: once to compute, once to commit."""
+FINAL = (
+    BACKFILL_SETTING,
+    CHANGED_INPUT,
+    INVALID_CONSTANT,
+    INVALID_EXPRESSION,
+    JOIN,
+    PYTHON_FUNCTION,
+    UNFIT_VALUES,
+)
+"""What another attempt would meet again: nothing is kept for it."""
+SHOWN_REASONS = 5
+LONGEST_EXAMPLE = 200
+
+
+@dataclass(frozen=True)
+class _Backfill:
+    """One run."""
+
+    job: Job
+    schema: pa.Schema
+    form: TableForm
+    identity: RunIdentity
+    columns: ColumnSink
+    sink: Sink
+
+    @contextmanager
+    def filling(self) -> Iterator[Filling]:
+        """Open what the run fills, and leave it to the next attempt, or remove it."""
+        job = self.job
+        key = fingerprint(job, self.form) or random_id()
+        filling = self.columns.open(
+            job.target.path,
+            self.form,
+            tuple(field.name for field in self.schema if field.name in job.fields),
+            key=key,
+            keeps=job.where is not None,
+            storage=job.storage_options,
+            run=self.identity,
+        )
+        try:
+            yield filling
+        except PipelineError as error:
+            (self.columns.close if error.code in FINAL else self.columns.pause)(filling)
+            raise
+        except BaseException:
+            self.columns.pause(filling)
+            raise
+        self.columns.close(filling)
+
+    def done(self, spark: SparkSession, watch: Watch, seen: Seen) -> tuple[Look, int]:
+        """Compute and commit until all parts have values."""
+        job, storage = self.job, self.job.storage_options
+        with self.filling() as filling, kept_alive(watch.tables, self.identity):
+            new = self.columns.new_columns(job.target.path, self.form, filling.columns, storage)
+            frames = Frames(spark, job, self.schema, new)
+            for _ in range(MOST_LOOKS):
+                found = self.columns.look(filling)
+                if found.missing:
+                    self._compute(frames, filling, found)
+                    continue
+                check_seen(seen, "joins")
+                earlier = self.sink.find_run(self.identity, job.target.path, storage)
+                if earlier is not None:
+                    return found, earlier.version
+                watch.at(Step.COMMITTING)
+                version = self.columns.commit(filling, found, self._told(filling, found))
+                if version is not None:
+                    return found, version
+        message = f"`{job.target.path}` gets new rows faster than its columns can be filled"
+        raise PipelineError(CONCURRENT_RUN, message, "run it again at a time with fewer writes; it goes on")
+
+    def _told(self, filling: Filling, found: Look) -> dict[str, str]:
+        rows = str(found.numbers.get("rows", 0))
+        return {ROWS: rows, QUARANTINED: "0", COLUMNS: ",".join(filling.columns)}
+
+    def _compute(self, frames: Frames, filling: Filling, found: Look) -> None:
+        """Write the values of the parts that have none."""
+        frame = frames.of(found.version, found.missing)
+        folder = self.columns.prepare(filling, found.version)
+        task = FillTask(
+            self.job.target.engine.name, filling, found.version, folder, tuple(frames.flags.items())
+        )
+        total, parts = Counts(), set()
+        for result in _written(frames.spark, frame, task):
+            total.add(result)
+            parts.add(result.part)
+        if total.unfit:
+            raise _unfit(total, self.job)
+        left = tuple(part for part in found.missing if part not in parts)
+        self.columns.leave(filling, found.version, left)
+
+
+def _written(spark: SparkSession, frame: DataFrame, task: FillTask) -> list[PartResult]:
+    """Let Spark compute a frame, and its tasks write it."""
+    with temporary_folder() as folder:
+        report = folder / "report.json"
+        sink = backfill_sink(task, str(report))
+        register(spark, sink)
+        frame.write.format(sink.name()).mode("append").save()
+        return results_in(report)
+
+
+def backfill(
+    job: Job,
+    schema: pa.Schema,
+    form: TableForm | None = None,
+    *,
+    request: RunRequest | None = None,
+    progress: Progress | None = None,
+    spark: SparkSession | None = None,
+) -> RunReport:
+    """Run the job; paths are taken as they stand. A run that was committed, and nothing came after it, is not committed again."""
+    started, form, sink = time.monotonic(), form or TableForm(schema), sink_of(job.target.engine.name)
+    tables = (local_path(job.target.path),) if is_local(job.target.path) else ()
+    watch = Watch(progress or untold, tables)
+    watch.at(Step.LOOKING)
+    check(job, schema)
+    sink.recover(job.target.path, None, job.storage_options)
+    seen = look(path for join in job.joins.values() for path in join.path)
+    identity, earlier = _identified(job, form, request or RunRequest(), sink)
+    if earlier is not None:
+        return RunReport.of_earlier(earlier, job, time.monotonic() - started)
+    watch.at(Step.STARTING)
+    spark = session_of(spark, job)
+    ship(spark)
+    run = _Backfill(job, schema, form, identity, COLUMN_SINK.of(job.target.engine), sink)
+    with (
+        sparks_errors_told(),
+        storage_in_use(job.storage_options),
+        active(spark),
+        settings_of_a_run(spark, job),
+        watched(spark, identity.id, watch, job.spark.wait_for_executors),
+    ):
+        found, version = run.done(spark, watch, seen)
+    watch.at(Step.VERIFYING)
+    has_ids = form.version is not None
+    differences = sink.differences(job.target.path, form, job.storage_options, ids=has_ids)
+    rows = found.numbers.get("rows", 0)
+    unmatched = {
+        key.removeprefix(UNMATCHED): count
+        for key, count in found.numbers.items()
+        if key.startswith(UNMATCHED)
+    }
+    nothing: tuple[()] = ()
+    return RunReport(
+        run=identity.id, identity=identity, rows_in=rows, rows_written=rows, rows_quarantined=0, reasons=nothing,
+        seconds=time.monotonic() - started, table_path=job.target.path, table_version=version,
+        quarantine_path=None, quarantine_version=None, differences=differences, unmatched=unmatched,
+    )  # fmt: skip
+
+
+def _identified(job: Job, form: TableForm, request: RunRequest, sink: Sink) -> Identified:
+    """Identify the run, and keep earlier attempts of it from committing."""
+    found = identify(job, form, request, sink)
+    if found.earlier is not None:
+        return found
+    path, storage = job.target.path, job.storage_options
+    sink.fence(found.identity, (path,))
+    sink.recover(path, None, storage)
+    return found._replace(earlier=sink.find_run(found.identity, path, storage))
+
+
+def _unfit(counts: Counts, job: Job) -> PipelineError:
+    """Tell of values that do not fit: how many, why, and the first row of them."""
+    ordered = sorted(counts.reasons.items(), key=lambda one: (-one[1], one[0]))
+    told = ", ".join(f"`{path}` {rule} {count:,}" for (path, rule), count in ordered[:SHOWN_REASONS])
+    label = ordered[0][0][0].partition(".")[0].partition("[")[0]
+    place: tuple[str, ...] = ("fields", label) if label in job.fields else ("fields",)
+    example = counts.example
+    shown = example if len(example) <= LONGEST_EXAMPLE else f"{example[:LONGEST_EXAMPLE]}…"
+    return PipelineError(
+        UNFIT_VALUES,
+        f"{counts.unfit:,} of {counts.rows:,} values do not fit ({told}); nothing was written",
+        f"the first row is {shown}; let the value be another one there, or leave such rows out with `where`",
+        place=place,
+    )

@@ -1,0 +1,229 @@
+"""What a task of a backfill does: it writes the values of its parts, or counts why they do not fit.
+
+Layer: pipeline.
+Shape: batches of the frame of `frame` in, for one part after the other; a row of numbers for each part out. Of a part with a value
+       that does not fit nothing is kept.
+"""
+
+import json
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.compute as pc
+from pyspark import TaskContext
+from pyspark.sql.datasource import DataSource, DataSourceArrowWriter, WriterCommitMessage
+from pyspark.sql.types import StructType
+
+from schemac.pipeline.reports.progress import Notes
+from schemac.pipeline.spark.columns import ADDRESS, ERRORS, RAW
+from schemac.pipeline.writing.batches import to_schema
+from schemac.pipeline.writing.quarantine_buffer import counted
+from schemac.registry.installed import engine
+from schemac.runs.columns import COLUMN_SINK, ColumnSink, Filling
+
+IN_PART = 32
+"""Bits of an address that count the rows of a part; those above them are its number."""
+UNMATCHED = "unmatched:"
+
+
+@dataclass
+class Counts:
+    """What became of the rows of one part, or of several."""
+
+    rows: int = 0
+    unfit: int = 0
+    reasons: Counter[tuple[str, str]] = field(default_factory=Counter)
+    unmatched: Counter[str] = field(default_factory=Counter)
+    example: str = ""
+    """A row that does not fit, as JSON."""
+
+    def told(self) -> str:
+        """Write what is more than a number."""
+        reasons = [[*reason, count] for reason, count in self.reasons.items()]
+        return json.dumps({"reasons": reasons, "example": self.example})
+
+    def add(self, result: "PartResult") -> None:
+        """Add the numbers of a part."""
+        found = json.loads(result.told)
+        self.rows += result.rows
+        self.unfit += result.unfit
+        self.reasons.update({(path, rule): count for path, rule, count in found["reasons"]})
+        self.example = self.example or found["example"]
+
+    def refuse_unfit(self) -> None:
+        """Raise UnfitError where there are values that do not fit."""
+        if self.unfit:
+            raise UnfitError
+
+    def numbers(self) -> dict[str, int]:
+        """Give the numbers that are kept with the values."""
+        return {"rows": self.rows, **{f"{UNMATCHED}{label}": n for label, n in self.unmatched.items()}}
+
+
+@dataclass(frozen=True)
+class PartResult:
+    """What a task did with one part."""
+
+    part: int
+    rows: int
+    unfit: int
+    told: str
+
+
+@dataclass(frozen=True)
+class FillTask:
+    """Writes the values of parts; made on the driver, copied to the tasks."""
+
+    engine: str
+    filling: Filling
+    version: int
+    folder: str
+    flags: tuple[tuple[str, str], ...]
+    """Joins, and the columns that tell which rows they have nothing for."""
+
+    def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[PartResult]:
+        """Write one part after the other."""
+        staging = self.filling.place.staging if self.filling.place.is_staged else None
+        context = TaskContext.get()
+        notes = Notes(staging, None if context is None else int(context.partitionId()))
+        rows = _Parts(batches)
+        while (part := rows.next_part()) is not None:
+            counts = self._write(part, rows, notes)
+            yield PartResult(part, counts.rows, counts.unfit, counts.told())
+
+    def resolved(self) -> "FillTask":
+        """Look secrets up: executors on other machines do not have the variables."""
+        place = self.filling.place
+        place = replace(place, storage_options=place.storage_options.resolved())
+        return replace(self, filling=replace(self.filling, place=place))
+
+    @property
+    def _sink(self) -> ColumnSink:
+        return COLUMN_SINK.of(engine(self.engine))
+
+    def _write(self, part: int, rows: "_Parts", notes: Notes) -> Counts:
+        counts, failure = Counts(), list[Exception]()
+        values = self._values(rows.of(part), counts, failure, notes)
+        try:
+            piece = self._sink.write(self.filling, self.version, self.folder, part, values)
+        except Exception as error:  # noqa: BLE001  raised again, or the error behind it is
+            if failure and isinstance(failure[0], UnfitError):
+                return counts
+            raise failure[0] if failure else error from None
+        self._sink.keep(self.filling, piece, counts.numbers())
+        return counts
+
+    def _values(
+        self, batches: Iterator[pa.RecordBatch], counts: Counts, failure: list[Exception], notes: Notes
+    ) -> Iterator[pa.RecordBatch]:
+        """Yield addresses and values; from the first value that does not fit on only count, and raise at the end."""
+        schema = self.filling.read_schema()
+        schema = pa.schema([pa.field(ADDRESS, pa.int64()), *schema])
+        try:
+            for batch in batches:
+                notes.add(batch.num_rows)
+                self._count(batch, counts)
+                if not counts.unfit:
+                    yield to_schema(batch, schema)
+            counts.refuse_unfit()
+        except Exception as error:
+            failure.append(error)
+            raise
+
+    def _count(self, batch: pa.RecordBatch, counts: Counts) -> None:
+        counts.rows += batch.num_rows
+        for label, flag in self.flags:
+            counts.unmatched[label] += pc.sum(batch.column(flag)).as_py() or 0
+        errors = batch.column(ERRORS)
+        unfit = len(errors) - errors.null_count
+        if unfit:
+            counts.unfit += unfit
+            counts.reasons.update(counted(errors.filter(errors.is_valid())))
+            first = batch.column(RAW).filter(errors.is_valid())[0].as_py()
+            counts.example = counts.example or str(first)
+
+
+class UnfitError(Exception):
+    """Values of the part do not fit."""
+
+
+class _Parts:
+    """A stream of rows, part by part."""
+
+    def __init__(self, batches: Iterator[pa.RecordBatch]) -> None:
+        self.batches = batches
+        self.rest: pa.RecordBatch | None = None
+
+    def next_part(self) -> int | None:
+        """Return the part of the next row; None at the end."""
+        while self.rest is None or not self.rest.num_rows:
+            self.rest = next(self.batches, None)
+            if self.rest is None:
+                return None
+        return int(self.rest.column(ADDRESS)[0].as_py()) >> IN_PART
+
+    def of(self, part: int) -> Iterator[pa.RecordBatch]:
+        """Yield the rows of a part."""
+        while self.next_part() == part:
+            assert self.rest is not None
+            addresses = self.rest.column(ADDRESS)
+            own = pc.sum(pc.less(addresses, (part + 1) << IN_PART)).as_py()
+            batch, self.rest = self.rest.slice(0, own), self.rest.slice(own)
+            yield batch
+
+
+@dataclass
+class Written(WriterCommitMessage):  # type: ignore[misc]  # PySpark is not followed
+    """What one task of Spark did."""
+
+    results: list[PartResult]
+
+
+class BackfillSink(DataSource):  # type: ignore[misc]  # PySpark is not followed
+    """Spark's way to the tasks. It commits nothing: the driver does, when all parts have values."""
+
+    task: FillTask
+    report: str
+
+    @classmethod
+    def name(cls) -> str:
+        """Return the word for `format`: another one for each run, because several may go on in one session."""
+        return f"schemac-backfill-{cls.task.filling.place.run.id}"
+
+    def writer(self, schema: StructType, overwrite: bool) -> "BackfillWriter":
+        """Make a writer of some parts."""
+        return BackfillWriter(self.task.resolved(), self.report)
+
+
+def backfill_sink(task: FillTask, report: str) -> type[BackfillSink]:
+    """Return the data source that does a task, and tells in a file what became of it."""
+    # Made here, and not found by its name: Spark's workers get the class itself.
+    return type("TaskSink", (BackfillSink,), {"task": task, "report": report})
+
+
+class BackfillWriter(DataSourceArrowWriter):  # type: ignore[misc]  # PySpark is not followed
+    """Writes the values of parts, and tells what it did in a file, because Spark ends a write in another process."""
+
+    def __init__(self, task: FillTask, report: str) -> None:
+        self.task = task
+        self.report = report
+
+    def write(self, iterator: Iterator[pa.RecordBatch]) -> Written:
+        """Write the parts of one task."""
+        return Written(list(self.task(iterator)))
+
+    def commit(self, messages: Sequence[WriterCommitMessage | None]) -> None:
+        """Tell the driver."""
+        results = [one for told in messages if isinstance(told, Written) for one in told.results]
+        Path(self.report).write_text(json.dumps([asdict(one) for one in results]))
+
+    def abort(self, messages: Sequence[WriterCommitMessage | None]) -> None:
+        """Leave what is kept: the next attempt goes on with it."""
+
+
+def results_in(report: Path) -> list[PartResult]:
+    """Read what a writer has told."""
+    return [PartResult(**one) for one in json.loads(report.read_text())]

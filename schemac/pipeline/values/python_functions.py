@@ -1,0 +1,219 @@
+"""Python functions that compute the values of a column: an Arrow batch of rows in, an Arrow array of as many values out.
+
+Layer: pipeline.
+Shape: `features.py:language` is a function of a file, which is read on the driver and travels to the executors as text;
+       `package.module:language` one of a module that the executors have themselves.
+Errors: SC668 python-function, with the field.
+"""
+
+import hashlib
+import importlib.util
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from importlib import import_module
+from importlib.abc import InspectLoader
+from importlib.machinery import ModuleSpec
+from pathlib import Path
+from types import CodeType, ModuleType
+from typing import Any
+
+import pyarrow as pa
+from pyspark.sql import Column
+from pyspark.sql.functions import arrow_udf, struct
+
+from schemac.pipeline.errors import PipelineError, did_you_mean
+from schemac.pipeline.spark.sqltext import name
+from schemac.runs.plain_types import plain_type
+from schemac.source.catalogue import PYTHON_FUNCTION
+
+SUFFIX = ".py"
+Function = Callable[[pa.RecordBatch], Any]
+
+
+def function_path(text: str | None, folder: Path) -> str | None:
+    """Return the text with the path of its file from the root."""
+    module, _, name = (text or "").rpartition(":")
+    return f"{(folder / module).absolute()}:{name}" if module.endswith(SUFFIX) else text
+
+
+def digest_of_function(text: str) -> str:
+    """Digest what a function does, as far as its file tells; what it imports is not looked at."""
+    module, _, name = text.rpartition(":")
+    file: str | None = module
+    if not module.endswith(SUFFIX):
+        found = _spec_of(module)
+        file = None if found is None else found.origin
+    content = Path(file).read_bytes() if file and os.path.isfile(file) else module.encode()
+    return hashlib.sha256(content + b":" + name.encode()).hexdigest()
+
+
+def _spec_of(module: str) -> Any:
+    try:
+        return importlib.util.find_spec(module)
+    except (ImportError, ValueError):
+        return None
+
+
+@dataclass(frozen=True)
+class PythonFunction:
+    """A function of one field; it travels to the tasks."""
+
+    label: str
+    module: str
+    """Name of a module, or path of a file."""
+    name: str
+    code: str | None
+    """Text of the file; None for a module."""
+
+    @classmethod
+    def of(cls, label: str, text: str) -> "PythonFunction":
+        """Find the function, on the driver. Raises PipelineError where it is not there."""
+        module, _, attribute = text.rpartition(":")
+        code = None
+        if module.endswith(SUFFIX):
+            try:
+                code = Path(module).read_text(encoding="utf-8")
+            except (OSError, UnicodeDecodeError) as error:
+                reason = getattr(error, "strerror", None) or error
+                raise _wrong(label, f"`{module}` cannot be read: {reason}") from error
+        found = cls(label, module, attribute, code)
+        found.load()
+        return found
+
+    @property
+    def shown(self) -> str:
+        """The function as it stands in the file, without folders."""
+        return f"{Path(self.module).name if self.code is not None else self.module}:{self.name}"
+
+    def load(self) -> Function:
+        """Return the function itself."""
+        try:
+            module = import_module(self.module) if self.code is None else _executed(self.module, self.code)
+        except Exception as error:
+            raise _wrong(self.label, f"`{self.shown}` cannot be loaded: {_told(error)}") from error
+        function: Any = getattr(module, self.name, None)
+        if not callable(function):
+            known = [name for name, value in vars(module).items() if callable(value) and name[0] != "_"]
+            message = f"`{self.shown}` is not there: the module has no function `{self.name}`"
+            raise _wrong(self.label, message, did_you_mean(self.name, known))
+        found: Function = function
+        return found
+
+    def __call__(self, rows: pa.RecordBatch) -> pa.Array:
+        """Compute the values of some rows."""
+        try:
+            found = self.load()(rows)
+        except PipelineError:
+            raise
+        except Exception as error:
+            raise _wrong(self.label, f"`{self.shown}` raised {_told(error)}") from error
+        if isinstance(found, pa.ChunkedArray):
+            found = found.combine_chunks()
+        if not isinstance(found, pa.Array):
+            message = f"`{self.shown}` returned a {type(found).__name__}, not an Arrow array"
+            raise _wrong(self.label, message, "return `pa.array(values)`")
+        if len(found) != rows.num_rows:
+            message = f"`{self.shown}` returned {len(found)} values for {rows.num_rows} rows"
+            raise _wrong(self.label, message, "return one value for each row, in their order")
+        return found
+
+
+@dataclass(frozen=True)
+class Computed:
+    """The values of a function as a column of Spark."""
+
+    function: PythonFunction
+    columns: tuple[str, ...]
+    """The columns that the function gets."""
+    held: pa.DataType
+
+    def column(self) -> Column:
+        """Return the column. Raises PipelineError where Spark has no type for it."""
+        from pyspark.sql.pandas.types import from_arrow_type
+
+        try:
+            kind = from_arrow_type(self.held, prefer_timestamp_ntz=True)
+        except Exception as error:
+            message = f"`{self.function.shown}` returned {self.held}, which Spark has no type for"
+            raise _wrong(self.function.label, message) from error
+
+        def values(rows: pa.Array) -> pa.Array:
+            return self.of(rows)
+
+        return arrow_udf(values, returnType=kind)(struct(*map(name, self.columns)))
+
+    def of(self, rows: pa.StructArray) -> pa.Array:
+        """Compute the values of a batch, whose columns are members of a struct."""
+        if not len(rows):
+            return pa.array([], self.held)
+        batch = pa.RecordBatch.from_arrays(rows.flatten(), names=list(self.columns))
+        return self._typed(self.function(batch), self.held)
+
+    def _typed(self, found: pa.Array, wanted: pa.DataType) -> pa.Array:
+        try:
+            return as_plain(found, wanted)
+        except (pa.ArrowException, ValueError) as error:
+            function = self.function
+            message = f"`{function.shown}` returned {found.type} for some rows, and {wanted} for the first ones: {_told(error)}"
+            raise _wrong(function.label, message, "return one type for all batches") from error
+
+
+def type_of(function: PythonFunction, rows: pa.RecordBatch | None, declared: pa.DataType) -> pa.DataType:
+    """Find the type of a function's values: that of its first ones; where they are all null, or there are none, that of the field."""
+    if rows is not None and rows.num_rows:
+        found = function(rows)
+        if not pa.types.is_null(found.type):
+            held: pa.DataType = plain_type(found.type)
+            try:
+                as_plain(found, held)
+            except (pa.ArrowException, ValueError) as error:
+                raise _wrong(
+                    function.label, f"`{function.shown}` returned {found.type}: {_told(error)}"
+                ) from error
+            return held
+    return plain_type(declared)
+
+
+def as_plain(array: pa.Array, held: pa.DataType) -> pa.Array:
+    """Bring an array to its plain type. Raises ArrowInvalid where a value would change."""
+    if isinstance(array, pa.ExtensionArray):
+        array = array.storage
+    if isinstance(array, pa.DictionaryArray):
+        array = array.dictionary_decode()
+    if pa.types.is_null(array.type):
+        return pa.nulls(len(array), held)
+    return array if array.type.equals(held) else array.cast(held)
+
+
+@cache
+def _executed(path: str, code: str) -> ModuleType:
+    loader = _Text(Path(path).stem, path, code)
+    module = importlib.util.module_from_spec(ModuleSpec(loader.name, loader, origin=path))
+    module.__file__ = path
+    loader.exec_module(module)
+    return module
+
+
+class _Text(InspectLoader):
+    """Loads a module of a text, which the machine need not have as a file."""
+
+    def __init__(self, name: str, path: str, code: str) -> None:
+        self.name = name
+        self.path = path
+        self.code = code
+
+    def get_source(self, fullname: str) -> str:
+        return self.code
+
+    def get_code(self, fullname: str) -> CodeType:
+        return self.source_to_code(self.code, self.path)
+
+
+def _told(error: BaseException) -> str:
+    return f"{type(error).__name__}: {(str(error).strip().splitlines() or [''])[0]}"
+
+
+def _wrong(label: str, message: str, help: str | None = None) -> PipelineError:
+    return PipelineError(PYTHON_FUNCTION, message, help, place=("fields", label, "python"))
