@@ -225,8 +225,6 @@ class Store:
 
     def _has_leftovers(self, files: Mapping[str, str], ours: Collection[str]) -> bool:
         """Whether a dataset's folders hold files of ours that belong to it no more."""
-        if all(path in files for path in ours):
-            return False
         folders = {path.rpartition("/")[0] for path in ours}
         present = (
             f"{folder}/{name}"

@@ -117,7 +117,7 @@ def test_write_nothing_outside_the_output_folder(name: str, folder: Path) -> Non
     inside.mkdir()
     (inside / name).write_text(SOUND)
     before = set(folder.rglob("*"))
-    assert main(["build", str(inside), "--out", str(inside / "build")]) == 1
+    assert main(["build", str(inside), "--out", str(inside / "build"), "--no-cache"]) == 1
     assert set(folder.rglob("*")) == before
 
 

@@ -128,11 +128,11 @@ def test_call_a_mistake_of_ours_what_it_is(
 @pytest.mark.parametrize(
     ("name", "called"),
     [
-        ("parse", "stages.parse"),
-        ("bind", "stages.bind"),
-        ("check", "stages.check"),
-        ("lower", "stages.lower"),
-        ("emit", "targets.load_target"),
+        ("parse", "project.stages.parse"),
+        ("bind", "project.stages.bind"),
+        ("check", "project.stages.check"),
+        ("lower", "arrow.lower.lower"),
+        ("emit", "project.targets.load_target"),
     ],
 )
 def test_name_the_stage_and_the_manifest_of_a_mistake_of_ours(
@@ -143,7 +143,7 @@ def test_name_the_stage_and_the_manifest_of_a_mistake_of_ours(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(f"schemac.project.{called}", lambda *_, **__: 1 / 0)
+    monkeypatch.setattr(f"schemac.{called}", lambda *_, **__: 1 / 0)
     (tmp_path / "a.yaml").write_text("fields: [{name: a, type: Int64}]\n")
     assert main(["build"]) == 3
     assert f"ZeroDivisionError: division by zero, in the stage {name} of a.yaml" in capsys.readouterr().err
