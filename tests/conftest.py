@@ -1,6 +1,7 @@
 """The refresh option of the golden files; where programs find the compiler; and one worker for all that needs Spark."""
 
 import os
+from collections.abc import Generator
 from fnmatch import fnmatch
 from pathlib import Path
 
@@ -36,10 +37,11 @@ def golden(request: pytest.FixtureRequest) -> Golden:
     return Golden(is_refreshed)
 
 
-@pytest.hookimpl(tryfirst=True)  # before the workers read the groups
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+@pytest.hookimpl(wrapper=True)  # before the workers read the groups
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> Generator[None]:
     """Spark is started once, so its tests go to one worker, which begins with them."""
     for item in items:
         if item.get_closest_marker("spark") is not None:
             item.add_marker(pytest.mark.xdist_group("spark"))
     items.sort(key=lambda item: item.get_closest_marker("spark") is None)
+    yield

@@ -87,7 +87,7 @@ class RunReport(RunFacts):
 
     @classmethod
     def of_nothing(cls, identity: RunIdentity, job: Job, sink: Sink, seconds: float) -> "RunReport":
-        """Report a replay that finds no quarantine."""
+        """Report a run that finds nothing to read: no quarantine to replay, no new file."""
         table = sink.find(job.target.path, job.storage_options)
         version = 0 if table is None else table.version
         return cls(identity.id, identity, 0, 0, 0, (), seconds, job.target.path, version, None, None, ())
@@ -163,7 +163,7 @@ def run(
         else:
             taken = news(spark, job, sink)
             if taken.job is None:
-                return _nothing_new(sink, job, identity, started)
+                return RunReport.of_nothing(identity, job, sink, time.monotonic() - started)
             job, properties = taken.job, taken.properties
         frame, counted = _conformed(spark, job, arrow_schema, opened)
         numbers = _write(frame, job, form, identity, seen, properties, version)
@@ -173,29 +173,7 @@ def run(
         return RunReport.of_earlier(committed, job, time.monotonic() - started)
     watch.at(Step.VERIFYING)
     found = sink.differences(job.target.path, form, job.storage_options)
-    written, quarantined = numbers.rows_written, numbers.rows_quarantined
-    rows_in = sum(int(one.get["rows"]) for one in counted)
-    others = numbers.superseded + numbers.deleted
-    if rows_in != written + quarantined + others:
-        told = f"{rows_in} records were read, {written} written and {quarantined} quarantined"
-        found = (*found, told + (f", {others} superseded or deleting" if others else ""))
-    return RunReport(
-        run=identity.id,
-        identity=identity,
-        rows_in=rows_in,
-        rows_written=written,
-        rows_quarantined=quarantined,
-        reasons=_top_reasons(numbers.reasons),
-        seconds=time.monotonic() - started,
-        table_path=job.target.path,
-        table_version=numbers.version,
-        quarantine_path=job.quarantine_path if quarantined else None,
-        quarantine_version=numbers.quarantine_version,
-        differences=found,
-        superseded=numbers.superseded,
-        deleted=numbers.deleted,
-        warnings=_top_reasons(numbers.warnings),
-    )
+    return _told(job, identity, numbers, counted, found, started)
 
 
 def untold(*_: object) -> None:
@@ -265,13 +243,24 @@ def _run_into_format(
         target = FormatTarget(spark, job, identity)
         numbers = target.write(frame, [field.name for field in schema if not field.nullable])
         found = target.differences(frame)
-    rows_in, written, quarantined = (
-        sum(int(one.get["rows"]) for one in counted),
-        numbers.rows_written,
-        numbers.rows_quarantined,
-    )
-    if rows_in != written + quarantined:
-        found = (*found, f"{rows_in} records were read, {written} written and {quarantined} quarantined")
+    return _told(job, identity, numbers, counted, found, started)
+
+
+def _told(
+    job: Job,
+    identity: RunIdentity,
+    numbers: SinkReport,
+    counted: Sequence[Observation],
+    differences: Sequence[str],
+    started: float,
+) -> RunReport:
+    """Report what was written; records that are in no count are a difference too."""
+    written, quarantined = numbers.rows_written, numbers.rows_quarantined
+    rows_in = sum(int(one.get["rows"]) for one in counted)
+    others = numbers.superseded + numbers.deleted
+    if rows_in != written + quarantined + others:
+        told = f"{rows_in} records were read, {written} written and {quarantined} quarantined"
+        differences = (*differences, told + (f", {others} superseded or deleting" if others else ""))
     return RunReport(
         run=identity.id,
         identity=identity,
@@ -281,30 +270,13 @@ def _run_into_format(
         reasons=_top_reasons(numbers.reasons),
         seconds=time.monotonic() - started,
         table_path=job.target.path,
-        table_version=0,
+        table_version=numbers.version,
         quarantine_path=job.quarantine_path if quarantined else None,
         quarantine_version=numbers.quarantine_version,
-        differences=found,
+        differences=tuple(differences),
+        superseded=numbers.superseded,
+        deleted=numbers.deleted,
         warnings=_top_reasons(numbers.warnings),
-    )
-
-
-def _nothing_new(sink: Sink, job: Job, identity: RunIdentity, started: float) -> RunReport:
-    """Tell of a run that found no new file, and has no commit."""
-    table = sink.find(job.target.path, job.storage_options)
-    return RunReport(
-        run=identity.id,
-        identity=identity,
-        rows_in=0,
-        rows_written=0,
-        rows_quarantined=0,
-        reasons=(),
-        seconds=time.monotonic() - started,
-        table_path=job.target.path,
-        table_version=0 if table is None else table.version,
-        quarantine_path=None,
-        quarantine_version=None,
-        differences=(),
     )
 
 
