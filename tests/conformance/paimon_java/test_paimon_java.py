@@ -59,9 +59,8 @@ class Answers:
 @pytest.fixture(scope="module")
 def paimon(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Answers]:
     found = Answers(tmp_path_factory.mktemp("warehouse"))
-    yield found
-    found.process.stdin.close()  # type: ignore[union-attr]  # it is a pipe
-    found.process.wait(30)
+    with found.process:  # closes the pipes, and waits
+        yield found
 
 
 def without_time(text: str) -> Any:
