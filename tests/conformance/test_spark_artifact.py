@@ -336,10 +336,10 @@ def test_set_table_properties_of_top_level_columns() -> None:
 def session() -> Iterator[Any]:
     from pyspark.sql import SparkSession
 
-    from schemac.pipeline.session import start_session
+    from tests.spark_session import session_of_tests
 
     is_ours = SparkSession.getActiveSession() is None
-    session = start_session(master="local[1]", settings={"spark.driver.memory": "1g"})
+    session = session_of_tests()
     yield session
     if is_ours:
         session.stop()

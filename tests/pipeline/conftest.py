@@ -17,18 +17,14 @@ from pyspark.sql import SparkSession
 
 from schemac.pipeline.declaration.job import Job
 from schemac.pipeline.runner import RunReport, run
-from schemac.pipeline.session import start_session
+from tests.spark_session import session_of_tests
 
 DATA = Path(__file__).parents[3] / "shared" / "data"
 
 
 @pytest.fixture(scope="session")
 def spark() -> Iterator[SparkSession]:
-    settings = {
-        "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
-        "spark.sql.shuffle.partitions": "2",
-    }
-    session = start_session(master="local[2,2]", settings=settings)
+    session = session_of_tests()
     yield session
     session.stop()
 
