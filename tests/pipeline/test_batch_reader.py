@@ -129,7 +129,7 @@ def outcome_of(spark: SparkSession, folder: Path, lines: list[str], **settings: 
     return rows_of(report.table_path), reasons_of(report)
 
 
-@pytest.mark.parametrize("unexpected", ["ignore", "reject"])
+@pytest.mark.parametrize("unexpected", [pytest.param("ignore", marks=pytest.mark.long), "reject"])
 def test_read_as_item_by_item(
     spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, unexpected: str
 ) -> None:

@@ -171,7 +171,10 @@ def _sorted(value: Any) -> Any:
 
 
 @pytest.mark.parametrize("count", [100, pytest.param(30_000, marks=pytest.mark.long)])
-@pytest.mark.parametrize(("form", "unexpected"), [("csv", "ignore"), ("json", "ignore"), ("json", "reject")])
+@pytest.mark.parametrize(
+    ("form", "unexpected"),
+    [("csv", "ignore"), pytest.param("json", "ignore", marks=pytest.mark.long), ("json", "reject")],
+)
 def test_read_as_item_by_item(
     spark: SparkSession, tmp_path: Path, form: str, unexpected: str, count: int
 ) -> None:

@@ -56,7 +56,9 @@ def left(folder: Path) -> list[str]:
     return [path.name for path in folder.iterdir() if "staging" in path.name]
 
 
-@pytest.mark.parametrize("form", ["parquet", "orc", "json"])
+@pytest.mark.parametrize(
+    "form", ["parquet", *(pytest.param(form, marks=pytest.mark.long) for form in ("orc", "json"))]
+)
 def test_write_files_in_every_mode(spark: SparkSession, tmp_path: Path, form: str) -> None:
     def rows() -> int:
         return int(spark.read.format(form).load(str(tmp_path / "out")).count())
