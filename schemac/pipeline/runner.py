@@ -8,7 +8,8 @@ Errors: PipelineError for what the author can mend; anything else is Spark's, th
 
 import json
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -145,27 +146,17 @@ def run(
     version = check_replay(job, replay) if replay is not None else 0
     if replay is not None and not version:
         return RunReport.of_nothing(identity, job, sink, time.monotonic() - started)
-    watch.at(Step.STARTING)
-    spark = session_of(spark, job)
-    ship(spark)
-    with (
-        sparks_errors_told(),
-        storage_in_use(job.storage_options),
-        active(spark),
-        settings_of_a_run(spark, job),
-        kept_alive(watch.tables, identity),
-        watched(spark, identity.id, watch, job.spark.wait_for_executors),
-    ):
-        register_engine(spark, sink_engine(job.target.format).name)
+    with on_spark(spark, job, identity, watch) as session, kept_alive(watch.tables, identity):
+        register_engine(session, sink_engine(job.target.format).name)
         properties: dict[str, str] = {}
         if replay is not None:
-            opened = partial(open_quarantine, spark, job, replay, version)
+            opened = partial(open_quarantine, session, job, replay, version)
         else:
-            taken = news(spark, job, sink)
+            taken = news(session, job, sink)
             if taken.job is None:
                 return RunReport.of_nothing(identity, job, sink, time.monotonic() - started)
             job, properties = taken.job, taken.properties
-        frame, counted = _conformed(spark, job, arrow_schema, opened)
+        frame, counted = _conformed(session, job, arrow_schema, opened)
         numbers = _write(frame, job, form, identity, seen, properties, version)
     if numbers.is_repeat:
         committed = sink.find_run(identity, job.target.path, job.storage_options)
@@ -192,7 +183,25 @@ def _identified(job: Job, form: TableForm, request: RunRequest, sink: Sink, *, i
     return found._replace(earlier=settle(found.identity, table, quarantine, sink, job.storage_options))
 
 
-def session_of(spark: SparkSession | None, job: Job) -> SparkSession:
+@contextmanager
+def on_spark(
+    spark: SparkSession | None, job: Job, identity: RunIdentity, watch: Watch
+) -> Iterator[SparkSession]:
+    """Start what a run needs of Spark, and have its settings, its watch and its words for errors in place."""
+    watch.at(Step.STARTING)
+    spark = _session(spark, job)
+    ship(spark)
+    with (
+        sparks_errors_told(),
+        storage_in_use(job.storage_options),
+        active(spark),
+        settings_of_a_run(spark, job),
+        watched(spark, identity.id, watch, job.spark.wait_for_executors),
+    ):
+        yield spark
+
+
+def _session(spark: SparkSession | None, job: Job) -> SparkSession:
     """Choose the session to run in."""
     if spark is None:
         from schemac.pipeline.session import start_session
@@ -229,18 +238,9 @@ def _run_into_format(
     watch = Watch(progress or untold, ())
     watch.at(Step.LOOKING)
     check(job, schema)
-    watch.at(Step.STARTING)
-    spark = session_of(spark, job)
-    ship(spark)
-    with (
-        sparks_errors_told(),
-        storage_in_use(job.storage_options),
-        active(spark),
-        settings_of_a_run(spark, job),
-        watched(spark, identity.id, watch, job.spark.wait_for_executors),
-    ):
-        frame, counted = _conformed(spark, job, schema, None)
-        target = FormatTarget(spark, job, identity)
+    with on_spark(spark, job, identity, watch) as session:
+        frame, counted = _conformed(session, job, schema, None)
+        target = FormatTarget(session, job, identity)
         numbers = target.write(frame, [field.name for field in schema if not field.nullable])
         found = target.differences(frame)
     return _told(job, identity, numbers, counted, found, started)

@@ -27,14 +27,11 @@ from schemac.pipeline.conforming.preflight import check
 from schemac.pipeline.declaration.job import Job
 from schemac.pipeline.errors import PipelineError
 from schemac.pipeline.reading.unchanged import Seen, check_seen, look
-from schemac.pipeline.reports.progress import Progress, Step, Watch, watched
+from schemac.pipeline.reports.progress import Progress, Step, Watch
 from schemac.pipeline.reruns.fingerprint import fingerprint
-from schemac.pipeline.reruns.repeats import Identified, identify
-from schemac.pipeline.runner import RunReport, session_of, untold
-from schemac.pipeline.session import settings_of_a_run
-from schemac.pipeline.spark.executors import ship
-from schemac.pipeline.spark.failures import sparks_errors_told
-from schemac.pipeline.spark.registration import active, register
+from schemac.pipeline.reruns.repeats import Identified, identify, settle
+from schemac.pipeline.runner import RunReport, on_spark, untold
+from schemac.pipeline.spark.registration import register
 from schemac.pipeline.writing.workspace import temporary_folder
 from schemac.runs.columns import COLUMN_SINK, ColumnSink, Filling, Look
 from schemac.runs.history import COLUMNS, QUARANTINED, ROWS
@@ -42,7 +39,6 @@ from schemac.runs.identity import RunIdentity, random_id
 from schemac.runs.locations import is_local, local_path
 from schemac.runs.request import RunRequest
 from schemac.runs.staging import kept_alive
-from schemac.runs.storage import storage_in_use
 from schemac.runs.tables import Sink, TableForm, sink_of
 from schemac.source.catalogue import (
     BACKFILL_SETTING,
@@ -179,18 +175,9 @@ def backfill(
     identity, earlier = _identified(job, form, request or RunRequest(), sink)
     if earlier is not None:
         return RunReport.of_earlier(earlier, job, time.monotonic() - started)
-    watch.at(Step.STARTING)
-    spark = session_of(spark, job)
-    ship(spark)
     run = _Backfill(job, schema, form, identity, COLUMN_SINK.of(job.target.engine), sink)
-    with (
-        sparks_errors_told(),
-        storage_in_use(job.storage_options),
-        active(spark),
-        settings_of_a_run(spark, job),
-        watched(spark, identity.id, watch, job.spark.wait_for_executors),
-    ):
-        found, version = run.done(spark, watch, seen)
+    with on_spark(spark, job, identity, watch) as session:
+        found, version = run.done(session, watch, seen)
     watch.at(Step.VERIFYING)
     has_ids = form.version is not None
     differences = sink.differences(job.target.path, form, job.storage_options, ids=has_ids)
@@ -213,10 +200,8 @@ def _identified(job: Job, form: TableForm, request: RunRequest, sink: Sink) -> I
     found = identify(job, form, request, sink)
     if found.earlier is not None:
         return found
-    path, storage = job.target.path, job.storage_options
-    sink.fence(found.identity, (path,))
-    sink.recover(path, None, storage)
-    return found._replace(earlier=sink.find_run(found.identity, path, storage))
+    earlier = settle(found.identity, job.target.path, None, sink, job.storage_options)
+    return found._replace(earlier=earlier)
 
 
 def _unfit(counts: Counts, job: Job) -> PipelineError:

@@ -42,10 +42,10 @@ def identify(job: Job, form: TableForm, request: RunRequest, sink: Sink) -> Iden
 
 
 def settle(
-    identity: RunIdentity, table: str, quarantine: str, sink: Sink, storage_options: StorageOptions
+    identity: RunIdentity, table: str, quarantine: str | None, sink: Sink, storage_options: StorageOptions
 ) -> CommittedRun | None:
     """Keep earlier attempts of a run from committing, and find the commit of one that has."""
-    sink.fence(identity, (table, quarantine))
+    sink.fence(identity, (table,) if quarantine is None else (table, quarantine))
     sink.recover(table, quarantine, storage_options)
     return sink.find_run(identity, table, storage_options)
 
