@@ -156,7 +156,7 @@ def run(
             if taken.job is None:
                 return RunReport.of_nothing(identity, job, sink, time.monotonic() - started)
             job, properties = taken.job, taken.properties
-        frame, counted = _conformed(session, job, arrow_schema, opened)
+        frame, counted = _conformed(session, job, arrow_schema, opened, may_pack=True)
         numbers = _write(frame, job, form, identity, seen, properties, version)
     if numbers.is_repeat:
         committed = sink.find_run(identity, job.target.path, job.storage_options)
@@ -211,14 +211,14 @@ def _session(spark: SparkSession | None, job: Job) -> SparkSession:
 
 
 def _conformed(
-    spark: SparkSession, job: Job, schema: pa.Schema, opened: Opened | None
+    spark: SparkSession, job: Job, schema: pa.Schema, opened: Opened | None, *, may_pack: bool = False
 ) -> tuple[DataFrame, list[Observation]]:
     """Conform the records of all sources, count those that were read, and look for keys that stand in several."""
     records = None if opened is None else opened()
     if isinstance(records, DataFrame):
         counted, rows = Observation("records read"), functions.count(functions.lit(1)).alias("rows")
         return records.observe(counted, rows), [counted]
-    frame, counts = gathered(spark, job, schema, records)
+    frame, counts = gathered(spark, job, schema, records, may_pack=may_pack)
     merge = merge_of(job, schema)
     frame = frame if merge is None else without_other_reasons(frame, merge)
     return with_warnings(key_checked(frame, schema, job), job), counts

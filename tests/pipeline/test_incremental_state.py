@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from schemac.pipeline.declaration.job import Source
 from schemac.pipeline.errors import PipelineError
-from schemac.pipeline.reading.texts import File
+from schemac.pipeline.reading.pieces import File
 from schemac.pipeline.reruns import incremental
 from schemac.pipeline.reruns.incremental import (
     LINKS_TO_A_STATE,

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 
 import pyarrow as pa
+import pyarrow.compute as pc
 from pyspark.sql import DataFrame
 from pyspark.sql.functions import arrow_udf, expr
 
@@ -22,9 +23,12 @@ from schemac.pipeline.batch_reading.json_batches import JsonBatches
 from schemac.pipeline.batch_reading.parts import Entries, Items, Leaf, Members, Part
 from schemac.pipeline.declaration.job import Coerce, FieldSource, Job, Unexpected
 from schemac.pipeline.reading.csv_records import CsvRecords
+from schemac.pipeline.reading.cutting import Sifted
 from schemac.pipeline.reading.source import Records
 from schemac.pipeline.reading.texts import FAULT
+from schemac.pipeline.spark.packed import PACKED
 from schemac.pipeline.spark.sqltext import any_of, when
+from schemac.pipeline.values.clocks import with_zones
 from schemac.pipeline.values.scalars import Scalar, Token, role_of, scalar_of
 from schemac.pipeline.values.shapes import is_list, is_scalar, spark_type
 
@@ -44,10 +48,15 @@ class BatchReader:
     levels: Levels
     values: dict[str, str]
     objects: frozenset[tuple[int | str, ...]]
+    is_converted: bool = False
+    """Whether Spark has to convert some of what is read."""
 
     def read(self, frame: DataFrame) -> DataFrame:
-        """Add the column of what is read."""
+        """Add the column of what is read; packed records are read already."""
         from pyspark.sql.pandas.types import from_arrow_type
+
+        if PACKED in frame.columns:
+            return frame
 
         task = self.task
 
@@ -56,6 +65,33 @@ class BatchReader:
 
         kind = from_arrow_type(self.spark, prefer_timestamp_ntz=True)
         return frame.withColumn(READ, arrow_udf(read, returnType=kind)(expr(self.text)))
+
+
+@dataclass(frozen=True)
+class Sieve:
+    """Sifts the texts of records: which are proven, and the fields of those."""
+
+    task: Callable[[pa.Array], pa.Array]
+    labels: tuple[str, ...]
+
+    def __call__(self, texts: pa.Array) -> Sifted:
+        """Read some records."""
+        found = self.task(texts)
+        proven, *members = found.flatten()
+        if pc.all(proven).as_py() is not True:
+            members = [member.filter(proven) for member in members]
+        return Sifted(proven, pa.RecordBatch.from_arrays(members, names=list(self.labels)))
+
+
+def with_packed(records: Records, schema: pa.Schema, job: Job) -> Records:
+    """Have the records that are proven packed where they are read, if that needs no more than their text."""
+    if records.packed is None or records.given or job.compares_keys:
+        return records
+    schema = with_zones(schema, job)
+    reader = batch_reader(records, schema, job)
+    if reader is None or reader.is_converted or reader.values.keys() != set(schema.names):
+        return records
+    return replace(records, frame=records.packed(Sieve(reader.task, tuple(reader.values))), packed=None)
 
 
 @dataclass
@@ -79,6 +115,17 @@ class _Plan:
         self.conversions.append((kept, scalar.value(f"cast({read} as string)")))
         self.values[part.name] = f"cast({kept} as {spark_type(part)})"
         self.wrong.append(f"({read} is not null and {kept} is null)")
+
+    def reader(
+        self, task: "JsonBatches | CsvBatches", records: Records, objects: frozenset[tuple[int | str, ...]]
+    ) -> BatchReader:
+        """Make the reader of these fields."""
+        text = when(f"{FAULT} is null", records.raw)
+        if PACKED in records.frame.columns:
+            nothing = dict.fromkeys(self.values, "null")
+            return BatchReader(task, task.spark, text, [[(PROVEN, f"{PACKED} is not null")]], nothing, objects)
+        is_converted = bool(self.conversions)
+        return BatchReader(task, task.spark, text, self.levels, self.values, objects, is_converted)
 
     @property
     def levels(self) -> Levels:
@@ -119,8 +166,7 @@ def _csv_reader(records: Records, csv: CsvRecords, schema: pa.Schema, job: Job) 
     if not plan.paths:
         return None
     task = CsvBatches(len(csv.columns), tuple(taken), dialect.sep, dialect.quote)
-    text = when(f"{FAULT} is null", records.raw)
-    return BatchReader(task, task.spark, text, plan.levels, plan.values, frozenset())
+    return plan.reader(task, records, frozenset())
 
 
 def _cell_of(part: pa.Field, origin: FieldSource) -> tuple[Leaf, Scalar | None] | None:
@@ -166,9 +212,8 @@ def _json_reader(records: Records, schema: pa.Schema, job: Job) -> BatchReader |
         [*records.partitions, *(plan.paths[label][-1] for label in maps if label in plan.paths)]
     )
     task = JsonBatches(root, tuple(plan.paths.values()), closed, never)
-    text = when(f"{FAULT} is null", records.raw)
     objects = frozenset(path[:depth] for path in plan.paths.values() for depth in range(len(path)))
-    return BatchReader(task, task.spark, text, plan.levels, plan.values, objects)
+    return plan.reader(task, records, objects)
 
 
 def _names(part: pa.Field, records: Records, job: Job) -> Iterator[str]:

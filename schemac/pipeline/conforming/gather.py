@@ -14,6 +14,7 @@ from functools import reduce
 import pyarrow as pa
 from pyspark.sql import DataFrame, Observation, SparkSession, functions
 
+from schemac.pipeline.batch_reading.batch_reader import with_packed
 from schemac.pipeline.conforming.given import constant, with_given
 from schemac.pipeline.conforming.merge_settings import with_marker
 from schemac.pipeline.conforming.projection import conform
@@ -21,13 +22,17 @@ from schemac.pipeline.declaration.job import Job
 from schemac.pipeline.errors import PipelineError
 from schemac.pipeline.reading.source import Records, check_source, open_records
 from schemac.pipeline.spark.columns import ADDRESS, ADDRESS_FIELD, ERRORS, RAW, SOURCE
+from schemac.pipeline.spark.packed import COUNTED, NOT_PACKED, PACKED
 from schemac.source.catalogue import INVALID_CONSTANT
 
 
 def gathered(
-    spark: SparkSession, job: Job, schema: pa.Schema, given: Records | None = None
+    spark: SparkSession, job: Job, schema: pa.Schema, given: Records | None = None, *, may_pack: bool = False
 ) -> tuple[DataFrame, list[Observation]]:
-    """Conform the records of each source, and count those that were read, on their own; or records that are given in place of the one source."""
+    """Conform the records of each source, and count those that were read, on their own; or records that are given in place of the one source.
+
+    With `may_pack` some rows of the frame may stand for many records (see `packed`).
+    """
     frames, counts = [], []
     is_replay = given is not None and ADDRESS in given.partitions
     for i, part in enumerate(job.parts):
@@ -35,11 +40,17 @@ def gathered(
             check_constants(spark, part, schema)
             counted = Observation(f"records read from source {i}")
             records = with_given(open_records(spark, part) if given is None else given, part)
-            rows = functions.count(functions.lit(1)).alias("rows")
-            records = replace(records, frame=records.frame.observe(counted, rows))
             marked, read = with_marker(part, schema)
+            records = with_packed(records, read, marked) if may_pack and given is None else records
+            is_packed = PACKED in records.frame.columns
+            rows = functions.expr(COUNTED) if is_packed else functions.count(functions.lit(1))
+            records = replace(records, frame=records.frame.observe(counted, rows.alias("rows")))
             frames.append(conform(records, read.append(ADDRESS_FIELD) if is_replay else read, marked))
             counts.append(counted)
+    if any(PACKED in frame.columns for frame in frames):
+        frames = [
+            frame if PACKED in frame.columns else frame.selectExpr("*", NOT_PACKED) for frame in frames
+        ]
     return reduce(DataFrame.union, frames), counts
 
 

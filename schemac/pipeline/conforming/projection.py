@@ -17,6 +17,7 @@ from schemac.pipeline.batch_reading.batch_reader import PROVEN, Levels, batch_re
 from schemac.pipeline.declaration.job import FieldSource, Job, Unexpected
 from schemac.pipeline.reading.source import RECORD, Records
 from schemac.pipeline.spark.columns import ERRORS, RAW, SOURCE, WARNINGS
+from schemac.pipeline.spark.packed import PACKED
 from schemac.pipeline.spark.sqltext import any_of, first_of, literal, name, parsed, struct, variant_of, when
 from schemac.pipeline.values import inputs, nested, shapes
 from schemac.pipeline.values.clocks import with_zones
@@ -93,7 +94,8 @@ def conform(records: Records, schema: pa.Schema, job: Job) -> DataFrame:
     frame, batch = records.frame, compiler.batch
     if batch is not None:
         frame = projected(batch.read(frame), batch.levels)
-    return projected(frame, [compiler.parsing, *steps.projections]).selectExpr(*final)
+    held = [PACKED] if PACKED in frame.columns else []
+    return projected(frame, [compiler.parsing, *steps.projections]).selectExpr(*final, *held)
 
 
 def projected(frame: DataFrame, levels: Levels) -> DataFrame:
@@ -177,7 +179,8 @@ class _Compiler:
                     self.is_all_parsed = True
             guard = self._computed(member.name, origin)
             value = self._top(member, source, (literal(member.name),), guard, origin or FieldSource())
-            value = value if proven is None else when(PROVEN, proven, value)
+            # The value of a packed record is nothing to Spark.
+            value = value if proven in (None, "null") else when(PROVEN, proven, value)
             finals.append(f"{value} as {name(member.name)}")
         if self.job.unexpected is Unexpected.REJECT:
             self._check_unexpected()

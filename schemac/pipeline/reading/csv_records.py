@@ -19,9 +19,11 @@ from schemac.pipeline.declaration.source_options import Options
 from schemac.pipeline.errors import PipelineError
 from schemac.pipeline.reading import texts
 from schemac.pipeline.reading.csv_grammar import Dialect, dialect_of
+from schemac.pipeline.reading.cutting import Listed
 from schemac.pipeline.reading.decoding import codec_name, has_marks, lines_of
 from schemac.pipeline.reading.file_columns import FILE
-from schemac.pipeline.reading.texts import File, Listed, Texts
+from schemac.pipeline.reading.pieces import File
+from schemac.pipeline.reading.texts import Texts
 from schemac.pipeline.spark.columns import RAW, SOURCE
 from schemac.pipeline.spark.sqltext import literal, matches, name, when
 from schemac.source.catalogue import CHANGED_INPUT, DUPLICATE_COLUMN, EMPTY_INPUT, UNREADABLE_HEADER
@@ -243,7 +245,7 @@ class _Splitter:
 
 def _cut(spark: SparkSession, files: CsvFiles, *, is_joined: bool) -> Texts:
     splitter = _Splitter(files.dialect, files.encoding, files.line_break, files.has_header, is_joined)
-    return texts.cut(spark, files.listed, splitter)
+    return texts.cut_texts(spark, files.listed, splitter)
 
 
 def _with_cells(found: Texts, files: CsvFiles) -> CsvRecords:

@@ -75,6 +75,15 @@ def raw_bytes(path: str) -> Iterator[Any]:
         yield stream
 
 
+def seekable_file(path: str) -> Any:
+    """Open the bytes of a file as they lie there, to be read from any place."""
+    local = local_part(path)
+    if local is not None:
+        return open(local, "rb")
+    file_system, inner = current_storage().open_arrow(path)
+    return file_system.open_input_file(inner)
+
+
 def _opened(path: str) -> Any:
     local = local_part(path)
     if local is not None:

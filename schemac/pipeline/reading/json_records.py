@@ -6,20 +6,23 @@ Shape: `_raw` is the text of a record as it stands in its file. Lines of UTF-8 a
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from pyspark.sql import SparkSession
+from pyspark.sql import DataFrame, SparkSession
 
 from schemac.pipeline.declaration.job import Source
 from schemac.pipeline.declaration.source_options import Options
 from schemac.pipeline.reading import texts
+from schemac.pipeline.reading.cutting import Found, Packer
 from schemac.pipeline.reading.decoding import chunks_of, codec_name, lines_of
 from schemac.pipeline.reading.documents import records_of
 from schemac.pipeline.reading.paths import local_part
-from schemac.pipeline.reading.texts import File, Texts
+from schemac.pipeline.reading.pieces import File, Piece, lines_of_piece
+from schemac.pipeline.reading.texts import Texts
 
 FILES_LOOKED_AT = 200
 LONGEST_LINE_READ = 1 << 20
+BLANK = " \t"
 
 
 def read_json(spark: SparkSession, source: Source) -> Texts:
@@ -33,16 +36,23 @@ def read_json(spark: SparkSession, source: Source) -> Texts:
             spark, source, listed.files, encoding
         )
     if is_multi_line:
-        return texts.cut(spark, listed, _Documents(encoding, None))
+        return texts.cut_texts(spark, listed, _Documents(encoding, None))
     if encoding == "utf-8" and not any(file.is_packed_for_us for file in listed.files):
-        return texts.judged(texts.lines(spark, source, blank=" \t"))
-    return texts.cut(spark, listed, _Lines(encoding, options.text("lineSep")))
+        found = texts.judged(texts.lines(spark, source, BLANK))
+        if options.text("lineSep") or not texts.is_in_reach(listed):
+            return found
+
+        def packed(packer: Packer) -> DataFrame:
+            return texts.judged(texts.read_in_place(spark, listed, JsonLines(), packer, BLANK)).frame
+
+        return replace(found, packed=packed)
+    return texts.cut_texts(spark, listed, _Lines(encoding, options.text("lineSep")))
 
 
 def read_geojson(spark: SparkSession, source: Source) -> Texts:
     """Read the features of a GeoJSON source."""
     encoding = codec_name(Options(source).text("encoding", "UTF-8"))
-    return texts.cut(spark, texts.files_of(spark, source), _Documents(encoding, "features"))
+    return texts.cut_texts(spark, texts.files_of(spark, source), _Documents(encoding, "features"))
 
 
 def _is_line_by_line(spark: SparkSession, source: Source, files: tuple[File, ...], encoding: str) -> bool:
@@ -70,6 +80,15 @@ def _first_line(path: str, encoding: str) -> str:
         if len(start) > LONGEST_LINE_READ:
             return line[:1] + "}"
     return start or "{}"
+
+
+@dataclass(frozen=True)
+class JsonLines:
+    """The lines of a piece of a file."""
+
+    def __call__(self, piece: Piece) -> Iterator[Found]:
+        """Read the lines; a blank one is never proven to be a record."""
+        yield from map(Found, lines_of_piece(piece))
 
 
 @dataclass(frozen=True)

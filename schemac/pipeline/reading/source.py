@@ -8,7 +8,7 @@ Errors: PipelineError, before Spark reads: no such file, an option that is not h
 Source: a string column of Spark's JSON reader is exact but forgets what was quoted; a variant remembers.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 
 import pyarrow as pa
@@ -23,6 +23,7 @@ from schemac.pipeline.declaration.source_options import option_mistakes
 from schemac.pipeline.errors import PipelineError
 from schemac.pipeline.reading import texts
 from schemac.pipeline.reading.csv_records import CsvRecords, read_csv
+from schemac.pipeline.reading.cutting import Packer
 from schemac.pipeline.reading.file_columns import FILE, METADATA, NO_FILE_KNOWN, OF_FILE
 from schemac.pipeline.reading.items import items_of_columns, items_of_texts
 from schemac.pipeline.reading.json_records import read_geojson, read_json
@@ -89,11 +90,15 @@ class Records:
     """Columns, or keys, that expressions name."""
     parsing: tuple[tuple[str, str], ...] = ()
     csv: CsvRecords | None = None
+    packed: Callable[[Packer], DataFrame] | None = None
+    """Reads the same records where they lie, and packs those that it proves; None where each has to be a row."""
 
     def parsed(self) -> "Records":
         """Parse every record now, for expressions over what is in them."""
         columns = [f"{text} as {label}" for label, text in self.parsing]
-        return replace(self, frame=self.frame.selectExpr("*", *columns), parsing=()) if columns else self
+        if not columns:
+            return self
+        return replace(self, frame=self.frame.selectExpr("*", *columns), parsing=(), packed=None)
 
     def input_of(self, label: str, origin: FieldSource | None) -> Input | None:
         """Where a field is read; None where the job says that it comes from nowhere."""
@@ -258,7 +263,7 @@ def json_text_records(found: Texts, *, is_geojson: bool = False) -> Records:
         rule = first_of([(f"not ({is_record})", rule)], "'partition'")
     return Records(
         found.frame, RAW, f"({malformed})", is_geojson=is_geojson, fault_rule=rule, fault_value=_explained(rule),
-        partitions=found.partitions, parsing=((RECORD, parsed(RAW)),),
+        partitions=found.partitions, parsing=((RECORD, parsed(RAW)),), packed=found.packed,
     )  # fmt: skip
 
 
@@ -288,6 +293,7 @@ def _csv_records(found: CsvRecords) -> Records:
     return Records(
         found.texts.frame, RAW, f"({malformed})", columns, fault_rule=rule, fault_value=_explained(rule),
         partitions=partitions, absent=found.absent, parsing=found.parsing, csv=None if both else found,
+        packed=found.texts.packed,
     )  # fmt: skip
 
 

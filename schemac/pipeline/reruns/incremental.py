@@ -26,7 +26,7 @@ from schemac.pipeline.errors import PipelineError
 from schemac.pipeline.reading import texts
 from schemac.pipeline.reading.decoding import raw_bytes
 from schemac.pipeline.reading.paths import base_path, local_part
-from schemac.pipeline.reading.texts import File
+from schemac.pipeline.reading.pieces import File
 from schemac.runs.history import CommittedRun
 from schemac.runs.modes import Mode
 from schemac.runs.tables import Sink

@@ -27,6 +27,7 @@ from schemac.pipeline.reading.table_source import TableReader, reader_of_table, 
 from schemac.pipeline.reading.unchanged import check_unchanged
 from schemac.pipeline.reports.progress import Notes
 from schemac.pipeline.spark.columns import ADDRESS, DELETE, ERRORS, QUARANTINE_SCHEMA, WARNINGS
+from schemac.pipeline.spark.packed import unpacked
 from schemac.pipeline.spark.registration import register
 from schemac.pipeline.writing.batches import to_schema
 from schemac.pipeline.writing.quarantine_buffer import QuarantineBuffer, counted
@@ -182,7 +183,7 @@ class TableWriter(DataSourceArrowWriter):  # type: ignore[misc]  # PySpark is no
         with tempfile.TemporaryFile() as file:
             bad = QuarantineBuffer(file, self.run.id, self.options.limits())
             notes = Notes(self.table.staging if self.table.is_staged else None, _task())
-            good = self._good_batches(_counted(iterator, notes), bad, written)
+            good = self._good_batches(_counted(unpacked(iterator), notes), bad, written)
             good = self._without_deletes(good, written) if self._has_marker else good
             good = (to_schema(one, schema) for one in good)
             failure: list[BaseException] = []

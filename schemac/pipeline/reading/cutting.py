@@ -1,0 +1,265 @@
+"""Tasks of ours that read the texts of records out of files, and pack those that are proven to be right where they are read.
+
+Layer: pipeline.
+Shape: a data source for Spark whose rows are a text, its fault, what is known of its file, and what names of folders say. With
+       a packer the records that it proves are rows no longer: they are in packed rows (see `packed`).
+"""
+
+import base64
+import pickle
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import pyarrow as pa
+import pyarrow.compute as pc
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
+from pyspark.sql.types import StringType, StructField, StructType
+
+from schemac.pipeline.reading.file_columns import FILE, FILE_TYPES
+from schemac.pipeline.reading.pieces import File, Piece, shares
+from schemac.pipeline.spark.columns import SOURCE
+from schemac.pipeline.spark.executors import is_connect
+from schemac.pipeline.spark.packed import ARROW_TYPE, PACKED, PACKED_TYPE, packed
+from schemac.pipeline.spark.registration import register
+from schemac.pipeline.spark.sqltext import struct
+from schemac.runs.storage import NO_STORAGE, Storage, current_storage, storage_in_use
+
+VALUE, FAULT = "value", "_fault"
+NAME, SIZE, MODIFIED = "__name", "__size", "__modified"
+ROWS_PER_BATCH = 4096
+BYTES_PER_BATCH = 8 << 20
+# Below this, spreading the records of one file over the tasks costs more than it brings.
+BYTES_WORTH_SPREADING = 32 << 20
+BYTES_WORTH_A_TASK = 1 << 20
+
+Splitter = Callable[[str], Iterator[tuple[str, str | None]]]
+"""The records of the file at a path, each with the rule that its text breaks."""
+
+
+class Found(NamedTuple):
+    """Texts of records, with the rules that they break; None where none does. Texts may be bytes that are no UTF-8."""
+
+    texts: pa.Array
+    faults: pa.Array | None = None
+
+
+class Sifted(NamedTuple):
+    """Which records are proven, and the fields of those."""
+
+    proven: pa.Array
+    batch: pa.RecordBatch
+
+
+Reader = Callable[[Piece], Iterator[Found]]
+Packer = Callable[[pa.Array], Sifted]
+
+
+@dataclass(frozen=True)
+class Listed:
+    """The files of a source, and the columns that names of folders give."""
+
+    folders: tuple[str, ...]
+    files: tuple[File, ...]
+
+    @property
+    def partitions(self) -> dict[str, str]:
+        """The column of each name that a folder gives."""
+        return {label: f"__p{i}" for i, label in enumerate(self.folders)}
+
+    @property
+    def most_bytes(self) -> int:
+        """The size of the largest file."""
+        return max((file.size_bytes for file in self.files), default=0)
+
+
+@dataclass(frozen=True)
+class WholeFiles:
+    """Reads files that a splitter takes apart from their beginning."""
+
+    splitter: Splitter
+
+    def __call__(self, piece: Piece) -> Iterator[Found]:
+        """Read the records of a file, some at a time."""
+        texts: list[str] = []
+        faults: list[str | None] = []
+        size = 0
+        for text, fault in self.splitter(piece.file.path):
+            texts.append(text)
+            faults.append(fault)
+            size += len(text)
+            if len(texts) == ROWS_PER_BATCH or size > BYTES_PER_BATCH:
+                yield Found(pa.array(texts, pa.string()), pa.array(faults, pa.string()))
+                texts, faults, size = [], [], 0
+        if texts:
+            yield Found(pa.array(texts, pa.string()), pa.array(faults, pa.string()))
+
+
+@dataclass(frozen=True)
+class _Cutter:
+    """What the tasks do."""
+
+    reader: Reader
+    partitions: tuple[str, ...]
+    shares: list[list[Piece]]
+    packer: Packer | None
+    storage: Storage = NO_STORAGE
+
+    def told(self) -> str:
+        """Write the task as an option of a reader."""
+        return base64.b64encode(pickle.dumps(self)).decode()
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """Names of the columns that are text."""
+        return (VALUE, FAULT, SOURCE, NAME, SIZE, MODIFIED, *self.partitions)
+
+    def batches(self, piece: Piece) -> Iterator[pa.RecordBatch]:
+        """Read the records of a piece."""
+        with storage_in_use(self.storage):
+            for found in self.reader(piece):
+                yield from self._rows(piece.file, found)
+
+    def _rows(self, file: File, found: Found) -> Iterator[pa.RecordBatch]:
+        texts, faults = found
+        if self.packer is not None:
+            proven, batch = self.packer(_sound(texts, faults))
+            if batch.num_rows:
+                yield self._batch(file, pa.nulls(1, pa.string()), None, packed(batch))
+                rest = pc.invert(proven)
+                texts, faults = texts.filter(rest), None if faults is None else faults.filter(rest)
+        if len(texts):
+            yield self._batch(file, _unchecked(texts), faults, None)
+
+    def _batch(
+        self, file: File, texts: pa.Array, faults: pa.Array | None, held: pa.Array | None
+    ) -> pa.RecordBatch:
+        count = len(texts)
+        known = (file.path.rpartition("/")[2], str(file.size_bytes), str(file.modified_micros))
+        columns = [texts, pa.nulls(count, pa.string()) if faults is None else faults]
+        others = (file.uri, *known, *file.folders)
+        columns += [pa.repeat(pa.scalar(other, pa.string()), count) for other in others]
+        labels = [*self.labels]
+        if self.packer is not None:
+            columns.append(pa.nulls(count, ARROW_TYPE) if held is None else held)
+            labels.append(PACKED)
+        return pa.record_batch(columns, names=labels)
+
+
+def _sound(texts: pa.Array, faults: pa.Array | None) -> pa.Array:
+    """Give the texts in which nothing is wrong yet; null in the place of others."""
+    if faults is not None and faults.null_count < len(faults):
+        texts = pc.if_else(faults.is_null(), texts, pa.scalar(None, texts.type))
+    if pa.types.is_string(texts.type):
+        return texts
+    try:
+        return texts.cast(pa.string())
+    except pa.ArrowInvalid:
+        return pa.array([text if _is_utf8(text) else None for text in texts.to_pylist()], pa.string())
+
+
+def _is_utf8(text: bytes | None) -> bool:
+    try:
+        return text is not None and text.decode() is not None
+    except UnicodeDecodeError:
+        return False
+
+
+def _unchecked(texts: pa.Array) -> pa.Array:
+    """See bytes as text, as Spark's own reader of text does."""
+    return pa.Array.from_buffers(
+        pa.string(), len(texts), texts.buffers(), texts.null_count, texts.offset
+    )
+
+
+def cut(
+    spark: SparkSession, listed: Listed, reader: Reader, packer: Packer | None = None, *, is_cut: bool = False
+) -> DataFrame:
+    """Read the records of files: `value`, `_fault`, `_source`, `__file`, columns of folders; `_packed` where a packer is given.
+
+    A file is read by one task, or, with `is_cut`, each piece of it by another.
+    """
+    share = _share_bytes(spark, listed) if is_cut else BYTES_WORTH_A_TASK
+    split = shares(listed.files, share, is_cut=is_cut)
+    partitions = tuple(listed.partitions.values())
+    task = _Cutter(reader, partitions, split, packer, current_storage())
+    register(spark, CutFiles)
+    records = spark.read.format(CutFiles.name()).option("task", task.told()).load()
+    modified = f"timestamp_micros(cast({MODIFIED} as bigint))"
+    parts = (SOURCE, NAME, f"cast({SIZE} as bigint)", modified)
+    file = struct(zip(FILE_TYPES, parts, strict=True))
+    held = () if packer is None else (PACKED,)
+    records = records.selectExpr(VALUE, FAULT, SOURCE, f"{file} as {FILE}", *partitions, *held)
+    is_worth_spreading = packer is None and not is_cut and listed.most_bytes > BYTES_WORTH_SPREADING
+    return records.repartition(_parallelism(spark)) if is_worth_spreading else records
+
+
+def _share_bytes(spark: SparkSession, listed: Listed) -> int:
+    """Return how much a task reads: as much as with Spark's own readers."""
+    most = _bytes_of(spark.conf.get("spark.sql.files.maxPartitionBytes", "134217728b") or "")
+    total = sum(file.size_bytes for file in listed.files)
+    return max(BYTES_WORTH_A_TASK, min(most, -(-total // _parallelism(spark))))
+
+
+def _bytes_of(told: str) -> int:
+    """Read a size as Spark writes it.
+
+    >>> _bytes_of("134217728b"), _bytes_of("64m"), _bytes_of("")
+    (134217728, 67108864, 134217728)
+    """
+    units = {"b": 0, "k": 10, "m": 20, "g": 30}
+    digits = told.strip().lower().removesuffix("b").rstrip("kmg")
+    if not digits.isdigit():
+        return 128 << 20
+    unit = told.strip().lower().removeprefix(digits)[:1]
+    return int(digits) << units.get(unit, 0)
+
+
+def _parallelism(spark: SparkSession) -> int:
+    """How many tasks run side by side; a server tells only what a shuffle has."""
+    if is_connect(spark):
+        return int(spark.conf.get("spark.sql.shuffle.partitions", "8") or 8)
+    return int(spark.sparkContext.defaultParallelism)
+
+
+class CutFiles(DataSource):  # type: ignore[misc]  # PySpark is not followed
+    """Spark's way to what the tasks read."""
+
+    @classmethod
+    def name(cls) -> str:
+        """Return the word for `format`."""
+        return "schemac-cut-files"
+
+    def schema(self) -> StructType:
+        """Columns of a record: text, and what is packed."""
+        task = self._task()
+        texts = [StructField(label, StringType()) for label in task.labels]
+        return StructType([*texts, *([] if task.packer is None else [StructField(PACKED, PACKED_TYPE)])])
+
+    def reader(self, schema: StructType) -> "_CutReader":
+        """Make a reader of all files."""
+        task = self._task()
+        # Looked up here: executors on other machines do not have the variables.
+        return _CutReader(replace(task, storage=task.storage.resolved()))
+
+    def _task(self) -> _Cutter:
+        task = pickle.loads(base64.b64decode(self.options["task"]))  # noqa: S301 — made by `cut`
+        assert isinstance(task, _Cutter)
+        return task
+
+
+class _CutReader(DataSourceReader):  # type: ignore[misc]  # PySpark is not followed
+    """Reads some pieces in each task."""
+
+    def __init__(self, task: _Cutter) -> None:
+        self.task = task
+
+    def partitions(self) -> Sequence[InputPartition]:
+        """Name what each task reads."""
+        return [InputPartition(share) for share in self.task.shares]
+
+    def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
+        """Read the records of these pieces."""
+        for piece in partition.value:
+            yield from self.task.batches(piece)

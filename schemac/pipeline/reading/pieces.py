@@ -1,0 +1,162 @@
+"""Pieces of text files: what one task reads, and the whole lines that begin in a piece.
+
+Layer: pipeline.
+Shape: a file that is packed is one piece; any other may be cut at any byte. A line belongs to the piece in which it begins.
+       Lines end with `\\n`, `\\r\\n` or `\\r`, as those of Spark's own reader of text.
+Errors: PipelineError for a file that cannot be read to its end.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from schemac.pipeline.errors import PipelineError
+from schemac.pipeline.reading.decoding import open_file, seekable_file
+from schemac.source.catalogue import UNREADABLE_INPUT
+
+PACKED_ENDINGS = (".gz", ".gzip", ".bz2", ".zst", ".zstd", ".deflate")
+BLOCK_BYTES = 4 << 20
+BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+LINE_FEED = 10
+BYTES_TO_OPEN = 1 << 14
+
+
+@dataclass(frozen=True)
+class File:
+    """One file of a source: the path, and how Spark names it in `_source`."""
+
+    path: str
+    uri: str
+    size_bytes: int
+    modified_micros: int = 0
+    folders: tuple[str | None, ...] = ()
+
+    @property
+    def is_packed(self) -> bool:
+        """Whether the file can only be read from its beginning."""
+        return self.path.lower().endswith(PACKED_ENDINGS)
+
+    @property
+    def is_packed_for_us(self) -> bool:
+        """Whether the file is packed as Spark cannot unpack it everywhere."""
+        return self.path.lower().endswith((".zst", ".zstd", ".deflate", ".gzip"))
+
+
+@dataclass(frozen=True)
+class Piece:
+    """The bytes of a file from `start` to before `end`; to its end where that is None."""
+
+    file: File
+    start: int = 0
+    end: int | None = None
+
+
+@dataclass
+class _Share:
+    """What one task reads."""
+
+    pieces: list[Piece] = field(default_factory=list)
+    size_bytes: int = 0
+
+
+def shares(files: Sequence[File], share_bytes: int, *, is_cut: bool) -> list[list[Piece]]:
+    """Share files out to tasks, about so many bytes to each; a task may have many small files, and `is_cut` a part of a large one.
+
+    >>> large, small = File("a", "", 10 << 20), File("b", "", 5)
+    >>> [[(piece.start, piece.end) for piece in share] for share in shares([large, small], 6 << 20, is_cut=True)]
+    [[(0, 5242880)], [(5242880, None), (0, None)]]
+    """
+    found = [_Share()]
+    for file in files:
+        for piece, size_bytes in _pieces(file, share_bytes if is_cut and not file.is_packed else None):
+            if found[-1].pieces and found[-1].size_bytes + size_bytes > share_bytes:
+                found.append(_Share())
+            found[-1].pieces.append(piece)
+            found[-1].size_bytes += size_bytes + BYTES_TO_OPEN
+    return [share.pieces for share in found]
+
+
+def _pieces(file: File, most_bytes: int | None) -> Iterator[tuple[Piece, int]]:
+    count = 1 if most_bytes is None else max(1, -(-file.size_bytes // most_bytes))
+    bounds = [file.size_bytes * i // count for i in range(count)]
+    for i, start in enumerate(bounds):
+        end = bounds[i + 1] if i + 1 < count else None
+        yield Piece(file, start, end), (file.size_bytes if end is None else end) - start
+
+
+def lines_of_piece(piece: Piece) -> Iterator[pa.Array]:
+    """Read the lines that begin in a piece, without their breaks; their bytes are not looked at."""
+    for block in _blocks(piece):
+        yield _lines(block)
+
+
+def _blocks(piece: Piece) -> Iterator[bytes]:
+    """Read whole lines, many at a time."""
+    path = piece.file.path
+    try:
+        if piece.file.is_packed:
+            with open_file(path) as stream:
+                yield from _whole_lines(stream, piece, 0)
+        else:
+            with seekable_file(path) as stream:
+                # The line that begins before the piece is another one's, up to its break.
+                first = max(piece.start - 1, 0)
+                stream.seek(first)
+                yield from _whole_lines(stream, piece, first)
+    except (EOFError, OSError) as error:
+        message = f"`{path}` cannot be read to its end: {error}"
+        raise PipelineError(
+            UNREADABLE_INPUT, message, "is the file whole, and what its ending says?"
+        ) from error
+
+
+def _whole_lines(stream: Any, piece: Piece, place: int) -> Iterator[bytes]:
+    """Read from a place that may be in the middle of a line."""
+    held = stream.read(BLOCK_BYTES)
+    if not place and held.startswith(BYTE_ORDER_MARK):
+        place, held = len(BYTE_ORDER_MARK), held[len(BYTE_ORDER_MARK) :]
+    if piece.start:
+        while held and (at := _first_break(held, 0)) < 0:
+            place, held = place + len(held), stream.read(BLOCK_BYTES)
+        if held:
+            place, held = place + at + 1, held[at + 1 :] or stream.read(BLOCK_BYTES)
+    while held and (piece.end is None or place < piece.end):
+        is_last = piece.end is not None and place + len(held) >= piece.end
+        if is_last:
+            at = _first_break(held, piece.end - 1 - place)
+        else:
+            at = max(held.rfind(b"\n"), held.rfind(b"\r"))
+        if at >= 0:
+            yield held[: at + 1]
+            place, held = place + at + 1, held[at + 1 :]
+            if is_last:
+                return
+        more = stream.read(BLOCK_BYTES)
+        if not more:
+            if held:
+                yield held
+            return
+        held += more
+
+
+def _first_break(text: bytes, start: int) -> int:
+    found = [at for at in (text.find(b"\n", start), text.find(b"\r", start)) if at >= 0]
+    return min(found, default=-1)
+
+
+def _lines(block: bytes) -> pa.Array:
+    """Take lines apart; an empty one may be what stands between `\\r` and `\\n`."""
+    if b"\r" in block:
+        block = block.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+    if not block.endswith(b"\n"):
+        block += b"\n"
+    held = np.frombuffer(block, np.uint8)
+    is_break = held == LINE_FEED
+    ends = np.flatnonzero(is_break)
+    offsets = np.zeros(len(ends) + 1, np.int32)
+    offsets[1:] = ends - np.arange(len(ends))
+    buffers = [None, pa.py_buffer(offsets), pa.py_buffer(held[~is_break])]
+    return pa.Array.from_buffers(pa.binary(), len(ends), buffers)
