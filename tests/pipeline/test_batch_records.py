@@ -4,10 +4,12 @@ import json
 import random
 import tempfile
 from collections.abc import Iterator
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 from unittest import mock
 
+import lance
 import pyarrow as pa
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings
@@ -15,10 +17,11 @@ from hypothesis import strategies as st
 from pyspark.sql import SparkSession
 
 from schemac.pipeline.batch_reading.batch_reader import PROVEN, batch_reader
-from schemac.pipeline.conforming import projection
+from schemac.pipeline.conforming import gather, projection
 from schemac.pipeline.conforming.projection import conform, projected
 from schemac.pipeline.declaration.job import Job
 from schemac.pipeline.reading.source import open_records
+from schemac.pipeline.runner import run
 from schemac.pipeline.session import settings_of_a_run
 from tests.pipeline.odd_records import BEHIND
 
@@ -184,6 +187,39 @@ def test_read_as_item_by_item(
     assert len(fast) == len(lines) - (form == "csv")
     assert [pair for pair in zip(fast, slow, strict=True) if pair[0] != pair[1]] == []
     assert len(proven) / 4 < sum(proven) < len(proven) - 20
+
+
+@pytest.mark.parametrize("count", [100, pytest.param(30_000, marks=pytest.mark.long)])
+@pytest.mark.parametrize("form", ["csv", "json"])
+def test_packed_records_reach_the_table_as_rows_do(
+    spark: SparkSession, tmp_path: Path, form: str, count: int
+) -> None:
+    """Records that are proven where they are read, and others that go their way through Spark."""
+    schema = pa.schema([field for field in SCHEMA if field.name != "uid"])
+    lines = lines_of(form, count)
+    ends = ["\n", "\r\n", "\r"]
+    (tmp_path / "in").write_bytes("".join(line + ends[i % 3] for i, line in enumerate(lines)).encode())
+    found = {}
+    for label in ("packed", "rows"):
+        job = job_of(tmp_path / "in", form, target={"path": str(tmp_path / label)}, maxQuarantined=1.0)
+        unpacked = mock.patch.object(gather, "with_packed", lambda records, *_: records)
+        with unpacked if label == "rows" else nullcontext():
+            report = run(job, schema, spark=spark)
+        assert report.quarantine_path is not None
+        held = [lance.dataset(path) for path in (report.table_path, report.quarantine_path)]
+        found[label] = (report.rows_in, *(shown(table.to_table()) for table in held))
+    assert found["packed"] == found["rows"]
+    assert found["packed"][0] >= count
+
+
+def shown(table: pa.Table) -> list[str]:
+    """Rows as text in an order of their own, without the number of their run."""
+    columns = [
+        column.cast(pa.int64()) if pa.types.is_timestamp(column.type) else column
+        for name, column in zip(table.schema.names, table.columns, strict=True)
+        if name != "run"
+    ]
+    return sorted(map(repr, zip(*(column.to_pylist() for column in columns), strict=True)))
 
 
 def field_of(label: str, data_type: pa.DataType, is_nullable: bool) -> pa.Field:

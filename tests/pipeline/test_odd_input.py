@@ -90,7 +90,8 @@ def test_only_lines_of_blanks_are_no_records(spark: SparkSession, tmp_path: Path
     lines = [start.encode() + end for start in starts for end in rest]
     (tmp_path / "in").write_bytes(b"\n".join(lines))
     source = Source.model_validate({"path": str(tmp_path / "in"), "format": "json"})
-    found = texts.lines(spark, source, blank).frame.selectExpr("cast(value as binary)").collect()
+    listed = texts.files_of(spark, source)
+    found = texts.lines(spark, source, listed, blank).selectExpr("cast(value as binary)").collect()
     expected = [line for line in lines if line.strip(blank.encode())]
     assert sorted(bytes(row[0]) for row in found) == sorted(expected)
 

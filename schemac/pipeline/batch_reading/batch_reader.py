@@ -23,9 +23,8 @@ from schemac.pipeline.batch_reading.json_batches import JsonBatches
 from schemac.pipeline.batch_reading.parts import Entries, Items, Leaf, Members, Part
 from schemac.pipeline.declaration.job import Coerce, FieldSource, Job, Unexpected
 from schemac.pipeline.reading.csv_records import CsvRecords
-from schemac.pipeline.reading.cutting import Sifted
+from schemac.pipeline.reading.cutting import FAULT, Sifted
 from schemac.pipeline.reading.source import Records
-from schemac.pipeline.reading.texts import FAULT
 from schemac.pipeline.spark.packed import PACKED
 from schemac.pipeline.spark.sqltext import any_of, when
 from schemac.pipeline.values.clocks import with_zones
@@ -50,12 +49,14 @@ class BatchReader:
     objects: frozenset[tuple[int | str, ...]]
     is_converted: bool = False
     """Whether Spark has to convert some of what is read."""
+    is_packed: bool = False
+    """Whether the records that are proven are packed."""
 
     def read(self, frame: DataFrame) -> DataFrame:
         """Add the column of what is read; packed records are read already."""
         from pyspark.sql.pandas.types import from_arrow_type
 
-        if PACKED in frame.columns:
+        if self.is_packed:
             return frame
 
         task = self.task
@@ -91,7 +92,8 @@ def with_packed(records: Records, schema: pa.Schema, job: Job) -> Records:
     reader = batch_reader(records, schema, job)
     if reader is None or reader.is_converted or reader.values.keys() != set(schema.names):
         return records
-    return replace(records, frame=records.packed(Sieve(reader.task, tuple(reader.values))), packed=None)
+    found = records.with_frame(records.packed(Sieve(reader.task, tuple(reader.values))))
+    return replace(found, is_packed=True)
 
 
 @dataclass
@@ -121,9 +123,10 @@ class _Plan:
     ) -> BatchReader:
         """Make the reader of these fields."""
         text = when(f"{FAULT} is null", records.raw)
-        if PACKED in records.frame.columns:
+        if records.is_packed:
             nothing = dict.fromkeys(self.values, "null")
-            return BatchReader(task, task.spark, text, [[(PROVEN, f"{PACKED} is not null")]], nothing, objects)
+            levels = [[(PROVEN, f"{PACKED} is not null")]]
+            return BatchReader(task, task.spark, text, levels, nothing, objects, is_packed=True)
         is_converted = bool(self.conversions)
         return BatchReader(task, task.spark, text, self.levels, self.values, objects, is_converted)
 
@@ -147,8 +150,7 @@ def batch_reader(records: Records, schema: pa.Schema, job: Job) -> BatchReader |
 
 def _csv_reader(records: Records, csv: CsvRecords, schema: pa.Schema, job: Job) -> BatchReader | None:
     dialect = csv.dialect
-    is_plain = dialect.escape == dialect.quote and not dialect.skips_leading and not dialect.skips_trailing
-    if csv.columns is None or not is_plain or len(dialect.sep) > 1 or not dialect.sep.isascii():
+    if csv.columns is None or not dialect.is_plain:
         return None
     plan = _Plan()
     taken: list[tuple[int, Leaf]] = []

@@ -8,7 +8,6 @@ Errors: PipelineError with the place in the file where a source, or one of its f
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from functools import reduce
 
 import pyarrow as pa
@@ -42,15 +41,12 @@ def gathered(
             records = with_given(open_records(spark, part) if given is None else given, part)
             marked, read = with_marker(part, schema)
             records = with_packed(records, read, marked) if may_pack and given is None else records
-            is_packed = PACKED in records.frame.columns
-            rows = functions.expr(COUNTED) if is_packed else functions.count(functions.lit(1))
-            records = replace(records, frame=records.frame.observe(counted, rows.alias("rows")))
+            rows = functions.expr(COUNTED) if records.is_packed else functions.count(functions.lit(1))
+            records = records.with_frame(records.frame.observe(counted, rows.alias("rows")))
             frames.append(conform(records, read.append(ADDRESS_FIELD) if is_replay else read, marked))
             counts.append(counted)
     if any(PACKED in frame.columns for frame in frames):
-        frames = [
-            frame if PACKED in frame.columns else frame.selectExpr("*", NOT_PACKED) for frame in frames
-        ]
+        frames = [frame if PACKED in frame.columns else frame.selectExpr("*", NOT_PACKED) for frame in frames]
     return reduce(DataFrame.union, frames), counts
 
 
@@ -82,7 +78,7 @@ def check_constants(spark: SparkSession, job: Job, schema: pa.Schema) -> None:
         return
     one = spark.range(1).selectExpr(f"'' as {RAW}", f"cast(null as string) as {SOURCE}")
     records = Records(
-        one, RAW, None, columns={}, given={label: constant(origins[label]) for label in origins}
+        lambda: one, RAW, None, columns={}, given={label: constant(origins[label]) for label in origins}
     )
     wanted = pa.schema([schema.field(label) for label in origins])
     (row,) = conform(records, wanted, job).select(ERRORS).collect()

@@ -119,7 +119,7 @@ class Scope:
 
     def added(self) -> Records:
         """Give the records with a column for each expression."""
-        return replace(self._of, frame=self._frame()) if self._columns else self._of
+        return self._of.with_frame(self._frame()) if self._columns else self._of
 
 
 def _column_of(found: Input) -> str:

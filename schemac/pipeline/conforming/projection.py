@@ -94,7 +94,7 @@ def conform(records: Records, schema: pa.Schema, job: Job) -> DataFrame:
     frame, batch = records.frame, compiler.batch
     if batch is not None:
         frame = projected(batch.read(frame), batch.levels)
-    held = [PACKED] if PACKED in frame.columns else []
+    held = [PACKED] if records.is_packed else []
     return projected(frame, [compiler.parsing, *steps.projections]).selectExpr(*final, *held)
 
 

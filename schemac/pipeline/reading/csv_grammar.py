@@ -29,6 +29,12 @@ class Dialect:
     skips_leading: bool = False
     skips_trailing: bool = False
 
+    @property
+    def is_plain(self) -> bool:
+        """Whether a quote is escaped by another one, and no blank is left out: what Arrow's parser knows too."""
+        is_one = len(self.sep) == 1 and f"{self.sep}{self.quote}".isascii()
+        return is_one and self.escape == self.quote and not self.skips_leading and not self.skips_trailing
+
     @cached_property
     def _inner(self) -> str:
         """A pattern of what stands between two quotes."""

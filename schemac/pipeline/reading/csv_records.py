@@ -7,22 +7,23 @@ Shape: cells as text, null where nothing stands between two separators; `_raw` i
 Errors: PipelineError for headers that cannot be read, or that lack a column which the header of another file has.
 """
 
+import re
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+import pyarrow as pa
+import pyarrow.compute as pc
 from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql.functions import expr
 
 from schemac.pipeline.declaration.job import Source
 from schemac.pipeline.declaration.source_options import Options
 from schemac.pipeline.errors import PipelineError
 from schemac.pipeline.reading import texts
 from schemac.pipeline.reading.csv_grammar import Dialect, dialect_of
-from schemac.pipeline.reading.cutting import Listed
+from schemac.pipeline.reading.cutting import Found, Listed, Packer, cut
 from schemac.pipeline.reading.decoding import codec_name, has_marks, lines_of
-from schemac.pipeline.reading.file_columns import FILE
-from schemac.pipeline.reading.pieces import File
+from schemac.pipeline.reading.pieces import File, Piece, lines_of_piece
 from schemac.pipeline.reading.texts import Texts
 from schemac.pipeline.spark.columns import RAW, SOURCE
 from schemac.pipeline.spark.sqltext import literal, matches, name, when
@@ -97,11 +98,10 @@ def read_csv(spark: SparkSession, source: Source) -> CsvRecords:
     """Read the records of a CSV source."""
     files = _csv_files(spark, source)
     is_joined = files.is_joined
-    seen = _look(spark, files) if files.is_read_by_spark and not is_joined else []
     if is_joined is None:
-        is_joined = any(is_left_open for _, is_left_open, _ in seen)
+        is_joined = _has_open_quotes(spark, files)
     if files.is_read_by_spark and not is_joined:
-        found = _lines(spark, files, seen)
+        found = _lines(spark, files)
     else:
         found = _cut(spark, files, is_joined=is_joined)
     return _with_cells(found, files)
@@ -179,48 +179,125 @@ def _is_left_open(dialect: Dialect) -> str:
     return f"(contains(value, {literal(dialect.quote)}) and value rlike {literal('(?s)^' + dialect.opening + chr(92) + 'z')})"
 
 
-def _look(spark: SparkSession, files: CsvFiles) -> list[tuple[str, bool, int]]:
-    """For each file, how many of its lines are as its header is, and whether one leaves a quote open."""
-    dialect = files.dialect
-    found = _uncommented(texts.lines(spark, files.source).frame, dialect)
-    is_header = _is_header(files) if files.has_header else "false"
-    is_open = _is_left_open(dialect) if files.is_joined is None else "false"
-    kept = found.selectExpr(SOURCE, f"{is_header} as header", f"{is_open} as open").where("header or open")
-    rows = kept.groupBy(SOURCE).agg(expr("max(open)"), expr("count_if(header)")).collect()
-    return [(uri, is_left_open, headers) for uri, is_left_open, headers in rows]
+def _has_open_quotes(spark: SparkSession, files: CsvFiles) -> bool:
+    """Whether some line leaves a quote open, so that the value goes on in the next."""
+    if texts.is_in_reach(files.listed):
+        found = cut(spark, files.listed, OpenQuotes(files.dialect), is_cut=True)
+    else:
+        lines = _uncommented(texts.lines(spark, files.source, files.listed), files.dialect)
+        found = lines.where(_is_left_open(files.dialect))
+    return bool(found.select(SOURCE).head(1))
 
 
-def _lines(spark: SparkSession, files: CsvFiles, seen: list[tuple[str, bool, int]]) -> Texts:
+def _headers_seen(spark: SparkSession, files: CsvFiles) -> dict[str, int]:
+    """For each file, how many of its lines are as its header is."""
+    found = _uncommented(texts.lines(spark, files.source, files.listed), files.dialect)
+    rows = found.where(_is_header(files)).groupBy(SOURCE).count().collect()
+    return {row[0]: row[1] for row in rows}
+
+
+def _lines(spark: SparkSession, files: CsvFiles) -> Texts:
     """Each line as a record, without the headers."""
-    dialect = files.dialect
-    found = texts.lines(spark, files.source)
-    frame = _uncommented(found.frame, dialect)
-    if files.has_header:
-        frame = frame.where(f"not ({_is_header(files)})")
-        # A record may read as the header does: of the lines that do, each file loses one.
-        counts = {uri: count for uri, _, count in seen}
-        for header in files.headers:
-            for file in header.files:
-                more = counts.get(file.uri, 0) - 1
-                if more < 0:
-                    message = f"`{file.path}` changed while it was read: its header is another one now"
-                    raise PipelineError(CHANGED_INPUT, message, "run the pipeline again")
-                if more:
-                    frame = frame.unionByName(_repeated(spark, found, file, header, more))
-    faults = []
-    if dialect.quote:
-        has_quote = f"contains(value, {literal(dialect.quote)})"
-        faults.append((f"{has_quote} and not {matches('value', dialect.pattern)}", QUOTES))
-    return texts.judged(found.with_frame(frame), faults)
+    quote, faults = files.dialect.quote, []
+    if quote:
+        has_quote = f"contains(value, {literal(quote)})"
+        faults.append((f"{has_quote} and not {matches('value', files.dialect.pattern)}", QUOTES))
+
+    def rows() -> DataFrame:
+        return texts.judged(_rows(spark, files), faults)
+
+    def packed(packer: Packer) -> DataFrame:
+        header = files.headers[0].text if files.has_header else None
+        reader = CsvLines(header, files.dialect.comment)
+        return texts.judged(texts.lines_in_place(spark, files.listed, reader, packer), faults)
+
+    is_ours = len(files.headers) == 1 and not files.line_break and texts.is_in_reach(files.listed)
+    return Texts(rows, files.listed.partitions, packed if is_ours else None)
 
 
-def _repeated(spark: SparkSession, found: Texts, file: File, header: Header, count: int) -> DataFrame:
+def _rows(spark: SparkSession, files: CsvFiles) -> DataFrame:
+    """Each line as a row, without the headers."""
+    found = texts.lines(spark, files.source, files.listed)
+    frame = _uncommented(found, files.dialect)
+    if not files.has_header:
+        return frame
+    frame = frame.where(f"not ({_is_header(files)})")
+    # A record may read as the header does: of the lines that do, each file loses one.
+    counts = _headers_seen(spark, files)
+    for header in files.headers:
+        for file in header.files:
+            more = counts.get(file.uri, 0) - 1
+            if more < 0:
+                raise _other_header(file)
+            if more:
+                frame = frame.unionByName(_repeated(found, file, header, more))
+    return frame
+
+
+def _other_header(file: File) -> PipelineError:
+    message = f"`{file.path}` changed while it was read: its header is another one now"
+    return PipelineError(CHANGED_INPUT, message, "run the pipeline again")
+
+
+def _repeated(found: DataFrame, file: File, header: Header, count: int) -> DataFrame:
     """Give back records that read as the header of their file does."""
-    columns = ", ".join(found.partitions.values())
-    one = found.frame.where(f"value = {literal(header.text)} and {SOURCE} = {literal(file.uri)}").limit(1)
-    return one.selectExpr(
-        "value", SOURCE, FILE, *([columns] if columns else []), f"explode(sequence(1, {count})) as __i"
-    ).drop("__i")
+    one = found.where(f"value = {literal(header.text)} and {SOURCE} = {literal(file.uri)}").limit(1)
+    return one.selectExpr("*", f"explode(sequence(1, {count})) as __i").drop("__i")
+
+
+@dataclass(frozen=True)
+class CsvLines:
+    """The records of a piece of a file in which each line is one, without the header."""
+
+    header: str | None
+    comment: str
+
+    def __call__(self, piece: Piece) -> Iterator[Found]:
+        """Read the records."""
+        is_headed = piece.start == 0 and self.header is not None
+        for lines in lines_of_piece(piece):
+            records = self._records(lines)
+            if is_headed and len(records):
+                if records[0].as_py() != (self.header or "").encode():
+                    raise _other_header(piece.file)
+                records, is_headed = records.slice(1), False
+            yield Found(records)
+        if is_headed and piece.end is not None:
+            message = f"the header of `{piece.file.path}` does not stand in its first {piece.end:,} bytes"
+            raise PipelineError(UNREADABLE_HEADER, message, "take the blank lines and comments before it out")
+
+    def _records(self, lines: pa.Array) -> pa.Array:
+        is_none = pc.match_substring_regex(lines, "^ *$")
+        if self.comment:
+            is_none = pc.or_(is_none, pc.starts_with(lines, self.comment.encode()))
+        return lines.filter(pc.invert(is_none)) if pc.any(is_none).as_py() else lines
+
+
+@dataclass(frozen=True)
+class OpenQuotes:
+    """The lines of a piece that leave a quote open."""
+
+    dialect: Dialect
+
+    def __call__(self, piece: Piece) -> Iterator[Found]:
+        """Find them; most lines have no quote, or are seen to be right by a pattern that is quicker than the grammar's."""
+        for lines in lines_of_piece(piece):
+            quoted = lines.filter(pc.match_substring(lines, self.dialect.quote.encode()))
+            if self.dialect.is_plain and len(quoted):
+                quoted = quoted.filter(pc.invert(pc.match_substring_regex(quoted, self._closed.encode())))
+            texts_of = (text.decode(errors="replace") for text in quoted.to_pylist())
+            found = [text for text in texts_of if self._is_open(text)]
+            if found:
+                yield Found(pa.array(found, pa.binary()))
+
+    @property
+    def _closed(self) -> str:
+        sep, quote = re.escape(self.dialect.sep), re.escape(self.dialect.quote)
+        cell = f"(?:{quote}(?:[^{quote}]|{quote}{quote})*{quote}|[^{sep}{quote}]*)"
+        return f"^{cell}(?:{sep}{cell})*$"
+
+    def _is_open(self, line: str) -> bool:
+        return not self.dialect.is_comment(line) and self.dialect.is_open(line)
 
 
 @dataclass(frozen=True)

@@ -168,9 +168,7 @@ def _is_utf8(text: bytes | None) -> bool:
 
 def _unchecked(texts: pa.Array) -> pa.Array:
     """See bytes as text, as Spark's own reader of text does."""
-    return pa.Array.from_buffers(
-        pa.string(), len(texts), texts.buffers(), texts.null_count, texts.offset
-    )
+    return pa.Array.from_buffers(pa.string(), len(texts), texts.buffers(), texts.null_count, texts.offset)
 
 
 def cut(

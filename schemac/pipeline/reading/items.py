@@ -14,7 +14,8 @@ from pyspark.sql.types import ArrayType, DataType, StructField, StructType
 
 from schemac.pipeline.declaration.job import Explode
 from schemac.pipeline.errors import PipelineError
-from schemac.pipeline.reading.texts import FAULT, Texts
+from schemac.pipeline.reading.cutting import FAULT
+from schemac.pipeline.reading.texts import Texts
 from schemac.pipeline.spark.columns import RAW
 from schemac.pipeline.spark.sqltext import (
     concat,

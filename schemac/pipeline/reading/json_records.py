@@ -6,18 +6,18 @@ Shape: `_raw` is the text of a record as it stands in its file. Lines of UTF-8 a
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from pyspark.sql import DataFrame, SparkSession
 
 from schemac.pipeline.declaration.job import Source
 from schemac.pipeline.declaration.source_options import Options
 from schemac.pipeline.reading import texts
-from schemac.pipeline.reading.cutting import Found, Packer
+from schemac.pipeline.reading.cutting import Found, Listed, Packer
 from schemac.pipeline.reading.decoding import chunks_of, codec_name, lines_of
 from schemac.pipeline.reading.documents import records_of
 from schemac.pipeline.reading.paths import local_part
-from schemac.pipeline.reading.pieces import File, Piece, lines_of_piece
+from schemac.pipeline.reading.pieces import Piece, lines_of_piece
 from schemac.pipeline.reading.texts import Texts
 
 FILES_LOOKED_AT = 200
@@ -32,21 +32,25 @@ def read_json(spark: SparkSession, source: Source) -> Texts:
     listed = texts.files_of(spark, source)
     is_multi_line = options.flag("multiLine")
     if is_multi_line is None:
-        is_multi_line = not options.text("lineSep") and not _is_line_by_line(
-            spark, source, listed.files, encoding
-        )
+        is_multi_line = not options.text("lineSep") and not _is_line_by_line(spark, source, listed, encoding)
     if is_multi_line:
         return texts.cut_texts(spark, listed, _Documents(encoding, None))
     if encoding == "utf-8" and not any(file.is_packed_for_us for file in listed.files):
-        found = texts.judged(texts.lines(spark, source, BLANK))
-        if options.text("lineSep") or not texts.is_in_reach(listed):
-            return found
-
-        def packed(packer: Packer) -> DataFrame:
-            return texts.judged(texts.read_in_place(spark, listed, JsonLines(), packer, BLANK)).frame
-
-        return replace(found, packed=packed)
+        return _lines(spark, source, listed)
     return texts.cut_texts(spark, listed, _Lines(encoding, options.text("lineSep")))
+
+
+def _lines(spark: SparkSession, source: Source, listed: Listed) -> Texts:
+    """Read a record from each line."""
+
+    def rows() -> DataFrame:
+        return texts.judged(texts.lines(spark, source, listed, BLANK))
+
+    def packed(packer: Packer) -> DataFrame:
+        return texts.judged(texts.lines_in_place(spark, listed, JsonLines(), packer, BLANK))
+
+    is_ours = not Options(source).text("lineSep") and texts.is_in_reach(listed)
+    return Texts(rows, listed.partitions, packed if is_ours else None)
 
 
 def read_geojson(spark: SparkSession, source: Source) -> Texts:
@@ -55,12 +59,12 @@ def read_geojson(spark: SparkSession, source: Source) -> Texts:
     return texts.cut_texts(spark, texts.files_of(spark, source), _Documents(encoding, "features"))
 
 
-def _is_line_by_line(spark: SparkSession, source: Source, files: tuple[File, ...], encoding: str) -> bool:
+def _is_line_by_line(spark: SparkSession, source: Source, listed: Listed, encoding: str) -> bool:
     """Whether each line is a record: the first line of each file then is an object from brace to brace."""
-    if any(local_part(file.path) is None for file in files):
-        first = texts.lines(spark, source).frame.select("value").head(1)
+    if any(local_part(file.path) is None for file in listed.files):
+        first = texts.lines(spark, source, listed).select("value").head(1)
         return not first or is_whole(first[0][0])
-    return all(is_whole(_first_line(file.path, encoding)) for file in files[:FILES_LOOKED_AT])
+    return all(is_whole(_first_line(file.path, encoding)) for file in listed.files[:FILES_LOOKED_AT])
 
 
 def is_whole(line: str) -> bool:

@@ -117,7 +117,8 @@ def _whole_lines(stream: Any, piece: Piece, place: int) -> Iterator[bytes]:
     """Read from a place that may be in the middle of a line."""
     held = stream.read(BLOCK_BYTES)
     if not place and held.startswith(BYTE_ORDER_MARK):
-        place, held = len(BYTE_ORDER_MARK), held[len(BYTE_ORDER_MARK) :]
+        place = len(BYTE_ORDER_MARK)
+        held = held[place:] or stream.read(BLOCK_BYTES)
     if piece.start:
         while held and (at := _first_break(held, 0)) < 0:
             place, held = place + len(held), stream.read(BLOCK_BYTES)
@@ -125,7 +126,7 @@ def _whole_lines(stream: Any, piece: Piece, place: int) -> Iterator[bytes]:
             place, held = place + at + 1, held[at + 1 :] or stream.read(BLOCK_BYTES)
     while held and (piece.end is None or place < piece.end):
         is_last = piece.end is not None and place + len(held) >= piece.end
-        if is_last:
+        if piece.end is not None and is_last:
             at = _first_break(held, piece.end - 1 - place)
         else:
             at = max(held.rfind(b"\n"), held.rfind(b"\r"))

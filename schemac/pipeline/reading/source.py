@@ -9,7 +9,9 @@ Source: a string column of Spark's JSON reader is exact but forgets what was quo
 """
 
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 import pyarrow as pa
 from py4j.protocol import Py4JError
@@ -23,14 +25,14 @@ from schemac.pipeline.declaration.source_options import option_mistakes
 from schemac.pipeline.errors import PipelineError
 from schemac.pipeline.reading import texts
 from schemac.pipeline.reading.csv_records import CsvRecords, read_csv
-from schemac.pipeline.reading.cutting import Packer
+from schemac.pipeline.reading.cutting import FAULT, Packer
 from schemac.pipeline.reading.file_columns import FILE, METADATA, NO_FILE_KNOWN, OF_FILE
 from schemac.pipeline.reading.items import items_of_columns, items_of_texts
 from schemac.pipeline.reading.json_records import read_geojson, read_json
 from schemac.pipeline.reading.parquet_types import read_parquet
 from schemac.pipeline.reading.paths import check_path
 from schemac.pipeline.reading.table_source import read_tables
-from schemac.pipeline.reading.texts import FAULT, Texts
+from schemac.pipeline.reading.texts import Texts
 from schemac.pipeline.spark.columns import RAW, SOURCE
 from schemac.pipeline.spark.failures import deepest, told
 from schemac.pipeline.spark.sqltext import first_of, is_alone, literal, name, parsed
@@ -71,7 +73,7 @@ class Records:
     `fault_value` why. `columns` are those of a source that has columns, `absent` those that some file lacks, `partitions` those that stand in names of folders.
     """
 
-    frame: DataFrame
+    rows: Callable[[], DataFrame]
     raw: str
     malformed: str | None
     columns: dict[str, Input] | None = None
@@ -92,13 +94,24 @@ class Records:
     csv: CsvRecords | None = None
     packed: Callable[[Packer], DataFrame] | None = None
     """Reads the same records where they lie, and packs those that it proves; None where each has to be a row."""
+    is_packed: bool = False
+    """Whether some rows stand for many records (see `spark.packed`)."""
+
+    @cached_property
+    def frame(self) -> DataFrame:
+        """A row for each record, or for many that are packed; made when it is asked for."""
+        return self.rows()
+
+    def with_frame(self, frame: DataFrame) -> "Records":
+        """Take other rows with the same columns."""
+        return replace(self, rows=lambda: frame, packed=None)
 
     def parsed(self) -> "Records":
         """Parse every record now, for expressions over what is in them."""
         columns = [f"{text} as {label}" for label, text in self.parsing]
         if not columns:
             return self
-        return replace(self, frame=self.frame.selectExpr("*", *columns), parsing=(), packed=None)
+        return replace(self.with_frame(self.frame.selectExpr("*", *columns)), parsing=())
 
     def input_of(self, label: str, origin: FieldSource | None) -> Input | None:
         """Where a field is read; None where the job says that it comes from nowhere."""
@@ -194,8 +207,21 @@ def check_source(job: Job) -> list[str]:
 def open_records(spark: SparkSession, job: Job) -> Records:
     """Open the records of the job's source."""
     check_source(job)
+    with _reading(job):
+        found = _opened(spark, job)
+
+    def rows() -> DataFrame:
+        with _reading(job):
+            return found.rows()
+
+    return replace(found, rows=rows)
+
+
+@contextmanager
+def _reading(job: Job) -> Iterator[None]:
+    """Say of Spark's errors that the source cannot be read."""
     try:
-        return _opened(spark, job)
+        yield
     except PySparkException as error:
         raise PipelineError(
             UNREADABLE_INPUT, _first_line(error), f"format is `{job.source.format}`", place=("source",)
@@ -236,8 +262,8 @@ def records_in_column(frame: DataFrame, label: str) -> Records:
     text = f"coalesce(cast({name(label)} as string), '')"
     origin = SOURCE if SOURCE in frame.columns else "cast(null as string)"
     columns = (f"{text} as value", f"{origin} as {SOURCE}", f"{NO_FILE_KNOWN} as {FILE}")
-    lines = texts.Texts(frame.selectExpr(*columns), {})
-    return replace(json_text_records(texts.judged(lines)), has_file=False)
+    lines = texts.judged(frame.selectExpr(*columns))
+    return replace(json_text_records(Texts(lambda: lines, {})), has_file=False)
 
 
 def _first_line(error: Exception) -> str:
@@ -262,7 +288,7 @@ def json_text_records(found: Texts, *, is_geojson: bool = False) -> Records:
     if conflicts:
         rule = first_of([(f"not ({is_record})", rule)], "'partition'")
     return Records(
-        found.frame, RAW, f"({malformed})", is_geojson=is_geojson, fault_rule=rule, fault_value=_explained(rule),
+        lambda: found.frame, RAW, f"({malformed})", is_geojson=is_geojson, fault_rule=rule, fault_value=_explained(rule),
         partitions=found.partitions, parsing=((RECORD, parsed(RAW)),), packed=found.packed,
     )  # fmt: skip
 
@@ -291,7 +317,7 @@ def _csv_records(found: CsvRecords) -> Records:
     malformed = " or ".join([f"{FAULT} is not null", is_corrupt, *both])
     rule = first_of([(f"{FAULT} is not null", FAULT), (is_corrupt, literal("malformed"))], "'partition'")
     return Records(
-        found.texts.frame, RAW, f"({malformed})", columns, fault_rule=rule, fault_value=_explained(rule),
+        lambda: found.texts.frame, RAW, f"({malformed})", columns, fault_rule=rule, fault_value=_explained(rule),
         partitions=partitions, absent=found.absent, parsing=found.parsing, csv=None if both else found,
         packed=found.texts.packed,
     )  # fmt: skip
@@ -313,4 +339,4 @@ def _typed_records(
     cells = ", ".join([f"{literal(NO_RAW)} as _note", *(name(label) for label in types)])
     types.pop(SOURCE, None)
     columns = {label: typed_input(name(label), held) for label, held in types.items()}
-    return Records(frame, f"to_json(struct({cells}))", None, columns, has_file=has_file)
+    return Records(lambda: frame, f"to_json(struct({cells}))", None, columns, has_file=has_file)

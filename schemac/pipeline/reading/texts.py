@@ -8,6 +8,7 @@ Shape: a frame of `_raw` (the record as it stands in its file), `_source` (the f
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 from pyspark.sql import DataFrame, SparkSession
 
@@ -15,7 +16,7 @@ from schemac.pipeline.declaration.job import Source
 from schemac.pipeline.declaration.source_options import FILES, Options
 from schemac.pipeline.reading.cutting import FAULT, VALUE, Listed, Packer, Reader, Splitter, WholeFiles, cut
 from schemac.pipeline.reading.decoding import byte_text, has_marks
-from schemac.pipeline.reading.file_columns import FILE, METADATA, OF_FILE
+from schemac.pipeline.reading.file_columns import METADATA, OF_FILE
 from schemac.pipeline.reading.paths import base_path, local_part, spark_path
 from schemac.pipeline.reading.pieces import File
 from schemac.pipeline.spark.columns import RAW, SOURCE
@@ -30,16 +31,22 @@ BAD_ENCODING = "encoding"
 class Texts:
     """A frame of records, and the column of each name that a folder gives.
 
-    `packed` reads the same records where they lie, and packs those that it proves; None where they can only be rows.
+    `rows` makes the frame when it is asked for. `packed` reads the same records where they lie, and packs those that it
+    proves; None where they can only be rows.
     """
 
-    frame: DataFrame
+    rows: Callable[[], DataFrame]
     partitions: dict[str, str]
     packed: Callable[[Packer], DataFrame] | None = None
 
+    @cached_property
+    def frame(self) -> DataFrame:
+        """Each record is a row."""
+        return self.rows()
+
     def with_frame(self, frame: DataFrame) -> "Texts":
         """Take the same of other rows."""
-        return replace(self, frame=frame, packed=None)
+        return replace(self, rows=lambda: frame, packed=None)
 
 
 @contextmanager
@@ -71,15 +78,13 @@ def spark_paths(source: Source) -> list[str]:
     return [hadoop_address(spark_path(path)) for path in source.path]
 
 
-def lines(spark: SparkSession, source: Source, blank: str = " ") -> Texts:
-    """Each line of UTF-8 files that does not only hold blanks, with the text `value` in place of `_raw`."""
+def lines(spark: SparkSession, source: Source, listed: Listed, blank: str = " ") -> DataFrame:
+    """Each line of UTF-8 files that does not only hold blanks, as `value`, with what is known of its file."""
     options = file_options(source) | Options(source).some(("lineSep",))
     with folders_as_text(spark):
         frame = spark.read.options(**options).text(spark_paths(source))
-    partitions = {label: f"__p{i}" for i, label in enumerate(frame.columns[1:])}
-    others = [f"{name(label)} as {column}" for label, column in partitions.items()]
-    kept = frame.selectExpr("value", f"{METADATA}.file_path as {SOURCE}", OF_FILE, *others)
-    return Texts(_not_blank(kept, blank), partitions)
+    others = [f"{name(label)} as {column}" for label, column in listed.partitions.items()]
+    return _not_blank(frame.selectExpr("value", f"{METADATA}.file_path as {SOURCE}", OF_FILE, *others), blank)
 
 
 def _not_blank(frame: DataFrame, blank: str) -> DataFrame:
@@ -88,12 +93,11 @@ def _not_blank(frame: DataFrame, blank: str) -> DataFrame:
     return frame.where(f"{PACKED} is not null or {has_text}" if PACKED in frame.columns else has_text)
 
 
-def read_in_place(
+def lines_in_place(
     spark: SparkSession, listed: Listed, reader: Reader, packer: Packer, blank: str = " "
-) -> Texts:
+) -> DataFrame:
     """Give the same as `lines`, read by tasks of ours, which pack the records that are proven."""
-    frame = cut(spark, listed, reader, packer, is_cut=True)
-    return Texts(_not_blank(frame, blank), listed.partitions)
+    return _not_blank(cut(spark, listed, reader, packer, is_cut=True), blank)
 
 
 def is_in_reach(listed: Listed) -> bool:
@@ -101,15 +105,15 @@ def is_in_reach(listed: Listed) -> bool:
     return all(local_part(file.path) is not None or is_s3(file.path) for file in listed.files)
 
 
-def judged(texts: Texts, faults: Sequence[tuple[str, str]] = ()) -> Texts:
+def judged(frame: DataFrame, faults: Sequence[tuple[str, str]] = ()) -> DataFrame:
     """Lines with their faults: bytes that are not UTF-8, and conditions with the rule that they break."""
     branches = " ".join(f"when {condition} then '{rule}'" for condition, rule in faults)
     fault = f"case when not __valid then '{BAD_ENCODING}' {branches} end"
     # ISO-8859-1 has a character for each byte, so that none is lost.
     raw = when("__valid", "value", "decode(cast(value as binary), 'ISO-8859-1')")
-    kept = [SOURCE, FILE, *texts.partitions.values(), *(label for label in texts.frame.columns if label == PACKED)]
-    checked = texts.frame.selectExpr("value", *kept, "is_valid_utf8(value) as __valid")
-    return texts.with_frame(checked.selectExpr(f"{raw} as {RAW}", f"{fault} as {FAULT}", *kept))
+    kept = [name(label) for label in frame.columns if label not in (VALUE, FAULT)]
+    checked = frame.selectExpr("value", *kept, "is_valid_utf8(value) as __valid")
+    return checked.selectExpr(f"{raw} as {RAW}", f"{fault} as {FAULT}", *kept)
 
 
 def files_of(spark: SparkSession, source: Source) -> Listed:
@@ -138,7 +142,7 @@ def cut_texts(spark: SparkSession, listed: Listed, splitter: Splitter) -> Texts:
         kept = [label for label in found.columns if label not in (VALUE, FAULT)]
         return found.selectExpr(f"{VALUE} as {RAW}", FAULT, *kept)
 
-    return Texts(read(None), listed.partitions, read)
+    return Texts(lambda: read(None), listed.partitions, read)
 
 
 def decoded(text: str, encoding: str, fault: str | None = None) -> tuple[str, str | None]:

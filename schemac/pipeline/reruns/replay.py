@@ -14,11 +14,12 @@ from pyspark.sql import DataFrame, SparkSession, functions
 
 from schemac.pipeline.declaration.job import Job
 from schemac.pipeline.errors import PipelineError, did_you_mean
+from schemac.pipeline.reading.cutting import FAULT
 from schemac.pipeline.reading.file_columns import FILE, METADATA, file_name, file_part
 from schemac.pipeline.reading.items import NO_LIST
 from schemac.pipeline.reading.source import IN_RECORD, RECORD, Records, json_text_records
 from schemac.pipeline.reading.table_source import TableSource
-from schemac.pipeline.reading.texts import BAD_ENCODING, FAULT, Texts
+from schemac.pipeline.reading.texts import BAD_ENCODING, Texts
 from schemac.pipeline.reruns.history import CommittedRun, runs_of
 from schemac.pipeline.spark.columns import ADDRESS, POSITIONS, RAW, SOURCE
 from schemac.pipeline.spark.registration import register
@@ -132,7 +133,7 @@ def open_quarantine(spark: SparkSession, job: Job, replay: Replay, version: int)
         f"{OF_SOURCE} as {FILE}",
         f"cast({ADDRESS} as string) as {ADDRESS}",
     )
-    records = json_text_records(Texts(frame, {}), is_geojson=source.format == "geojson")
+    records = json_text_records(Texts(lambda: frame, {}), is_geojson=source.format == "geojson")
     if source.explode is not None:
         # Quarantined before the pipeline had `explode`: not one item, and it stays.
         place = Json(RECORD, (*IN_RECORD, *parse_steps(source.explode.path)))
