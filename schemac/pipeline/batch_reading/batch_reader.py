@@ -27,7 +27,6 @@ from schemac.pipeline.reading.cutting import FAULT, Sifted
 from schemac.pipeline.reading.source import Records
 from schemac.pipeline.spark.packed import PACKED
 from schemac.pipeline.spark.sqltext import any_of, when
-from schemac.pipeline.values.clocks import with_zones
 from schemac.pipeline.values.scalars import Scalar, Token, role_of, scalar_of
 from schemac.pipeline.values.shapes import is_list, is_scalar, spark_type
 
@@ -84,16 +83,20 @@ class Sieve:
         return Sifted(proven, pa.RecordBatch.from_arrays(members, names=list(self.labels)))
 
 
-def with_packed(records: Records, schema: pa.Schema, job: Job) -> Records:
-    """Have the records that are proven packed where they are read, if that needs no more than their text."""
+def sieve_of(records: Records, schema: pa.Schema, job: Job) -> Sieve | None:
+    """How records are sifted where they are read; None where that needs more than their text."""
     if records.packed is None or records.given or job.compares_keys:
-        return records
-    schema = with_zones(schema, job)
+        return None
     reader = batch_reader(records, schema, job)
     if reader is None or reader.is_converted or reader.values.keys() != set(schema.names):
-        return records
-    found = records.with_frame(records.packed(Sieve(reader.task, tuple(reader.values))))
-    return replace(found, is_packed=True)
+        return None
+    return Sieve(reader.task, tuple(reader.values))
+
+
+def with_packed(records: Records, sieve: Sieve) -> Records:
+    """Have the records that are proven packed where they are read."""
+    assert records.packed is not None
+    return replace(records.with_frame(records.packed(sieve)), is_packed=True)
 
 
 @dataclass

@@ -13,15 +13,17 @@ from functools import reduce
 import pyarrow as pa
 from pyspark.sql import DataFrame, Observation, SparkSession, functions
 
-from schemac.pipeline.batch_reading.batch_reader import with_packed
+from schemac.pipeline.batch_reading.batch_reader import sieve_of, with_packed
+from schemac.pipeline.batch_reading.settling import settling_of
 from schemac.pipeline.conforming.given import constant, with_given
 from schemac.pipeline.conforming.merge_settings import with_marker
-from schemac.pipeline.conforming.projection import conform
+from schemac.pipeline.conforming.projection import conform, settled, with_all_rules
 from schemac.pipeline.declaration.job import Job
 from schemac.pipeline.errors import PipelineError
 from schemac.pipeline.reading.source import Records, check_source, open_records
 from schemac.pipeline.spark.columns import ADDRESS, ADDRESS_FIELD, ERRORS, RAW, SOURCE
 from schemac.pipeline.spark.packed import COUNTED, NOT_PACKED, PACKED
+from schemac.pipeline.values.clocks import with_zones
 from schemac.source.catalogue import INVALID_CONSTANT
 
 
@@ -40,14 +42,29 @@ def gathered(
             counted = Observation(f"records read from source {i}")
             records = with_given(open_records(spark, part) if given is None else given, part)
             marked, read = with_marker(part, schema)
-            records = with_packed(records, read, marked) if may_pack and given is None else records
-            rows = functions.expr(COUNTED) if records.is_packed else functions.count(functions.lit(1))
-            records = records.with_frame(records.frame.observe(counted, rows.alias("rows")))
-            frames.append(conform(records, read.append(ADDRESS_FIELD) if is_replay else read, marked))
+            read = read.append(ADDRESS_FIELD) if is_replay else read
+            frames.append(_conformed(records, read, marked, counted, may_pack=may_pack and given is None))
             counts.append(counted)
     if any(PACKED in frame.columns for frame in frames):
         frames = [frame if PACKED in frame.columns else frame.selectExpr("*", NOT_PACKED) for frame in frames]
     return reduce(DataFrame.union, frames), counts
+
+
+def _conformed(
+    records: Records, schema: pa.Schema, job: Job, counted: Observation, *, may_pack: bool
+) -> DataFrame:
+    """Conform records, where they are read if Spark is not needed for that, and count them."""
+    count = functions.count(functions.lit(1)).alias("rows")
+    job = with_all_rules(job)
+    zoned = with_zones(schema, job)
+    sieve = sieve_of(records, zoned, job) if may_pack else None
+    if sieve is not None:
+        count = functions.expr(COUNTED).alias("rows")
+        settling = settling_of(records, sieve, zoned, job)
+        if settling is not None:
+            return settled(records, settling, schema, job).observe(counted, count)
+        records = with_packed(records, sieve)
+    return conform(records.with_frame(records.frame.observe(counted, count)), schema, job)
 
 
 def check_sources(job: Job) -> None:

@@ -15,6 +15,7 @@ from pyspark.sql import DataFrame, Window, functions
 
 from schemac.pipeline.batch_reading.batch_reader import PROVEN, Levels, batch_reader
 from schemac.pipeline.declaration.job import FieldSource, Job, Unexpected
+from schemac.pipeline.reading.cutting import Work
 from schemac.pipeline.reading.source import RECORD, Records
 from schemac.pipeline.spark.columns import ERRORS, RAW, SOURCE, WARNINGS
 from schemac.pipeline.spark.packed import PACKED
@@ -85,17 +86,31 @@ class Steps:
         )
 
 
+def with_all_rules(job: Job) -> Job:
+    """Have what only warns looked for too."""
+    if UNEXPECTED not in job.warned:
+        return job
+    return job.model_copy(update={"unexpected": Unexpected.REJECT})
+
+
 def conform(records: Records, schema: pa.Schema, job: Job) -> DataFrame:
     """Turn the records into typed columns with their reasons."""
-    if UNEXPECTED in job.warned:
-        job = job.model_copy(update={"unexpected": Unexpected.REJECT})
-    compiler = _Compiler(records, schema, job)
+    compiler = _Compiler(records, schema, with_all_rules(job))
     steps, final = compiler.compile()
     frame, batch = records.frame, compiler.batch
     if batch is not None:
         frame = projected(batch.read(frame), batch.levels)
     held = [PACKED] if records.is_packed else []
     return projected(frame, [compiler.parsing, *steps.projections]).selectExpr(*final, *held)
+
+
+def settled(records: Records, work: Work, schema: pa.Schema, job: Job) -> DataFrame:
+    """Give what `conform` gives of records that are settled where they are read: nothing is left to Spark."""
+    # What is wrong with the mapping is found by compiling it.
+    _Compiler(records, schema, job).compile()
+    assert records.worked is not None
+    nothing = [f"cast(null as {shapes.spark_type(member)}) as {name(member.name)}" for member in schema]
+    return records.worked(work).selectExpr(*nothing, ERRORS, RAW, SOURCE, PACKED)
 
 
 def projected(frame: DataFrame, levels: Levels) -> DataFrame:

@@ -15,6 +15,8 @@ from schemac.pipeline.declaration.source_options import Options
 from schemac.pipeline.errors import PipelineError
 from schemac.source.catalogue import SOURCE_OPTION
 
+NO_CELL = "\ue000"
+"""What Spark's reader is told to take for a value that is not there: the empty text is one."""
 BLANK = r"[\x00-\x20]*+"
 
 
@@ -139,15 +141,31 @@ class Dialect:
         return re.compile(f"(?s){self._inner}(?:\\Z|{quote}{self._rest}{sep}{self.opening}\\Z)")
 
     def cells(self, record: str) -> list[str]:
-        """Split a sound record into its values."""
+        """Split a sound record into its values, as text."""
+        return [cell for cell, _ in self._split(record)]
+
+    def values(self, record: str) -> list[str | None]:
+        """Split a sound record into its values; null where nothing stands between two separators.
+
+        >>> Dialect().values('1,,"","a""b"')
+        ['1', None, '', 'a"b']
+        """
+        return [
+            None if cell == NO_CELL or (not cell and not is_quoted) else cell
+            for cell, is_quoted in self._split(record)
+        ]
+
+    def _split(self, record: str) -> list[tuple[str, bool]]:
+        """Each value, and whether it stands in quotes."""
         if not self.quote or self.quote not in record:
-            return [self._bare(cell) for cell in record.split(self.sep)]
+            return [(self._bare(cell), False) for cell in record.split(self.sep)]
         found, start = [], 0
         value = re.compile(f"(?s)({self.quoted})|({self.plain})")
         while True:
             match = value.match(record, start)
             assert match is not None
-            found.append(self._bare(match[2]) if match[1] is None else self._unquoted(match[1]))
+            is_quoted = match[1] is not None
+            found.append((self._unquoted(match[1]) if is_quoted else self._bare(match[2]), is_quoted))
             start = match.end() + len(self.sep)
             if match.end() >= len(record):
                 return found

@@ -20,8 +20,8 @@ from schemac.pipeline.declaration.job import Source
 from schemac.pipeline.declaration.source_options import Options
 from schemac.pipeline.errors import PipelineError
 from schemac.pipeline.reading import texts
-from schemac.pipeline.reading.csv_grammar import Dialect, dialect_of
-from schemac.pipeline.reading.cutting import Found, Listed, Packer, cut
+from schemac.pipeline.reading.csv_grammar import NO_CELL, Dialect, dialect_of
+from schemac.pipeline.reading.cutting import Found, Listed, Packer, Work, cut, worked
 from schemac.pipeline.reading.decoding import codec_name, has_marks, lines_of
 from schemac.pipeline.reading.pieces import File, Piece, lines_of_piece
 from schemac.pipeline.reading.texts import Texts
@@ -30,7 +30,6 @@ from schemac.pipeline.spark.sqltext import literal, matches, name, when
 from schemac.source.catalogue import CHANGED_INPUT, DUPLICATE_COLUMN, EMPTY_INPUT, UNREADABLE_HEADER
 
 CORRUPT = "__corrupt"
-NO_CELL = "\ue000"
 QUOTES = "quotes"
 UNSOUND = "a quote is not escaped, does not close, or stands beside other text of its value"
 
@@ -207,12 +206,20 @@ def _lines(spark: SparkSession, files: CsvFiles) -> Texts:
         return texts.judged(_rows(spark, files), faults)
 
     def packed(packer: Packer) -> DataFrame:
-        header = files.headers[0].text if files.has_header else None
-        reader = CsvLines(header, files.dialect.comment)
-        return texts.judged(texts.lines_in_place(spark, files.listed, reader, packer), faults)
+        found = texts.lines_in_place(spark, files.listed, _reader_of_lines(files), packer)
+        return texts.judged(found, faults)
+
+    def made(work: Work) -> DataFrame:
+        return worked(spark, files.listed, _reader_of_lines(files), work, is_cut=True)
 
     is_ours = len(files.headers) == 1 and not files.line_break and texts.is_in_reach(files.listed)
-    return Texts(rows, files.listed.partitions, packed if is_ours else None)
+    partitions = files.listed.partitions
+    return Texts(rows, partitions, packed, made) if is_ours else Texts(rows, partitions)
+
+
+def _reader_of_lines(files: CsvFiles) -> "CsvLines":
+    header = files.headers[0].text if files.has_header else None
+    return CsvLines(header, files.dialect.comment)
 
 
 def _rows(spark: SparkSession, files: CsvFiles) -> DataFrame:

@@ -9,7 +9,7 @@ import base64
 import pickle
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -56,6 +56,17 @@ Reader = Callable[[Piece], Iterator[Found]]
 Packer = Callable[[pa.Array], Sifted]
 
 
+class Work(Protocol):
+    """What a task does with the records that it has read: rows for Spark, whose columns are those of `schema`."""
+
+    @property
+    def schema(self) -> StructType:
+        """Columns of the rows."""
+
+    def __call__(self, file: File, found: Found) -> Iterator[pa.RecordBatch]:
+        """Make rows of some records of a file."""
+
+
 @dataclass(frozen=True)
 class Listed:
     """The files of a source, and the columns that names of folders give."""
@@ -97,34 +108,27 @@ class WholeFiles:
 
 
 @dataclass(frozen=True)
-class _Cutter:
-    """What the tasks do."""
+class TextRows:
+    """Gives each record as a row, with what is known of its file; with a packer only those that it does not prove."""
 
-    reader: Reader
     partitions: tuple[str, ...]
-    shares: list[list[Piece]]
     packer: Packer | None
-    storage: Storage = NO_STORAGE
-
-    def told(self) -> str:
-        """Write the task as an option of a reader."""
-        return base64.b64encode(pickle.dumps(self)).decode()
 
     @property
-    def labels(self) -> tuple[str, ...]:
-        """Names of the columns that are text."""
+    def schema(self) -> StructType:
+        """Columns that are text, and what is packed."""
+        texts = [StructField(label, StringType()) for label in self._labels]
+        return StructType([*texts, *([] if self.packer is None else [StructField(PACKED, PACKED_TYPE)])])
+
+    @property
+    def _labels(self) -> tuple[str, ...]:
         return (VALUE, FAULT, SOURCE, NAME, SIZE, MODIFIED, *self.partitions)
 
-    def batches(self, piece: Piece) -> Iterator[pa.RecordBatch]:
-        """Read the records of a piece."""
-        with storage_in_use(self.storage):
-            for found in self.reader(piece):
-                yield from self._rows(piece.file, found)
-
-    def _rows(self, file: File, found: Found) -> Iterator[pa.RecordBatch]:
+    def __call__(self, file: File, found: Found) -> Iterator[pa.RecordBatch]:
+        """Pack some of the records, and give the others as rows."""
         texts, faults = found
         if self.packer is not None:
-            proven, batch = self.packer(_sound(texts, faults))
+            proven, batch = self.packer(sound(texts, faults))
             if batch.num_rows:
                 yield self._batch(file, pa.nulls(1, pa.string()), None, packed(batch))
                 rest = pc.invert(proven)
@@ -140,14 +144,32 @@ class _Cutter:
         columns = [texts, pa.nulls(count, pa.string()) if faults is None else faults]
         others = (file.uri, *known, *file.folders)
         columns += [pa.repeat(pa.scalar(other, pa.string()), count) for other in others]
-        labels = [*self.labels]
         if self.packer is not None:
             columns.append(pa.nulls(count, ARROW_TYPE) if held is None else held)
-            labels.append(PACKED)
-        return pa.record_batch(columns, names=labels)
+        return pa.record_batch(columns, names=self.schema.names)
 
 
-def _sound(texts: pa.Array, faults: pa.Array | None) -> pa.Array:
+@dataclass(frozen=True)
+class _Cutter:
+    """What the tasks do."""
+
+    reader: Reader
+    work: Work
+    shares: list[list[Piece]]
+    storage: Storage = NO_STORAGE
+
+    def told(self) -> str:
+        """Write the task as an option of a reader."""
+        return base64.b64encode(pickle.dumps(self)).decode()
+
+    def batches(self, piece: Piece) -> Iterator[pa.RecordBatch]:
+        """Read the records of a piece."""
+        with storage_in_use(self.storage):
+            for found in self.reader(piece):
+                yield from self.work(piece.file, found)
+
+
+def sound(texts: pa.Array, faults: pa.Array | None) -> pa.Array:
     """Give the texts in which nothing is wrong yet; null in the place of others."""
     if faults is not None and faults.null_count < len(faults):
         texts = pc.if_else(faults.is_null(), texts, pa.scalar(None, texts.type))
@@ -178,12 +200,8 @@ def cut(
 
     A file is read by one task, or, with `is_cut`, each piece of it by another.
     """
-    share = _share_bytes(spark, listed) if is_cut else BYTES_WORTH_A_TASK
-    split = shares(listed.files, share, is_cut=is_cut)
     partitions = tuple(listed.partitions.values())
-    task = _Cutter(reader, partitions, split, packer, current_storage())
-    register(spark, CutFiles)
-    records = spark.read.format(CutFiles.name()).option("task", task.told()).load()
+    records = worked(spark, listed, reader, TextRows(partitions, packer), is_cut=is_cut)
     modified = f"timestamp_micros(cast({MODIFIED} as bigint))"
     parts = (SOURCE, NAME, f"cast({SIZE} as bigint)", modified)
     file = struct(zip(FILE_TYPES, parts, strict=True))
@@ -191,6 +209,16 @@ def cut(
     records = records.selectExpr(VALUE, FAULT, SOURCE, f"{file} as {FILE}", *partitions, *held)
     is_worth_spreading = packer is None and not is_cut and listed.most_bytes > BYTES_WORTH_SPREADING
     return records.repartition(_parallelism(spark)) if is_worth_spreading else records
+
+
+def worked(
+    spark: SparkSession, listed: Listed, reader: Reader, work: Work, *, is_cut: bool = False
+) -> DataFrame:
+    """Read the records of files in tasks of ours, which make rows of them."""
+    share = _share_bytes(spark, listed) if is_cut else BYTES_WORTH_A_TASK
+    task = _Cutter(reader, work, shares(listed.files, share, is_cut=is_cut), current_storage())
+    register(spark, CutFiles)
+    return spark.read.format(CutFiles.name()).option("task", task.told()).load()
 
 
 def _share_bytes(spark: SparkSession, listed: Listed) -> int:
@@ -230,10 +258,8 @@ class CutFiles(DataSource):  # type: ignore[misc]  # PySpark is not followed
         return "schemac-cut-files"
 
     def schema(self) -> StructType:
-        """Columns of a record: text, and what is packed."""
-        task = self._task()
-        texts = [StructField(label, StringType()) for label in task.labels]
-        return StructType([*texts, *([] if task.packer is None else [StructField(PACKED, PACKED_TYPE)])])
+        """Columns of what the tasks make."""
+        return self._task().work.schema
 
     def reader(self, schema: StructType) -> "_CutReader":
         """Make a reader of all files."""

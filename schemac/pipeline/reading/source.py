@@ -25,7 +25,7 @@ from schemac.pipeline.declaration.source_options import option_mistakes
 from schemac.pipeline.errors import PipelineError
 from schemac.pipeline.reading import texts
 from schemac.pipeline.reading.csv_records import CsvRecords, read_csv
-from schemac.pipeline.reading.cutting import FAULT, Packer
+from schemac.pipeline.reading.cutting import FAULT, Packer, Work
 from schemac.pipeline.reading.file_columns import FILE, METADATA, NO_FILE_KNOWN, OF_FILE
 from schemac.pipeline.reading.items import items_of_columns, items_of_texts
 from schemac.pipeline.reading.json_records import read_geojson, read_json
@@ -94,6 +94,8 @@ class Records:
     csv: CsvRecords | None = None
     packed: Callable[[Packer], DataFrame] | None = None
     """Reads the same records where they lie, and packs those that it proves; None where each has to be a row."""
+    worked: Callable[[Work], DataFrame] | None = None
+    """Gives what tasks of ours make of the records where they lie; None where each has to pass through Spark."""
     is_packed: bool = False
     """Whether some rows stand for many records (see `spark.packed`)."""
 
@@ -104,7 +106,7 @@ class Records:
 
     def with_frame(self, frame: DataFrame) -> "Records":
         """Take other rows with the same columns."""
-        return replace(self, rows=lambda: frame, packed=None)
+        return replace(self, rows=lambda: frame, packed=None, worked=None)
 
     def parsed(self) -> "Records":
         """Parse every record now, for expressions over what is in them."""
@@ -289,7 +291,7 @@ def json_text_records(found: Texts, *, is_geojson: bool = False) -> Records:
         rule = first_of([(f"not ({is_record})", rule)], "'partition'")
     return Records(
         lambda: found.frame, RAW, f"({malformed})", is_geojson=is_geojson, fault_rule=rule, fault_value=_explained(rule),
-        partitions=found.partitions, parsing=((RECORD, parsed(RAW)),), packed=found.packed,
+        partitions=found.partitions, parsing=((RECORD, parsed(RAW)),), packed=found.packed, worked=found.worked,
     )  # fmt: skip
 
 
@@ -319,7 +321,7 @@ def _csv_records(found: CsvRecords) -> Records:
     return Records(
         lambda: found.texts.frame, RAW, f"({malformed})", columns, fault_rule=rule, fault_value=_explained(rule),
         partitions=partitions, absent=found.absent, parsing=found.parsing, csv=None if both else found,
-        packed=found.texts.packed,
+        packed=found.texts.packed, worked=found.texts.worked,
     )  # fmt: skip
 
 

@@ -14,7 +14,18 @@ from pyspark.sql import DataFrame, SparkSession
 
 from schemac.pipeline.declaration.job import Source
 from schemac.pipeline.declaration.source_options import FILES, Options
-from schemac.pipeline.reading.cutting import FAULT, VALUE, Listed, Packer, Reader, Splitter, WholeFiles, cut
+from schemac.pipeline.reading.cutting import (
+    FAULT,
+    VALUE,
+    Listed,
+    Packer,
+    Reader,
+    Splitter,
+    WholeFiles,
+    Work,
+    cut,
+    worked,
+)
 from schemac.pipeline.reading.decoding import byte_text, has_marks
 from schemac.pipeline.reading.file_columns import METADATA, OF_FILE
 from schemac.pipeline.reading.paths import base_path, local_part, spark_path
@@ -38,6 +49,8 @@ class Texts:
     rows: Callable[[], DataFrame]
     partitions: dict[str, str]
     packed: Callable[[Packer], DataFrame] | None = None
+    worked: Callable[[Work], DataFrame] | None = None
+    """Gives what tasks of ours make of the records where they lie."""
 
     @cached_property
     def frame(self) -> DataFrame:
@@ -46,7 +59,7 @@ class Texts:
 
     def with_frame(self, frame: DataFrame) -> "Texts":
         """Take the same of other rows."""
-        return replace(self, rows=lambda: frame, packed=None)
+        return replace(self, rows=lambda: frame, packed=None, worked=None)
 
 
 @contextmanager
@@ -136,13 +149,16 @@ def files_of(spark: SparkSession, source: Source) -> Listed:
 
 def cut_texts(spark: SparkSession, listed: Listed, splitter: Splitter) -> Texts:
     """Read the records that a splitter finds in each file; a file is read by one task."""
+    reader = WholeFiles(splitter)
 
     def read(packer: Packer | None) -> DataFrame:
-        found = cut(spark, listed, WholeFiles(splitter), packer)
+        found = cut(spark, listed, reader, packer)
         kept = [label for label in found.columns if label not in (VALUE, FAULT)]
         return found.selectExpr(f"{VALUE} as {RAW}", FAULT, *kept)
 
-    return Texts(lambda: read(None), listed.partitions, read)
+    return Texts(
+        lambda: read(None), listed.partitions, read, lambda work: worked(spark, listed, reader, work)
+    )
 
 
 def decoded(text: str, encoding: str, fault: str | None = None) -> tuple[str, str | None]:

@@ -1,0 +1,200 @@
+"""Settles records where they are read: those that the batch reader proves are packed, and the others are judged one by one.
+
+Layer: pipeline.
+Shape: the work of a task (see `cutting`). Good records leave it packed, whichever way they were read; each of the others is a
+       row with its text, its file and every reason. Spark has nothing left to compute.
+Rule: only where the judge covers every field, and where no text that Java would write becomes a value.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import pyarrow as pa
+import pyarrow.compute as pc
+from pyspark.sql.types import ArrayType, StringType, StructField, StructType
+
+from schemac.judging.arrays import plain_array
+from schemac.judging.judge import Judge, Judged, Reason
+from schemac.judging.settings import Origin, Settings
+from schemac.judging.settings import Unexpected as SettingsUnexpected
+from schemac.pipeline.batch_reading.batch_reader import Sieve
+from schemac.pipeline.declaration.job import FieldSource, Job
+from schemac.pipeline.reading.csv_grammar import Dialect
+from schemac.pipeline.reading.csv_records import QUOTES
+from schemac.pipeline.reading.cutting import Found, sound
+from schemac.pipeline.reading.json_records import BLANK
+from schemac.pipeline.reading.pieces import File
+from schemac.pipeline.reading.source import EXPLAINED, Records
+from schemac.pipeline.reading.texts import BAD_ENCODING
+from schemac.pipeline.spark.columns import ERRORS, RAW, REASON, SOURCE
+from schemac.pipeline.spark.packed import ARROW_TYPE, PACKED, PACKED_TYPE, packed
+
+MALFORMED = "malformed"
+ROW = pa.schema(
+    [
+        pa.field(RAW, pa.string()),
+        pa.field(ERRORS, pa.list_(pa.field("element", REASON))),
+        pa.field(SOURCE, pa.string()),
+        pa.field(PACKED, ARROW_TYPE),
+    ]
+)
+SPARK_ROW = StructType(
+    [
+        StructField(RAW, StringType()),
+        StructField(
+            ERRORS,
+            ArrayType(StructType([StructField(part.name, StringType()) for part in REASON])),
+        ),
+        StructField(SOURCE, StringType()),
+        StructField(PACKED, PACKED_TYPE),
+    ]
+)
+
+
+class _Wrong(NamedTuple):
+    """A record that does not fit."""
+
+    text: str
+    reasons: tuple[Reason, ...]
+
+
+@dataclass(frozen=True)
+class JsonJudging:
+    """Judges the text of a record that is an object of JSON."""
+
+    def judged(self, judge: Judge, text: str) -> Judged | None:
+        """Judge a record; None where the text only holds blanks, and is none."""
+        return judge.json(text) if text.strip(BLANK) else None
+
+    def uncovered(self, judge: Judge) -> tuple[str, ...]:
+        """Names of the fields that are not covered."""
+        return judge.uncovered
+
+
+@dataclass(frozen=True)
+class CsvJudging:
+    """Judges the text of a record that is one of CSV."""
+
+    columns: tuple[str, ...]
+    dialect: Dialect
+
+    def judged(self, judge: Judge, text: str) -> Judged | None:
+        """Judge a record."""
+        if not self.dialect.is_sound(text):
+            return _broken(QUOTES, text)
+        cells = self.dialect.values(text)
+        if len(cells) != len(self.columns):
+            return _broken(MALFORMED, text)
+        return judge.csv(dict(zip(self.columns, cells, strict=True)))
+
+    def uncovered(self, judge: Judge) -> tuple[str, ...]:
+        """Names of the fields that are not covered."""
+        return judge.uncovered_cells
+
+
+@dataclass(frozen=True)
+class Settling:
+    """The work of a task that settles records."""
+
+    sieve: Sieve
+    judging: JsonJudging | CsvJudging
+    stored_schema: bytes
+    """As an IPC message: a type that is pickled loses what its children say."""
+    settings: Settings
+
+    @property
+    def schema(self) -> StructType:
+        """Columns of the rows."""
+        return SPARK_ROW
+
+    @cached_property
+    def judge(self) -> Judge:
+        """Made in the process that judges."""
+        return Judge(pa.ipc.read_schema(pa.py_buffer(self.stored_schema)), self.settings)
+
+    def __call__(self, file: File, found: Found) -> Iterator[pa.RecordBatch]:
+        """Settle some records of a file."""
+        texts = sound(*found)
+        proven, batch = self.sieve(texts)
+        good, wrong = self._judged(found, texts, pc.invert(proven))
+        yield from (_row(packed(one)) for one in (batch, good) if one.num_rows)
+        if wrong:
+            yield _rows(file, wrong)
+
+    def _judged(self, found: Found, texts: pa.Array, rest: pa.Array) -> tuple[pa.RecordBatch, list[_Wrong]]:
+        good, wrong = [], []
+        held = found.texts.filter(rest).to_pylist()
+        faults = [None] * len(held) if found.faults is None else found.faults.filter(rest).to_pylist()
+        for text, own, fault in zip(texts.filter(rest).to_pylist(), held, faults, strict=True):
+            if text is not None:
+                judged = self.judging.judged(self.judge, text)
+            elif fault is None:
+                own = own.decode("iso-8859-1")
+                judged = _broken(BAD_ENCODING, own)
+            else:
+                judged = _broken(fault, own)
+            if judged is None:
+                continue
+            if judged.values is None:
+                wrong.append(_Wrong(own if text is None else text, judged.reasons))
+            else:
+                good.append(judged.values)
+        schema = self.judge.schema
+        columns = [plain_array([values[part.name] for values in good], part) for part in schema]
+        return pa.RecordBatch.from_arrays(columns, names=schema.names), wrong
+
+
+def _broken(rule: str, text: str) -> Judged:
+    return Judged(None, (Reason("", rule, EXPLAINED.get(rule, text)[:1000]),))
+
+
+def _row(held: pa.Array) -> pa.RecordBatch:
+    nothing = [pa.nulls(1, part.type) for part in list(ROW)[:-1]]
+    return pa.RecordBatch.from_arrays([*nothing, held], schema=ROW)
+
+
+def _rows(file: File, wrong: list[_Wrong]) -> pa.RecordBatch:
+    reasons = [[one._asdict() for one in record.reasons] for record in wrong]
+    columns = [
+        pa.array([record.text for record in wrong], pa.string()),
+        pa.array(reasons, ROW.field(ERRORS).type),
+        pa.repeat(pa.scalar(file.uri), len(wrong)),
+        pa.nulls(len(wrong), ARROW_TYPE),
+    ]
+    return pa.RecordBatch.from_arrays(columns, schema=ROW)
+
+
+def settling_of(records: Records, sieve: Sieve, schema: pa.Schema, job: Job) -> Settling | None:
+    """How the records of a source are settled where they are read; None where some of them need Spark."""
+    if records.worked is None or records.partitions or records.given or job.warned:
+        return None
+    origins = {label: _origin(job.fields[label]) for label in schema.names if label in job.fields}
+    if any(isinstance(origin, _Unknown) for origin in origins.values()):
+        return None
+    settings = Settings(
+        unexpected=SettingsUnexpected(job.unexpected.value),
+        timezone=job.source.timezone,
+        fields={label: origin for label, origin in origins.items() if not isinstance(origin, _Unknown)},
+        is_geojson=records.is_geojson,
+    )
+    judging: JsonJudging | CsvJudging = JsonJudging()
+    if records.csv is not None:
+        judging = CsvJudging(records.csv.columns or (), records.csv.dialect)
+    judge = Judge(schema, settings)
+    if judging.uncovered(judge) or judge._shows_numbers:
+        return None
+    return Settling(sieve, judging, schema.serialize().to_pybytes(), settings)
+
+
+class _Unknown:
+    """Where a field is read that the judge does not know."""
+
+
+def _origin(origin: FieldSource | None) -> Origin | _Unknown | None:
+    if origin is None:
+        return None
+    if origin.format is not None or origin.epoch is not None or origin.is_given:
+        return _Unknown()
+    return Origin(origin.from_, None, origin.zone)
