@@ -83,6 +83,17 @@ ODD_SYSTEM_COLUMN = Code(
     "SC323", "odd-system-column", _WARNING, "a system column that differs from the standard"
 )
 
+UNFIT_CONSTRAINT = Code(
+    "SC324", "unfit-constraint", _ERROR, "a value of a constraint that does not fit its field"
+)
+CONTRADICTING_CONSTRAINTS = Code(
+    "SC325", "contradicting-constraints", _ERROR, "constraints that no value can satisfy together"
+)
+UNPORTABLE_PATTERN = Code(
+    "SC326", "unportable-pattern", _ERROR, "a pattern that engines read differently, or not at all"
+)
+INVALID_CHECK = Code("SC327", "invalid-check", _ERROR, "a condition that cannot be used")
+
 UNLOCKED_CHANGE = Code("SC401", "unlocked-change", _WARNING, "a schema that differs from its lock")
 DAMAGED_LOCK = Code("SC402", "damaged-lock", _ERROR, "a lock file that was edited by hand or damaged")
 UNMERGED_LOCK = Code("SC403", "unmerged-lock", _ERROR, "a lock file with merge conflict markers")
