@@ -7,6 +7,7 @@ Errors: SC319, SC324 to SC327.
 
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
+from fractions import Fraction
 from typing import Any
 
 from schemac.attributes import constraints as attributes
@@ -14,13 +15,14 @@ from schemac.attributes.attribute import Role
 from schemac.attributes.family import Family
 from schemac.attributes.registry import has_role
 from schemac.constraints.bounds import Bound
+from schemac.constraints.columns import EXACT
 from schemac.constraints.constraint import Constraint
 from schemac.constraints.expressions import MOST_DIGITS
 from schemac.constraints.parsing import ExpressionError, read_condition
 from schemac.constraints.patterns import PatternError
 from schemac.constraints.registry import BY_KEY, are_constrained
 from schemac.constraints.rows import named_paths, named_slots
-from schemac.constraints.texts import Enum, MinLength, Pattern, Size
+from schemac.constraints.texts import Enum, Pattern, Size
 from schemac.constraints.values import UnfitValueError, shown, step_of
 from schemac.logical.findings import Findings
 from schemac.logical.model import ExtraAttributes
@@ -136,8 +138,8 @@ def _excludes(low: Bound, high: Bound) -> bool:
     last: Any = high.limit
     if step is None:
         return bool(first > last) or (first == last and (low.is_exclusive or high.is_exclusive))
-    first = Decimal(first) + (step if low.is_exclusive else 0)
-    last = Decimal(last) - (step if high.is_exclusive else 0)
+    first = EXACT.add(Decimal(first), step if low.is_exclusive else Decimal())
+    last = EXACT.subtract(Decimal(last), step if high.is_exclusive else Decimal())
     return bool(first > last)
 
 
@@ -166,10 +168,8 @@ def _forbids(constraint: Constraint, value: Any) -> bool:
         return not constraint.allows(value)
     if isinstance(constraint, Size | Pattern):
         return bool(constraint.violations(pa.array([value]))[0].as_py())
-    if isinstance(constraint, MinLength):
-        return len(value) < constraint.limit
     divisor = getattr(constraint, "divisor", None)
-    return divisor is not None and Decimal(value) % Decimal(divisor) != 0
+    return divisor is not None and (Fraction(value) / Fraction(divisor)).denominator != 1
 
 
 def check_row_constraints(

@@ -21,7 +21,7 @@ from schemac.constraints.columns import (
     whole,
 )
 from schemac.constraints.constraint import Constraint, Turn, turn_of
-from schemac.constraints.values import UnfitValueError, Value, comparable, read_value, shown
+from schemac.constraints.values import UnfitValueError, Value, comparable, read_value, scale_of, shown
 from schemac.logical.model import LogicalType
 from schemac.physical.arrow import pa
 
@@ -48,7 +48,7 @@ class Bound(Constraint):
         """Return the values beyond it, and those that are no number."""
         found = comparable_array(values)
         keeps = getattr(compute(), self.arrow_function)
-        return compute().invert(keeps(found, scalar_like(found, self.limit)))
+        return compute().invert(keeps(found, scalar_like(found, self.limit, scale_of(self.type))))
 
     def turn(self, new: Self) -> Turn:
         """Compare the limits."""
@@ -132,8 +132,7 @@ class MultipleOf(Constraint):
     @property
     def whole_divisor(self) -> int:
         """The divisor in the whole numbers that values of the type are kept as."""
-        scale: int = getattr(self.type, "scale", 0)
-        return whole(Decimal(self.divisor), scale)
+        return whole(Decimal(self.divisor), scale_of(self.type))
 
     def broken(self, values: Any) -> Any:
         """Return the values that leave a remainder."""

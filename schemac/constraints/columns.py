@@ -47,13 +47,22 @@ def comparable_array(values: Any) -> Any:
     if is_.is_integer(type_) and not is_.is_uint64(type_):
         return values.cast(pa.int64())
     if is_.is_decimal(type_) and type_.bit_width != 128 and type_.precision <= 38:
-        return values.cast(pa.decimal128(type_.precision, type_.scale))
+        return comparable_array(values.cast(pa.decimal128(type_.precision, type_.scale)))
+    if is_.is_decimal128(type_) and type_.scale < 0:
+        # Arrow compares none with a negative scale, so what they are kept as stands for them.
+        whole_type = pa.decimal128(type_.precision, 0)
+        return pa.Array.from_buffers(whole_type, len(values), values.buffers(), offset=values.offset)
     return values
 
 
-def scalar_like(values: Any, value: Any) -> Any:
+def comparable_value(value: Any, scale: int) -> Any:
+    """Return a value in the form that `comparable_array` gives values of its type; `scale` is that of a decimal."""
+    return value.scaleb(scale, EXACT) if scale < 0 and isinstance(value, Decimal) else value
+
+
+def scalar_like(values: Any, value: Any, scale: int = 0) -> Any:
     """Return a value as a scalar of a comparable array's type."""
-    return pa.scalar(value, values.type)
+    return pa.scalar(comparable_value(value, scale), values.type)
 
 
 def unscaled(values: Any) -> list[int | None]:

@@ -30,7 +30,7 @@ from schemac.constraints.expressions import (
     common_digits,
     result_type,
 )
-from schemac.constraints.values import UnfitValueError, read_value
+from schemac.constraints.values import UnfitValueError, read_value, scale_of
 from schemac.kinds.decimal import Decimal
 from schemac.kinds.plain import Int64
 from schemac.logical.slots import Slot
@@ -304,7 +304,7 @@ def calculated(operator: str, left: _Part, right: _Part) -> ArithmeticNode:
 
 def _operand(part: Node | Unread) -> Operand:
     if isinstance(part, Operand):
-        if part.type.family in _COMPARED:
+        if part.type.family in _COMPARED and scale_of(part.type) >= 0:
             return part
         raise ExpressionError(
             f"`{_shown(part)}` is {with_article(part.type.type_text())}, which cannot be compared"

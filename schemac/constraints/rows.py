@@ -4,7 +4,7 @@ Layer: constraints.
 Shape: fields are columns, or members of structs. As in SQL, a row in which one of the fields is null breaks none of them.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,7 +13,7 @@ from schemac.attributes.attribute import Role
 from schemac.attributes.registry import has_role
 from schemac.constraints.columns import compute
 from schemac.constraints.expressions import FieldNode, Node
-from schemac.constraints.parsing import read_condition
+from schemac.constraints.parsing import ExpressionError, read_condition
 from schemac.logical.path import dotted
 from schemac.logical.slots import Slot, is_in_structs, preorder
 
@@ -99,26 +99,32 @@ def named_paths(columns: Sequence[Slot]) -> dict[str, Slot]:
 
 
 def row_constraints(extra: Mapping[str, Any], columns: Sequence[Slot]) -> RowConstraints:
-    """Return the constraints of the rows of a checked schema."""
+    """Return the constraints of the rows of a checked schema; those that name a field which is not there are left out."""
     if not any(attribute.key in extra for attribute in attributes.OF_ROWS):
         return RowConstraints()
     slots = named_paths(columns)
 
-    def nodes(paths: Sequence[str]) -> tuple[FieldNode, ...]:
-        return tuple([FieldNode.of(slots[path]) for path in paths])
+    def nodes(paths: Sequence[str]) -> tuple[FieldNode, ...] | None:
+        return tuple([FieldNode.of(slots[path]) for path in paths]) if slots.keys() >= {*paths} else None
 
     return RowConstraints(
-        tuple([Unique(nodes(paths)) for paths in attributes.UNIQUE.read(extra) or ()]),
+        tuple([Unique(found) for paths in attributes.UNIQUE.read(extra) or () if (found := nodes(paths))]),
         tuple(
             [
-                ReferenceTo(nodes(one.fields), one.dataset, tuple(one.to or one.fields))
+                ReferenceTo(found, one.dataset, tuple(one.to or one.fields))
                 for one in attributes.REFERENCES.read(extra) or ()
+                if (found := nodes(one.fields))
             ]
         ),
-        tuple(
-            [
-                Check(text, read_condition(text, named_slots(columns)))
-                for text in attributes.CHECK.read(extra) or ()
-            ]
-        ),
+        tuple(_checks(attributes.CHECK.read(extra) or (), columns)),
     )
+
+
+def _checks(texts: Sequence[str], columns: Sequence[Slot]) -> Iterator[Check]:
+    slots = named_slots(columns)
+    for text in texts:
+        try:
+            yield Check(text, read_condition(text, slots))
+        except ExpressionError:
+            # The schema was checked as a whole; this is a part of it.
+            continue

@@ -6,15 +6,16 @@ Source: JSON Schema 2020-12, "Validation", sections 6.1.2 and 6.3.
 """
 
 from dataclasses import dataclass
+from functools import reduce
 from typing import Any, ClassVar, Self
 
 from schemac.attributes import constraints as attributes
 from schemac.attributes.attribute import Attribute
 from schemac.attributes.family import Family
-from schemac.constraints.columns import comparable_array, compute, plain
+from schemac.constraints.columns import comparable_array, comparable_value, compute, plain
 from schemac.constraints.constraint import Constraint, Turn, turn_of
 from schemac.constraints.patterns import PortablePattern, read_pattern
-from schemac.constraints.values import UnfitValueError, Value, comparable, read_value, shown
+from schemac.constraints.values import UnfitValueError, Value, comparable, read_value, scale_of, shown
 from schemac.logical.model import LogicalType
 from schemac.physical.arrow import pa
 
@@ -131,8 +132,12 @@ class Enum(Constraint):
                 if len(self.values) == 1
                 else pa.array([False] * len(found), pa.bool_())
             )
+        if self.type.family is Family.FLOAT:
+            # To `is_in`, -0.0 is not 0.0.
+            return compute().invert(reduce(compute().or_, [compute().equal(found, v) for v in self.values]))
+        values = [comparable_value(value, scale_of(self.type)) for value in self.values]
         # To `is_in` null is a value like any other.
-        is_among = compute().is_in(found, value_set=pa.array(list(self.values), found.type))
+        is_among = compute().is_in(found, value_set=pa.array(values, found.type))
         return compute().and_(compute().is_valid(found), compute().invert(is_among))
 
     def turn(self, new: Self) -> Turn:

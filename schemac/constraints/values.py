@@ -56,6 +56,11 @@ def step_of(type_: LogicalType) -> Decimal | None:
     return None if type_.family is Family.FLOAT else Decimal(1)
 
 
+def scale_of(type_: LogicalType) -> int:
+    """Return the scale of a decimal; 0 for all others."""
+    return int(_of(type_).scale) if type_.family is Family.DECIMAL else 0
+
+
 def limits_of(type_: LogicalType) -> tuple[int | Decimal, int | Decimal] | None:
     """Return the least and the greatest value of a type; None where no number says it."""
     found = _of(type_)
@@ -64,7 +69,7 @@ def limits_of(type_: LogicalType) -> tuple[int | Decimal, int | Decimal] | None:
         return (-(2**bits) if found.is_signed else 0), 2**bits - 1
     if type_.family is Family.DECIMAL:
         largest = Decimal(10**found.precision - 1).scaleb(-found.scale, EXACT)
-        return -largest, largest
+        return largest.copy_negate(), largest
     if type_.family in (Family.TIMESTAMP, Family.DURATION):
         return -(2**63), 2**63 - 1
     return None

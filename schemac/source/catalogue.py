@@ -252,5 +252,9 @@ RULE_WARNING = Code(
     "SC695", "rule-warning", _WARNING, "records that were written and break a rule that warns"
 )
 
+REFERENCE = Code(
+    "SC697", "reference", _ERROR, "a reference to a dataset whose table is not named, or cannot be compared"
+)
+
 CATALOGUE: dict[str, Code] = {code.id: code for code in list(globals().values()) if isinstance(code, Code)}
 """The codes of the core by number, in the order of this file."""
