@@ -126,6 +126,12 @@ TABLE_CHANGED = Code(
     "SC423", "table-changed", _ERROR, "a table that others write to while it is being changed"
 )
 TABLE_DRIFT = Code("SC424", "table-drift", _ERROR, "a table that differs from its compiled schema")
+BROKEN_CONSTRAINT = Code("SC425", "broken-constraint", _ERROR, "stored rows that break a constraint")
+UNUSABLE_REFERENCE = Code(
+    "SC426", "unusable-reference", _ERROR, "a table that is referred to and cannot be looked into"
+)
+UNCHECKED_REFERENCE = Code("SC427", "unchecked-reference", _NOTE, "a reference that was not checked")
+UNCHECKED_ROWS = Code("SC428", "unchecked-rows", _ERROR, "a table whose rows cannot be checked")
 POINTLESS_ROUNDING = Code(
     "SC430", "pointless-rounding", _ERROR, "rounding allowed for a field whose values are not rounded"
 )
