@@ -19,13 +19,21 @@ README = (Path(__file__).parents[1] / "README.md").read_text(encoding="utf-8")
 
 
 def blocks(language: str) -> list[str]:
-    return re.findall(rf"^```{language}\n(.*?)^```$", README, re.MULTILINE | re.DOTALL)
+    # All of them in one go: the end of one block looks like the start of one without a language.
+    found = re.findall(r"^```(\w*)\n(.*?)^```$", README, re.MULTILINE | re.DOTALL)
+    return [text for of, text in found if of == language]
 
 
 def test_compile_the_manifest_that_is_shown() -> None:
     (dataset,) = schemac.compile_text(blocks("yaml")[0])
     assert dataset.name == "rides"
     assert dataset.to_lance().fields[0].unenforced_primary_key_position == 1
+
+
+def test_compile_the_constraints_that_are_shown() -> None:
+    (shown,) = (block for block in blocks("yaml") if "schemac.dev/unique" in block)
+    (dataset,) = schemac.compile_text(shown)
+    assert (dataset.name, dataset.warnings) == ("rides", ())
 
 
 def test_show_lines_of_a_lock_as_they_are_written() -> None:
@@ -46,7 +54,8 @@ def test_read_the_pipeline_that_is_shown() -> None:
 
     from schemac.pipeline.declaration.job import Job
 
-    job = Job.model_validate(YAML(typ="safe", pure=True).load(blocks("yaml")[1]))
+    shown = next(block for block in blocks("yaml") if block.startswith("source:"))
+    job = Job.model_validate(YAML(typ="safe", pure=True).load(shown))
     assert job.max_quarantined.total == 0.05
 
 

@@ -7,7 +7,7 @@ Source: the domains of the core stand here, those of engines are found through t
 from functools import cache
 from typing import Any
 
-from schemac.attributes import arrow, odf, own
+from schemac.attributes import arrow, constraints, odf, own
 from schemac.attributes.attribute import Attribute, Extra, Role
 from schemac.registry.engine import Engine, EngineError, load_as
 from schemac.registry.installed import engines
@@ -44,6 +44,7 @@ ATTRIBUTES: dict[str, Attribute[Any]] = {
         *(domain.ATTRIBUTES for domain in _CORE),
         *map(_brought, _BRINGING),
         own.ATTRIBUTES,
+        constraints.ATTRIBUTES,
     )
     for attribute in attributes
 }

@@ -9,6 +9,7 @@ from dataclasses import replace
 from schemac.attributes.registry import are_telling
 from schemac.checks.attributes import check_schema_attributes, check_slot_attributes
 from schemac.checks.brought import check_brought
+from schemac.checks.constraints import check_constraints, check_row_constraints
 from schemac.checks.hints import check_hints
 from schemac.checks.keys import check_named_columns, check_object_link, check_positions, check_primary_key
 from schemac.checks.names import check_names
@@ -50,6 +51,9 @@ def check(dataset: LogicalDataset, report: Report, vocabularies: Sequence[Vocabu
             check_brought(slot, findings)
             check_primary_key(slot, findings)
             check_object_link(slot, findings)
+            check_constraints(slot, findings)
+    if sound and dataset.is_whole and not unread:
+        check_row_constraints(sound, dataset.columns, findings)
     check_positions(telling, findings)
     readable = tuple([column for column in dataset.columns if column.type_at not in unread]) if unread else ()
     check_system_columns(replace(dataset, columns=readable) if unread else dataset, findings)

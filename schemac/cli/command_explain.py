@@ -37,13 +37,13 @@ def run(options: argparse.Namespace) -> int:
         put_page(page(own_codes()[wanted]).text)
         return ExitCode.CLEAN
     known_codes = codes()
-    losses = {f"LOSSES/{target.upper()}": text for target, text in loss_pages().items()}
+    losses = {f"losses/{target}": text for target, text in loss_pages().items()}
     # A rule with its reason, such as `zone: say …`, is copied from a row of the quarantine.
-    rules = {name.upper(): rule.text for name, rule in rule_pages().items()}
-    pages = losses | rules
+    rules = {name: rule.text for name, rule in rule_pages().items()}
+    pages = {name.upper(): text for name, text in (losses | rules).items()}
     for group, listed in (("LOSSES", losses), ("RULES", rules)):
         if wanted == group:
-            put("\n".join(name.lower() for name in listed))
+            put("\n".join(listed))
             return ExitCode.CLEAN
     if wanted.partition(":")[0] in pages:
         put_page(pages[wanted.partition(":")[0]])
@@ -52,7 +52,7 @@ def run(options: argparse.Namespace) -> int:
         (c for c in known_codes.values() if c.slug.upper() == wanted), None
     )
     if code is None:
-        names = [*known_codes, *(c.slug for c in known_codes.values()), *(name.lower() for name in pages)]
+        names = [*known_codes, *(c.slug for c in known_codes.values()), *losses, *rules]
         near = closest(options.code, names)
         hint = f"; did you mean {near}?" if near else "; `schemac explain` lists all"
         tell(f"schemac: there is no diagnostic code '{options.code}'{hint}")

@@ -7,7 +7,7 @@ import argparse
 
 from schemac.cli.output import exit_code, say, show
 from schemac.cli.planning import add_dataset, add_table, open_locked, owner_of, requested_version
-from schemac.evolution.tables import TABLES
+from schemac.evolution.tables import TABLES, DataCheck
 from schemac.registry.installed import blamed
 from schemac.source.report import Report
 
@@ -19,6 +19,25 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--to", "--version", dest="new", type=int, metavar="N", help="a locked version (default: the newest)"
     )
+    parser.add_argument(
+        "--data", action="store_true", help="also check the stored rows against the constraints of the schema"
+    )
+    parser.add_argument(
+        "--reference",
+        dest="references",
+        action="append",
+        default=[],
+        type=_reference,
+        metavar="DATASET=PATH",
+        help="with --data: the table of a dataset that the schema refers to; may be repeated",
+    )
+
+
+def _reference(text: str) -> tuple[str, str]:
+    dataset, equals, path = text.partition("=")
+    if not (dataset and equals and path):
+        raise argparse.ArgumentTypeError("expected DATASET=PATH, such as drivers=tables/drivers")
+    return dataset, path
 
 
 def run(options: argparse.Namespace) -> int:
@@ -30,9 +49,15 @@ def run(options: argparse.Namespace) -> int:
         locked = opened[1]
         owner = owner_of(options.table)
         with blamed(owner.name):
-            TABLES.of(owner).verify(options.table, locked, version, report)
+            tables = TABLES.of(owner)
+            tables.verify(options.table, locked, version, report)
+            if options.data and not report.has_errors:
+                tables.verify_data(
+                    options.table, locked, version, DataCheck(dict(options.references)), report
+                )
         if not report.has_errors:
-            say(f"{options.table} matches {version.label} of {locked.name}", options)
+            kept = ", and its rows keep the constraints" if options.data else ""
+            say(f"{options.table} matches {version.label} of {locked.name}{kept}", options)
     diagnostics = report.diagnostics
     show(diagnostics, options)
     return exit_code(diagnostics, options)

@@ -124,6 +124,17 @@ ATTRIBUTE_FACTS = frozenset(
 )
 """Attributes of other domains, and those of one engine as the others are told of them."""
 
+CONSTRAINT_FACTS = frozenset(
+    {
+        Fact.CONSTRAINT_ADDED,
+        Fact.CONSTRAINT_REMOVED,
+        Fact.CONSTRAINT_NARROWED,
+        Fact.CONSTRAINT_WIDENED,
+        Fact.CONSTRAINT_CHANGED,
+    }
+)
+"""Which values are allowed, of those that the type has."""
+
 DATASET_FACTS = frozenset(
     {
         Fact.DATASET_ADDED,
@@ -141,6 +152,7 @@ JUDGED_FACTS = (
     | STORAGE_FACTS
     | MEANING_FACTS
     | ATTRIBUTE_FACTS
+    | CONSTRAINT_FACTS
     | DATASET_FACTS
 )
 """The facts of the core that every engine was asked about. Whoever adds a fact adds it here when all judges have an answer;

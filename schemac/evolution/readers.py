@@ -6,6 +6,7 @@ Shape: the same for all engines: a reader names its columns and wants values tha
 
 from schemac.evolution.castability import castability, misfit
 from schemac.evolution.changes import JUDGED_FACTS, LAYOUT_FACTS, TYPE_FACTS, Change, Fact
+from schemac.evolution.constraints import LOOSENED, loosened
 from schemac.evolution.facts import as_told_to
 from schemac.evolution.layouts import missing_cast
 from schemac.evolution.verdict import NO_VERDICT, SAFE, Judgement, Outcome
@@ -41,6 +42,8 @@ def for_old_readers(change: Change) -> Judgement:
             if missing
             else SAFE
         )
+    if change.fact in LOOSENED:
+        return loosened(change)
     match change.fact:
         case Fact.FIELD_DROPPED | Fact.DATASET_DROPPED:
             return Judgement(

@@ -15,7 +15,7 @@ from schemac.evolution.verdict import Judgement
 from schemac.evolution.version_pair import LockedSchemaVersion, SchemaVersion
 from schemac.identity.lock import LockedDataset
 from schemac.registry.engine import Capability
-from schemac.source.catalogue import POINTLESS_ROUNDING
+from schemac.source.catalogue import POINTLESS_ROUNDING, UNCHECKED_ROWS
 from schemac.source.diagnostic import Code, Diagnostic
 from schemac.source.json_object import Json
 from schemac.source.report import Report
@@ -96,6 +96,14 @@ class TableState(NamedTuple):
     """The same for programs."""
 
 
+@dataclass(frozen=True)
+class DataCheck:
+    """How stored rows are to be checked."""
+
+    references: Mapping[str, str]
+    """The tables of datasets that the schema refers to, by their names."""
+
+
 class PlannedChange(ABC):
     """A plan of one engine."""
 
@@ -144,6 +152,17 @@ class Tables(ABC):
     ) -> TableState | None:
         """Report how a table differs from a schema; None where the two could not be compared."""
         raise NotImplementedError
+
+    def verify_data(
+        self, path: str, locked: LockedDataset, wanted: LockedSchemaVersion, check: DataCheck, report: Report
+    ) -> None:
+        """Report the rows of a table that break the constraints of a schema, which the table has."""
+        report.add(
+            UNCHECKED_ROWS,
+            f"{path}: the rows of such a table cannot be checked",
+            file=path,
+            help="leave `--data` out, which compares the schema alone",
+        )
 
 
 TABLES: Capability[Tables] = Capability("tables", Tables)  # type: ignore[type-abstract]

@@ -11,6 +11,7 @@ from schemac.attributes import arrow, own
 from schemac.attributes.attribute import Attribute, Role
 from schemac.attributes.registry import known
 from schemac.evolution.changes import Fact
+from schemac.evolution.constraints import constraint_fact, is_constraint
 from schemac.evolution.facts import attribute_fact, facts
 from schemac.logical.facts import AnyFact
 from schemac.logical.slots import Slot
@@ -30,6 +31,8 @@ def attribute_facts(old: Slot, new: Slot) -> Iterator[AttributeFact]:
         attribute = known(key)
         if key == arrow.BUFFER_ENCODING.key:
             yield from _buffer_facts(before, after, key)
+        elif is_constraint(key):
+            yield from _constraint_facts(key, old, new, before, after)
         elif attribute is not None and attribute.property_facts is not None:
             yield from _property_facts(attribute, attribute.property_facts, before or {}, after or {})
         else:
@@ -43,6 +46,8 @@ def schema_facts(old: _Extra, new: _Extra) -> Iterator[AttributeFact]:
         if attribute is not None and attribute.role is Role.OPTIONS:
             for name, was, is_ in _different(before or {}, after or {}):
                 yield (_fact(key, was, is_), was, is_, name)
+        elif is_constraint(key):
+            yield from _constraint_facts(key, None, None, before, after)
         else:
             yield (_fact(key, before, after), before, after, key)
 
@@ -53,6 +58,14 @@ def _fact(key: str, before: Any, after: Any) -> AnyFact:
         return attribute_fact(before, after)
     added, removed, changed = attribute.facts
     return facts()[added if before is None else removed if after is None else changed]
+
+
+def _constraint_facts(
+    key: str, old: Slot | None, new: Slot | None, before: Any, after: Any
+) -> Iterator[AttributeFact]:
+    fact = constraint_fact(key, old, new, before, after)
+    if fact is not None:
+        yield (fact, before, after, key)
 
 
 def _buffer_facts(before: Any, after: Any, key: str) -> Iterator[AttributeFact]:

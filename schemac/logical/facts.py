@@ -79,5 +79,11 @@ class Fact(AnyFact):
     ATTRIBUTE_REMOVED = "attribute-removed"
     ATTRIBUTE_CHANGED = "attribute-changed"
 
+    CONSTRAINT_ADDED = "constraint-added"
+    CONSTRAINT_REMOVED = "constraint-removed"
+    CONSTRAINT_NARROWED = "constraint-narrowed"
+    CONSTRAINT_WIDENED = "constraint-widened"
+    CONSTRAINT_CHANGED = "constraint-changed"
+
     DATASET_ADDED = "dataset-added"
     DATASET_DROPPED = "dataset-dropped"

@@ -129,9 +129,20 @@ def _extra(*, on_schema: bool, strict: bool) -> Json:
 
 
 def _value(attribute: Attribute[Any], *, strict: bool) -> Json:
-    schema = json_schema(attribute.value_type)
-    assert "$defs" not in schema, "values of attributes are flat enough to need no definitions"
+    document = json_schema(attribute.value_type)
+    schema: Json = _with_definitions(document, document.pop("$defs", {}))
     return schema if strict else _spelled(schema)
+
+
+def _with_definitions(value: Any, definitions: Json) -> Any:
+    """Return a schema with each definition where it is referred to; values of attributes do not contain themselves."""
+    if isinstance(value, list):
+        return [_with_definitions(item, definitions) for item in value]
+    if not isinstance(value, dict):
+        return value
+    if "$ref" in value:
+        return _with_definitions(definitions[value["$ref"].removeprefix("#/$defs/")], definitions)
+    return {key: _with_definitions(item, definitions) for key, item in value.items()}
 
 
 def _spelled(value: Any) -> Any:

@@ -19,6 +19,7 @@ from pydantic import (
     Field,
     GetCoreSchemaHandler,
     TypeAdapter,
+    WithJsonSchema,
     create_model,
     model_validator,
 )
@@ -63,7 +64,12 @@ def _marked(inner: Any, mark: Bounds | Before | Rule) -> Any:
     if isinstance(mark, Before):
         return Annotated[inner, BeforeValidator(mark.rewrite)]
     if isinstance(mark, Rule):
-        return Annotated[inner, AfterValidator(mark.check)]
+        checked = Annotated[inner, AfterValidator(mark.check)]
+        return (
+            checked
+            if mark.json_schema is None
+            else Annotated[checked, WithJsonSchema(dict(mark.json_schema))]
+        )
     given = {
         "ge": mark.ge,
         "gt": mark.gt,

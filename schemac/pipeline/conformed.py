@@ -21,6 +21,7 @@ from schemac.pipeline.conforming.given import with_given
 from schemac.pipeline.conforming.mapping import mapping_mistakes
 from schemac.pipeline.conforming.projection import conform as projected
 from schemac.pipeline.conforming.projection import key_checked, with_warnings
+from schemac.pipeline.conforming.row_constraints import reference_mistakes
 from schemac.pipeline.declaration.job import Job
 from schemac.pipeline.errors import PipelineError
 from schemac.pipeline.reading.source import Records, records_in_column, records_of_frame
@@ -60,6 +61,8 @@ class Rules(TypedDict, total=False):
     """Whether two rows with one primary key are found out, at the price of a shuffle."""
     rules: Mapping[str, Literal["quarantine", "warn"]]
     """Rules that only warn: `{"unexpected": "warn"}`; their reasons are in a column `_warnings`, and the row fits."""
+    references: Mapping[str, Mapping[str, Any] | None]
+    """Tables of the datasets that the schema refers to: `{"drivers": {"path": "drivers.lance"}}`; None leaves them unchecked."""
     null_values: Sequence[str]
     """Texts that mean null, as whole values."""
     json_column: str | None
@@ -148,9 +151,12 @@ def conform(frame: DataFrame, dataset: CheckedDataset, **rules: Unpack[Rules]) -
 
     >>> conform(spark.table("raw.trips"), trips, fields={"fare": "trip.fare"}).good  # doctest: +SKIP
     """
-    job, schema = job_of_frame("memory", rules), dataset.to_arrow()
+    # What the project leaves out of the metadata of its artifacts holds all the same.
+    job, schema = job_of_frame("memory", rules), dataset.to_arrow(metadata=True)
     for mistake in mapping_mistakes(job, schema):
         raise mistake.error
+    for error in reference_mistakes(job, schema):
+        raise error
     spark = frame.sparkSession
     _check_settings(frame)
     with sparks_errors_told(), active(spark), settings_of_a_run(spark, job):

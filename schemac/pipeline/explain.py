@@ -138,7 +138,7 @@ def _settings(job: Job, member: pa.Field) -> dict[str, str]:
 def _rules(steps: FieldSteps) -> tuple[str, ...]:
     """Find the rules that the compiled reasons name."""
     text = "\n".join([*(sql for _, sql in steps.steps), *steps.reasons])
-    named = set(re.findall(r"'([a-z][a-z-]*)(?:: [^']*)?'", text))
+    named = set(re.findall(r"'([a-z][A-Za-z-]*)(?:: [^']*)?'", text))
     return tuple(rule for rule in rule_pages() if rule in named)
 
 

@@ -139,7 +139,13 @@ def _run(
     else:
         form = SINK.of(job.target.engine).form(found.lowered, found.numbers, dataset.schema.extra)
     return run_job(
-        job, dataset.to_arrow(), form, request=request, progress=progress, spark=spark, opened=opened
+        job,
+        dataset.to_arrow(metadata=True),
+        form,
+        request=request,
+        progress=progress,
+        spark=spark,
+        opened=opened,
     )
 
 

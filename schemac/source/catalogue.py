@@ -83,6 +83,17 @@ ODD_SYSTEM_COLUMN = Code(
     "SC323", "odd-system-column", _WARNING, "a system column that differs from the standard"
 )
 
+UNFIT_CONSTRAINT = Code(
+    "SC324", "unfit-constraint", _ERROR, "a value of a constraint that does not fit its field"
+)
+CONTRADICTING_CONSTRAINTS = Code(
+    "SC325", "contradicting-constraints", _ERROR, "constraints that no value can satisfy together"
+)
+UNPORTABLE_PATTERN = Code(
+    "SC326", "unportable-pattern", _ERROR, "a pattern that engines read differently, or not at all"
+)
+INVALID_CHECK = Code("SC327", "invalid-check", _ERROR, "a condition that cannot be used")
+
 UNLOCKED_CHANGE = Code("SC401", "unlocked-change", _WARNING, "a schema that differs from its lock")
 DAMAGED_LOCK = Code("SC402", "damaged-lock", _ERROR, "a lock file that was edited by hand or damaged")
 UNMERGED_LOCK = Code("SC403", "unmerged-lock", _ERROR, "a lock file with merge conflict markers")
@@ -115,6 +126,12 @@ TABLE_CHANGED = Code(
     "SC423", "table-changed", _ERROR, "a table that others write to while it is being changed"
 )
 TABLE_DRIFT = Code("SC424", "table-drift", _ERROR, "a table that differs from its compiled schema")
+BROKEN_CONSTRAINT = Code("SC425", "broken-constraint", _ERROR, "stored rows that break a constraint")
+UNUSABLE_REFERENCE = Code(
+    "SC426", "unusable-reference", _ERROR, "a table that is referred to and cannot be looked into"
+)
+UNCHECKED_REFERENCE = Code("SC427", "unchecked-reference", _NOTE, "a reference that was not checked")
+UNCHECKED_ROWS = Code("SC428", "unchecked-rows", _ERROR, "a table whose rows cannot be checked")
 POINTLESS_ROUNDING = Code(
     "SC430", "pointless-rounding", _ERROR, "rounding allowed for a field whose values are not rounded"
 )
@@ -239,6 +256,10 @@ UNKNOWN_RULE = Code("SC693", "unknown-rule", _ERROR, "a setting for a rule that 
 CANNOT_WARN = Code("SC694", "cannot-warn", _ERROR, "a rule that cannot only warn")
 RULE_WARNING = Code(
     "SC695", "rule-warning", _WARNING, "records that were written and break a rule that warns"
+)
+
+REFERENCE = Code(
+    "SC697", "reference", _ERROR, "a reference to a dataset whose table is not named, or cannot be compared"
 )
 
 CATALOGUE: dict[str, Code] = {code.id: code for code in list(globals().values()) if isinstance(code, Code)}

@@ -140,10 +140,13 @@ class Before:
 
 
 class Rule:
-    """Checks a value after it was read; the function raises ValueError, or returns the value."""
+    """Checks a value after it was read; the function raises ValueError, or returns the value.
 
-    def __init__(self, check: Callable[[Any], Any]) -> None:
-        self.check = check
+    `json_schema` says the same in JSON Schema, where the annotation says less.
+    """
+
+    def __init__(self, check: Callable[[Any], Any], json_schema: dict[str, Any] | None = None) -> None:
+        self.check, self.json_schema = check, json_schema
 
     def around(self, read: Read) -> Read:
         """Return a reader that checks afterwards."""

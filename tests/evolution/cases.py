@@ -353,6 +353,49 @@ def _others() -> Iterator[Case]:
     yield _hint("no attribute", INT, {own: "a"}, None, f.ATTRIBUTE_REMOVED)
 
 
-CASES = (*_fields(), *_nested(), *_type_changes(), *_layouts(), *_lance(), *_others(), *context.CASES)
+def _constraints() -> Iterator[Case]:
+    f = Fact
+    least, several, list_ = f"{OWN}/minimum", f"{OWN}/enum", of("List", itemType=TEXT)
+    yield _hint("a minimum", INT, None, {least: 1}, f.CONSTRAINT_ADDED)
+    yield _hint("no minimum", INT, {least: 1}, None, f.CONSTRAINT_REMOVED)
+    yield _hint("a higher minimum", INT, {least: 1}, {least: 2}, f.CONSTRAINT_NARROWED)
+    yield _hint("a lower minimum", INT, {least: 2}, {least: 1}, f.CONSTRAINT_WIDENED)
+    yield _hint("a lower maximum", LONG, {f"{OWN}/maximum": 9}, {f"{OWN}/maximum": 8}, f.CONSTRAINT_NARROWED)
+    yield _hint("the same minimum in quotes", INT, {least: 1}, {least: "1"})
+    yield _types(
+        "a minimum in another unit",
+        _with(_time("Timestamp", "Second"), {least: "2020-01-01T00:00:00Z"}),
+        _with(_time("Timestamp", "Millisecond"), {least: "2020-01-01T00:00:00.001Z"}),
+        f.TIME_UNIT_REFINED,
+        f.CONSTRAINT_NARROWED,
+    )
+    yield _hint(
+        "another pattern", TEXT, {f"{OWN}/pattern": "^a"}, {f"{OWN}/pattern": "^b"}, f.CONSTRAINT_CHANGED
+    )
+    yield _hint("fewer values", TEXT, {several: ["a", "b"]}, {several: ["b"]}, f.CONSTRAINT_NARROWED)
+    yield _hint("more values", TEXT, {several: ["b"]}, {several: ["b", "a"]}, f.CONSTRAINT_WIDENED)
+    yield _hint("other values", TEXT, {several: ["a"]}, {several: ["b"]}, f.CONSTRAINT_CHANGED)
+    step = f"{OWN}/multipleOf"
+    yield _hint("multiples of a multiple", INT, {step: 5}, {step: 10}, f.CONSTRAINT_NARROWED)
+    yield _hint("multiples of another number", INT, {step: 5}, {step: 7}, f.CONSTRAINT_CHANGED)
+    yield _hint("unique items", list_, None, {f"{OWN}/uniqueItems": True}, f.CONSTRAINT_ADDED)
+    yield _types(
+        "a length of items",
+        list_,
+        of("List", itemType=_with(TEXT, {f"{OWN}/maxLength": 3})),
+        f.CONSTRAINT_ADDED,
+    )
+    unique, check = f"{OWN}/unique", f"{OWN}/check"
+    yield _whole("unique fields", None, {unique: [["id"]]}, f.CONSTRAINT_ADDED)
+    yield _whole("more unique fields", {unique: [["id"]]}, {unique: [["id"], ["x"]]}, f.CONSTRAINT_NARROWED)
+    yield _whole("fewer unique fields", {unique: [["id"], ["x"]]}, {unique: [["x"]]}, f.CONSTRAINT_WIDENED)
+    yield _whole("another condition", {check: ["id > 1"]}, {check: ["id > 2"]}, f.CONSTRAINT_CHANGED)
+    reference = {"fields": ["id"], "dataset": "others"}
+    yield _whole("no reference", {f"{OWN}/references": [reference]}, None, f.CONSTRAINT_REMOVED)
+
+
+CASES = (
+    *_fields(), *_nested(), *_type_changes(), *_layouts(), *_lance(), *_others(), *_constraints(), *context.CASES,
+)  # fmt: skip
 WHOLE_DATASETS = frozenset({Fact.DATASET_ADDED, Fact.DATASET_DROPPED})
 """Facts that two versions of one dataset cannot show."""

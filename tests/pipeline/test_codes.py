@@ -16,6 +16,8 @@ from ruamel.yaml import YAML
 
 import schemac
 from schemac.cli.main import main
+from schemac.constraints.registry import CONSTRAINTS
+from schemac.constraints.rows import CHECK_RULE, REFERENCE_RULE, UNIQUE_RULE
 from schemac.pipeline.codes import JAVA_NOT_FOUND, MISSING_PACKAGE, OUT_OF_MEMORY, SPARK_NOT_STARTED
 from schemac.pipeline.conforming.projection import DUPLICATE, UNEXPECTED
 from schemac.pipeline.declaration.job import Job
@@ -107,6 +109,7 @@ def test_give_a_page_to_each_rule() -> None:
         found |= set(re.findall(r"""literal\(["']([a-z][a-z-]+)["']\)""", text))
         found |= set(re.findall(r"""^[A-Z_]+ = "(zone[a-z-]*): """, text, re.MULTILINE))
     found |= {QUOTES, BAD_ENCODING, DUPLICATE, UNEXPECTED, *EXPLAINED}
+    found |= {UNIQUE_RULE, REFERENCE_RULE, CHECK_RULE, *(kind.attribute.name for kind in CONSTRAINTS)}
     assert found == set(RULES)
 
 

@@ -44,6 +44,19 @@ def copy_example(name: str, tmp_path: Path, data: Path | None, *files: str) -> P
     return folder
 
 
+def test_run_the_constraints(spark: SparkSession, tmp_path: Path) -> None:
+    result, _ = run_example("constraints", copy_example("constraints", tmp_path, None), spark)
+    assert (result.rows_in, result.rows_written) == (5, 2)
+    assert {(one.path, one.rule, one.count) for one in result.reasons} == {
+        ("driver", "references", 1),
+        ("tip,fare", "check: tip <= fare", 1),
+        ("passengers", "maximum", 1),
+        ("status", "enum", 1),
+        ("stops[].name", "minLength", 1),
+    }
+    assert result.warnings == ()
+
+
 def test_run_the_weather(spark: SparkSession, data: Path, tmp_path: Path) -> None:
     result, schema = run_example(
         "weather", copy_example("weather", tmp_path, data, "seattle-weather.csv"), spark

@@ -10,6 +10,7 @@ from schemac.evolution.castability import castability, misfit
 from schemac.evolution.changes import (
     ARROW_FACTS,
     ATTRIBUTE_FACTS,
+    CONSTRAINT_FACTS,
     DATASET_FACTS,
     DESCRIPTION_FACTS,
     FIELD_FACTS,
@@ -20,6 +21,7 @@ from schemac.evolution.changes import (
     Change,
     Fact,
 )
+from schemac.evolution.constraints import TIGHTENED, tightened
 from schemac.evolution.judge import Judge
 from schemac.evolution.verdict import NO_VERDICT, SAFE, Judgement, Outcome, of_another_unit
 from schemac.evolution.version_pair import VersionPair
@@ -37,6 +39,7 @@ _PROPERTIES = (
     | KEY_FACTS
     | STORAGE_FACTS
     | ATTRIBUTE_FACTS
+    | CONSTRAINT_FACTS
     | (MEANING_FACTS - {Fact.UNIT_CHANGED})
 )
 """What stands in the schema as a property, or not at all."""
@@ -50,6 +53,8 @@ def judge(change: Change, pair: VersionPair | None) -> Judgement:
     if change.key == ALIASES.key and not set(change.old or ()) <= set(change.new or ()):
         reason = "data that was written under an alias cannot be found without it"
         return Judgement(Outcome.REFUSED, reason, "keep the alias")
+    if change.fact in TIGHTENED:
+        return tightened(change)
     if change.fact in _NOTHING:
         return SAFE
     if change.fact in _PROPERTIES:

@@ -12,6 +12,7 @@ from schemac.attributes.family import Family
 from schemac.attributes.registry import has_role
 from schemac.evolution.castability import castability, misfit
 from schemac.evolution.changes import LAYOUT_FACTS, TYPE_FACTS, Change, Fact
+from schemac.evolution.constraints import TIGHTENED, tightened
 from schemac.evolution.judge import Judge
 from schemac.evolution.layouts import missing_cast
 from schemac.evolution.verdict import SAFE, Judgement, Outcome, of_another_unit
@@ -56,6 +57,8 @@ def _judge(change: Change) -> Judgement:
     old, new = change.old_slot, change.new_slot
     if change.fact in _NOTHING:
         return SAFE
+    if change.fact in TIGHTENED:
+        return tightened(change)
     if old is not None and new is not None:
         if change.fact in TYPE_FACTS:
             return _type(old, new)

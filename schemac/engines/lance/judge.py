@@ -12,10 +12,12 @@ from schemac.engines.lance import attributes as lance
 from schemac.engines.lance.casts import is_cast
 from schemac.engines.lance.facts import LanceFact
 from schemac.engines.lance.nodes import lance_ids
+from schemac.engines.lance.tables.filters import how_to_find
 from schemac.engines.lance.view import column_words
 from schemac.evolution.castability import castability, misfit
 from schemac.evolution.changes import JUDGED_FACTS, LAYOUT_FACTS, TYPE_FACTS, Change, Fact
 from schemac.evolution.clocks import clock_of
+from schemac.evolution.constraints import TIGHTENED, tightened
 from schemac.evolution.judge import Judge
 from schemac.evolution.verdict import SAFE, Judgement, Outcome, of_another_unit
 from schemac.evolution.version_pair import LockedSchemaVersion, SchemaVersion, VersionPair
@@ -48,6 +50,8 @@ def judge(change: Change, pair: VersionPair | None) -> Judgement:
     """Return what a change means for a table with data."""
     if change.fact in (Fact.DATASET_ADDED, Fact.DATASET_DROPPED):
         return SAFE
+    if change.fact in TIGHTENED:
+        return tightened(change, how_to_find(change, pair))
     if change.fact in _NEW_FILES:
         return Judgement(
             Outcome.NEW_FILES, "existing pages stay unchanged", "compact the table to rewrite them"

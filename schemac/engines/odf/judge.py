@@ -7,6 +7,7 @@ are optional may be added; everything else is refused. A map is compared as a wh
 
 from schemac.attributes.family import Family
 from schemac.evolution.changes import TYPE_FACTS, Change, Fact
+from schemac.evolution.constraints import TIGHTENED, tightened
 from schemac.evolution.judge import Judge
 from schemac.evolution.verdict import SAFE, Judgement, Outcome
 from schemac.evolution.version_pair import VersionPair
@@ -25,6 +26,8 @@ def judge(change: Change, pair: VersionPair | None) -> Judgement:
         )
     if change.fact in (Fact.DATASET_ADDED, Fact.FIELDS_REORDERED):
         return SAFE
+    if change.fact in TIGHTENED:
+        return tightened(change)
     if change.fact in TYPE_FACTS:
         return Judgement(
             Outcome.REFUSED, "the standard allows no change of type", "add a new optional field beside it"

@@ -24,6 +24,7 @@ from schemac.engines.paimon.types import Atomic, PaimonType, Vector
 from schemac.engines.paimon.view import PaimonPlace, errors_of, places, table_schema
 from schemac.evolution.castability import castability, is_lossless_by_calendar
 from schemac.evolution.changes import JUDGED_FACTS, TYPE_FACTS, Change, Fact
+from schemac.evolution.constraints import TIGHTENED, tightened
 from schemac.evolution.judge import Judge
 from schemac.evolution.verdict import SAFE, Judgement, Outcome, of_another_unit
 from schemac.evolution.version_pair import VersionPair
@@ -50,6 +51,8 @@ def judge(change: Change, pair: VersionPair | None) -> Judgement:
     reason = _unheld(change, pair)
     if reason:
         return Judgement(Outcome.REFUSED, f"Paimon cannot represent the new schema: {reason}", _ELSEWHERE)
+    if change.fact in TIGHTENED:
+        return tightened(change)
     if change.fact in _KEYS or (change.fact in _OPTIONS and change.key in OPTION_OF.values()):
         return _keys(change, pair)
     if change.fact in _OPTIONS:

@@ -19,6 +19,7 @@ from schemac.engines.spark.versions import KNOWN, Connector
 from schemac.engines.spark.view import spark_column
 from schemac.evolution.castability import castability, misfit
 from schemac.evolution.changes import JUDGED_FACTS, TYPE_FACTS, Change, Fact
+from schemac.evolution.constraints import TIGHTENED, tightened, verify_of
 from schemac.evolution.judge import Judge
 from schemac.evolution.verdict import SAFE, Judgement, Outcome, of_another_unit
 from schemac.evolution.version_pair import VersionPair
@@ -54,6 +55,8 @@ def judge(change: Change, pair: VersionPair | None, connector: Connector = KNOWN
     """Return what Spark's ALTER TABLE makes of a change, with a version of lance-spark."""
     if change.fact in (Fact.DATASET_ADDED, Fact.DATASET_DROPPED) or pair is None:
         return SAFE
+    if change.fact in TIGHTENED:
+        return tightened(change, verify_of(change))
     if change.fact in _PROPERTIES:
         return _of_property(connector)
     if change.fact in _STORAGE:

@@ -16,6 +16,7 @@ import pyarrow.compute as pc
 from pyspark.sql import DataFrame
 from pyspark.sql.functions import arrow_udf, expr
 
+from schemac.arrow.constrained import constraints_of
 from schemac.attributes.attribute import Role
 from schemac.pipeline.batch_reading.csv_batches import CsvBatches
 from schemac.pipeline.batch_reading.forms import INTEGER, Form, form_of
@@ -85,7 +86,7 @@ class Sieve:
 
 def sieve_of(records: Records, schema: pa.Schema, job: Job) -> Sieve | None:
     """How records are sifted where they are read; None where that needs more than their text."""
-    if records.packed is None or records.given or job.compares_keys:
+    if records.packed is None or records.given or job.compares_keys or constraints_of(schema):
         return None
     reader = batch_reader(records, schema, job)
     if reader is None or reader.is_converted or reader.values.keys() != set(schema.names):

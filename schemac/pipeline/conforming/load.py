@@ -24,6 +24,7 @@ from schemac.pipeline.conforming.backfill_settings import backfill_mistakes
 from schemac.pipeline.conforming.given import expression_mistakes
 from schemac.pipeline.conforming.mapping import Mistake, mapping_mistakes
 from schemac.pipeline.conforming.merge_settings import merge_mistakes
+from schemac.pipeline.conforming.row_constraints import reference_mistakes
 from schemac.pipeline.declaration.job import FILE_FORMATS, Job, Source, Target
 from schemac.pipeline.declaration.source_options import option_mistakes
 from schemac.pipeline.values.python_functions import function_path
@@ -183,7 +184,7 @@ def _lowered(
         error, place = mistake.error, _place_in(document, mistake.place)
         told = Complaint(error.code, place, error.message, error.help or "", mistake.is_key)
         _complain(document, told, report, error.code)
-    for error in merge_mistakes(job, loaded.arrow_schema):
+    for error in (*merge_mistakes(job, loaded.arrow_schema), *reference_mistakes(job, loaded.arrow_schema)):
         loaded.report(error, report)
     return None if report.has_errors else loaded
 
@@ -239,6 +240,11 @@ def _with_paths(job: Job, folder: Path) -> Job:
         update["joins"] = {
             label: join.model_copy(update={"path": tuple(resolved(path) for path in join.path)})
             for label, join in job.joins.items()
+        }
+    if job.references:
+        update["references"] = {
+            label: table and table.model_copy(update={"path": tuple(resolved(path) for path in table.path)})
+            for label, table in job.references.items()
         }
     update["fields"] = {
         label: origin

@@ -9,6 +9,8 @@ from dataclasses import dataclass, replace
 
 import pyarrow as pa
 
+from schemac.constraints.registry import CONSTRAINTS
+from schemac.constraints.rows import CHECK_RULE, REFERENCE_RULE, UNIQUE_RULE
 from schemac.pipeline.declaration.job import FieldSource, Job, Source, SourceMode
 from schemac.pipeline.errors import PipelineError, did_you_mean
 from schemac.pipeline.reading.file_columns import file_part, no_file
@@ -37,7 +39,14 @@ from schemac.source.pages import rule_pages
 
 OF_FILES = ("csv", "json", "geojson", "parquet", "orc")
 RESERVED = (ERRORS, WARNINGS, RAW, SOURCE, DELETE, ADDRESS)
-CAN_WARN = ("unexpected", "duplicate")
+CAN_WARN = (
+    "unexpected",
+    "duplicate",
+    *(kind.attribute.name for kind in CONSTRAINTS),
+    UNIQUE_RULE,
+    REFERENCE_RULE,
+    CHECK_RULE,
+)
 """Rules whose records have a value in every field all the same."""
 
 
@@ -186,8 +195,7 @@ def _rule_mistakes(job: Job, schema: pa.Schema) -> Iterator[Mistake]:
     for rule in job.warned:
         if rule in known and rule not in CAN_WARN:
             message = f"the rule `{rule}` cannot only warn: a record that breaks it has no value to write"
-            others = " and ".join(f"`{one}`" for one in CAN_WARN)
-            help = f"leave it out; {others} can warn, and `maxQuarantined: {{rules: {{{rule}: 0.05}}}}` sets a limit"
+            help = f"leave it out; {_can_warn()} can warn, and `maxQuarantined: {{rules: {{{rule}: 0.05}}}}` sets a limit"
             yield Mistake(("rules", rule), PipelineError(CANNOT_WARN, message, help, place=("rules", rule)))
     for label in job.max_quarantined.fields:
         if not any(label == top or label.startswith((f"{top}.", f"{top}[")) for top in schema.names):
@@ -195,6 +203,10 @@ def _rule_mistakes(job: Job, schema: pa.Schema) -> Iterator[Mistake]:
             message = f"`maxQuarantined` names the field `{label}`, the schema has no such field"
             error = PipelineError(UNKNOWN_FIELD, message, did_you_mean(label, schema.names), place=place)
             yield Mistake(place, error, is_key=True)
+
+
+def _can_warn() -> str:
+    return f"{', '.join(f'`{one}`' for one in CAN_WARN[:2])} and the rules of constraints"
 
 
 def _unsupported(member: pa.Field) -> Iterator[Mistake]:

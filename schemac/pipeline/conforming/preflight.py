@@ -14,6 +14,7 @@ from schemac.pipeline.conforming.backfill_settings import backfill_mistakes
 from schemac.pipeline.conforming.gather import check_sources
 from schemac.pipeline.conforming.mapping import mapping_mistakes
 from schemac.pipeline.conforming.merge_settings import merge_mistakes
+from schemac.pipeline.conforming.row_constraints import reference_mistakes
 from schemac.pipeline.declaration.job import FILE_FORMATS, Job
 from schemac.pipeline.errors import PipelineError
 from schemac.pipeline.reading.source import check_source
@@ -46,7 +47,7 @@ def check(job: Job, schema: pa.Schema | None = None, *, is_replay: bool = False)
     if schema is not None:
         for mistake in (*mapping_mistakes(job, schema), *backfill_mistakes(job, schema)):
             raise mistake.error.at(*mistake.place)
-        for error in merge_mistakes(job, schema):
+        for error in (*merge_mistakes(job, schema), *reference_mistakes(job, schema)):
             raise error
     check_places(job)
     sink = sink_of(job.target.engine.name)

@@ -13,7 +13,9 @@ from dataclasses import dataclass, field
 import pyarrow as pa
 from pyspark.sql import DataFrame, Window, functions
 
+from schemac.arrow.constrained import constraints_of
 from schemac.pipeline.batch_reading.batch_reader import PROVEN, Levels, batch_reader
+from schemac.pipeline.conforming.row_constraints import rows_checked
 from schemac.pipeline.declaration.job import FieldSource, Job, Unexpected
 from schemac.pipeline.reading.cutting import Work
 from schemac.pipeline.reading.source import RECORD, Records
@@ -22,6 +24,7 @@ from schemac.pipeline.spark.packed import PACKED
 from schemac.pipeline.spark.sqltext import any_of, first_of, literal, name, parsed, struct, variant_of, when
 from schemac.pipeline.values import inputs, nested, shapes
 from schemac.pipeline.values.clocks import with_zones
+from schemac.pipeline.values.constraints import condition_sql, conditions, reasons
 from schemac.pipeline.values.exact_numbers import (
     MAY_BE_LONG,
     exact_token,
@@ -43,8 +46,8 @@ UNEXPECTED, DUPLICATE = "unexpected", "duplicate"
 class Steps:
     """The projections of one compilation, each a list of named expressions over the one before."""
 
-    levels: Levels = field(default_factory=lambda: [[] for _ in range(5)])
-    guarded: Levels = field(default_factory=lambda: [[] for _ in range(5)])
+    levels: Levels = field(default_factory=lambda: [[] for _ in range(6)])
+    guarded: Levels = field(default_factory=lambda: [[] for _ in range(6)])
     wrong: list[str] = field(default_factory=list)
     wrong_unless_proven: list[str] = field(default_factory=list)
     reasons: list[str] = field(default_factory=list)
@@ -166,8 +169,11 @@ class _Compiler:
         self.rules = Rules(job.coerce, job.unexpected, job.null_values)
         self.batch = batch_reader(records, self.schema, job)
         self.is_all_parsed = self.batch is None
-        self.keeps_raw = False
-        """Whether a record that the batch reader proves may be wrong in a field that it does not read."""
+        self.values: dict[tuple[str, ...], str] = {}
+        """Final values that constraints read, by their columns."""
+        self.constraints = constraints_of(schema)
+        self.keeps_raw = bool(self.constraints)
+        """Whether a record that the batch reader proves may be wrong in a field that it does not read, or in a constraint."""
 
     @property
     def parsing(self) -> list[tuple[str, str]]:
@@ -196,13 +202,18 @@ class _Compiler:
             value = self._top(member, source, (literal(member.name),), guard, origin or FieldSource())
             # The value of a packed record is nothing to Spark.
             value = value if proven in (None, "null") else when(PROVEN, proven, value)
+            self.steps.is_guarded = False
+            value = self._constrained(member.name, value)
             finals.append(f"{value} as {name(member.name)}")
+        self._check_conditions()
         if self.job.unexpected is Unexpected.REJECT:
             self._check_unexpected()
         self.steps.is_guarded = False
-        errors = self.steps.keep(4, self._errors())
+        errors = self.steps.keep(5, self._errors())
         # A record that fits needs no raw text: what is not asked for need not travel to the writer.
-        is_needed = "true" if self.job.compares_keys else f"{errors} is not null"
+        rows = self.constraints.rows
+        compares_rows = self.job.compares_keys or rows.unique or rows.references
+        is_needed = "true" if compares_rows else f"{errors} is not null"
         origin_columns = ((self.records.raw, RAW), (SOURCE, SOURCE))
         kept = [f"{when(is_needed, text)} as {label}" for text, label in origin_columns]
         return self.steps, [*finals, f"{errors} as {ERRORS}", *kept]
@@ -226,6 +237,31 @@ class _Compiler:
         why = reason((literal(label),), literal("expression"), literal(origin.expr or ""))
         self.steps.object_to(failed, when(failed, f"array({why})"))
         return f"(not {failed})"
+
+    def _constrained(self, label: str, value: str) -> str:
+        """Object to a value that breaks a constraint; it is kept, for every constraint reads it again."""
+        place = self.constraints.column(label)
+        is_in_condition = any(
+            field.path[0] == label
+            for check in self.constraints.rows.checks
+            for field in check.condition.fields()
+        )
+        if place is None and not is_in_condition:
+            return value
+        kept = self.steps.keep(4, value)
+        self.values[label,] = kept
+        if place is not None:
+            is_wrong = any_of(conditions(place, kept))
+            self.steps.object_to(is_wrong, when(is_wrong, reasons(place, kept, (literal(label),))))
+        return kept
+
+    def _check_conditions(self) -> None:
+        for check in self.constraints.rows.checks:
+            is_wrong = f"(not coalesce({condition_sql(check.condition, self.values)}, true))"
+            columns = dict.fromkeys(field.path[:1] for field in check.condition.fields())
+            shown = f"to_json({struct((path[0], self.values[path]) for path in columns)})"
+            why = reason((literal(check.path),), literal(check.rule), shown)
+            self.steps.object_to(is_wrong, when(is_wrong, f"array({why})"))
 
     def _check_unexpected(self) -> None:
         for source, known, path in self.records.objects(self.schema, self.job):
@@ -414,8 +450,9 @@ class _Compiler:
 
 
 def key_checked(frame: DataFrame, schema: pa.Schema, job: Job) -> DataFrame:
-    """Check the primary key over all records, where the job asks for it."""
+    """Check the rows against each other and against other tables: constraints, and the primary key where the job asks for it."""
     keys = primary_key(schema)
+    frame = rows_checked(frame, schema, job, keys)
     if not keys or not (job.compares_keys or DUPLICATE in job.warned):
         return frame
     # Of records with one key the latest counts; those that are equally late are judged as duplicates.
@@ -450,7 +487,7 @@ def key_check(frame: DataFrame, keys: list[str], warned: Sequence[str] = ()) -> 
 
 def _is_among(rules: Sequence[str], word: str = "in") -> str:
     """Write the test whether the rule of a reason is one of these."""
-    return f"x -> x.rule {word} ({', '.join(map(literal, ['', *rules]))})"
+    return f"x -> substring_index(x.rule, ':', 1) {word} ({', '.join(map(literal, ['', *rules]))})"
 
 
 def primary_key(schema: pa.Schema) -> list[str]:

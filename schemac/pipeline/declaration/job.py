@@ -12,26 +12,27 @@ from typing import Annotated, Any, Literal
 from pydantic import (
     AfterValidator,
     BeforeValidator,
-    ConfigDict,
     Field,
     model_validator,
 )
 
-from schemac.attributes.zones import find_zone
 from schemac.kinds.units import TimeUnit
 from schemac.pipeline.declaration.limits import AuthoredLimits, Limits
+from schemac.pipeline.declaration.other_tables import (
+    JobModel,
+    Join,
+    Options,
+    Paths,
+    ReferencedTable,
+    TablePath,
+    Zone,
+    known_format,
+)
 from schemac.registry.engine import Engine
 from schemac.runs.identity import IDENTIFIER
 from schemac.runs.modes import Mode
-from schemac.runs.storage import Storage, table_address, written_secrets
+from schemac.runs.storage import Storage, written_secrets
 from schemac.runs.tables import sink_engine, sink_names, source_names
-from schemac.syntax.model import AuthoredModel
-
-
-class _Model(AuthoredModel):
-    # A job is also made in Python, of paths, lists and texts, which the strict models of a schema would refuse.
-    model_config = ConfigDict(strict=False)
-
 
 EpochUnit = Literal["Day", TimeUnit]
 """What a number that means a timestamp counts."""
@@ -62,38 +63,6 @@ class Keys(StrEnum):
     REFUSE = "refuse"
 
 
-def _option_text(options: Any) -> Any:
-    if not isinstance(options, dict):
-        return options
-    return {
-        name: str(value).lower() if isinstance(value, bool) else str(value) for name, value in options.items()
-    }
-
-
-def _one_path_or_many(path: Any) -> Any:
-    return (path,) if isinstance(path, str) else path
-
-
-TablePath = Annotated[str, AfterValidator(table_address)]
-Paths = Annotated[tuple[str, ...], BeforeValidator(_one_path_or_many)]
-Options = Annotated[dict[str, str], BeforeValidator(_option_text)]
-
-
-def _known_zone(zone: str | None) -> str | None:
-    if zone is not None and find_zone(zone) is None:
-        raise ValueError("expected a time zone such as `America/New_York`, `UTC` or `+02:00`")
-    return zone
-
-
-Zone = Annotated[str | None, AfterValidator(_known_zone)]
-
-
-def _known_format(text: Any) -> Any:
-    """Fold the name of a format that we read ourselves, whatever its case; others are Spark's."""
-    own = ("csv", "json", "geojson", "parquet", "orc", *source_names())
-    return text.lower() if isinstance(text, str) and text.lower() in own else text
-
-
 def _function(text: str | None) -> str | None:
     module, colon, name = (text or "m:f").rpartition(":")
     if not (module and colon and name.isidentifier()):
@@ -101,7 +70,7 @@ def _function(text: str | None) -> str | None:
     return text
 
 
-class FieldSource(_Model):
+class FieldSource(JobModel):
     """Where one field comes from, when not from the column of its own name: one of `from`, `expr`, `value` and `python`."""
 
     from_: str | None = Field(
@@ -157,7 +126,7 @@ class Changed(StrEnum):
     IGNORE = "ignore"
 
 
-class Explode(_Model):
+class Explode(JobModel):
     """A list in each record, whose items become records of their own."""
 
     path: str = Field(min_length=1, description="Path of the list, such as `lines` or `order.lines`.")
@@ -181,11 +150,11 @@ def _folded_sink(name: str | None) -> str | None:
     return name.lower() if isinstance(name, str) and name.lower() in known else name
 
 
-class Source(_Model):
+class Source(JobModel):
     """Where records come from. Each option is honoured, or refused by its name (see `source_options`)."""
 
     path: Paths = Field(default=(), description="File, folder or glob; or a list of them.")
-    format: Annotated[str, BeforeValidator(_known_format)] = Field(
+    format: Annotated[str, BeforeValidator(known_format)] = Field(
         default="json",
         description=f"csv, json, geojson, parquet, orc, {', '.join(source_names())}, or any Spark format.",
     )
@@ -210,32 +179,14 @@ class Source(_Model):
     options: Options = Field(default_factory=dict, description="Options of the format.")
 
 
-def _columns_by_name(on: Any) -> Any:
-    return {label: label for label in on} if isinstance(on, list | tuple) else on
-
-
-class Join(_Model):
-    """Another source whose columns a backfill reads, by the key of a row: `<name of the join>.<column>`."""
-
-    path: Paths = Field(default=(), description="File, folder, glob or table; or a list of them.")
-    format: Annotated[str, BeforeValidator(_known_format)] = "parquet"
-    timezone: Zone = None
-    options: Options = Field(default_factory=dict, description="Options of the format.")
-    on: Annotated[dict[str, str], BeforeValidator(_columns_by_name)] = Field(
-        min_length=1,
-        description="Columns that have to be equal: a list of names, or the column of the table and a Spark SQL expression"
-        " over the columns of the source, such as `{city_id: id}`.",
-    )
-
-
-class DeleteMarker(_Model):
+class DeleteMarker(JobModel):
     """Which records delete the row of their key."""
 
     from_: str = Field(alias="from", description="Path in the record, such as `op` or `meta.op`.")
     value: str = Field(description="Text with which the record deletes.")
 
 
-class Target(_Model):
+class Target(JobModel):
     """The table that takes the good rows."""
 
     path: TablePath
@@ -275,7 +226,7 @@ def _run_id(id: str | None) -> str | None:
     return id
 
 
-class Quarantine(_Model):
+class Quarantine(JobModel):
     """The dataset that takes the other rows, each with its raw record and every reason."""
 
     path: TablePath
@@ -298,7 +249,7 @@ def _without_secrets(told: Any) -> Any:
     return told
 
 
-class ObjectStore(_Model):
+class ObjectStore(JobModel):
     """How one address of an object store is reached; `${NAME}` is an environment variable."""
 
     endpoint: str | None = Field(default=None, description="Address of the S3 API, where it is not Amazon's.")
@@ -338,7 +289,7 @@ def _known_trigger(trigger: str | None) -> str | None:
     return trigger
 
 
-class Spark(_Model):
+class Spark(JobModel):
     """How Spark is started."""
 
     master: str | None = Field(
@@ -353,7 +304,7 @@ class Spark(_Model):
     )
 
 
-class Job(_Model):
+class Job(JobModel):
     """One pipeline: read, conform, keep what does not fit beside its reason, write."""
 
     source_: Source | None = Field(default=None, alias="source", description="Where the records come from.")
@@ -371,6 +322,10 @@ class Job(_Model):
     joins: dict[str, Join] = Field(
         default_factory=dict,
         description="In a backfill: sources whose columns are read as `<name>.<column>`.",
+    )
+    references: dict[str, ReferencedTable | None] = Field(
+        default_factory=dict,
+        description="Tables of the datasets that `schemac.dev/references` names; null: not checked.",
     )
     where: str | None = Field(
         default=None,
@@ -458,6 +413,14 @@ class Job(_Model):
         target = self.target.model_copy(update={"mode": Mode.APPEND})
         update = {"source_": source, "target": target, "fields": {}, "joins": {}, "where": None}
         return self.model_copy(update=update)
+
+    def part_of_reference(self, label: str) -> "Job":
+        """Return the job that reads a table that is referred to."""
+        table = self.references[label]
+        assert table is not None
+        format = table.format or self.target.engine.name
+        source = Source(path=table.path, format=format, timezone=table.timezone, options=table.options)
+        return self.model_copy(update={"source_": source, "sources": (), "fields": {}, "references": {}})
 
     def place_of(self, part: int, place: tuple[str | int, ...]) -> tuple[str | int, ...]:
         """Where the file says what stands at a place (keys from the root) of one of the parts."""

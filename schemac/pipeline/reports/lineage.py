@@ -107,6 +107,7 @@ def _inputs(outcome: Outcome) -> list[dict[str, Any]]:
         facets = _facet("dataQualityAssertions", {"assertions": kept}) if kept else {}
     paths = [path for part in outcome.job.parts for path in part.source.path]
     paths += [path for join in outcome.job.joins.values() for path in join.path]
+    paths += [path for table in outcome.job.references.values() if table is not None for path in table.path]
     return [{**dataset_name(path), "facets": {}, "inputFacets": facets} for path in paths]
 
 

@@ -54,6 +54,8 @@ def _content(job: Job, form: TableForm) -> dict[str, object] | None:
     )
     if job.target.latest is not None or job.target.delete is not None:
         settings |= job.target.model_dump(mode="json", include={"latest", "delete"})
+    if job.references:
+        settings |= job.model_dump(mode="json", include={"references"})
     return {
         "source": source,
         "inputs": inputs,

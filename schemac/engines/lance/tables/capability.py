@@ -11,8 +11,10 @@ from schemac.engines.lance.tables.apply import apply_plan
 from schemac.engines.lance.tables.live_table import LanceTable, is_held, open_table
 from schemac.engines.lance.tables.plan import Plan, plan
 from schemac.engines.lance.tables.steps import Rewrite
+from schemac.engines.lance.tables.stored_rows import report_broken
 from schemac.engines.lance.tables.verify import report_drift
 from schemac.evolution.tables import (
+    DataCheck,
     PlanLine,
     PlannedChange,
     Progress,
@@ -59,6 +61,14 @@ class LanceTables(Tables):
         report_drift(table, wanted, report)
         version = table.dataset.version
         return TableState(f"is at version {version}", {"version": version})
+
+    def verify_data(
+        self, path: str, locked: LockedDataset, wanted: LockedSchemaVersion, check: DataCheck, report: Report
+    ) -> None:
+        """Report the rows that break a constraint."""
+        table = open_table(path, locked, report)
+        if table is not None:
+            report_broken(table, wanted, check.references, report)
 
 
 class _PlannedLance(PlannedChange):

@@ -13,13 +13,14 @@ from schemac.attributes.family import Family
 from schemac.attributes.own import CLOCK_ZONE
 from schemac.engines.lance import judge as engine
 from schemac.engines.lance.tables.convert import is_named
-from schemac.engines.lance.tables.filters import column_name, misfit_filter, null_filter
+from schemac.engines.lance.tables.filters import column_name, constraint_filter, misfit_filter, null_filter
 from schemac.engines.lance.tables.stages import casts_of
 from schemac.engines.lance.tables.steps import Check, Subject
 from schemac.engines.lance.view import words
 from schemac.evolution.castability import can_be_rounded, why_misfit
-from schemac.evolution.changes import Change, Fact
+from schemac.evolution.changes import CONSTRAINT_FACTS, Change, Fact
 from schemac.evolution.clocks import clock_of
+from schemac.evolution.constraints import constraint_of
 from schemac.evolution.verdict import Judgement, Outcome
 from schemac.evolution.version_pair import LockedVersionPair, VersionPair
 from schemac.logical.facts import AnyFact
@@ -36,14 +37,18 @@ def checks(
     rounded: frozenset[str],
 ) -> Iterator[Check]:
     """Yield what has to be asked of the data, each question once; values go these ways from the old version to the new one."""
-    seen: set[tuple[str, Subject]] = set()
+    seen: set[tuple[str, Subject, str]] = set()
     for change, judgement in judged:
         slot, before = change.new_slot, change.old_slot
         if slot is None or before is None or judgement.outcome is not Outcome.DATA:
             continue
+        if change.fact in CONSTRAINT_FACTS:
+            yield from _of_constraint(change, pair)
+            continue
         for check in _checks(change.fact, pair, before, slot, rounded, ways):
-            if (check.title, check.subject) not in seen:
-                seen.add((check.title, check.subject))
+            key = (check.title, check.subject, check.question if check.constraint is not None else "")
+            if key not in seen:
+                seen.add(key)
                 yield check
 
 
@@ -76,6 +81,26 @@ def _checks(
         question = "; then ".join(_question(*cast, slot.path_text if is_rounded else "") for cast in casts)
         query = misfit_filter(pair, before, slot) if len(ways) == 1 and not is_rounded else ""
         yield Check(slot.path_text, question=question, query=query, slot=slot)
+
+
+def _of_constraint(change: Change, pair: VersionPair) -> Iterator[Check]:
+    """Ask whether stored values keep a new constraint; of those that are written anew `verify --data` tells afterwards."""
+    slot, before, constraint = change.new_slot, change.old_slot, constraint_of(change)
+    if (
+        constraint is None
+        or slot is None
+        or before is None
+        or before.type.type_text() != slot.type.type_text()
+    ):
+        return
+    yield Check(
+        slot.path_text,
+        question=f"every value has to be {constraint.text}",
+        query=constraint_filter(pair, before, constraint),
+        slot=slot,
+        subject=Subject.CONSTRAINT,
+        constraint=constraint,
+    )
 
 
 def report_pointless_rounding(

@@ -7,12 +7,19 @@ types whether the filter finds exactly the rows that stand in the way).
 
 import re
 from collections.abc import Sequence
+from decimal import Decimal
 from typing import Any
 
 import pyarrow as pa
 
 from schemac.attributes.family import NUMBERS, Family
+from schemac.constraints.bounds import Bound, MultipleOf
+from schemac.constraints.constraint import Constraint
+from schemac.constraints.texts import Enum, Pattern, Size
+from schemac.constraints.values import scale_of
+from schemac.evolution.changes import Change
 from schemac.evolution.clocks import clock_of
+from schemac.evolution.constraints import constraint_of, verify_of
 from schemac.evolution.version_pair import SchemaVersion, VersionPair
 from schemac.kinds.units import UNITS_BY_ARROW
 from schemac.logical.slots import Slot, is_in_structs
@@ -42,6 +49,63 @@ def null_filter(before: Slot) -> str:
         return ""
     around = f"{column_name(before.parent)} IS NOT NULL AND " if before.parent is not None else ""
     return f"{around}{column_name(before)} IS NULL"
+
+
+def how_to_find(change: Change, pair: VersionPair | None) -> str:
+    """Say how to find the rows of a table that break a new constraint."""
+    constraint = constraint_of(change)
+    query = ""
+    if constraint is not None and pair is not None and change.old_slot is not None:
+        query = constraint_filter(pair, change.old_slot, constraint)
+    return f"find the rows with the filter `{query}`" if query else verify_of(change)
+
+
+def constraint_filter(pair: VersionPair, before: Slot, constraint: Constraint) -> str:
+    """Find the rows of the old version that break a constraint of the new one; empty where Lance cannot say it.
+
+    Values below lists and maps have no name in a filter.
+    """
+    type_ = _arrow(pair.old, before)
+    is_named = is_in_structs(before) and not pa.types.is_nested(type_)
+    # DataFusion reads no number as a decimal with a negative scale.
+    if not is_named or before.type.type_text() != constraint.type.type_text() or scale_of(before.type) < 0:
+        return ""
+    name, word = column_name(before), _word(type_) or _TEMPORAL_WORDS.get(str(type_), "")
+
+    def value(one: Any) -> str:
+        if isinstance(one, str):
+            return "'" + one.replace("'", "''") + "'"
+        if isinstance(one, bool):
+            return str(one).lower()
+        return (
+            f"arrow_cast('{one:f}', '{word}')"
+            if isinstance(one, Decimal)
+            else f"arrow_cast({one!r}, '{word}')"
+        )
+
+    is_text = before.type.family is Family.TEXT
+    match constraint:
+        case Bound() if word:
+            is_nan = f" OR isnan({name})" if before.type.family is Family.FLOAT else ""
+            return f"NOT ({name} {constraint.operator} {value(constraint.limit)}){is_nan}"
+        case Enum() if word or is_text:
+            return f"{name} NOT IN ({', '.join(map(value, constraint.values))})"
+        case MultipleOf() if word and before.type.family is Family.INTEGER:
+            return f"{name} % {value(constraint.divisor)} <> 0"
+        case Size():
+            # DataFusion counts bytes of texts only; as hexadecimal digits they are twice as many.
+            length = f"character_length({name})" if is_text else f"character_length(encode({name}, 'hex'))"
+            limit = constraint.limit if is_text else 2 * constraint.limit
+            return f"{length} {'<' if constraint.is_lower else '>'} {limit}"
+        case Pattern():
+            return f"NOT regexp_like({name}, {value(constraint.pattern.text)})"
+    return ""
+
+
+_TEMPORAL_WORDS = {
+    **{f"time32[{unit}]": f"Time32({UNITS_BY_ARROW[unit]})" for unit in ("s", "ms")},
+    **{f"time64[{unit}]": f"Time64({UNITS_BY_ARROW[unit]})" for unit in ("us", "ns")},
+}
 
 
 def row_filter(ids: Sequence[int]) -> str:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from enum import Enum, auto
 from typing import Any
 
+from schemac.constraints.constraint import Constraint
 from schemac.evolution.verdict import Outcome
 from schemac.logical.slots import Slot
 from schemac.source.json_object import Json
@@ -65,6 +66,8 @@ class Subject(Enum):
     """Each one has to fit the new type."""
     NULLS = auto()
     """None may be null."""
+    CONSTRAINT = auto()
+    """Each one has to keep a constraint."""
     PLACE = auto()
     """Where one is, the structs that the field moves into may not be null."""
 
@@ -79,6 +82,8 @@ class Check(Step):
     """A filter of Lance that finds the rows in question; empty where it has no words for them."""
     slot: Slot | None = field(default=None, repr=False, compare=False)
     subject: Subject = Subject.FIT
+    constraint: Constraint | None = field(default=None, repr=False, compare=False)
+    """The one that is meant, if it is about one."""
 
     def describe(self) -> str:
         """Return the question, and the query that answers it, where Lance has one."""

@@ -1,0 +1,104 @@
+"""The constraints that an Arrow schema carries in its metadata.
+
+Layer: arrow.
+Shape: slots as those of a manifest, each with the Arrow field that it stands for.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from schemac.arrow.lift import lift
+from schemac.attributes.constraints import ATTRIBUTES
+from schemac.attributes.family import Family
+from schemac.constraints.constraint import Constraint
+from schemac.constraints.registry import constraints_at
+from schemac.constraints.rows import RowConstraints, row_constraints
+from schemac.logical.model import Schema
+from schemac.logical.slots import Slot, columns
+from schemac.physical.arrow import ArrowField, ArrowSchema, pa
+from schemac.source.report import Report
+
+
+@dataclass(frozen=True)
+class Constrained:
+    """A place of a schema, with the constraints that hold there and below."""
+
+    slot: Slot
+    field: ArrowField
+    constraints: tuple[Constraint, ...] = ()
+    children: "tuple[Constrained, ...]" = ()
+    """Those below that have constraints, at whatever depth."""
+
+
+@dataclass(frozen=True)
+class SchemaConstraints:
+    """All constraints of a schema."""
+
+    columns: tuple[Constrained, ...] = ()
+    """The columns that have some, at whatever depth."""
+    rows: RowConstraints = field(default_factory=RowConstraints)
+
+    def __bool__(self) -> bool:
+        return bool(self.columns or self.rows)
+
+    def column(self, name: str) -> Constrained | None:
+        """Return what holds in a column; None where nothing does."""
+        return next((one for one in self.columns if one.field.name == name), None)
+
+
+def constraints_of(schema: ArrowSchema) -> SchemaConstraints:
+    """Return the constraints of a schema that was lowered from a checked one, or of some columns of it.
+
+    Constraints of rows that name a column which is not there are left out.
+    """
+    if not _mentions(schema):
+        return SchemaConstraints()
+    document = Schema.model_validate(lift(schema, "", Report()))
+    slots = columns(document)
+    found = [
+        _constrained(slot, schema.field(str(slot.segment)))
+        for slot in slots
+        if str(slot.segment) in schema.names
+    ]
+    return SchemaConstraints(
+        tuple([one for one in found if one is not None]), row_constraints(document.extra, slots)
+    )
+
+
+def _mentions(schema: ArrowSchema) -> bool:
+    """Whether there is a constraint anywhere; most schemas have none, and lifting takes time."""
+    keys = {attribute.key.encode() for attribute in ATTRIBUTES}
+    return any(not keys.isdisjoint(metadata) for metadata in _metadata(schema))
+
+
+def _metadata(schema: ArrowSchema) -> "Iterator[dict[bytes, bytes]]":
+    yield schema.metadata or {}
+    stack = list(schema)
+    while stack:
+        part = stack.pop()
+        yield part.metadata or {}
+        if pa.types.is_nested(part.type):
+            stack += [part.type.field(i) for i in range(part.type.num_fields)]
+        if pa.types.is_map(part.type):
+            stack += [part.type.key_field, part.type.item_field]
+
+
+def _constrained(slot: Slot, arrow: ArrowField) -> Constrained | None:
+    own = constraints_at(slot)
+    below = [
+        _constrained(child, part) for child, part in zip(slot.children, _parts(slot, arrow), strict=False)
+    ]
+    children = tuple([one for one in below if one is not None])
+    return Constrained(slot, arrow, own, children) if own or children else None
+
+
+def _parts(slot: Slot, arrow: ArrowField) -> tuple[ArrowField, ...]:
+    """Return the Arrow fields of the children of a slot; none where an extension type hides them."""
+    type_ = arrow.type
+    if isinstance(type_, pa.BaseExtensionType):
+        return ()
+    if slot.type.family is Family.STRUCT:
+        return tuple(type_)
+    if slot.type.family is Family.MAP:
+        return type_.key_field, type_.item_field
+    return (type_.value_field,) if slot.type.family is Family.LIST else ()

@@ -1,0 +1,227 @@
+"""Constraints: whether their values fit the fields, and whether all of them can be kept at once.
+
+Layer: checks.
+Shape: a constraint that is found wrong is taken out of its slot, so that later stages read sound ones only.
+Errors: SC319, SC324 to SC327.
+"""
+
+from collections.abc import Mapping, Sequence
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any
+
+from schemac.attributes import constraints as attributes
+from schemac.attributes.attribute import Role
+from schemac.attributes.family import Family
+from schemac.attributes.registry import has_role
+from schemac.constraints.bounds import Bound
+from schemac.constraints.columns import EXACT
+from schemac.constraints.constraint import Constraint
+from schemac.constraints.expressions import MOST_DIGITS
+from schemac.constraints.parsing import ExpressionError, read_condition
+from schemac.constraints.patterns import PatternError
+from schemac.constraints.registry import BY_KEY, are_constrained
+from schemac.constraints.rows import named_paths, named_slots
+from schemac.constraints.texts import Enum, Pattern, Size
+from schemac.constraints.values import UnfitValueError, shown, step_of
+from schemac.logical.findings import Findings
+from schemac.logical.model import ExtraAttributes
+from schemac.logical.slots import Slot
+from schemac.physical.arrow import pa
+from schemac.source.catalogue import (
+    CONTRADICTING_CONSTRAINTS,
+    INVALID_CHECK,
+    MISPLACED_ATTRIBUTE,
+    UNFIT_CONSTRAINT,
+    UNKNOWN_COLUMN,
+    UNPORTABLE_PATTERN,
+)
+from schemac.source.suggest import closest, with_article
+
+_OTHER_FORM = {
+    Role.JSON: "JSON is stored in another form than it is written in",
+    Role.BLOB: "a blob is stored beside its column",
+    Role.BRAIN_FLOATS: "its items are stored with fewer digits",
+}
+
+
+def check_constraints(slot: Slot, findings: Findings) -> None:
+    """Check the constraints of one slot."""
+    if not are_constrained(slot.extra):
+        return
+    found: dict[str, Constraint] = {}
+    for key, kind in BY_KEY.items():
+        if key in slot.extra and not _is_misplaced(slot, key, findings):
+            constraint = _read(slot, key, kind, findings)
+            if constraint is not None:
+                found[key] = constraint
+    _check_together(slot, list(found.values()), findings)
+    slot.extra = {key: value for key, value in slot.extra.items() if key not in BY_KEY or key in found}
+
+
+def _is_misplaced(slot: Slot, key: str, findings: Findings) -> bool:
+    places = [slot, *([slot.parent] if slot.parent is not None else [])]
+    reason = next((why for role, why in _OTHER_FORM.items() for at in places if has_role(at.extra, role)), "")
+    if not reason and getattr(slot.type, "precision", 0) > MOST_DIGITS:
+        reason = f"a pipeline has no numbers of more than {MOST_DIGITS} digits to compare it with"
+    if reason:
+        findings.at_extra(
+            slot,
+            key,
+            MISPLACED_ATTRIBUTE,
+            f"`{key}` cannot apply to {slot.path_text}: {reason}",
+            on_key=True,
+            help="remove it",
+        )
+    return bool(reason)
+
+
+def _read(slot: Slot, key: str, kind: type[Constraint], findings: Findings) -> Constraint | None:
+    authored = slot.extra[key]
+    rounded = _rounded(slot, key, authored, findings)
+    if rounded is not None:
+        help = f"write it in quotes: `{key}: '{rounded}'`"
+        message = f"`{key}` has more digits than a number in YAML keeps"
+        findings.at_extra(slot, key, UNFIT_CONSTRAINT, message, help=help)
+        return None
+    try:
+        return kind.read(slot.type, authored)
+    except UnfitValueError as error:
+        findings.at_extra(slot, key, UNFIT_CONSTRAINT, f"{slot.path_text}: {error.message}", help=error.help)
+    except PatternError as error:
+        findings.at_extra(
+            slot, key, UNPORTABLE_PATTERN, f"{slot.path_text}: {error.message}", help=error.help
+        )
+    return None
+
+
+def _rounded(slot: Slot, key: str, authored: Any, findings: Findings) -> str | None:
+    """Return the text of a number that is not what it was read as; None for all others."""
+    if slot.type.family is not Family.DECIMAL:
+        return None
+    origins = findings.origins
+    values = enumerate(authored) if isinstance(authored, list) else [(None, authored)]
+    for step, value in values:
+        if not isinstance(value, float) or origins.source is None:
+            continue
+        for place in slot.extra_places(key):
+            span = origins.span(place if step is None else (*place, step)) if origins.has(place) else None
+            text = origins.source.excerpt(span) if span is not None else ""
+            try:
+                if text and Decimal(text) != Decimal(repr(value)):
+                    return text
+            except ArithmeticError:
+                continue
+    return None
+
+
+def _check_together(slot: Slot, found: Sequence[Constraint], findings: Findings) -> None:
+    """Check that a value can keep all of them."""
+    bounds = [one for one in found if isinstance(one, Bound)]
+    sizes = [one for one in found if isinstance(one, Size)]
+    for low in bounds:
+        for high in bounds:
+            if low.is_lower and not high.is_lower and _excludes(low, high):
+                _contradict(slot, low, high, findings)
+    for low_size in sizes:
+        for high_size in sizes:
+            if low_size.is_lower and not high_size.is_lower and low_size.limit > high_size.limit:
+                _contradict(slot, low_size, high_size, findings)
+    for enum in found:
+        if isinstance(enum, Enum):
+            _check_enum(slot, enum, [one for one in found if one is not enum], findings)
+
+
+def _excludes(low: Bound, high: Bound) -> bool:
+    step: Any = step_of(low.type)
+    first: Any = low.limit
+    last: Any = high.limit
+    if step is None:
+        return bool(first > last) or (first == last and (low.is_exclusive or high.is_exclusive))
+    first = EXACT.add(Decimal(first), step if low.is_exclusive else Decimal())
+    last = EXACT.subtract(Decimal(last), step if high.is_exclusive else Decimal())
+    return bool(first > last)
+
+
+def _contradict(slot: Slot, low: Constraint, high: Constraint, findings: Findings) -> None:
+    message = f"{slot.path_text} has to be {low.text} and {high.text}: no value is both"
+    help = f"raise `{high.attribute.key}`, or lower `{low.attribute.key}`"
+    findings.at_extra(slot, low.attribute.key, CONTRADICTING_CONSTRAINTS, message, help=help)
+
+
+def _check_enum(slot: Slot, enum: Enum, others: Sequence[Constraint], findings: Findings) -> None:
+    for i, value in enumerate(enum.values):
+        other = next((one for one in others if _forbids(one, value)), None)
+        if other is not None:
+            findings.at_extra(
+                slot,
+                enum.attribute.key,
+                CONTRADICTING_CONSTRAINTS,
+                f"{shown(enum.type, value)} is in the list, but {slot.path_text} has to be {other.text}",
+                i,
+                help=f"remove the value, or change `{other.attribute.key}`",
+            )
+
+
+def _forbids(constraint: Constraint, value: Any) -> bool:
+    if isinstance(constraint, Bound):
+        return not constraint.allows(value)
+    if isinstance(constraint, Size | Pattern):
+        return bool(constraint.violations(pa.array([value]))[0].as_py())
+    divisor = getattr(constraint, "divisor", None)
+    return divisor is not None and (Fraction(value) / Fraction(divisor)).denominator != 1
+
+
+def check_row_constraints(
+    extra: Mapping[str, Any], columns: Sequence[Slot], findings: Findings
+) -> ExtraAttributes:
+    """Return the attributes of a schema without those constraints of rows that are wrong."""
+    if not any(attribute.key in extra for attribute in attributes.OF_ROWS):
+        return dict(extra)
+    known = named_paths(columns)
+    wrong: set[str] = set()
+
+    def check_paths(key: str, paths: Sequence[str], *steps: str | int) -> None:
+        for i, path in enumerate(paths):
+            if path not in known:
+                _unknown_field(key, path, known, findings, *steps, i)
+                wrong.add(key)
+            elif known[path].children:
+                message = f"{path} is {with_article(known[path].type.kind)}; name fields with plain values"
+                findings.at_schema(UNFIT_CONSTRAINT, message, "extra", key, *steps, i)
+                wrong.add(key)
+            elif path in paths[:i]:
+                findings.at_schema(
+                    UNFIT_CONSTRAINT,
+                    f"{path} stands twice",
+                    "extra",
+                    key,
+                    *steps,
+                    i,
+                    help="keep one of the two",
+                )
+                wrong.add(key)
+
+    for i, paths in enumerate(attributes.UNIQUE.read(extra) or ()):
+        check_paths(attributes.UNIQUE.key, paths, i)
+    for i, one in enumerate(attributes.REFERENCES.read(extra) or ()):
+        check_paths(attributes.REFERENCES.key, one.fields, i, "fields")
+    slots = named_slots(columns)
+    for i, text in enumerate(attributes.CHECK.read(extra) or ()):
+        try:
+            read_condition(text, slots)
+        except ExpressionError as error:
+            wrong.add(attributes.CHECK.key)
+            message = f"the condition `{text}` cannot be used: {error.message}"
+            findings.at_schema(INVALID_CHECK, message, "extra", attributes.CHECK.key, i, help=error.help)
+    return {key: value for key, value in extra.items() if key not in wrong}
+
+
+def _unknown_field(
+    key: str, path: str, known: Mapping[str, Slot], findings: Findings, *steps: str | int
+) -> None:
+    near = closest(path, known)
+    help = (
+        f"did you mean '{near}'?" if near else "a field inside of a list or map has no single value in a row"
+    )
+    findings.at_schema(UNKNOWN_COLUMN, f"there is no field '{path}'", "extra", key, *steps, help=help)

@@ -1,0 +1,410 @@
+"""Reads conditions over fields.
+
+Layer: constraints.
+Shape: a subset of SQL: fields by their paths, numbers, texts in single quotes, `true`, `false`; `= <> < <= > >=`, `+ - *`,
+`is [not] null`, `[not] in (…)`, `[not] between … and …`, `length(…)`, `not`, `and`, `or`, parentheses.
+Rule: both sides of a comparison have values of one sort; a value that is written out is read as one of the other side's type,
+as in `minimum`. What the engines could calculate differently is refused.
+"""
+
+import decimal
+import re
+from collections.abc import Callable, Mapping
+from typing import NamedTuple
+
+from schemac.attributes.family import Family
+from schemac.constraints.expressions import (
+    MOST_DIGITS,
+    AmongNode,
+    ArithmeticNode,
+    ComparisonNode,
+    FieldNode,
+    LengthNode,
+    LiteralNode,
+    LogicNode,
+    Node,
+    NotNode,
+    NullNode,
+    Operand,
+    TruthNode,
+    common_digits,
+    result_type,
+)
+from schemac.constraints.values import UnfitValueError, read_value, scale_of
+from schemac.kinds.decimal import Decimal
+from schemac.kinds.plain import Int64
+from schemac.logical.slots import Slot
+from schemac.source.suggest import closest, with_article
+
+_TOKEN = re.compile(
+    r"\s*(?:(?P<text>'(?:[^']|'')*')|(?P<number>[0-9]+(?:\.[0-9]+)?)|(?P<quoted>`(?:[^`]|``)+`)"
+    r"|(?P<word>[^\W\d]\w*)|(?P<mark><>|!=|==|<=|>=|[=<>+\-*().,]))"
+)
+_COMPARISONS = {"=": "=", "==": "=", "<>": "<>", "!=": "<>", "<": "<", "<=": "<=", ">": ">", ">=": ">="}
+_EXACT = frozenset({Family.INTEGER, Family.DECIMAL})
+_COMPARED = _EXACT | {
+    Family.FLOAT, Family.TEXT, Family.BOOLEAN, Family.DATE, Family.TIME, Family.TIMESTAMP, Family.DURATION,
+}  # fmt: skip
+
+
+class ExpressionError(Exception):
+    """A condition that cannot be read, or that means nothing."""
+
+    def __init__(self, message: str, help: str = "") -> None:
+        super().__init__(message)
+        self.message, self.help = message, help
+
+
+class Token(NamedTuple):
+    """A word of a condition."""
+
+    kind: str
+    text: str
+    at: int
+
+
+class Unread(NamedTuple):
+    """A value that is written out; which type it is of, the other side says."""
+
+    authored: str | int | bool
+    shown: str
+
+
+def read_condition(text: str, slots: Mapping[tuple[str, ...], Slot]) -> Node:
+    """Read a condition over the fields of a schema that stand in structs only. Raises ExpressionError."""
+    parser = _Parser(text, slots)
+    found = parser.condition(parser.either())
+    if parser.token is not None:
+        raise parser.unexpected("nothing is expected behind a condition")
+    if not any(True for _ in found.fields()):
+        raise ExpressionError("it names no field")
+    return found
+
+
+_Part = Node | Unread
+
+
+class _Parser:
+    def __init__(self, text: str, slots: Mapping[tuple[str, ...], Slot]) -> None:
+        self.text, self.slots = text, slots
+        self.tokens = _tokens(text)
+        self.place = 0
+        self.depth = 0
+
+    @property
+    def token(self) -> Token | None:
+        return self.tokens[self.place] if self.place < len(self.tokens) else None
+
+    def takes(self, *texts: str) -> str | None:
+        """Take the next token if it is one of these."""
+        token = self.token
+        if token is None or token.kind not in ("word", "mark") or token.text.lower() not in texts:
+            return None
+        self.place += 1
+        return token.text.lower()
+
+    def needs(self, text: str) -> None:
+        if self.takes(text) is None:
+            raise self.unexpected(f"`{text}` is expected")
+
+    def unexpected(self, what: str) -> ExpressionError:
+        token = self.token
+        where = f"at `{token.text}` (character {token.at + 1})" if token is not None else "at its end"
+        return ExpressionError(f"{what} {where}")
+
+    def condition(self, part: _Part) -> Node:
+        """Return what can be true or false by itself."""
+        if isinstance(part, FieldNode) and part.type.family is Family.BOOLEAN:
+            return TruthNode(part)
+        if isinstance(part, Unread | Operand):
+            shown = part.shown if isinstance(part, Unread) else _shown(part)
+            raise ExpressionError(
+                f"`{shown}` is neither true nor false", f"compare it, such as `{shown} > 0`"
+            )
+        return part
+
+    def either(self) -> _Part:
+        return self._logic("or", self._both)
+
+    def _both(self) -> _Part:
+        return self._logic("and", self._negated)
+
+    def _logic(self, word: str, inner: Callable[[], _Part]) -> _Part:
+        left = inner()
+        while self.takes(word):
+            left = LogicNode(word, self.condition(left), self.condition(inner()))
+        return left
+
+    def _negated(self) -> _Part:
+        if not self.takes("not"):
+            return self._predicate()
+        self._deeper()
+        found = NotNode(self.condition(self._negated()))
+        self.depth -= 1
+        return found
+
+    def _deeper(self) -> None:
+        self.depth += 1
+        if self.depth > 50:
+            raise ExpressionError("it is nested more than 50 deep")
+
+    def _predicate(self) -> _Part:
+        left = self._sum()
+        operator = self.takes(*_COMPARISONS)
+        if operator is not None:
+            return compared(_COMPARISONS[operator], left, self._sum())
+        if self.takes("is"):
+            is_negated = self.takes("not") is not None
+            self.needs("null")
+            if not isinstance(left, FieldNode):
+                raise ExpressionError(
+                    "only a field may be null", "write `is null` behind the path of a field"
+                )
+            return NotNode(NullNode(left)) if is_negated else NullNode(left)
+        is_negated = self.takes("not") is not None
+        if self.takes("in"):
+            return _negated_if(is_negated, self._among(left))
+        if self.takes("between"):
+            low = self._sum()
+            self.needs("and")
+            both = LogicNode("and", compared(">=", left, low), compared("<=", left, self._sum()))
+            return _negated_if(is_negated, both)
+        if is_negated:
+            raise self.unexpected("`in` or `between` is expected behind `not`")
+        return left
+
+    def _among(self, left: _Part) -> Node:
+        self.needs("(")
+        values = [self._value()]
+        while self.takes(","):
+            values.append(self._value())
+        self.needs(")")
+        if not isinstance(left, Operand):
+            raise ExpressionError("`in` stands behind a field")
+        found = [compared("=", left, value) for value in values]
+        return (
+            AmongNode(left, tuple(one.right for one in found if isinstance(one.right, LiteralNode)))
+            if not found[0].is_exact
+            else _any_of(found)
+        )
+
+    def _value(self) -> Unread:
+        found = self._sum()
+        if not isinstance(found, Unread):
+            raise ExpressionError("`in (…)` lists values, not fields", "write `a = b or a = c` for fields")
+        return found
+
+    def _sum(self) -> _Part:
+        return self._arithmetic(("+", "-"), lambda: self._arithmetic(("*",), self._atom))
+
+    def _arithmetic(self, operators: tuple[str, ...], inner: Callable[[], _Part]) -> _Part:
+        left = inner()
+        while operator := self.takes(*operators):
+            left = calculated(operator, left, inner())
+        return left
+
+    def _atom(self) -> _Part:
+        token = self.token
+        if token is None:
+            raise self.unexpected("a field or a value is expected")
+        if self.takes("("):
+            self._deeper()
+            found = self.either()
+            self.needs(")")
+            self.depth -= 1
+            return found
+        if self.takes("-"):
+            found = self._atom()
+            if isinstance(found, Unread) and token.text == "-" and not isinstance(found.authored, bool):
+                return Unread(f"-{found.authored}", f"-{found.shown}")
+            raise ExpressionError("`-` stands before a number, or between two", "write `0 - field`")
+        self.place += 1
+        if token.kind == "text":
+            return Unread(token.text[1:-1].replace("''", "'"), token.text)
+        if token.kind == "number":
+            return Unread(token.text, token.text)
+        if token.kind == "word" and token.text.lower() in ("true", "false"):
+            return Unread(token.text.lower() == "true", token.text)
+        if token.kind == "word" and token.text.lower() == "length" and self.takes("("):
+            return self._length()
+        if token.kind in ("word", "quoted"):
+            return self._field(token)
+        self.place -= 1
+        raise self.unexpected("a field or a value is expected")
+
+    def _length(self) -> Operand:
+        found = self._atom()
+        self.needs(")")
+        if not isinstance(found, FieldNode) or found.type.family is not Family.TEXT:
+            raise ExpressionError("`length` is that of a field of text")
+        return LengthNode(Int64(), found)
+
+    def _field(self, first: Token) -> FieldNode:
+        words = [first]
+        while self.takes("."):
+            token = self.token
+            if token is None or token.kind not in ("word", "quoted"):
+                raise self.unexpected("the name of a member is expected")
+            words.append(token)
+            self.place += 1
+        path = tuple(_name(word) for word in words)
+        slot = self.slots.get(path)
+        if slot is None:
+            shown = ".".join(word.text for word in words)
+            known = {FieldNode.of(one).__str__(): one for one in self.slots.values()}
+            near = closest(shown, known)
+            if self.token is not None and self.token.text == "(":
+                raise ExpressionError(f"there is no function `{shown}`", "there is `length`")
+            raise ExpressionError(
+                f"there is no field `{shown}`",
+                f"did you mean `{near}`?" if near else "fields in lists and maps have no single value",
+            )
+        return FieldNode.of(slot)
+
+
+def compared(operator: str, left: _Part, right: _Part) -> ComparisonNode:
+    """Compare two values of one sort. Raises ExpressionError."""
+    if isinstance(left, Unread) and isinstance(right, Unread):
+        raise ExpressionError(f"`{left.shown} {operator} {right.shown}` compares no field")
+    if isinstance(left, Unread):
+        assert not isinstance(right, Unread)
+        right = _operand(right)
+        left = _literal(left, right)
+    elif isinstance(right, Unread):
+        left = _operand(left)
+        right = _literal(right, left)
+    left, right = _operand(left), _operand(right)
+    _refuse_unlike(operator, left, right)
+    return ComparisonNode(operator, left, right)
+
+
+def calculated(operator: str, left: _Part, right: _Part) -> ArithmeticNode:
+    """Calculate with exact numbers. Raises ExpressionError."""
+    if isinstance(left, Unread) and isinstance(right, Unread):
+        raise ExpressionError(
+            f"`{left.shown} {operator} {right.shown}` is the same in every row", "write the result"
+        )
+    sides = [side if isinstance(side, Unread) else _operand(side) for side in (left, right)]
+    operands = [_number(side) if isinstance(side, Unread) else side for side in sides]
+    for one in operands:
+        if one.type.family not in _EXACT:
+            help = "calculate with integers and decimals"
+            raise ExpressionError(
+                f"`{_shown(one)}` is {with_article(one.type.type_text())}: no engine calculates with it exactly",
+                help,
+            )
+    found = result_type(operator, operands[0].type, operands[1].type)
+    if found is None:
+        raise ExpressionError(
+            f"`{_shown(operands[0])} {operator} {_shown(operands[1])}` may need more than {MOST_DIGITS} digits",
+            "give the fields fewer digits, or compare them without calculating",
+        )
+    return ArithmeticNode(found, operator, *operands)
+
+
+def _operand(part: Node | Unread) -> Operand:
+    if isinstance(part, Operand):
+        if part.type.family in _COMPARED and scale_of(part.type) >= 0:
+            return part
+        raise ExpressionError(
+            f"`{_shown(part)}` is {with_article(part.type.type_text())}, which cannot be compared"
+        )
+    raise ExpressionError("a condition in parentheses cannot be compared", "compare fields and values")
+
+
+def _literal(unread: Unread, other: Operand) -> LiteralNode:
+    type_ = other.type
+    if type_.family in _EXACT:
+        if not isinstance(unread.authored, str) or unread.shown.startswith("'"):
+            raise ExpressionError(
+                f"{unread.shown} is no number, but `{_shown(other)}` is one", "write it without quotes"
+            )
+        return _number(unread)
+    is_quoted = unread.shown.startswith("'")
+    if type_.family is Family.TEXT and not is_quoted:
+        raise ExpressionError(
+            f"{unread.shown} is no text, but `{_shown(other)}` is one", f"write '{unread.shown}'"
+        )
+    try:
+        return LiteralNode(type_, read_value(type_, unread.authored))
+    except UnfitValueError as error:
+        raise ExpressionError(error.message, error.help) from error
+
+
+def _number(unread: Unread) -> LiteralNode:
+    """Return a number with as many digits as it is written with."""
+    if not isinstance(unread.authored, str) or unread.shown.startswith("'"):
+        raise ExpressionError(f"{unread.shown} is no number", "write it without quotes")
+    whole, _, fraction = unread.authored.lstrip("-").partition(".")
+    precision = max(len(whole.lstrip("0")) + len(fraction), 1)
+    if precision > MOST_DIGITS:
+        raise ExpressionError(f"{unread.shown} has more than {MOST_DIGITS} digits")
+    return LiteralNode(
+        Decimal(precision=max(precision, len(fraction)), scale=len(fraction)),
+        decimal.Decimal(unread.authored),
+    )
+
+
+def _refuse_unlike(operator: str, left: Operand, right: Operand) -> None:
+    one, other = left.type, right.type
+    both = f"`{_shown(left)}` is {with_article(one.type_text())} and `{_shown(right)}` {with_article(other.type_text())}"
+    if one.family in _EXACT and other.family in _EXACT:
+        if sum(common_digits(one, other)) > MOST_DIGITS:
+            raise ExpressionError(f"{both}: to compare them takes more than {MOST_DIGITS} digits")
+        return
+    if one.family is not other.family:
+        raise ExpressionError(f"{both}; values of two sorts cannot be compared")
+    for side in (left, right):
+        if side.type.family is Family.FLOAT and getattr(side.type, "bits", 64) < 32:
+            raise ExpressionError(
+                f"`{_shown(side)}` is {with_article(side.type.type_text())}, which a pipeline reads with more digits than are stored",
+                "use Float32",
+            )
+    is_zoned = [getattr(type_, "timezone", None) is not None for type_ in (one, other)]
+    if getattr(one, "unit", None) != getattr(other, "unit", None) or is_zoned[0] != is_zoned[1]:
+        raise ExpressionError(f"{both}", "give both the same unit, and a zone to both or to none")
+    if one.family is Family.BOOLEAN and operator not in ("=", "<>"):
+        raise ExpressionError(f"true is neither more nor less than false, so `{operator}` compares nothing")
+
+
+def _shown(operand: Operand) -> str:
+    match operand:
+        case ArithmeticNode():
+            return f"{_shown(operand.left)} {operand.operator} {_shown(operand.right)}"
+        case LengthNode():
+            return f"length({operand.field})"
+    return str(operand)
+
+
+def _any_of(found: list[ComparisonNode]) -> Node:
+    result: Node = found[0]
+    for one in found[1:]:
+        result = LogicNode("or", result, one)
+    return result
+
+
+def _negated_if(is_negated: bool, node: Node) -> Node:
+    return NotNode(node) if is_negated else node
+
+
+def _name(token: Token) -> str:
+    return token.text[1:-1].replace("``", "`") if token.kind == "quoted" else token.text
+
+
+def _tokens(text: str) -> list[Token]:
+    found, at = [], 0
+    end = len(text.rstrip())
+    while at < end:
+        match = _TOKEN.match(text, at)
+        if match is None:
+            at += len(text[at:]) - len(text[at:].lstrip())
+            help = (
+                "texts stand in single quotes"
+                if text[at] == '"'
+                else "see `schemac explain SC327` for what can be written"
+            )
+            raise ExpressionError(f"`{text[at]}` (character {at + 1}) cannot be read", help)
+        kind = str(match.lastgroup)
+        found.append(Token(kind, match[kind], match.start(kind)))
+        at = match.end()
+    return found

@@ -1,0 +1,32 @@
+"""Every constraint of values.
+
+Layer: constraints.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from schemac.attributes.constraints import OF_VALUES
+from schemac.constraints.bounds import ExclusiveMaximum, ExclusiveMinimum, Maximum, Minimum, MultipleOf
+from schemac.constraints.constraint import Constraint
+from schemac.constraints.items import MaxItems, MinItems, UniqueItems
+from schemac.constraints.texts import Enum, MaxLength, MinLength, Pattern
+from schemac.logical.slots import Slot
+
+CONSTRAINTS: tuple[type[Constraint], ...] = (
+    Minimum, Maximum, ExclusiveMinimum, ExclusiveMaximum, MultipleOf, MinLength, MaxLength, Pattern, Enum,
+    MinItems, MaxItems, UniqueItems,
+)  # fmt: skip
+BY_KEY: Mapping[str, type[Constraint]] = {kind.attribute.key: kind for kind in CONSTRAINTS}
+_KEYS = frozenset(BY_KEY)
+assert {attribute.key for attribute in OF_VALUES} == _KEYS
+
+
+def are_constrained(extra: Mapping[str, Any]) -> bool:
+    """Whether one of these attributes is a constraint of values."""
+    return not _KEYS.isdisjoint(extra)
+
+
+def constraints_at(slot: Slot) -> tuple[Constraint, ...]:
+    """Return the constraints of a checked slot, in the order of the registry."""
+    return tuple([kind.read(slot.type, slot.extra[key]) for key, kind in BY_KEY.items() if key in slot.extra])

@@ -1,0 +1,217 @@
+"""Which rows of a whole table break which constraints.
+
+Layer: constraints.
+Shape: batches of rows come one after the other, and may be asked for twice; counts and the first offenders come out. Memory
+follows the largest batch, 8 bytes for each row and list of unique fields, and the keys of tables that are referred to.
+"""
+
+import hashlib
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from schemac.constraints.columns import compute, plain
+from schemac.constraints.evaluation import breaches, constrained_columns
+from schemac.constraints.expressions import FieldNode
+from schemac.constraints.rows import REFERENCE_RULE, UNIQUE_RULE, ReferenceTo, RowConstraints, Unique
+from schemac.logical.slots import Slot
+from schemac.physical.arrow import pa
+
+Scan = Callable[[Sequence[str]], Iterator[tuple[Any, Any]]]
+"""Gives record batches with these columns, each with numbers by which its rows can be found again."""
+_SHOWN = 3
+_ROWS = 20
+"""So many values and rows are named."""
+_LONGEST = 60
+_MOST_TWINS = 1_000_000
+"""So many rows at most are compared by their values, after their hashes were."""
+
+
+@dataclass
+class Offence:
+    """One constraint that rows of a table break."""
+
+    path: str
+    rule: str
+    text: str
+    """What was to be, as the end of a sentence."""
+    count: int = 0
+    values: list[str] = field(default_factory=list)
+    rows: list[int] = field(default_factory=list)
+    is_least: bool = False
+    """Whether there may be more."""
+
+    def add(self, values: Sequence[Any], rows: Any) -> None:
+        """Count values, and remember the first of them with their rows."""
+        self.count += len(values)
+        for value in values[: max(_SHOWN - len(self.values), 0)]:
+            self.values.append(_short(value))
+        self.rows += rows.slice(0, max(_ROWS - len(self.rows), 0)).to_pylist()
+
+
+def survey(
+    columns: Sequence[Slot], constraints: RowConstraints, scan: Scan, targets: Mapping[str, Any]
+) -> tuple[Offence, ...]:
+    """Return what rows break; `targets` are the columns that are referred to, of those datasets that are to be looked into."""
+    found: dict[tuple[str, str], Offence] = {}
+
+    def offence(path: str, rule: str, text: str) -> Offence:
+        return found.setdefault((path, rule), Offence(path, rule, text))
+
+    held = constrained_columns(columns)
+    references = [one for one in constraints.references if one.dataset in targets]
+    fields = [node for check in constraints.checks for node in check.condition.fields()]
+    fields += [node for unique in constraints.unique for node in unique.fields]
+    fields += [node for reference in references for node in reference.fields]
+    names = list(dict.fromkeys([*(str(one.segment) for one in held), *(node.path[0] for node in fields)]))
+    hashes: list[list[Any]] = [[] for _ in constraints.unique]
+    for batch, rows in scan(names) if names else ():
+        for breach in breaches(held, batch):
+            one = offence(breach.path, breach.constraint.rule, breach.constraint.text)
+            one.add(breach.values, rows.take(breach.rows))
+        for check in constraints.checks:
+            mask = check.violations(batch)
+            if compute().any(mask).as_py():
+                wrong = [_key_text(batch, list(check.condition.fields()), i) for i in _places(mask, _SHOWN)]
+                one = offence(check.path, check.rule, f"a row for which {check.text}")
+                one.add(_padded(wrong, compute().sum(mask).as_py()), rows.filter(mask))
+        for reference in references:
+            _look_up(reference, batch, rows, targets[reference.dataset], offence)
+        for unique, several in zip(constraints.unique, hashes, strict=True):
+            several.append(_hashed([node.evaluate(batch) for node in unique.fields]))
+    for unique, several in zip(constraints.unique, hashes, strict=True):
+        _find_twins(unique, several, scan, offence)
+    return tuple(found.values())
+
+
+def _look_up(
+    reference: ReferenceTo, batch: Any, rows: Any, target: Any, offence: Callable[[str, str, str], Offence]
+) -> None:
+    """Look for the values of a batch among those of the other table."""
+    keys = [f"key{i}" for i in range(len(reference.fields))]
+    values = [_joinable(node.evaluate(batch)) for node in reference.fields]
+    table = pa.table([*values, pa.array(range(len(rows)), pa.int64())], names=[*keys, "row"])
+    table = table.filter(_all_there(values))
+    missing = table.join(target, keys, join_type="left anti").column("row").sort().combine_chunks()
+    if len(missing):
+        wrong = [_key_text(batch, reference.fields, place) for place in missing.slice(0, _SHOWN).to_pylist()]
+        text = f"those of a row of {reference.dataset}"
+        offence(reference.path, REFERENCE_RULE, text).add(_padded(wrong, len(missing)), rows.take(missing))
+
+
+def target_keys(reference: ReferenceTo, table: Any, nodes: Sequence[FieldNode]) -> Any:
+    """Return the values of the other table that a reference is looked up in, in the form of its own fields."""
+    arrays = []
+    batch = table.combine_chunks().to_batches()
+    for node in nodes:
+        chunks = [_joinable(node.evaluate(one)) for one in batch]
+        arrays.append(pa.chunked_array(chunks) if chunks else pa.chunked_array([], pa.int64()))
+    names = [f"key{i}" for i in range(len(reference.fields))]
+    return pa.table(arrays, names=names).group_by(names).aggregate([])
+
+
+def _find_twins(
+    unique: Unique, several: Sequence[Any], scan: Scan, offence: Callable[[str, str, str], Offence]
+) -> None:
+    """Compare the rows whose hashes stand twice by their values."""
+    import numpy as np
+
+    found = np.concatenate(several) if several else np.array([], "u8")
+    found = found[found != 0]
+    sorted_ = np.sort(found)
+    twice = np.unique(sorted_[1:][sorted_[1:] == sorted_[:-1]])
+    if not len(twice):
+        return
+    keys = [f"key{i}" for i in range(len(unique.fields))]
+    parts, count, is_least = [], 0, False
+    for batch, rows in scan(list(dict.fromkeys(node.path[0] for node in unique.fields))):
+        values = [node.evaluate(batch) for node in unique.fields]
+        is_candidate = pa.array(np.isin(_hashed(values), twice))
+        part = pa.table([*map(_joinable, values), rows], names=[*keys, "row"]).filter(is_candidate)
+        is_least = is_least or count + len(part) > _MOST_TWINS
+        part = part.slice(0, max(_MOST_TWINS - count, 0))
+        count += len(part)
+        parts.append(part)
+    table = pa.concat_tables(parts)
+    groups = table.group_by(keys).aggregate([("row", "count")])
+    groups = groups.filter(compute().greater(groups.column("row_count"), 1))
+    twins = table.join(groups.select(keys), keys, join_type="left semi").sort_by(
+        [*((k, "ascending") for k in keys), ("row", "ascending")]
+    )
+    if len(twins):
+        one = offence(unique.path, UNIQUE_RULE, "unique")
+        first = [", ".join(str(row[key]) for key in keys) for row in twins.slice(0, _SHOWN).to_pylist()]
+        one.is_least = is_least
+        one.add(_padded(first, len(twins)), twins.column("row").combine_chunks())
+
+
+def _hashed(arrays: Sequence[Any]) -> Any:
+    """Return a 64-bit hash of each row, 0 for one in which a value is null."""
+    import numpy as np
+
+    mixed = np.full(len(arrays[0]), 0x9E3779B97F4A7C15, "u8")
+    for array in arrays:
+        mixed = (mixed ^ _words(array)) * np.uint64(0xFF51AFD7ED558CCD)
+        mixed ^= mixed >> np.uint64(32)
+    mixed[mixed == 0] = 1
+    mixed[~np.asarray(_all_there(arrays))] = 0
+    return mixed
+
+
+def _words(array: Any) -> Any:
+    import numpy as np
+
+    if pa.types.is_int64(array.type):
+        return compute().fill_null(array, 0).to_numpy(zero_copy_only=False).astype("u8")
+    encoded = array.dictionary_encode() if not pa.types.is_dictionary(array.type) else array
+    known = [
+        int.from_bytes(hashlib.blake2b(repr(value).encode(), digest_size=8).digest(), "little")
+        for value in encoded.dictionary.to_pylist()
+    ]
+    places = compute().fill_null(encoded.indices, 0).to_numpy(zero_copy_only=False)
+    return np.array([*known, 0], "u8")[places]
+
+
+def _all_there(arrays: Sequence[Any]) -> Any:
+    there = compute().is_valid(arrays[0])
+    for array in arrays[1:]:
+        there = compute().and_(there, compute().is_valid(array))
+    return there
+
+
+def _joinable(array: Any) -> Any:
+    """Return values in a type that Arrow can group and join by."""
+    array = plain(array)
+    is_ = pa.types
+    if is_.is_string(array.type):
+        return array.cast(pa.large_string())
+    return array.cast(pa.large_string()) if is_.is_decimal(array.type) else array
+
+
+def _places(mask: Any, most: int) -> list[int]:
+    found: list[int] = compute().indices_nonzero(mask).slice(0, most).to_pylist()
+    return found
+
+
+def _key_text(batch: Any, fields: Sequence[FieldNode], place: int) -> str:
+    named = dict.fromkeys(map(str, fields))
+    values = {str(node): node.raw(batch)[place] for node in fields}
+    return ", ".join(f"{name} {_short(values[name])}" for name in named)
+
+
+def _padded(first: list[str], count: int) -> list[str]:
+    """Return as many texts as there are values, of which only the first are looked at."""
+    return first + [""] * (count - len(first))
+
+
+def _short(value: Any) -> str:
+    if isinstance(value, str):
+        return value
+    try:
+        found = value.as_py()
+    except (ValueError, OverflowError):
+        # Python's calendar is narrower than Arrow's.
+        return str(value)
+    text = json.dumps(found, ensure_ascii=False) if isinstance(found, str) else str(found)
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"

@@ -1,0 +1,145 @@
+"""Constraints that no record can break by itself: fields that are unique together, and references to other tables.
+
+Layer: pipeline.
+Shape: conformed records in; the same with reasons for those that break one. As in SQL a record with a null among the fields breaks
+none, and records that are to be deleted are not looked at.
+Errors: SC697 reference, at its place in the file, and what opening a table may raise.
+"""
+
+from collections.abc import Iterator, Sequence
+from functools import reduce
+
+import pyarrow as pa
+from pyspark.sql import Column, DataFrame, Window, functions
+from pyspark.sql.types import DataType, IntegralType, StringType
+
+from schemac.arrow.constrained import constraints_of
+from schemac.constraints.expressions import FieldNode
+from schemac.constraints.rows import REFERENCE_RULE, UNIQUE_RULE, ReferenceTo, Unique
+from schemac.pipeline.declaration.job import Job
+from schemac.pipeline.errors import PipelineError, did_you_mean
+from schemac.pipeline.reading.source import open_records
+from schemac.pipeline.spark.columns import DELETE, ERRORS
+from schemac.pipeline.spark.sqltext import literal, name, struct
+from schemac.pipeline.values.inputs import Text, Typed, follow, parse_steps
+from schemac.pipeline.values.nested import reason
+from schemac.runs.modes import Mode
+from schemac.source.catalogue import REFERENCE
+
+
+def reference_mistakes(job: Job, schema: pa.Schema) -> Iterator[PipelineError]:
+    """Yield the references whose table nobody names, and tables for none."""
+    wanted = {one.dataset for one in constraints_of(schema).rows.references}
+    for dataset in sorted(wanted - job.references.keys()):
+        message = (
+            f"the schema refers to the dataset `{dataset}`, and the pipeline does not say where its table is"
+        )
+        help = f"write `references: {{{dataset}: {{path: {dataset}{job.target.engine.table_suffix}}}}}` with its path, or `{{{dataset}: null}}` to leave it unchecked"
+        yield PipelineError(REFERENCE, message, help)
+    for label in job.references:
+        if label not in wanted:
+            message = f"`references` names `{label}`, and the schema refers to no such dataset"
+            yield PipelineError(
+                REFERENCE, message, did_you_mean(label, list(wanted)), place=("references", label)
+            )
+
+
+def rows_checked(frame: DataFrame, schema: pa.Schema, job: Job, keys: Sequence[str]) -> DataFrame:
+    """Give a reason to each record that breaks a constraint of rows."""
+    rows = constraints_of(schema).rows
+    for reference in rows.references:
+        if job.references.get(reference.dataset) is not None:
+            frame = _with_references(frame, reference, job)
+    for unique in rows.unique:
+        frame = _with_twins(frame, unique, job, keys)
+    return frame
+
+
+def _counts(job: Job, fields: Sequence[FieldNode], frame: DataFrame) -> str:
+    """Write which records are looked at."""
+    parts = [f"{_column(field)} is not null" for field in fields]
+    marker = job.target.delete
+    if marker is not None and DELETE in frame.columns:
+        parts.append(f"not coalesce({name(DELETE)} = {literal(marker.value)}, false)")
+    return " and ".join(parts)
+
+
+def _column(field: FieldNode) -> str:
+    return ".".join(map(name, field.path))
+
+
+def _shown(fields: Sequence[FieldNode]) -> str:
+    return f"to_json({struct((str(field), _column(field)) for field in fields)})"
+
+
+def _with_reason(
+    frame: DataFrame, is_wrong: str, path: str, rule: str, fields: Sequence[FieldNode]
+) -> DataFrame:
+    why = f"array({reason((literal(path),), literal(rule), _shown(fields))})"
+    text = f"if({is_wrong}, concat(coalesce({ERRORS}, array()), {why}), {ERRORS})"
+    return frame.withColumn(ERRORS, functions.expr(text))
+
+
+def _with_twins(frame: DataFrame, unique: Unique, job: Job, keys: Sequence[str]) -> DataFrame:
+    """Compare the records with each other; in an upsert several records of one row are no twins."""
+    warned = ", ".join(map(literal, ["", *job.warned]))
+    is_bad = f"exists(coalesce({ERRORS}, array()), e -> substring_index(e.rule, ':', 1) not in ({warned}))"
+    counted = frame.withColumn(
+        "__counted", functions.expr(f"{_counts(job, unique.fields, frame)} and not {is_bad}")
+    )
+    same = Window.partitionBy("__counted", *(functions.expr(_column(field)) for field in unique.fields))
+    if job.target.mode is Mode.UPSERT and keys:
+        row = functions.expr(f"struct({', '.join(map(name, keys))})")
+        is_twin = functions.min(row).over(same) != functions.max(row).over(same)
+    else:
+        is_twin = functions.count(functions.lit(1)).over(same) > 1
+    found = counted.withColumn("__twins", functions.col("__counted") & is_twin)
+    checked = _with_reason(found, "coalesce(__twins, false)", unique.path, UNIQUE_RULE, unique.fields)
+    return checked.drop("__counted", "__twins")
+
+
+def _with_references(frame: DataFrame, reference: ReferenceTo, job: Job) -> DataFrame:
+    """Look the values up in the other table."""
+    targets = _opened(frame, reference, job)
+    labels = targets.columns
+    pairs = zip(reference.fields, labels, strict=True)
+    conditions: list[Column] = [functions.expr(_column(field)) == targets[label] for field, label in pairs]
+    found = frame.join(
+        targets.withColumn("__found", functions.lit(True)), reduce(Column.__and__, conditions), "left"
+    )
+    is_wrong = f"{_counts(job, reference.fields, frame)} and __found is null"
+    checked = _with_reason(found, is_wrong, reference.path, REFERENCE_RULE, reference.fields)
+    return checked.drop(*labels, "__found")
+
+
+def _opened(frame: DataFrame, reference: ReferenceTo, job: Job) -> DataFrame:
+    """Read the fields of the other table that are referred to, each row of values once."""
+    place = ("references", reference.dataset)
+    try:
+        records = open_records(frame.sparkSession, job.part_of_reference(reference.dataset)).parsed()
+    except PipelineError as error:
+        raise error.at(*place, *(error.place[1:] if error.place[:1] == ("source",) else ())) from error
+    if records.columns is None:
+        message = f"the table of `{reference.dataset}` has no columns"
+        raise PipelineError(REFERENCE, message, "name a table, or files of Parquet or ORC", place=place)
+    texts = []
+    for i, (field, path) in enumerate(zip(reference.fields, reference.to, strict=True)):
+        first, *rest = parse_steps(path)
+        if first not in records.columns:
+            message = f"the table of `{reference.dataset}` has no column `{first}`"
+            raise PipelineError(
+                REFERENCE, message, did_you_mean(str(first), list(records.columns)), place=place
+            )
+        value = follow(records.columns[str(first)], tuple(rest))
+        held = value.type if isinstance(value, Typed) else StringType()
+        own = frame.select(functions.expr(_column(field))).schema[0].dataType
+        if not isinstance(value, Typed | Text) or not _are_alike(own, held):
+            message = f"`{field}` is {own.simpleString()}, and `{path}` of `{reference.dataset}` is {held.simpleString()}"
+            raise PipelineError(REFERENCE, message, "give both fields one type", place=place)
+        column = value.column if isinstance(value, Typed) else value.text
+        texts.append(f"{column} as __to{i}")
+    return records.frame.selectExpr(*texts).dropna().distinct()
+
+
+def _are_alike(own: DataType, held: DataType) -> bool:
+    return own == held or (isinstance(own, IntegralType) and isinstance(held, IntegralType))
