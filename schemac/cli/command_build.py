@@ -48,7 +48,8 @@ def run(options: argparse.Namespace) -> int:
     project, files = open_project(options, report, is_builder=True)
     # Whatever process comes to need Arrow, it makes no arrays.
     with numpy_left_out():
-        output = compile_files(files, project, _options(options, project), report)
+        wanted = _options(options, project)
+        output = compile_files(files, project, wanted, report, is_whole=not options.paths)
     written = Written()
     if not report.has_errors:
         name = options.out or project.configuration.out

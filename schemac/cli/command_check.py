@@ -28,7 +28,7 @@ def run(options: argparse.Namespace) -> int:
         targets=(),
         system_columns=options.system_columns or configuration.system_columns,
     )
-    output = compile_files(files, project, wanted, report)
+    output = compile_files(files, project, wanted, report, is_whole=not options.paths)
     project.cache.save()
     diagnostics = report.diagnostics
     show(diagnostics, options)

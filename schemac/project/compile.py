@@ -12,6 +12,7 @@ from schemac.logical.resources import Named
 from schemac.project.building import LARGE_FROM, Builds, BuiltFile
 from schemac.project.configuration import Project
 from schemac.project.discovery import ManifestFile
+from schemac.project.imported import FolderFiles, report_unused_groups
 from schemac.project.manifests import Checks, CompiledFile, apart
 from schemac.project.options import Options
 from schemac.project.shared_work import SharedWork, collector_paused
@@ -60,16 +61,24 @@ class Output:
 
 
 def compile_files(
-    files: Sequence[ManifestFile], project: Project, options: Options, report: Report
+    files: Sequence[ManifestFile],
+    project: Project,
+    options: Options,
+    report: Report,
+    *,
+    is_whole: bool = False,
 ) -> Output:
     """All manifests of a run, checked, and the artifacts for the targets in the options.
 
-    The artifacts are not to be used where the report has errors.
+    `is_whole` says that they are all of the project, so that a group that none of them uses is in the report. The artifacts are not to be used where the report has errors.
     """
     with collector_paused():
         checks, builds = Checks(project, options), Builds(project, options)
         work = SharedWork(checks, builds if options.targets else None, project.cache, SHARED_FROM)
         compiled = apart(work.checked(files, report), report)
+        if is_whole:
+            around = ((FolderFiles(one.file.path, one.file.name), one.imported) for one in compiled)
+            report_unused_groups(around, report)
         output = Output(compiled, make=work.afresh)
         if report.has_errors or not options.targets:
             return output

@@ -16,6 +16,7 @@ from typing import Generic, Protocol, TypeVar
 from schemac.cache.store import Cache
 from schemac.logical.resources import Named
 from schemac.project.discovery import ManifestFile
+from schemac.project.imported import NOTHING, Imported
 from schemac.project.manifests import Checks, CompiledFile
 from schemac.project.under_way import WORK
 from schemac.project.workers import cores, share
@@ -49,6 +50,7 @@ class Early(Generic[T]):
     named: tuple[Named, ...] | None
     """None where it is no text."""
     findings: tuple[Diagnostic, ...]
+    imported: Imported = NOTHING
     result: T | None = None
     """None where something in the part of the process is wrong, or nothing but checks is wanted."""
 
@@ -76,7 +78,11 @@ class SharedWork(Generic[T]):
             if found is None:
                 early = self._early[file.path]
                 report.extend(early.findings)
-                found = self._checks.known(file, content, early.named) if early.named is not None else None
+                found = (
+                    self._checks.known(file, content, early.named, early.imported)
+                    if early.named is not None
+                    else None
+                )
             if found is not None:
                 compiled.append(found)
         return compiled
@@ -112,6 +118,7 @@ class SharedWork(Generic[T]):
             Early(
                 file.named if file is not None else None,
                 found.diagnostics,
+                file.imported if file is not None else NOTHING,
                 work.fresh(file) if file is not None and work is not None else None,
             )
             for file, found in zip(compiled, said, strict=True)

@@ -46,6 +46,12 @@ INVALID_DATASET_NAME = Code(
 )
 SECOND_DESCRIPTION = Code("SC218", "second-description", _ERROR, "a field has two descriptions")
 FLOW_SKIPPED = Code("SC219", "flow-without-schema", _NOTE, "a Flow resource, which has no schema")
+UNKNOWN_GROUP = Code("SC231", "unknown-group", _ERROR, "a group of fields that does not exist")
+DUPLICATE_GROUP = Code("SC232", "duplicate-group", _ERROR, "two groups of fields have the same name")
+REUSE_CYCLE = Code("SC233", "reuse-cycle", _ERROR, "a group or a file that contains itself")
+UNREADABLE_IMPORT = Code("SC234", "unreadable-import", _ERROR, "an imported file that cannot be read")
+UNUSED_GROUP = Code("SC235", "unused-group", _WARNING, "a group, parameter or import that nothing uses")
+INVALID_ARGUMENT = Code("SC236", "invalid-argument", _ERROR, "an argument that does not suit its group")
 
 DUPLICATE_FIELD_NAME = Code("SC301", "duplicate-field-name", _ERROR, "two fields of one struct share a name")
 EMPTY_FIELD_NAME = Code("SC302", "empty-field-name", _ERROR, "a field without a name")
