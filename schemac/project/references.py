@@ -102,7 +102,7 @@ def read_folder(
     left = tuple(other.path for other in others.values())
 
     def files_of(path: Path) -> FolderFiles:
-        return FolderFiles(places.get(path, path), names[path])
+        return FolderFiles(places.get(path, path), names.get(path, path.as_posix()))
 
     return Before(contents, names, gone=left if folders else (), others=left, files=files_of)
 

@@ -69,12 +69,18 @@ class SharedWork(Generic[T]):
         """Return the manifests that can be read, each checked as if it were alone."""
         read = [(file, read_content(file.path, file.name, report)) for file in files]
         contents = [(file, content) for file, content in read if content is not None]
-        kept = [self._checks.kept(content, file, report) for file, content in contents]
+        # Findings come in the order of the manifests, whatever was kept: several may be about one imported file.
+        said = [Report() for _ in contents]
+        kept = [
+            self._checks.kept(content, file, found)
+            for (file, content), found in zip(contents, said, strict=True)
+        ]
         missing = [one for one, found in zip(contents, kept, strict=True) if found is None]
         made = self._shared(self._check, missing, [len(content) for _, content in missing])
         self._early = {file.path: one for (file, _), one in zip(missing, made, strict=True)}
         compiled: list[CompiledFile] = []
-        for (file, content), found in zip(contents, kept, strict=True):
+        for (file, content), found, of_kept in zip(contents, kept, said, strict=True):
+            report.extend(of_kept.diagnostics)
             if found is None:
                 early = self._early[file.path]
                 report.extend(early.findings)
