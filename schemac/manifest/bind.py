@@ -230,6 +230,24 @@ def unique_by_name(datasets: list[LogicalDataset], report: Report) -> list[Logic
     return list(by_name.values())
 
 
+def standard_schemas(
+    documents: Sequence[Document], source: SourceText, reuse: Reuse, report: Report
+) -> list[list[tuple[Body, Any]]]:
+    """Return the schemas of each document in the standard's form, without groups, and where each of them stands."""
+    stem = stem_of(source)
+    scope = own_groups(documents, stem, reuse, report)
+    found: list[list[tuple[Body, Any]]] = []
+    for document in documents:
+        say = Sayer(document, report, is_named=True)
+        schemas: list[tuple[Body, Any]] = []
+        for body in Documents(document, stem, False, True, say).bodies():
+            expanded = Expander(scope, report).expand(document, body.path) if scope is not None else document
+            binder = _DocumentBinder(expanded, False, report, is_named=True)
+            schemas.append((body, binder.standard(body.path)))
+        found.append(schemas)
+    return found
+
+
 def _check_groups(scope: Scope, strict: bool, report: Report) -> None:
     """Say what is wrong with the groups of a text that it does not use itself, as far as they need no arguments."""
     for definition in scope.file.groups.values():

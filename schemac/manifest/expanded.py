@@ -75,3 +75,13 @@ class ExpandedDocument(Document):
         found = self.origin(path)
         place = found.document.place(found.path, on_key=on_key)
         return place._replace(labels=(*place.labels, *[via.label for via in found.via]))
+
+
+def replaced(value: Any, path: TreePath, new: Any) -> Any:
+    """Return a value with another one at a path."""
+    if not path:
+        return new
+    step, *rest = path
+    copy = value.copy()
+    copy[step] = replaced(value[step], tuple(rest), new)
+    return copy

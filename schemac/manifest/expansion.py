@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from schemac.manifest.arguments import Argument, arguments_of, mistakes_of
-from schemac.manifest.expanded import ExpandedDocument, Graft, Via
+from schemac.manifest.expanded import ExpandedDocument, Graft, Via, replaced
 from schemac.manifest.groups import KEYS, PLACEHOLDER, WORDS, Definition, Use
 from schemac.manifest.inherited import is_inherited, merged
 from schemac.manifest.library import Scope
@@ -86,7 +86,7 @@ class Expander:
         if isinstance(body.get("fields"), list):
             at = (*base, "fields")
             body["fields"] = self._fields(body["fields"], Frame(document, self._scope), at, at)
-        return ExpandedDocument(document, _replaced(document.value, base, body), self._grafts)
+        return ExpandedDocument(document, replaced(document.value, base, body), self._grafts)
 
     def group(self, definition: Definition) -> Document | None:
         """Return a schema with the fields of a group alone, at the path (); None where it needs arguments."""
@@ -321,13 +321,3 @@ def _has_use_inside(type_: Json) -> bool:
         if item.__class__ is list and key == "fields" and _has_use(item):
             return True
     return False
-
-
-def _replaced(value: Any, path: TreePath, new: Any) -> Any:
-    """Return a value with another one at a path."""
-    if not path:
-        return new
-    step, *rest = path
-    copy = value.copy()
-    copy[step] = _replaced(value[step], tuple(rest), new)
-    return copy

@@ -15,6 +15,7 @@ from schemac.cache.keys import Part
 from schemac.evolution.changes import Change, Fact
 from schemac.evolution.diff import diff_of
 from schemac.evolution.judge import judge, judged_engines, load
+from schemac.evolution.ownership import concerns, of_dropped
 from schemac.evolution.version_pair import (
     LockedSchemaVersion,
     SchemaVersion,
@@ -284,8 +285,14 @@ def _compare(old: SchemaVersion | None, new: SchemaVersion | None, wanted: Wante
             new_place=place if old is None else None,
         )
         verdicts = judge([change], None, engines)
+        touched = of_dropped(old) if old is not None else ()
         return Comparison(
-            version.dataset.name, old.label if old else "", new.label if new else "", (change,), verdicts
+            version.dataset.name,
+            old.label if old else "",
+            new.label if new else "",
+            (change,),
+            verdicts,
+            touched,
         )
     return _judged(pair_versions(old, new), wanted)
 
@@ -300,6 +307,7 @@ def _judged(pair: VersionPair, wanted: Wanted) -> Comparison:
         pair.new.label,
         tuple(map(light, changes)),
         tuple(replace(verdict, change=light(verdict.change)) for verdict in verdicts),
+        concerns(pair),
     )
 
 

@@ -88,6 +88,9 @@ CONTROL_CHARACTER = Code("SC322", "control-character", _ERROR, "a field name wit
 ODD_SYSTEM_COLUMN = Code(
     "SC323", "odd-system-column", _WARNING, "a system column that differs from the standard"
 )
+UNKNOWN_SUCCESSOR = Code(
+    "SC341", "unknown-successor", _ERROR, "a deprecated field whose successor does not exist"
+)
 
 UNLOCKED_CHANGE = Code("SC401", "unlocked-change", _WARNING, "a schema that differs from its lock")
 DAMAGED_LOCK = Code("SC402", "damaged-lock", _ERROR, "a lock file that was edited by hand or damaged")
@@ -114,6 +117,13 @@ RETURNED_NAME = Code("SC418", "returned-name", _NOTE, "a new field with the name
 LOST_LOCK = Code("SC419", "lost-lock", _ERROR, "a manifest that was separated from its lock")
 AMBIGUOUS_OLD_NAME = Code(
     "SC420", "ambiguous-old-name", _ERROR, "a former name that may refer to several fields"
+)
+EARLY_REMOVAL = Code("SC431", "early-removal", _ERROR, "a deprecated field that is removed before its day")
+LOST_CLASSIFICATION = Code(
+    "SC432", "lost-classification", _ERROR, "a field that lost its classification without being declassified"
+)
+DECLASSIFIED = Code(
+    "SC433", "declassified", _WARNING, "a field that was given a less sensitive classification"
 )
 UNUSABLE_TABLE = Code("SC421", "unusable-table", _ERROR, "a table that cannot be used as this dataset's")
 FAILED_CHECK = Code("SC422", "failed-check", _ERROR, "stored values that prevent a change")
