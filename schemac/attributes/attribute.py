@@ -122,6 +122,8 @@ class Attribute(Generic[T]):
     """What is meant where it is absent, if that is a value."""
     foreign_keys: tuple[str, ...] = ()
     """What other systems call it as a key beside a field's name."""
+    is_of_storage: bool = False
+    """Whether it says how values are stored, not what they are; so are options and storage versions by their roles."""
     inheritance: Inheritance | None = None
     """How the fields of a group or a schema have it; None where it counts at its own place alone."""
     renamed: Callable[[T, str, str], Iterable[Renaming]] | None = None

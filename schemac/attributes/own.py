@@ -74,6 +74,7 @@ TARGETS_OF = Attribute[list[str]](
     f"{DOMAIN}/targets",
     Annotated[list[TargetName], Bounds(min_length=1), Rule(_distinct)],
     "the targets that this dataset is built for, if not all",
+    is_of_storage=True,
     on_field=False,
     on_schema=True,
     facts=Facts.all("targets-changed"),

@@ -21,13 +21,14 @@ from schemac.cli.output import (
 )
 from schemac.cli.project import open_compared
 from schemac.cli.terminal import put, put_json
+from schemac.evolution.changes import Place
 from schemac.evolution.judge import JUDGE, judged_engines
 from schemac.evolution.verdict import OF_DATA, OF_READERS, Judgement, Outcome, Verdict
 from schemac.project.compared import Comparison, Wanted
 from schemac.project.comparing import compare
 from schemac.project.promises import promise_findings
 from schemac.project.shared_work import collector_paused
-from schemac.source.diagnostic import Code, Diagnostic
+from schemac.source.diagnostic import Code, Diagnostic, Label
 from schemac.source.printable import printable
 from schemac.source.report import Report
 from schemac.source.span import WHOLE_FILE
@@ -155,7 +156,12 @@ def _add(
         at=place.region if place is not None else WHOLE_FILE,
         path=change.path,
         help=judgement.way_out,
+        labels=() if place is None or place.used is None else (_used_label(place.used),),
     )
+
+
+def _used_label(place: Place) -> Label:
+    return Label("in a group, used here", place.file, *place.region)
 
 
 def _by_change(verdicts: Iterable[Verdict]) -> list[list[Verdict]]:

@@ -68,7 +68,9 @@ class SchemaVersion:
         if found is None:
             return Place(self.label)
         position = found.source.position(found.span.start)
-        return Place(found.source.name, position.line, position.column)
+        at = found.labels[-1] if found.labels else None
+        used = Place(at.file, at.line, at.column) if at is not None else None
+        return Place(found.source.name, position.line, position.column, used)
 
 
 @dataclass(frozen=True)

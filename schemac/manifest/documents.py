@@ -124,6 +124,12 @@ class Documents:
         if is_library(value):
             self._library(value)
             return []
+        if is_overlay(value):
+            # An overlay may lie beside its manifests, as a pipeline may.
+            if self._is_named:
+                help = "name it with `--overlay`, beside the manifests"
+                self._say(UNKNOWN_DOCUMENT, (), "this is an overlay, not a manifest", help=help)
+            return []
         if kind == "DatasetSnapshot":
             return self._snapshot(value)
         if kind == "MetadataEvent":
@@ -418,6 +424,12 @@ class Documents:
         else:
             help = f"add a `name:`, or rename the file: {help}"
             self._say(INVALID_DATASET_NAME, (*body.path, "fields"), message, help=help, on_key=True)
+
+
+def is_overlay(value: Any) -> bool:
+    """Whether a document holds overlays."""
+    others = {"fields", "kind", "$schema", "groups"}
+    return isinstance(value, dict) and "datasets" in value and not others & value.keys()
 
 
 def is_library(value: Any) -> bool:

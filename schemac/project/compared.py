@@ -115,14 +115,17 @@ def _concern_of(value: Any) -> Concern:
 
 
 def _place(place: Place | None) -> list[Any] | None:
-    return None if place is None else [place.file, place.line, place.column]
+    if place is None:
+        return None
+    used = [] if place.used is None else [_place(place.used)]
+    return [place.file, place.line, place.column, *used]
 
 
 def _place_of(value: Any) -> Place | None:
     if value is None:
         return None
-    file, line, column = value
-    return Place(str(file), int(line), int(column))
+    file, line, column, *used = value
+    return Place(str(file), int(line), int(column), _place_of(used[0]) if used else None)
 
 
 def _judgement(judgement: Judgement) -> list[str]:

@@ -34,6 +34,8 @@ class Output:
     losses: int = 0
     """How many losses the targets have in all."""
     make: "Callable[[Sequence[CompiledFile]], list[BuiltFile]]" = lambda _: []
+    name: Callable[[str], str] = lambda dataset: dataset
+    """What a dataset is called in the output."""
 
     @property
     def datasets(self) -> list[Named]:
@@ -51,7 +53,7 @@ class Output:
 
         Raises MisrememberedError where they turn out to be others.
         """
-        files = [file for file in self.files if any(named.name in datasets for named in file.named)]
+        files = [file for file in self.files if any(self.name(n.name) in datasets for n in file.named)]
         contents: dict[str, bytes] = {}
         for made in self.make(files):
             if any(self.built.get(name) != dataset for name, dataset in made.datasets.items()):
@@ -79,7 +81,13 @@ def compile_files(
         if is_whole:
             around = ((FolderFiles(one.file.path, one.file.name), one.imported) for one in compiled)
             report_unused_groups(around, report)
-        output = Output(compiled, make=work.afresh)
+        if options.overlay is not None:
+            names = [named.name for one in compiled for named in one.named]
+            options.overlay.check_names(names, report, is_whole=is_whole)
+            # A build lays it over what it makes.
+            for dataset in (d for one in compiled for d in one.datasets) if not options.targets else ():
+                options.overlay.over(dataset, None, project, report)
+        output = Output(compiled, make=work.afresh, name=options.name)
         if report.has_errors or not options.targets:
             return output
         made = work.done(compiled)

@@ -52,6 +52,7 @@ REUSE_CYCLE = Code("SC233", "reuse-cycle", _ERROR, "a group or a file that conta
 UNREADABLE_IMPORT = Code("SC234", "unreadable-import", _ERROR, "an imported file that cannot be read")
 UNUSED_GROUP = Code("SC235", "unused-group", _WARNING, "a group, parameter or import that nothing uses")
 INVALID_ARGUMENT = Code("SC236", "invalid-argument", _ERROR, "an argument that does not suit its group")
+INVALID_OVERLAY = Code("SC237", "invalid-overlay", _ERROR, "an overlay that changes more than it may")
 
 DUPLICATE_FIELD_NAME = Code("SC301", "duplicate-field-name", _ERROR, "two fields of one struct share a name")
 EMPTY_FIELD_NAME = Code("SC302", "empty-field-name", _ERROR, "a field without a name")

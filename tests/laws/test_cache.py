@@ -72,6 +72,7 @@ COMMANDS = (
     ("diff", "../before"),
     ("diff", "lock:1", "--format", "json"),
     ("plan", "a"),
+    ("build", "--overlay", "over.yaml"),
 )
 NAMES = ("a", "b", "c")
 SOURCE = """\
@@ -106,7 +107,7 @@ EDITS = (
     *("write",) * 4,
     *("write with a group",) * 3,
     *("write the group", "write the group", "write the inner group", "write the group before"),
-    *("break the group", "remove the inner group", "move the group"),
+    *("break the group", "remove the inner group", "move the group", "write the overlay"),
     *(
         "write another name",
         "write a source",
@@ -218,6 +219,9 @@ def edit_project(folder: Path, step: Step) -> None:
             shutil.copytree(folder, copy, symlinks=True, copy_function=shutil.copy)
             shutil.rmtree(folder)
             copy.rename(folder)
+        case "write the overlay":
+            name = f"    name: {step.other}_there\n" if step.seed % 2 else "    extra: {}\n"
+            (folder / "over.yaml").write_text(f"datasets:\n  {step.file}:\n{name}")
         case edit if "group" in edit:
             edit_groups(folder, step)
         case _:
@@ -299,6 +303,7 @@ def _come_out_as_without(steps: list[Step]) -> None:
                 (folder / "tables/groups/outer.yaml").write_text(group("outer", "Int32", "inner"))
                 (folder / "tables/groups/inner.yaml").write_text(group("inner", "Int32"))
                 (folder / "schemac.toml").write_text("")
+                (folder / "over.yaml").write_text("datasets: {}\n")
                 for file in NAMES:
                     (folder / f"tables/{file}.yaml").write_text(manifest(file, "Int32", ""))
                 shutil.copytree(folder / "tables", folder.parent / "before")
@@ -378,6 +383,13 @@ HISTORIES = {
                 ("move the group", "check", ""),
             )
         ),
+    ),
+    "an overlay": (
+        step("write the overlay", "build --overlay over.yaml", seed=1),
+        step("nothing", "build"),
+        step("write the overlay", "build --overlay over.yaml --out other", seed=1, other="c"),
+        step("write the overlay", "build --overlay over.yaml --out other", seed=2),
+        step("write the overlay", "build --check --overlay over.yaml", seed=1, other="c"),
     ),
     "a broken manifest": (step("break", "check"), step("nothing"), step("write")),
 }

@@ -25,9 +25,9 @@ from tests.laws.strategies import manifests, text
 Tree = dict[str, Any]
 FILES = ("t.yaml", "outer.yaml", "shared/inner.yaml")
 """The manifest, and two files with groups; each may use groups of those after it."""
-IMPORTS = ([FILES[1], FILES[2]], [FILES[2]], [])
+IMPORTS: tuple[list[str], ...] = ([FILES[1], FILES[2]], [FILES[2]], [])
 QUICK = settings(
-    max_examples=60, deadline=None, derandomize=True, database=None, suppress_health_check=list(HealthCheck)
+    max_examples=40, deadline=None, derandomize=True, database=None, suppress_health_check=list(HealthCheck)
 )
 LONG = settings(max_examples=3000, deadline=None, suppress_health_check=list(HealthCheck))
 
