@@ -2,6 +2,7 @@
 
 import json
 import re
+import shutil
 from pathlib import Path
 
 import pytest
@@ -244,3 +245,18 @@ def test_expand_nothing_that_has_errors(tmp_path: Path) -> None:
     assert ran.returncode == 1
     assert "SC231" in ran.stdout
     assert "DatasetSnapshot" not in ran.stdout
+
+
+def test_find_nothing_wrong_with_the_example(tmp_path: Path) -> None:
+    folder = tmp_path / "project"
+    shutil.copytree(Path(__file__).parents[2] / "examples/shared-fields", folder)
+    for command in (
+        ("check",),
+        ("check", "--overlay", "production.yaml"),
+        ("build", "--overlay", "production.yaml"),
+    ):
+        ran = schemac(folder, *command)
+        assert (ran.returncode, ran.stdout) == (0, ""), ran.stdout
+    assert (folder / "build/crm_customers").is_dir()
+    found = json.loads(schemac(folder, "list", "--tag", "pii", "--format", "json").stdout)["fields"]
+    assert [one["field"] for one in found] == ["email", "phone", "emergency.email", "emergency.phone"]
