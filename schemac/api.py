@@ -12,8 +12,10 @@ from schemac.engines.api import Dataset, from_source
 from schemac.importers.checked import from_tree
 from schemac.logical.dataset import LogicalDataset
 from schemac.logical.system import Variant
+from schemac.manifest.library import Reuse
 from schemac.project.configuration import Project, find_project
 from schemac.project.discovery import has_lock
+from schemac.project.imported import FolderFiles
 from schemac.project.options import Options
 from schemac.project.shared_work import collector_paused
 from schemac.project.stages import check_source, compile_source, lowering_of
@@ -42,11 +44,12 @@ def compile_text(
     """Return the datasets of a manifest's text, checked; `system_columns` inserts those that are missing.
 
     A text lies nowhere, so it has the settings of a project only where one is named: by its configuration file, or
-    by a folder in it. Raises SchemaError with all findings if there are errors.
+    by a folder in it; then it may also import files, by their paths from the project's folder. Raises SchemaError with all findings if there are errors.
     """
     report = Report()
     settings = _project(project, report) if project is not None else Project(Path())
-    return _compile(SourceText(text, name), settings, report, strict, system_columns)
+    reuse = _around(settings, name) if project is not None else None
+    return _compile(SourceText(text, name), settings, report, strict, system_columns, reuse)
 
 
 def build_text(
@@ -74,7 +77,8 @@ def build_text(
         configuration.metadata,
         system_columns=configuration.system_columns,
     )
-    made = compile_source(SourceText(text, name), settings, options, report)
+    reuse = _around(settings, name) if project is not None else None
+    made = compile_source(SourceText(text, name), settings, options, report, reuse=reuse)
     report.raise_errors()
     return {f"{one.dataset.name}/{a.path}": a.content for one in made for a in one.artifacts}
 
@@ -97,7 +101,8 @@ def compile_file(
     source = read_text(Path(path), str(path), report)
     report.raise_errors()
     assert source is not None
-    datasets = _compile(source, settings, report, strict, system_columns)
+    reuse = Reuse(FolderFiles(Path(path), str(path)))
+    datasets = _compile(source, settings, report, strict, system_columns, reuse)
     if not has_lock(Path(path)):
         return datasets
     from schemac.project.locking import locked_datasets  # for start-up time: many manifests have no lock
@@ -169,12 +174,23 @@ def check_text(
         report,
         strict=strict or configuration.strict,
         system_columns=configuration.system_columns,
+        reuse=_around(settings, name) if project is not None else None,
     )
     return report.diagnostics
 
 
+def _around(project: Project, name: str) -> Reuse:
+    """Return what a text of a project may import."""
+    return Reuse(FolderFiles(project.folder / "text", name))
+
+
 def _compile(
-    source: SourceText, project: Project, report: Report, strict: bool, system_columns: Variant | None
+    source: SourceText,
+    project: Project,
+    report: Report,
+    strict: bool,
+    system_columns: Variant | None,
+    reuse: Reuse | None,
 ) -> list[Dataset]:
     configuration = project.configuration
     with collector_paused():
@@ -184,6 +200,7 @@ def _compile(
             report,
             strict=strict or configuration.strict,
             system_columns=system_columns or configuration.system_columns,
+            reuse=reuse,
         )
     report.raise_errors()
     found = _by_dataset(datasets, report)
@@ -206,7 +223,8 @@ def _by_dataset(datasets: list[LogicalDataset], report: Report) -> list[tuple[Di
 
 
 def _lines(dataset: LogicalDataset) -> range:
-    source, span = dataset.origins.source, dataset.origins.span(())
-    if source is None or span is None:
+    place = dataset.origins.place(())
+    if place is None:
         return range(0)
+    source, span = place.source, place.span
     return range(source.position(span.start).line, source.position(max(span.start, span.end - 1)).line + 1)

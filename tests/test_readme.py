@@ -13,6 +13,7 @@ from schemac.identity.lock import Lock
 from schemac.identity.lockfile import write_lock
 from schemac.kinds.registry import BY_NAME
 from schemac.project.settings import Settings
+from tests.identity.commands import schemac as run
 from tests.identity.trees import fields, locked
 
 README = (Path(__file__).parents[1] / "README.md").read_text(encoding="utf-8")
@@ -42,6 +43,32 @@ def test_show_lines_of_a_lock_as_they_are_written() -> None:
     lines = write_lock(Lock((lock,))).splitlines()
     (shown,) = (block for block in blocks("") if block.startswith("version "))
     assert set(shown.splitlines()) <= set(lines)
+
+
+def test_compile_the_groups_that_are_shown(tmp_path: Path) -> None:
+    library, rides, overlay = (
+        next(block for block in blocks("yaml") if sign in block)
+        for sign in ("parameters:", "imports:", "rides_production")
+    )
+    (tmp_path / "groups").mkdir()
+    (tmp_path / "groups/common.yaml").write_text(library)
+    (tmp_path / "rides.yaml").write_text(rides)
+    (tmp_path / "production.yaml").write_text(overlay)
+    (tmp_path / "schemac.toml").write_text("")
+    (dataset,) = schemac.compile_file(tmp_path / "rides.yaml")
+    assert [field.name for field in dataset.schema.fields] == [
+        "ride_id",
+        "fare_amount",
+        "fare_currency",
+        "stop",
+    ]
+    ran = run(tmp_path, "build", "--overlay", "production.yaml")
+    assert (ran.returncode, (tmp_path / "build/rides_production").is_dir()) == (0, True), ran.stdout
+    (tmp_path / "groups/common.yaml").write_text(
+        library.replace("by\n        type: String", "by\n        type: Strin")
+    )
+    (shown,) = (block for block in blocks("") if block.startswith("error") and "'Strin'" in block)
+    assert run(tmp_path, "check", "rides.yaml").stdout == f"{shown}\n"
 
 
 def test_read_the_settings_that_are_shown() -> None:

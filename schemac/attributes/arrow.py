@@ -131,12 +131,14 @@ BUFFER_ENCODING = Attribute[BufferEncoding](
     f"{DOMAIN}/bufferEncoding",
     BufferEncoding,
     "offsets of 32 or 64 bits, or views, for values of variable length",
+    is_of_storage=True,
     fits=frozenset({Family.TEXT, Family.BYTES, Family.LIST}),
 )
 DATE_ENCODING = Attribute[DateEncoding](
     f"{DOMAIN}/dateEncoding",
     DateEncoding,
     "days in 32 bits or milliseconds in 64",
+    is_of_storage=True,
     fits=frozenset({Family.DATE}),
     facts=Facts.all("date-encoding-changed"),
 )
@@ -144,6 +146,7 @@ DECIMAL_ENCODING = Attribute[DecimalEncoding](
     f"{DOMAIN}/decimalEncoding",
     DecimalEncoding,
     "width of a decimal in bits",
+    is_of_storage=True,
     fits=frozenset({Family.DECIMAL}),
     facts=Facts.all("decimal-width-changed"),
 )
@@ -151,6 +154,7 @@ DICTIONARY_ENCODING = Attribute[DictionaryEncoding](
     f"{DOMAIN}/dictionaryEncoding",
     DictionaryEncoding,
     "distinct values stored once, with indices to them",
+    is_of_storage=True,
     fits=NUMBERS
     | frozenset(
         {

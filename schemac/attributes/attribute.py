@@ -65,6 +65,15 @@ class Role(Enum):
     """Of a vector of floats: its items are stored as bfloat16."""
 
 
+class Inheritance(Enum):
+    """How a field comes to have an attribute that stands on its group, its struct or its schema."""
+
+    NEAREST = auto()
+    """The field's own counts, else that of what is nearest around it."""
+    ADDED = auto()
+    """The items of all of them, outermost first."""
+
+
 class Facts(NamedTuple):
     """What it is when an attribute is added, removed or changed: texts of facts of the core, or of its engine's `facts`."""
 
@@ -113,6 +122,10 @@ class Attribute(Generic[T]):
     """What is meant where it is absent, if that is a value."""
     foreign_keys: tuple[str, ...] = ()
     """What other systems call it as a key beside a field's name."""
+    is_of_storage: bool = False
+    """Whether it says how values are stored, not what they are; so are options and storage versions by their roles."""
+    inheritance: Inheritance | None = None
+    """How the fields of a group or a schema have it; None where it counts at its own place alone."""
     renamed: Callable[[T, str, str], Iterable[Renaming]] | None = None
     """Where a value names a column, by the old and the new name of the column, if it is no list of columns."""
 

@@ -3,9 +3,11 @@
 Layer: attributes.
 """
 
+from datetime import date
+from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, Literal
 
-from schemac.attributes.attribute import Attribute, Facts
+from schemac.attributes.attribute import Attribute, AttributeValue, Facts, Inheritance
 from schemac.attributes.family import NUMBERS, Family
 from schemac.attributes.zones import find_zone
 from schemac.registry.installed import engines
@@ -24,6 +26,22 @@ def _distinct(names: list[str]) -> list[str]:
     if len(set(names)) < len(names):
         raise ValueError("a target is listed twice")
     return names
+
+
+def _distinct_tags(tags: list[str]) -> list[str]:
+    if len(set(tags)) < len(tags):
+        raise ValueError("a tag is listed twice")
+    return tags
+
+
+def _calendar_day(text: str) -> str:
+    try:
+        is_day = date.fromisoformat(text).isoformat() == text
+    except ValueError:
+        is_day = False
+    if not is_day:
+        raise ValueError(f"'{text}' is not a day; write the year, the month and the day, such as 2027-03-31")
+    return text
 
 
 def _known_zone(name: str) -> str:
@@ -56,8 +74,67 @@ TARGETS_OF = Attribute[list[str]](
     f"{DOMAIN}/targets",
     Annotated[list[TargetName], Bounds(min_length=1), Rule(_distinct)],
     "the targets that this dataset is built for, if not all",
+    is_of_storage=True,
     on_field=False,
     on_schema=True,
     facts=Facts.all("targets-changed"),
 )
-ATTRIBUTES = (RENAMED_FROM, UNIT, CLOCK_ZONE, TARGETS_OF)
+
+
+class Classification(StrEnum):
+    """How sensitive data is, from the least to the most."""
+
+    PUBLIC = "public"
+    INTERNAL = "internal"
+    CONFIDENTIAL = "confidential"
+    PERSONAL = "personal"
+    SENSITIVE = "sensitivePersonal"
+
+    @property
+    def rank(self) -> int:
+        """Zero for what everybody may see."""
+        return list(Classification).index(self)
+
+
+class Deprecation(AttributeValue):
+    """That readers are to stop using something."""
+
+    remove_after: Annotated[str, Rule(_calendar_day)] | None = None
+    """The last day on which readers can rely on it, as 2027-03-31."""
+    successor: Annotated[str, Bounds(min_length=1)] | None = None
+    """Path of the field that takes its place."""
+    note: str | None = None
+
+
+OWNER = Attribute[str](
+    f"{DOMAIN}/owner",
+    Annotated[str, Bounds(min_length=1)],
+    "the team or the person that answers for the data",
+    on_schema=True,
+    foreign_keys=("owner", "steward"),
+    inheritance=Inheritance.NEAREST,
+)
+TAGS = Attribute[list[str]](
+    f"{DOMAIN}/tags",
+    Annotated[list[Annotated[str, Bounds(min_length=1)]], Bounds(min_length=1), Rule(_distinct_tags)],
+    "words to find the data by",
+    on_schema=True,
+    inheritance=Inheritance.ADDED,
+)
+CLASSIFICATION = Attribute[str](
+    f"{DOMAIN}/classification",
+    Literal["public", "internal", "confidential", "personal", "sensitivePersonal"],
+    "how sensitive the data is; `personal` and `sensitivePersonal` are data about people",
+    on_schema=True,
+    foreign_keys=("classification", "sensitivity", "pii"),
+    inheritance=Inheritance.NEAREST,
+)
+DEPRECATED = Attribute[Deprecation](
+    f"{DOMAIN}/deprecated",
+    Deprecation,
+    "that readers are to stop using it; with the day up to which it stays, and the field that takes its place",
+    on_schema=True,
+    foreign_keys=("deprecated",),
+    inheritance=Inheritance.NEAREST,
+)
+ATTRIBUTES = (RENAMED_FROM, UNIT, CLOCK_ZONE, TARGETS_OF, OWNER, TAGS, CLASSIFICATION, DEPRECATED)

@@ -14,6 +14,7 @@ from schemac.checks.hints import check_hints
 from schemac.checks.keys import check_named_columns, check_object_link, check_positions, check_primary_key
 from schemac.checks.names import check_names
 from schemac.checks.nesting import check_type
+from schemac.checks.ownership import check_successors
 from schemac.checks.system_columns import check_system_columns
 from schemac.checks.vocabulary import Vocabulary, check_vocabularies
 from schemac.logical.dataset import LogicalDataset
@@ -55,6 +56,8 @@ def check(dataset: LogicalDataset, report: Report, vocabularies: Sequence[Vocabu
     if sound and dataset.is_whole and not unread:
         check_row_constraints(sound, dataset.columns, findings)
     check_positions(telling, findings)
+    if dataset.is_whole:
+        check_successors(slots, telling, findings)
     readable = tuple([column for column in dataset.columns if column.type_at not in unread]) if unread else ()
     check_system_columns(replace(dataset, columns=readable) if unread else dataset, findings)
     if vocabularies:

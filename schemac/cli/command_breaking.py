@@ -4,7 +4,9 @@ Layer: cli.
 """
 
 import argparse
-from collections.abc import Iterable, Mapping
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import UTC, date, datetime
 
 from schemac.cli.output import (
     add_engines,
@@ -19,12 +21,14 @@ from schemac.cli.output import (
 )
 from schemac.cli.project import open_compared
 from schemac.cli.terminal import put, put_json
+from schemac.evolution.changes import Place
 from schemac.evolution.judge import JUDGE, judged_engines
 from schemac.evolution.verdict import OF_DATA, OF_READERS, Judgement, Outcome, Verdict
 from schemac.project.compared import Comparison, Wanted
 from schemac.project.comparing import compare
+from schemac.project.promises import promise_findings
 from schemac.project.shared_work import collector_paused
-from schemac.source.diagnostic import Code
+from schemac.source.diagnostic import Code, Diagnostic, Label
 from schemac.source.printable import printable
 from schemac.source.report import Report
 from schemac.source.span import WHOLE_FILE
@@ -47,8 +51,28 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="do not judge for programs that still use the old schema",
     )
+    parser.add_argument(
+        "--as-of",
+        type=_day,
+        metavar="DAY",
+        help="judge deprecated fields as on this day, such as 2027-03-31 (default: today, or SOURCE_DATE_EPOCH)",
+    )
     add_versions(parser)
     add_output_arguments(parser)
+
+
+def _day(text: str) -> date:
+    try:
+        return date.fromisoformat(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"'{text}' is not a day; write one such as 2027-03-31") from None
+
+
+def _today(options: argparse.Namespace) -> date:
+    """Return the day that is judged for: the one that was named, that of reproducible builds, or today in UTC."""
+    epoch = os.environ.get("SOURCE_DATE_EPOCH", "")
+    now = datetime.fromtimestamp(int(epoch), UTC) if epoch.isdecimal() else datetime.now(UTC)
+    return options.as_of or now.date()
 
 
 def run(options: argparse.Namespace) -> int:
@@ -74,8 +98,10 @@ def _run(options: argparse.Namespace) -> int:
         )
         found = compare(files, folders, wanted, project, report)
     could_read = not report.has_errors
-    for comparison in found:
+    promises = [promise_findings(comparison, _today(options)) for comparison in found]
+    for comparison, broken in zip(found, promises, strict=True):
         _report(comparison, options, report)
+        report.extend(broken)
     project.cache.save()
     diagnostics = report.diagnostics
     if options.format == "json" and could_read:
@@ -84,10 +110,10 @@ def _run(options: argparse.Namespace) -> int:
             for comparison in found
             for verdict in comparison.verdicts
         ]
-        put_json({"verdicts": verdicts})
+        put_json({"verdicts": verdicts, "promises": _promises(found, promises)})
     elif options.format == "text" and could_read:
-        for comparison in found:
-            put(_text(comparison, options))
+        for comparison, broken in zip(found, promises, strict=True):
+            put("\n".join([_text(comparison, options), *map(_promise, broken)]))
     else:
         show(diagnostics, options)
     if could_read:
@@ -130,7 +156,12 @@ def _add(
         at=place.region if place is not None else WHOLE_FILE,
         path=change.path,
         help=judgement.way_out,
+        labels=() if place is None or place.used is None else (_used_label(place.used),),
     )
+
+
+def _used_label(place: Place) -> Label:
+    return Label("in a group, used here", place.file, *place.region)
 
 
 def _by_change(verdicts: Iterable[Verdict]) -> list[list[Verdict]]:
@@ -154,6 +185,30 @@ def _text(comparison: Comparison, options: argparse.Namespace) -> str:
         if not options.ignore_readers and readers.outcome is not Outcome.SAFE:
             lines.append(_row("old readers", readers, OF_READERS))
     return "\n".join(lines)
+
+
+def _promise(finding: Diagnostic) -> str:
+    text = f"  {finding.severity:<14} [{finding.code}]  "
+    return printable(wrapped(text, f"{finding.message}; {finding.help}"))
+
+
+def _promises(
+    found: Sequence[Comparison], promises: Sequence[Sequence[Diagnostic]]
+) -> list[dict[str, object]]:
+    """Return the promises that are broken, for programs."""
+    return [
+        {
+            "dataset": one.dataset,
+            "field": d.path,
+            "code": d.code,
+            "severity": str(d.severity),
+            "message": d.message,
+            "from": one.old,
+            "to": one.new,
+        }
+        for one, broken in zip(found, promises, strict=True)
+        for d in broken
+    ]
 
 
 def _row(who: str, judgement: Judgement, codes: Mapping[Outcome, Code]) -> str:

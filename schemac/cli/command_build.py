@@ -5,11 +5,12 @@ Layer: cli.
 
 import argparse
 from collections.abc import Sequence
+from dataclasses import replace
 
 from schemac.artifacts.emission import ARTIFACTS, target_names
 from schemac.artifacts.store import Build, Store, Written
 from schemac.cli.output import add_compile_arguments, add_engines, exit_code, say, show
-from schemac.cli.project import open_project, out_folder
+from schemac.cli.project import open_project, out_folder, overlay_of
 from schemac.physical.arrow import numpy_left_out
 from schemac.project.compile import Output, compile_files
 from schemac.project.configuration import Project
@@ -48,7 +49,8 @@ def run(options: argparse.Namespace) -> int:
     project, files = open_project(options, report, is_builder=True)
     # Whatever process comes to need Arrow, it makes no arrays.
     with numpy_left_out():
-        output = compile_files(files, project, _options(options, project), report)
+        wanted = replace(_options(options, project), overlay=overlay_of(options, report))
+        output = compile_files(files, project, wanted, report, is_whole=not options.paths)
     written = Written()
     if not report.has_errors:
         name = options.out or project.configuration.out

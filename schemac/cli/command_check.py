@@ -6,7 +6,7 @@ Layer: cli.
 import argparse
 
 from schemac.cli.output import add_compile_arguments, exit_code, say, show
-from schemac.cli.project import open_project
+from schemac.cli.project import open_project, overlay_of
 from schemac.project.compile import compile_files
 from schemac.project.options import Options
 from schemac.source.render.text import count_summary
@@ -27,8 +27,9 @@ def run(options: argparse.Namespace) -> int:
         strict=options.strict or configuration.strict,
         targets=(),
         system_columns=options.system_columns or configuration.system_columns,
+        overlay=overlay_of(options, report),
     )
-    output = compile_files(files, project, wanted, report)
+    output = compile_files(files, project, wanted, report, is_whole=not options.paths)
     project.cache.save()
     diagnostics = report.diagnostics
     show(diagnostics, options)

@@ -8,6 +8,7 @@ import argparse
 from schemac.cli.output import add_paths, add_text_or_json, exit_code, say, show
 from schemac.cli.project import open_compared
 from schemac.cli.terminal import put, put_json
+from schemac.evolution.changes import Place
 from schemac.project.compared import Comparison, Wanted
 from schemac.project.comparing import compare
 from schemac.project.locking import summary
@@ -50,7 +51,7 @@ def _run(options: argparse.Namespace) -> int:
     for comparison in found:
         put(printable(f"{comparison.dataset}: {comparison.old or 'nothing'} → {comparison.new or 'nothing'}"))
         for change in comparison.changes:
-            places = _places(comparison, str(change.old_place or ""), str(change.new_place or ""))
+            places = _places(comparison, _shown(change.old_place), _shown(change.new_place))
             put(printable(f"  {change}{places}"))
     if not report.has_errors:
         say(_summary(found), options)
@@ -73,6 +74,13 @@ def _places(comparison: Comparison, old: str, new: str) -> str:
     """Where to look, new place first."""
     places = [place for place in (new, old) if ":" in place and place != comparison.old]
     return f"   ({', before '.join(places)})" if places else ""
+
+
+def _shown(place: Place | None) -> str:
+    """Return a place, and where a manifest uses the group that it is in."""
+    if place is None:
+        return ""
+    return str(place) if place.used is None else f"{place}, used at {place.used}"
 
 
 def _json(found: list[Comparison]) -> list[dict[str, object]]:

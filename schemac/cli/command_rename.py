@@ -37,7 +37,11 @@ def run(options: argparse.Namespace) -> int:
             locked = (
                 f", version {renamed.version} in its lock" if renamed.version else "; there is no lock yet"
             )
-            say(f"{renamed.manifest}: {options.old} is now {renamed.path}{locked}", options)
+            where = renamed.edited or renamed.manifest
+            say(f"{where}: {options.old} is now {renamed.path}{locked}", options)
+            for other in renamed.others:
+                version = f", version {other.version} in its lock" if other.version else ""
+                say(f"{other.manifest} uses the same group: the field is now {other.path}{version}", options)
             for hint in pipeline_hints(file, dataset, options.old, renamed.path):
                 say(hint, options)
     diagnostics = report.diagnostics

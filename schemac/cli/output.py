@@ -105,6 +105,11 @@ def add_compile_arguments(parser: argparse.ArgumentParser) -> None:
     add_paths(parser)
     parser.add_argument("--strict", action="store_true", help="accept only what is in the ODF standard")
     parser.add_argument(
+        "--overlay",
+        metavar="FILE",
+        help="lay the names, options and encodings of an environment over the datasets",
+    )
+    parser.add_argument(
         "--system-columns",
         choices=tuple(VARIANTS),
         help="insert missing system columns of the standard, with the types of RFC-016 or of kamu",

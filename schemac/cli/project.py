@@ -22,6 +22,7 @@ from schemac.source.suggest import closest
 if TYPE_CHECKING:
     # For start-up time: most commands find what they need of a dataset in the cache.
     from schemac.logical.dataset import LogicalDataset
+    from schemac.project.overlays import RunOverlay
 
 
 def open_project(
@@ -99,6 +100,15 @@ def open_compared(
     # Whether there is anything at all is known only once the commit is read.
     files = find_manifests(there, base, out_folder(options, project), Report())
     return project, files, list(dict.fromkeys([*folders, *missing]))
+
+
+def overlay_of(options: argparse.Namespace, report: Report) -> "RunOverlay | None":
+    """Return the overlay of a run; None where none is named, and after saying what is wrong with it."""
+    if options.overlay is None:
+        return None
+    from schemac.project.overlays import load_overlay  # for start-up time: few runs have one
+
+    return load_overlay(options.overlay, report)
 
 
 def out_folder(options: argparse.Namespace, project: Project) -> Path:

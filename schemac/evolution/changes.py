@@ -166,6 +166,8 @@ class Place:
     file: str
     line: int = 0
     column: int = 0
+    used: "Place | None" = None
+    """Where the dataset's manifest uses the group that this is in."""
 
     @property
     def region(self) -> Region:
@@ -204,7 +206,8 @@ class Change:
         return f"{where}{self.fact}{about}: {_shown(self.old)} → {_shown(self.new)}"
 
     def to_json(self) -> Json:
-        """Return the change for programs."""
+        """Return the change for programs; `newUsed` and `oldUsed` are there for what stands in a group."""
+        places = (("newUsed", self.new_place), ("oldUsed", self.old_place))
         return {
             "change": str(self.fact),
             "dataset": self.dataset,
@@ -214,6 +217,7 @@ class Change:
             "newPlace": str(self.new_place) if self.new_place else None,
             "old": self.old,
             "oldPlace": str(self.old_place) if self.old_place else None,
+            **{key: str(place.used) for key, place in places if place is not None and place.used is not None},
         }
 
 

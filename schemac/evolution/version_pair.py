@@ -64,11 +64,13 @@ class SchemaVersion:
         """Where a slot, or a part of it, stands."""
         origins = self.dataset.origins
         path = (*slot.declared_at, *steps) if slot is not None else steps
-        span = origins.span(path)
-        if span is None or origins.source is None:
+        found = origins.place(path)
+        if found is None:
             return Place(self.label)
-        position = origins.source.position(span.start)
-        return Place(origins.source.name, position.line, position.column)
+        position = found.source.position(found.span.start)
+        at = found.labels[-1] if found.labels else None
+        used = Place(at.file, at.line, at.column) if at is not None else None
+        return Place(found.source.name, position.line, position.column, used)
 
 
 @dataclass(frozen=True)

@@ -33,9 +33,9 @@ class Findings:
         place = (*slot.declared_at, "name") if slot.is_member else slot.declared_at
         labels: tuple[Label, ...] = ()
         if other is not None and self.origins.source is not None:
-            span = self.origins.span((*other.slot.declared_at, "name"))
-            if span is not None:
-                labels = (label(other.message, self.origins.source, span),)
+            there = self.origins.place((*other.slot.declared_at, "name"))
+            if there is not None:
+                labels = (label(other.message, there.source, there.span), *there.labels)
         self._add(slot, place, code, message, help, labels)
 
     def at_type(self, slot: Slot, code: Code, message: str, *steps: str | int, help: str = "") -> None:
@@ -87,13 +87,14 @@ class Findings:
         labels: tuple[Label, ...] = (),
         on_key: bool = False,
     ) -> None:
+        found = self.origins.place(place, on_key=on_key)
         self.report.add(
             code,
             message,
-            source=self.origins.source,
-            span=self.origins.key_span(place) if on_key else self.origins.span(place),
+            source=found.source if found is not None else None,
+            span=found.span if found is not None else None,
             file=self.origins.file,
             path=slot.path_text if slot is not None else "",
             help=help,
-            labels=labels,
+            labels=(*labels, *(found.labels if found is not None else ())),
         )

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from schemac.source.span import Span
 from schemac.source.text import SourceText
-from schemac.syntax.document import Document, TreePath
+from schemac.syntax.document import Document, Place, TreePath
 
 
 class Origins(NamedTuple):
@@ -24,20 +24,18 @@ class Origins(NamedTuple):
         """The text, where there is one."""
         return self.document.source if self.document is not None else None
 
-    def span(self, path: TreePath) -> Span | None:
-        """Return the place of a value; `path` starts at the schema's mapping."""
-        return self.document.span((*self.base, *path)) if self.document is not None else None
-
-    def key_span(self, path: TreePath) -> Span | None:
-        """Return the place of a value's key."""
-        return self.document.key_span((*self.base, *path)) if self.document is not None else None
+    def place(self, path: TreePath, *, on_key: bool = False) -> Place | None:
+        """Return where a value stands, or its key; `path` starts at the schema's mapping. It may be in another text."""
+        return self.document.place((*self.base, *path), on_key=on_key) if self.document is not None else None
 
     @property
     def name_span(self) -> Span | None:
         """The place of the dataset's name, or of what stands first in its schema."""
+        if self.document is None:
+            return None
         if self.named_at is not None:
-            return self.document.span(self.named_at) if self.document is not None else None
-        return self.key_span(("fields",))
+            return self.document.span(self.named_at)
+        return self.document.key_span((*self.base, "fields"))
 
     def has(self, path: TreePath) -> bool:
         """Whether the text has a value at exactly this path."""

@@ -8,8 +8,9 @@ such a dataset.
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import PurePath
-from typing import Any
+from typing import Any, NamedTuple
 
 from schemac.attributes.attribute import Attribute
 from schemac.attributes.registry import ATTRIBUTES
@@ -19,14 +20,16 @@ from schemac.kinds.units import FOREIGN_UNITS
 from schemac.logical.dataset import LogicalDataset
 from schemac.logical.model import Field, Schema
 from schemac.logical.origins import Origins
-from schemac.logical.path import Part, dotted
 from schemac.logical.resources import told_apart
 from schemac.logical.slots import columns
-from schemac.manifest.documents import Body, Documents
+from schemac.manifest.documents import Body, Documents, is_library
+from schemac.manifest.expansion import Expander
+from schemac.manifest.library import Reuse, Scope, own_groups
 from schemac.manifest.mend import mend
+from schemac.manifest.saying import Sayer
 from schemac.manifest.standard import Standardizer
-from schemac.source.catalogue import DUPLICATE_DATASET, EMPTY_DOCUMENT, NO_SCHEMA, UNKNOWN_DOCUMENT
-from schemac.source.diagnostic import Code, Severity
+from schemac.source.catalogue import DUPLICATE_DATASET, EMPTY_DOCUMENT, NO_SCHEMA
+from schemac.source.diagnostic import Severity
 from schemac.source.report import Report, label
 from schemac.source.suggest import fold
 from schemac.source.text import SourceText
@@ -95,11 +98,12 @@ _WORDS = Vocabulary(
         "List": "{kind: List, itemType: String}",
     },
 )
-_FRIENDLY_WORDS = _WORDS._replace(friendly_keys={"Field": ("description",), "Schema": ("description",)})
+_FRIENDLY_WORDS = _WORDS._replace(
+    friendly_keys={"Field": ("description",), "Schema": ("description", "imports", "groups")}
+)
 _TYPES = ("type", "kind", "inner", "itemType", "keyType", "valueType")
 _TYPE_KEYS = frozenset({*_TYPES, *(key for key, meant in _WORDS.keys.items() if meant in _TYPES)})
 """Keys that a type stands behind, also those of other systems."""
-_PARTS = {"itemType": Part.ITEM, "keyType": Part.KEY, "valueType": Part.VALUE}
 
 
 def bind(
@@ -111,31 +115,45 @@ def bind(
     strict: bool = False,
     is_named: bool = True,
     stem: str | None = None,
+    reuse: Reuse | None = None,
 ) -> list[LogicalDataset]:
     """Return the datasets of a manifest's documents; what is wrong with it, also what was `parsed` wrong, is in the report.
 
     A file that nobody named, but that lay in a folder, may well be something else than a manifest. A dataset without a
-    name is called after the text, or `stem`.
+    name is called after the text, or `stem`. `reuse` has the files that it may import, and takes what it used of them.
     """
-    # A text that is no file is called `<text>`.
-    stem = (PurePath(source.name).stem if stem is None else stem).removesuffix(".schema").strip(
-        "<>"
-    ) or "dataset"
+    given = _Given(source, strict, is_named, stem_of(source, stem), Reuse() if reuse is None else reuse)
     attempt = Report()
     attempt.extend(parsed.diagnostics)
-    found = _bound(source, attempt, documents, strict, is_named, stem)
+    found = _bound(given, attempt, documents)
     if attempt.has_errors:
-        found, attempt = _bound_whole(source, strict, is_named, stem) or (found, attempt)
+        found, attempt = _bound_whole(given) or (found, attempt)
     report.extend(attempt.diagnostics)
     return found
 
 
-def _bound_whole(
-    source: SourceText, strict: bool, is_named: bool, stem: str
-) -> tuple[list[LogicalDataset], Report] | None:
+def stem_of(source: SourceText, stem: str | None = None) -> str:
+    """Return what a dataset without a name is called."""
+    # A text that is no file is called `<text>`.
+    stem = PurePath(source.name).stem if stem is None else stem
+    return stem.removesuffix(".schema").strip("<>") or "dataset"
+
+
+class _Given(NamedTuple):
+    """A text, and how it is to be read."""
+
+    source: SourceText
+    strict: bool
+    is_named: bool
+    stem: str
+    reuse: Reuse
+
+
+def _bound_whole(given: _Given) -> tuple[list[LogicalDataset], Report] | None:
     """Return what stands in a text with types that YAML takes apart, read as their author wrote them; None without such."""
     from schemac.manifest.torn import veil
 
+    source = given.source
     veiled = veil(source.content, _TYPE_KEYS)
     if veiled is None:
         return None
@@ -143,16 +161,27 @@ def _bound_whole(
     documents = parse(source, report, content=veiled.content)
     for document in documents:
         document.value = veiled.unveil(document.value)
-    found = _bound(source, report, documents, strict, is_named, stem)
+    found = _bound(given, report, documents)
     return (found, report) if report.has_errors else None
 
 
-def _bound(
-    source: SourceText, report: Report, documents: Sequence[Document], strict: bool, is_named: bool, stem: str
-) -> list[LogicalDataset]:
+def _bound(given: _Given, report: Report, documents: Sequence[Document]) -> list[LogicalDataset]:
+    source, strict, is_named, stem, reuse = given
     found: list[LogicalDataset] = []
+    scope = own_groups(documents, stem, reuse, report)
     for document in documents:
-        found += _DocumentBinder(document, stem, strict, report, is_named).datasets()
+        bodies = Documents(
+            document, stem, strict, is_named, Sayer(document, report, is_named=is_named)
+        ).bodies()
+        for body in bodies:
+            expander = Expander(scope, report, is_strict=strict) if scope is not None else None
+            expanded = expander.expand(document, body.path) if expander is not None else document
+            dataset = _DocumentBinder(expanded, strict, report, is_named).dataset(body)
+            if dataset is not None:
+                is_whole = dataset.is_whole and (expander is None or expander.is_whole)
+                found.append(dataset if is_whole else replace(dataset, is_whole=False))
+    if scope is not None:
+        _check_groups(scope, strict, report)
     found = told_apart(found)
     unique_by_name(found, report)
     if not documents and not report.has_errors:
@@ -163,7 +192,7 @@ def _bound(
             help="write `fields:` with the columns of the dataset",
             severity=None if is_named else Severity.NOTE,
         )
-    elif not found and is_named and not report.has_errors:
+    elif not found and is_named and not report.has_errors and not any(is_library(d.value) for d in documents):
         report.add(
             NO_SCHEMA,
             f"{source.name} contains no schema",
@@ -201,25 +230,53 @@ def unique_by_name(datasets: list[LogicalDataset], report: Report) -> list[Logic
     return list(by_name.values())
 
 
+def standard_schemas(
+    documents: Sequence[Document], source: SourceText, reuse: Reuse, report: Report
+) -> list[list[tuple[Body, Any]]]:
+    """Return the schemas of each document in the standard's form, without groups, and where each of them stands."""
+    stem = stem_of(source)
+    scope = own_groups(documents, stem, reuse, report)
+    found: list[list[tuple[Body, Any]]] = []
+    for document in documents:
+        say = Sayer(document, report, is_named=True)
+        schemas: list[tuple[Body, Any]] = []
+        for body in Documents(document, stem, False, True, say).bodies():
+            expanded = Expander(scope, report).expand(document, body.path) if scope is not None else document
+            binder = _DocumentBinder(expanded, False, report, is_named=True)
+            schemas.append((body, binder.standard(body.path)))
+        found.append(schemas)
+    return found
+
+
+def _check_groups(scope: Scope, strict: bool, report: Report) -> None:
+    """Say what is wrong with the groups of a text that it does not use itself, as far as they need no arguments."""
+    for definition in scope.file.groups.values():
+        if definition.name in scope.file.used:
+            continue
+        document = Expander(scope, report).group(definition)
+        if document is not None:
+            _DocumentBinder(document, strict, report, is_named=True).dataset(Body(definition.name, ()))
+
+
 class _DocumentBinder:
-    def __init__(self, document: Document, stem: str, strict: bool, report: Report, is_named: bool) -> None:
+    def __init__(self, document: Document, strict: bool, report: Report, is_named: bool) -> None:
         self._document = document
-        self._report = report
-        self._is_named = is_named
         self._words = _WORDS if strict else _FRIENDLY_WORDS
-        self._documents = Documents(document, stem, strict, is_named, self._say)
+        self._say = Sayer(document, report, is_named=is_named)
         self._standardizer = Standardizer(document, strict, self._say)
 
-    def datasets(self) -> list[LogicalDataset]:
-        return [dataset for body in self._documents.bodies() if (dataset := self._dataset(body)) is not None]
-
-    def _dataset(self, body: Body) -> LogicalDataset | None:
+    def standard(self, base: TreePath) -> Any:
+        """Return the schema at a path in the standard's form."""
         value: Any = self._document.value
-        for segment in body.path:
+        for segment in base:
             value = value[segment]
-        if not body.path and isinstance(value, dict):
+        if not base and isinstance(value, dict):
             value = {key: item for key, item in value.items() if key != "name"}
-        standard = self._standardizer.schema(value, body.path)
+        return self._standardizer.schema(value, base)
+
+    def dataset(self, body: Body) -> LogicalDataset | None:
+        """Return the dataset of a schema, as far as it can be read."""
+        standard = self.standard(body.path)
         origins = Origins(self._document.source.name, self._document, body.path, body.named_at or None)
         try:
             schema = Schema.model_validate(standard, by_name=False)
@@ -262,39 +319,3 @@ class _DocumentBinder:
             body.naming,
             body.is_source,
         )
-
-    def _say(self, code: Code, path: TreePath, message: str, *, help: str = "", on_key: bool = False) -> None:
-        span = self._document.key_span(path) if on_key else self._document.span(path)
-        is_foreign = code in (UNKNOWN_DOCUMENT, EMPTY_DOCUMENT) and not self._is_named
-        severity = Severity.NOTE if is_foreign else None
-        self._report.add(
-            code,
-            message,
-            source=self._document.source,
-            span=span,
-            path=self._path_text(path),
-            help=help,
-            severity=severity,
-        )
-
-    def _path_text(self, path: TreePath) -> str:
-        """Return the field that a tree path leads into."""
-        value: Any = self._document.value
-        segments: list[str | Part] = []
-        before: str | int = ""
-        for segment in path:
-            if isinstance(value, dict):
-                value = value.get(str(segment))
-            elif isinstance(value, list) and isinstance(segment, int) and segment < len(value):
-                value = value[segment]
-            else:
-                break
-            if before == "fields" and isinstance(segment, int):
-                name = value.get("name") if isinstance(value, dict) else None
-                segments.append(name if isinstance(name, str) else f"[{segment}]")
-            elif isinstance(segment, str) and segment in _PARTS and before != "extra":
-                segments.append(_PARTS[segment])
-            elif segment == "extra" and segments:
-                break
-            before = segment
-        return dotted(tuple(segments))

@@ -50,6 +50,7 @@ OtherEventKind = Literal[
 EVENTS = ("SetDataSchema", *OtherEventKind.__args__)  # type: ignore[attr-defined]
 _EVENT_SPELLINGS = {spelling: event for event in EVENTS for spelling in spellings(event)}
 _RESOURCES = ("Dataset", "Source")
+_OF_LIBRARIES = ("description", "imports", "groups")
 _MOST_KEYS = 20
 """Keys of a mapping among which a misspelled one is looked for."""
 _DOCUMENT_KINDS = ("DatasetSnapshot", "MetadataEvent")
@@ -120,6 +121,15 @@ class Documents:
         kind = value.get("kind")
         if "fields" in value and "kind" not in value:
             return self._bare(value)
+        if is_library(value):
+            self._library(value)
+            return []
+        if is_overlay(value):
+            # An overlay may lie beside its manifests, as a pipeline may.
+            if self._is_named:
+                help = "name it with `--overlay`, beside the manifests"
+                self._say(UNKNOWN_DOCUMENT, (), "this is an overlay, not a manifest", help=help)
+            return []
         if kind == "DatasetSnapshot":
             return self._snapshot(value)
         if kind == "MetadataEvent":
@@ -143,7 +153,7 @@ class Documents:
         if not {"kind", "schema", "apiVersion"} & set(value):
             # A mapping of many keys is data, not a manifest with a slip in it.
             for key in islice(value, _MOST_KEYS):
-                near = closest(key, ("fields", "kind", "$schema"), {"columns": "fields"})
+                near = closest(key, ("fields", "kind", "$schema", "groups"), {"columns": "fields"})
                 if near:
                     self._unknown_key((key,), near)
                     return
@@ -151,6 +161,15 @@ class Documents:
         if isinstance(value.get("schema"), dict):
             help = "write `kind: SetDataSchema` beside `schema:`"
         self._say(UNKNOWN_DOCUMENT, (), "this is not a document that contains a schema", help=help)
+
+    def _library(self, value: Json) -> None:
+        """Check the keys of a document that holds groups alone; `schemac.manifest.groups` reads what they have."""
+        for key in value:
+            if key not in _OF_LIBRARIES:
+                self._unknown_key((key,), closest(key, ("imports", "groups", "fields")), _OF_LIBRARIES)
+        if self._is_strict:
+            help = "run `schemac expand` on the manifests that use them"
+            self._say(FRIENDLY_FORM, ("groups",), "the standard has no groups", help=help, on_key=True)
 
     def _bare(self, value: Json) -> list[Body]:
         if self._is_strict and "name" in value:
@@ -405,6 +424,17 @@ class Documents:
         else:
             help = f"add a `name:`, or rename the file: {help}"
             self._say(INVALID_DATASET_NAME, (*body.path, "fields"), message, help=help, on_key=True)
+
+
+def is_overlay(value: Any) -> bool:
+    """Whether a document holds overlays."""
+    others = {"fields", "kind", "$schema", "groups"}
+    return isinstance(value, dict) and "datasets" in value and not others & value.keys()
+
+
+def is_library(value: Any) -> bool:
+    """Whether a document holds groups of fields and nothing else."""
+    return isinstance(value, dict) and "groups" in value and not {"fields", "kind", "$schema"} & value.keys()
 
 
 def _is_binary(event: Json) -> bool:

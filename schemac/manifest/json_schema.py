@@ -26,6 +26,7 @@ from schemac.manifest.envelopes import (
     SetDataSchema,
     SourceResource,
 )
+from schemac.manifest.groups import KEYS, GroupField, GroupLibrary, Use
 from schemac.manifest.pydantic_models import json_schema
 from schemac.source.json_object import Json
 
@@ -42,8 +43,10 @@ def manifest_schema(*, strict: bool) -> Json:
     event = SetDataSchema | OtherEvent
     envelopes = DatasetSnapshot | MetadataEvent | DatasetResource | SourceResource
     shapes: Any = (Schema if strict else BareSchema) | envelopes | event | list[event]
-    document = json_schema(shapes)
+    document = json_schema(shapes if strict else shapes | GroupLibrary)
     definitions: Json = document.pop("$defs")
+    if not strict:
+        definitions |= _of_groups(definitions)
     definitions = {name: _with_type_references(body) for name, body in definitions.items()}
     for name in BY_NAME:
         _spell_kind(definitions[name], name, strict=strict)
@@ -64,6 +67,24 @@ def manifest_schema(*, strict: bool) -> Json:
         **_with_type_references(document),
         "$defs": dict(sorted(definitions.items())),
     }
+
+
+def _of_groups(definitions: Json) -> Json:
+    """Return definitions in which groups may stand among fields, and beside them."""
+    own: Json = json_schema(Use | GroupField | GroupLibrary)["$defs"]
+    use = {"$ref": "#/$defs/Use"}
+    own["Group"]["properties"]["fields"]["items"] = {"anyOf": [{"$ref": "#/$defs/GroupField"}, use]}
+    found: Json = {}
+    for name, definition in definitions.items():
+        properties: Json = dict(definition.get("properties", {}))
+        if "fields" not in properties:
+            continue
+        items = properties["fields"]["items"]
+        properties["fields"] = {**properties["fields"], "items": {"anyOf": [items, use]}}
+        if name in _HOLDERS:
+            properties |= {key: own["GroupLibrary"]["properties"][key] for key in KEYS}
+        found[name] = {**definition, "properties": properties}
+    return {**own, **found}
 
 
 def _type(*, strict: bool) -> Json:

@@ -85,7 +85,8 @@ class Standardizer:
         return field
 
     def _quoted_name(self, at: TreePath) -> str:
-        written = self._document.source.excerpt(self._document.span(at))
+        place = self._document.place(at)
+        written = place.source.excerpt(place.span)
         self._say(
             UNQUOTED_NAME,
             at,
@@ -225,7 +226,8 @@ class Standardizer:
         return word
 
     def _null(self, at: TreePath, is_nested: bool) -> Json:
-        written = self._document.source.excerpt(self._document.span(at))
+        place = self._document.place(at)
+        written = place.source.excerpt(place.span)
         if not written:
             return {}
         inner = {"kind": "Null"}

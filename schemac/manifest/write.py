@@ -7,7 +7,7 @@ Source: RFC-016; the layout is that of the examples.
 """
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from io import StringIO
 from typing import Any
 
@@ -58,6 +58,25 @@ def write_manifest(
 def write_fields(schema: Schema, notes_at: NotesAt) -> str:
     """Return the line `fields:` and what stands below it, in the standard's form, with notes above the fields."""
     return _text(CommentedMap(fields=_Writer(notes_at, is_strict=True).fields(schema.fields, (), 0)))
+
+
+def write_documents(values: Sequence[Any]) -> str:
+    """Return a stream of documents; short types and attributes stand on one line."""
+    return "---\n".join(_text(_laid_out(value)) for value in values)
+
+
+def _laid_out(value: Any) -> Any:
+    if isinstance(value, dict):
+        tree = CommentedMap({_value(key): _laid_out(item) for key, item in value.items()})
+        is_leaf = not any(
+            isinstance(item, CommentedMap | CommentedSeq) and not item.fa.flow_style()
+            for item in tree.values()
+        )
+        return _flow(tree) if is_leaf and "name" not in tree and "content" not in tree else tree
+    if isinstance(value, list):
+        items = CommentedSeq([_laid_out(item) for item in value])
+        return items if any(isinstance(item, CommentedMap) for item in items) else _flow(items)
+    return _value(value)
 
 
 def _line(text: str) -> str:

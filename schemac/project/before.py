@@ -13,14 +13,22 @@ from schemac.identity.freeze import identify
 from schemac.identity.lock import Lock, LockedDataset
 from schemac.identity.lockfile import read_lock
 from schemac.logical.dataset import LogicalDataset
+from schemac.manifest.library import Library, Reuse, imports_of
 from schemac.project.configuration import Project
 from schemac.project.discovery import lock_path
+from schemac.project.imported import FolderFiles
 from schemac.project.stages import check_source
 from schemac.source.diagnostic import Severity
+from schemac.source.files import Files
 from schemac.source.report import Report
 from schemac.source.text import SourceText, decode_text
 
 SchemaVersions = dict[str, SchemaVersion]
+
+
+def _manifest_files(path: Path) -> FolderFiles:
+    """Return the files that lie around a manifest now."""
+    return FolderFiles(path, path.as_posix())
 
 
 def _nothing_more(paths: Sequence[Path]) -> None:
@@ -45,8 +53,16 @@ class Before:
     """Whether each of the others would lie under its path today, so that one can see what became of it."""
     moved: Mapping[Path, Path] = field(default_factory=dict, repr=False)
     """Manifests of today that lay elsewhere, with that place."""
+    files: "Callable[[Path], Files]" = field(default=_manifest_files, repr=False)
+    """The files around a manifest as they were, for its imports."""
+    library: Library = field(default_factory=Library, repr=False)
+    """The imported files as they were."""
     doubts: tuple[str, ...] = ()
     """What else there was and cannot be read, so that nobody knows which datasets it had."""
+
+    def imports(self, path: Path) -> dict[str, str]:
+        """Return the digests of what a manifest imported."""
+        return imports_of(self.contents.get(path, b""), self.files(path), self.library)
 
 
 def schema_version_of(dataset: LogicalDataset, label: str, lock: Lock | None) -> SchemaVersion:
@@ -59,11 +75,19 @@ def schema_version_of(dataset: LogicalDataset, label: str, lock: Lock | None) ->
 
 
 def checked_datasets(
-    source: SourceText, project: Project, report: Report, *, is_named: bool, stem: str | None = None
+    source: SourceText,
+    project: Project,
+    report: Report,
+    reuse: Reuse,
+    *,
+    is_named: bool,
+    stem: str | None = None,
 ) -> list[LogicalDataset]:
     """Return the datasets of a text, with the system columns that the project wants."""
     columns = project.configuration.system_columns
-    return check_source(source, project, report, is_named=is_named, system_columns=columns, stem=stem)
+    return check_source(
+        source, project, report, is_named=is_named, system_columns=columns, stem=stem, reuse=reuse
+    )
 
 
 def versions_before(before: Before, path: Path, project: Project, report: Report) -> SchemaVersions:
@@ -75,8 +99,11 @@ def versions_before(before: Before, path: Path, project: Project, report: Report
     found = Report()
     source = decode_text(content, name, found)
     # The text is called after its commit too, which is no part of the name of a dataset.
+    reuse = Reuse(before.files(path), before.library)
     datasets = (
-        checked_datasets(source, project, found, is_named=False, stem=path.stem) if source is not None else []
+        checked_datasets(source, project, found, reuse, is_named=False, stem=path.stem)
+        if source is not None
+        else []
     )
     if found.has_errors:
         report.extend(d for d in found.diagnostics if d.severity is Severity.ERROR)

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from schemac.artifacts.provenance import Built, are_inside
 from schemac.artifacts.store import built
 from schemac.cache.findings import findings_of_json, findings_to_json
+from schemac.cache.keys import Keys
 from schemac.project.configuration import Project
 from schemac.project.discovery import has_lock, lock_path
 from schemac.project.lock_search import LockSearch
@@ -63,6 +64,7 @@ class Builds:
                 options.has_metadata,
                 options.show_losses,
                 options.locked,
+                options.overlay.content if options.overlay is not None else None,
             ),
         )
 
@@ -80,7 +82,7 @@ class Builds:
         """Return what an earlier run has kept of a manifest as it is; None where there is nothing."""
         key = self._key(file, _lock_of(file))
         kept = self._project.cache.get(key, _Kept.of_json) if key is not None else None
-        if kept is None or kept.names != [named.name for named in file.named]:
+        if kept is None or kept.names != [self._options.name(n.name) for n in file.named]:
             return None
         if kept.around is not None and kept.around != self._search.around(file.file.path).hex():
             return None
@@ -113,14 +115,28 @@ class Builds:
         datasets: dict[str, Built] = {}
         contents: dict[str, bytes] = {}
         losses = 0
+        overlay = self._options.overlay
         for dataset in file.datasets:
             is_large = len(file.content) >= LARGE_FROM
-            made = emit(dataset, self._options, targets, locked.get(dataset.name), is_large=is_large)
+            lock = locked.get(dataset.name)
+            if overlay is not None:
+                dataset, lock = overlay.over(dataset, lock, self._project, targets)
+                if targets.has_errors:
+                    continue
+            made = emit(dataset, self._options, targets, lock, is_large=is_large)
             files = {f"{dataset.name}/{artifact.path}": artifact.content for artifact in made.artifacts}
             contents |= files
-            datasets[dataset.name] = built(self._manifest(file), file.content, files)
+            datasets[dataset.name] = built(self._manifest(file), self._inputs(file), files)
             losses += len(made.losses)
         return BuiltFile(locks.diagnostics, targets.diagnostics, datasets, losses, contents), is_looked_for
+
+    def _inputs(self, file: CompiledFile) -> bytes:
+        """Return what the digest of a manifest is made of: its bytes, and those of what it imports and of the overlay."""
+        overlay = self._options.overlay
+        if not file.imported.files and overlay is None:
+            return file.content
+        parts = (*file.imported.parts, overlay.content if overlay is not None else None)
+        return file.content + Keys(*parts).key()
 
     def _key(self, file: CompiledFile, lock: "bytes | OSError | None") -> bytes | None:
         """Return the key of a manifest and its lock; None where the lock is there and cannot be read."""

@@ -6,8 +6,10 @@ left its place. All other manifests of the tree are listed, and read where a dat
 Errors: SC101 unreadable-file, SC408 unknown-reference, SC416 unknown-past, SC602 nothing-to-compare.
 """
 
+import errno
 import hashlib
 import os
+import posixpath
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -18,7 +20,9 @@ from schemac.project.before import Before
 from schemac.project.configuration import Project
 from schemac.project.discovery import ManifestFile, is_manifest_name, lock_path
 from schemac.project.git_tree import Entry, NoCommitError, Tree, open_tree
+from schemac.project.imported import FolderFiles
 from schemac.source.catalogue import NOTHING_TO_COMPILE, UNKNOWN_PAST, UNKNOWN_REFERENCE, UNREADABLE_FILE
+from schemac.source.files import Files
 from schemac.source.report import Report
 from schemac.source.text import read_file
 
@@ -98,6 +102,38 @@ class _Places:
         return os.path.relpath(self.today(path), self.here).replace(os.sep, "/")
 
 
+@dataclass(frozen=True)
+class _TreeFiles:
+    """The files around a manifest of a tree."""
+
+    places: _Places
+    ref: str
+    manifest: str
+
+    def read(self, path: str) -> bytes:
+        """Return the content of a file. Raises OSError."""
+        entry = self.places.tree.find(self._place(path))
+        if entry is None:
+            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT))
+        found = self.places.tree.read([entry]).get(entry.id)
+        if found is None:
+            raise OSError(errno.EIO, entry.unreadable or "git cannot read its content")
+        return found
+
+    def name(self, path: str) -> str:
+        """Return how a file is spoken of."""
+        return f"{self.ref}:{self.places.shown(self._place(path))}"
+
+    def key(self, path: str) -> str:
+        """Return the path of a file in the tree; that of the manifest for the path ``."""
+        return self._place(path)
+
+    def _place(self, path: str) -> str:
+        if not path:
+            return self.manifest
+        return posixpath.normpath(posixpath.join(posixpath.dirname(self.manifest), path))
+
+
 @cache
 def _real(folder: Path) -> Path:
     """Return a folder without links."""
@@ -141,8 +177,14 @@ class _Reading:
             self._load_others,
             is_of_places=True,
             moved=self._moved,
+            files=self._files_of,
             doubts=tuple(self._doubts(keys)),
         )
+
+    def _files_of(self, path: Path) -> Files:
+        """Return the files around a manifest at the commit."""
+        place = self._places.path_of(self._moved.get(path, path))
+        return FolderFiles(path, path.name) if place is None else _TreeFiles(self._places, self._ref, place)
 
     def _is_manifest(self, path: str) -> bool:
         # An artifact in the standard's own form is a manifest too, but lies beside its binary form.

@@ -10,6 +10,7 @@ from typing import Any
 from schemac.cache.findings import findings_of_json, findings_to_json
 from schemac.evolution.changes import Change, Place
 from schemac.evolution.facts import facts
+from schemac.evolution.ownership import Concern, Rule
 from schemac.evolution.verdict import Judgement, Outcome, Verdict
 from schemac.source.diagnostic import Diagnostic
 
@@ -23,6 +24,8 @@ class Comparison:
     new: str
     changes: tuple[Change, ...]
     verdicts: tuple[Verdict, ...] = ()
+    concerns: tuple[Concern, ...] = ()
+    """What it does to promises about data."""
 
     def to_json(self) -> list[Any]:
         """Return what is kept of it."""
@@ -30,18 +33,20 @@ class Comparison:
             [self.changes.index(v.change), v.engine, _judgement(v.old_data), _judgement(v.old_readers)]
             for v in self.verdicts
         ]
-        return [self.dataset, self.old, self.new, [_change(change) for change in self.changes], verdicts]
+        changes = [_change(change) for change in self.changes]
+        return [self.dataset, self.old, self.new, changes, verdicts, [_concern(c) for c in self.concerns]]
 
     @classmethod
     def of_json(cls, value: Any) -> "Comparison":
         """Return what was kept. Raises ValueError, KeyError, TypeError or IndexError for anything else."""
-        dataset, old, new, kept, judged = value
+        dataset, old, new, kept, judged, concerns = value
         changes = tuple([_change_of(change) for change in kept])
         verdicts = [
             Verdict(changes[number], str(engine), _judgement_of(data), _judgement_of(readers))
             for number, engine, data, readers in judged
         ]
-        return cls(str(dataset), str(old), str(new), changes, tuple(verdicts))
+        touched = tuple([_concern_of(concern) for concern in concerns])
+        return cls(str(dataset), str(old), str(new), changes, tuple(verdicts), touched)
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,15 +105,27 @@ def _change_of(value: Any) -> Change:
     return Change(facts()[fact], str(dataset), str(path), old, new, *places, key=str(key))
 
 
+def _concern(concern: Concern) -> list[Any]:
+    return [str(concern.rule), concern.path, concern.old, concern.new, _place(concern.place)]
+
+
+def _concern_of(value: Any) -> Concern:
+    rule, path, old, new, place = value
+    return Concern(Rule(rule), str(path), str(old), str(new), _place_of(place))
+
+
 def _place(place: Place | None) -> list[Any] | None:
-    return None if place is None else [place.file, place.line, place.column]
+    if place is None:
+        return None
+    used = [] if place.used is None else [_place(place.used)]
+    return [place.file, place.line, place.column, *used]
 
 
 def _place_of(value: Any) -> Place | None:
     if value is None:
         return None
-    file, line, column = value
-    return Place(str(file), int(line), int(column))
+    file, line, column, *used = value
+    return Place(str(file), int(line), int(column), _place_of(used[0]) if used else None)
 
 
 def _judgement(judgement: Judgement) -> list[str]:

@@ -15,6 +15,7 @@ from schemac.cache.keys import Part
 from schemac.evolution.changes import Change, Fact
 from schemac.evolution.diff import diff_of
 from schemac.evolution.judge import judge, judged_engines, load
+from schemac.evolution.ownership import concerns, of_dropped
 from schemac.evolution.version_pair import (
     LockedSchemaVersion,
     SchemaVersion,
@@ -22,11 +23,13 @@ from schemac.evolution.version_pair import (
     locked_schema_version,
     pair_versions,
 )
+from schemac.manifest.library import Library, imports_of
 from schemac.project.before import Before, SchemaVersions, versions_before
 from schemac.project.commits import read_commit
 from schemac.project.compared import ComparedFile, Comparison, Wanted, light
 from schemac.project.configuration import Project
 from schemac.project.discovery import ManifestFile, find_manifests, has_lock, lock_path
+from schemac.project.imported import FolderFiles
 from schemac.project.manifests import Checks, CompiledFile, apart
 from schemac.project.moves import Unpaired, follow
 from schemac.project.options import Options
@@ -80,7 +83,8 @@ def compare(
         return []
     every = files
     if run.before is not None:
-        files = [file for file in files if _is_changed(file.path, run.before)]
+        library = Library()
+        files = [file for file in files if _is_changed(file, run.before, library)]
     found: list[Comparison] = []
     names: set[str] = set()
     with collector_paused():
@@ -168,9 +172,16 @@ def _elsewhere(files: Sequence[ManifestFile], project: Project) -> list[Manifest
     ]
 
 
-def _is_changed(path: Path, before: Before) -> bool:
-    """Whether a manifest or its lock is not as it was."""
-    return any(content_of(p) != before.contents.get(p) for p in (path, lock_path(path)))
+def _is_changed(file: ManifestFile, before: Before, library: Library) -> bool:
+    """Whether a manifest, its lock or what it imports is not as it was."""
+    path = file.path
+    content = content_of(path)
+    if content != before.contents.get(path) or content_of(lock_path(path)) != before.contents.get(
+        lock_path(path)
+    ):
+        return True
+    now = imports_of(content or b"", FolderFiles(path, file.name), library)
+    return bool(now) and now != before.imports(path)
 
 
 def _compared(files: Sequence[ManifestFile], run: _Run, report: Report) -> list[ComparedFile]:
@@ -226,7 +237,8 @@ class _Comparing:
         parts: list[Part] = [file.key, lock, *(named.name for named in file.named)]
         if before is not None:
             contents = (before.contents.get(path), before.contents.get(lock_path(path)))
-            parts += ["before", before.names.get(path), *contents]
+            imports = [part for item in sorted(before.imports(path).items()) for part in item]
+            parts += ["before", before.names.get(path), *contents, *imports]
         return self._keys.key(*parts)
 
 
@@ -273,8 +285,14 @@ def _compare(old: SchemaVersion | None, new: SchemaVersion | None, wanted: Wante
             new_place=place if old is None else None,
         )
         verdicts = judge([change], None, engines)
+        touched = of_dropped(old) if old is not None else ()
         return Comparison(
-            version.dataset.name, old.label if old else "", new.label if new else "", (change,), verdicts
+            version.dataset.name,
+            old.label if old else "",
+            new.label if new else "",
+            (change,),
+            verdicts,
+            touched,
         )
     return _judged(pair_versions(old, new), wanted)
 
@@ -289,6 +307,7 @@ def _judged(pair: VersionPair, wanted: Wanted) -> Comparison:
         pair.new.label,
         tuple(map(light, changes)),
         tuple(replace(verdict, change=light(verdict.change)) for verdict in verdicts),
+        concerns(pair),
     )
 
 

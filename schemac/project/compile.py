@@ -12,6 +12,7 @@ from schemac.logical.resources import Named
 from schemac.project.building import LARGE_FROM, Builds, BuiltFile
 from schemac.project.configuration import Project
 from schemac.project.discovery import ManifestFile
+from schemac.project.imported import FolderFiles, report_unused_groups
 from schemac.project.manifests import Checks, CompiledFile, apart
 from schemac.project.options import Options
 from schemac.project.shared_work import SharedWork, collector_paused
@@ -33,6 +34,8 @@ class Output:
     losses: int = 0
     """How many losses the targets have in all."""
     make: "Callable[[Sequence[CompiledFile]], list[BuiltFile]]" = lambda _: []
+    name: Callable[[str], str] = lambda dataset: dataset
+    """What a dataset is called in the output."""
 
     @property
     def datasets(self) -> list[Named]:
@@ -50,7 +53,7 @@ class Output:
 
         Raises MisrememberedError where they turn out to be others.
         """
-        files = [file for file in self.files if any(named.name in datasets for named in file.named)]
+        files = [file for file in self.files if any(self.name(n.name) in datasets for n in file.named)]
         contents: dict[str, bytes] = {}
         for made in self.make(files):
             if any(self.built.get(name) != dataset for name, dataset in made.datasets.items()):
@@ -60,17 +63,31 @@ class Output:
 
 
 def compile_files(
-    files: Sequence[ManifestFile], project: Project, options: Options, report: Report
+    files: Sequence[ManifestFile],
+    project: Project,
+    options: Options,
+    report: Report,
+    *,
+    is_whole: bool = False,
 ) -> Output:
     """All manifests of a run, checked, and the artifacts for the targets in the options.
 
-    The artifacts are not to be used where the report has errors.
+    `is_whole` says that they are all of the project, so that a group that none of them uses is in the report. The artifacts are not to be used where the report has errors.
     """
     with collector_paused():
         checks, builds = Checks(project, options), Builds(project, options)
         work = SharedWork(checks, builds if options.targets else None, project.cache, SHARED_FROM)
         compiled = apart(work.checked(files, report), report)
-        output = Output(compiled, make=work.afresh)
+        if is_whole:
+            around = ((FolderFiles(one.file.path, one.file.name), one.imported) for one in compiled)
+            report_unused_groups(around, report)
+        if options.overlay is not None:
+            names = [named.name for one in compiled for named in one.named]
+            options.overlay.check_names(names, report, is_whole=is_whole)
+            # A build lays it over what it makes.
+            for dataset in (d for one in compiled for d in one.datasets) if not options.targets else ():
+                options.overlay.over(dataset, None, project, report)
+        output = Output(compiled, make=work.afresh, name=options.name)
         if report.has_errors or not options.targets:
             return output
         made = work.done(compiled)

@@ -16,15 +16,18 @@ from schemac.cache.misremembered import MisrememberedError
 from schemac.logical.resources import Named, told_apart
 from schemac.project.configuration import Project
 from schemac.project.discovery import ManifestFile
+from schemac.project.imported import NOTHING, FolderFiles, Imported
 from schemac.project.options import Options
 from schemac.registry.installed import engines
 from schemac.source.diagnostic import Diagnostic
+from schemac.source.files import Contents
 from schemac.source.report import Report
 from schemac.source.text import SourceText, decode_text, read_content
 
 if TYPE_CHECKING:
     # For start-up time: what is found in the cache has no need of them.
     from schemac.logical.dataset import LogicalDataset
+    from schemac.manifest.library import Library
 
 _MARK = b"\xef\xbb\xbf"
 
@@ -42,6 +45,7 @@ class CompiledFile:
     """Compiles it, without what there is to say of it; the datasets have the names that the manifest gives them."""
     key: bytes = b""
     """Stands for all that its datasets depend on."""
+    imported: Imported = NOTHING
 
     @cached_property
     def datasets(self) -> "list[LogicalDataset]":
@@ -58,15 +62,19 @@ class _Checked:
 
     findings: tuple[Diagnostic, ...]
     named: tuple[Named, ...]
+    imported: Imported = NOTHING
 
     def to_json(self) -> list[Any]:
-        return [findings_to_json(self.findings), [[named.name, named.is_source] for named in self.named]]
+        entry = [findings_to_json(self.findings), [[named.name, named.is_source] for named in self.named]]
+        return entry if self.imported == NOTHING else [*entry, self.imported.to_json()]
 
     @classmethod
     def of_json(cls, value: Any) -> "_Checked":
-        findings, named = value
+        findings, named, *imported = value
         return cls(
-            findings_of_json(findings), tuple([Named(name, is_source is True) for name, is_source in named])
+            findings_of_json(findings),
+            tuple([Named(name, is_source is True) for name, is_source in named]),
+            Imported.of_json(*imported) if imported else NOTHING,
         )
 
 
@@ -76,6 +84,8 @@ class Checks:
     def __init__(self, project: Project, options: Options) -> None:
         self._project = project
         self._options = options
+        self._contents = Contents()
+        self._library: Library | None = None
         vocabularies = (part for item in project.vocabulary_contents.items() for part in item)
         self._keys = project.cache.keys(
             *("check", options.strict, options.system_columns, ",".join(e.name for e in engines())),
@@ -93,51 +103,75 @@ class Checks:
 
     def kept(self, content: bytes, file: ManifestFile, report: Report) -> CompiledFile | None:
         """Return what an earlier run has kept of a manifest with these bytes; None where there is nothing."""
-        key = self._keys.key(file.name, file.is_named, content)
-        kept = self._project.cache.get(key, _Checked.of_json)
-        if kept is None:
+        kept = self._project.cache.get(self._key(file, content), _Checked.of_json)
+        if kept is None or not self._is_current(kept.imported, file):
             return None
         report.extend(kept.findings)
-        return self._compiled(file, content, kept.named, key)
+        return self._compiled(file, content, kept.named, kept.imported)
 
-    def known(self, file: ManifestFile, content: bytes, named: tuple[Named, ...]) -> CompiledFile:
+    def known(
+        self, file: ManifestFile, content: bytes, named: tuple[Named, ...], imported: Imported
+    ) -> CompiledFile:
         """Return a manifest of which another process found the datasets."""
-        return self._compiled(file, content, named, self._keys.key(file.name, file.is_named, content))
+        return self._compiled(file, content, named, imported)
+
+    def _key(self, file: ManifestFile, content: bytes, imported: Imported = NOTHING) -> bytes:
+        """Return the key of a manifest; what it imports is found only in its entry, and is a part of other keys."""
+        return self._keys.key(file.name, file.is_named, content, *imported.parts)
+
+    def _is_current(self, imported: Imported, file: ManifestFile) -> bool:
+        return not imported.files or imported.is_current(self._contents, FolderFiles(file.path, file.name))
+
+    @property
+    def _imports(self) -> "Library":
+        """The imported files of this run."""
+        if self._library is None:
+            from schemac.manifest.library import Library  # for start-up time, as above
+
+            self._library = Library(self._contents)
+        return self._library
 
     def _fresh(self, content: bytes, file: ManifestFile, report: Report) -> CompiledFile | None:
         found = Report()
         source = decode_text(content, file.name, found)
-        datasets = self._check(source, file, found) if source is not None else []
+        datasets, imported = self._check(source, file, found) if source is not None else ([], NOTHING)
         report.extend(found.diagnostics)
         if source is None:
             return None
         named = tuple([Named(dataset.name, dataset.is_source) for dataset in datasets])
-        key = self._keys.key(file.name, file.is_named, content)
-        self._project.cache.put(key, _Checked(found.diagnostics, named).to_json())
-        compiled = self._compiled(file, content, named, key)
+        checked = _Checked(found.diagnostics, named, imported)
+        self._project.cache.put(self._key(file, content), checked.to_json())
+        compiled = self._compiled(file, content, named, imported)
         compiled.__dict__["datasets"] = datasets
         return compiled
 
     def _compiled(
-        self, file: ManifestFile, content: bytes, named: tuple[Named, ...], key: bytes
+        self, file: ManifestFile, content: bytes, named: tuple[Named, ...], imported: Imported
     ) -> CompiledFile:
         def make() -> "list[LogicalDataset]":
             source = decode_text(content, file.name, Report())
-            return self._check(source, file, Report()) if source is not None else []
+            return self._check(source, file, Report())[0] if source is not None else []
 
-        return CompiledFile(file, content.removeprefix(_MARK), named, make, key)
+        key = self._key(file, content, imported)
+        return CompiledFile(file, content.removeprefix(_MARK), named, make, key, imported)
 
-    def _check(self, source: SourceText, file: ManifestFile, report: Report) -> "list[LogicalDataset]":
-        from schemac.project.stages import check_source  # for start-up time, as above
+    def _check(
+        self, source: SourceText, file: ManifestFile, report: Report
+    ) -> "tuple[list[LogicalDataset], Imported]":
+        from schemac.manifest.library import Reuse  # for start-up time, as above
+        from schemac.project.stages import check_source
 
-        return check_source(
+        reuse = Reuse(FolderFiles(file.path, file.name), self._imports)
+        datasets = check_source(
             source,
             self._project,
             report,
             strict=self._options.strict,
             is_named=file.is_named,
             system_columns=self._options.system_columns,
+            reuse=reuse,
         )
+        return datasets, Imported.of(reuse)
 
 
 def check_manifests(

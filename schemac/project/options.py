@@ -14,6 +14,7 @@ from schemac.logical.system import Variant
 if TYPE_CHECKING:
     # For start-up time: what is found in the cache is not lowered again.
     from schemac.arrow.lower import LoweringOptions
+    from schemac.project.overlays import RunOverlay
 
 
 @dataclass(frozen=True)
@@ -35,6 +36,12 @@ class Options:
     """Refuse a schema that is not as it was locked."""
     system_columns: Variant | None = None
     """Insert the standard's system columns, in this variant of their types."""
+    overlay: "RunOverlay | None" = None
+    """What is laid over the datasets before they are emitted."""
+
+    def name(self, dataset: str) -> str:
+        """Return what a dataset is called in the output."""
+        return dataset if self.overlay is None else self.overlay.name(dataset)
 
     @cached_property
     def lowering(self) -> "LoweringOptions":

@@ -23,6 +23,7 @@ from schemac.logical.slots import columns
 from schemac.project.before import Before, SchemaVersions, schema_version_of
 from schemac.project.configuration import Project
 from schemac.project.discovery import ManifestFile, find_manifests, lock_path
+from schemac.project.imported import FolderFiles
 from schemac.project.locking import open_lock
 from schemac.project.manifests import CompiledFile, read_manifests
 from schemac.source.catalogue import UNKNOWN_REFERENCE
@@ -89,15 +90,21 @@ def read_folder(
     others = {file.path.resolve(): file for file in find_manifests([folder], Path.cwd(), out, report)}
     contents: dict[Path, bytes] = {}
     names: dict[Path, str] = {}
+    places: dict[Path, Path] = {}
     for file in files:
-        places = [Path(folder) / p for p in _places(file.path, folders)]
-        twin = next((o for place in places if (o := others.pop(place.resolve(), None))), None)
+        candidates = [Path(folder) / p for p in _places(file.path, folders)]
+        twin = next((o for place in candidates if (o := others.pop(place.resolve(), None))), None)
         if twin is not None:
             _take(twin, file.path, contents, names)
+            places[file.path] = twin.path
     for other in others.values():
         _take(other, other.path, contents, names)
     left = tuple(other.path for other in others.values())
-    return Before(contents, names, gone=left if folders else (), others=left)
+
+    def files_of(path: Path) -> FolderFiles:
+        return FolderFiles(places.get(path, path), names.get(path, path.as_posix()))
+
+    return Before(contents, names, gone=left if folders else (), others=left, files=files_of)
 
 
 def _places(path: Path, folders: Sequence[Path]) -> list[Path]:

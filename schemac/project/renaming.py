@@ -9,25 +9,38 @@ and whatever the checks say of the edited manifest.
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 from schemac.attributes.family import Family
-from schemac.attributes.registry import ATTRIBUTES
 from schemac.identity.freeze import freeze, identify
 from schemac.identity.lock import Lock
 from schemac.logical.dataset import LogicalDataset
 from schemac.logical.path import dotted
 from schemac.logical.slots import Slot, TreePath, preorder
+from schemac.manifest.library import Reuse
 from schemac.manifest.write import scalar
 from schemac.project.configuration import Project
+from schemac.project.group_renaming import rename_in_groups
+from schemac.project.imported import FolderFiles
 from schemac.project.locking import LockFile, identified, open_lock, report_unlocked, save_lock
 from schemac.project.manifest_edit import Block, NoBlockError, block_of, moved
 from schemac.project.manifests import CompiledFile
+from schemac.project.name_edits import (
+    Edit,
+    Fields,
+    Renamed,
+    edit_at,
+    edited,
+    edits_of_column,
+    fields_of,
+    place_of_name,
+    refuse_edit,
+)
 from schemac.project.stages import check_source
 from schemac.project.writing import replace_file
-from schemac.source.catalogue import REFUSED_EDIT, UNKNOWN_COLUMN, WRITE_FAILED
+from schemac.source.catalogue import UNKNOWN_COLUMN, WRITE_FAILED
 from schemac.source.json_object import Json
 from schemac.source.report import Report
 from schemac.source.span import Span
@@ -38,27 +51,6 @@ from schemac.syntax.document import parse
 _MARK = b"\xef\xbb\xbf"
 """Of UTF-8, which some editors put before a text."""
 _STEP = re.compile(r"`((?:[^`]|``)*)`|([^.`]+)")
-
-Fields = list[Any]
-
-
-@dataclass(frozen=True, slots=True)
-class Edit:
-    """A place of a text, and what shall stand there."""
-
-    span: Span
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
-class Renamed:
-    """What a renaming did."""
-
-    manifest: str
-    path: str
-    """Where the field is now."""
-    version: int | None
-    """The locked version that has the new name; None where there is no lock."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +78,8 @@ def rename(
     goal = _goal(dataset, slot, new, report) if slot is not None else None
     if slot is None or goal is None:
         return None
+    if goal.parent is slot.parent and place_of_name(dataset, slot).labels:
+        return rename_in_groups(file, dataset, slot, goal.name, project, report)
     held = open_lock(file.file.path, file.file.name, report)
     if held is None:
         return None
@@ -98,7 +92,7 @@ def rename(
     try:
         text = _edited_text(dataset, slot, goal)
     except NoBlockError as error:
-        _refuse(dataset, slot, f"{slot.path_text} cannot be moved: {error}", report)
+        refuse_edit(dataset, slot, f"{slot.path_text} cannot be moved: {error}", report)
         return None
     after = _checked(text, file, dataset, (slot, goal), project, report)
     if after is None:
@@ -182,7 +176,7 @@ def _goal(dataset: LogicalDataset, slot: Slot, new: str, report: Report) -> _Goa
         )
         return None
     if slot in _above(parent):
-        _refuse(dataset, slot, f"{slot.path_text} cannot be moved into itself", report)
+        refuse_edit(dataset, slot, f"{slot.path_text} cannot be moved into itself", report)
         return None
     return _Goal(parent, name)
 
@@ -208,42 +202,28 @@ def _steps(path: str) -> list[str] | None:
     return None
 
 
-def _refuse(dataset: LogicalDataset, slot: Slot, message: str, report: Report) -> None:
-    origins = dataset.origins
-    report.add(
-        REFUSED_EDIT,
-        message,
-        source=origins.source,
-        span=origins.span((*slot.declared_at, "name")),
-        file=origins.file,
-        path=slot.path_text,
-        help=f"edit the manifest yourself, write `schemac.dev/renamedFrom: {scalar(slot.path_text)}` under the field's "
-        "`extra:`, and run `schemac lock`",
-    )
-
-
 def _edited_text(dataset: LogicalDataset, slot: Slot, goal: _Goal) -> str:
     """Return the manifest after the edit; raises where the text is not written so that a move is a matter of lines."""
     assert dataset.origins.source is not None, "a manifest on disk has a text"
     text = dataset.origins.source.content
     edits = list(_edits(dataset, slot, goal))
     if goal.parent is slot.parent:
-        return _edited(text, edits)
+        return edited(text, edits)
     block = _block(dataset, slot.declared_at)
     last = _last_block(dataset, goal.parent)
     siblings = slot.parent.children if slot.parent is not None else dataset.columns
     if len(siblings) == 1:
         raise NoBlockError("the struct it is in would have no fields left")
     inside = [Edit(Span(e.span.start - block.start, e.span.end - block.start), e.text) for e in edits]
-    return moved(text, block, _edited(text[block.start : block.end], inside), last)
+    return moved(text, block, edited(text[block.start : block.end], inside), last)
 
 
 def _block(dataset: LogicalDataset, place: TreePath) -> Block:
-    origins = dataset.origins
-    span = origins.span(place)
-    assert origins.source is not None
-    assert span is not None
-    return block_of(origins.source.content, span)
+    found = dataset.origins.place(place)
+    assert found is not None
+    if found.labels:
+        raise NoBlockError("it stands in a group")
+    return block_of(found.source.content, found.span)
 
 
 def _last_block(dataset: LogicalDataset, parent: Slot | None) -> Block:
@@ -263,37 +243,11 @@ def _edits(dataset: LogicalDataset, slot: Slot, goal: _Goal) -> Iterator[Edit]:
     """Yield the name, and for a column every attribute of the schema that speaks of it."""
     old, new = str(slot.segment), goal.name
     if old != new:
-        yield _edit(dataset, (*slot.declared_at, "name"), new)
+        yield edit_at(dataset, (*slot.declared_at, "name"), new)
     # A column that moves away is one no more: what names it has to be settled by its author.
     if slot.parent is not None or goal.parent is not None or old == new:
         return
-    extra = dataset.schema.extra
-    for attribute in ATTRIBUTES.values():
-        for found in attribute.renamings(extra, old, new):
-            place = ("extra", attribute.key, found.step)
-            if found.is_key:
-                span = dataset.origins.key_span(place)
-                assert span is not None
-                yield Edit(span, scalar(found.text, _excerpt(dataset, span)))
-            else:
-                yield _edit(dataset, place, found.text)
-
-
-def _edit(dataset: LogicalDataset, place: TreePath, text: str) -> Edit:
-    span = dataset.origins.span(place)
-    assert span is not None, "every value of a manifest has a place"
-    return Edit(span, scalar(text, _excerpt(dataset, span)))
-
-
-def _excerpt(dataset: LogicalDataset, span: Span) -> str:
-    assert dataset.origins.source is not None
-    return dataset.origins.source.excerpt(span)
-
-
-def _edited(text: str, edits: Sequence[Edit]) -> str:
-    for edit in sorted(edits, key=lambda e: e.span.start, reverse=True):
-        text = text[: edit.span.start] + edit.text + text[edit.span.end :]
-    return text
+    yield from edits_of_column(dataset, old, new)
 
 
 def _checked(
@@ -307,19 +261,20 @@ def _checked(
     """Return the dataset of the edited manifest, if it passes the checks and says what it should."""
     slot, goal = change
     found = Report()
-    datasets = check_source(SourceText(text, file.file.name), project, found)
+    reuse = Reuse(FolderFiles(file.file.path, file.file.name))
+    datasets = check_source(SourceText(text, file.file.name), project, found, reuse=reuse)
     by_name = {one.name: one for one in datasets}
     after = by_name.pop(dataset.name, None)
     others = {one.name: one for one in file.datasets if one.name != dataset.name}
     is_as_asked = (
-        after is not None and by_name == others and _fields_of(after) == _fields_after(dataset, slot, goal)
+        after is not None and by_name == others and fields_of(after) == _fields_after(dataset, slot, goal)
     )
     if found.has_errors and is_as_asked:
         # The edit is as it was meant, and what it makes is not allowed: a name that is taken, a key without its column.
         report.extend(found.diagnostics)
         return None
     if not is_as_asked:
-        _refuse(
+        refuse_edit(
             dataset,
             slot,
             f"{slot.path_text} cannot be edited alone: its text, for example that of an anchor, also stands for"
@@ -331,19 +286,9 @@ def _checked(
     return after
 
 
-def _fields_of(dataset: LogicalDataset) -> Fields:
-    return [_field(slot) for slot in dataset.columns]
-
-
-def _field(slot: Slot) -> list[Any]:
-    """Return a slot as plain values, to be compared; what is inside it comes last."""
-    own = slot.type.model_dump(exclude={"extra", "fields", "item_type", "key_type", "value_type"})
-    return [slot.segment, own, slot.is_nullable, dict(slot.extra), [_field(child) for child in slot.children]]
-
-
 def _fields_after(dataset: LogicalDataset, slot: Slot, goal: _Goal) -> Fields:
     """Return the fields as they are to be."""
-    fields = _fields_of(dataset)
+    fields = fields_of(dataset)
 
     def at(parent: Slot | None) -> Fields:
         if parent is None:

@@ -16,6 +16,7 @@ from typing import Generic, Protocol, TypeVar
 from schemac.cache.store import Cache
 from schemac.logical.resources import Named
 from schemac.project.discovery import ManifestFile
+from schemac.project.imported import NOTHING, Imported
 from schemac.project.manifests import Checks, CompiledFile
 from schemac.project.under_way import WORK
 from schemac.project.workers import cores, share
@@ -49,6 +50,7 @@ class Early(Generic[T]):
     named: tuple[Named, ...] | None
     """None where it is no text."""
     findings: tuple[Diagnostic, ...]
+    imported: Imported = NOTHING
     result: T | None = None
     """None where something in the part of the process is wrong, or nothing but checks is wanted."""
 
@@ -67,16 +69,26 @@ class SharedWork(Generic[T]):
         """Return the manifests that can be read, each checked as if it were alone."""
         read = [(file, read_content(file.path, file.name, report)) for file in files]
         contents = [(file, content) for file, content in read if content is not None]
-        kept = [self._checks.kept(content, file, report) for file, content in contents]
+        # Findings come in the order of the manifests, whatever was kept: several may be about one imported file.
+        said = [Report() for _ in contents]
+        kept = [
+            self._checks.kept(content, file, found)
+            for (file, content), found in zip(contents, said, strict=True)
+        ]
         missing = [one for one, found in zip(contents, kept, strict=True) if found is None]
         made = self._shared(self._check, missing, [len(content) for _, content in missing])
         self._early = {file.path: one for (file, _), one in zip(missing, made, strict=True)}
         compiled: list[CompiledFile] = []
-        for (file, content), found in zip(contents, kept, strict=True):
+        for (file, content), found, of_kept in zip(contents, kept, said, strict=True):
+            report.extend(of_kept.diagnostics)
             if found is None:
                 early = self._early[file.path]
                 report.extend(early.findings)
-                found = self._checks.known(file, content, early.named) if early.named is not None else None
+                found = (
+                    self._checks.known(file, content, early.named, early.imported)
+                    if early.named is not None
+                    else None
+                )
             if found is not None:
                 compiled.append(found)
         return compiled
@@ -112,6 +124,7 @@ class SharedWork(Generic[T]):
             Early(
                 file.named if file is not None else None,
                 found.diagnostics,
+                file.imported if file is not None else NOTHING,
                 work.fresh(file) if file is not None and work is not None else None,
             )
             for file, found in zip(compiled, said, strict=True)

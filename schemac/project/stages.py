@@ -3,7 +3,7 @@
 Layer: project.
 
     parse    text → documents                                  schemac.syntax
-    bind     documents → logical datasets                      schemac.manifest, schemac.kinds
+    bind     documents → groups put in → logical datasets      schemac.manifest, schemac.kinds
     check    what is wrong with them, whatever the engine      schemac.checks
     lower    logical fields → Arrow fields                     schemac.arrow
     emit     Arrow fields → the files of each engine           schemac.engines
@@ -20,6 +20,7 @@ from schemac.checks.run import check
 from schemac.logical.dataset import LogicalDataset
 from schemac.logical.system import Variant
 from schemac.manifest.bind import bind
+from schemac.manifest.library import Reuse
 from schemac.manifest.system_columns import with_system_columns
 from schemac.project.configuration import Project
 from schemac.project.options import Options
@@ -42,13 +43,15 @@ def compile_source(
     options: Options,
     report: Report,
     locked: "Mapping[str, Locked] | None" = None,
+    reuse: Reuse | None = None,
 ) -> "list[Emitted]":
     """Compile one text: a value for each of its datasets, in their order; none where the report has errors.
 
-    `locked` is what the lock beside the text says of each dataset.
+    `locked` is what the lock beside the text says of each dataset; `reuse` as for `check_source`.
     """
+    columns = options.system_columns
     datasets = check_source(
-        source, project, report, strict=options.strict, system_columns=options.system_columns
+        source, project, report, strict=options.strict, system_columns=columns, reuse=reuse
     )
     if report.has_errors:
         return []
@@ -64,13 +67,23 @@ def check_source(
     is_named: bool = True,
     system_columns: Variant | None = None,
     stem: str | None = None,
+    reuse: Reuse | None = None,
 ) -> list[LogicalDataset]:
-    """Parse, bind and check one text; its datasets without a name are called after it, or `stem`."""
+    """Parse, bind and check one text; its datasets without a name are called after it, or `stem`.
+
+    `reuse` has the files that the text may import, and takes what it used of them. Without it the text is alone: groups that
+    it does not use itself are in the report.
+    """
+    own = Reuse() if reuse is None else reuse
     parsed = Report()
     with stage("parse", source.name):
         documents = parse(source, parsed)
     with stage("bind", source.name):
-        datasets = bind(documents, source, parsed, report, strict=strict, is_named=is_named, stem=stem)
+        datasets = bind(
+            documents, source, parsed, report, strict=strict, is_named=is_named, stem=stem, reuse=own
+        )
+        if reuse is None:
+            report.extend(found for name, found in own.own.items() if ("", name) not in own.used)
         if system_columns is not None:
             datasets = [with_system_columns(dataset, system_columns) for dataset in datasets]
     with stage("check", source.name):

@@ -46,6 +46,13 @@ INVALID_DATASET_NAME = Code(
 )
 SECOND_DESCRIPTION = Code("SC218", "second-description", _ERROR, "a field has two descriptions")
 FLOW_SKIPPED = Code("SC219", "flow-without-schema", _NOTE, "a Flow resource, which has no schema")
+UNKNOWN_GROUP = Code("SC231", "unknown-group", _ERROR, "a group of fields that does not exist")
+DUPLICATE_GROUP = Code("SC232", "duplicate-group", _ERROR, "two groups of fields have the same name")
+REUSE_CYCLE = Code("SC233", "reuse-cycle", _ERROR, "a group or a file that contains itself")
+UNREADABLE_IMPORT = Code("SC234", "unreadable-import", _ERROR, "an imported file that cannot be read")
+UNUSED_GROUP = Code("SC235", "unused-group", _WARNING, "a group, parameter or import that nothing uses")
+INVALID_ARGUMENT = Code("SC236", "invalid-argument", _ERROR, "an argument that does not suit its group")
+INVALID_OVERLAY = Code("SC237", "invalid-overlay", _ERROR, "an overlay that changes more than it may")
 
 DUPLICATE_FIELD_NAME = Code("SC301", "duplicate-field-name", _ERROR, "two fields of one struct share a name")
 EMPTY_FIELD_NAME = Code("SC302", "empty-field-name", _ERROR, "a field without a name")
@@ -81,6 +88,9 @@ LIKELY_TYPO = Code(
 CONTROL_CHARACTER = Code("SC322", "control-character", _ERROR, "a field name with a control character")
 ODD_SYSTEM_COLUMN = Code(
     "SC323", "odd-system-column", _WARNING, "a system column that differs from the standard"
+)
+UNKNOWN_SUCCESSOR = Code(
+    "SC341", "unknown-successor", _ERROR, "a deprecated field whose successor does not exist"
 )
 
 UNFIT_CONSTRAINT = Code(
@@ -119,6 +129,13 @@ RETURNED_NAME = Code("SC418", "returned-name", _NOTE, "a new field with the name
 LOST_LOCK = Code("SC419", "lost-lock", _ERROR, "a manifest that was separated from its lock")
 AMBIGUOUS_OLD_NAME = Code(
     "SC420", "ambiguous-old-name", _ERROR, "a former name that may refer to several fields"
+)
+EARLY_REMOVAL = Code("SC431", "early-removal", _ERROR, "a deprecated field that is removed before its day")
+LOST_CLASSIFICATION = Code(
+    "SC432", "lost-classification", _ERROR, "a field that lost its classification without being declassified"
+)
+DECLASSIFIED = Code(
+    "SC433", "declassified", _WARNING, "a field that was given a less sensitive classification"
 )
 UNUSABLE_TABLE = Code("SC421", "unusable-table", _ERROR, "a table that cannot be used as this dataset's")
 FAILED_CHECK = Code("SC422", "failed-check", _ERROR, "stored values that prevent a change")

@@ -5,6 +5,7 @@ Shape: a report is handed down through the stages; each adds and goes on. Nothin
 """
 
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Protocol
 
 from schemac.source.diagnostic import Code, Diagnostic, Label, SchemaError, Severity
@@ -69,10 +70,40 @@ class Report:
 
     @property
     def diagnostics(self) -> tuple[Diagnostic, ...]:
-        """All findings by file, place and code; equal places keep the order in which they were found."""
+        """All findings by file, place and code; equal places keep the order in which they were found.
+
+        One that was found several times, from different places, is one finding with these places.
+        """
         return tuple(
-            sorted(self._diagnostics, key=lambda d: (d.file, d.line, d.column, d.severity.rank, d.code))
+            sorted(
+                _once(self._diagnostics), key=lambda d: (d.file, d.line, d.column, d.severity.rank, d.code)
+            )
         )
+
+
+def _once(diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
+    """Return findings of which no two differ in their further places alone, such as those that use a group."""
+    found = list(diagnostics)
+    if not any(d.labels for d in found):
+        return found
+    labels: dict[Diagnostic, dict[Label, None]] = {}
+    for d in found:
+        labels.setdefault(replace(d, labels=()), {}).update(dict.fromkeys(d.labels))
+    return [replace(d, labels=_few(tuple(of))) if of else d for d, of in labels.items()]
+
+
+def _few(labels: tuple[Label, ...]) -> tuple[Label, ...]:
+    """Return the first of many places; the last of these says how many more there are."""
+    more = len(labels) - _MOST_LABELS
+    if more <= 0:
+        return labels
+    *first, last = labels[:_MOST_LABELS]
+    noun = "place" if more == 1 else "places"
+    return (*first, replace(last, message=f"{last.message}; and {more} more {noun}"))
+
+
+_MOST_LABELS = 5
+"""Further places that are shown with one finding."""
 
 
 def label(message: str, source: Lines, span: Span) -> Label:

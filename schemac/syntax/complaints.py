@@ -7,7 +7,7 @@ Errors: SC201 to SC206; a model's own `ValueError` becomes SC312.
 """
 
 from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple, Protocol, get_args
+from typing import Any, NamedTuple, Protocol, get_args, get_origin
 
 from schemac.source.catalogue import (
     INVALID_ATTRIBUTE,
@@ -296,8 +296,13 @@ def _at(value: Any, path: TreePath) -> Any:
 def _model_at(model: Any, loc: tuple[int | str, ...]) -> Any:
     """Return the model that a location leads to, through lists and unions."""
     candidates = _models_in(model)
+    is_key = False
     for segment in loc:
         if isinstance(segment, int):
+            continue
+        if is_key:
+            # A key of the author's own, as the name of a group is.
+            is_key = False
             continue
         tagged = [c for c in candidates if c.__name__ == segment]
         if tagged:
@@ -305,6 +310,7 @@ def _model_at(model: Any, loc: tuple[int | str, ...]) -> Any:
             continue
         fields = [f for c in candidates for n, f in c.model_fields.items() if segment in (n, f.alias)]
         candidates = [m for f in fields for m in _models_in(f.annotation)]
+        is_key = any(get_origin(f.annotation) is dict for f in fields)
     return candidates[0] if len(candidates) == 1 else None
 
 

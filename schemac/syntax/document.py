@@ -10,7 +10,7 @@ gets all of them.
 
 from collections.abc import Iterator
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 from ruamel.yaml.events import (
     AliasEvent,
@@ -23,6 +23,7 @@ from ruamel.yaml.events import (
     StreamStartEvent,
 )
 
+from schemac.source.diagnostic import Label
 from schemac.source.report import Report
 from schemac.source.span import Span
 from schemac.source.text import SourceText
@@ -31,6 +32,15 @@ from schemac.syntax.events import EventSource, events
 from schemac.syntax.scalars import YamlValue
 
 TreePath = tuple[str | int, ...]
+
+
+class Place(NamedTuple):
+    """Where something stands that a finding is about."""
+
+    source: SourceText
+    span: Span
+    labels: tuple[Label, ...] = ()
+    """Further places that explain this one, such as where a group is used."""
 
 
 class Stream:
@@ -59,8 +69,8 @@ class Document:
     def __init__(self, source: SourceText, value: YamlValue, index: int, stream: Stream) -> None:
         self.source = source
         self.value = value
-        self._index = index
-        self._stream = stream
+        self.index = index
+        self.stream = stream
         self._searches = 0
 
     def span(self, path: TreePath) -> Span:
@@ -75,6 +85,10 @@ class Document:
     def has(self, path: TreePath) -> bool:
         """Whether a value stands at exactly this path."""
         return self._find(path)[1] == len(path)
+
+    def place(self, path: TreePath, *, on_key: bool = False) -> Place:
+        """Where a value stands, or its key, with its text: parts of a document may stand in another one."""
+        return Place(self.source, self.key_span(path) if on_key else self.span(path))
 
     def _find(self, path: TreePath) -> tuple["_Mark", int]:
         self._searches += 1
@@ -92,9 +106,9 @@ class Document:
 
     def _search(self, path: TreePath) -> "_Mark | None":
         """Return the mark of one value; None where it is not there, or stands behind an alias."""
-        if self._index or "&" in self._stream.content:
+        if self.index or "&" in self.stream.content:
             return None
-        iterator = events(self._stream.content, self._stream.event_source)
+        iterator = events(self.stream.content, self.stream.event_source)
         event = next(event for event in iterator if event.__class__ not in _BEFORE_ROOT)
         key: Any = None
         for segment in path:
@@ -128,7 +142,7 @@ class Document:
 
     @property
     def _marks(self) -> "_Mark":
-        return self._stream.mark(self._index)
+        return self.stream.mark(self.index)
 
 
 def parse(source: SourceText, report: Report, *, content: str | None = None) -> list[Document]:

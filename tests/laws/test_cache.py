@@ -72,6 +72,7 @@ COMMANDS = (
     ("diff", "../before"),
     ("diff", "lock:1", "--format", "json"),
     ("plan", "a"),
+    ("build", "--overlay", "over.yaml"),
 )
 NAMES = ("a", "b", "c")
 SOURCE = """\
@@ -103,7 +104,10 @@ class Step(NamedTuple):
 
 
 EDITS = (
-    *("write",) * 6,
+    *("write",) * 4,
+    *("write with a group",) * 3,
+    *("write the group", "write the group", "write the inner group", "write the group before"),
+    *("break the group", "remove the inner group", "move the group", "write the overlay"),
     *(
         "write another name",
         "write a source",
@@ -146,6 +150,38 @@ def manifest(name: str, kind: str, attribute: str) -> str:
     return f"name: {name}\nfields:\n  - name: id\n    type: Int64\n  - name: fare\n    type: {kind}\n{extra}"
 
 
+def group(name: str, kind: str, imported: str = "") -> str:
+    """A file with a group; one that imports another puts its group in as well."""
+    fields = f"      - name: $(of)_{name}\n        type: {kind}\n"
+    if not imported:
+        return f"groups:\n  {name}:\n    parameters: {{of: {{default: x}}}}\n    fields:\n{fields}"
+    return f"imports: [{imported}.yaml]\n{group(name, kind)}      - use: {imported}\n"
+
+
+def edit_groups(folder: Path, step: Step) -> None:
+    """Do to the imported files of a project what a step says."""
+    outer, inner = folder / "tables/groups/outer.yaml", folder / "tables/groups/inner.yaml"
+    match step.edit:
+        case "write with a group":
+            text = manifest(step.file, step.kind, step.attribute)
+            used = f"imports: [groups/outer.yaml]\n{text}  - use: outer\n    with: {{of: {step.other}}}\n"
+            (folder / f"tables/{step.file}.yaml").write_text(used)
+        case "write the group":
+            outer.write_text(group("outer", step.kind, "inner"))
+        case "write the inner group":
+            inner.write_text(group("inner", step.kind))
+        case "write the group before":
+            before = folder.parent / "before/groups"
+            before.mkdir(exist_ok=True)
+            (before / "outer.yaml").write_text(group("outer", step.kind))
+        case "break the group":
+            outer.write_text(group("outer", "Int3", "inner" if step.seed % 2 else "outer"))
+        case "remove the inner group":
+            inner.unlink(missing_ok=True)
+        case "move the group" if outer.exists():
+            outer.replace(outer.with_name("elsewhere.yaml"))
+
+
 def edit_project(folder: Path, step: Step) -> None:
     """Do to one project what a step says; what is done to its cache is done only to the project that has one."""
     path, other = folder / f"tables/{step.file}.yaml", folder / f"tables/{step.other}.yaml"
@@ -183,6 +219,11 @@ def edit_project(folder: Path, step: Step) -> None:
             shutil.copytree(folder, copy, symlinks=True, copy_function=shutil.copy)
             shutil.rmtree(folder)
             copy.rename(folder)
+        case "write the overlay":
+            name = f"    name: {step.other}_there\n" if step.seed % 2 else "    extra: {}\n"
+            (folder / "over.yaml").write_text(f"datasets:\n  {step.file}:\n{name}")
+        case edit if "group" in edit:
+            edit_groups(folder, step)
         case _:
             damage_pack(folder, random.Random(step.seed), step.edit)
 
@@ -258,8 +299,11 @@ def _come_out_as_without(steps: list[Step]) -> None:
         cached, plain = (Path(name).resolve() / sort / "project" for sort in ("cached", "plain"))
         try:
             for folder in (cached, plain):
-                (folder / "tables").mkdir(parents=True)
+                (folder / "tables/groups").mkdir(parents=True)
+                (folder / "tables/groups/outer.yaml").write_text(group("outer", "Int32", "inner"))
+                (folder / "tables/groups/inner.yaml").write_text(group("inner", "Int32"))
                 (folder / "schemac.toml").write_text("")
+                (folder / "over.yaml").write_text("datasets: {}\n")
                 for file in NAMES:
                     (folder / f"tables/{file}.yaml").write_text(manifest(file, "Int32", ""))
                 shutil.copytree(folder / "tables", folder.parent / "before")
@@ -319,6 +363,34 @@ HISTORIES = {
         step("configure", "breaking --against ../before", setting=SETTINGS[2]),
     ),
     "plans": (step("nothing", "lock"), step("nothing", "plan a"), step("break", "plan a", file="b")),
+    "groups": (
+        step("write with a group", "lock"),
+        step("write with a group", "build --locked", file="b"),
+        *(
+            step(edit, command, kind=kind)
+            for edit, command, kind in (
+                ("nothing", "check", ""),
+                ("write the group", "build", "Int64"),
+                ("write the inner group", "lock", "Int64"),
+                ("write the inner group", "breaking --against lock:1", "String"),
+                ("write the group before", "breaking --against ../before --format json", "String"),
+                ("write the group before", "breaking --against ../before --format json", "Int64"),
+                ("write the inner group", "diff ../before", "Int64"),
+                ("break the group", "check --format json", ""),
+                ("write the group", "build", "Int64"),
+                ("remove the inner group", "build", ""),
+                ("write the inner group", "build --check", "Int64"),
+                ("move the group", "check", ""),
+            )
+        ),
+    ),
+    "an overlay": (
+        step("write the overlay", "build --overlay over.yaml", seed=1),
+        step("nothing", "build"),
+        step("write the overlay", "build --overlay over.yaml --out other", seed=1, other="c"),
+        step("write the overlay", "build --overlay over.yaml --out other", seed=2),
+        step("write the overlay", "build --check --overlay over.yaml", seed=1, other="c"),
+    ),
     "a broken manifest": (step("break", "check"), step("nothing"), step("write")),
 }
 

@@ -53,8 +53,8 @@ def _find_the_same(content: str) -> None:
     (document,) = parse(SourceText(content), Report())
     paths = _paths(document.value)
     for path in [*paths, ("nowhere",), ("fields", 999), *[(*path, "nowhere") for path in paths[:20]]]:
-        few = Document(document.source, document.value, 0, document._stream)
-        many = Document(document.source, document.value, 0, document._stream)
+        few = Document(document.source, document.value, 0, document.stream)
+        many = Document(document.source, document.value, 0, document.stream)
         many._searches = 10**6
         for ask in (Document.span, Document.key_span, Document.has):
             assert ask(few, path) == ask(many, path), path

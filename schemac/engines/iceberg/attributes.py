@@ -39,6 +39,7 @@ TABLE_PROPERTIES = Attribute[dict[str, str]](
     f"{DOMAIN}/tableProperties",
     dict[str, str],
     "properties of the table, as text",
+    is_of_storage=True,
     on_field=False,
     on_schema=True,
 )

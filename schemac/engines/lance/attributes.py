@@ -103,6 +103,7 @@ ENCODING = Attribute[Encoding](
     f"{DOMAIN}/encoding",
     Encoding,
     "compression and page layout of the column",
+    is_of_storage=True,
     facts=Facts.all(LanceFact.PAGE_ENCODING_CHANGED),
     property_facts={
         "compression": LanceFact.COMPRESSION_CHANGED,

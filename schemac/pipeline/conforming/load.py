@@ -18,6 +18,7 @@ from schemac.artifacts.emission import ARTIFACTS
 from schemac.identity.lock import Numbers
 from schemac.logical.dataset import LogicalDataset
 from schemac.logical.slots import Slot
+from schemac.manifest.library import Reuse
 from schemac.physical.arrow import ArrowSchema
 from schemac.physical.field import LoweredSchema
 from schemac.pipeline.conforming.backfill_settings import backfill_mistakes
@@ -30,6 +31,7 @@ from schemac.pipeline.declaration.source_options import option_mistakes
 from schemac.pipeline.values.python_functions import function_path
 from schemac.project.configuration import Project, find_project
 from schemac.project.discovery import has_lock
+from schemac.project.imported import FolderFiles
 from schemac.project.locking import Locked, locked_datasets
 from schemac.project.options import Options
 from schemac.project.stages import check_source, emit
@@ -138,7 +140,8 @@ def _with_schema(job: Job, path: Path, document: Document, report: Report) -> Lo
     project = find_project(path.parent.resolve(), report)
     manifest = path.parent / job.schema_
     source = read_text(manifest, str(manifest), report)
-    datasets = check_source(source, project, report) if source is not None else []
+    reuse = Reuse(FolderFiles(manifest, str(manifest)))
+    datasets = check_source(source, project, report, reuse=reuse) if source is not None else []
     if report.has_errors:
         return None
     wanted = [dataset for dataset in datasets if job.dataset in (None, dataset.name)]

@@ -1,0 +1,38 @@
+"""Successors of deprecated fields.
+
+Layer: checks.
+Errors: SC341 unknown-successor.
+"""
+
+from collections.abc import Sequence
+
+from schemac.attributes.own import DEPRECATED
+from schemac.logical.findings import Findings
+from schemac.logical.slots import Slot
+from schemac.source.catalogue import UNKNOWN_SUCCESSOR
+from schemac.source.suggest import closest
+
+
+def check_successors(slots: Sequence[Slot], sound: Sequence[Slot], findings: Findings) -> None:
+    """Check that what takes the place of a deprecated field is another field, and is not deprecated itself."""
+    deprecated = {slot.path_text: slot for slot in sound if DEPRECATED.key in slot.extra}
+    if not deprecated:
+        return
+    names = [slot.path_text for slot in slots if slot.is_member]
+    for path, slot in deprecated.items():
+        value = DEPRECATED.read(slot.extra)
+        successor = value.successor if value is not None else None
+        if successor is None:
+            continue
+        if successor not in names:
+            near = closest(successor, [name for name in names if name != path])
+            help = f"did you mean `{near}`?" if near else "write the path of a field, such as stops.item.name"
+            message = f"there is no field '{successor}' to take the place of {path}"
+        elif successor == path:
+            message, help = f"{path} cannot be its own successor", "name the field that takes its place"
+        elif successor in deprecated:
+            message = f"{successor}, the successor of {path}, is deprecated itself"
+            help = "name the field that readers are to use in the end"
+        else:
+            continue
+        findings.at_extra(slot, DEPRECATED.key, UNKNOWN_SUCCESSOR, message, "successor", help=help)

@@ -1,0 +1,84 @@
+"""`schemac list`: which fields there are, whose they are and what is known of them.
+
+Layer: cli.
+"""
+
+import argparse
+from collections.abc import Iterator
+
+from schemac.attributes.own import Classification
+from schemac.cli.output import add_paths, add_text_or_json, exit_code, say, show
+from schemac.cli.project import open_project
+from schemac.cli.terminal import put, put_json
+from schemac.project.listing import ListedField, Wanted, listed_fields
+from schemac.source.printable import printable
+from schemac.source.report import Report
+
+_HEAD = ("field", "type", "owner", "tags", "classification", "deprecated")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Arguments of the command."""
+    add_paths(parser)
+    parser.add_argument(
+        "--tag", action="append", default=[], metavar="TAG", help="fields with this tag; of several, with all"
+    )
+    parser.add_argument(
+        "--owner",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="fields of this owner; of several, of any",
+    )
+    parser.add_argument(
+        "--classification",
+        action="append",
+        default=[],
+        choices=[str(one) for one in Classification],
+        help="fields with this classification; of several, with any",
+    )
+    parser.add_argument("--deprecated", action="store_true", help="fields that are deprecated")
+    add_text_or_json(parser)
+
+
+def run(options: argparse.Namespace) -> int:
+    """List; what fields have from their struct, their group and their schema counts as theirs."""
+    report = Report()
+    project, files = open_project(options, report)
+    wanted = Wanted(
+        frozenset(options.tag),
+        frozenset(options.owner),
+        frozenset(map(Classification, options.classification)),
+        options.deprecated,
+    )
+    found = listed_fields(files, wanted, project, report)
+    project.cache.save()
+    diagnostics = report.diagnostics
+    if options.format == "json" and not report.has_errors:
+        put_json({"fields": [one.to_json() for one in found]})
+        return exit_code(diagnostics, options)
+    show(diagnostics, options)
+    if not report.has_errors:
+        for line in _table(found):
+            put(line)
+        datasets = len({one.dataset for one in found})
+        fields = f"{len(found)} field{'' if len(found) == 1 else 's'}"
+        say(f"{fields} of {datasets} dataset{'' if datasets == 1 else 's'}", options)
+    return exit_code(diagnostics, options)
+
+
+def _table(found: list[ListedField]) -> Iterator[str]:
+    rows = [_HEAD, *map(_row, found)] if found else []
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for row in rows:
+        yield "  ".join(text.ljust(width) for text, width in zip(row, widths, strict=True)).rstrip()
+
+
+def _row(field: ListedField) -> tuple[str, ...]:
+    deprecation = field.ownership.deprecation
+    until = (deprecation.remove_after or "yes") if deprecation is not None else ""
+    cells = (
+        *(f"{field.dataset}.{field.path}", field.type_text, field.ownership.owner or ""),
+        *(", ".join(field.ownership.tags), field.ownership.classification or "", until),
+    )
+    return tuple(map(printable, cells))

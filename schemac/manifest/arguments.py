@@ -1,0 +1,67 @@
+"""What a use gives to the parameters of a group.
+
+Layer: manifest.
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
+
+from schemac.manifest.expanded import Via
+from schemac.manifest.groups import Definition
+from schemac.source.suggest import closest
+from schemac.syntax.document import Document, TreePath
+from schemac.syntax.reading import MISSING
+
+
+class Argument(NamedTuple):
+    """A value for a parameter, and where it is written."""
+
+    value: Any
+    document: Document
+    path: TreePath
+    via: tuple[Via, ...] = ()
+    size: int = 1
+    """How many values it has inside."""
+
+
+class Mistake(NamedTuple):
+    """What is wrong with the arguments of a use."""
+
+    at: TreePath
+    """From the use."""
+    message: str
+    help: str
+
+
+def arguments_of(definition: Definition, given: Mapping[str, Argument]) -> dict[str, Argument]:
+    """Return the argument of each parameter; those without a value are left out."""
+    found: dict[str, Argument] = {}
+    for name in definition.group.parameters:
+        if name in given:
+            found[name] = given[name]
+        elif (default := definition.default(name)) is not MISSING:
+            path = (*definition.path, "parameters", name, "default")
+            found[name] = Argument(default, definition.document, path)
+    return found
+
+
+def mistakes_of(definition: Definition, given: Mapping[str, Argument]) -> Iterator[Mistake]:
+    """Yield what is missing, and what is too much."""
+    parameters = definition.group.parameters
+    for name in given:
+        if name in parameters:
+            continue
+        near = closest(name, [free for free in parameters if free not in given])
+        help = f"did you mean `{near}`?" if near else f"its parameters are {', '.join(parameters)}"
+        message = f"the group '{definition.name}' has no parameter `{name}`"
+        yield Mistake(
+            ("with", name), message, help if parameters else "remove it: the group has no parameters"
+        )
+        if near:
+            return
+    missing = [n for n in parameters if n not in given and definition.default(n) is MISSING]
+    if missing:
+        wanted = " and ".join(f"`{name}`" for name in missing)
+        entries = ", ".join(f"{name}: …" for name in missing)
+        message = f"the group '{definition.name}' needs {wanted}"
+        yield Mistake(("use",), message, f"write `with: {{{entries}}}` below it")

@@ -1,0 +1,282 @@
+"""Groups of fields, as they are written.
+
+Layer: manifest.
+Shape: `groups:` and `imports:` stand beside `fields:`, or alone in a document that holds nothing else. The groups of a file
+are known in all of its documents, and in the files that import it; what it imports itself is known in it alone.
+Errors: SC202 to SC206 of a definition, SC232 duplicate-group, SC235 and SC236 of parameters, SC311 of attributes.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from functools import cached_property
+from typing import Annotated, Any, NamedTuple
+
+from schemac.logical.model import ExtraAttributes
+from schemac.manifest.documents import Documents, is_library
+from schemac.manifest.inherited import is_inherited
+from schemac.source.catalogue import (
+    DUPLICATE_GROUP,
+    INVALID_ARGUMENT,
+    MISPLACED_ATTRIBUTE,
+    UNUSED_GROUP,
+    WRONG_TYPE,
+)
+from schemac.source.diagnostic import Code
+from schemac.source.json_object import Json
+from schemac.source.report import Report, label
+from schemac.source.suggest import closest
+from schemac.syntax.complaints import Vocabulary, complaints, sort_of
+from schemac.syntax.document import Document, Place, TreePath
+from schemac.syntax.reading import MISSING, Bounds, InvalidValueError
+from schemac.syntax.record import Record
+
+PLACEHOLDER = re.compile(r"\$\$\(|\$\(([^()]*)\)")
+"""A parameter in a text of a group; `$$(` stands for `$(` itself."""
+KEYS = ("imports", "groups")
+"""Keys beside `fields:` that the standard does not have."""
+
+
+class Parameter(Record):
+    """What the users of a group say themselves."""
+
+    description: str = ""
+    default: Any = None
+    """What counts where nothing is said; without one, something has to be."""
+
+
+class Group(Record):
+    """Fields that several schemas have."""
+
+    description: str = ""
+    parameters: dict[str, Parameter] = {}
+    extra: ExtraAttributes = {}
+    """Attributes that each of the fields has, unless it says otherwise itself."""
+    fields: Annotated[list[Any], Bounds(min_length=1)]
+
+
+class Use(Record):
+    """The place of a list of fields where those of a group stand."""
+
+    aliases = {"arguments": "with"}
+    use: Annotated[str, Bounds(min_length=1)]
+    arguments: Json = {}
+    """A value for each of the group's parameters."""
+
+
+class GroupField(Record):
+    """A field of a group; a parameter may stand in each of its texts, or in the place of a value."""
+
+    name: str
+    type: Any
+    description: str = ""
+    extra: ExtraAttributes = {}
+
+
+class GroupLibrary(Record):
+    """A document with groups alone, for other files to import."""
+
+    description: str = ""
+    imports: list[str] = []
+    groups: dict[str, Group]
+
+
+WORDS = Vocabulary(
+    keys={
+        **dict.fromkeys(("params", "arguments", "args", "variables", "vars"), "parameters"),
+        **dict.fromkeys(("doc", "comment", "desc"), "description"),
+        **dict.fromkeys(("columns", "members"), "fields"),
+        **dict.fromkeys(("parameters", "arguments", "args", "params"), "with"),
+        **dict.fromkeys(("group", "include", "ref", "mixin"), "use"),
+    },
+    nouns={"Group": "a group", "Parameter": "a parameter", "Use": "a use"},
+    examples={"Parameter": "{default: 1}", "Use": "{use: audit}"},
+)
+
+
+class Definition(NamedTuple):
+    """A group, and where it stands."""
+
+    name: str
+    document: Document
+    path: TreePath
+    group: Group
+
+    def default(self, parameter: str) -> Any:
+        """Return the default of a parameter; MISSING where it has none."""
+        found = self.group.parameters[parameter]
+        return found.default if "default" in found.model_fields_set else MISSING
+
+
+class Import(NamedTuple):
+    """A path in `imports:`, and where it stands."""
+
+    path: str
+    document: Document
+    at: TreePath
+
+
+class GroupFile:
+    """The groups and imports of one text."""
+
+    def __init__(self, documents: list[Document], stem: str) -> None:
+        self.report = Report()
+        """What is wrong with them."""
+        self.imports: list[Import] = []
+        self.used: set[str] = set()
+        """The groups that it names in a use."""
+        self.unsound: set[str] = set()
+        """Groups that cannot be used, for what is wrong with them is in the report."""
+        self._documents = documents
+        self._stem = stem
+        self.groups: Mapping[str, Definition] = self._found()
+
+    @cached_property
+    def is_library(self) -> bool:
+        """Whether there are groups in it and nothing else."""
+        return all(is_library(document.value) for document in self._documents)
+
+    def _found(self) -> dict[str, Definition]:
+        groups: dict[str, Definition] = {}
+        for document in self._documents:
+            for base, holder in _holders(document, self._stem):
+                self._take_imports(document, base, holder.get("imports", []))
+                self.used |= _used_in(holder.get("fields"))
+                for found in self._definitions(document, (*base, "groups"), holder.get("groups", {})):
+                    self.used |= _used_in(found.group.fields)
+                    said = Report()
+                    check_definition(found, said)
+                    self.unsound |= {found.name} if said.has_errors else set()
+                    self.report.extend(said.diagnostics)
+                    first = groups.setdefault(found.name, found)
+                    if first is not found:
+                        report_clash(found, first, self.report)
+        return groups
+
+    def _take_imports(self, document: Document, base: TreePath, written: Any) -> None:
+        place = (*base, "imports")
+        if not isinstance(written, list):
+            message = f"`imports` has to be a list of paths, not {sort_of(written)}"
+            self._say(document, place, WRONG_TYPE, message, help="write `imports: [groups.yaml]`")
+            return
+        for i, path in enumerate(written):
+            if isinstance(path, str) and path:
+                self.imports.append(Import(path, document, (*place, i)))
+            else:
+                message = f"an import is the path of a file, not {sort_of(path)}"
+                self._say(document, (*place, i), WRONG_TYPE, message, help="write `imports: [groups.yaml]`")
+
+    def _definitions(self, document: Document, at: TreePath, written: Any) -> Iterator[Definition]:
+        if not isinstance(written, dict):
+            message = f"`groups` has to be a mapping from names to groups, not {sort_of(written)}"
+            self._say(document, at, WRONG_TYPE, message, help="write the name of a group below it")
+            return
+        for name, value in written.items():
+            path = (*at, name)
+            try:
+                yield Definition(name, document, path, Group.model_validate(value, by_name=False))
+            except InvalidValueError as error:
+                self.unsound.add(name)
+                for found in complaints(error, Group, value, WORDS):
+                    place = (*path, *found.path)
+                    self._say(
+                        document, place, found.code, found.message, help=found.help, on_key=found.on_key
+                    )
+
+    def _say(
+        self,
+        document: Document,
+        path: TreePath,
+        code: Code,
+        message: str,
+        *,
+        help: str = "",
+        on_key: bool = False,
+    ) -> None:
+        place = document.place(path, on_key=on_key)
+        self.report.add(code, message, source=place.source, span=place.span, help=help)
+
+
+def report_clash(
+    second: Definition, first: Definition, report: Report, imported: Place | None = None
+) -> None:
+    """Say that a name stands for two groups; `imported` is where the second one is imported, if both are."""
+    there, here = (
+        first.document.place(first.path, on_key=True),
+        second.document.place(second.path, on_key=True),
+    )
+    also = () if imported is None else (label("imported here", imported.source, imported.span),)
+    elsewhere = "" if there.source.name == here.source.name else f" in {there.source.name}"
+    report.add(
+        DUPLICATE_GROUP,
+        f"the group '{second.name}' is already defined{elsewhere}",
+        source=here.source,
+        span=here.span,
+        help="give one of the two another name",
+        labels=(label("first defined here", there.source, there.span), *also),
+    )
+
+
+def check_definition(definition: Definition, report: Report) -> None:
+    """Say what is wrong with a group whoever uses it: its parameters, and attributes that are not for all of its fields."""
+
+    def say(code: Code, path: TreePath, message: str, help: str, *, on_key: bool = False) -> None:
+        place = definition.document.place((*definition.path, *path), on_key=on_key)
+        report.add(code, message, source=place.source, span=place.span, help=help)
+
+    group = definition.group
+    named: set[str] = set()
+    for part in ("fields", "extra") if group.parameters else ():
+        for path, name in placeholders(getattr(group, part), (part,)):
+            named.add(name)
+            if name not in group.parameters:
+                near = closest(name, group.parameters)
+                help = f"did you mean `$({near})`?" if near else "write `$$(` for a text `$(`"
+                message = f"the group '{definition.name}' has no parameter `{name}`"
+                say(INVALID_ARGUMENT, path, message, help)
+    for name in group.parameters.keys() - named:
+        message = f"the parameter `{name}` of the group '{definition.name}' is never used"
+        help = f"write `$({name})` where its value belongs, or remove it"
+        say(UNUSED_GROUP, ("parameters", name), message, help, on_key=True)
+    for key in group.extra:
+        if not is_inherited(key):
+            message = f"`{key}` cannot be given to all fields of a group at once"
+            help = "write it under `extra:` of each field that it is for"
+            say(MISPLACED_ATTRIBUTE, ("extra", key), message, help, on_key=True)
+
+
+def placeholders(value: Any, path: TreePath = ()) -> Iterator[tuple[TreePath, str]]:
+    """Yield the parameters that a value names, and where."""
+    if isinstance(value, str):
+        yield from ((path, found[1]) for found in PLACEHOLDER.finditer(value) if found[1] is not None)
+    elif isinstance(value, dict):
+        for key, item in value.items():
+            yield from placeholders(item, (*path, key))
+    elif isinstance(value, list):
+        for i, item in enumerate(value):
+            yield from placeholders(item, (*path, i))
+
+
+def _used_in(value: Any) -> set[str]:
+    """Return the names of groups that stand in a use."""
+    if isinstance(value, list):
+        return {name for item in value for name in _used_in(item)}
+    if not isinstance(value, dict):
+        return set()
+    used = {value["use"]} if isinstance(value.get("use"), str) else set()
+    return used | {name for key, item in value.items() if key != "extra" for name in _used_in(item)}
+
+
+def _holders(document: Document, stem: str) -> Iterator[tuple[TreePath, Json]]:
+    """Yield the mappings in which groups and imports may stand."""
+    value = document.value
+    if is_library(value):
+        assert isinstance(value, dict)
+        yield (), value
+        return
+    # What is wrong with the documents themselves is said where they are bound.
+    for body in Documents(document, stem, False, False, lambda *_, **__: None).bodies():
+        holder: Any = value
+        for segment in body.path:
+            holder = holder[segment]
+        if isinstance(holder, dict):
+            yield body.path, holder

@@ -1,0 +1,240 @@
+"""What one text imports.
+
+Layer: manifest.
+Shape: paths are relative to the folder of the text that a run began with, with `/`; those of an import begin at the file
+that has it. Each file is read and parsed once in a run, however many texts import it.
+Errors: SC232 duplicate-group, SC233 reuse-cycle, SC234 unreadable-import, and what is wrong with the files themselves.
+"""
+
+import posixpath
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field
+from pathlib import PurePosixPath
+
+from schemac.manifest.groups import Definition, GroupFile, Import, report_clash
+from schemac.source.catalogue import REUSE_CYCLE, UNREADABLE_IMPORT, UNUSED_GROUP
+from schemac.source.diagnostic import Diagnostic
+from schemac.source.files import Contents, Files
+from schemac.source.report import Report
+from schemac.source.text import MAX_BYTES, decode_text, reason_of
+from schemac.syntax.document import Document, parse
+
+
+@dataclass(frozen=True)
+class Read:
+    """An imported file as it was read: its content, or why there is none."""
+
+    content: bytes | OSError
+    file: GroupFile | None = None
+    """None where it is no text."""
+    found: tuple[Diagnostic, ...] = ()
+    """What is wrong with it as a text."""
+
+
+@dataclass
+class Library:
+    """The imported files of a run, by `Files.key`."""
+
+    contents: Contents = field(default_factory=Contents)
+    read: dict[str, Read] = field(default_factory=dict)
+
+    def file(self, files: Files, path: str) -> Read:
+        """Return a file with its groups; it is parsed once."""
+        key = files.key(path)
+        if key not in self.read:
+            self.read[key] = self._parsed(self.contents.of(files, path), files.name(path))
+        return self.read[key]
+
+    def _parsed(self, content: bytes | OSError, name: str) -> Read:
+        if isinstance(content, OSError):
+            return Read(content)
+        report = Report()
+        source = decode_text(content[: MAX_BYTES + 1], name, report)
+        documents = parse(source, report) if source is not None else []
+        file = GroupFile(documents, PurePosixPath(name).stem) if source is not None else None
+        if file is not None:
+            report.extend(file.report.diagnostics)
+        return Read(content, file, report.diagnostics)
+
+
+@dataclass
+class Reuse:
+    """What one text takes from elsewhere; without files it has no imports."""
+
+    files: Files | None = None
+    library: Library = field(default_factory=Library)
+    imports: dict[str, str] = field(default_factory=dict)
+    """Digests of all files that were read, or were to be read, by path."""
+    used: set[tuple[str, str]] = field(default_factory=set)
+    """Groups by the path of their file and their name; the path is empty for the text itself."""
+    own: dict[str, Diagnostic] = field(default_factory=dict)
+    """What there is to say of each group of the text if nothing uses it."""
+    scopes: "dict[str, Scope]" = field(default_factory=dict)
+    """Those of the imported files, by `Files.key`."""
+
+
+class Scope:
+    """The groups that a file knows: its own, and those of the files that it imports."""
+
+    def __init__(self, file: GroupFile, path: str, reuse: Reuse, stack: tuple[str, ...] = ()) -> None:
+        self.file = file
+        self.path = path
+        """Of the file; empty for the text that a run began with."""
+        self.is_whole = True
+        """Whether all imports could be read."""
+        self._reuse = reuse
+        self._stack = (*stack, _key(path, reuse))
+        self._imported: dict[str, tuple[Definition, Import, str]] = {}
+        self._scopes: dict[str, Scope] = {}
+        self._read: list[tuple[Import, Scope]] = []
+
+    def open(self, report: Report) -> None:
+        """Read the imports; what is wrong with them is in the report."""
+        for wanted in self.file.imports:
+            self._open(wanted, report)
+
+    @property
+    def names(self) -> list[str]:
+        """All groups that it knows."""
+        return [*self.file.groups, *self._imported]
+
+    def find(self, name: str) -> "tuple[Definition, Scope] | None":
+        """Return a group, and the scope that it stands in."""
+        own = self.file.groups.get(name)
+        if own is not None:
+            return own, self
+        found = self._imported.get(name)
+        return None if found is None else (found[0], self._scopes[found[2]])
+
+    def is_sound(self, name: str) -> bool:
+        """Whether nothing is wrong with a group of this name; it may be that nobody knows it."""
+        files = (self.file, *(scope.file for scope in self._scopes.values()))
+        return not any(name in file.unsound for file in files)
+
+    def unused_imports(self, used: Collection[str]) -> list[Import]:
+        """Return the imports that have none of the groups of these names."""
+        by = {id(wanted) for name, (_, wanted, _) in self._imported.items() if name in used}
+        read = {id(wanted) for wanted, scope in self._read if scope.is_whole}
+        return [wanted for wanted in self.file.imports if id(wanted) in read - by]
+
+    def _open(self, wanted: Import, report: Report) -> None:
+        path = self._path_of(wanted, report)
+        if path is None:
+            self.is_whole = False
+            return
+        files = self._reuse.files
+        assert files is not None
+        read = self._reuse.library.file(files, path)
+        self._reuse.imports[path] = self._reuse.library.contents.digest(files, path)
+        report.extend(read.found)
+        if isinstance(read.content, OSError):
+            name = files.name(path)
+            self._refuse(wanted, f"cannot read {name}: {reason_of(read.content)}", report)
+        if read.file is None:
+            self.is_whole = False
+            return
+        if _key(path, self._reuse) in self._stack:
+            self._report_cycle(wanted, files.name(path), report)
+            self.is_whole = False
+            return
+        self._take(read.file, path, wanted, report)
+
+    def _take(self, file: GroupFile, path: str, wanted: Import, report: Report) -> None:
+        key = _key(path, self._reuse)
+        scope = self._reuse.scopes.get(key)
+        if scope is None:
+            scope = Scope(file, path, self._reuse, self._stack)
+            scope.open(report)
+            self._reuse.scopes[key] = scope
+        self._scopes[path] = scope
+        self._read.append((wanted, scope))
+        self.is_whole = self.is_whole and scope.is_whole
+        for name, definition in file.groups.items():
+            first = self.file.groups.get(name) or self._imported.get(name, (None,))[0]
+            if first is None:
+                self._imported[name] = (definition, wanted, path)
+            elif name in self.file.groups:
+                report_clash(first, definition, report)
+            elif first is not definition:
+                report_clash(definition, first, report, wanted.document.place(wanted.at))
+
+    def _path_of(self, wanted: Import, report: Report) -> str | None:
+        """Return the path of an import from the folder of the text that a run began with."""
+        if self._reuse.files is None:
+            message = f"{wanted.path} cannot be imported: this text is no file, so there is nothing beside it"
+            self._refuse(wanted, message, report, help="compile it as a file")
+            return None
+        is_elsewhere = posixpath.isabs(wanted.path) or "://" in wanted.path or "\\" in wanted.path
+        if is_elsewhere or wanted.path[1:2] == ":":
+            message = f"{wanted.path} is not a relative path"
+            help = "write the path from the folder of this file, with `/`, such as ../groups/audit.yaml"
+            self._refuse(wanted, message, report, help=help)
+            return None
+        return posixpath.normpath(posixpath.join(posixpath.dirname(self.path), wanted.path))
+
+    def _refuse(self, wanted: Import, message: str, report: Report, *, help: str = "") -> None:
+        place = wanted.document.place(wanted.at)
+        help = help or "write the path of the file, from the folder of the one that imports it"
+        report.add(UNREADABLE_IMPORT, message, source=place.source, span=place.span, help=help)
+
+    def _report_cycle(self, wanted: Import, name: str, report: Report) -> None:
+        place = wanted.document.place(wanted.at)
+        report.add(
+            REUSE_CYCLE,
+            f"{name} imports itself"
+            if len(self._stack) == 1
+            else f"{name} imports itself through other files",
+            source=place.source,
+            span=place.span,
+            help="remove this import, or move the groups that both files need into a third one",
+        )
+
+
+def _key(path: str, reuse: Reuse) -> str:
+    """Return what stands for a file, also for the text itself, which has the path ``."""
+    return path if reuse.files is None else reuse.files.key(path)
+
+
+def own_groups(documents: Sequence[Document], stem: str, reuse: Reuse, report: Report) -> Scope | None:
+    """Return what the documents of a text know of groups; None where they name none.
+
+    What is wrong with groups and imports is in the report, and what there is to say of groups that nothing uses in `reuse`.
+    """
+    if not documents or not any(word in documents[0].source.content for word in _SIGNS):
+        return None
+    file = GroupFile(list(documents), stem)
+    report.extend(file.report.diagnostics)
+    scope = Scope(file, "", reuse)
+    scope.open(report)
+    for name in file.used:
+        found = scope.find(name)
+        if found is not None:
+            reuse.used.add((found[1].path, name))
+    for wanted in scope.unused_imports(file.used):
+        place = wanted.document.place(wanted.at)
+        message = f"no group of {wanted.path} is used here"
+        report.add(UNUSED_GROUP, message, source=place.source, span=place.span, help="remove the import")
+    for name, definition in file.groups.items():
+        said = Report()
+        place = definition.document.place(definition.path, on_key=True)
+        help = f"write `- use: {name}` in a list of fields, or remove the group"
+        said.add(
+            UNUSED_GROUP, f"nothing uses the group '{name}'", source=place.source, span=place.span, help=help
+        )
+        reuse.own |= {name: said.diagnostics[0]}
+    return scope
+
+
+def imports_of(content: bytes, files: Files, library: Library) -> dict[str, str]:
+    """Return the digests of all that a text imports, by path; of a text that cannot be read, nothing."""
+    if b"imports" not in content and b"\\" not in content:
+        return {}
+    report, reuse = Report(), Reuse(files, library)
+    source = decode_text(content, files.name(""), report)
+    if source is not None:
+        own_groups(parse(source, report), "", reuse, report)
+    return reuse.imports
+
+
+_SIGNS = ("use", "groups", "imports", "\\")
+"""One of these is in every text that has groups or uses them: the keys, or an escape that a key may be spelled with."""

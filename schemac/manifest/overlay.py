@@ -1,0 +1,165 @@
+"""Overlays: how datasets are stored in one environment.
+
+Layer: manifest.
+Shape: names of datasets, and attributes that say how values are stored; never what they mean. A dataset with an overlay has the
+same fields at the same positions.
+Errors: SC202 to SC206 of the file, SC237 invalid-overlay.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any, get_origin
+
+from schemac.attributes.attribute import Attribute, Role
+from schemac.attributes.registry import known
+from schemac.logical.dataset import LogicalDataset
+from schemac.logical.model import ExtraAttributes
+from schemac.logical.slots import Slot, TreePath, columns, preorder
+from schemac.manifest.expanded import ExpandedDocument, Graft
+from schemac.manifest.names import is_dataset_name
+from schemac.source.catalogue import INVALID_DATASET_NAME, INVALID_OVERLAY
+from schemac.source.diagnostic import Code
+from schemac.source.report import Report
+from schemac.source.suggest import closest
+from schemac.syntax.complaints import Vocabulary, complaints
+from schemac.syntax.document import Document
+from schemac.syntax.reading import InvalidValueError, bare
+from schemac.syntax.record import Record
+
+
+class FieldOverlay(Record):
+    """How one field is stored."""
+
+    extra: ExtraAttributes
+
+
+class DatasetOverlay(Record):
+    """How one dataset is called and stored."""
+
+    name: str | None = None
+    """Its name in this environment."""
+    extra: ExtraAttributes = {}
+    fields: dict[str, FieldOverlay] = {}
+    """By the paths of the fields."""
+
+
+class OverlayFile(Record):
+    """A file of overlays for one environment."""
+
+    description: str = ""
+    datasets: dict[str, DatasetOverlay]
+
+
+_WORDS = Vocabulary(
+    nouns={
+        "OverlayFile": "an overlay",
+        "DatasetOverlay": "the overlay of a dataset",
+        "FieldOverlay": "a field",
+    }
+)
+
+
+def is_stored(attribute: Attribute[Any]) -> bool:
+    """Whether an attribute says how values are stored, so that environments may differ in it."""
+    return attribute.is_of_storage or attribute.role in (Role.OPTIONS, Role.STORAGE_VERSION)
+
+
+@dataclass(frozen=True)
+class Overlay:
+    """What one file lays over datasets."""
+
+    document: Document
+    file: OverlayFile
+
+    def name(self, dataset: str) -> str:
+        """Return what a dataset is called."""
+        found = self.file.datasets.get(dataset)
+        return found.name if found is not None and found.name is not None else dataset
+
+    def over(self, dataset: LogicalDataset, report: Report) -> LogicalDataset:
+        """Return a dataset as it is in this environment; fields that it does not have are in the report."""
+        found = self.file.datasets.get(dataset.name)
+        if found is None:
+            return dataset
+        schema = dataset.schema.model_copy(update={"extra": _merged(dataset.schema.extra, found.extra)})
+        slots = columns(schema)
+        by_path = {slot.path_text: slot for slot in preorder(slots)}
+        at: TreePath = ("datasets", dataset.name)
+        grafts: dict[TreePath, Graft] = {
+            ("extra", key): Graft(self.document, (*at, "extra", key)) for key in found.extra
+        }
+        for path, field in found.fields.items():
+            slot = by_path.get(path)
+            if slot is None:
+                near = closest(path, by_path)
+                help = f"did you mean `{near}`?" if near else f"its fields are {', '.join(by_path)}"
+                self.say((*at, "fields", path), f"{dataset.name} has no field {path}", help, report)
+                continue
+            slot.extra = _merged(dict(slot.extra), field.extra)
+            grafts |= dict(self._of_field(slot, (*at, "fields", path, "extra"), field.extra))
+        origins = dataset.origins
+        if origins.document is not None:
+            based = {(*origins.base, *path): graft for path, graft in grafts.items()}
+            document = _Overlaid(origins.document, based)
+            origins = origins._replace(document=document)
+        name = found.name if found.name is not None else dataset.name
+        return replace(dataset, name=name, schema=schema, columns=slots, origins=origins)
+
+    def _of_field(self, slot: Slot, at: TreePath, extra: ExtraAttributes) -> Iterator[tuple[TreePath, Graft]]:
+        for key in extra:
+            yield slot.extra_places(key)[0], Graft(self.document, (*at, key))
+
+    def say(
+        self, path: TreePath, message: str, help: str, report: Report, *, code: Code = INVALID_OVERLAY
+    ) -> None:
+        """Report what is wrong with a key of the file."""
+        place = self.document.place(path, on_key=True)
+        report.add(code, message, source=place.source, span=place.span, help=help)
+
+
+class _Overlaid(ExpandedDocument):
+    """A document with attributes from an overlay; the places in it may be those of groups."""
+
+    def __init__(self, document: Document, grafts: dict[TreePath, Graft]) -> None:
+        super().__init__(document, document.value, grafts)
+
+
+def read_overlay(document: Document, report: Report) -> Overlay | None:
+    """Return the overlays of a document; None after saying what is wrong with it."""
+    said = Report()
+    try:
+        file = OverlayFile.model_validate(document.value, by_name=False)
+    except InvalidValueError as error:
+        for found in complaints(error, OverlayFile, document.value, _WORDS):
+            place = document.place(found.path, on_key=found.on_key)
+            report.add(found.code, found.message, source=place.source, span=place.span, help=found.help)
+        return None
+    overlay = Overlay(document, file)
+    for name, one in file.datasets.items():
+        at: TreePath = ("datasets", name)
+        if one.name is not None and not is_dataset_name(one.name):
+            message = f"'{one.name}' is not a valid dataset name"
+            help = "use letters, digits, dots, dashes and underscores"
+            overlay.say((*at, "name"), message, help, said, code=INVALID_DATASET_NAME)
+        places = [(at, one.extra), *(((*at, "fields", path), f.extra) for path, f in one.fields.items())]
+        for place_, extra in places:
+            for key in extra:
+                attribute = known(key)
+                if attribute is None or not is_stored(attribute):
+                    message = f"`{key}` says what data mean, so it cannot differ between environments"
+                    overlay.say((*place_, "extra", key), message, "write it in the manifest", said)
+    report.extend(said.diagnostics)
+    return None if said.has_errors else overlay
+
+
+def _merged(below: ExtraAttributes, above: ExtraAttributes) -> ExtraAttributes:
+    """Return attributes with others over them; options are laid over entry by entry."""
+    found = dict(below)
+    for key, value in above.items():
+        attribute, before = known(key), found.get(key)
+        has_entries = attribute is not None and get_origin(bare(attribute.value_type)) is dict
+        if has_entries and isinstance(before, dict) and isinstance(value, dict):
+            found[key] = {**before, **value}
+        else:
+            found[key] = value
+    return found

@@ -1,0 +1,36 @@
+"""Manifests without groups, in the standard's form.
+
+Layer: project.
+"""
+
+from collections.abc import Sequence
+
+from schemac.manifest.expanded_text import expanded_text
+from schemac.manifest.library import Library, Reuse
+from schemac.project.configuration import Project
+from schemac.project.discovery import ManifestFile
+from schemac.project.imported import FolderFiles
+from schemac.project.manifests import CompiledFile, read_manifests
+from schemac.source.diagnostic import Severity
+from schemac.source.report import Report
+from schemac.source.text import decode_text
+from schemac.syntax.document import parse
+
+
+def expand_files(files: Sequence[ManifestFile], project: Project, report: Report) -> str:
+    """Return the manifests of these files as one stream of documents; empty where one of them has an error."""
+    found = Report()
+    compiled = read_manifests(files, project, found)
+    report.extend(d for d in found.diagnostics if d.severity is Severity.ERROR)
+    if report.has_errors:
+        return ""
+    library = Library()
+    return "---\n".join(text for file in compiled if file.named and (text := _expanded(file, library)))
+
+
+def _expanded(file: CompiledFile, library: Library) -> str:
+    report = Report()
+    source = decode_text(file.content, file.file.name, report)
+    assert source is not None, "a manifest that was compiled is a text"
+    reuse = Reuse(FolderFiles(file.file.path, file.file.name), library)
+    return expanded_text(parse(source, report), source, reuse)

@@ -1,0 +1,105 @@
+"""The files beside a manifest, for its imports; and what came of them.
+
+Layer: project.
+"""
+
+import os
+import posixpath
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from schemac.cache.findings import findings_of_json, findings_to_json
+from schemac.source.diagnostic import Diagnostic
+from schemac.source.files import Contents, Files
+from schemac.source.report import Report
+from schemac.source.text import MAX_BYTES, read_file
+
+if TYPE_CHECKING:
+    # For start-up time: most manifests import nothing.
+    from schemac.manifest.library import Reuse
+
+_SEPARATORS = str.maketrans("/", os.sep)
+
+
+@dataclass(frozen=True)
+class FolderFiles:
+    """The files around a manifest on disk."""
+
+    manifest: Path
+    shown: str
+    """How the manifest is spoken of."""
+    edited: Mapping[str, bytes] = field(default_factory=dict)
+    """What is taken in the place of some of them, by key."""
+
+    def read(self, path: str) -> bytes:
+        """Return the content of a file. Raises OSError."""
+        found = self.edited.get(self.key(path))
+        return read_file(self.place(path), MAX_BYTES) if found is None else found
+
+    def place(self, path: str) -> Path:
+        """Return where a file lies."""
+        return Path(os.path.normpath(os.path.join(self.manifest.parent, path.translate(_SEPARATORS))))
+
+    def name(self, path: str) -> str:
+        """Return how a file is spoken of; the manifest for the path ``."""
+        if not path:
+            return self.shown
+        return posixpath.normpath(posixpath.join(posixpath.dirname(self.shown), path))
+
+    def key(self, path: str) -> str:
+        """Return the absolute path of a file; that of the manifest for the path ``."""
+        return os.path.abspath(self.place(path) if path else self.manifest)
+
+
+@dataclass(frozen=True, slots=True)
+class Imported:
+    """What one manifest took from elsewhere."""
+
+    files: tuple[tuple[str, str], ...] = ()
+    """Digests of the imported files, by path from the manifest's folder."""
+    used: tuple[tuple[str, str], ...] = ()
+    """Groups that it uses, by path of their file and name; the path is empty for its own."""
+    own: tuple[tuple[str, Diagnostic], ...] = ()
+    """Its own groups, each with what there is to say if nothing uses it."""
+
+    @classmethod
+    def of(cls, reuse: "Reuse") -> "Imported":
+        """Return what is kept of a compilation."""
+        return cls(tuple(sorted(reuse.imports.items())), tuple(sorted(reuse.used)), tuple(reuse.own.items()))
+
+    def is_current(self, contents: Contents, files: Files) -> bool:
+        """Whether all imported files are as they were."""
+        return all(contents.digest(files, path) == digest for path, digest in self.files)
+
+    @property
+    def parts(self) -> tuple[str, ...]:
+        """What a key has of it."""
+        return tuple([part for file in self.files for part in file])
+
+    def to_json(self) -> list[Any]:
+        """Return what the cache keeps."""
+        names = [name for name, _ in self.own]
+        return [self.files, self.used, names, findings_to_json(found for _, found in self.own)]
+
+    @classmethod
+    def of_json(cls, value: Any) -> "Imported":
+        """Return what the cache has kept. Raises ValueError, KeyError or TypeError for anything else."""
+        files, used, names, findings = value
+        return cls(
+            tuple([(str(path), str(digest)) for path, digest in files]),
+            tuple([(str(path), str(name)) for path, name in used]),
+            tuple(zip(map(str, names), findings_of_json(findings), strict=True)),
+        )
+
+
+NOTHING = Imported()
+
+
+def report_unused_groups(files: Iterable[tuple[FolderFiles, Imported]], report: Report) -> None:
+    """Say which groups of these manifests none of them uses."""
+    found = list(files)
+    used = {(at.key(path), name) for at, imported in found for path, name in imported.used}
+    for at, imported in found:
+        report.extend(said for name, said in imported.own if (at.key(""), name) not in used)

@@ -1,0 +1,101 @@
+"""The fields of manifests, by what is known of them.
+
+Layer: project.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from schemac.attributes.odf import DESCRIPTION
+from schemac.attributes.own import Classification
+from schemac.evolution.diff import slot_type_text
+from schemac.logical.dataset import LogicalDataset
+from schemac.logical.ownership import Ownership
+from schemac.logical.slots import Slot, preorder
+from schemac.project.configuration import Project
+from schemac.project.discovery import ManifestFile
+from schemac.project.manifests import read_manifests
+from schemac.source.diagnostic import Severity
+from schemac.source.json_object import Json
+from schemac.source.report import Report
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """Which fields are asked for; all of these have to hold, and what is empty always does."""
+
+    tags: frozenset[str] = frozenset()
+    """A field has to have all of them."""
+    owners: frozenset[str] = frozenset()
+    classifications: frozenset[Classification] = frozenset()
+    is_deprecated: bool = False
+
+    def takes(self, ownership: Ownership) -> bool:
+        """Whether a field is asked for."""
+        return (
+            self.tags <= set(ownership.tags)
+            and (not self.owners or ownership.owner in self.owners)
+            and (not self.classifications or ownership.classification in self.classifications)
+            and (not self.is_deprecated or ownership.deprecation is not None)
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class ListedField:
+    """One field, and what is known of it."""
+
+    dataset: str
+    path: str
+    type_text: str
+    description: str | None
+    ownership: Ownership
+    file: str
+    line: int
+
+    def to_json(self) -> Json:
+        """Return it for programs; what is not known is null."""
+        deprecation = self.ownership.deprecation
+        return {
+            "dataset": self.dataset,
+            "field": self.path,
+            "type": self.type_text,
+            "description": self.description,
+            "owner": self.ownership.owner,
+            "tags": [*self.ownership.tags],
+            "classification": self.ownership.classification,
+            "deprecated": deprecation.model_dump(by_alias=True) if deprecation is not None else None,
+            "file": self.file,
+            "line": self.line,
+        }
+
+
+def listed_fields(
+    files: Sequence[ManifestFile], wanted: Wanted, project: Project, report: Report
+) -> list[ListedField]:
+    """Return the fields that are asked for, members of structs too, in the order of the manifests."""
+    found = Report()
+    compiled = read_manifests(files, project, found) if not report.has_errors else []
+    report.extend(d for d in found.diagnostics if d.severity is Severity.ERROR)
+    if report.has_errors:
+        return []
+    return [
+        _listed(dataset, slot, ownership)
+        for file in compiled
+        for dataset in file.datasets
+        for slot in preorder(dataset.columns)
+        if slot.is_member and wanted.takes(ownership := Ownership.of(slot, dataset.schema))
+    ]
+
+
+def _listed(dataset: LogicalDataset, slot: Slot, ownership: Ownership) -> ListedField:
+    place = dataset.origins.place(slot.declared_at)
+    assert place is not None
+    return ListedField(
+        dataset.name,
+        slot.path_text,
+        slot_type_text(slot),
+        DESCRIPTION.read(slot.extra),
+        ownership,
+        place.source.name,
+        place.source.position(place.span.start).line,
+    )

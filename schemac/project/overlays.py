@@ -1,0 +1,92 @@
+"""The overlay of a run, laid over each dataset before it is emitted.
+
+Layer: project.
+Shape: locks, ids and changes are those of the manifest alone; an overlay changes what is written for one environment.
+Errors: SC101 unreadable-file, SC237 invalid-overlay, SC216 duplicate-dataset.
+"""
+
+from collections.abc import Collection
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from schemac.checks.run import check
+from schemac.logical.dataset import LogicalDataset
+from schemac.logical.slots import preorder
+from schemac.manifest.documents import is_overlay
+from schemac.manifest.overlay import Overlay, read_overlay
+from schemac.project.configuration import Project
+from schemac.source.catalogue import DUPLICATE_DATASET, INVALID_OVERLAY
+from schemac.source.report import Report
+from schemac.source.suggest import closest
+from schemac.source.text import decode_text, read_content
+from schemac.syntax.document import parse
+
+if TYPE_CHECKING:
+    # For start-up time: many projects have no locks.
+    from schemac.project.locking import Locked
+
+
+@dataclass(frozen=True)
+class RunOverlay:
+    """An overlay, and the bytes that it was read from."""
+
+    content: bytes
+    overlay: Overlay
+
+    def name(self, dataset: str) -> str:
+        """Return what a dataset is called."""
+        return self.overlay.name(dataset)
+
+    def over(
+        self, dataset: LogicalDataset, locked: "Locked | None", project: Project, report: Report
+    ) -> "tuple[LogicalDataset, Locked | None]":
+        """Return a dataset and its ids with the overlay; what is wrong with it then is in the report."""
+        found = self.overlay.over(dataset, report)
+        if found is dataset:
+            return dataset, locked
+        check(found, report, project.vocabularies)
+        if locked is None:
+            return found, None
+        same = dict(zip(preorder(dataset.columns), preorder(found.columns), strict=True))
+        ids = locked.found
+        moved = replace(
+            ids,
+            ids={same[slot]: id for slot, id in ids.ids.items()},
+            numbers={same[slot]: numbers for slot, numbers in ids.numbers.items()},
+            shapes={same[slot]: shape for slot, shape in ids.shapes.items()},
+        )
+        return found, replace(locked, found=moved)
+
+    def check_names(self, datasets: Collection[str], report: Report, *, is_whole: bool) -> None:
+        """Say which datasets there are none of, and which names are used twice with the overlay."""
+        taken: dict[str, str] = {}
+        for dataset in datasets:
+            first = taken.setdefault(self.name(dataset).casefold(), dataset)
+            if first is not dataset:
+                own = dataset if dataset in self.overlay.file.datasets else first
+                message = f"{first} and {dataset} are both called '{self.name(dataset)}' with this overlay"
+                help = "give one of the two another name"
+                self.overlay.say(("datasets", own, "name"), message, help, report, code=DUPLICATE_DATASET)
+        for dataset in self.overlay.file.datasets if is_whole else ():
+            if dataset not in datasets:
+                near = closest(dataset, datasets)
+                help = f"did you mean `{near}`?" if near else f"the datasets are {', '.join(datasets)}"
+                self.overlay.say(("datasets", dataset), f"there is no dataset '{dataset}'", help, report)
+
+
+def load_overlay(path: str, report: Report) -> RunOverlay | None:
+    """Return the overlay in a file; None after saying what is wrong with it."""
+    content = read_content(Path(path), path, report)
+    source = decode_text(content, path, report) if content is not None else None
+    if source is None or content is None:
+        return None
+    documents = parse(source, report)
+    if report.has_errors:
+        return None
+    if len(documents) != 1 or not is_overlay(documents[0].value):
+        message = f"{path} is no overlay: it has to be one mapping with `datasets`"
+        report.add(INVALID_OVERLAY, message, file=path, help="write `datasets: {trips: {extra: {…}}}`")
+        return None
+    overlay = read_overlay(documents[0], report)
+    return None if overlay is None else RunOverlay(content, overlay)
