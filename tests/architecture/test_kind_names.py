@@ -31,6 +31,7 @@ NAMING: Listed = {
     "type tables of engines, the way back: their types into those of a manifest": {
         "engines/iceberg/reader.py": "Binary Bool Date Decimal Float32 Float64 Int32 Int64 List Map Null Option Struct"
         " Time Timestamp String",
+        "engines/jsonschema/words.py": "Binary Bool Date Decimal Float16 Float32 Float64 Int64 Null String Timestamp",
         "engines/lance/arrow_form.py": "Binary Float32 List Option",
         "engines/lance/reader.py": "List Map Struct",
         "engines/lance/tables/wording.py": "List Map Struct",

@@ -6,6 +6,7 @@ Shape: a table a place, in it one row a type: the target's own words, and what i
 
 import json
 from collections.abc import Callable, Iterator
+from decimal import Decimal
 from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,8 @@ import schemac
 from schemac import Dataset
 from schemac.artifacts.emission import target_names
 from schemac.cli.main import main
+from schemac.engines.jsonschema.words import dump
+from schemac.registry.installed import engine
 from schemac.registry.pages import loss_pages
 from tests.conformance.manifest_types import POSITIONS, TYPES, Manifest
 
@@ -62,6 +65,19 @@ def _odf_words(dataset: Dataset) -> str:
     return json.dumps({key: item for key, item in field.items() if key != "name"}, ensure_ascii=False)
 
 
+def _json_schema_words(dataset: Dataset) -> str:
+    document = json.loads(dataset.artifacts("jsonschema")["jsonschema/schema.json"], parse_float=Decimal)
+    (found,) = document["properties"].values()
+    return " ".join(dump(_without_patterns(found)).split())
+
+
+def _without_patterns(schema: Any) -> Any:
+    """A schema for people: patterns are long."""
+    if isinstance(schema, dict):
+        return {key: "…" if key == "pattern" else _without_patterns(item) for key, item in schema.items()}
+    return schema
+
+
 WORDS: dict[str, Callable[[Dataset], str]] = {
     "arrow": _arrow_words,
     "lance": _lance_words,
@@ -69,10 +85,18 @@ WORDS: dict[str, Callable[[Dataset], str]] = {
     "paimon": _paimon_words,
     "odf": _odf_words,
     "iceberg": _iceberg_words,
+    "jsonschema": _json_schema_words,
 }
 
 
 INTRODUCTIONS = {
+    "jsonschema": (
+        "Attributes are keywords of their own, and `schemac.dev/type` names the type where the standard's keywords do not tell it, so",
+        "that `schemac import` gives the manifest back. Patterns are shown as `…`. Of any schema JSON Schema cannot say that a key",
+        "stands only once, that an instant with an offset lies in the years 1 to 9999 in UTC too, and how a number is written:",
+        "`5.0` is an integer for it, also where a pipeline wants the digits of a count, in a duration.",
+        "",
+    ),
     "iceberg": (
         "The table is of format 2. Format 3, which `iceberg.apache.org/formatVersion: 3` asks for, has types for nanoseconds and",
         "for what is always null as well. Where `create_table.sql` is named, only the table that this statement makes differs:",
@@ -110,7 +134,7 @@ def _introduction(target: str) -> Iterator[str]:
 
 
 def _title(target: str) -> str:
-    return target.upper() if len(target) == 3 else target.capitalize()
+    return engine(target).title
 
 
 def _tables(target: str) -> Iterator[str]:
