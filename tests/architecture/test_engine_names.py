@@ -22,6 +22,7 @@ ENGINES = {path.parent.name for path in (PACKAGE / "engines").glob("*/__init__.p
 OF_THE_CORE = {
     "arrow": "Arrow is the physical form of every schema, whatever engine it is for",
     "odf": "manifests are written in the standard of ODF",
+    "python": "the compiler speaks of the language, and of functions in it",
     "jsonschema": "the library that checks values of vocabularies has the same name",
 }
 ROOMS = {

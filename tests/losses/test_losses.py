@@ -78,6 +78,15 @@ def _without_patterns(schema: Any) -> Any:
     return schema
 
 
+def _python_words(dataset: Dataset) -> str:
+    arrow = _arrow_words(dataset)
+    return f"{_spark_words(dataset)}, {arrow}" if _has_struct_type(dataset) else arrow
+
+
+def _has_struct_type(dataset: Dataset) -> bool:
+    return not any(loss.lost == "spark/schema.json" for loss in dataset.losses("python"))
+
+
 WORDS: dict[str, Callable[[Dataset], str]] = {
     "arrow": _arrow_words,
     "lance": _lance_words,
@@ -86,10 +95,15 @@ WORDS: dict[str, Callable[[Dataset], str]] = {
     "odf": _odf_words,
     "iceberg": _iceberg_words,
     "jsonschema": _json_schema_words,
+    "python": _python_words,
 }
 
 
 INTRODUCTIONS = {
+    "python": (
+        "The module has the StructType of `spark/schema.json` and the schema of `arrow/schema.arrow`, and loses what these lose.",
+        "",
+    ),
     "jsonschema": (
         "Attributes are keywords of their own, and `schemac.dev/type` names the type where the standard's keywords do not tell it, so",
         "that `schemac import` gives the manifest back. Patterns are shown as `…`. Of any schema JSON Schema cannot say that a key",
