@@ -23,6 +23,7 @@ OF_THE_CORE = {
     "arrow": "Arrow is the physical form of every schema, whatever engine it is for",
     "odf": "manifests are written in the standard of ODF",
     "python": "the compiler speaks of the language, and of functions in it",
+    "pydantic": "the library that reads the settings of projects and pipelines has the same name",
     "jsonschema": "the library that checks values of vocabularies has the same name",
 }
 ROOMS = {

@@ -41,6 +41,10 @@ NAMING: Listed = {
         " Struct Time Timestamp String",
         "importers/csv.py": "Decimal String",
     },
+    "Python has a type of the same name": {
+        "engines/pydantic/artifact.py": "Decimal",
+        "engines/pydantic/leaves.py": "Decimal",
+    },
     "DataFusion has the same words for its types": {
         "engines/lance/tables/filters.py": "Decimal Float16 Float32 Float64"
     },

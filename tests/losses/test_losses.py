@@ -4,6 +4,8 @@ Shape: a table a place, in it one row a type: the target's own words, and what i
 `pytest tests/losses --refresh 'losses/*'` writes the pages anew. A target that joins needs an entry in `WORDS`.
 """
 
+import ast
+import copy
 import json
 from collections.abc import Callable, Iterator
 from decimal import Decimal
@@ -87,6 +89,39 @@ def _has_struct_type(dataset: Dataset) -> bool:
     return not any(loss.lost == "spark/schema.json" for loss in dataset.losses("python"))
 
 
+def _pydantic_words(dataset: Dataset) -> str:
+    ((_, content),) = dataset.artifacts("pydantic").items()
+    module = ast.parse(content)
+    table = next(node for node in reversed(module.body) if isinstance(node, ast.ClassDef))
+    aliases = {
+        node.targets[0].id: node.value
+        for node in module.body
+        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name)
+    }
+    ((found,),) = [[n.annotation for n in table.body if isinstance(n, ast.AnnAssign)]]
+    return ast.unparse(_Plain(aliases).visit(found))
+
+
+class _Plain(ast.NodeTransformer):
+    """Annotations without their metadata."""
+
+    def __init__(self, aliases: dict[str, ast.expr]) -> None:
+        self.aliases = aliases
+
+    def visit_Name(self, node: ast.Name) -> Any:
+        alias = self.aliases.get(node.id)
+        return node if alias is None else self.visit(copy.deepcopy(alias))
+
+    def visit_Subscript(self, node: ast.Subscript) -> Any:
+        if (
+            isinstance(node.value, ast.Name)
+            and node.value.id == "Annotated"
+            and isinstance(node.slice, ast.Tuple)
+        ):
+            return self.visit(node.slice.elts[0])
+        return self.generic_visit(node)
+
+
 WORDS: dict[str, Callable[[Dataset], str]] = {
     "arrow": _arrow_words,
     "lance": _lance_words,
@@ -96,10 +131,18 @@ WORDS: dict[str, Callable[[Dataset], str]] = {
     "iceberg": _iceberg_words,
     "jsonschema": _json_schema_words,
     "python": _python_words,
+    "pydantic": _pydantic_words,
 }
 
 
 INTRODUCTIONS = {
+    "pydantic": (
+        "Each type is shown without what validates it. `model_validate_json` of the models reads numbers with all digits; where they are",
+        "parts of models of your own, pydantic reads the JSON, and a decimal gets the digits of a float. `model_dump_json` writes decimals",
+        "as texts, as pydantic does, which a pipeline does not take. A field has another name where Python or a model of pydantic takes",
+        "the name for something else, with its own as alias.",
+        "",
+    ),
     "python": (
         "The module has the StructType of `spark/schema.json` and the schema of `arrow/schema.arrow`, and loses what these lose.",
         "",

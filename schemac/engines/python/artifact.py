@@ -88,7 +88,9 @@ def _columns(dataset: LogicalDataset) -> Iterator[str]:
     yield ""
     listed = ", ".join(f"Columns.{constants[name]}" for name in names)
     yield "COLUMNS: Final[tuple[str, ...]] = ("
-    yield from (f"    {line}" for line in wrap(f"{listed}," if listed else "", _WIDTH, break_long_words=False))
+    yield from (
+        f"    {line}" for line in wrap(f"{listed}," if listed else "", _WIDTH, break_long_words=False)
+    )
     yield ")"
     yield '"""Names of the columns, in their order."""'
     yield ""

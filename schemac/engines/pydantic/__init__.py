@@ -1,0 +1,15 @@
+"""Pydantic: models of records, which take what a pipeline takes.
+
+Layer: engines. The compiler writes the models and reads them as text; pydantic is needed where they are used.
+"""
+
+from schemac.registry.engine import Engine
+
+ENGINE = Engine(
+    "pydantic",
+    "Pydantic",
+    position=72,
+    artifacts="schemac.engines.pydantic.artifact:TARGET",
+    codes="schemac.engines.pydantic.codes:CODES",
+    pages="schemac.engines.pydantic.pages",
+)
