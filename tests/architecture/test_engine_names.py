@@ -35,7 +35,9 @@ Listed = dict[str, dict[str, str]]
 """A reason, and the modules that it holds for with the engines that they may name."""
 
 IMPORTING: Listed = {}
-NAMING: Listed = {}
+NAMING: Listed = {
+    "Spark's name of a format of files": {"pipeline/declaration/job.py": "avro"},
+}
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 
 

@@ -29,6 +29,7 @@ NAMING: Listed = {
         "manifest/system_columns.py": "Timestamp",
     },
     "type tables of engines, the way back: their types into those of a manifest": {
+        "engines/avro/reader.py": "Binary Bool Date Decimal Float32 Float64 Int32 Int64 List Map Null Option String Struct Time Timestamp",
         "engines/iceberg/reader.py": "Binary Bool Date Decimal Float32 Float64 Int32 Int64 List Map Null Option Struct"
         " Time Timestamp String",
         "engines/jsonschema/words.py": "Binary Bool Date Decimal Float16 Float32 Float64 Int64 Null String Timestamp",

@@ -67,6 +67,11 @@ def _odf_words(dataset: Dataset) -> str:
     return json.dumps({key: item for key, item in field.items() if key != "name"}, ensure_ascii=False)
 
 
+def _avro_words(dataset: Dataset) -> str:
+    (field,) = json.loads(dataset.artifacts("avro")["avro/schema.avsc"])["fields"]
+    return json.dumps({key: item for key, item in field.items() if key != "name"}, ensure_ascii=False)
+
+
 def _json_schema_words(dataset: Dataset) -> str:
     document = json.loads(dataset.artifacts("jsonschema")["jsonschema/schema.json"], parse_float=Decimal)
     (found,) = document["properties"].values()
@@ -132,10 +137,16 @@ WORDS: dict[str, Callable[[Dataset], str]] = {
     "jsonschema": _json_schema_words,
     "python": _python_words,
     "pydantic": _pydantic_words,
+    "avro": _avro_words,
 }
 
 
 INTRODUCTIONS = {
+    "avro": (
+        "Attributes are properties of their field or type, which Avro allows. A name that Avro does not take has underscores in the place",
+        "of what is no letter of ASCII, digit or underscore.",
+        "",
+    ),
     "pydantic": (
         "Each type is shown without what validates it. `model_validate_json` of the models reads numbers with all digits; where they are",
         "parts of models of your own, pydantic reads the JSON, and a decimal gets the digits of a float. `model_dump_json` writes decimals",

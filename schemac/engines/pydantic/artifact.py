@@ -28,12 +28,58 @@ from schemac.physical.field import LoweredField
 from schemac.source.json_object import Json
 
 TAKEN = frozenset(
-    ["construct", "copy", "dict", "from_orm", "json", "parse_file", "parse_obj", "parse_raw", "schema", "schema_json", "update_forward_refs", "validate", "list", "Field", "Annotated", "Record", "model_computed_fields", "model_config", "model_construct", "model_copy", "model_dump", "model_dump_json", "model_extra", "model_fields", "model_fields_set", "model_json_schema", "model_parametrized_name", "model_post_init", "model_rebuild", "model_validate", "model_validate_json", "model_validate_strings"]
+    [
+        "construct",
+        "copy",
+        "dict",
+        "from_orm",
+        "json",
+        "parse_file",
+        "parse_obj",
+        "parse_raw",
+        "schema",
+        "schema_json",
+        "update_forward_refs",
+        "validate",
+        "list",
+        "Field",
+        "Annotated",
+        "Record",
+        "model_computed_fields",
+        "model_config",
+        "model_construct",
+        "model_copy",
+        "model_dump",
+        "model_dump_json",
+        "model_extra",
+        "model_fields",
+        "model_fields_set",
+        "model_json_schema",
+        "model_parametrized_name",
+        "model_post_init",
+        "model_rebuild",
+        "model_validate",
+        "model_validate_json",
+        "model_validate_strings",
+    ]
 )
 """Names that models have, and those that annotations of fields use."""
 
 _OF_MODULE = frozenset(
-    ["Annotated", "Any", "BaseModel", "ConfigDict", "Decimal", "Field", "InitErrorDetails", "Mapping", "Nanoseconds", "Record", "Self", "UUID"]
+    [
+        "Annotated",
+        "Any",
+        "BaseModel",
+        "ConfigDict",
+        "Decimal",
+        "Field",
+        "InitErrorDetails",
+        "Mapping",
+        "Nanoseconds",
+        "Record",
+        "Self",
+        "UUID",
+    ]
 )
 """Names of classes that no model may have."""
 _OF_PYDANTIC = ("BeforeValidator", "Field", "PlainSerializer", "PlainValidator", "WrapValidator")
