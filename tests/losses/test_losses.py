@@ -72,6 +72,16 @@ def _avro_words(dataset: Dataset) -> str:
     return json.dumps({key: item for key, item in field.items() if key != "name"}, ensure_ascii=False)
 
 
+def _protobuf_words(dataset: Dataset) -> str:
+    ((_, content),) = dataset.artifacts("protobuf").items()
+    body = content.decode().partition("message ")[2].partition("{")[2].rpartition("}")[0]
+    return (
+        " ".join(line for line in body.split("\n") if not line.strip().startswith("//"))
+        .replace("  ", " ")
+        .strip()
+    )
+
+
 def _json_schema_words(dataset: Dataset) -> str:
     document = json.loads(dataset.artifacts("jsonschema")["jsonschema/schema.json"], parse_float=Decimal)
     (found,) = document["properties"].values()
@@ -138,10 +148,16 @@ WORDS: dict[str, Callable[[Dataset], str]] = {
     "python": _python_words,
     "pydantic": _pydantic_words,
     "avro": _avro_words,
+    "protobuf": _protobuf_words,
 }
 
 
 INTRODUCTIONS = {
+    "protobuf": (
+        "Comments are left out here. A comment `schemac: {…}` above a field has what Protobuf does not tell of its type, its attributes and",
+        "its name; a message with `around` in its comment is there for what a label cannot say, such as an item that may be null.",
+        "",
+    ),
     "avro": (
         "Attributes are properties of their field or type, which Avro allows. A name that Avro does not take has underscores in the place",
         "of what is no letter of ASCII, digit or underscore.",

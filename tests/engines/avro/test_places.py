@@ -57,7 +57,7 @@ def as_avro(value: Any, field: Any) -> Any:
 
 def _is_text(type_: Any) -> bool:
     if isinstance(type_, pa.BaseExtensionType):
-        return type_.extension_name == "arrow.json"
+        return bool(type_.extension_name == "arrow.json")
     return bool(pa.types.is_dictionary(type_) and "string" in str(type_.value_type))
 
 
