@@ -97,7 +97,7 @@ _SORTS = (
         _BY_DATA,
     ),
     ForeignDocument("an AsyncAPI document", has_keys("asyncapi", "channels"), _BY_DATA),
-    ForeignDocument("a JSON Schema", _is_json_schema, f"{_BY_DATA}, or import records that follow it"),
+    ForeignDocument("a JSON Schema", _is_json_schema, "import it with `--from jsonschema`"),
     ForeignDocument(
         "Arrow's JSON for integration tests",
         lambda v: (

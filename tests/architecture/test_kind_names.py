@@ -32,6 +32,7 @@ NAMING: Listed = {
         "engines/avro/reader.py": "Binary Bool Date Decimal Float32 Float64 Int32 Int64 List Map Null Option String Struct Time Timestamp",
         "engines/iceberg/reader.py": "Binary Bool Date Decimal Float32 Float64 Int32 Int64 List Map Null Option Struct"
         " Time Timestamp String",
+        "engines/jsonschema/reader.py": "List Map Null Option String Struct",
         "engines/jsonschema/words.py": "Binary Bool Date Decimal Float16 Float32 Float64 Int64 Null String Timestamp",
         "engines/lance/arrow_form.py": "Binary Float32 List Option",
         "engines/lance/reader.py": "List Map Struct",

@@ -9,10 +9,6 @@ import pytest
 from schemac.cli.main import main
 
 DOCUMENTS: dict[str, tuple[Any, str]] = {
-    "JSON Schema": (
-        {"$schema": "https://json-schema.org/draft/2020-12/schema", "$defs": {}},
-        "a JSON Schema",
-    ),
     "JSON Schema without its name": (
         {"type": "object", "properties": {"a": {"type": "string"}}},
         "a JSON Schema",

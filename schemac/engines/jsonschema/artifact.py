@@ -87,13 +87,16 @@ class _Writer(TypeWriter[Json]):
     def kept_type(self, slot: Slot, schema: Json) -> Json:
         """Return the keyword for the type of the manifest; nothing where the schema says it."""
         tree = json_values.type_tree(slot.type)
+        tree.pop("extra", None)
         if slot.type.family in (Family.LIST, Family.STRUCT):
             return {}
         if slot.type.family is Family.MAP:
+            key = slot.children[0]
             del tree["valueType"]
-            is_told = tree == {"kind": tree["kind"], "keyType": json_values.type_tree(slot.children[0].type)}
-            return {} if is_told and "propertyNames" not in schema else {words.TYPE: tree}
-        tree.pop("extra", None)
+            if key.extra:
+                tree["keyType"]["extra"] = dict(key.extra)
+            is_told = set(tree) == {"kind", "keyType"} and not key.extra and key.type.family is Family.TEXT
+            return {} if is_told else {words.TYPE: tree}
         found = words.leaf(schema)
         told = found[0] if found is not None else {}
         told = {key: value for key, value in told.items() if key != "extra"}
@@ -183,8 +186,6 @@ class _Writer(TypeWriter[Json]):
         key, value = lowered.children
         schema: Json = {"type": "object", "additionalProperties": self.field(value)}
         slot: Slot = key.slot
-        if slot.extra:
-            self.emission.lose(slot, "the attributes of the key", "nothing")
         if slot.type.family is Family.TEXT:
             return schema
         if slot.type.family in NESTED:

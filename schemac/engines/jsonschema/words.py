@@ -156,7 +156,14 @@ def _base64(schema: Mapping[str, Any]) -> tuple[Json, frozenset[str]]:
 
 
 def _has(schema: Mapping[str, Any], words: Json) -> bool:
-    return all(key in schema and schema[key] == value for key, value in words.items())
+    return all(key in schema and _is_same(schema[key], value) for key, value in words.items())
+
+
+def _is_same(found: Any, word: Any) -> bool:
+    """Compare a value of a document with a word of ours; a float of ours is written with the digits that tell it."""
+    if isinstance(word, float) and isinstance(found, int | Decimal):
+        return float(found) == word
+    return bool(found == word)
 
 
 def dump(value: Any, indent: str = "") -> str:
