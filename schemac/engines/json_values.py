@@ -7,6 +7,8 @@ Source: the values that a pipeline takes (`schemac/pipeline/values`); `tests/eng
 
 from typing import Any
 
+from schemac.attributes.arrow import EXTENSION_TYPE
+from schemac.kinds.sequences import Binary, String
 from schemac.kinds.units import FRACTION_DIGITS
 from schemac.logical.model import Field, LogicalType
 from schemac.source.json_object import Json
@@ -30,6 +32,15 @@ FLOAT_LIMITS = {16: 65520, 32: 2**128 - 2**103}
 """By bits, the first number that rounds to infinity; that of 64 bits is none itself."""
 LARGEST_DOUBLE = 1.7976931348623157e308
 LARGEST_BRAIN_FLOAT = 3.3895313892515355e38
+
+
+JSON_TYPE: Json = {"kind": String.__name__, "extra": {EXTENSION_TYPE.key: {"name": "arrow.json"}}}
+"""The type of any value of JSON, as a manifest writes it."""
+UUID_TYPE: Json = {
+    "kind": Binary.__name__,
+    "fixedLength": 16,
+    "extra": {EXTENSION_TYPE.key: {"name": "arrow.uuid"}},
+}
 
 
 def timestamp(unit: str, *, takes_zone: bool, needs_zone: bool) -> str:

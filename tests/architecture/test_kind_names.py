@@ -41,6 +41,7 @@ NAMING: Listed = {
         "engines/odf/ddl_lines.py": "Option Timestamp",
         "engines/paimon/reader.py": "Binary Bool Date Decimal Float32 Float64 Int8 Int16 Int32 Int64 List Map Option"
         " Struct Time Timestamp String",
+        "engines/pydantic/reader.py": "Binary Bool Date Decimal Duration Float32 Float64 Int64 List Map Null Option String Struct Time Timestamp",
         "importers/csv.py": "Decimal String",
     },
     "Python has a type of the same name": {

@@ -16,7 +16,8 @@ from typing import Any
 
 from schemac.attributes.attribute import KEY_PATTERN
 from schemac.attributes.odf import DESCRIPTION
-from schemac.engines.jsonschema.words import JSON_TYPE, TYPE, leaf
+from schemac.engines.json_values import JSON_TYPE
+from schemac.engines.jsonschema.words import TYPE, leaf
 from schemac.importers.importer import Imported, Importer, Notes, refuse
 from schemac.logical.path import FieldPath, Part
 from schemac.source.json_object import Json
@@ -202,6 +203,10 @@ class _Reader:
             if not isinstance(schema, dict):
                 return ({} if schema is True else {"not": {}}), opened
             reference = schema.get("$ref")
+            if isinstance(reference, str) and not reference.startswith("#"):
+                self._notes.add(path, f"not kept: what {reference} says, which is another document")
+                schema = {key: value for key, value in schema.items() if key != "$ref"}
+                continue
             if isinstance(reference, str):
                 if reference in self._open or reference in opened:
                     self._notes.add(path, f"it contains itself ({reference})")
@@ -222,10 +227,6 @@ class _Reader:
             schema = merged
 
     def _target(self, reference: str) -> Any:
-        if not reference.startswith("#"):
-            raise _UnreadableError(
-                f"it refers to {reference}, which is another document; put that into `$defs` first"
-            )
         target: Any = self._document
         for step in reference.lstrip("#").strip("/").split("/") if len(reference) > 1 else ():
             key = step.replace("~1", "/").replace("~0", "~")

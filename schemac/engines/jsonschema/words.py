@@ -11,7 +11,6 @@ from decimal import Context, Decimal
 from json.encoder import encode_basestring
 from typing import Any
 
-from schemac.attributes.arrow import EXTENSION_TYPE
 from schemac.engines import json_values
 from schemac.source.json_object import Json
 
@@ -20,7 +19,6 @@ TYPE = "schemac.dev/type"
 """The keyword for the type of a manifest, where the standard's keywords do not tell it."""
 ANY_JSON: Json = {"type": ["object", "array", "string", "number", "boolean"]}
 """Everything but null."""
-JSON_TYPE: Json = {"kind": "String", "extra": {EXTENSION_TYPE.key: {"name": "arrow.json"}}}
 _EXACT = Context(prec=200)
 _INTEGERS = {
     json_values.integer_bounds(bits, is_signed=is_signed): f"{'' if is_signed else 'U'}Int{bits}"
@@ -131,7 +129,7 @@ def _string(schema: Mapping[str, Any]) -> tuple[Json, frozenset[str]]:
         (
             "uuid",
             uuid(),
-            {"kind": "Binary", "fixedLength": 16, "extra": {EXTENSION_TYPE.key: {"name": "arrow.uuid"}}},
+            json_values.UUID_TYPE,
         ),
     ):
         if schema.get("format") == format:

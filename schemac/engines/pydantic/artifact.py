@@ -22,6 +22,7 @@ from schemac.engines.pydantic.leaves import Leaf, Leaves
 from schemac.engines.pydantic.library import import_lines, parts
 from schemac.engines.python_source import NOTICE, docstring, identifier, identifiers, literal, module_name
 from schemac.logical.dataset import LogicalDataset
+from schemac.logical.model import LogicalType
 from schemac.logical.path import Part
 from schemac.logical.slots import Slot
 from schemac.physical.field import LoweredField
@@ -140,8 +141,12 @@ class _Module:
             "",
         ]
         kept = _attributes(extra)
-        if kept:
-            lines += [f'    model_config = {{"json_schema_extra": {_python(kept)}}}', ""]
+        settings = {
+            **({} if path else {"title": self._dataset.name}),
+            **({"json_schema_extra": kept} if kept else {}),
+        }
+        if settings:
+            lines += [f"    model_config = {_python(settings)}", ""]
         for name, member in fields.items():
             lines.append(f"    {names[name]}: {self._field((*path, name), member, names[name])}")
         while lines[-1] == "":
@@ -179,7 +184,7 @@ class _Module:
 
     def _bare_type(self, path: Sequence[str], lowered: LoweredField) -> str:
         slot: Slot = lowered.slot
-        tree = json_values.type_tree(slot.type)
+        tree = _tree(slot.type)
         match slot.type.family:
             case Family.STRUCT:
                 return self.model(path, lowered.children, {}, slot.path_text)
@@ -193,7 +198,7 @@ class _Module:
     def _list(self, path: Sequence[str], lowered: LoweredField, tree: Json) -> str:
         (item,) = lowered.children
         inner = self._leaves.brain_float(lowered)
-        found = self._alias(item.slot, inner, json_values.type_tree(item.slot.type)) if inner else ""
+        found = self._alias(item.slot, inner, _tree(item.slot.type)) if inner else ""
         if inner and item.slot.is_nullable:
             found = f"{found} | None"
         found = found or self._type((*path, Part.ITEM.value), item)
@@ -208,7 +213,7 @@ class _Module:
         if leaf is None:
             return "None"
         del tree["keyType"], tree["valueType"]
-        named = self._alias(slot, leaf, json_values.type_tree(slot.type), "Key")
+        named = self._alias(slot, leaf, _tree(slot.type), "Key")
         if slot.extra:
             named = f"Annotated[{named}, {_told({'extra': dict(slot.extra)})}]"
         found = f"dict[{named}, {self._type((*path, Part.VALUE.value), value)}]"
@@ -227,6 +232,11 @@ class _Module:
             taken = {name.removeprefix("_") for name in self._aliases.values()}
             self._aliases[text] = f"_{identifier(base, taken)}"
         return self._aliases[text]
+
+
+def _tree(type_: LogicalType) -> Json:
+    """Return a type as a manifest writes it; its attributes stand beside it."""
+    return {key: value for key, value in json_values.type_tree(type_).items() if key != "extra"}
 
 
 def _attributes(extra: Mapping[str, Any]) -> Json:

@@ -56,6 +56,7 @@ FOREIGN: dict[str, tuple[Any, str, str]] = {
         "no other properties",
     ),
     "reference": ({"$ref": "#/$defs/leaf", "description": "why"}, "Bool", "why"),
+    "elsewhere": ({"$ref": "other.json", "description": "why"}, "String", "what other.json says"),
     "itself": ({"$ref": "#/$defs/node"}, "Struct", "contains itself"),
     "all": ({"allOf": [{"$ref": "#/$defs/leaf"}]}, "Bool", ""),
     "null choice": (
@@ -101,7 +102,7 @@ def test_read_what_others_write(name: str, tmp_path: Path, capsys: pytest.Captur
         ("[]", "no JSON Schema of an object"),
         ("{}", "no object with properties"),
         ('{"type": "array", "items": {}}', "no object with properties"),
-        ('{"$ref": "other.json"}', "another document"),
+        ('{"$ref": "other.json"}', "no object with properties"),
         ('{"$ref": "#/nowhere"}', "#/nowhere is not there"),
         ('{"$ref": "#"}', "no object with properties"),
     ],

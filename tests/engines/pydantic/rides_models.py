@@ -284,6 +284,8 @@ class RidesStopsItem(Record):
 class Rides(Record):
     """Rides of a city's taxi fleet"""
 
+    model_config = {"title": "rides"}
+
     ride_id: _String = Field(description="Assigned by the dispatcher, never reused", json_schema_extra={"lance.org/primaryKey": {"position": 1}})
     started_at: _TimestampMicrosecondUTC
     fare: _Decimal102 = Field(description="What the passenger paid", json_schema_extra={"schemac.dev/unit": "EUR"})
