@@ -42,6 +42,7 @@ NAMING: Listed = {
         "engines/paimon/reader.py": "Binary Bool Date Decimal Float32 Float64 Int8 Int16 Int32 Int64 List Map Option"
         " Struct Time Timestamp String",
         "engines/pydantic/reader.py": "Binary Bool Date Decimal Duration Float32 Float64 Int64 List Map Null Option String Struct Time Timestamp",
+        "engines/protobuf/reader.py": "Binary Bool Duration Float32 Float64 Int32 Int64 List Map Option String Struct Timestamp UInt32 UInt64",
         "importers/csv.py": "Decimal String",
     },
     "Python has a type of the same name": {

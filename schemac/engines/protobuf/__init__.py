@@ -3,7 +3,7 @@
 Layer: engines.
 """
 
-from schemac.registry.engine import Engine
+from schemac.registry.engine import Engine, Format
 
 ENGINE = Engine(
     "protobuf",
@@ -11,6 +11,7 @@ ENGINE = Engine(
     position=74,
     artifacts="schemac.engines.protobuf.artifact:TARGET",
     numbering="schemac.engines.protobuf.numbering:NUMBERING",
+    formats=(Format("protobuf", "schemac.engines.protobuf.reader:IMPORTER", suffixes=(".proto",)),),
     codes="schemac.engines.protobuf.codes:CODES",
     pages="schemac.engines.protobuf.pages",
 )
