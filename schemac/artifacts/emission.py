@@ -64,6 +64,11 @@ class Emission:
         return tuple(loss for loss, _ in self._losses)
 
     @property
+    def entries(self) -> "tuple[tuple[Loss, Slot | None], ...]":
+        """All losses with their slots, None for the schema as a whole; for a target that is made of another."""
+        return tuple(self._losses)
+
+    @property
     def losing_paths(self) -> frozenset[str]:
         """The fields that have lost something so far."""
         return frozenset(loss.path for loss, _ in self._losses)

@@ -34,7 +34,8 @@ def adopt(
     for slot, made in found.numbers.items():
         own = made
         for engine, wanted in given[slot].entries:
-            if len(wanted) != len(made.of(engine)):
+            is_new = found.version.highest.get(engine) is None
+            if len(wanted) != len(made.of(engine)) and not is_new:
                 return None
             own = own.with_value(engine, wanted)
         numbers[slot] = own

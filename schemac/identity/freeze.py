@@ -76,6 +76,8 @@ def next_version(before: Version | None, highest: Highest, extra: str) -> Versio
     """Return the version that comes after another one, with these highest numbers and attributes; its digest is not made yet."""
     data = before.data if before is not None else EngineData()
     for engine, numbering in numberings().items():
+        if numbering.is_kept_only and highest.get(engine) is None:
+            continue
         remembered = numbering.next_data(data.of(engine))
         if remembered:
             data = data.with_value(engine, compact(dict(remembered)))
@@ -165,6 +167,8 @@ def _numbered(
         states = {state.id: state for state in before.states.values()}
         made[engine] = {slot: states[id].numbers.of(engine) for slot, id in matched.items()}
     for engine, numbering in numberings().items():
+        if numbering.is_kept_only and highest.get(engine) is None:
+            continue
         former = former_of(before, matched, engine, back) if before is not None else None
         made[engine], most = numbering.number(dataset, former, highest.of(engine))
         highest = highest.with_value(engine, most)

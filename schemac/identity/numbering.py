@@ -66,6 +66,8 @@ class Numbering:
     given to other fields; None for all."""
     next_data: Callable[[Mapping[str, Any]], Mapping[str, Any]] = _nothing
     """What to remember of a version beside numbers, a JSON object, given that of the version before; empty for nothing."""
+    is_kept_only: bool = False
+    """Whether it numbers only what came with numbers of its own, as an imported schema does; a lock that has none is not changed by it."""
     data_of_form_1: Callable[[int, int], Mapping[str, Any]] | None = None
     """The same of a version in a lock of form 1, which had two numbers there: of the schema, and of when it was made. For
     the engine that they were of."""

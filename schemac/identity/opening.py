@@ -31,8 +31,11 @@ def open_version(dataset: LockedDataset, version: Version) -> LockedVersion:
     """Rebuild a version."""
     opened = _as_locked(dataset, version)
     for engine in numberings():
-        if not version.is_numbered_by(engine):
-            opened = _with_engine(opened, engine, dataset.view(_replayed)[engine, version.number])
+        made = (
+            None if version.is_numbered_by(engine) else dataset.view(_replayed).get((engine, version.number))
+        )
+        if made is not None:
+            opened = _with_engine(opened, engine, made)
     return opened
 
 
@@ -92,7 +95,8 @@ def _replayed(dataset: LockedDataset) -> dict[tuple[str, int], _Numbered]:
         before: LockedVersion | None = None
         for version in dataset.versions:
             opened = _as_locked(dataset, version)
-            if not version.is_numbered_by(engine):
+            has_none = before is None or before.version.highest.get(engine) is None
+            if not version.is_numbered_by(engine) and not (numbering.is_kept_only and has_none):
                 made = _number(engine, numbering, opened, before)
                 found[engine, version.number] = made
                 opened = _with_engine(opened, engine, made)

@@ -3,7 +3,7 @@
 Layer: importers.
 Shape: such a document is no data, so nothing is inferred from it; what it is, and the way to a manifest, is said.
 Errors: SC553 foreign-schema.
-Source: JSON Schema 2020-12, "$schema"; Avro 1.12, "Schema Declaration"; Arrow's "Integration Testing", JSON format;
+Source: JSON Schema 2020-12, "$schema"; Arrow's "Integration Testing", JSON format;
 OpenAPI 3.1; BigQuery's schema files; Frictionless' Table Schema; Kafka Connect's JsonConverter.
 """
 
@@ -79,17 +79,6 @@ def _is_json_schema(value: Any) -> bool:
     return value.get("type") == "object" and _holds(value, "properties", dict)
 
 
-def _is_avro(value: Any) -> bool:
-    if isinstance(value, list):
-        return bool(value) and all(_is_avro(item) for item in value)
-    return (
-        isinstance(value, dict)
-        and value.get("type") in ("record", "error")
-        and "name" in value
-        and isinstance(value.get("fields"), list)
-    )
-
-
 def _is_big_query(value: Any) -> bool:
     if isinstance(value, list) and value:
         modes = ("NULLABLE", "REQUIRED", "REPEATED")
@@ -108,10 +97,7 @@ _SORTS = (
         _BY_DATA,
     ),
     ForeignDocument("an AsyncAPI document", has_keys("asyncapi", "channels"), _BY_DATA),
-    ForeignDocument("a JSON Schema", _is_json_schema, f"{_BY_DATA}, or import records that follow it"),
-    ForeignDocument(
-        "an Avro schema", _is_avro, "write a few records with it as Parquet, and import that file"
-    ),
+    ForeignDocument("a JSON Schema", _is_json_schema, "import it with `--from jsonschema`"),
     ForeignDocument(
         "Arrow's JSON for integration tests",
         lambda v: (

@@ -22,9 +22,7 @@ from schemac.source.suggest import closest
 _OWN = (
     Format("parquet", "schemac.importers.parquet:IMPORTER", (".parquet", ".pq"), magic=b"PAR1"),
     Format("csv", "schemac.importers.csv:IMPORTER", (".csv", ".tsv")),
-    Format(
-        "ndjson", "schemac.importers.ndjson:IMPORTER", (".ndjson", ".jsonl", ".json", ".avsc"), is_json=True
-    ),
+    Format("ndjson", "schemac.importers.ndjson:IMPORTER", (".ndjson", ".jsonl", ".json"), is_json=True),
 )
 """Files of data that belong to no engine."""
 

@@ -168,7 +168,8 @@ class Locked:
                 opened = open_version(self.dataset, version)
                 numbers = {slot: state.numbers for slot, state in opened.states.items()}
                 lowered = lower(opened.logical, options)
-                past.append(Compilation(opened.logical, lowered, numbers, opened.version))
+                ids = {slot: state.id for slot, state in opened.states.items()}
+                past.append(Compilation(opened.logical, lowered, numbers, opened.version, ids=ids))
         return past
 
 

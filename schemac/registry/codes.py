@@ -1,7 +1,7 @@
 """All diagnostic codes: those of the core, and those that engines and the pipeline bring.
 
 Layer: registry.
-Shape: a code of an engine of another distribution is a word in capitals and a number, such as `AVRO501`; `SC` is for the core
+Shape: a code of an engine of another distribution is a word in capitals and a number, such as `SQLITE501`; `SC` is for the core
 and for the engines that come with it.
 """
 

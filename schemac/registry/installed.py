@@ -2,7 +2,7 @@
 
 Layer: registry.
 Source: every package of `schemac.engines` is one (a module beside them is what several engines share); other distributions name theirs under the entry point group of that
-name, each with its `ENGINE`: `avro = "schemac_avro:ENGINE"`.
+name, each with its `ENGINE`: `sqlite = "schemac_sqlite:ENGINE"`.
 """
 
 import re

@@ -22,6 +22,9 @@ ENGINES = {path.parent.name for path in (PACKAGE / "engines").glob("*/__init__.p
 OF_THE_CORE = {
     "arrow": "Arrow is the physical form of every schema, whatever engine it is for",
     "odf": "manifests are written in the standard of ODF",
+    "python": "the compiler speaks of the language, and of functions in it",
+    "pydantic": "the library that reads the settings of projects and pipelines has the same name",
+    "jsonschema": "the library that checks values of vocabularies has the same name",
 }
 ROOMS = {
     "engines": "one folder per engine",
@@ -32,7 +35,9 @@ Listed = dict[str, dict[str, str]]
 """A reason, and the modules that it holds for with the engines that they may name."""
 
 IMPORTING: Listed = {}
-NAMING: Listed = {}
+NAMING: Listed = {
+    "Spark's name of a format of files": {"pipeline/declaration/job.py": "avro"},
+}
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 
 

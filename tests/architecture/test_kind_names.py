@@ -29,8 +29,11 @@ NAMING: Listed = {
         "manifest/system_columns.py": "Timestamp",
     },
     "type tables of engines, the way back: their types into those of a manifest": {
+        "engines/avro/reader.py": "Binary Bool Date Decimal Float32 Float64 Int32 Int64 List Map Null Option String Struct Time Timestamp",
         "engines/iceberg/reader.py": "Binary Bool Date Decimal Float32 Float64 Int32 Int64 List Map Null Option Struct"
         " Time Timestamp String",
+        "engines/jsonschema/reader.py": "List Map Null Option String Struct",
+        "engines/jsonschema/words.py": "Binary Bool Date Decimal Float16 Float32 Float64 Int64 Null String Timestamp",
         "engines/lance/arrow_form.py": "Binary Float32 List Option",
         "engines/lance/reader.py": "List Map Struct",
         "engines/lance/tables/wording.py": "List Map Struct",
@@ -38,7 +41,13 @@ NAMING: Listed = {
         "engines/odf/ddl_lines.py": "Option Timestamp",
         "engines/paimon/reader.py": "Binary Bool Date Decimal Float32 Float64 Int8 Int16 Int32 Int64 List Map Option"
         " Struct Time Timestamp String",
+        "engines/pydantic/reader.py": "Binary Bool Date Decimal Duration Float32 Float64 Int64 List Map Null Option String Struct Time Timestamp",
+        "engines/protobuf/reader.py": "Binary Bool Duration Float32 Float64 Int32 Int64 List Map Option String Struct Timestamp UInt32 UInt64",
         "importers/csv.py": "Decimal String",
+    },
+    "Python has a type of the same name": {
+        "engines/pydantic/artifact.py": "Decimal",
+        "engines/pydantic/leaves.py": "Decimal",
     },
     "DataFusion has the same words for its types": {
         "engines/lance/tables/filters.py": "Decimal Float16 Float32 Float64"

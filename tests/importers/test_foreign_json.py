@@ -9,15 +9,14 @@ import pytest
 from schemac.cli.main import main
 
 DOCUMENTS: dict[str, tuple[Any, str]] = {
-    "JSON Schema": (
-        {"$schema": "https://json-schema.org/draft/2020-12/schema", "$defs": {}},
-        "a JSON Schema",
-    ),
     "JSON Schema without its name": (
         {"type": "object", "properties": {"a": {"type": "string"}}},
         "a JSON Schema",
     ),
-    "Avro": ({"type": "record", "name": "User", "fields": [{"name": "a", "type": "long"}]}, "an Avro schema"),
+    "Avro error": (
+        {"type": "error", "name": "User", "fields": [{"name": "a", "type": "long"}]},
+        "an Avro schema",
+    ),
     "Avro union": ([{"type": "record", "name": "User", "fields": []}], "an Avro schema"),
     "Arrow": (
         {
@@ -86,9 +85,3 @@ def test_name_a_delta_log_of_several_lines(folder: Path, capsys: pytest.CaptureF
     (folder / "00000.json").write_text("".join(json.dumps(line) + "\n" for line in lines))
     assert main(["import", "00000.json"]) == 1
     assert "a commit of a Delta table's log" in capsys.readouterr().err
-
-
-def test_name_an_avro_schema_by_its_file(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (folder / "user.avsc").write_text(json.dumps(DOCUMENTS["Avro"][0]))
-    assert main(["import", "user.avsc"]) == 1
-    assert "SC553" in capsys.readouterr().err

@@ -4,8 +4,11 @@ Shape: a table a place, in it one row a type: the target's own words, and what i
 `pytest tests/losses --refresh 'losses/*'` writes the pages anew. A target that joins needs an entry in `WORDS`.
 """
 
+import ast
+import copy
 import json
 from collections.abc import Callable, Iterator
+from decimal import Decimal
 from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any
@@ -17,6 +20,8 @@ import schemac
 from schemac import Dataset
 from schemac.artifacts.emission import target_names
 from schemac.cli.main import main
+from schemac.engines.jsonschema.words import dump
+from schemac.registry.installed import engine
 from schemac.registry.pages import loss_pages
 from tests.conformance.manifest_types import POSITIONS, TYPES, Manifest
 
@@ -62,6 +67,76 @@ def _odf_words(dataset: Dataset) -> str:
     return json.dumps({key: item for key, item in field.items() if key != "name"}, ensure_ascii=False)
 
 
+def _avro_words(dataset: Dataset) -> str:
+    (field,) = json.loads(dataset.artifacts("avro")["avro/schema.avsc"])["fields"]
+    return json.dumps({key: item for key, item in field.items() if key != "name"}, ensure_ascii=False)
+
+
+def _protobuf_words(dataset: Dataset) -> str:
+    ((_, content),) = dataset.artifacts("protobuf").items()
+    body = content.decode().partition("message ")[2].partition("{")[2].rpartition("}")[0]
+    return (
+        " ".join(line for line in body.split("\n") if not line.strip().startswith("//"))
+        .replace("  ", " ")
+        .strip()
+    )
+
+
+def _json_schema_words(dataset: Dataset) -> str:
+    document = json.loads(dataset.artifacts("jsonschema")["jsonschema/schema.json"], parse_float=Decimal)
+    (found,) = document["properties"].values()
+    return " ".join(dump(_without_patterns(found)).split())
+
+
+def _without_patterns(schema: Any) -> Any:
+    """A schema for people: patterns are long."""
+    if isinstance(schema, dict):
+        return {key: "…" if key == "pattern" else _without_patterns(item) for key, item in schema.items()}
+    return schema
+
+
+def _python_words(dataset: Dataset) -> str:
+    arrow = _arrow_words(dataset)
+    return f"{_spark_words(dataset)}, {arrow}" if _has_struct_type(dataset) else arrow
+
+
+def _has_struct_type(dataset: Dataset) -> bool:
+    return not any(loss.lost == "spark/schema.json" for loss in dataset.losses("python"))
+
+
+def _pydantic_words(dataset: Dataset) -> str:
+    ((_, content),) = dataset.artifacts("pydantic").items()
+    module = ast.parse(content)
+    table = next(node for node in reversed(module.body) if isinstance(node, ast.ClassDef))
+    aliases = {
+        node.targets[0].id: node.value
+        for node in module.body
+        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name)
+    }
+    ((found,),) = [[n.annotation for n in table.body if isinstance(n, ast.AnnAssign)]]
+    return ast.unparse(_Plain(aliases).visit(found))
+
+
+class _Plain(ast.NodeTransformer):
+    """Annotations without their metadata."""
+
+    def __init__(self, aliases: dict[str, ast.expr]) -> None:
+        self.aliases = aliases
+
+    def visit_Name(self, node: ast.Name) -> Any:
+        alias = self.aliases.get(node.id)
+        return node if alias is None else self.visit(copy.deepcopy(alias))
+
+    def visit_Subscript(self, node: ast.Subscript) -> Any:
+        if (
+            isinstance(node.value, ast.Name)
+            and node.value.id == "Annotated"
+            and isinstance(node.slice, ast.Tuple)
+        ):
+            return self.visit(node.slice.elts[0])
+        return self.generic_visit(node)
+
+
 WORDS: dict[str, Callable[[Dataset], str]] = {
     "arrow": _arrow_words,
     "lance": _lance_words,
@@ -69,10 +144,43 @@ WORDS: dict[str, Callable[[Dataset], str]] = {
     "paimon": _paimon_words,
     "odf": _odf_words,
     "iceberg": _iceberg_words,
+    "jsonschema": _json_schema_words,
+    "python": _python_words,
+    "pydantic": _pydantic_words,
+    "avro": _avro_words,
+    "protobuf": _protobuf_words,
 }
 
 
 INTRODUCTIONS = {
+    "protobuf": (
+        "Comments are left out here. A comment `schemac: {…}` above a field has what Protobuf does not tell of its type, its attributes and",
+        "its name; a message with `around` in its comment is there for what a label cannot say, such as an item that may be null.",
+        "",
+    ),
+    "avro": (
+        "Attributes are properties of their field or type, which Avro allows. A name that Avro does not take has underscores in the place",
+        "of what is no letter of ASCII, digit or underscore.",
+        "",
+    ),
+    "pydantic": (
+        "Each type is shown without what validates it. `model_validate_json` of the models reads numbers with all digits; where they are",
+        "parts of models of your own, pydantic reads the JSON, and a decimal gets the digits of a float. `model_dump_json` writes decimals",
+        "as texts, as pydantic does, which a pipeline does not take. A field has another name where Python or a model of pydantic takes",
+        "the name for something else, with its own as alias.",
+        "",
+    ),
+    "python": (
+        "The module has the StructType of `spark/schema.json` and the schema of `arrow/schema.arrow`, and loses what these lose.",
+        "",
+    ),
+    "jsonschema": (
+        "Attributes are keywords of their own, and `schemac.dev/type` names the type where the standard's keywords do not tell it, so",
+        "that `schemac import` gives the manifest back. Patterns are shown as `…`. Of any schema JSON Schema cannot say that a key",
+        "stands only once, that an instant with an offset lies in the years 1 to 9999 in UTC too, and how a number is written:",
+        "`5.0` is an integer for it, also where a pipeline wants the digits of a count, in a duration.",
+        "",
+    ),
     "iceberg": (
         "The table is of format 2. Format 3, which `iceberg.apache.org/formatVersion: 3` asks for, has types for nanoseconds and",
         "for what is always null as well. Where `create_table.sql` is named, only the table that this statement makes differs:",
@@ -110,7 +218,7 @@ def _introduction(target: str) -> Iterator[str]:
 
 
 def _title(target: str) -> str:
-    return target.upper() if len(target) == 3 else target.capitalize()
+    return engine(target).title
 
 
 def _tables(target: str) -> Iterator[str]:

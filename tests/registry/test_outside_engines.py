@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-AVRO = ROOT / "examples" / "engine-avro"
+EXAMPLE = ROOT / "examples" / "engine-sqlite"
 MANIFEST = "name: trips\nfields:\n  - {name: fare, type: UInt8}\n"
 START = "from schemac.registry.engine import Engine, Format\n"
 PARTS = "# parts\n"
@@ -42,7 +42,7 @@ class Site:
 
     def python(self, *arguments: str) -> subprocess.CompletedProcess[str]:
         """Run Python with these distributions."""
-        path = os.pathsep.join(map(str, (self.folder, AVRO, ROOT)))
+        path = os.pathsep.join(map(str, (self.folder, EXAMPLE, ROOT)))
         environment = {**os.environ, "PYTHONPATH": path, "PYTHONDONTWRITEBYTECODE": "1"}
         command = [sys.executable, *arguments]
         return subprocess.run(
@@ -60,55 +60,54 @@ def site(tmp_path: Path) -> Site:
 
 
 @pytest.fixture
-def avro(site: Site) -> Site:
-    site.install("schemac_avro", "avro = schemac_avro:ENGINE")
+def sqlite(site: Site) -> Site:
+    site.install("schemac_sqlite", "sqlite = schemac_sqlite:ENGINE")
     return site
 
 
 @pytest.mark.slow
-def test_pass_the_tests_of_the_example(avro: Site) -> None:
-    pytest.importorskip("fastavro")
-    options = ["-q", "-p", "no:cacheprovider", "-c", os.devnull, "--rootdir", str(AVRO)]
-    ran = avro.python("-m", "pytest", *options, str(AVRO / "tests"))
+def test_pass_the_tests_of_the_example(sqlite: Site) -> None:
+    options = ["-q", "-p", "no:cacheprovider", "-c", os.devnull, "--rootdir", str(EXAMPLE)]
+    ran = sqlite.python("-m", "pytest", *options, str(EXAMPLE / "tests"))
     assert ran.returncode == 0, ran.stdout
     assert "skipped" not in ran.stdout
 
 
 @pytest.mark.slow
-def test_offer_an_engine_where_it_can_do_something(avro: Site) -> None:
-    ran = avro.run("build", "--target", "avro", "--losses")
+def test_offer_an_engine_where_it_can_do_something(sqlite: Site) -> None:
+    ran = sqlite.run("build", "--target", "sqlite", "--losses")
     assert ran.returncode == 0, ran.stderr
-    assert "note[AVRO511]: fare: UInt8 becomes int" in ran.stdout
-    found = json.loads((avro.work / "build/trips/losses.json").read_text())["losses"]
-    assert [loss["target"] for loss in found] == ["avro"]
+    assert "note[SQLITE511]: fare: UInt8 becomes INTEGER" in ran.stdout
+    found = json.loads((sqlite.work / "build/trips/losses.json").read_text())["losses"]
+    assert [loss["target"] for loss in found] == ["sqlite"]
 
-    assert avro.run("lock").returncode == 0
-    (avro.work / "trips.yaml").write_text(MANIFEST.replace("UInt8", "String"))
-    ran = avro.run("breaking", "--against", "lock", "--engine", "avro", "--ignore-readers")
-    assert ran.returncode == 1
-    assert "Avro does not read int as string" in ran.stdout
-    assert avro.run("lock").returncode == 0
-    ran = avro.run("plan", "trips", "--engine", "avro")
+    assert sqlite.run("lock").returncode == 0
+    (sqlite.work / "trips.yaml").write_text(MANIFEST.replace("UInt8", "String"))
+    ran = sqlite.run("breaking", "--against", "lock", "--engine", "sqlite", "--ignore-readers")
+    assert ran.returncode == 0
+    assert "INTEGER stays in existing rows" in ran.stdout
+    assert sqlite.run("lock").returncode == 0
+    ran = sqlite.run("plan", "trips", "--engine", "sqlite")
     assert ran.returncode == 2
-    assert "argument --engine: Avro has no tables to plan for; choose from lance" in ran.stderr
-    (avro.work / "schemac.toml").write_text('targets = ["arrow", "avro"]\n')
-    ran = avro.run("plan", "trips")
+    assert "argument --engine: SQLite has no tables to plan for; choose from lance" in ran.stderr
+    (sqlite.work / "schemac.toml").write_text('targets = ["arrow", "sqlite"]\n')
+    ran = sqlite.run("plan", "trips")
     assert ran.returncode == 0
     assert "nothing is planned: none of the targets has tables" in ran.stderr
 
 
 @pytest.mark.slow
-def test_check_and_describe_the_attributes_that_an_engine_brings(avro: Site) -> None:
-    extra = "extra: {avro.apache.org/namespac: a.b, schemac.dev/targets: [avro]}\n"
-    (avro.work / "trips.yaml").write_text(MANIFEST + extra)
-    ran = avro.run("check")
+def test_check_and_describe_the_attributes_that_an_engine_brings(sqlite: Site) -> None:
+    extra = "extra: {sqlite.org/primaryKeys: [fare], schemac.dev/targets: [sqlite]}\n"
+    (sqlite.work / "trips.yaml").write_text(MANIFEST + extra)
+    ran = sqlite.run("check")
     assert ran.returncode == 1
-    assert "did you mean `avro.apache.org/namespace`?" in ran.stdout
-    assert avro.python("-m", "schemac.manifest.json_schema", ".").returncode == 0
-    schema = json.loads((avro.work / "manifest.schema.json").read_text())
+    assert "did you mean `sqlite.org/primaryKey`?" in ran.stdout
+    assert sqlite.python("-m", "schemac.manifest.json_schema", ".").returncode == 0
+    schema = json.loads((sqlite.work / "manifest.schema.json").read_text())
     properties = schema["$defs"]["SchemaAttributes"]["properties"]
-    assert "avro.apache.org/namespace" in properties
-    assert "avro" in properties["schemac.dev/targets"]["items"]["enum"]
+    assert "sqlite.org/primaryKey" in properties
+    assert "sqlite" in properties["schemac.dev/targets"]["items"]["enum"]
 
 
 def engine(more: str = "", name: str = "other") -> str:

@@ -1,1 +1,0 @@
-"""What `schemac explain` shows of this engine: a page a code, and `losses/avro.md`."""

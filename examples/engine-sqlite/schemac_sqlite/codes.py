@@ -1,0 +1,8 @@
+"""The diagnostics of this engine; each has a page in `pages/`."""
+
+from schemac.source.diagnostic import Code, Severity
+
+SQLITE_NAME = Code("SQLITE501", "sqlite-name", Severity.ERROR, "columns that SQLite cannot tell apart")
+SQLITE_KEY = Code("SQLITE502", "sqlite-key", Severity.ERROR, "a primary key that is none")
+SQLITE_LOSS = Code("SQLITE511", "sqlite-loss", Severity.NOTE, "something that SQLite does not keep")
+CODES = (SQLITE_NAME, SQLITE_KEY, SQLITE_LOSS)

@@ -1,0 +1,61 @@
+"""SQLite databases as `schemac import` reads them.
+
+Errors: SC551 for a type that no kind stands for, SC552 for what is no database with one table.
+Source: sqlite.org, "PRAGMA table_info" and "Determination Of Column Affinity".
+"""
+
+import sqlite3
+from pathlib import Path
+from typing import Any
+
+from schemac.importers.importer import Imported, Importer, Notes, refuse
+from schemac.source.catalogue import UNSUPPORTED_ARROW_TYPE
+from schemac.source.report import Report
+from schemac_sqlite.attributes import PRIMARY_KEY
+
+_KINDS = {"INTEGER": "Int64", "INT": "Int64", "REAL": "Float64", "TEXT": "String", "BLOB": "Binary"}
+
+
+def read(path: Path, report: Report) -> Imported | None:
+    """Read the columns of the database's one table."""
+    try:
+        with sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True) as connection:
+            found = connection.execute("select name from sqlite_schema where type = 'table' order by name")
+            names = [name for (name,) in found if not name.startswith("sqlite_")]
+            if len(names) != 1:
+                refuse(path, f"it has {len(names)} tables, not one", report)
+                return None
+            columns = connection.execute(
+                'select name, type, "notnull", pk, dflt_value from pragma_table_info(?)', names
+            )
+            return _imported(names[0], columns.fetchall(), str(path), report)
+    except sqlite3.Error as error:
+        refuse(path, f"it is no database of SQLite: {error}", report)
+    return None
+
+
+def _imported(table: str, columns: list[Any], file: str, report: Report) -> Imported:
+    notes, fields, key = Notes(), [], {}
+    for name, declared, is_required, place, default in columns:
+        kind = _KINDS.get(declared.upper())
+        if kind is None:
+            message = f"{name}: no kind stands for a column of type {declared or 'any'}"
+            report.add(
+                UNSUPPORTED_ARROW_TYPE,
+                message,
+                file=file,
+                path=name,
+                help=f"leave it out with `--skip '{name}'`",
+            )
+            continue
+        if default is not None:
+            notes.add((name,), f"not kept: the default {default}")
+        if place:
+            key[place] = name
+        type_ = {"kind": kind}
+        fields.append({"name": name, "type": type_ if is_required else {"kind": "Option", "inner": type_}})
+    extra = {PRIMARY_KEY.key: [key[place] for place in sorted(key)]} if key else {}
+    return Imported({"fields": fields, "extra": extra}, name=table, notes=notes)
+
+
+IMPORTER = Importer("sqlite", "SQLite database with one table", read)

@@ -1,0 +1,99 @@
+"""Types without parts, and which of them Avro reads as which.
+
+Layer: engines.
+Source: Avro 1.12, "Primitive Types", "Logical Types", "Schema Resolution".
+"""
+
+from typing import Any, NamedTuple
+
+from schemac.attributes.family import Family
+from schemac.kinds.units import ARROW_UNITS
+from schemac.logical.model import LogicalType
+
+
+class Leaf(NamedTuple):
+    """A type of Avro without parts."""
+
+    type: str
+    logical: str = ""
+    precision: int = 0
+    scale: int = 0
+    size: int = 0
+    """Bytes of a `fixed`."""
+    counts: str = ""
+    """The unit that a number counts, where no logical type says it."""
+    is_lossless: bool = True
+    """Whether the manifest's type comes back from it."""
+
+    @property
+    def title(self) -> str:
+        """As people write it."""
+        if self.logical == "decimal":
+            return f"decimal({self.precision}, {self.scale})"
+        return self.logical or self.type
+
+
+_PLAIN = {
+    Family.BOOLEAN: Leaf("boolean"),
+    Family.TEXT: Leaf("string"),
+    Family.DATE: Leaf("int", "date"),
+    Family.NULL: Leaf("null"),
+}
+_TIMES = {
+    "s": Leaf("int", "time-millis", is_lossless=False),
+    "ms": Leaf("int", "time-millis"),
+    "us": Leaf("long", "time-micros"),
+    "ns": Leaf("long", counts="ns", is_lossless=False),  # the specification has no time-nanos
+}
+_UNITS = {"s": "millis", "ms": "millis", "us": "micros", "ns": "nanos"}
+
+_PROMOTIONS = {
+    "int": ("long", "float", "double"),
+    "long": ("float", "double"),
+    "float": ("double",),
+    "string": ("bytes",),
+    "bytes": ("string",),
+}
+
+
+def leaf_of(declared: LogicalType) -> Leaf | None:
+    """Avro's type for one without parts; None for types with parts, and for what Avro cannot hold."""
+    type_: Any = declared
+    if type_.family in _PLAIN:
+        return _PLAIN[type_.family]
+    match type_.family:
+        case Family.INTEGER:
+            return _integer(type_.bits, is_signed=type_.is_signed)
+        case Family.FLOAT:
+            return Leaf("double") if type_.bits == 64 else Leaf("float", is_lossless=type_.bits == 32)
+        case Family.BYTES:
+            return Leaf("bytes") if type_.fixed_length is None else Leaf("fixed", size=type_.fixed_length)
+        case Family.DECIMAL if 0 <= type_.scale <= type_.precision:
+            return Leaf("bytes", "decimal", type_.precision, type_.scale)
+        case Family.TIME:
+            return _TIMES[ARROW_UNITS[type_.unit]]
+        case Family.TIMESTAMP:
+            unit = ARROW_UNITS[type_.unit]
+            local = "local-" if type_.timezone is None else ""
+            is_lossless = unit != "s" and type_.timezone in (None, "UTC")
+            return Leaf("long", f"{local}timestamp-{_UNITS[unit]}", is_lossless=is_lossless)
+        case Family.DURATION:
+            # Avro's `duration` counts months, days and milliseconds, which is something else.
+            return Leaf("long", counts=ARROW_UNITS[type_.unit], is_lossless=False)
+    return None
+
+
+def _integer(bits: int, *, is_signed: bool) -> Leaf:
+    if bits == 64 and not is_signed:
+        return Leaf("bytes", "decimal", 20, is_lossless=False)
+    needed = bits if is_signed else bits + 1
+    return Leaf("int" if needed <= 32 else "long", is_lossless=is_signed and bits in (32, 64))
+
+
+def is_readable(written: Leaf, wanted: Leaf) -> bool:
+    """Whether schema resolution turns what was written into what is wanted, with the same meaning."""
+    if (written.logical, written.scale, written.counts) != (wanted.logical, wanted.scale, wanted.counts):
+        return False
+    if written.type == wanted.type:
+        return written.size == wanted.size
+    return not written.logical and wanted.type in _PROMOTIONS.get(written.type, ())

@@ -1,0 +1,87 @@
+"""How values are written in JSON: what a pipeline takes for each type, as bounds and regular expressions.
+
+Layer: engines, below their folders. For engines whose artifacts describe records of JSON.
+Shape: the expressions have no anchors, and only what ECMA-262, Python, Java and RE2 have in common: no lookaround, no `\\d`.
+Source: the values that a pipeline takes (`schemac/pipeline/values`); `tests/engines/json_records.py` has its verdicts.
+"""
+
+from typing import Any
+
+from schemac.attributes.arrow import EXTENSION_TYPE
+from schemac.kinds.sequences import Binary, String
+from schemac.kinds.units import FRACTION_DIGITS
+from schemac.logical.model import Field, LogicalType
+from schemac.source.json_object import Json
+
+_YEAR = "(?:[0-9]{3}[1-9]|[0-9]{2}[1-9]0|[0-9][1-9]00|[1-9]000)"
+_LEAP_YEAR = "(?:[0-9]{2}(?:0[48]|[2468][048]|[13579][26])|(?:0[48]|[2468][048]|[13579][26])00)"
+_DAY = "(?:(?:0[13578]|1[02])-(?:0[1-9]|[12][0-9]|3[01])|(?:0[469]|11)-(?:0[1-9]|[12][0-9]|30)|02-(?:0[1-9]|1[0-9]|2[0-8]))"
+DATE = f"(?:{_YEAR}-{_DAY}|{_LEAP_YEAR}-02-29)"
+"""A day of the years 0001 to 9999 that the calendar has."""
+OFFSET = "(?:[Zz]|[+-](?:(?:0[0-9]|1[0-7])(?::?[0-5][0-9])?|18(?::?00)?))"
+"""An offset from UTC, at most 18 hours."""
+_MINUTE = "(?:[01][0-9]|2[0-3]):[0-5][0-9]"
+
+NUMBER = r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?"
+"""A number as the key of a map, which JSON has as text."""
+NOT_FINITE = "NaN|[+-]?Infinity|[+-]?inf"
+BOOLEAN = "[Tt][Rr][Uu][Ee]|[Ff][Aa][Ll][Ss][Ee]"
+UUID = "[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}"
+
+FLOAT_LIMITS = {16: 65520, 32: 2**128 - 2**103}
+"""By bits, the first number that rounds to infinity; that of 64 bits is none itself."""
+LARGEST_DOUBLE = 1.7976931348623157e308
+LARGEST_BRAIN_FLOAT = 3.3895313892515355e38
+
+
+JSON_TYPE: Json = {"kind": String.__name__, "extra": {EXTENSION_TYPE.key: {"name": "arrow.json"}}}
+"""The type of any value of JSON, as a manifest writes it."""
+UUID_TYPE: Json = {
+    "kind": Binary.__name__,
+    "fixedLength": 16,
+    "extra": {EXTENSION_TYPE.key: {"name": "arrow.uuid"}},
+}
+
+
+def timestamp(unit: str, *, takes_zone: bool, needs_zone: bool) -> str:
+    """Return the texts of timestamps in one of Arrow's units; a fraction may have zeros behind the digits of the unit."""
+    zone = OFFSET if needs_zone else f"{OFFSET}?" if takes_zone else ""
+    return f"{DATE}[Tt ]{_MINUTE}(?::[0-5][0-9](?:[.,][0-9]{{0,{FRACTION_DIGITS[unit]}}}0*)?)?{zone}"
+
+
+def time_of_day(unit: str) -> str:
+    """Return the texts of times of day in one of Arrow's units."""
+    return rf"{_MINUTE}(?::[0-5][0-9](?:\.[0-9]{{0,{FRACTION_DIGITS[unit]}}}0*)?)?"
+
+
+def base64(length: int | None) -> str:
+    """Return the texts of binaries, of any length or of one in bytes."""
+    alphabet = "[A-Za-z0-9+/]"
+    if length is None:
+        return f"(?:{alphabet}{{4}})*(?:{alphabet}{{2}}==|{alphabet}{{3}}=)?"
+    padding = -length % 3
+    return f"{alphabet}{{{(length + padding) // 3 * 4 - padding}}}{'=' * padding}"
+
+
+def integer_bounds(bits: int, *, is_signed: bool) -> tuple[int, int]:
+    """Return the lowest and the highest integer of a width."""
+    return (-(2 ** (bits - 1)), 2 ** (bits - 1) - 1) if is_signed else (0, 2**bits - 1)
+
+
+def type_tree(type_: LogicalType) -> Json:
+    """Return a type as a manifest writes it, with all parts and without what is a default anyway."""
+    tree: Json = {"kind": str(type_.kind)}
+    for name, info in type(type_).model_fields.items():
+        value = getattr(type_, name)
+        if name != "kind" and value != info.get_default():
+            tree[info.alias or name] = _tree(value)
+    return tree
+
+
+def _tree(value: Any) -> Any:
+    if isinstance(value, LogicalType):
+        return type_tree(value)
+    if isinstance(value, Field):
+        extra = {"extra": dict(value.extra)} if value.extra else {}
+        return {"name": value.name, "type": type_tree(value.type), **extra}
+    return [_tree(item) for item in value] if isinstance(value, list | tuple) else value

@@ -1,0 +1,207 @@
+"""JSON Schema: what a record of JSON has to be, so that a pipeline takes it.
+
+Layer: engines.
+Shape: `jsonschema/schema.json`, an object with a property a column. A column that may be null may be absent too; other
+properties may stand beside. An attribute is a keyword of its own, which validators ignore; so is `schemac.dev/type`, the type
+of the manifest where the standard's keywords do not tell it.
+Errors: SC586; losses SC587.
+Source: JSON Schema 2020-12. Patterns and bounds are those of the values that a pipeline takes.
+"""
+
+from collections.abc import Iterable
+from typing import Any
+
+from schemac.artifacts.emission import Artifact, Compilation, Emission, Target
+from schemac.artifacts.type_writer import TypeTable, TypeWriter
+from schemac.attributes import odf, own
+from schemac.attributes.attribute import Role
+from schemac.attributes.family import NESTED, Family
+from schemac.attributes.registry import has_role
+from schemac.attributes.zones import is_utc
+from schemac.engines import json_values
+from schemac.engines.jsonschema import words
+from schemac.engines.jsonschema.codes import JSON_SCHEMA_LOSS, JSON_SCHEMA_TYPE
+from schemac.logical.path import Part
+from schemac.logical.slots import Slot
+from schemac.physical.arrow import pa
+from schemac.physical.field import LoweredField
+from schemac.source.json_object import Json
+
+SCHEMA_FILE = "jsonschema/schema.json"
+_STRING: Json = {"type": "string"}
+_TABLE: TypeTable[Json] = TypeTable(
+    same={
+        "NA": {"type": "null"},
+        "BOOL": {"type": "boolean"},
+        **{f"INT{bits}": words.integer(bits, is_signed=True) for bits in (8, 16, 32, 64)},
+        **{f"UINT{bits}": words.integer(bits, is_signed=False) for bits in (8, 16, 32, 64)},
+        "HALF_FLOAT": words.floating(16),
+        "FLOAT": words.floating(32),
+        "DOUBLE": words.floating(64),
+        **dict.fromkeys(("STRING", "LARGE_STRING", "STRING_VIEW"), _STRING),
+        **dict.fromkeys(("BINARY", "LARGE_BINARY", "BINARY_VIEW"), words.binary()),
+        **dict.fromkeys(("DATE32", "DATE64"), words.date()),
+    },
+    other={},
+)
+_KEYS = {
+    Family.BOOLEAN: json_values.BOOLEAN,
+    Family.INTEGER: json_values.NUMBER,
+    Family.DECIMAL: json_values.NUMBER,
+    Family.FLOAT: f"{json_values.NUMBER}|{json_values.NOT_FINITE}",
+    Family.DURATION: "[+-]?[0-9]+",
+}
+"""Texts of the keys of maps, for values that are no texts elsewhere."""
+
+
+def emit(compilation: Compilation, emission: Emission) -> list[Artifact]:
+    """Return the schema."""
+    dataset = compilation.dataset
+    writer = _Writer(emission)
+    document = {
+        "$schema": words.DIALECT,
+        "title": dataset.name,
+        **_attributes(dataset.schema.extra),
+        **writer.members(compilation.lowered.fields),
+    }
+    return [Artifact(SCHEMA_FILE, f"{words.dump(document)}\n".encode())]
+
+
+class _Writer(TypeWriter[Json]):
+    """Finds the schema of each lowered field."""
+
+    def __init__(self, emission: Emission) -> None:
+        super().__init__(emission, _TABLE)
+
+    def field(self, lowered: LoweredField) -> Json:
+        """Return the schema of a property, an item or a value: the one place where a slot gets its keywords."""
+        slot: Slot = lowered.slot
+        schema = dict(self.type(lowered, lowered.arrow.type))
+        schema = {**schema, **self.kept_type(slot, schema)}
+        if lowered.arrow.nullable:
+            named = schema["type"] if isinstance(schema["type"], list) else [schema["type"]]
+            schema["type"] = [*named, *(() if "null" in named else ("null",))]
+            schema["type"] = schema["type"] if len(schema["type"]) > 1 else schema["type"][0]
+        return {**_attributes(slot.extra), **schema} if slot.extra else schema
+
+    def kept_type(self, slot: Slot, schema: Json) -> Json:
+        """Return the keyword for the type of the manifest; nothing where the schema says it."""
+        tree = json_values.type_tree(slot.type)
+        tree.pop("extra", None)
+        if slot.type.family in (Family.LIST, Family.STRUCT):
+            return {}
+        if slot.type.family is Family.MAP:
+            key = slot.children[0]
+            del tree["valueType"]
+            if key.extra:
+                tree["keyType"]["extra"] = dict(key.extra)
+            is_told = set(tree) == {"kind", "keyType"} and not key.extra and key.type.family is Family.TEXT
+            return {} if is_told else {words.TYPE: tree}
+        found = words.leaf(schema)
+        told = found[0] if found is not None else {}
+        told = {key: value for key, value in told.items() if key != "extra"}
+        return {} if told == tree else {words.TYPE: tree}
+
+    def members(self, members: Iterable[LoweredField]) -> Json:
+        """Return the schema of an object with these members."""
+        fields = {member.arrow.name: member for member in members}
+        needed = [name for name, member in fields.items() if not member.arrow.nullable]
+        return {
+            "type": "object",
+            "properties": {name: self.field(member) for name, member in fields.items()},
+            **({"required": needed} if needed else {}),
+        }
+
+    def type(self, lowered: LoweredField, arrow_type: Any) -> Json:
+        slot: Slot = lowered.slot
+        if slot.extra and has_role(slot.extra, Role.BLOB):
+            return words.binary()
+        if isinstance(arrow_type, pa.BaseExtensionType):
+            if arrow_type.extension_name == "arrow.json":
+                return words.ANY_JSON
+            if arrow_type.extension_name == "arrow.uuid":
+                return words.uuid()
+            return self.type(lowered, arrow_type.storage_type)
+        return super().type(lowered, arrow_type)
+
+    def refused(self, slot: Slot) -> Json:
+        what = "as the key of a map " if slot.segment is Part.KEY else ""
+        message = f"{slot.type.type_text()} {what}has no form in JSON ({slot.path_text})"
+        help = f"leave JSON Schema out with `{own.TARGETS_OF.key}`"
+        self.emission.findings.at_type(slot, JSON_SCHEMA_TYPE, message, help=help)
+        return {"type": "null"}
+
+    def type_text(self, type_: Json) -> str:
+        return str(type_["type"])
+
+    def decimal(self, lowered: LoweredField, arrow_type: Any) -> Json:
+        return words.decimal(arrow_type.precision, arrow_type.scale)
+
+    def timestamp(self, lowered: LoweredField, arrow_type: Any) -> Json:
+        slot: Slot = lowered.slot
+        unit, zone = arrow_type.unit, arrow_type.tz
+        if unit == "ns":
+            self.lose(lowered, "the range of nanoseconds, 1677 to 2262", "the years 1 to 9999")
+        if zone is None:
+            return words.timestamp(unit, takes_zone=False, needs_zone=False)
+        clock = own.CLOCK_ZONE.read(slot.extra) or ("UTC" if is_utc(zone) else None)
+        if clock is not None and not is_utc(clock):
+            self.lose(lowered, f"which times the clocks of {clock} skip or show twice", "all times")
+        return words.timestamp(unit, takes_zone=True, needs_zone=clock is None)
+
+    def dictionary(self, lowered: LoweredField, arrow_type: Any) -> Json:
+        # The encoding is kept as an attribute.
+        return self.type(lowered, arrow_type.value_type)
+
+    def time(self, lowered: LoweredField, arrow_type: Any) -> Json:
+        return words.time_of_day(arrow_type.unit)
+
+    def duration(self, lowered: LoweredField, arrow_type: Any) -> Json:
+        return words.integer(64, is_signed=True)
+
+    def fixed_size_binary(self, lowered: LoweredField, arrow_type: Any) -> Json:
+        return words.binary(arrow_type.byte_width)
+
+    def struct(self, lowered: LoweredField, arrow_type: Any) -> Json:
+        return self.members(lowered.children)
+
+    def list(self, lowered: LoweredField, arrow_type: Any) -> Json:
+        return {"type": "array", "items": self.item(lowered)}
+
+    def fixed_size_list(self, lowered: LoweredField, arrow_type: Any) -> Json:
+        length = arrow_type.list_size
+        return {"type": "array", "items": self.item(lowered), "minItems": length, "maxItems": length}
+
+    def item(self, lowered: LoweredField) -> Json:
+        """Return the schema of a list's items."""
+        (item,) = lowered.children
+        if not has_role(lowered.slot.extra, Role.BRAIN_FLOATS):
+            return self.field(item)
+        limit = json_values.LARGEST_BRAIN_FLOAT
+        tree = json_values.type_tree(item.slot.type)
+        named = ["number", "null"] if item.arrow.nullable else "number"
+        return {"type": named, "minimum": -limit, "maximum": limit, words.TYPE: tree}
+
+    def map(self, lowered: LoweredField, arrow_type: Any) -> Json:
+        key, value = lowered.children
+        schema: Json = {"type": "object", "additionalProperties": self.field(value)}
+        slot: Slot = key.slot
+        if slot.type.family is Family.TEXT:
+            return schema
+        if slot.type.family in NESTED:
+            self.refused(slot)
+            return schema
+        self.emission.lose(slot, f"keys of {slot.type.type_text()}", "texts, which may be equal as keys")
+        pattern = _KEYS.get(slot.type.family)
+        names = words.text(pattern) if pattern else self.type(key, key.arrow.type)
+        return {**schema, "propertyNames": {"pattern": names["pattern"]} if "pattern" in names else True}
+
+
+def _attributes(extra: Any) -> Json:
+    """Return attributes as keywords; the description is a word of the standard."""
+    kept = {key: extra[key] for key in sorted(extra) if key != odf.DESCRIPTION.key}
+    description = {"description": extra[odf.DESCRIPTION.key]} if odf.DESCRIPTION.key in extra else {}
+    return {**description, **kept}
+
+
+TARGET = Target("jsonschema", JSON_SCHEMA_LOSS, emit)

@@ -1,0 +1,4 @@
+"""The pages of `schemac explain` about JSON Schema.
+
+Layer: engines.
+"""

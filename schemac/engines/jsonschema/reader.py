@@ -1,0 +1,291 @@
+"""JSON Schemas as `schemac import` reads them.
+
+Layer: engines.
+Shape: an object with properties is a table. What has no kind of its own is any value of JSON, and the manifest says so in a comment
+above the field, as it does of every keyword that it does not keep.
+Errors: SC552 for what describes no objects.
+Source: JSON Schema 2020-12 and draft 7, "Core" and "Validation".
+"""
+
+import json
+import re
+from collections.abc import Mapping
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+from schemac.attributes.attribute import KEY_PATTERN
+from schemac.attributes.odf import DESCRIPTION
+from schemac.engines.json_values import JSON_TYPE
+from schemac.engines.jsonschema.words import TYPE, leaf
+from schemac.importers.importer import Imported, Importer, Notes, refuse
+from schemac.logical.path import FieldPath, Part
+from schemac.source.json_object import Json
+from schemac.source.report import Report
+
+_KEY = re.compile(KEY_PATTERN)
+_SILENT = frozenset(
+    [
+        "$schema",
+        "$id",
+        "$anchor",
+        "$comment",
+        "$defs",
+        "definitions",
+        "title",
+        "description",
+        "examples",
+        "readOnly",
+        "writeOnly",
+        "type",
+        "properties",
+        "required",
+        "items",
+        "additionalProperties",
+        "anyOf",
+        "oneOf",
+        "allOf",
+        "$ref",
+        "propertyNames",
+        "unevaluatedProperties",
+        "nullable",
+    ]
+)
+"""Keywords that are read, or say nothing of values."""
+_DEEPEST = 100
+
+
+class _UnreadableError(Exception):
+    """Why a schema describes no table."""
+
+
+def read(path: Path, report: Report) -> Imported | None:
+    """Read the schema of a file."""
+    try:
+        document = json.loads(path.read_bytes(), parse_float=Decimal)
+    except (ValueError, RecursionError) as error:
+        refuse(path, f"it is no JSON: {error}", report)
+        return None
+    if not isinstance(document, dict):
+        refuse(path, "it is no JSON Schema of an object", report)
+        return None
+    try:
+        return _Reader(document).table()
+    except _UnreadableError as error:
+        refuse(path, str(error), report)
+    return None
+
+
+class _Reader:
+    def __init__(self, document: Json) -> None:
+        self._document = document
+        self._notes = Notes()
+        self._open: list[str] = []
+        """References that are being read."""
+
+    def table(self) -> Imported:
+        """Read the whole document."""
+        schema, _ = self._resolved(self._document, ())
+        if not isinstance(schema.get("properties"), dict):
+            raise _UnreadableError("it describes no object with properties, which a table has to be")
+        title = schema.get("title")
+        tree: Json = {"fields": self._members(schema, ())}
+        extra = _extra(schema)
+        self._note_rest(schema, (), frozenset())
+        return Imported(
+            {**tree, **({"extra": extra} if extra else {})},
+            name=title if isinstance(title, str) else None,
+            notes=self._notes,
+            comments=self._notes.at(()),
+        )
+
+    def _members(self, schema: Json, holder: FieldPath) -> list[Json]:
+        needed = schema.get("required")
+        names = set(needed) if isinstance(needed, list) else set()
+        return [
+            self._member(name, inner, holder, is_needed=name in names)
+            for name, inner in schema["properties"].items()
+        ]
+
+    def _member(self, name: str, schema: Any, holder: FieldPath, *, is_needed: bool) -> Json:
+        path = (*holder, name)
+        tree, extra, is_null = self._slot(schema, path)
+        if not (is_needed or is_null):
+            self._note_absence(path)
+        is_optional = is_null or not is_needed
+        type_ = {"kind": "Option", "inner": tree} if is_optional else tree
+        return {"name": name, "type": type_, **({"extra": extra} if extra else {})}
+
+    def _note_absence(self, path: FieldPath) -> None:
+        self._notes.add(path, "it may be absent, but not null; here it may be both")
+
+    def _part(self, schema: Any, path: FieldPath) -> Json:
+        tree, extra, is_null = self._slot(schema, path)
+        tree = {**tree, "extra": {**tree.get("extra", {}), **extra}} if extra else tree
+        return {"kind": "Option", "inner": tree} if is_null else tree
+
+    def _slot(self, schema: Any, path: FieldPath) -> tuple[Json, Json, bool]:
+        """Return the type of a place without its Option, its attributes, and whether it may be null."""
+        if len(path) > _DEEPEST:
+            raise _UnreadableError("it is nested too deeply")
+        found, opened = self._resolved(schema, path)
+        self._open += opened
+        try:
+            found, is_null = _without_null(found)
+            choice = found.get("anyOf", found.get("oneOf"))
+            if isinstance(choice, list) and len(choice) == 1 and "type" not in found:
+                inner = {key: value for key, value in found.items() if key not in ("anyOf", "oneOf")}
+                tree, extra, is_inner_null = self._slot(choice[0], path)
+                return tree, {**extra, **_extra(inner)}, is_null or is_inner_null
+            tree = self._type(found, path)
+        finally:
+            del self._open[len(self._open) - len(opened) :]
+        extra = {**tree.pop("extra", {}), **_extra(found)}
+        if tree["kind"] == "Null":
+            return tree, extra, True
+        return tree, extra, is_null
+
+    def _type(self, schema: Json, path: FieldPath) -> Json:
+        kept = schema.get(TYPE)
+        if isinstance(kept, dict) and isinstance(kept.get("kind"), str) and kept["kind"] != "Map":
+            return dict(kept)
+        if isinstance(schema.get("properties"), dict) and schema.get("type", "object") == "object":
+            self._note_rest(schema, path, frozenset())
+            return {"kind": "Struct", "fields": self._members(schema, path)}
+        match schema.get("type"):
+            case "object" if isinstance(schema.get("additionalProperties"), dict):
+                self._note_rest(schema, path, frozenset())
+                value = self._part(schema["additionalProperties"], (*path, Part.VALUE))
+                tree = kept if isinstance(kept, dict) else {"kind": "Map", "keyType": {"kind": "String"}}
+                return {**tree, "valueType": value}
+            case "array" if isinstance(schema.get("items"), dict):
+                return self._list(schema, path)
+        told = leaf(_with_inferred_type(schema))
+        if told is None:
+            return self._any(schema, path)
+        self._note_rest(schema, path, told[1])
+        return dict(told[0])
+
+    def _list(self, schema: Json, path: FieldPath) -> Json:
+        least, most = schema.get("minItems"), schema.get("maxItems")
+        is_fixed = isinstance(least, int) and least == most and least > 0
+        told = frozenset({"minItems", "maxItems"}) if is_fixed else frozenset()
+        self._note_rest(schema, path, told)
+        tree: Json = {"kind": "List", "itemType": self._part(schema["items"], (*path, Part.ITEM))}
+        return {**tree, "fixedLength": least} if is_fixed else tree
+
+    def _any(self, schema: Json, path: FieldPath) -> Json:
+        """Return any value of JSON, and say what the schema says of it."""
+        rest = {
+            key: value
+            for key, value in schema.items()
+            if key not in ("description", "title") and "/" not in key
+        }
+        if rest:
+            text = json.dumps(rest, default=float, ensure_ascii=False)
+            shown = text if len(text) <= 200 else f"{text[:200]}…"
+            self._notes.add(path, f"any value of JSON; not kept: {shown}")
+        return {**JSON_TYPE, "extra": dict(JSON_TYPE["extra"])}
+
+    def _note_rest(self, schema: Json, path: FieldPath, told: frozenset[str]) -> None:
+        """Say which keywords are not kept."""
+        for key, value in schema.items():
+            if key not in _SILENT and key not in told and "/" not in key:
+                text = json.dumps(value, default=float, ensure_ascii=False)
+                self._notes.add(path, f"not kept: {key} {text if len(text) <= 200 else f'{text[:200]}…'}")
+        if schema.get("additionalProperties") is False or schema.get("unevaluatedProperties") is False:
+            self._notes.add(path, "not kept: that there are no other properties")
+
+    def _resolved(self, schema: Any, path: FieldPath) -> tuple[Json, list[str]]:
+        """Return a schema without references and `allOf`, and the references that it came through."""
+        opened: list[str] = []
+        while True:
+            if not isinstance(schema, dict):
+                return ({} if schema is True else {"not": {}}), opened
+            reference = schema.get("$ref")
+            if isinstance(reference, str) and not reference.startswith("#"):
+                self._notes.add(path, f"not kept: what {reference} says, which is another document")
+                schema = {key: value for key, value in schema.items() if key != "$ref"}
+                continue
+            if isinstance(reference, str):
+                if reference in self._open or reference in opened:
+                    self._notes.add(path, f"it contains itself ({reference})")
+                    return {}, opened
+                rest = {key: value for key, value in schema.items() if key != "$ref"}
+                target = self._target(reference)
+                opened.append(reference)
+                schema = {**target, **rest} if isinstance(target, dict) else target
+                continue
+            parts = schema.get("allOf")
+            if not isinstance(parts, list):
+                return schema, opened
+            merged = {key: value for key, value in schema.items() if key != "allOf"}
+            for part in parts:
+                found, more = self._resolved(part, path)
+                opened += more
+                merged = _merged(merged, found)
+            schema = merged
+
+    def _target(self, reference: str) -> Any:
+        target: Any = self._document
+        for step in reference.lstrip("#").strip("/").split("/") if len(reference) > 1 else ():
+            key = step.replace("~1", "/").replace("~0", "~")
+            if isinstance(target, list) and key.isdecimal() and int(key) < len(target):
+                target = target[int(key)]
+            elif isinstance(target, dict) and key in target:
+                target = target[key]
+            else:
+                raise _UnreadableError(f"{reference} is not there")
+        return target
+
+
+def _merged(one: Json, other: Json) -> Json:
+    """Return what both of two schemas say, as far as they say it with different words or of different properties."""
+    found = {**one, **{key: value for key, value in other.items() if key not in one}}
+    if isinstance(one.get("properties"), dict) and isinstance(other.get("properties"), dict):
+        found["properties"] = {**other["properties"], **one["properties"]}
+    if isinstance(one.get("required"), list) and isinstance(other.get("required"), list):
+        found["required"] = [*one["required"], *other["required"]]
+    return found
+
+
+def _without_null(schema: Json) -> tuple[Json, bool]:
+    """Return a schema without null, and whether it had it: in a list of types, a choice, or OpenAPI's word."""
+    named = schema.get("type")
+    is_null = schema.get("nullable") is True
+    if isinstance(named, list):
+        others = [name for name in named if name != "null"]
+        is_null = is_null or len(others) < len(named)
+        schema = {**schema, "type": others[0] if len(others) == 1 else others or "null"}
+    for key in ("anyOf", "oneOf"):
+        choice = schema.get(key)
+        if isinstance(choice, list):
+            others = [one for one in choice if not (isinstance(one, Mapping) and one.get("type") == "null")]
+            is_null = is_null or len(others) < len(choice)
+            schema = {**schema, key: others}
+    return schema, is_null
+
+
+def _with_inferred_type(schema: Json) -> Json:
+    """Return a schema whose type is that of its values, where it names none: of `enum` and `const`."""
+    values = schema.get("enum", [schema["const"]] if "const" in schema else None)
+    if "type" in schema or not isinstance(values, list) or not values:
+        return schema
+    if all(isinstance(value, str) for value in values):
+        return {"type": "string", **schema}
+    is_whole = all(isinstance(value, int) and not isinstance(value, bool) for value in values)
+    return {"type": "integer", **schema} if is_whole else schema
+
+
+def _extra(schema: Json) -> Json:
+    """Return the attributes among the keywords."""
+    description = schema.get("description")
+    found: Json = {DESCRIPTION.key: description} if isinstance(description, str) else {}
+    return {**found, **{key: value for key, value in schema.items() if _is_attribute(key)}}
+
+
+def _is_attribute(key: str) -> bool:
+    return "/" in key and key != TYPE and _KEY.fullmatch(key) is not None
+
+
+IMPORTER = Importer("jsonschema", "JSON Schema of an object", read)

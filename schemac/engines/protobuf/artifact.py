@@ -1,0 +1,267 @@
+"""Protobuf: a message for the records of a table.
+
+Layer: engines.
+Shape: `protobuf/<dataset>.proto`, a message with a field a column; a struct is a message inside it. What has no label for what it
+is (a list that may be null, an item that may be, a list of lists, a map with other keys than numbers, truth values and texts) is a
+message around it. What the manifest says beyond is a comment, `schemac: {…}`, which `schemac import` reads.
+Errors: SC595 to SC597; losses SC598.
+Source: the language specification of proto3.
+"""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from schemac.artifacts.emission import Artifact, Compilation, Emission, Target
+from schemac.attributes import odf, own
+from schemac.attributes.family import Family
+from schemac.engines.json_values import type_tree
+from schemac.engines.protobuf.codes import PROTOBUF_LOSS, PROTOBUF_NAME, PROTOBUF_NUMBER, PROTOBUF_TYPE
+from schemac.engines.protobuf.leaves import IMPORTS, leaf_of
+from schemac.engines.protobuf.names import json_name, message_name, valid
+from schemac.engines.protobuf.numbering import is_number, numbers_of
+from schemac.logical.findings import Other
+from schemac.logical.path import Part
+from schemac.logical.slots import Slot
+from schemac.source.json_object import Json
+
+MARK = "schemac:"
+"""Begins a comment that is read again."""
+_PARTS = frozenset({"itemType", "keyType", "valueType", "fields", "extra"})
+_KEYS = frozenset({Family.BOOLEAN, Family.INTEGER, Family.TEXT})
+"""Families of the keys that `map` takes."""
+
+
+class Typed(NamedTuple):
+    """A type with its label."""
+
+    label: str
+    """`repeated`, or nothing."""
+    type: str
+    is_message: bool = False
+    """Whether it may be absent whatever it is declared as."""
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether it can stand in a list or map, and can be `optional`."""
+        return not self.label and not self.type.startswith("map<")
+
+
+class Message:
+    """A message that is being written."""
+
+    def __init__(self, name: str, around: str = "") -> None:
+        self.name = name
+        self.around = around
+        """What the message is there for, if it is no struct: `option`, `item`, `value` or `entry`."""
+        self.lines: list[str] = []
+        self.inner: list[Message] = []
+        self.taken: set[str] = set()
+        """Names in its scope."""
+
+    def nested(self, words: str, around: str = "") -> "Message":
+        """Return a new message inside this one."""
+        found = Message(message_name(words, self.taken), around)
+        self.taken.add(found.name)
+        self.inner.append(found)
+        return found
+
+    def text(self, indent: str = "") -> Iterator[str]:
+        """Return its lines."""
+        if self.around:
+            yield f"{indent}// {MARK} {json.dumps({'around': self.around})}"
+        yield f"{indent}message {self.name} {{"
+        below = f"{indent}  "
+        yield from (f"{below}{line}" for line in self.lines)
+        for message in self.inner:
+            yield ""
+            yield from message.text(below)
+        yield f"{indent}}}"
+
+
+def emit(compilation: Compilation, emission: Emission) -> list[Artifact]:
+    """Return the message."""
+    dataset = compilation.dataset
+    writer = _Writer(compilation, emission)
+    name = message_name(dataset.name)
+    table = Message(name)
+    writer.members(table, None, dataset.columns)
+    comments = list(_comments(dataset.schema.extra, {"name": dataset.name} if name != dataset.name else {}))
+    imports = [f'import "{IMPORTS[type_]}";' for type_ in sorted(writer.imported)]
+    lines = ['syntax = "proto3";', "", *imports, *([""] if imports else []), *comments, *table.text()]
+    return [
+        Artifact(
+            f"protobuf/{valid(dataset.name).lower()}.proto", "".join(f"{line}\n" for line in lines).encode()
+        )
+    ]
+
+
+class _Writer:
+    def __init__(self, compilation: Compilation, emission: Emission) -> None:
+        self._emission = emission
+        self._numbers = numbers_of(compilation)
+        self._reserved = _reserved(compilation, self._numbers)
+        self.imported: set[str] = set()
+
+    def members(self, message: Message, holder: Slot | None, slots: Sequence[Slot]) -> None:
+        """Enter the fields of a table or struct."""
+        self._check_names(slots)
+        message.taken |= {valid(str(slot.segment)) for slot in slots}
+        reserved = self._reserved.get(holder, {})
+        if reserved:
+            message.lines.append(f"reserved {', '.join(map(str, sorted(reserved)))};")
+            names = sorted(set(reserved.values()) - message.taken)
+            if names:
+                message.lines.append(f"reserved {', '.join(json.dumps(name) for name in names)};")
+        for slot in slots:
+            number = self._numbers[slot]
+            if not is_number(number):
+                message_text = f"{slot.path_text} would have the number {number}, which Protobuf keeps for itself or does not have"
+                help = f"leave Protobuf out with `{own.TARGETS_OF.key}`, or import the schema from a .proto with numbers of its own"
+                self._emission.findings.at_name(slot, PROTOBUF_NUMBER, message_text, help=help)
+            self.field(message, slot, str(slot.segment), number)
+
+    def field(self, message: Message, slot: Slot, name: str, number: int) -> None:
+        """Enter a field for a slot: a member, or the value of a message that is there for it."""
+        typed = self.type(message, slot, name)
+        label = f"{typed.label} " if typed.label else ""
+        told: Json = {}
+        if slot.is_nullable and typed.is_plain:
+            label = "" if typed.is_message else "optional "
+        elif slot.is_nullable:
+            inner = message.nested(f"{name} option", "option")
+            inner.lines.append(f"{label}{typed.type} value = 1;")
+            typed, label = Typed("", inner.name, is_message=True), ""
+        elif typed.is_message:
+            self._emission.lose(slot, "a value that is always there", "a message, which may be absent")
+            told["required"] = True
+        told |= self._told(slot, name)
+        message.lines += _comments(slot.extra, told)
+        message.lines.append(f"{label}{typed.type} {valid(name)} = {number};")
+
+    def type(self, message: Message, slot: Slot, name: str) -> Typed:
+        """Return the type of a slot without its Option; messages that it needs are entered."""
+        match slot.type.family:
+            case Family.STRUCT:
+                inner = message.nested(name)
+                self.members(inner, slot, slot.children)
+                return Typed("", inner.name, is_message=True)
+            case Family.LIST:
+                (item,) = slot.children
+                if "fixedLength" in type_tree(slot.type):
+                    self._emission.lose(slot, slot.type.type_text(), "a list of any length")
+                return Typed("repeated", self.part(message, item, name, Part.ITEM))
+            case Family.MAP:
+                return self._map(message, slot, name)
+        leaf = leaf_of(slot.type)
+        if leaf is None:
+            message_text = f"Protobuf cannot hold {slot.type.type_text()} ({slot.path_text})"
+            self._emission.findings.at_type(
+                slot, PROTOBUF_TYPE, message_text, help=f"leave it out with `{own.TARGETS_OF.key}`"
+            )
+            return Typed("", "bytes")
+        if not leaf.is_lossless:
+            self._emission.lose(slot, slot.type.type_text(), leaf.becomes or leaf.type)
+        if leaf.is_message:
+            self.imported.add(leaf.type)
+        return Typed("", leaf.type, leaf.is_message)
+
+    def _map(self, message: Message, slot: Slot, name: str) -> Typed:
+        key, value = slot.children
+        if "keysSorted" in type_tree(slot.type):
+            self._emission.lose(slot, "sorted keys", "keys in any order")
+        if key.type.family in _KEYS:
+            leaf = self.type(message, key, name)
+            return Typed("", f"map<{leaf.type}, {self.part(message, value, name, Part.VALUE)}>")
+        entry = message.nested(f"{name} entry", "entry")
+        self._emission.lose(slot, slot.type.type_text(), "a list of entries, in which a key may stand twice")
+        self.field(entry, key, Part.KEY.value, 1)
+        self.field(entry, value, Part.VALUE.value, 2)
+        return Typed("repeated", entry.name)
+
+    def part(self, message: Message, slot: Slot, name: str, part: Part) -> str:
+        """Return the type of an item or value: a message around it where it may be null, is a list or a map, or has attributes."""
+        if _is_inline(slot):
+            return self.type(message, slot, f"{name} {part.value}").type
+        inner = message.nested(f"{name} {part.value}", part.value)
+        self.field(inner, slot, "value", 1)
+        return inner.name
+
+    def _told(self, slot: Slot, name: str) -> Json:
+        """Return what the comment of a field says: its type where Protobuf's does not, and names that had to change."""
+        told: Json = {}
+        if valid(name) != name:
+            self._emission.lose(slot, f"the name {name}", valid(name))
+            told["name"] = name
+        return told | _kept(slot)
+
+    def _check_names(self, slots: Sequence[Slot]) -> None:
+        taken: dict[str, Slot] = {}
+        for slot in slots:
+            name = json_name(valid(str(slot.segment))).lower()
+            if name in taken:
+                message = (
+                    f"{slot.path_text} and {taken[name].path_text} have one name in Protobuf or in its JSON"
+                )
+                other = Other(taken[name], "the other one")
+                self._emission.findings.at_name(
+                    slot, PROTOBUF_NAME, message, help="give one of them another name", other=other
+                )
+            taken.setdefault(name, slot)
+
+
+def _is_inline(slot: Slot) -> bool:
+    """Whether an item or value stands in its list or map as it is, with no message around it."""
+    is_bare = not slot.is_nullable and not slot.extra
+    return is_bare and (slot.type.family is Family.STRUCT or leaf_of(slot.type) is not None)
+
+
+def _kept(slot: Slot) -> Json:
+    """Return what of a type the messages and scalars do not tell, and of those parts that have no field of their own."""
+    tree = {key: value for key, value in type_tree(slot.type).items() if key not in _PARTS}
+    leaf = leaf_of(slot.type)
+    is_told = leaf.is_lossless if leaf is not None else len(tree) == 1
+    found: Json = {} if is_told else {"type": tree}
+    for child in slot.children if slot.type.family in (Family.LIST, Family.MAP) else ():
+        is_key = child.segment is Part.KEY
+        if (is_key and child.type.family in _KEYS) or (not is_key and _is_inline(child)):
+            told = {**_kept(child), **({"extra": dict(child.extra)} if child.extra else {})}
+            found |= {str(child.segment.value): told} if told and isinstance(child.segment, Part) else {}
+    return found
+
+
+def _comments(extra: Mapping[str, Any], told: Json) -> Iterator[str]:
+    """Return the comments above a field: the description, and what is read again."""
+    description = str(extra.get(odf.DESCRIPTION.key, ""))
+    yield from (f"// {line}".rstrip() for line in description.splitlines())
+    kept = {key: extra[key] for key in sorted(extra) if key != odf.DESCRIPTION.key}
+    whole = {**told, **({"extra": kept} if kept else {})}
+    if whole:
+        yield f"// {MARK} {json.dumps(whole)}"
+
+
+def _reserved(
+    compilation: Compilation, numbers: Mapping[Slot, int]
+) -> Mapping[Slot | None, Mapping[int, str]]:
+    """Return the numbers and names that fields of former versions had, by the message that they were in."""
+    ids = compilation.ids or {}
+    holders: dict[int | None, Slot | None] = {None: None, **{id: slot for slot, id in ids.items()}}
+    present: dict[Slot | None, set[int]] = {}
+    for slot, number in numbers.items():
+        if slot.is_member:
+            present.setdefault(slot.parent, set()).add(number)
+    found: dict[Slot | None, dict[int, str]] = {}
+    for past in compilation.past():
+        former = numbers_of(past)
+        past_ids = past.ids or {}
+        for slot, number in former.items():
+            holder = past_ids.get(slot.parent) if slot.parent is not None else None
+            if not slot.is_member or (holder is None and slot.parent is not None) or holder not in holders:
+                continue
+            now = holders[holder]
+            if number not in present.get(now, ()):
+                found.setdefault(now, {})[number] = valid(str(slot.segment))
+    return found
+
+
+TARGET = Target("protobuf", PROTOBUF_LOSS, emit)

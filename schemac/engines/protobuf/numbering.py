@@ -1,0 +1,53 @@
+"""Numbers of fields in messages.
+
+Layer: engines.
+Shape: a schema that came from a `.proto` keeps the numbers that it had there, and a new field gets the next above all that were ever
+given. Any other goes by the ids of the lock, which are never used twice; it needs no numbers of its own.
+Source: the language guide of Protocol Buffers, "Assigning Field Numbers": 1 to 536,870,911, without 19,000 to 19,999.
+"""
+
+from collections.abc import Mapping
+
+from schemac.artifacts.emission import Compilation
+from schemac.identity.lock import Numbers
+from schemac.identity.numbering import Former, Numbered, Numbering
+from schemac.logical.dataset import LogicalDataset
+from schemac.logical.slots import Slot, preorder
+
+NAME = "protobuf"
+HIGHEST = 536_870_911
+IMPLEMENTATION = range(19_000, 20_000)
+"""Numbers that Protocol Buffers keeps for itself."""
+
+
+def is_number(number: int) -> bool:
+    """Whether a field may have a number."""
+    return 1 <= number <= HIGHEST and number not in IMPLEMENTATION
+
+
+def numbers_of(compilation: Compilation) -> Mapping[Slot, int]:
+    """Return the number of every slot: that of its `.proto`, or its id in the lock; without a lock the place in the schema."""
+    numbers: Mapping[Slot, Numbers] = compilation.numbers or {}
+    kept = {slot: own.of(NAME)[0] for slot, own in numbers.items() if own.of(NAME)}
+    if kept:
+        return kept
+    return compilation.ids or {slot: i for i, slot in enumerate(preorder(compilation.dataset.columns), 1)}
+
+
+def _number(dataset: LogicalDataset, former: Former | None, highest: int) -> Numbered:
+    found: dict[Slot, tuple[int, ...]] = {}
+    for slot in preorder(dataset.columns):
+        if not slot.is_member:
+            continue
+        old = former.fields.get(slot) if former is not None else None
+        if former is not None and old is not None and old.numbers and former.is_in_its_place(slot):
+            found[slot] = old.numbers
+            continue
+        highest = max(highest, 0) + 1
+        if highest in IMPLEMENTATION:
+            highest = IMPLEMENTATION.stop
+        found[slot] = (highest,)
+    return found, highest
+
+
+NUMBERING = Numbering(_number, is_kept_only=True)

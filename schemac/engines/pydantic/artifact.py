@@ -1,0 +1,265 @@
+"""Pydantic: models that take the records which a pipeline takes, with the same reasons for what they refuse.
+
+Layer: engines.
+Shape: `pydantic/<dataset>_models.py`, one file that stands alone: the validators that it needs, a name for each type without
+parts, a class for each struct, the table last. The metadata of an annotation has the type of the manifest and its attributes.
+Errors: SC589; losses SC590.
+Source: pydantic 2; the values that a pipeline takes.
+"""
+
+import ast
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from schemac.artifacts.emission import Artifact, Compilation, Emission, Target
+from schemac.attributes import odf
+from schemac.attributes.family import Family
+from schemac.engines import json_values
+from schemac.engines.pydantic.codes import PYDANTIC_LOSS
+from schemac.engines.pydantic.leaves import Leaf, Leaves
+from schemac.engines.pydantic.library import import_lines, parts
+from schemac.engines.python_source import NOTICE, docstring, identifier, identifiers, literal, module_name
+from schemac.logical.dataset import LogicalDataset
+from schemac.logical.model import LogicalType
+from schemac.logical.path import Part
+from schemac.logical.slots import Slot
+from schemac.physical.field import LoweredField
+from schemac.source.json_object import Json
+
+TAKEN = frozenset(
+    [
+        "construct",
+        "copy",
+        "dict",
+        "from_orm",
+        "json",
+        "parse_file",
+        "parse_obj",
+        "parse_raw",
+        "schema",
+        "schema_json",
+        "update_forward_refs",
+        "validate",
+        "list",
+        "Field",
+        "Annotated",
+        "Record",
+        "model_computed_fields",
+        "model_config",
+        "model_construct",
+        "model_copy",
+        "model_dump",
+        "model_dump_json",
+        "model_extra",
+        "model_fields",
+        "model_fields_set",
+        "model_json_schema",
+        "model_parametrized_name",
+        "model_post_init",
+        "model_rebuild",
+        "model_validate",
+        "model_validate_json",
+        "model_validate_strings",
+    ]
+)
+"""Names that models have, and those that annotations of fields use."""
+
+_OF_MODULE = frozenset(
+    [
+        "Annotated",
+        "Any",
+        "BaseModel",
+        "ConfigDict",
+        "Decimal",
+        "Field",
+        "InitErrorDetails",
+        "Mapping",
+        "Nanoseconds",
+        "Record",
+        "Self",
+        "UUID",
+    ]
+)
+"""Names of classes that no model may have."""
+_OF_PYDANTIC = ("BeforeValidator", "Field", "PlainSerializer", "PlainValidator", "WrapValidator")
+
+
+class Class(NamedTuple):
+    """A model: its name, and the lines of its body."""
+
+    name: str
+    lines: list[str]
+
+
+def emit(compilation: Compilation, emission: Emission) -> list[Artifact]:
+    """Return the module."""
+    dataset = compilation.dataset
+    module = _Module(dataset, Leaves(emission))
+    module.model((), compilation.lowered.fields, dataset.schema.extra, dataset.name)
+    path = f"pydantic/{module_name(dataset.name, 'models')}.py"
+    return [Artifact(path, "".join(f"{line}\n" for line in module.lines()).encode())]
+
+
+class _Module:
+    def __init__(self, dataset: LogicalDataset, leaves: Leaves) -> None:
+        self._dataset = dataset
+        self._leaves = leaves
+        self._aliases: dict[str, str] = {}
+        """Names of types without parts by what they are."""
+        self._classes: list[Class] = []
+
+    def lines(self) -> Iterator[str]:
+        """Return the whole module."""
+        body = [
+            line for part in self._classes for line in ("", "", f"class {part.name}(Record):", *part.lines)
+        ]
+        aliases = [f"{name} = {text}" for text, name in self._aliases.items()]
+        used = _names([*aliases, *body])
+        imports, functions = parts().needed({*used, "Record"})
+        own = {name: f"from pydantic import {name}" for name in _OF_PYDANTIC}
+        own["Annotated"] = "from typing import Annotated"
+        yield docstring(f"Models of {self._dataset.name}.\n\n{NOTICE}")
+        yield ""
+        yield from import_lines({*imports, *(line for name, line in own.items() if name in used)})
+        for function in functions:
+            yield from ("", "") if function.startswith(("def ", "class ")) else ("",)
+            yield from function.split("\n")
+        yield ""
+        yield from ("", *aliases) if aliases else ()
+        yield from body
+
+    def model(
+        self, path: Sequence[str], members: Iterable[LoweredField], extra: Mapping[str, Any], title: str
+    ) -> str:
+        """Enter the class of a table or struct, and return its name."""
+        fields = {member.arrow.name: member for member in members}
+        names = identifiers(fields, TAKEN)
+        lines = [
+            f"    {docstring(str(extra.get(odf.DESCRIPTION.key) or f'A record of {title}.'), '    ')}",
+            "",
+        ]
+        kept = _attributes(extra)
+        settings = {
+            **({} if path else {"title": self._dataset.name}),
+            **({"json_schema_extra": kept} if kept else {}),
+        }
+        if settings:
+            lines += [f"    model_config = {_python(settings)}", ""]
+        for name, member in fields.items():
+            lines.append(f"    {names[name]}: {self._field((*path, name), member, names[name])}")
+        while lines[-1] == "":
+            lines.pop()
+        words = [word for part in (self._dataset.name, *path) for word in re.findall("[A-Za-z0-9]+", part)]
+        base = "".join(word[0].upper() + word[1:] for word in words) or "Table"
+        found = identifier(base, {*_OF_MODULE, *(part.name for part in self._classes)})
+        self._classes.append(Class(found, lines))
+        return found
+
+    def _field(self, path: Sequence[str], member: LoweredField, name: str) -> str:
+        slot: Slot = member.slot
+        annotation = self._type(path, member)
+        settings: list[str] = []
+        if slot.is_nullable:
+            settings.append("default=None")
+        if name != member.arrow.name:
+            settings.append(f"alias={literal(member.arrow.name)}")
+        if odf.DESCRIPTION.key in slot.extra:
+            settings.append(f"description={literal(str(slot.extra[odf.DESCRIPTION.key]))}")
+        kept = _attributes(slot.extra)
+        if kept:
+            settings.append(f"json_schema_extra={_python(kept)}")
+        if settings == ["default=None"]:
+            return f"{annotation} = None"
+        return f"{annotation} = Field({', '.join(settings)})" if settings else annotation
+
+    def _type(self, path: Sequence[str], lowered: LoweredField) -> str:
+        """Return the annotation of a column, a member, an item or a value."""
+        slot: Slot = lowered.slot
+        found = self._bare_type(path, lowered)
+        if slot.extra and not slot.is_member:
+            found = f"Annotated[{found}, {_told({'extra': dict(slot.extra)})}]"
+        return f"{found} | None" if slot.is_nullable and found != "None" else found
+
+    def _bare_type(self, path: Sequence[str], lowered: LoweredField) -> str:
+        slot: Slot = lowered.slot
+        tree = _tree(slot.type)
+        match slot.type.family:
+            case Family.STRUCT:
+                return self.model(path, lowered.children, {}, slot.path_text)
+            case Family.LIST:
+                return self._list(path, lowered, tree)
+            case Family.MAP:
+                return self._map(path, lowered, tree)
+        leaf = self._leaves.leaf(lowered)
+        return "None" if leaf is None else self._alias(slot, leaf, tree)
+
+    def _list(self, path: Sequence[str], lowered: LoweredField, tree: Json) -> str:
+        (item,) = lowered.children
+        inner = self._leaves.brain_float(lowered)
+        found = self._alias(item.slot, inner, _tree(item.slot.type)) if inner else ""
+        if inner and item.slot.is_nullable:
+            found = f"{found} | None"
+        found = found or self._type((*path, Part.ITEM.value), item)
+        length = tree.get("fixedLength")
+        bounds = f", min_length={length}, max_length={length}" if length is not None else ""
+        return f"Annotated[list[{found}], Field(strict=True{bounds})]"
+
+    def _map(self, path: Sequence[str], lowered: LoweredField, tree: Json) -> str:
+        key, value = lowered.children
+        slot: Slot = key.slot
+        leaf = self._leaves.key(key)
+        if leaf is None:
+            return "None"
+        del tree["keyType"], tree["valueType"]
+        named = self._alias(slot, leaf, _tree(slot.type), "Key")
+        if slot.extra:
+            named = f"Annotated[{named}, {_told({'extra': dict(slot.extra)})}]"
+        found = f"dict[{named}, {self._type((*path, Part.VALUE.value), value)}]"
+        told = ["Field(strict=True)"] if slot.type.family is Family.TEXT else ["WrapValidator(distinct_keys)"]
+        told += [_told(tree)] if len(tree) > 1 else []
+        return f"Annotated[{found}, {', '.join(told)}]"
+
+    def _alias(self, slot: Slot, leaf: Leaf, tree: Mapping[str, Any], suffix: str = "") -> str:
+        """Return the name of a type without parts; its definition is entered once."""
+        text = f"Annotated[{', '.join([leaf.type, *leaf.metadata, _told(tree)])}]"
+        if text not in self._aliases:
+            word = "".join(
+                part[0].upper() + part[1:] for part in re.findall("[A-Za-z0-9]+", slot.type.type_text())
+            )
+            base = f"{word}{leaf.suffix}{suffix}"
+            taken = {name.removeprefix("_") for name in self._aliases.values()}
+            self._aliases[text] = f"_{identifier(base, taken)}"
+        return self._aliases[text]
+
+
+def _tree(type_: LogicalType) -> Json:
+    """Return a type as a manifest writes it; its attributes stand beside it."""
+    return {key: value for key, value in json_values.type_tree(type_).items() if key != "extra"}
+
+
+def _attributes(extra: Mapping[str, Any]) -> Json:
+    return {key: extra[key] for key in sorted(extra) if key != odf.DESCRIPTION.key}
+
+
+def _python(value: Any) -> str:
+    """Return a value of JSON as Python writes it."""
+    if isinstance(value, Mapping):
+        return "{" + ", ".join(f"{literal(key)}: {_python(item)}" for key, item in value.items()) + "}"
+    if isinstance(value, list | tuple):
+        return f"[{', '.join(map(_python, value))}]"
+    return literal(value) if isinstance(value, str) else repr(value)
+
+
+def _told(value: Any) -> str:
+    """Return the metadata of an annotation: JSON as text, for unions want what can be hashed."""
+    text = json.dumps(value, ensure_ascii=False)
+    return f"'{text}'" if text.isprintable() and not {"'", "\\"} & set(text) else literal(text)
+
+
+def _names(lines: Iterable[str]) -> set[str]:
+    return {node.id for node in ast.walk(ast.parse("\n".join(lines))) if isinstance(node, ast.Name)}
+
+
+TARGET = Target("pydantic", PYDANTIC_LOSS, emit)

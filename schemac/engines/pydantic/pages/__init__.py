@@ -1,0 +1,4 @@
+"""The pages of `schemac explain` about models of pydantic.
+
+Layer: engines.
+"""

@@ -1,0 +1,373 @@
+"""Models of pydantic, and of LanceDB, as `schemac import` reads them: a file of Python, which is read as text and never run.
+
+Layer: engines.
+Shape: a model that no other of the file is made of is a table. What has no kind of its own is any value of JSON, and the manifest says
+so in a comment above the field.
+Errors: SC552 for a file without models.
+Source: the documentation of pydantic 2, "Fields" and "Standard Library Types"; of LanceDB, `LanceModel` and `Vector`.
+"""
+
+import ast
+import json
+from pathlib import Path
+from typing import Any
+
+from schemac.attributes.odf import DESCRIPTION
+from schemac.engines.json_values import JSON_TYPE, UUID_TYPE
+from schemac.importers.importer import Imported, Importer, Notes, first_line, refuse
+from schemac.logical.path import FieldPath, Part
+from schemac.source.json_object import Json
+from schemac.source.report import Report
+
+_BASES = frozenset({"BaseModel", "Record", "LanceModel"})
+_PLAIN: dict[str, Json] = {
+    "bool": {"kind": "Bool"},
+    "int": {"kind": "Int64"},
+    "float": {"kind": "Float64"},
+    "str": {"kind": "String"},
+    "bytes": {"kind": "Binary"},
+    "date": {"kind": "Date"},
+    "datetime": {"kind": "Timestamp", "unit": "Microsecond"},
+    "AwareDatetime": {"kind": "Timestamp", "unit": "Microsecond"},
+    "NaiveDatetime": {"kind": "Timestamp", "unit": "Microsecond", "timezone": None},
+    "time": {"kind": "Time", "unit": "Microsecond"},
+    "timedelta": {"kind": "Duration", "unit": "Microsecond"},
+    "None": {"kind": "Null"},
+    "UUID": UUID_TYPE,
+    **dict.fromkeys(("Any", "object", "JsonValue", "Json", "dict", "Dict"), JSON_TYPE),
+    "StrictBool": {"kind": "Bool"},
+    "StrictInt": {"kind": "Int64"},
+    "StrictFloat": {"kind": "Float64"},
+    "FiniteFloat": {"kind": "Float64"},
+    "StrictStr": {"kind": "String"},
+    "StrictBytes": {"kind": "Binary"},
+}
+_LISTS = frozenset({"list", "List", "Sequence", "Iterable", "set", "Set", "frozenset", "FrozenSet"})
+_MAPS = frozenset({"dict", "Dict", "Mapping", "MutableMapping"})
+_NARROWER = frozenset(
+    {"strict", "default", "alias", "description", "json_schema_extra", "min_length", "max_length"}
+)
+"""Arguments of `Field` that are read, or say nothing of values."""
+_DEEPEST = 50
+
+
+class _UnreadableError(Exception):
+    """Why a file has no table."""
+
+
+def read(path: Path, report: Report) -> Imported | None:
+    """Read the models of a file."""
+    try:
+        module = ast.parse(path.read_bytes())
+    except (SyntaxError, ValueError, RecursionError) as error:
+        refuse(path, f"it is no Python: {first_line(error)}", report)
+        return None
+    try:
+        tables = _Reader(module).tables()
+    except _UnreadableError as error:
+        refuse(path, str(error), report)
+        return None
+    first, *others = tables
+    return Imported(first.schema, first.comments, first.name, first.notes, others=tuple(others))
+
+
+class _Reader:
+    def __init__(self, module: ast.Module) -> None:
+        self._aliases: dict[str, ast.expr] = {}
+        self._classes: dict[str, ast.ClassDef] = {}
+        for statement in module.body:
+            if isinstance(statement, ast.ClassDef):
+                self._classes[statement.name] = statement
+            elif isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Name):
+                self._aliases[statement.targets[0].id] = statement.value
+            elif (
+                isinstance(statement, ast.AnnAssign)
+                and isinstance(statement.target, ast.Name)
+                and statement.value
+            ):
+                self._aliases[statement.target.id] = statement.value
+        self._notes = Notes()
+        self._open: list[str] = []
+
+    def tables(self) -> list[Imported]:
+        """Return the models that no other is made of, in the order of the file."""
+        models = [name for name in self._classes if self._is_model(name) and self._fields(name)]
+        used = {
+            node.id
+            for name in models
+            for statement in self._fields(name)
+            for node in ast.walk(statement.annotation)
+            if isinstance(node, ast.Name)
+        }
+        used |= {base for name in models for base in self._bases(name)}
+        found = [self._table(name) for name in models if name not in used]
+        if not found:
+            raise _UnreadableError("it has no model with fields that stands by itself")
+        return found
+
+    def _table(self, name: str) -> Imported:
+        self._notes, self._open = Notes(), [name]
+        config = self._config(name)
+        extra = config.get("json_schema_extra")
+        kept = {key: value for key, value in extra.items() if "/" in key} if isinstance(extra, dict) else {}
+        told = ast.get_docstring(self._classes[name])
+        description = {DESCRIPTION.key: told} if told and not told.startswith("A record of ") else {}
+        schema: Json = {"fields": self._members(name, ()), "extra": {**description, **kept}}
+        title = config.get("title")
+        return Imported(schema, name=title if isinstance(title, str) else name, notes=self._notes)
+
+    def _is_model(self, name: str, depth: int = 0) -> bool:
+        bases = self._bases(name)
+        return depth < _DEEPEST and any(
+            base in _BASES or (base in self._classes and self._is_model(base, depth + 1)) for base in bases
+        )
+
+    def _bases(self, name: str) -> list[str]:
+        return [_name(base) for base in self._classes[name].bases]
+
+    def _fields(self, name: str) -> list[ast.AnnAssign]:
+        """Return the fields of a model, those of its bases first."""
+        inherited = [
+            f
+            for base in self._bases(name)
+            if base in self._classes and base not in _BASES
+            for f in self._fields(base)
+        ]
+        own = [
+            statement
+            for statement in self._classes[name].body
+            if isinstance(statement, ast.AnnAssign)
+            and isinstance(statement.target, ast.Name)
+            and not statement.target.id.startswith("_")
+            and "ClassVar" not in ast.dump(statement.annotation)
+            and statement.target.id != "model_config"
+        ]
+        found = {f.target.id: f for f in (*inherited, *own) if isinstance(f.target, ast.Name)}
+        return list(found.values())
+
+    def _config(self, name: str) -> Json:
+        for statement in self._classes[name].body:
+            target = (
+                statement.targets[0]
+                if isinstance(statement, ast.Assign)
+                else getattr(statement, "target", None)
+            )
+            if isinstance(target, ast.Name) and target.id == "model_config":
+                value = getattr(statement, "value", None)
+                if isinstance(value, ast.Call):
+                    return {keyword.arg or "": _literal(keyword.value) for keyword in value.keywords}
+                found = _literal(value)
+                return found if isinstance(found, dict) else {}
+        return {}
+
+    def _members(self, name: str, holder: FieldPath) -> list[Json]:
+        return [self._member(statement, holder) for statement in self._fields(name)]
+
+    def _member(self, statement: ast.AnnAssign, holder: FieldPath) -> Json:
+        assert isinstance(statement.target, ast.Name)
+        settings = _settings(statement.value)
+        alias = settings.get("alias")
+        path = (*holder, alias if isinstance(alias, str) else statement.target.id)
+        tree = self._type(statement.annotation, path)
+        extra = tree.pop("extra", {})
+        if isinstance(settings.get("description"), str):
+            extra = {DESCRIPTION.key: settings["description"], **extra}
+        more = settings.get("json_schema_extra")
+        if isinstance(more, dict):
+            extra |= {key: value for key, value in more.items() if "/" in key}
+        tree = self._narrowed(tree, settings, path)
+        if settings.get("default") is not None:
+            self._notes.add(path, f"not kept: the default {settings['default']!r}")
+        return {"name": path[-1], "type": tree, **({"extra": extra} if extra else {})}
+
+    def _type(self, node: ast.expr, path: FieldPath) -> Json:
+        """Return the type of an annotation, with its attributes as `extra` beside the outermost kind."""
+        if len(path) > _DEEPEST:
+            raise _UnreadableError("it is nested too deeply")
+        if isinstance(node, ast.Constant):
+            if isinstance(node.value, str):
+                return self._type(ast.parse(node.value, mode="eval").body, path)
+            return _null() if node.value is None else self._unknown(node, path)
+        choices = _choices(node)
+        if choices is not None:
+            others = [choice for choice in choices if not _is_none(choice)]
+            if len(others) != 1:
+                return self._unknown(node, path) if others else _null()
+            tree = self._type(others[0], path)
+            if tree["kind"] == "Option" or len(others) == len(choices):
+                return tree
+            extra = tree.pop("extra", {})
+            return {"kind": "Option", "inner": tree, **({"extra": extra} if extra else {})}
+        if isinstance(node, ast.Subscript):
+            return self._generic(node, path)
+        if isinstance(node, ast.Call):
+            return self._call(node, path)
+        return self._named(node, path)
+
+    def _named(self, node: ast.expr, path: FieldPath) -> Json:
+        name = _name(node)
+        if name in self._aliases:
+            return self._inside(name, lambda: self._type(self._aliases[name], path), path)
+        if name in self._classes and self._is_model(name):
+            return self._inside(name, lambda: {"kind": "Struct", "fields": self._members(name, path)}, path)
+        if name in self._classes and any(base.endswith("Enum") for base in self._bases(name)):
+            self._notes.add(path, f"not kept: the values of {name}")
+            return {"kind": "String"}
+        if name in _PLAIN:
+            if name == "datetime":
+                self._notes.add(path, "a datetime, with a zone or without; here it is an instant in UTC")
+            return _null() if name == "None" else json.loads(json.dumps(_PLAIN[name]))
+        if name in _LISTS:
+            return {"kind": "List", "itemType": json.loads(json.dumps(JSON_TYPE))}
+        return self._unknown(node, path)
+
+    def _inside(self, name: str, make: Any, path: FieldPath) -> Json:
+        if name in self._open:
+            self._notes.add(path, f"it contains itself ({name})")
+            return json.loads(json.dumps(JSON_TYPE))  # type: ignore[no-any-return]
+        self._open.append(name)
+        try:
+            found: Json = make()
+            return found
+        finally:
+            self._open.pop()
+
+    def _generic(self, node: ast.Subscript, path: FieldPath) -> Json:
+        name = _name(node.value)
+        arguments = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+        if name == "Annotated":
+            return self._annotated(arguments, path)
+        if name in _LISTS or (
+            name in ("tuple", "Tuple") and len(arguments) == 2 and ast.unparse(arguments[1]) == "..."
+        ):
+            if name.lower() not in ("list", "sequence"):
+                self._notes.add(path, f"not kept: that it is a {name}")
+            return {"kind": "List", "itemType": self._type(arguments[0], (*path, Part.ITEM))}
+        if name in _MAPS and len(arguments) == 2:
+            key, value = (
+                self._type(arguments[0], (*path, Part.KEY)),
+                self._type(arguments[1], (*path, Part.VALUE)),
+            )
+            return {"kind": "Map", "keyType": key, "valueType": value}
+        if name == "Literal":
+            values = [argument.value for argument in arguments if isinstance(argument, ast.Constant)]
+            self._notes.add(path, f"not kept: that it is one of {', '.join(map(repr, values))}")
+            is_text = all(isinstance(value, str) for value in values)
+            return (
+                {"kind": "String" if is_text else "Int64"}
+                if is_text or all(type(v) is int for v in values)
+                else self._unknown(node, path)
+            )
+        return self._unknown(node, path)
+
+    def _annotated(self, arguments: list[ast.expr], path: FieldPath) -> Json:
+        settings: Json = {}
+        kept: Json = {}
+        for argument in arguments[1:]:
+            if isinstance(argument, ast.Constant) and isinstance(argument.value, str):
+                kept |= _kept(argument.value)
+            settings |= _settings(argument)
+        is_leaf = "kind" in kept and kept["kind"] != "Map"
+        extra = kept.pop("extra", {})
+        tree = dict(kept) if is_leaf else {**self._type(arguments[0], path), **kept}
+        tree = self._narrowed(tree, {} if is_leaf else settings, path)
+        extra = {**tree.pop("extra", {}), **extra}
+        return {**tree, "extra": extra} if extra else tree
+
+    def _narrowed(self, tree: Json, settings: Json, path: FieldPath) -> Json:
+        """Return a type with what `Field` says of its values; the rest is noted."""
+        inner = tree["inner"] if tree["kind"] == "Option" else tree
+        least, most = settings.get("min_length"), settings.get("max_length")
+        if inner["kind"] == "List" and isinstance(least, int) and least == most and least > 0:
+            inner["fixedLength"] = least
+        elif least is not None or most is not None:
+            self._notes.add(path, f"not kept: from {least} to {most} characters or items")
+        for key, value in settings.items():
+            if key not in _NARROWER and not (
+                key in ("max_digits", "decimal_places") and inner["kind"] == "Decimal"
+            ):
+                self._notes.add(path, f"not kept: {key} {value!r}")
+        return tree
+
+    def _call(self, node: ast.Call, path: FieldPath) -> Json:
+        """Read `Vector(128)` of LanceDB and `condecimal(max_digits=…)`; of other calls, what they narrow."""
+        name = _name(node.func)
+        settings = {keyword.arg: _literal(keyword.value) for keyword in node.keywords if keyword.arg}
+        if name == "Vector" and node.args:
+            length = _literal(node.args[0])
+            if isinstance(length, int) and length > 0:
+                return {"kind": "List", "itemType": {"kind": "Float32"}, "fixedLength": length}
+        if name.startswith("con") and name[3:] in ("int", "float", "str", "bytes", "date"):
+            return self._narrowed(dict(_PLAIN[name[3:]]), settings, path)
+        return self._unknown(node, path)
+
+    def _unknown(self, node: ast.expr, path: FieldPath) -> Json:
+        self._notes.add(path, f"any value of JSON; not kept: the type {ast.unparse(node)[:200]}")
+        found: Json = json.loads(json.dumps(JSON_TYPE))
+        return found
+
+
+def _null() -> Json:
+    return {"kind": "Option", "inner": {"kind": "Null"}}
+
+
+def _choices(node: ast.expr) -> list[ast.expr] | None:
+    """Return what a type is one of: `A | B`, `Optional[A]`, `Union[A, B]`; None for a type that is no choice."""
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.BitOr):
+        return [*(_choices(node.left) or [node.left]), *(_choices(node.right) or [node.right])]
+    if isinstance(node, ast.Subscript):
+        name = _name(node.value)
+        arguments = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+        if name == "Optional":
+            return [arguments[0], ast.Constant(None)]
+        if name == "Union":
+            return [part for argument in arguments for part in (_choices(argument) or [argument])]
+    return None
+
+
+def _is_none(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and node.value is None
+
+
+def _name(node: ast.expr) -> str:
+    """Return the last part of a name: `datetime` of `datetime.datetime`."""
+    if isinstance(node, ast.Subscript):
+        return _name(node.value)
+    return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
+
+
+def _settings(node: ast.expr | None) -> Json:
+    """Return the arguments of `Field`; of a plain default, that."""
+    if isinstance(node, ast.Call) and _name(node.func) in ("Field", "StringConstraints"):
+        found = {keyword.arg: _literal(keyword.value) for keyword in node.keywords if keyword.arg is not None}
+        if node.args and ast.unparse(node.args[0]) != "...":
+            found["default"] = _literal(node.args[0])
+        return found
+    if isinstance(node, ast.Constant):
+        return {} if isinstance(node.value, str) and _kept(node.value) else {"default": node.value}
+    return {}
+
+
+def _kept(text: str) -> Json:
+    """Return the metadata that the compiler wrote; nothing for any other text."""
+    try:
+        found = json.loads(text)
+    except ValueError:
+        return {}
+    is_ours = isinstance(found, dict) and (
+        isinstance(found.get("kind"), str) or isinstance(found.get("extra"), dict)
+    )
+    return found if is_ours else {}
+
+
+def _literal(node: ast.expr | None) -> Any:
+    """Return the value of an expression that is one; its text for any other."""
+    if node is None:
+        return None
+    try:
+        return ast.literal_eval(node)
+    except (ValueError, TypeError, SyntaxError):
+        return ast.unparse(node)
+
+
+IMPORTER = Importer("pydantic", "file of Python with models of pydantic", read)

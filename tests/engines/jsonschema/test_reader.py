@@ -1,0 +1,115 @@
+"""The importer gives every manifest back, and says of foreign schemas what it does not keep."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import schemac
+from schemac.cli.main import main
+from tests.engines.crossing import PLACES, held, title
+
+
+def imported(folder: Path, document: Any, capsys: pytest.CaptureFixture[str]) -> str:
+    (folder / "a.schema.json").write_text(document if isinstance(document, str) else json.dumps(document))
+    assert main(["import", str(folder / "a.schema.json")]) == 0
+    return capsys.readouterr().out
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_import_what_was_written(place: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The manifest is the same, whatever was lost for validators; and so is the schema that is built from it."""
+    dataset = held("jsonschema", place)
+    content = dataset.artifacts("jsonschema")["jsonschema/schema.json"]
+    text = imported(tmp_path, content.decode(), capsys)
+    assert "not kept" not in text
+    (again,) = schemac.compile_text(text)
+    changed = {title(str(change.path).partition(".")[0]) for change in schemac.diff(dataset, again)}
+    assert changed == set()
+    assert again.artifacts("jsonschema")["jsonschema/schema.json"] == content
+
+
+FOREIGN: dict[str, tuple[Any, str, str]] = {
+    "enum": ({"enum": ["a", "b"]}, "String", 'not kept: enum ["a", "b"]'),
+    "const": ({"const": 1}, "Int64", "not kept: const 1"),
+    "bounds": ({"type": "integer", "minimum": 1}, "Int64", "not kept: minimum 1"),
+    "format": ({"type": "string", "format": "email"}, "String", 'not kept: format "email"'),
+    "date": ({"type": "string", "format": "date"}, "Date", ""),
+    "date-time": ({"type": "string", "format": "date-time"}, "Timestamp", ""),
+    "number": ({"type": "number"}, "Float64", ""),
+    "choice": ({"oneOf": [{"type": "string"}, {"type": "integer"}]}, "String", "any value of JSON"),
+    "several": ({"type": ["string", "integer"]}, "String", "any value of JSON"),
+    "nothing": ({}, "String", ""),
+    "true": (True, "String", ""),
+    "false": (False, "String", "any value of JSON"),
+    "tuple": ({"type": "array", "prefixItems": [{"type": "string"}]}, "String", "prefixItems"),
+    "open object": ({"type": "object"}, "String", "any value of JSON"),
+    "patterns": (
+        {"type": "object", "patternProperties": {"^a": {"type": "string"}}},
+        "String",
+        "patternProperties",
+    ),
+    "closed": (
+        {"type": "object", "properties": {"x": {"type": "null"}}, "additionalProperties": False},
+        "Struct",
+        "no other properties",
+    ),
+    "reference": ({"$ref": "#/$defs/leaf", "description": "why"}, "Bool", "why"),
+    "elsewhere": ({"$ref": "other.json", "description": "why"}, "String", "what other.json says"),
+    "itself": ({"$ref": "#/$defs/node"}, "Struct", "contains itself"),
+    "all": ({"allOf": [{"$ref": "#/$defs/leaf"}]}, "Bool", ""),
+    "null choice": (
+        {"anyOf": [{"type": "integer", "minimum": 0, "maximum": 255}, {"type": "null"}]},
+        "UInt8",
+        "",
+    ),
+    "nullable": ({"type": "boolean", "nullable": True}, "Bool", ""),
+    "pattern": (
+        {"type": "string", "pattern": "^a$", "contentEncoding": "base64"},
+        "Binary",
+        "not kept: pattern",
+    ),
+    "step": ({"type": "number", "multipleOf": 0.5}, "Float64", "not kept: multipleOf 0.5"),
+    "unique": (
+        {"type": "array", "items": {"type": "string"}, "uniqueItems": True, "minItems": 1},
+        "List",
+        "not kept: uniqueItems true",
+    ),
+    "default": ({"type": "string", "default": "x"}, "String", 'not kept: default "x"'),
+}
+"""Schemas of a property, the kind that it becomes, and what is said of the rest."""
+DEFS = {
+    "leaf": {"type": "boolean"},
+    "node": {"type": "object", "properties": {"next": {"$ref": "#/$defs/node"}}},
+}
+
+
+@pytest.mark.parametrize("name", FOREIGN)
+def test_read_what_others_write(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    schema, kind, said = FOREIGN[name]
+    document = {"type": "object", "properties": {"f": schema}, "required": ["f"], "$defs": DEFS}
+    text = imported(tmp_path, document, capsys)
+    (dataset,) = schemac.compile_text(text)
+    assert dataset._logical.columns[0].type.kind == kind
+    assert said in text
+
+
+@pytest.mark.parametrize(
+    ("document", "said"),
+    [
+        ("[", "it is no JSON"),
+        ("[]", "no JSON Schema of an object"),
+        ("{}", "no object with properties"),
+        ('{"type": "array", "items": {}}', "no object with properties"),
+        ('{"$ref": "other.json"}', "no object with properties"),
+        ('{"$ref": "#/nowhere"}', "#/nowhere is not there"),
+        ('{"$ref": "#"}', "no object with properties"),
+    ],
+)
+def test_say_what_is_no_table(
+    document: str, said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "a.schema.json").write_text(document)
+    assert main(["import", str(tmp_path / "a.schema.json")]) == 1
+    assert said in capsys.readouterr().err

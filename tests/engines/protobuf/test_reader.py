@@ -1,0 +1,129 @@
+"""The importer gives every manifest back with its numbers, and says of messages of others what it does not keep."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+import schemac
+from schemac.cli.main import main
+from tests.engines.crossing import PLACES, held, title
+from tests.engines.protobuf.test_artifact import compiled, file_of, numbers
+
+
+def imported(folder: Path, text: str, capsys: pytest.CaptureFixture[str]) -> str:
+    (folder / "a.proto").write_text(text)
+    assert main(["import", str(folder / "a.proto")]) == 0
+    return capsys.readouterr().out
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_import_what_was_written(place: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The manifest is the same, whatever was lost for messages."""
+    dataset = held("protobuf", place)
+    text = imported(tmp_path, file_of(dataset).decode(), capsys)
+    assert "not kept" not in text
+    (again,) = schemac.compile_text(text)
+    assert {title(str(change.path).partition(".")[0]) for change in schemac.diff(dataset, again)} == set()
+    assert again.artifacts("protobuf") == dataset.artifacts("protobuf")
+
+
+PROTO = """
+syntax = "proto3";
+package a.b;
+import "google/protobuf/timestamp.proto";
+option java_package = "x";
+// A user.
+message User {
+  reserved 4, 9 to 12;
+  reserved "old";
+  /* Who it is. */
+  string name = 15;
+  optional int32 age = 2;
+  Address home = 3;
+  repeated a.b.User.Address others = 5 [deprecated = true];
+  map<string, int64> counts = 6;
+  oneof contact { string mail = 7; sint32 phone = 8; }
+  Kind kind = 20;
+  google.protobuf.Timestamp at = 21;
+  User friend = 22;
+  google.protobuf.Any more = 23;
+  message Address { string street = 1; Nested.Deep deep = 2; message Nested { message Deep { bytes x = 1; } } }
+  enum Kind { NONE = 0; BIG = 1; }
+}
+service Users { rpc Get (User) returns (User) { option (x) = {a: 1}; } }
+"""
+
+
+def test_read_numbers_into_the_lock(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Fields keep the numbers of their `.proto` in every message, and new ones get others than all that ever were."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "user.proto").write_text(PROTO)
+    assert main(["import", "user.proto", "--out", "user.yaml"]) == 0
+    text = (tmp_path / "user.yaml").read_text()
+    for said in (
+        "A user.",
+        "Who it is.",
+        "only one of mail, phone",
+        "the options deprecated=true",
+        "an enum of NONE, BIG",
+        "contains itself",
+        "the encoding sint32",
+        "google.protobuf.Any",
+    ):
+        assert said in text
+    assert "protobuf=15" in (tmp_path / "user.lock").read_text()
+    (tmp_path / "schemac.toml").write_text('targets = ["protobuf"]\n')
+    assert main(["build"]) == 0
+    first = compiled(tmp_path, (tmp_path / "build/User/protobuf/user.proto").read_bytes())
+    wanted = {
+        "name": 15,
+        "age": 2,
+        "home": 3,
+        "others": 5,
+        "counts": 6,
+        "mail": 7,
+        "phone": 8,
+        "kind": 20,
+        "at": 21,
+        "friend": 22,
+        "more": 23,
+    }
+    assert numbers(first) == wanted
+    home = next(inner for inner in first.message_type[0].nested_type if inner.name == "Home")
+    assert [(f.name, f.number) for f in home.field] == [("street", 1), ("deep", 2)]
+    (tmp_path / "user.yaml").write_text(text + "  - {name: added, type: Bool}\n")
+    assert main(["lock"]) == main(["build"]) == 0
+    second = compiled(tmp_path, (tmp_path / "build/User/protobuf/user.proto").read_bytes())
+    assert numbers(second) == {**wanted, "added": 24}
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("message A {", "it ends in the middle"),
+        ("syntax = 'proto3';", "no message"),
+        ("message A { string = 1; }", "is expected"),
+        ("message A { optional group G = 1 { } }", "a group"),
+        ("message A { string x; }", "is expected"),
+        ("§", "not expected in line 1"),
+    ],
+)
+def test_say_what_is_no_proto(
+    text: str, said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "a.proto").write_text(text)
+    assert main(["import", str(tmp_path / "a.proto")]) == 1
+    assert said in capsys.readouterr().err
+
+
+def test_read_presence_by_the_language(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for syntax, is_optional in (
+        ("syntax = 'proto3';", False),
+        ("syntax = 'proto2';", True),
+        ("edition = '2023';", True),
+    ):
+        text = imported(tmp_path, syntax + "message A { string x = 1; }", capsys)
+        assert json.dumps(schemac.compile_text(text)[0]._logical.columns[0].is_nullable) == json.dumps(
+            is_optional
+        )

@@ -1,0 +1,100 @@
+"""The importer gives every manifest back, and says of models of others what it does not keep; it runs nothing."""
+
+from pathlib import Path
+
+import pytest
+
+import schemac
+from schemac.cli.main import main
+from tests.engines.crossing import PLACES, held, title
+
+
+def imported(folder: Path, text: str, capsys: pytest.CaptureFixture[str]) -> str:
+    (folder / "models.py").write_text(text)
+    assert main(["import", str(folder / "models.py")]) == 0
+    return capsys.readouterr().out
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_import_what_was_written(place: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The manifest is the same, whatever was lost for Python; and so is the module that is made of it."""
+    dataset = held("pydantic", place)
+    ((path, content),) = dataset.artifacts("pydantic").items()
+    text = imported(tmp_path, content.decode(), capsys)
+    assert "not kept" not in text
+    (again,) = schemac.compile_text(text)
+    assert {title(str(change.path).partition(".")[0]) for change in schemac.diff(dataset, again)} == set()
+    assert again.artifacts("pydantic") == {path: content}
+
+
+MODELS = """
+import datetime as dt
+from decimal import Decimal
+from enum import Enum
+from typing import Annotated, Any, ClassVar, Literal, Optional, Union
+from pydantic import BaseModel, Field, condecimal, conint
+from lancedb.pydantic import LanceModel, Vector
+raise SystemExit("this is never run")
+class Colour(str, Enum):
+    RED = "red"
+class Point(BaseModel):
+    x: float
+    y: float = 0.0
+class Base(BaseModel):
+    kind: ClassVar[str] = "x"
+    _hidden: int
+    id: int
+class Item(Base, LanceModel):
+    \"\"\"What is sold.\"\"\"
+    f: {}
+"""
+FOREIGN = {
+    "str": ("String", ""),
+    "Optional[int]": ("Int64", ""),
+    "Union[int, None]": ("Int64", ""),
+    "'Point | None'": ("Struct", "not kept: the default 0.0"),
+    "list[Point]": ("List", ""),
+    "dict[str, list[int]]": ("Map", ""),
+    "dict": ("String", ""),
+    "Any": ("String", ""),
+    "int | str": ("String", "any value of JSON; not kept: the type int | str"),
+    "dt.datetime": ("Timestamp", "an instant in UTC"),
+    "Colour": ("String", "not kept: the values of Colour"),
+    "Literal['a', 'b']": ("String", "not kept: that it is one of 'a', 'b'"),
+    "Literal[1, 2]": ("Int64", "one of 1, 2"),
+    "set[str]": ("List", "not kept: that it is a set"),
+    "tuple[int, ...]": ("List", "not kept: that it is a tuple"),
+    "Decimal": ("String", "not kept: the type Decimal"),
+    "Vector(8)": ("List", ""),
+    "conint(gt=0)": ("Int64", "not kept: gt 0"),
+    "Annotated[int, Field(ge=1, description='n')]": ("Int64", "not kept: ge 1"),
+    "list[float] = Field(min_length=3, max_length=3, description='why')": ("List", "why"),
+    "str = Field(default='x', alias='odd name', max_length=5)": ("String", "odd name"),
+    "'Item'": ("String", "contains itself"),
+    "Somewhere.Else": ("String", "not kept: the type Somewhere.Else"),
+}
+"""Annotations, the kinds that they become, and what is said of the rest."""
+
+
+@pytest.mark.parametrize("annotation", FOREIGN)
+def test_read_what_others_write(annotation: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    kind, said = FOREIGN[annotation]
+    text = imported(tmp_path, MODELS.replace("{}", annotation), capsys)
+    assert said in text
+    datasets = [d for d in schemac.compile_text(text) if d.name == "Item"] or schemac.compile_text(text)
+    columns = datasets[0]._logical.columns
+    assert [str(c.segment) for c in columns][:1] == ["id"]
+    assert columns[1].type.kind == kind
+    assert "What is sold." in text
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [("x = (", "it is no Python"), ("x = 1", "no model"), ("class A: x: int", "no model")],
+)
+def test_say_what_is_no_model(
+    content: str, said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "a.py").write_text(content)
+    assert main(["import", str(tmp_path / "a.py")]) == 1
+    assert said in capsys.readouterr().err
