@@ -7,6 +7,7 @@ Errors: SC552 unreadable-source.
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from schemac.identity.lock import EngineData, Highest, Numbers
 from schemac.logical.path import FieldPath, Part
@@ -91,6 +92,8 @@ class Importer:
     summary: str
     read: Callable[[Path, Report], Imported | None]
     """The schema, or None after saying what is wrong with the source. It may raise OSError."""
+    read_value: "Callable[[Any, str, Report, Notes], Imported | None] | None" = None
+    """The same of a value that another source holds, such as the text of a type; notes go to those of that source."""
 
 
 def refuse(

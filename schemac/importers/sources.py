@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from schemac.importers.foreign_json import refuse_foreign
-from schemac.importers.importer import Imported, Importer, refuse
+from schemac.importers.importer import Imported, Importer, Notes, refuse
 from schemac.logical.path import FieldPath, Part, quoted
 from schemac.registry.engine import Format, load_as
 from schemac.registry.installed import blamed, engines
@@ -67,6 +67,13 @@ def import_source(
         imported = _without(imported, skipped, path, found)
     report.extend(d for d in found.diagnostics if not _is_of(d, skipped))
     return imported
+
+
+def import_value(format: str, value: Any, file: str, report: Report, notes: Notes) -> Imported | None:
+    """Return the schema of a value in a format that another one has inside it; the format has to read values."""
+    importer = load_as(formats()[format].importer, Importer, f"`importer` of the format {format}")
+    assert importer.read_value is not None
+    return importer.read_value(value, file, report, notes)
 
 
 def standard_form(imported: Imported) -> Imported:
