@@ -32,6 +32,12 @@ class Notes:
         if text not in texts:
             texts.append(text)
 
+    def merge(self, others: "Notes", holder: FieldPath = ()) -> None:
+        """Enter all texts of others, whose paths begin at a holder."""
+        for path, texts in others._texts.items():
+            for text in texts:
+                self.add((*holder, *path), text)
+
     def at(self, path: FieldPath) -> tuple[str, ...]:
         """Return the texts at a field."""
         return tuple(self._texts.get(path, ()))
@@ -92,8 +98,8 @@ class Importer:
     summary: str
     read: Callable[[Path, Report], Imported | None]
     """The schema, or None after saying what is wrong with the source. It may raise OSError."""
-    read_value: "Callable[[Any, str, Report, Notes], Imported | None] | None" = None
-    """The same of a value that another source holds, such as the text of a type; notes go to those of that source."""
+    read_value: Callable[[Any, str, Report], Imported | None] | None = None
+    """The same of a value that another source holds, such as a statement."""
 
 
 def refuse(

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from schemac.importers.foreign_json import refuse_foreign
-from schemac.importers.importer import Imported, Importer, Notes, refuse
+from schemac.importers.importer import Imported, Importer, refuse
 from schemac.logical.path import FieldPath, Part, quoted
 from schemac.registry.engine import Format, load_as
 from schemac.registry.installed import blamed, engines
@@ -69,11 +69,11 @@ def import_source(
     return imported
 
 
-def import_value(format: str, value: Any, file: str, report: Report, notes: Notes) -> Imported | None:
+def import_value(format: str, value: Any, file: str, report: Report) -> Imported | None:
     """Return the schema of a value in a format that another one has inside it; the format has to read values."""
     importer = load_as(formats()[format].importer, Importer, f"`importer` of the format {format}")
     assert importer.read_value is not None
-    return importer.read_value(value, file, report, notes)
+    return importer.read_value(value, file, report)
 
 
 def standard_form(imported: Imported) -> Imported:

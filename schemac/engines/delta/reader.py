@@ -45,24 +45,23 @@ def read(path: Path, report: Report) -> Imported | None:
     metadata = log.metadata[-1]
     notes = Notes()
     columns = Columns(notes)
-    imported = _schema(metadata, columns, notes, path, report)
+    imported = _schema(metadata, columns, path, report)
     if imported is None:
         return None
+    notes.merge(imported.notes)
     name = metadata.name or folder.resolve().parent.name or None
     tree = _described(imported.schema, metadata)
     numbered = _numbered(log, tree, columns, path)
     return Imported(tree, tuple(_comments(log, metadata, columns)), name, notes, numbered=numbered)
 
 
-def _schema(
-    metadata: Metadata, columns: Columns, notes: Notes, path: Path, report: Report
-) -> Imported | None:
+def _schema(metadata: Metadata, columns: Columns, path: Path, report: Report) -> Imported | None:
     try:
         document = json.loads(metadata.schema or "")
     except (ValueError, RecursionError) as error:
         refuse(path, f"the schema of its version {metadata.version} is not valid JSON: {error}", report)
         return None
-    return import_value(_STRUCT_TYPES, columns.struct(document), str(path), report, notes)
+    return import_value(_STRUCT_TYPES, columns.struct(document), str(path), report)
 
 
 def _described(tree: Json, metadata: Metadata) -> Json:
@@ -102,7 +101,7 @@ def _numbered(log: Log, tree: Json, newest: Columns, path: Path) -> tuple[Number
             continue
         columns = Columns(Notes())
         past = Report()
-        imported = _schema(metadata, columns, Notes(), path, past)
+        imported = _schema(metadata, columns, path, past)
         # What no kind stands for is no part of this history; the newest schema was read without a finding.
         if imported is not None and not past.has_errors:
             found.append((_described(imported.schema, metadata), columns.ids))
