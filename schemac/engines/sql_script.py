@@ -91,10 +91,8 @@ class SqlScript:
         if is_create and "TABLE" in before_bracket and "VIEW" not in before_bracket:
             cuts: dict[str, list[str]] = {}
             self._create(self.parser.parsed_table(tokens, text, cuts), tokens, cuts)
-        elif is_create and words[1:2] == ["DOMAIN"]:
-            self._domain(tokens, text)
-        elif is_create and words[1:2] == ["TYPE"]:
-            self._type(tokens, text)
+        elif is_create and words[1:2] in (["TYPE"], ["DOMAIN"]):
+            self._named_type(tokens, text)
         elif words[0] == "ALTER" and "TABLE" in words[:3]:
             self._alter(tokens, text)
         elif words[:2] == ["COMMENT", "ON"]:
@@ -192,26 +190,22 @@ class SqlScript:
                 return
         table.head.append(f"not kept: {self.parser.sql(element)}")
 
-    def _type(self, tokens: list[Any], text: str) -> None:
-        statement = self.parser.parsed(tokens, text)
-        if statement is None or statement.expression is None:
-            self._skip(tokens, text)
-        else:
-            self.types[self.parser.sql(statement.this).lower()] = statement.expression
-
-    def _domain(self, tokens: list[Any], text: str) -> None:
-        """Take CREATE DOMAIN name AS type for a name of that type."""
+    def _named_type(self, tokens: list[Any], text: str) -> None:
+        """Take CREATE TYPE or DOMAIN for a name of what stands behind AS: columns, an enumeration, another type."""
         words = [token.text.upper() for token in tokens]
-        if "AS" not in words:
+        begin = words.index("AS") + 1 if "AS" in words[:-1] else 0
+        is_domain = words[1] == "DOMAIN"
+        if not begin or not (is_domain or words[begin] in ("(", "ENUM")):
             self._skip(tokens, text)
             return
-        begin = words.index("AS") + 1
-        end = next((i for i in range(begin + 1, len(words)) if words[i] in CLAUSES), len(words))
+        end = next((i for i in range(begin + 1, len(words)) if is_domain and words[i] in CLAUSES), len(words))
         type_ = text[tokens[begin].start : tokens[end - 1].end + 1]
-        probe = f"CREATE TABLE d (d {type_})"
+        is_row = type_.startswith("(")
+        # Not every version of sqlglot has these statements, but all have tables.
+        probe = f"CREATE TABLE d {type_}" if is_row else f"CREATE TABLE d (d {type_})"
         statement = self.parser.parsed(self.parser.tokens(probe), probe)
         name = text[tokens[2].start : tokens[begin - 2].end + 1].lower()
-        self.types[name] = statement.this.expressions[0].args.get("kind")
+        self.types[name] = statement.this if is_row else statement.this.expressions[0].args.get("kind")
         if end < len(words):
             self._skip(tokens, text)
 

@@ -144,7 +144,7 @@ class _Reader:
         """Return sqlglot's name of a type: that of a member of its enumeration, or that of an expression."""
         this = getattr(type_, "this", None)
         if this is None or hasattr(this, "args"):
-            return type(this if this is not None else type_).__name__
+            return type(this if type(type_).__name__ == "DataType" else type_).__name__
         return str(getattr(this, "name", this))
 
     def _type(self, type_: Any, path: FieldPath) -> ArrowType:
