@@ -12,16 +12,12 @@ from pathlib import Path
 from typing import Any
 
 from schemac.arrow.lift import lift
-from schemac.attributes.attribute import Role
-from schemac.attributes.family import Family
 from schemac.attributes.odf import DESCRIPTION
-from schemac.attributes.registry import of_role
 from schemac.engines.sql_rules import Rule, SqlType
 from schemac.engines.sql_script import SqlColumn, SqlScript, SqlTable
 from schemac.importers.importer import Imported, Notes, refuse
+from schemac.importers.keys import mark_key
 from schemac.importers.table_names import dataset_names, repeated
-from schemac.kinds.option import Option
-from schemac.kinds.registry import BY_NAME
 from schemac.logical.path import FieldPath, Part, dotted
 from schemac.physical.arrow import ArrowField, ArrowType, pa
 from schemac.source.catalogue import UNSUPPORTED_ARROW_TYPE
@@ -32,7 +28,6 @@ from schemac.syntax.words import MalformedError
 
 _DEEPEST = 100
 """Levels of nesting that are read."""
-_UNKEYED = frozenset({Family.STRUCT, Family.LIST, Family.MAP})
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +115,7 @@ class _Reader:
         head = list(table.head)
         if len(table.name) > 2:
             head.insert(0, f"from the table {'.'.join(table.name)}")
-        if not _take_key(tree, table.key):
+        if not mark_key(tree, table.key):
             head.append(f"not kept: PRIMARY KEY ({', '.join(table.key)})")
         _describe(tree, table)
         return Imported(tree, tuple(head), name, self._notes)
@@ -214,22 +209,6 @@ class _Reader:
 def _numbers(parts: Any) -> tuple[int, ...]:
     texts = [str(getattr(part, "name", "") or getattr(part.this, "name", "")) for part in parts]
     return tuple(int(text) for text in texts if text.isascii() and text.isdecimal() and len(text) < 10)
-
-
-def _take_key(tree: Json, key: tuple[str, ...]) -> bool:
-    """Mark the fields of a key; where one of them cannot be in one, none is marked."""
-    by_name = {field["name"]: field for field in tree["fields"]}
-    fields = [by_name.get(name) for name in key]
-    for field in fields:
-        if field is None or field["type"]["kind"] == Option.__name__:
-            return False
-        if BY_NAME[field["type"]["kind"]].family in _UNKEYED:
-            return False
-    for attribute in of_role(Role.KEY_PART):
-        for position, field in enumerate(fields, start=1):
-            assert field is not None
-            field["extra"] = {**field.get("extra", {}), attribute.key: {"position": position}}
-    return True
 
 
 def _describe(tree: Json, table: SqlTable) -> None:

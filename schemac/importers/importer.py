@@ -32,11 +32,11 @@ class Notes:
         if text not in texts:
             texts.append(text)
 
-    def merge(self, others: "Notes", holder: FieldPath = ()) -> None:
-        """Enter all texts of others, whose paths begin at a holder."""
+    def merge(self, others: "Notes", column: FieldPath | None = None) -> None:
+        """Enter all texts of others; with a path, those of their one column and of what is in it become those of this path."""
         for path, texts in others._texts.items():
             for text in texts:
-                self.add((*holder, *path), text)
+                self.add(path if column is None else (*column, *path[1:]), text)
 
     def at(self, path: FieldPath) -> tuple[str, ...]:
         """Return the texts at a field."""

@@ -9,5 +9,9 @@ ENGINE = Engine(
     "bigquery",
     "BigQuery",
     position=110,
-    formats=(Format("bigquery", "schemac.engines.bigquery.reader:IMPORTER", (".sql", ".ddl")),),
+    formats=(
+        Format(
+            "bigquery", "schemac.engines.bigquery.reader:IMPORTER", (".sql", ".ddl"), systems=("bigquery",)
+        ),
+    ),
 )

@@ -9,5 +9,12 @@ ENGINE = Engine(
     "duckdb",
     "DuckDB",
     position=90,
-    formats=(Format("duckdb", "schemac.engines.duckdb.reader:IMPORTER", (".sql", ".ddl")),),
+    formats=(
+        Format(
+            "duckdb",
+            "schemac.engines.duckdb.reader:IMPORTER",
+            (".sql", ".ddl"),
+            systems=("duckdb", "motherduck"),
+        ),
+    ),
 )

@@ -15,6 +15,7 @@ ENGINE = Engine(
             "schemac.engines.postgres.reader:IMPORTER",
             (".sql", ".ddl"),
             recognizes="schemac.engines.postgres.sources:is_dump",
+            systems=("postgres", "postgresql", "redshift"),
         ),
     ),
 )

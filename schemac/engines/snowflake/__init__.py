@@ -9,5 +9,9 @@ ENGINE = Engine(
     "snowflake",
     "Snowflake",
     position=100,
-    formats=(Format("snowflake", "schemac.engines.snowflake.reader:IMPORTER", (".sql", ".ddl")),),
+    formats=(
+        Format(
+            "snowflake", "schemac.engines.snowflake.reader:IMPORTER", (".sql", ".ddl"), systems=("snowflake",)
+        ),
+    ),
 )

@@ -34,6 +34,11 @@ ENGINE = Engine(
             is_json=True,
             recognizes="schemac.engines.spark.sources:is_struct_type",
         ),
-        Format("ddl", "schemac.engines.spark.reader_ddl:IMPORTER", (".sql", ".ddl")),
+        Format(
+            "ddl",
+            "schemac.engines.spark.reader_ddl:IMPORTER",
+            (".sql", ".ddl"),
+            systems=("spark", "databricks", "hive", "glue", "athena"),
+        ),
     ),
 )

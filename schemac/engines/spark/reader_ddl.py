@@ -256,4 +256,4 @@ def _is_length(text: str | None) -> bool:
     return text is not None and re.fullmatch(r"[1-9][0-9]{0,9}", text) is not None and int(text) < 2**31
 
 
-IMPORTER = Importer(_NAME, "Spark DDL: CREATE TABLE, or a list of columns", read)
+IMPORTER = Importer(_NAME, "Spark DDL: CREATE TABLE, or a list of columns", read, from_ddl)
