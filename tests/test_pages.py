@@ -168,7 +168,7 @@ def test_raise_each_pipeline_error_with_a_code_of_the_pipeline() -> None:
 def test_find_every_page_where_its_code_is() -> None:
     """Those of an engine or of the pipeline lie in its folder."""
     folders = {"schemac.source.pages": tuple(CATALOGUE.values())} | {
-        bringer.pages: codes_of(bringer) for bringer in own_bringers()
+        bringer.pages: codes_of(bringer) for bringer in own_bringers() if bringer.pages or bringer.codes
     }
     for package, codes in folders.items():
         pages = PACKAGE.parent.joinpath(*package.split("."))

@@ -7,6 +7,7 @@ Errors: SC552 unreadable-source.
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from schemac.identity.lock import EngineData, Highest, Numbers
 from schemac.logical.path import FieldPath, Part
@@ -30,6 +31,12 @@ class Notes:
         texts = self._texts.setdefault(path, [])
         if text not in texts:
             texts.append(text)
+
+    def merge(self, others: "Notes", column: FieldPath | None = None) -> None:
+        """Enter all texts of others; with a path, those of their one column and of what is in it become those of this path."""
+        for path, texts in others._texts.items():
+            for text in texts:
+                self.add(path if column is None else (*column, *path[1:]), text)
 
     def at(self, path: FieldPath) -> tuple[str, ...]:
         """Return the texts at a field."""
@@ -91,6 +98,8 @@ class Importer:
     summary: str
     read: Callable[[Path, Report], Imported | None]
     """The schema, or None after saying what is wrong with the source. It may raise OSError."""
+    read_value: Callable[[Any, str, Report], Imported | None] | None = None
+    """The same of a value that another source holds, such as a statement."""
 
 
 def refuse(

@@ -67,6 +67,13 @@ def import_source(
     return imported
 
 
+def import_value(format: str, value: Any, file: str, report: Report) -> Imported | None:
+    """Return the schema of a value in a format that another one has inside it; the format has to read values."""
+    importer = load_as(formats()[format].importer, Importer, f"`importer` of the format {format}")
+    assert importer.read_value is not None
+    return importer.read_value(value, file, report)
+
+
 def standard_form(imported: Imported) -> Imported:
     """Return the same with nothing that the standard does not have; what is left out or changed becomes a note."""
     notes = imported.notes

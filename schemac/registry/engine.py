@@ -33,6 +33,8 @@ class Format(NamedTuple):
     """What its files begin with; counts where neither function nor suffix tells."""
     recognizes: str = ""
     """A function of a path that tells whether it is such a source by more than its suffix; it is asked first."""
+    systems: tuple[str, ...] = ()
+    """Databases in small letters whose types it reads as texts, as contracts and projects name them."""
 
     def is_source(self, path: Path) -> bool:
         """Ask `recognizes` about a path. Raises EngineError."""

@@ -59,7 +59,7 @@ def _loaded(point: "EntryPoint") -> Engine:
     if not isinstance(engine, Engine):
         raise EngineError(f"{what} is no schemac.registry.engine.Engine")
     if not _NAME.fullmatch(engine.name):
-        raise EngineError(f"{what} cannot be called '{engine.name}'; a name is like delta or my_engine2")
+        raise EngineError(f"{what} cannot be called '{engine.name}'; a name is like hudi or my_engine2")
     return engine
 
 

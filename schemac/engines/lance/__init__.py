@@ -34,5 +34,10 @@ ENGINE = Engine(
             (".lance", ".binpb", ".txtpb"),
             recognizes="schemac.engines.lance.sources:is_table",
         ),
+        Format(
+            "lancemodel",
+            "schemac.engines.lance.reader_model:IMPORTER",
+            recognizes="schemac.engines.lance.sources:is_module",
+        ),
     ),
 )

@@ -26,7 +26,6 @@ ENGINE = Engine(
     codes="schemac.engines.spark.codes:CODES",
     pages="schemac.engines.spark.pages",
     spread="schemac.pipeline.spread:spread_on_spark",
-    documents="schemac.engines.spark.documents:DOCUMENTS",
     traits=frozenset({Trait.IGNORES_CASE, Trait.REFUSES_SCALE_ABOVE_PRECISION, Trait.LACKS_RUN_ENDS}),
     formats=(
         Format(
@@ -35,6 +34,11 @@ ENGINE = Engine(
             is_json=True,
             recognizes="schemac.engines.spark.sources:is_struct_type",
         ),
-        Format("ddl", "schemac.engines.spark.reader_ddl:IMPORTER", (".sql", ".ddl")),
+        Format(
+            "ddl",
+            "schemac.engines.spark.reader_ddl:IMPORTER",
+            (".sql", ".ddl"),
+            systems=("spark", "databricks", "hive", "glue", "athena"),
+        ),
     ),
 )

@@ -310,4 +310,4 @@ def _length(metadata: Json, key: str, path: FieldPath) -> int:
     return value
 
 
-IMPORTER = Importer("spark", "Spark StructType as JSON", read)
+IMPORTER = Importer("spark", "Spark StructType as JSON", read, from_struct_type)

@@ -11,7 +11,6 @@ and takes no type that it does not know.
 """
 
 import re
-from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -40,6 +39,7 @@ from schemac.engines.spark.reader import from_struct_type
 from schemac.engines.spark.sql_words import split_words
 from schemac.engines.spark.storage import stored_as
 from schemac.importers.importer import Imported, Importer, Notes, refuse
+from schemac.importers.table_names import dataset_names, repeated
 from schemac.kinds.sequences import String
 from schemac.logical.path import FieldPath, Part
 from schemac.registry.installed import engines
@@ -79,6 +79,7 @@ _PROPERTY_MARKS = {
 """Keys in a column's metadata by what follows the column's name in a table property."""
 
 
+_NAME = "ddl"
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
@@ -101,28 +102,25 @@ def from_ddl(text: str, file: str, report: Report) -> Imported | None:
     try:
         tables = read_script(split_words(source.content), source.content)
     except MalformedError as error:
-        refuse(file, str(error), report, source=source, span=error.span)
+        refuse(file, str(error), report, source=source, span=error.span, help=_help())
         return None
-    names = _names(tables)
-    for table, name in zip(tables, names, strict=True):
-        if name is not None and [n.casefold() for n in names if n is not None].count(name.casefold()) > 1:
-            reason = f"it creates the table {'.'.join(table.name)} more than once; keep one of the statements"
-            refuse(file, reason, report, source=source, span=table.name_span)
-            return None
+    names = dataset_names([table.name for table in tables])
+    if (twice := repeated(names)) is not None:
+        table = tables[names.index(twice)]
+        reason = f"it creates the table {'.'.join(table.name)} more than once; keep one of the statements"
+        refuse(file, reason, report, source=source, span=table.name_span)
+        return None
     found = [_imported(table, name, file, report) for table, name in zip(tables, names, strict=True)]
     whole = [imported for imported in found if imported is not None]
     return replace(whole[0], others=tuple(whole[1:])) if len(whole) == len(found) else None
 
 
-def _names(tables: list[Table]) -> list[str | None]:
-    """Datasets' names: namespace and table, with the catalog only where two would be the same."""
-    short = ["/".join(table.name[-2:]).casefold() for table in tables]
-    taken = Counter(short)
-    names: list[str | None] = []
-    for table, name in zip(tables, short, strict=True):
-        holders = table.name[:-1] if taken[name] > 1 else table.name[-2:-1]
-        names.append("/".join(filter(None, (".".join(holders), *table.name[-1:]))) or None)
-    return names
+def _help() -> str:
+    """Return the way to the other dialects, whose scripts have the same names."""
+    others = [
+        f.name for engine in engines() for f in engine.formats if ".sql" in f.suffixes and f.name != _NAME
+    ]
+    return f"it is read as DDL of Spark; for another dialect, add --from {', --from '.join(others)}"
 
 
 def _imported(table: Table, name: str | None, file: str, report: Report) -> Imported | None:
@@ -258,4 +256,4 @@ def _is_length(text: str | None) -> bool:
     return text is not None and re.fullmatch(r"[1-9][0-9]{0,9}", text) is not None and int(text) < 2**31
 
 
-IMPORTER = Importer("ddl", "Spark DDL: CREATE TABLE, or a list of columns", read)
+IMPORTER = Importer(_NAME, "Spark DDL: CREATE TABLE, or a list of columns", read, from_ddl)

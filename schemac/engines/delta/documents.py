@@ -1,4 +1,4 @@
-"""JSON that is neither a schema nor data, and has a StructType inside.
+"""JSON around the tables of Delta that is neither a schema nor data.
 
 Layer: engines.
 Source: the Delta protocol, "Actions".
@@ -27,7 +27,7 @@ DOCUMENTS = (
     ForeignDocument(
         "a commit of a Delta table's log",
         _is_delta,
-        "save the text in `metaData.schemaString`, which is a Spark StructType, as a file, and import that file",
+        "import the table's folder, which is the one that `_delta_log` lies in",
     ),
 )
 """What to import in the place of such a file."""

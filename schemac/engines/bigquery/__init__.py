@@ -1,0 +1,17 @@
+"""BigQuery: DDL that makes tables; it is read, not written.
+
+Layer: engines.
+"""
+
+from schemac.registry.engine import Engine, Format
+
+ENGINE = Engine(
+    "bigquery",
+    "BigQuery",
+    position=110,
+    formats=(
+        Format(
+            "bigquery", "schemac.engines.bigquery.reader:IMPORTER", (".sql", ".ddl"), systems=("bigquery",)
+        ),
+    ),
+)

@@ -1,0 +1,21 @@
+"""Delta Lake: tables as their log tells of them; they are read, not written.
+
+Layer: engines.
+Source: PROTOCOL.md of delta-io/delta.
+"""
+
+from schemac.registry.engine import Engine, Format
+
+ENGINE = Engine(
+    "delta",
+    "Delta Lake",
+    position=70,
+    documents="schemac.engines.delta.documents:DOCUMENTS",
+    formats=(
+        Format(
+            "delta",
+            "schemac.engines.delta.reader:IMPORTER",
+            recognizes="schemac.engines.delta.sources:is_source",
+        ),
+    ),
+)

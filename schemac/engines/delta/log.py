@@ -1,0 +1,214 @@
+"""What the log of a Delta table says of its schemas.
+
+Layer: engines.
+Shape: commits are read line by line, and of checkpoints only the columns that matter, so that memory does not grow with the
+number of data files.
+Errors: raises UnreadableError with the file.
+Source: the Delta protocol, "Actions", "Checkpoints" and "Table Features".
+"""
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from schemac.engines.delta.sources import LogFiles
+from schemac.importers.importer import first_line
+from schemac.physical.arrow import pa
+
+_ACTIONS = ("metaData", "protocol", "domainMetadata")
+_MARKS = tuple(f'"{action}"'.encode() for action in _ACTIONS)
+_LONGEST_LINE = 64 * 1024 * 1024
+_NEWEST_READER = 3
+_READER_FEATURES = frozenset(
+    {"catalogManaged", "catalogOwned-preview", "columnMapping", "deletionVectors", "timestampNtz"}
+    | {"typeWidening", "typeWidening-preview", "v2Checkpoint", "vacuumProtocolCheck"}
+    | {"variantType", "variantType-preview", "variantShredding", "variantShredding-preview"}
+)
+"""Features of readers under which a table's schema is what its metadata says."""
+_CLUSTERING = "delta.clustering"
+
+
+class UnreadableError(Exception):
+    """Something in a log that is not as the protocol has it."""
+
+    def __init__(self, file: Path, reason: str) -> None:
+        super().__init__(f"{file.name}: {reason}")
+
+
+@dataclass(frozen=True, slots=True)
+class Metadata:
+    """A `metaData` action."""
+
+    version: int
+    """Of the table, when it became this; of one in a checkpoint, that of the checkpoint."""
+    schema: str | None
+    """Spark's StructType as JSON; None where the action has none, as that of a table to which none was given yet."""
+    name: str | None
+    description: str | None
+    partitions: tuple[str, ...]
+    properties: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Protocol:
+    """A `protocol` action: what a reader has to know."""
+
+    reader: int
+    features: tuple[str, ...] = ()
+    """Of readers."""
+
+
+@dataclass(slots=True)
+class Log:
+    """What is known of a table at its newest version."""
+
+    version: int
+    metadata: list[Metadata] = field(default_factory=list)
+    """Oldest first; the last one counts."""
+    protocol: Protocol | None = None
+    clustering: tuple[tuple[str, ...], ...] = ()
+    """Columns by their names in data files, each as a path."""
+
+
+def read_log(files: LogFiles, folder: Path, *, with_history: bool) -> Log:
+    """Return what a log says, from its newest checkpoint on, or from its oldest with history. Raises UnreadableError."""
+    newest = files.newest
+    if newest < 0:
+        raise UnreadableError(folder, "it has neither a commit nor a checkpoint")
+    lowest = newest + 1
+    while lowest - 1 in files.commits:
+        lowest -= 1
+    bases = sorted(version for version in files.checkpoints if lowest - 1 <= version <= newest)
+    if lowest > 0 and not bases:
+        raise UnreadableError(
+            folder, f"the commit {lowest - 1:020d}.json is missing, and a checkpoint for it"
+        )
+    if with_history:
+        bases = bases[:1] if lowest > 0 else []
+    base = bases[-1] if bases else -1
+    log = Log(newest)
+    for file in files.checkpoints.get(base, ()):
+        _apply(_checkpoint(file), base, file, log)
+    for version in range(base + 1, newest + 1):
+        _apply(_commit(files.commits[version]), version, files.commits[version], log)
+    if not log.metadata or log.metadata[-1].schema is None:
+        raise UnreadableError(
+            folder, "it has no `metaData` with a `schemaString`, so the table has no schema"
+        )
+    if log.protocol is None:
+        raise UnreadableError(folder, "it has no `protocol`")
+    _check_protocol(log.protocol, folder)
+    return log
+
+
+def _apply(actions: Iterable[Mapping[str, Any]], version: int, file: Path, log: Log) -> None:
+    for action in actions:
+        if (written := action.get("metaData")) is not None:
+            log.metadata.append(_metadata(written, version, file))
+        if (written := action.get("protocol")) is not None:
+            log.protocol = _protocol(written, file)
+        if (written := action.get("domainMetadata")) is not None:
+            _apply_domain(written, log)
+
+
+def _commit(file: Path) -> Iterator[Mapping[str, Any]]:
+    """Yield those actions of a commit that matter; the others are only looked at for whether they are whole."""
+    with file.open("rb") as stream:
+        number = 0
+        while line := stream.readline(_LONGEST_LINE + 1):
+            number += 1
+            if len(line) > _LONGEST_LINE:
+                raise UnreadableError(file, f"line {number} is longer than {_LONGEST_LINE // 1024**2} MiB")
+            line = line.strip()
+            if not line:
+                continue
+            if not (line.startswith(b"{") and line.endswith(b"}")):
+                raise UnreadableError(file, f"line {number} is no whole JSON object")
+            if not any(mark in line for mark in _MARKS):
+                continue
+            try:
+                action = json.loads(line)
+                json.dumps(action, ensure_ascii=False).encode()
+            except (ValueError, RecursionError) as error:
+                raise UnreadableError(
+                    file, f"line {number} is not valid JSON: {first_line(error)}"
+                ) from error
+            yield action
+
+
+def _checkpoint(file: Path) -> Iterator[Mapping[str, Any]]:
+    if file.suffix == ".json":
+        yield from _commit(file)
+        return
+    # Imported here for start-up time: this part of pyarrow is not loaded with it.
+    from pyarrow import parquet
+
+    try:
+        with parquet.ParquetFile(file) as opened:
+            present = [name for name in _ACTIONS if name in opened.schema_arrow.names]
+            for batch in opened.iter_batches(columns=present):
+                for name in batch.schema.names:
+                    yield from ({name: action} for action in batch.column(name).drop_null().to_pylist())
+    except (pa.ArrowException, OSError, MemoryError, OverflowError, UnicodeDecodeError) as error:
+        raise UnreadableError(file, f"it is no checkpoint: {first_line(error)}") from error
+
+
+def _metadata(written: Any, version: int, file: Path) -> Metadata:
+    if not isinstance(written, dict):
+        raise UnreadableError(file, "`metaData` is no object")
+    configuration = written.get("configuration") or {}
+    # Parquet has maps as pairs.
+    pairs = configuration.items() if isinstance(configuration, dict) else configuration
+    try:
+        properties = {str(key): str(value) for key, value in pairs}
+        partitions = tuple(str(name) for name in written.get("partitionColumns") or ())
+    except (TypeError, ValueError):
+        raise UnreadableError(file, "`configuration` or `partitionColumns` is malformed") from None
+    return Metadata(
+        version,
+        _text(written.get("schemaString")),
+        _text(written.get("name")),
+        _text(written.get("description")),
+        partitions,
+        properties,
+    )
+
+
+def _text(value: Any) -> str | None:
+    return value if isinstance(value, str) and value else None
+
+
+def _protocol(written: Any, file: Path) -> Protocol:
+    version = written.get("minReaderVersion") if isinstance(written, dict) else None
+    if not isinstance(version, int):
+        raise UnreadableError(file, "`protocol` has no number `minReaderVersion`")
+    features = written.get("readerFeatures") or []
+    if not isinstance(features, list):
+        raise UnreadableError(file, "`readerFeatures` is no list")
+    return Protocol(version, tuple(map(str, features)))
+
+
+def _check_protocol(protocol: Protocol, folder: Path) -> None:
+    """Refuse a table that needs more of its readers than is known here: its schema may mean something else then."""
+    if protocol.reader > _NEWEST_READER:
+        reason = f"the table needs reader version {protocol.reader}, and {_NEWEST_READER} is the newest known"
+        raise UnreadableError(folder, reason)
+    unknown = sorted(set(protocol.features) - _READER_FEATURES)
+    if unknown:
+        reason = f"the table needs features of its readers that are not known: {', '.join(unknown)}"
+        raise UnreadableError(folder, reason)
+
+
+def _apply_domain(written: Any, log: Log) -> None:
+    if not isinstance(written, dict) or written.get("domain") != _CLUSTERING:
+        return
+    log.clustering = ()
+    if written.get("removed"):
+        return
+    try:
+        columns = json.loads(written.get("configuration") or "{}").get("clusteringColumns") or []
+        log.clustering = tuple(tuple(map(str, column)) for column in columns)
+    except (AttributeError, TypeError, ValueError, RecursionError):
+        return

@@ -1,0 +1,175 @@
+"""Delta Lake: a table's folder, as its log tells of it.
+
+Layer: engines.
+Shape: the schema of the newest version is the manifest. Where columns are mapped, the ids of the mapping become those of the
+lock, and the schemas before it, as far as the log has them, its history. No data file is read.
+Errors: SC551 unsupported-arrow-type, SC552 unreadable-source.
+Source: the Delta protocol; a schema is a StructType of Spark as JSON ("Schema Serialization Format").
+"""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from schemac.attributes.odf import DESCRIPTION
+from schemac.engines.delta.columns import Columns
+from schemac.engines.delta.log import Log, Metadata, UnreadableError, read_log
+from schemac.engines.delta.sources import log_files, log_folder
+from schemac.importers.importer import Imported, Importer, Notes, NumberedVersion, refuse
+from schemac.importers.sources import import_value
+from schemac.logical.path import FieldPath, Part
+from schemac.source.json_object import Json
+from schemac.source.report import Report
+
+_STRUCT_TYPES = "spark"
+"""The format that schemas of Delta have inside."""
+_MODE = "delta.columnMapping.mode"
+_HIGHEST_ID = "delta.columnMapping.maxColumnId"
+_MANAGED = frozenset({"catalogManaged", "catalogOwned-preview"})
+"""Features of tables whose commits a catalog decides on."""
+_CONSTRAINT = "delta.constraints."
+
+
+def read(path: Path, report: Report) -> Imported | None:
+    """Return the newest schema of a table, and those before it where its columns have ids."""
+    folder = log_folder(path)
+    try:
+        files = log_files(folder)
+        log = read_log(files, folder, with_history=False)
+        if _is_mapped(log.metadata[-1]):
+            log = read_log(files, folder, with_history=True)
+    except UnreadableError as error:
+        refuse(path, f"it is no table of Delta: {error}", report)
+        return None
+    metadata = log.metadata[-1]
+    notes = Notes()
+    columns = Columns(notes)
+    imported = _schema(metadata, columns, path, report)
+    if imported is None:
+        return None
+    notes.merge(imported.notes)
+    name = metadata.name or folder.resolve().parent.name or None
+    tree = _described(imported.schema, metadata)
+    numbered = _numbered(log, tree, columns, path)
+    return Imported(tree, tuple(_comments(log, metadata, columns)), name, notes, numbered=numbered)
+
+
+def _schema(metadata: Metadata, columns: Columns, path: Path, report: Report) -> Imported | None:
+    try:
+        document = json.loads(metadata.schema or "")
+    except (ValueError, RecursionError) as error:
+        refuse(path, f"the schema of its version {metadata.version} is not valid JSON: {error}", report)
+        return None
+    return import_value(_STRUCT_TYPES, columns.struct(document), str(path), report)
+
+
+def _described(tree: Json, metadata: Metadata) -> Json:
+    if metadata.description is None:
+        return tree
+    return {**tree, "extra": {**tree.get("extra", {}), DESCRIPTION.key: metadata.description}}
+
+
+def _comments(log: Log, metadata: Metadata, columns: Columns) -> list[str]:
+    comments = [f"from version {log.version} of a Delta table"]
+    if log.protocol is not None and not _MANAGED.isdisjoint(log.protocol.features):
+        comments.append("its catalog may have newer versions, which this log does not have yet")
+    if metadata.partitions:
+        comments.append(f"not kept: PARTITIONED BY ({', '.join(metadata.partitions)})")
+    if log.clustering:
+        paths = [columns.physical.get(names, names) for names in log.clustering]
+        comments.append(f"not kept: CLUSTER BY ({', '.join('.'.join(map(str, path)) for path in paths)})")
+    properties = dict(metadata.properties)
+    for key in sorted(properties):
+        if key.startswith(_CONSTRAINT):
+            rule = f"CONSTRAINT {key.removeprefix(_CONSTRAINT)} CHECK ({properties[key]})"
+            comments.append(f"not kept: {rule}")
+        else:
+            comments.append(f"not kept: the table property {key}={properties[key]}")
+    return comments
+
+
+def _is_mapped(metadata: Metadata) -> bool:
+    return metadata.properties.get(_MODE, "none") != "none"
+
+
+def _numbered(log: Log, tree: Json, newest: Columns, path: Path) -> tuple[NumberedVersion, ...]:
+    """Return the versions whose columns have ids, oldest first; none where an id is missing, or stands twice."""
+    found: list[tuple[Json, dict[FieldPath, int]]] = []
+    for metadata in log.metadata[:-1]:
+        if metadata.schema is None or not _is_mapped(metadata):
+            continue
+        columns = Columns(Notes())
+        past = Report()
+        imported = _schema(metadata, columns, path, past)
+        # What no kind stands for is no part of this history; the newest schema was read without a finding.
+        if imported is not None and not past.has_errors:
+            found.append((_described(imported.schema, metadata), columns.ids))
+    found.append((tree, newest.ids))
+    if not _is_mapped(log.metadata[-1]) or not all(_is_sound(schema, ids) for schema, ids in found):
+        return ()
+    highest = _highest(log, found)
+    whole = _Parts(highest)
+    numbered = [(schema, whole.filled(schema, ids)) for schema, ids in found]
+    return tuple(NumberedVersion(schema, ids, whole.highest) for schema, ids in numbered)
+
+
+def _highest(log: Log, found: list[tuple[Json, dict[FieldPath, int]]]) -> int:
+    declared = [metadata.properties.get(_HIGHEST_ID, "") for metadata in log.metadata]
+    told = [int(text) for text in declared if text.isascii() and text.isdecimal() and len(text) < 11]
+    return max((*told, *(id for _, ids in found for id in ids.values())), default=0)
+
+
+def _is_sound(schema: Json, ids: Mapping[FieldPath, int]) -> bool:
+    members = [path for path in _paths(schema) if not isinstance(path[-1], Part)]
+    return all(path in ids for path in members) and len(set(ids.values())) == len(ids)
+
+
+def _paths(schema: Json) -> list[FieldPath]:
+    """All paths of a schema in the standard's long form."""
+    found: list[FieldPath] = []
+
+    def enter(tree: Any, path: FieldPath) -> None:
+        found.append(path)
+        inside(tree, path)
+
+    def inside(tree: Any, path: FieldPath) -> None:
+        if "inner" in tree:
+            inside(tree["inner"], path)
+        for key, part in (("itemType", Part.ITEM), ("keyType", Part.KEY), ("valueType", Part.VALUE)):
+            if key in tree:
+                enter(tree[key], (*path, part))
+        for member in tree.get("fields", ()):
+            enter(member["type"], (*path, member["name"]))
+
+    for column in schema["fields"]:
+        enter(column["type"], (column["name"],))
+    return found
+
+
+class _Parts:
+    """Numbers items, keys and values that have no id: above all that Delta gave, and the same in all versions."""
+
+    def __init__(self, highest: int) -> None:
+        self.highest = highest
+        self._made: dict[tuple[int, FieldPath], int] = {}
+
+    def filled(self, schema: Json, ids: Mapping[FieldPath, int]) -> dict[FieldPath, int]:
+        """Return ids for every path of a schema."""
+        whole: dict[FieldPath, int] = {}
+        for path in _paths(schema):
+            id = ids.get(path)
+            if id is None:
+                owner = next(
+                    path[:end] for end in range(len(path) - 1, 0, -1) if not isinstance(path[end - 1], Part)
+                )
+                place = whole[owner], path[len(owner) :]
+                if place not in self._made:
+                    self.highest += 1
+                    self._made[place] = self.highest
+                id = self._made[place]
+            whole[path] = id
+        return whole
+
+
+IMPORTER = Importer("delta", "Delta Lake table's folder", read)

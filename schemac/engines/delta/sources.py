@@ -1,0 +1,59 @@
+"""Where the log of a Delta table lies, and which files it has.
+
+Layer: engines.
+Source: the Delta protocol, "Delta Log Entries" and "Checkpoints".
+"""
+
+import re
+from collections import defaultdict
+from dataclasses import dataclass
+from pathlib import Path
+
+LOG = "_delta_log"
+_COMMIT = re.compile(r"([0-9]{20})\.json")
+_CHECKPOINT = re.compile(
+    r"([0-9]{20})\.checkpoint(?:\.([0-9]{10})\.([0-9]{10})|\.[0-9a-fA-F-]{36})?\.(parquet|json)"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class LogFiles:
+    """The files of a log that tell of a table's schema, by the version of the table."""
+
+    commits: dict[int, Path]
+    checkpoints: dict[int, tuple[Path, ...]]
+    """Whole ones: the parts of one that lacks some are left out."""
+
+    @property
+    def newest(self) -> int:
+        """The newest version; -1 where there is none."""
+        return max((*self.commits, *self.checkpoints), default=-1)
+
+
+def is_source(path: Path) -> bool:
+    """Whether a path is the folder of a table, or of its log."""
+    return path.is_dir() and (path.name == LOG or (path / LOG).is_dir())
+
+
+def log_folder(path: Path) -> Path:
+    """Return the folder of the log of a table, which may be named itself."""
+    return path if path.name == LOG and not (path / LOG).is_dir() else path / LOG
+
+
+def log_files(folder: Path) -> LogFiles:
+    """Return the files of a log. Raises OSError where there is no such folder."""
+    commits: dict[int, Path] = {}
+    whole: dict[int, Path] = {}
+    parts: dict[tuple[int, int], dict[int, Path]] = defaultdict(dict)
+    for file in sorted(folder.iterdir()):
+        if match := _COMMIT.fullmatch(file.name):
+            commits[int(match[1])] = file
+        elif match := _CHECKPOINT.fullmatch(file.name):
+            if match[2] is None:
+                whole[int(match[1])] = file
+            else:
+                parts[int(match[1]), int(match[3])][int(match[2])] = file
+    checkpoints = {
+        version: tuple(found.values()) for (version, count), found in parts.items() if len(found) == count
+    }
+    return LogFiles(commits, checkpoints | {version: (file,) for version, file in whole.items()})

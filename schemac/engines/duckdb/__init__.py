@@ -1,0 +1,20 @@
+"""DuckDB: DDL that makes tables; it is read, not written.
+
+Layer: engines.
+"""
+
+from schemac.registry.engine import Engine, Format
+
+ENGINE = Engine(
+    "duckdb",
+    "DuckDB",
+    position=90,
+    formats=(
+        Format(
+            "duckdb",
+            "schemac.engines.duckdb.reader:IMPORTER",
+            (".sql", ".ddl"),
+            systems=("duckdb", "motherduck"),
+        ),
+    ),
+)

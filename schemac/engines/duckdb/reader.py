@@ -1,0 +1,81 @@
+"""DuckDB: scripts with CREATE TABLE statements, as people and EXPORT DATABASE write them.
+
+Layer: engines.
+Source: DuckDB's documentation, "Data Types"; the Arrow types that DuckDB itself gives its columns.
+"""
+
+from functools import partial
+
+from schemac.engines.sql_rules import (
+    Found,
+    Rule,
+    SqlType,
+    binary,
+    decimals,
+    plain,
+    text,
+    times,
+    timestamps,
+    wkb,
+)
+from schemac.engines.sql_tables import Dialect, read, read_text
+from schemac.importers.importer import Importer
+from schemac.physical.arrow import pa
+
+_ZONE = "not kept: the zone of each time"
+_HUGE = "not kept: the type {}, which has values with 39 digits"
+
+
+def _enumeration(written: SqlType) -> Found:
+    return Found(pa.string(), f"not kept: the type {written.text}")
+
+
+_RULES: dict[str, Rule] = {
+    "BOOLEAN": plain(lambda: pa.bool_()),
+    "TINYINT": plain(lambda: pa.int8()),
+    "SMALLINT": plain(lambda: pa.int16()),
+    "INT": plain(lambda: pa.int32()),
+    "BIGINT": plain(lambda: pa.int64()),
+    "UTINYINT": plain(lambda: pa.uint8()),
+    "USMALLINT": plain(lambda: pa.uint16()),
+    "UINT": plain(lambda: pa.uint32()),
+    "UBIGINT": plain(lambda: pa.uint64()),
+    "INT128": plain(lambda: pa.decimal128(38, 0), _HUGE.format("HUGEINT")),
+    "UINT128": plain(lambda: pa.decimal128(38, 0), _HUGE.format("UHUGEINT")),
+    "uint8": plain(lambda: pa.uint8()),
+    "uint16": plain(lambda: pa.uint16()),
+    "uint32": plain(lambda: pa.uint32()),
+    "uint64": plain(lambda: pa.uint64()),
+    "oid": plain(lambda: pa.int64()),
+    "FLOAT": plain(lambda: pa.float32()),
+    "DOUBLE": plain(lambda: pa.float64()),
+    "DECIMAL": decimals(18, 3),
+    **dict.fromkeys(("TEXT", "NVARCHAR", "VARCHAR"), plain(lambda: pa.string())),
+    "VARBINARY": binary,
+    "DATE": plain(lambda: pa.date32()),
+    "TIMESTAMP": plain(lambda: pa.timestamp("us")),
+    "TIMESTAMPNTZ": plain(lambda: pa.timestamp("us")),
+    "TIMESTAMP_S": plain(lambda: pa.timestamp("s")),
+    "TIMESTAMP_MS": plain(lambda: pa.timestamp("ms")),
+    "TIMESTAMP_NS": plain(lambda: pa.timestamp("ns")),
+    "TIMESTAMPTZ": timestamps("UTC", 6),
+    "TIME": plain(lambda: pa.time64("us")),
+    "TIME_NS": plain(lambda: pa.time64("ns")),
+    "TIMETZ": times(6, _ZONE),
+    **dict.fromkeys(("UUID", "guid"), plain(lambda: pa.uuid())),
+    "JSON": plain(lambda: pa.json_()),
+    "ENUM": _enumeration,
+    "BIT": text,
+    "BIGNUM": text,
+    "varint": text,
+    "GEOMETRY": wkb,
+}
+_DIALECT = Dialect("duckdb", str, _RULES)
+
+
+IMPORTER = Importer(
+    "duckdb",
+    "DuckDB DDL: CREATE TABLE",
+    partial(read, dialect=_DIALECT),
+    partial(read_text, dialect=_DIALECT),
+)

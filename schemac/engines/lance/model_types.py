@@ -1,0 +1,172 @@
+"""Annotations of a LanceModel as Arrow types.
+
+Layer: engines.
+Source: `lancedb.pydantic.pydantic_to_schema`; items of lists and vectors may be null, as pyarrow makes them.
+"""
+
+import ast
+from collections.abc import Callable, Mapping
+
+from schemac.physical.arrow import ArrowField, ArrowType, pa
+
+_PLAIN: Mapping[str, Callable[[], ArrowType]] = {
+    "int": lambda: pa.int64(),
+    "float": lambda: pa.float64(),
+    "str": lambda: pa.string(),
+    "bool": lambda: pa.bool_(),
+    "bytes": lambda: pa.binary(),
+    "date": lambda: pa.date32(),
+}
+_VALUES = frozenset(
+    {"float16", "float32", "float64"} | {f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)}
+)
+"""Functions of pyarrow that give the type of a vector's items."""
+_LISTS = ("List", "list", "Tuple", "tuple")
+_VECTORS = ("Vector", "vector", "MultiVector")
+_ENUMS = frozenset({"Enum", "StrEnum", "IntEnum"})
+_LONGEST = 2**31
+_DEEPEST = 50
+
+
+class UnknownTypeError(Exception):
+    """An annotation that lancedb refuses, or whose type is known only when the program runs."""
+
+
+def last_name(node: ast.expr) -> str:
+    """Return the last name of what is called, subscripted or named: `Field` of `pydantic.Field(...)`; empty for none."""
+    if isinstance(node, ast.Call):
+        return last_name(node.func)
+    if isinstance(node, ast.Subscript):
+        return last_name(node.value)
+    if isinstance(node, ast.Attribute):
+        return node.attr
+    return node.id if isinstance(node, ast.Name) else ""
+
+
+class Types:
+    """Resolves the annotations of one file."""
+
+    def __init__(
+        self,
+        classes: Mapping[str, ast.ClassDef],
+        constants: Mapping[str, int],
+        fields_of: Callable[[ast.ClassDef], list[ArrowField]],
+    ) -> None:
+        self._classes = classes
+        self._constants = constants
+        self._fields_of = fields_of
+        self._depth = 0
+
+    def of(self, annotation: ast.expr, zone: str | None) -> tuple[ArrowType, bool]:
+        """Return the type of a field, and whether it may be null. Raises UnknownTypeError."""
+        annotation = _evaluated(annotation)
+        bare = _without_none(annotation)
+        if bare is not None:
+            return self._type(bare, zone), True
+        is_vector = isinstance(annotation, ast.Call) and last_name(annotation) in _VECTORS
+        return self._type(annotation, zone), is_vector and self._is_nullable_vector(annotation)
+
+    def _is_nullable_vector(self, call: ast.expr) -> bool:
+        assert isinstance(call, ast.Call)
+        flag = next((word.value for word in call.keywords if word.arg == "nullable"), None)
+        flag = call.args[2] if flag is None and len(call.args) > 2 else flag
+        return not (isinstance(flag, ast.Constant) and flag.value is False)
+
+    def _type(self, annotation: ast.expr, zone: str | None) -> ArrowType:
+        self._depth += 1
+        if self._depth > _DEEPEST:
+            raise UnknownTypeError("models that hold each other")
+        try:
+            return self._resolved(_evaluated(annotation), zone)
+        finally:
+            self._depth -= 1
+
+    def _resolved(self, annotation: ast.expr, zone: str | None) -> ArrowType:
+        name = last_name(annotation)
+        if isinstance(annotation, ast.Call) and name in _VECTORS:
+            return self._vector(annotation, name)
+        if isinstance(annotation, ast.Subscript) and name in _LISTS:
+            parts = annotation.slice
+            item = parts.elts[0] if isinstance(parts, ast.Tuple) and parts.elts else parts
+            return pa.list_(self._type(_without_none(_evaluated(item)) or item, zone))
+        if isinstance(annotation, ast.Name | ast.Attribute):
+            if name in self._classes:
+                return self._of_class(self._classes[name])
+            if name == "datetime":
+                return pa.timestamp("us", zone)
+            if name in _PLAIN:
+                return _PLAIN[name]()
+        raise UnknownTypeError(ast.unparse(annotation))
+
+    def _vector(self, call: ast.Call, name: str) -> ArrowType:
+        words = {word.arg: word.value for word in call.keywords}
+        dimension = call.args[0] if call.args else words.get("dim")
+        written = call.args[1] if len(call.args) > 1 else words.get("value_type")
+        length = self._number(dimension)
+        if length is None or not 0 < length < _LONGEST:
+            raise UnknownTypeError(
+                f"{ast.unparse(call)}, whose dimension is known only when the program runs"
+            )
+        value = pa.float32()
+        if written is not None:
+            if last_name(written) not in _VALUES:
+                raise UnknownTypeError(ast.unparse(call))
+            value = getattr(pa, last_name(written))()
+        vector = pa.list_(value, length)
+        return pa.list_(vector) if name == "MultiVector" else vector
+
+    def _number(self, node: ast.expr | None) -> int | None:
+        if isinstance(node, ast.Constant) and type(node.value) is int:
+            return node.value
+        return self._constants.get(node.id) if isinstance(node, ast.Name) else None
+
+    def _of_class(self, node: ast.ClassDef) -> ArrowType:
+        bases = {last_name(base) for base in node.bases}
+        if bases & _ENUMS:
+            return _enumeration(node, bases)
+        return pa.struct(self._fields_of(node))
+
+
+def _enumeration(node: ast.ClassDef, bases: set[str]) -> ArrowType:
+    """Return the type of an enumeration's values, as lancedb has it: a dictionary for texts."""
+    values = [statement.value for statement in node.body if isinstance(statement, ast.Assign)]
+    sorts = {type(value.value) if isinstance(value, ast.Constant) else None for value in values}
+    if values and None in sorts and all(isinstance(v, ast.Call) and last_name(v) == "auto" for v in values):
+        sorts = {str} if "StrEnum" in bases else {int}
+    if None in sorts:
+        raise UnknownTypeError(f"the values of {node.name}, which are known only when the program runs")
+    if sorts == {str}:
+        return pa.dictionary(pa.int32(), pa.string())
+    plain = {int: pa.int64, float: pa.float64, bool: pa.bool_, bytes: pa.binary}
+    if len(sorts) == 1 and (make := plain.get(next(iter(sorts)) or object)) is not None:
+        return make()
+    return pa.string()
+
+
+def _evaluated(annotation: ast.expr) -> ast.expr:
+    """Return an annotation without quotes and without what `Annotated` adds."""
+    if isinstance(annotation, ast.Constant) and isinstance(annotation.value, str):
+        try:
+            return _evaluated(ast.parse(annotation.value, mode="eval").body)
+        except (SyntaxError, ValueError, RecursionError) as error:
+            raise UnknownTypeError(repr(annotation.value)) from error
+    if isinstance(annotation, ast.Subscript) and last_name(annotation) == "Annotated":
+        parts = annotation.slice
+        return _evaluated(parts.elts[0] if isinstance(parts, ast.Tuple) and parts.elts else parts)
+    return annotation
+
+
+def _without_none(annotation: ast.expr) -> ast.expr | None:
+    """Return what an annotation is if it is not None; None where it cannot be None, or may be several things."""
+    options: list[ast.expr] = []
+    if isinstance(annotation, ast.Subscript) and last_name(annotation) == "Optional":
+        return annotation.slice
+    if isinstance(annotation, ast.Subscript) and last_name(annotation) == "Union":
+        options = annotation.slice.elts if isinstance(annotation.slice, ast.Tuple) else []
+    while isinstance(annotation, ast.BinOp) and isinstance(annotation.op, ast.BitOr):
+        options = [annotation.right, *options]
+        annotation = annotation.left
+        if not isinstance(annotation, ast.BinOp):
+            options = [annotation, *options]
+    bare = [option for option in options if not (isinstance(option, ast.Constant) and option.value is None)]
+    return bare[0] if len(bare) == 1 and len(options) > 1 else None

@@ -1,0 +1,17 @@
+"""Snowflake: DDL that makes tables; it is read, not written.
+
+Layer: engines.
+"""
+
+from schemac.registry.engine import Engine, Format
+
+ENGINE = Engine(
+    "snowflake",
+    "Snowflake",
+    position=100,
+    formats=(
+        Format(
+            "snowflake", "schemac.engines.snowflake.reader:IMPORTER", (".sql", ".ddl"), systems=("snowflake",)
+        ),
+    ),
+)

@@ -1,0 +1,78 @@
+"""Snowflake: scripts with CREATE TABLE statements, as people and GET_DDL write them.
+
+Layer: engines.
+Source: Snowflake's documentation, "Data types" and "CREATE TABLE".
+"""
+
+from functools import partial
+
+from schemac.engines.sql_rules import (
+    Found,
+    Rule,
+    SqlType,
+    binary,
+    decimals,
+    plain,
+    string,
+    times,
+    timestamps,
+    wkb,
+)
+from schemac.engines.sql_tables import Dialect, read, read_text
+from schemac.importers.importer import Importer
+from schemac.physical.arrow import pa
+
+_DIGITS = 9
+_MAPPED = "this is TIMESTAMP_NTZ, unless the parameter TIMESTAMP_TYPE_MAPPING says otherwise"
+_ZONE = "not kept: the zone of each timestamp"
+
+
+def _integer(written: SqlType) -> Found:
+    return Found(pa.decimal128(38, 0))
+
+
+def _character(written: SqlType) -> Found:
+    return Found(pa.string(), f"not kept: the length in {written.text if written.numbers else 'CHAR(1)'}")
+
+
+def _loose(written: SqlType) -> Found:
+    return Found(pa.json_(), f"not kept: the type {written.text}; this is its JSON")
+
+
+def _vector(written: SqlType) -> Found | None:
+    if not written.numbers or not written.words:
+        return None
+    item = pa.int32() if written.words[0].upper().startswith("INT") else pa.float32()
+    return Found(pa.list_(pa.field("item", item, nullable=False), written.numbers[-1]))
+
+
+_RULES: dict[str, Rule] = {
+    "BOOLEAN": plain(lambda: pa.bool_()),
+    **dict.fromkeys(("TINYINT", "SMALLINT", "INT", "BIGINT"), _integer),
+    "DECIMAL": decimals(38, 0),
+    **dict.fromkeys(("FLOAT", "DOUBLE"), plain(lambda: pa.float64())),
+    **dict.fromkeys(("TEXT", "VARCHAR", "NVARCHAR"), string),
+    **dict.fromkeys(("CHAR", "NCHAR"), _character),
+    **dict.fromkeys(("BINARY", "VARBINARY"), binary),
+    "DATE": plain(lambda: pa.date32()),
+    "DATETIME": timestamps(None, _DIGITS),
+    "TIMESTAMPNTZ": timestamps(None, _DIGITS),
+    "TIMESTAMP": timestamps(None, _DIGITS, _MAPPED),
+    "TIMESTAMPLTZ": timestamps("UTC", _DIGITS),
+    "TIMESTAMPTZ": timestamps("UTC", _DIGITS, _ZONE),
+    "TIME": times(_DIGITS),
+    "UUID": plain(lambda: pa.uuid()),
+    **dict.fromkeys(("VARIANT", "OBJECT", "ARRAY"), _loose),
+    "VECTOR": _vector,
+    "GEOMETRY": wkb,
+    "GEOGRAPHY": wkb,
+}
+_DIALECT = Dialect("snowflake", str.upper, _RULES, is_counter_required=False)
+
+
+IMPORTER = Importer(
+    "snowflake",
+    "Snowflake DDL: CREATE TABLE",
+    partial(read, dialect=_DIALECT),
+    partial(read_text, dialect=_DIALECT),
+)

@@ -1,0 +1,154 @@
+"""Statements of SQL, told apart and parsed by sqlglot.
+
+Layer: engines, below their folders.
+Shape: a clause of a column that sqlglot does not know is cut out of its statement, and handed over beside it.
+Units: places are zero-based and half-open, in code points of the text.
+Errors: raises MalformedError, at the very word if that is known.
+"""
+
+import logging
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from schemac.source.span import Span
+from schemac.syntax.words import MalformedError
+
+_PIECE = re.compile(
+    r"--[^\n]*|/\*.*?\*/|(\$\w*\$).*?\1|'(?:\\.|''|[^'\\])*'|\"[^\"]*\"|`[^`]*`|[^'\"`$/]|\$(?!\w*\$)|/(?!\*)",
+    re.DOTALL,
+)
+"""Whole texts, names and comments of any dialect, and single signs outside of them."""
+CLAUSES = frozenset(
+    {"NOT", "NULL", "DEFAULT", "PRIMARY", "UNIQUE", "CHECK", "REFERENCES", "CONSTRAINT", "COLLATE", "COMMENT"}
+)
+"""Words that begin a clause of a column."""
+_MOST_CUTS = 1000
+
+
+class _NotParsedError(MalformedError):
+    """A word that sqlglot does not expect, by its index."""
+
+    def __init__(self, reason: str, span: Span, index: int) -> None:
+        super().__init__(reason, span)
+        self.index = index
+
+
+class SqlParser:
+    """Parses statements in one dialect of sqlglot."""
+
+    def __init__(self, dialect: str) -> None:
+        # Imported here because sqlglot is an extra that may not be there.
+        from sqlglot import exp
+        from sqlglot.dialects.dialect import Dialect
+
+        self._exp = exp
+        self._dialect = Dialect.get_or_raise(dialect)
+
+    def sql(self, expression: Any) -> str:
+        """Return an expression in the words of the dialect, on one line."""
+        with _silent():
+            return " ".join(expression.sql(dialect=self._dialect, comments=False).split())
+
+    def tokens(self, text: str) -> list[Any]:
+        """Return the words of a text. Raises MalformedError."""
+        from sqlglot.errors import SqlglotError  # as above
+
+        try:
+            return list(self._dialect.tokenize(text))
+        except SqlglotError:
+            at = _unclosed(text)
+            raise MalformedError(f"{text[at]} is opened and never closed", Span(at, at + 1)) from None
+
+    def statements(self, text: str) -> Iterator[list[Any]]:
+        """Yield the words between semicolons. Raises MalformedError."""
+        tokens: list[Any] = []
+        for token in self.tokens(text):
+            if token.token_type.name == "SEMICOLON":
+                if tokens:
+                    yield tokens
+                tokens = []
+            else:
+                tokens.append(token)
+        if tokens:
+            yield tokens
+
+    def parsed(self, tokens: list[Any], text: str) -> Any:
+        """Return a statement; None where sqlglot has no words for it. Raises MalformedError."""
+        from sqlglot.errors import ParseError  # as above
+
+        try:
+            with _silent():
+                found = self._dialect.parser().parse(list(tokens), text)
+        except ParseError as error:
+            told = error.errors[0] if error.errors else {}
+            place = (told.get("line"), told.get("col"))
+            index = next((i for i, t in enumerate(tokens) if (t.line, t.col) == place), len(tokens) - 1)
+            at = tokens[index]
+            reason = str(told.get("description") or "it cannot be parsed").strip().rstrip(".")
+            message = f"{reason[:1].lower()}{reason[1:]}, at {text[at.start : at.end + 1]}"
+            raise _NotParsedError(message, Span(at.start, at.end + 1), index) from None
+        except RecursionError:
+            raise MalformedError("it is nested too deeply", span_of(tokens)) from None
+        expression = found[0] if found else None
+        return None if isinstance(expression, self._exp.Command) else expression
+
+    def parsed_table(self, tokens: list[Any], text: str, cuts: dict[str, list[str]]) -> Any:
+        """Return a CREATE TABLE; clauses of columns that sqlglot does not know are cut out, by the column's name."""
+        for _ in range(_MOST_CUTS):
+            try:
+                return self.parsed(tokens, text)
+            except _NotParsedError as error:
+                cut = _clause(tokens, error.index)
+                if cut is None:
+                    raise
+                name, end = cut
+                shown = " ".join(text[tokens[error.index].start : tokens[end - 1].end + 1].split())
+                cuts.setdefault(name, []).append(f"not kept: {shown}")
+                tokens = [*tokens[: error.index], *tokens[end:]]
+        raise MalformedError("it has too many clauses that are not known", span_of(tokens))
+
+
+def _clause(tokens: list[Any], index: int) -> tuple[str, int] | None:
+    """Return the name of the column in which a word stands behind its type, and the end of the clause that it begins."""
+    depth, first = 0, None
+    for i, token in enumerate(tokens[:index]):
+        depth += (token.text == "(") - (token.text == ")")
+        if depth == 1 and token.text in ("(", ","):
+            first = i + 1
+    if first is None or depth < 1 or index < first + 2:
+        return None
+    inner = 0
+    for end in range(index, len(tokens)):
+        word = tokens[end].text.upper()
+        is_end = inner == 0 and (word in (")", ",") or (end > index and word in CLAUSES))
+        if is_end:
+            return (tokens[first].text, end) if end > index else None
+        inner += (word == "(") - (word == ")")
+    return None
+
+
+def span_of(tokens: list[Any]) -> Span:
+    """Return the place of the first of some words."""
+    return Span(tokens[0].start, tokens[0].end + 1)
+
+
+def _unclosed(text: str) -> int:
+    """Where the quote or comment begins that has no end."""
+    at = 0
+    while at < len(text) and (match := _PIECE.match(text, at)):
+        at = match.end()
+    return min(at, len(text) - 1)
+
+
+@contextmanager
+def _silent() -> Iterator[None]:
+    """Keep what sqlglot has to say of words that it does not know to itself; it is told here, at its place."""
+    logger = logging.getLogger("sqlglot")
+    level = logger.level
+    logger.setLevel(logging.CRITICAL)
+    try:
+        yield
+    finally:
+        logger.setLevel(level)

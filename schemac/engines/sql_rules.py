@@ -1,0 +1,105 @@
+"""What the types of SQL are in Arrow, where several databases have them alike.
+
+Layer: engines, below their folders.
+Shape: a rule judges a type with its parameters: an Arrow type, and what that does not say.
+"""
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+from schemac.physical.arrow import ArrowType, pa
+
+_MOST_DIGITS = 76
+
+
+class Found(NamedTuple):
+    """What a type of a dialect is."""
+
+    type: ArrowType
+    loss: str = ""
+    """What the type does not say, as a note."""
+
+
+class SqlType(NamedTuple):
+    """A type without parts, as a dialect judges it."""
+
+    text: str
+    """As the dialect writes it."""
+    numbers: tuple[int, ...]
+    """Its parameters, as far as they are numbers."""
+    words: tuple[str, ...] = ()
+    """Its other parameters."""
+
+
+Rule = Callable[[SqlType], Found | None]
+"""Judges a type; None where no kind stands for it with these parameters."""
+
+
+def plain(make: Callable[[], ArrowType], loss: str = "") -> Rule:
+    """Return the rule of a type that is always the same."""
+    return lambda written: Found(make(), loss)
+
+
+def text(written: SqlType) -> Found:
+    """Judge a type whose values have a text, which is kept in its place."""
+    return Found(pa.string(), f"not kept: the type {written.text}; this is its text")
+
+
+def string(written: SqlType) -> Found:
+    """Judge a text, whose greatest length has no place."""
+    return Found(pa.string(), f"not kept: the length in {written.text}" if written.numbers else "")
+
+
+def binary(written: SqlType) -> Found:
+    """Judge bytes, whose greatest length has no place."""
+    return Found(pa.binary(), f"not kept: the length in {written.text}" if written.numbers else "")
+
+
+def wkb(written: SqlType) -> Found:
+    """Judge shapes on the earth, as bytes of well-known binary."""
+    return Found(pa.binary(), f"not kept: the type {written.text}; this is its well-known binary")
+
+
+def decimals(precision: int, scale: int, loss: str = "") -> Rule:
+    """Return the rule of exact numbers, with what a type without parameters is."""
+
+    def rule(written: SqlType) -> Found | None:
+        if not written.numbers:
+            return Found(_decimal(precision, scale), loss)
+        digits, after = (*written.numbers, 0)[:2]
+        return Found(_decimal(digits, after)) if 0 < digits <= _MOST_DIGITS else None
+
+    return rule
+
+
+def _decimal(precision: int, scale: int) -> ArrowType:
+    return pa.decimal128(precision, scale) if precision <= 38 else pa.decimal256(precision, scale)
+
+
+def timestamps(zone: str | None, digits: int, loss: str = "") -> Rule:
+    """Return the rule of timestamps, with the digits after the second of a type without parameters."""
+
+    def rule(written: SqlType) -> Found:
+        unit, rounded = _unit(written, digits)
+        return Found(pa.timestamp(unit, zone), "; ".join(filter(None, (rounded, loss))))
+
+    return rule
+
+
+def times(digits: int, loss: str = "") -> Rule:
+    """Return the rule of times of day, likewise."""
+
+    def rule(written: SqlType) -> Found:
+        unit, rounded = _unit(written, digits)
+        type_ = pa.time32(unit) if unit in ("s", "ms") else pa.time64(unit)
+        return Found(type_, "; ".join(filter(None, (rounded, loss))))
+
+    return rule
+
+
+def _unit(written: SqlType, digits: int) -> tuple[str, str]:
+    """Return the unit that holds the digits after the second, and a note where it holds more."""
+    count = written.numbers[0] if written.numbers else digits
+    held = next((held for held in (0, 3, 6) if count <= held), 9)
+    loss = "" if held == count else f"not kept: the {count} digits in {written.text}, here {held}"
+    return {0: "s", 3: "ms", 6: "us", 9: "ns"}[held], loss

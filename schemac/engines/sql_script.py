@@ -1,0 +1,265 @@
+"""Scripts of SQL in those dialects that sqlglot parses: the tables that they make, and what is said of them.
+
+Layer: engines, below their folders.
+Shape: tables in the order of the script; types stay sqlglot's, for the reader of the dialect to judge. A statement that
+makes no table is named in the comments of the first one, several that begin alike by their number.
+Units: places are zero-based and half-open, in code points of the text.
+Errors: raises MalformedError, at the very word if that is known.
+Source: sqlglot's parsers; pg_dump for what is no SQL in its scripts.
+"""
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from schemac.engines.sql_parsing import CLAUSES, SqlParser, span_of
+from schemac.source.span import Span
+from schemac.syntax.words import MalformedError
+
+Expression = Any
+"""Of sqlglot."""
+_NO_SQL = re.compile(r"(?ms)(?<=FROM stdin;\n).*?^\\\.$|^\\[^\n]*$")
+"""Rows of COPY, and commands of psql."""
+_HEAD = 8
+"""Words at the start of a statement, in which its sort stands."""
+
+
+@dataclass(slots=True)
+class SqlColumn:
+    """A column, or a member of a struct."""
+
+    name: str
+    type: Expression
+    """sqlglot's expression of the type."""
+    is_required: bool = False
+    is_key: bool = False
+    is_counter: bool = False
+    """Whether the database gives its values, as those of an identity column."""
+    comment: str | None = None
+    losses: list[str] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class SqlTable:
+    """What the statements of a script say of one table."""
+
+    name: tuple[str, ...]
+    """Catalog, namespaces and table, as far as they are written."""
+    name_span: Span
+    columns: list[SqlColumn] = field(default_factory=list)
+    key: tuple[str, ...] = ()
+    comment: str | None = None
+    head: list[str] = field(default_factory=list)
+    """What is to be said of the table as a whole."""
+
+    def column(self, name: str) -> SqlColumn | None:
+        """Return the column of a name."""
+        return next((column for column in self.columns if column.name == name), None)
+
+
+class SqlScript:
+    """Reads a script in one dialect of sqlglot. `fold` makes of a name without quotes what the database takes it for."""
+
+    def __init__(self, dialect: str, fold: Callable[[str], str]) -> None:
+        self.parser = SqlParser(dialect)
+        # Imported here because sqlglot is an extra that may not be there.
+        from sqlglot import exp
+
+        self._exp = exp
+        self._fold = fold
+        self.tables: list[SqlTable] = []
+        self.types: dict[str, Expression] = {}
+        """Types that the script makes, by name: sqlglot's expressions."""
+        self._skipped: dict[str, list[str]] = {}
+
+    def read(self, text: str) -> None:
+        """Read all statements. Raises MalformedError."""
+        text = _NO_SQL.sub(lambda match: re.sub(r"[^\n]", " ", match[0]), text)
+        for tokens in self.parser.statements(text):
+            self._statement(tokens, text)
+        if not self.tables:
+            raise MalformedError("it has no CREATE TABLE statement", Span(0, 0))
+        for head, texts in self._skipped.items():
+            shown = texts[0] if len(texts) == 1 else f"{len(texts)} statements {head}"
+            self.tables[0].head.append(f"not kept: {shown}")
+
+    def _statement(self, tokens: list[Any], text: str) -> None:
+        words = [token.text.upper() for token in tokens[:_HEAD]]
+        before_bracket = words[: words.index("(")] if "(" in words else words
+        is_create = words[0] == "CREATE"
+        if is_create and "TABLE" in before_bracket and "VIEW" not in before_bracket:
+            cuts: dict[str, list[str]] = {}
+            self._create(self.parser.parsed_table(tokens, text, cuts), tokens, cuts)
+        elif is_create and words[1:2] in (["TYPE"], ["DOMAIN"]):
+            self._named_type(tokens, text)
+        elif words[0] == "ALTER" and "TABLE" in words[:3]:
+            self._alter(tokens, text)
+        elif words[:2] == ["COMMENT", "ON"]:
+            self._comment(tokens, text)
+        else:
+            self._skip(tokens, text)
+
+    def _skip(self, tokens: list[Any], text: str) -> None:
+        shown = " ".join(text[tokens[0].start : tokens[-1].end + 1].split())
+        head = " ".join(token.text.upper() for token in tokens[:1])
+        head = f"{head} {tokens[1].text.upper()}" if head in ("CREATE", "ALTER") and len(tokens) > 1 else head
+        self._skipped.setdefault(head, []).append(shown if len(shown) <= 80 else f"{shown[:79]}…")
+
+    def _create(self, statement: Expression, tokens: list[Any], cuts: dict[str, list[str]]) -> None:
+        exp = self._exp
+        schema = statement.this if statement is not None else None
+        target = schema.this if isinstance(schema, exp.Schema) else schema
+        if not isinstance(target, exp.Table):
+            raise MalformedError("this form of CREATE TABLE is not read", span_of(tokens))
+        identifier = target.this
+        span = Span(identifier.meta.get("start", 0), identifier.meta.get("end", 0) + 1)
+        table = SqlTable(self._table_name(target), span)
+        if statement.find(exp.PartitionedOfProperty) is not None:
+            # Its columns are those of the table that it is a part of.
+            self._skipped.setdefault("CREATE", []).append(f"CREATE TABLE {table.name[-1]} PARTITION OF")
+            return
+        for element in schema.expressions if isinstance(schema, exp.Schema) else ():
+            if isinstance(element, exp.ColumnDef):
+                table.columns.append(self.column(element))
+                table.columns[-1].losses += cuts.get(str(element.name), [])
+            else:
+                self._constraint(element, table)
+        if statement.expression is not None:
+            table.head.append("the query of CREATE TABLE AS SELECT is not imported; add its columns")
+        properties = statement.args.get("properties")
+        for property in properties.expressions if properties is not None else ():
+            self._property(property, table)
+        table.key = table.key or tuple(column.name for column in table.columns if column.is_key)
+        self.tables.append(table)
+
+    def _table_name(self, table: Expression) -> tuple[str, ...]:
+        return tuple(self._text(part) for part in table.parts)
+
+    def _text(self, identifier: Expression) -> str:
+        name = str(identifier.name)
+        return name if identifier.args.get("quoted") else self._fold(name)
+
+    def column(self, element: Expression) -> SqlColumn:
+        """Return a column, or a member of a struct."""
+        exp = self._exp
+        column = SqlColumn(self._text(element.this), element.args.get("kind"))
+        for constraint in element.args.get("constraints") or ():
+            kind = constraint.args.get("kind") if isinstance(constraint, exp.ColumnConstraint) else constraint
+            if isinstance(kind, exp.NotNullColumnConstraint):
+                column.is_required = not kind.args.get("allow_null")
+            elif isinstance(kind, exp.PrimaryKeyColumnConstraint):
+                column.is_key = True
+            elif isinstance(kind, exp.CommentColumnConstraint):
+                column.comment = str(kind.name)
+            elif isinstance(kind, exp.Properties):
+                self._options(kind, column)
+            else:
+                is_identity = isinstance(kind, exp.GeneratedAsIdentityColumnConstraint)
+                column.is_counter |= is_identity and kind.args.get("expression") is None
+                column.losses.append(f"not kept: {self.parser.sql(constraint)}")
+        return column
+
+    def _options(self, properties: Expression, column: SqlColumn) -> None:
+        """Read OPTIONS of BigQuery, of which the description has a place."""
+        for property in properties.expressions:
+            if property.name.lower() == "description":
+                column.comment = str(property.args["value"].name)
+            else:
+                column.losses.append(f"not kept: {self.parser.sql(property)}")
+
+    def _property(self, property: Expression, table: SqlTable) -> None:
+        exp = self._exp
+        value = property.args.get("value")
+        is_description = isinstance(property, exp.Property) and property.name.lower() == "description"
+        if isinstance(property, exp.SchemaCommentProperty):
+            table.comment = str(property.this.name)
+        elif is_description and isinstance(value, exp.Literal):
+            table.comment = str(value.name)
+        elif not isinstance(property, exp.TemporaryProperty | exp.UnloggedProperty | exp.TransientProperty):
+            table.head.append(f"not kept: {self.parser.sql(property)}")
+
+    def _constraint(self, element: Expression, table: SqlTable) -> None:
+        exp = self._exp
+        inner = element.expressions[0] if isinstance(element, exp.Constraint) else element
+        if isinstance(inner, exp.PrimaryKey):
+            # Some versions have each column of a key in an expression of its order.
+            columns = [part.find(exp.Identifier) for part in inner.expressions]
+            if columns and None not in columns:
+                table.key = tuple(self._text(column) for column in columns)
+                return
+        table.head.append(f"not kept: {self.parser.sql(element)}")
+
+    def _named_type(self, tokens: list[Any], text: str) -> None:
+        """Take CREATE TYPE or DOMAIN for a name of what stands behind AS: columns, an enumeration, another type."""
+        words = [token.text.upper() for token in tokens]
+        begin = words.index("AS") + 1 if "AS" in words[:-1] else 0
+        is_domain = words[1] == "DOMAIN"
+        if not begin or not (is_domain or words[begin] in ("(", "ENUM")):
+            self._skip(tokens, text)
+            return
+        end = next((i for i in range(begin + 1, len(words)) if is_domain and words[i] in CLAUSES), len(words))
+        type_ = text[tokens[begin].start : tokens[end - 1].end + 1]
+        is_row = type_.startswith("(")
+        # Not every version of sqlglot has these statements, but all have tables.
+        probe = f"CREATE TABLE d {type_}" if is_row else f"CREATE TABLE d (d {type_})"
+        statement = self.parser.parsed(self.parser.tokens(probe), probe)
+        name = text[tokens[2].start : tokens[begin - 2].end + 1].lower()
+        self.types[name] = statement.this if is_row else statement.this.expressions[0].args.get("kind")
+        if end < len(words):
+            self._skip(tokens, text)
+
+    def _alter(self, tokens: list[Any], text: str) -> None:
+        exp = self._exp
+        words = [token.text.upper() for token in tokens]
+        structural = {"ADD", "DROP", "RENAME", "ALTER", "MODIFY", "SWAP"}.intersection(words[1:])
+        statement = self.parser.parsed(tokens, text) if structural else None
+        if statement is None:
+            if {"CONSTRAINT", "SEQUENCE"}.isdisjoint(words) and structural - {"ALTER"}:
+                raise _no_change(tokens)
+            self._skip(tokens, text)
+            return
+        name = self._table_name(statement.this)
+        table = next((t for t in reversed(self.tables) if t.name == name), None)
+        for action in statement.args.get("actions") or ():
+            if table is None:
+                raise _no_change(tokens)
+            if isinstance(action, exp.ColumnDef):
+                table.columns.append(self.column(action))
+            elif isinstance(action, exp.AddConstraint):
+                for constraint in action.expressions:
+                    self._constraint(constraint, table)
+            elif isinstance(action, exp.AlterColumn) and action.args.get("default") is not None:
+                column = table.column(self._text(action.this))
+                default = f"not kept: DEFAULT {self.parser.sql(action.args['default'])}"
+                (column.losses if column is not None else table.head).append(default)
+            elif isinstance(action, exp.AlterColumn) and action.args.get("allow_null") is not None:
+                column = table.column(self._text(action.this))
+                if column is not None:
+                    column.is_required = not action.args["allow_null"]
+            else:
+                raise _no_change(tokens)
+
+    def _comment(self, tokens: list[Any], text: str) -> None:
+        """Take COMMENT ON for the description of a table or a column that the script makes."""
+        exp = self._exp
+        statement = self.parser.parsed(tokens, text)
+        said = statement.expression if isinstance(statement, exp.Comment) else None
+        if isinstance(said, exp.Literal) and isinstance(statement.this, exp.Table):
+            table = next((t for t in self.tables if t.name == self._table_name(statement.this)), None)
+            if table is not None and statement.args.get("kind") == "TABLE":
+                table.comment = str(said.name)
+                return
+        if isinstance(said, exp.Literal) and isinstance(statement.this, exp.Column):
+            *holder, name = (self._text(part) for part in statement.this.parts)
+            table = next((t for t in self.tables if t.name == tuple(holder)), None)
+            column = table.column(name) if table is not None else None
+            if column is not None:
+                column.comment = str(said.name)
+                return
+        self._skip(tokens, text)
+
+
+def _no_change(tokens: list[Any]) -> MalformedError:
+    reason = "a CREATE TABLE statement that includes the change is expected here"
+    return MalformedError(reason, span_of(tokens))

@@ -1,0 +1,220 @@
+"""Tables of SQL in those dialects that sqlglot parses, as schemas.
+
+Layer: engines, below their folders.
+Shape: a dialect gives an Arrow type for each of its types, and says what is lost; names, keys, comments and constraints are
+read alike for all. Members, items and values may be null unless the text says otherwise, as in all these databases.
+Errors: SC551 unsupported-arrow-type, SC552 unreadable-source at the very word.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from schemac.arrow.lift import lift
+from schemac.attributes.odf import DESCRIPTION
+from schemac.engines.sql_rules import Rule, SqlType
+from schemac.engines.sql_script import SqlColumn, SqlScript, SqlTable
+from schemac.importers.importer import Imported, Notes, refuse
+from schemac.importers.keys import mark_key
+from schemac.importers.table_names import dataset_names, repeated
+from schemac.logical.path import FieldPath, Part, dotted
+from schemac.physical.arrow import ArrowField, ArrowType, pa
+from schemac.source.catalogue import UNSUPPORTED_ARROW_TYPE
+from schemac.source.json_object import Json
+from schemac.source.report import Report
+from schemac.source.text import SourceText
+from schemac.syntax.words import MalformedError
+
+_DEEPEST = 100
+"""Levels of nesting that are read."""
+
+
+@dataclass(frozen=True, slots=True)
+class Dialect:
+    """What is to be known of a database to read its DDL."""
+
+    name: str
+    """As sqlglot and `--from` call it."""
+    fold: Callable[[str], str]
+    """Makes of a name without quotes what the database takes it for."""
+    rules: Mapping[str, Rule]
+    """By sqlglot's name of a type, or by the dialect's in small letters where sqlglot has none."""
+    is_counter_required: bool = True
+    """Whether columns that the database numbers may not be null."""
+    is_key_required: bool = True
+    """Whether columns of a primary key may not be null."""
+    has_null_arrays: bool = True
+    """Whether arrays and their items may be null."""
+
+
+class _UnsupportedError(Exception):
+    """A type that no kind stands for, at a path."""
+
+    def __init__(self, path: FieldPath, type_: str) -> None:
+        super().__init__(type_)
+        self.path = path
+
+
+def read(path: Path, report: Report, dialect: Dialect) -> Imported | None:
+    """Return the schemas of a script."""
+    try:
+        text = path.read_bytes().decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        refuse(path, f"it is not UTF-8: byte 0x{error.object[error.start]:02x} at {error.start}", report)
+        return None
+    return read_text(text, str(path), report, dialect)
+
+
+def read_text(text: str, file: str, report: Report, dialect: Dialect) -> Imported | None:
+    """Return the schemas of the CREATE TABLE statements in a text; notes are of one table each."""
+    source = SourceText(text, file)
+    script = SqlScript(dialect.name, dialect.fold)
+    try:
+        script.read(source.content)
+    except MalformedError as error:
+        refuse(file, str(error), report, source=source, span=error.span)
+        return None
+    names = dataset_names([table.name for table in script.tables])
+    if (twice := repeated(names)) is not None:
+        table = script.tables[names.index(twice)]
+        reason = f"it creates the table {'.'.join(table.name)} more than once; keep one of the statements"
+        refuse(file, reason, report, source=source, span=table.name_span)
+        return None
+    found = [
+        _Reader(script, dialect, file, report).table(table, name)
+        for table, name in zip(script.tables, names, strict=True)
+    ]
+    return replace(found[0], others=tuple(found[1:]))
+
+
+class _Reader:
+    """Reads the columns of one table."""
+
+    def __init__(self, script: SqlScript, dialect: Dialect, file: str, report: Report) -> None:
+        self._script = script
+        self._dialect = dialect
+        self._file = file
+        self._report = report
+        self._notes = Notes()
+
+    def table(self, table: SqlTable, name: str | None) -> Imported:
+        """Return a table's schema; columns without a kind are in the report."""
+        fields: list[ArrowField] = []
+        for column in table.columns:
+            is_key = self._dialect.is_key_required and column.name in table.key
+            try:
+                fields.append(self._field(replace(column, is_required=column.is_required or is_key), ()))
+            except _UnsupportedError as error:
+                message = f"{dotted(error.path)}: there is no kind for {error}"
+                help = f"cast it first, or leave the column out with `--skip '{error.path[0]}'`"
+                self._report.add(
+                    UNSUPPORTED_ARROW_TYPE, message, file=self._file, path=dotted(error.path), help=help
+                )
+        tree = lift(pa.schema(fields), self._file, self._report, self._notes.add)
+        head = list(table.head)
+        if len(table.name) > 2:
+            head.insert(0, f"from the table {'.'.join(table.name)}")
+        if not mark_key(tree, table.key):
+            head.append(f"not kept: PRIMARY KEY ({', '.join(table.key)})")
+        _describe(tree, table)
+        return Imported(tree, tuple(head), name, self._notes)
+
+    def _field(self, column: SqlColumn, holder: FieldPath) -> ArrowField:
+        path = (*holder, column.name)
+        if len(path) > _DEEPEST:
+            raise _UnsupportedError(path[:1], "types that are nested so deeply")
+        for loss in column.losses:
+            self._notes.add(path, loss)
+        type_ = self._type(column.type, path)
+        is_counter = column.is_counter and self._dialect.is_counter_required
+        is_array = pa.types.is_list(type_) and not self._dialect.has_null_arrays
+        is_nullable = not (column.is_required or is_counter or is_array or self._is_serial(column.type))
+        return pa.field(column.name, type_, is_nullable)
+
+    def _is_serial(self, type_: Any) -> bool:
+        return self._word(type_).endswith("SERIAL")
+
+    def _word(self, type_: Any) -> str:
+        """Return sqlglot's name of a type: that of a member of its enumeration, or that of an expression."""
+        this = getattr(type_, "this", None)
+        if this is None or hasattr(this, "args"):
+            return type(this if type(type_).__name__ == "DataType" else type_).__name__
+        return str(getattr(this, "name", this))
+
+    def _type(self, type_: Any, path: FieldPath) -> ArrowType:
+        if type_ is None:
+            raise _UnsupportedError(path, "a column without a type")
+        if len(path) > _DEEPEST:
+            raise _UnsupportedError(path[:1], "types that are nested so deeply")
+        word = self._word(type_)
+        parts = list(getattr(type_, "expressions", ()))
+        if word in ("ARRAY", "LIST") and parts:
+            return self._array(type_, parts, path)
+        if word in ("STRUCT", "OBJECT") and parts:
+            return pa.struct([self._member(part, path, type_) for part in parts])
+        if word == "MAP" and len(parts) == 2:
+            key = pa.field("key", self._type(parts[0], (*path, Part.KEY)), nullable=False)
+            return pa.map_(key, pa.field("value", self._type(parts[1], (*path, Part.VALUE))))
+        return self._plain(type_, word, parts, path)
+
+    def _array(self, type_: Any, parts: list[Any], path: FieldPath) -> ArrowType:
+        item = pa.field(
+            "item", self._type(parts[0], (*path, Part.ITEM)), nullable=self._dialect.has_null_arrays
+        )
+        sizes = _numbers(type_.args.get("values") or ())
+        if sizes and self._dialect.name == "duckdb":
+            return pa.list_(item, sizes[0])
+        return pa.list_(item)
+
+    def _member(self, part: Any, path: FieldPath, holder: Any) -> ArrowField:
+        if type(part).__name__ != "ColumnDef":
+            raise _UnsupportedError(path, f"{self._script.parser.sql(holder)}, whose members have no names")
+        column = self._script.column(part)
+        if column.comment is not None:
+            self._notes.add(path, f"not kept: {column.name} COMMENT {column.comment}")
+        return self._field(column, path)
+
+    def _plain(self, type_: Any, word: str, parts: list[Any], path: FieldPath) -> ArrowType:
+        text = self._script.parser.sql(type_)
+        if word == "USERDEFINED":
+            word = str(type_.args.get("kind") or text).lower()
+            if (made := self._script.types.get(word)) is not None:
+                return self._made(made, word, path)
+        short = word.partition("(")[0].rpartition(".")[2]
+        rule = self._dialect.rules.get(short) or self._dialect.rules.get(short.upper())
+        written = SqlType(text, _numbers(parts), tuple(self._script.parser.sql(part) for part in parts))
+        found = rule(written) if rule is not None else None
+        if found is None:
+            raise _UnsupportedError(path, text)
+        if found.loss:
+            self._notes.add(path, found.loss)
+        return found.type
+
+    def _made(self, made: Any, name: str, path: FieldPath) -> ArrowType:
+        """Return a type that the script makes: an enumeration, or one of columns."""
+        if self._word(made) == "ENUM":
+            self._notes.add(path, f"not kept: the type {name}, {self._script.parser.sql(made)}")
+            return pa.string()
+        if self._word(made) not in ("Schema", "STRUCT"):
+            self._notes.add(path, f"not kept: the name of its type, {name}")
+            return self._type(made, path)
+        columns = [part for part in made.expressions if type(part).__name__ == "ColumnDef"]
+        if not columns or len(columns) < len(made.expressions):
+            raise _UnsupportedError(path, name)
+        self._notes.add(path, f"not kept: the name of its type, {name}")
+        return pa.struct([self._member(part, path, made) for part in columns])
+
+
+def _numbers(parts: Any) -> tuple[int, ...]:
+    texts = [str(getattr(part, "name", "") or getattr(part.this, "name", "")) for part in parts]
+    return tuple(int(text) for text in texts if text.isascii() and text.isdecimal() and len(text) < 10)
+
+
+def _describe(tree: Json, table: SqlTable) -> None:
+    if table.comment is not None:
+        tree["extra"] = {**tree.get("extra", {}), DESCRIPTION.key: table.comment}
+    for field in tree["fields"]:
+        column = table.column(field["name"])
+        if column is not None and column.comment is not None:
+            field["extra"] = {DESCRIPTION.key: column.comment, **field.get("extra", {})}
