@@ -9,7 +9,6 @@ for nothing. The bar is gone before anything else is written.
 import os
 import signal
 import sys
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from types import FrameType
@@ -111,5 +110,9 @@ def bar_when_long(command: str, format: str) -> Iterator[None]:
 
 def _is_wanted(format: str) -> bool:
     is_terminal = sys.stderr.isatty() and os.environ.get("TERM") != "dumb" and not os.environ.get("CI")
+    if format != "text" or not is_terminal:
+        return False
+    import threading  # for start-up time: only where somebody looks
+
     is_main = threading.current_thread() is threading.main_thread()
-    return format == "text" and is_terminal and is_main and hasattr(signal, "setitimer")
+    return is_main and hasattr(signal, "setitimer")
