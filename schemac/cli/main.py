@@ -72,7 +72,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return code
 
 
-def _stopped_by(error: Exception) -> ExitCode | None:
+def _stopped_by(error: Exception) -> int | None:
     """Say why a command ended before its end; None where whoever started it wants to see the traceback."""
     # Imported here for start-up time: most commands come to their end.
     from schemac.cli.terminal import OutputError
