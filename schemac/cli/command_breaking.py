@@ -21,6 +21,7 @@ from schemac.cli.project import open_compared
 from schemac.cli.terminal import put, put_json
 from schemac.evolution.judge import JUDGE, judged_engines
 from schemac.evolution.verdict import OF_DATA, OF_READERS, Judgement, Outcome, Verdict
+from schemac.physical.arrow import numpy_left_out
 from schemac.project.compared import Comparison, Wanted
 from schemac.project.comparing import compare
 from schemac.project.shared_work import collector_paused
@@ -53,7 +54,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Judge; exit with 1 where an engine refuses a change, or old readers break."""
-    with collector_paused(is_last=True):
+    with collector_paused(is_last=True), numpy_left_out():
         return _run(options)
 
 
