@@ -3,8 +3,8 @@
 Layer: artifacts.
 Errors: SC541 stale-artifact, SC542 write-failed, SC543 foreign-folder, SC544 damaged-provenance, SC545 in-the-way.
 A build that dies leaves every dataset as it was or as it will be: its folder is made aside and changes places with the
-old one in one step. The provenance lists old and new files before the first of these steps and the new ones after
-the last, so that every file of ours is listed at any moment. Builds into one folder wait for each other.
+old one in one step. The provenance lists old and new files before the first of these steps, which it mostly does anyway, and
+the new ones after the last, so that every file of ours is listed at any moment. Builds into one folder wait for each other.
 """
 
 import os
@@ -174,7 +174,8 @@ class Store:
         try:
             for change, swap in zip(changes, swaps, strict=True):
                 swap.stage(build.of(change.dataset), change.unchanged)
-            self._put_provenance(union.to_json())
+            if not union.paths() <= before.paths():
+                self._put_provenance(union.to_json())
             for swap in swaps:
                 swap.commit()
         except BaseException:
