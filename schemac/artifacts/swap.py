@@ -10,7 +10,6 @@ build puts it back.
 
 import errno
 import os
-import shutil
 import stat
 import sys
 from collections.abc import Callable, Collection, Iterator, Mapping
@@ -115,6 +114,8 @@ def recover(folder: OutputFolder, listed: Callable[[], Collection[str]]) -> None
             if os.path.isdir(f"{root}/{name}"):
                 _rescue(folder, f"{root}/{name}", dataset, ours)
         folders[:] = [name for name in folders if name not in (_NEW, _OLD)]
+    import shutil  # for start-up time: only a build that changes a dataset needs it
+
     shutil.rmtree(staging)
 
 
@@ -164,6 +165,8 @@ def _link(source: str, target: str) -> None:
     except OSError as error:
         if not is_cross_device(error) or not stat.S_ISREG(os.lstat(source).st_mode):
             raise
+        import shutil  # for start-up time, as above
+
         shutil.copy2(source, target, follow_symlinks=False)
 
 
