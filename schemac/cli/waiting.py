@@ -33,10 +33,12 @@ class _Bar:
         self._shown: Progress | None = None
         self._task: Any = None
 
-    def ring(self, _signal: int, _frame: FrameType | None) -> None:
+    def ring(self, _signal: int, frame: FrameType | None) -> None:
         """Show the bar as it is now, and let the system ring again."""
         try:
-            self._show()
+            # rich loads modules, and Python cannot do that in the middle of loading another.
+            if not _is_loading(frame):
+                self._show()
         except Exception:  # noqa: BLE001 — rich is an extra, and a terminal may go away: what is waited for goes on
             clear()
         else:
@@ -79,6 +81,15 @@ class _Bar:
             with suppress(OSError):
                 self._shown.stop()
             self._shown = None
+
+
+def _is_loading(frame: FrameType | None) -> bool:
+    """Whether what was interrupted is loading a module."""
+    while frame is not None:
+        if frame.f_code.co_filename.startswith("<frozen importlib"):
+            return True
+        frame = frame.f_back
+    return False
 
 
 _BARS: list[_Bar] = []
