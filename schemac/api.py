@@ -1,6 +1,8 @@
 """The Python surface: datasets of manifests, of Arrow schemas and of Parquet files. `schemac.engines.api` has those of engines.
 
 Layer: api.
+Shape: nothing here reads or writes the project's cache. It has findings and digests, and what is asked for here are schemas and bytes,
+which are made from the manifest either way; and a function of a library leaves no files behind.
 """
 
 from collections.abc import Sequence

@@ -124,11 +124,6 @@ def target_names() -> tuple[str, ...]:
     return ARTIFACTS.names(engines())
 
 
-def default_targets() -> tuple[str, ...]:
-    """Return the names of the targets that are built where nobody names any."""
-    return ARTIFACTS.names(engine for engine in engines() if engine.is_default)
-
-
 def load_target(name: str) -> Target:
     """Return the target of a name; its module, and with it its libraries, is loaded only now. Raises EngineError."""
     target = ARTIFACTS.of(engine(name))

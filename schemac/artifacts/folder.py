@@ -87,7 +87,7 @@ class OutputFolder:
         content = self.read(NAME)
         if content is None:
             self._refuse_foreign()
-            return Provenance()
+            return Provenance({})
         try:
             return parse_provenance(content)
         except DamagedError as error:
@@ -103,7 +103,7 @@ class OutputFolder:
         if not self.is_reachable(path.rpartition("/")[0]):
             return None
         try:
-            handle = os.open(self.at(path), _READING)
+            handle = os.open(f"{self.root}/{path}", _READING)
         except FileNotFoundError:
             return None
         except OSError:
@@ -113,11 +113,9 @@ class OutputFolder:
             status = os.fstat(handle)
             if not stat.S_ISREG(status.st_mode) or not _READING & _NO_LINKS:
                 self._refuse_unless_plain(path)
-            parts = [os.read(handle, status.st_size + 1)]
-            # One byte more was asked for than there are: mostly that was all of it.
-            while len(parts[-1]) and sum(map(len, parts)) != status.st_size:
-                parts.append(os.read(handle, _AT_ONCE))
-            return b"".join(parts)
+            # One byte more is asked for than there are: mostly that is all of it.
+            content = os.read(handle, status.st_size + 1)
+            return content if len(content) == status.st_size else _rest(handle, content, status.st_size)
         finally:
             os.close(handle)
 
@@ -135,10 +133,10 @@ class OutputFolder:
 
     def is_reachable(self, path: str) -> bool:
         """Whether a folder is there, with all folders above it; as `is_folder`, and remembered."""
-        if not path:
-            return True
         known = self._known.get(path)
         if known is None:
+            if not path:
+                return True
             known = self.is_reachable(path.rpartition("/")[0]) and self.is_folder(path)
             self._known[path] = known
         return known
@@ -207,6 +205,14 @@ class OutputFolder:
         if make:
             make_folder(self.root)
         return os.path.samestat(os.fstat(handle), os.stat(self.root))
+
+
+def _rest(handle: int, first: bytes, size: int) -> bytes:
+    """Return the content of a file that is not as long as it was said to be, or is read in pieces."""
+    parts = [first]
+    while len(parts[-1]) and sum(map(len, parts)) != size:
+        parts.append(os.read(handle, _AT_ONCE))
+    return b"".join(parts)
 
 
 def _home() -> Path | None:

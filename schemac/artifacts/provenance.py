@@ -10,10 +10,10 @@ of the machine, sorted keys: the same input gives the same bytes.
 import json
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from functools import lru_cache
 from hashlib import blake2b
 from json.encoder import encode_basestring
-from typing import Any
+from typing import Any, NamedTuple
 
 from schemac.version import __version__
 
@@ -33,13 +33,12 @@ class DamagedError(Exception):
     """A file that is not as schemac writes it; the message says why, as the end of a sentence."""
 
 
-@dataclass(frozen=True, slots=True)
-class Built:
+class Built(NamedTuple):
     """One dataset of an output folder."""
 
     manifest: str
     manifest_digest: str
-    files: dict[str, str] = field(default_factory=dict)
+    files: dict[str, str]
     """Digest by path."""
 
     def to_json(self) -> str:
@@ -49,12 +48,15 @@ class Built:
         return _object({'"files"': files, '"manifest"': manifest, '"manifestDigest"': own}, 2)
 
 
-@dataclass(frozen=True, slots=True)
-class Provenance:
+class Provenance(NamedTuple):
     """Everything in an output folder, by dataset."""
 
-    datasets: dict[str, Built] = field(default_factory=dict)
+    datasets: dict[str, Built]
     compiler: str = f"schemac {__version__}"
+
+    def paths(self) -> frozenset[str]:
+        """Return the paths of all files."""
+        return frozenset(path for dataset in self.datasets.values() for path in dataset.files)
 
     def to_json(self) -> bytes:
         """Return the file's content."""
@@ -71,8 +73,8 @@ def _object(members: dict[str, str], depth: int) -> str:
     if not members:
         return "{}"
     line = "\n" + " " * (depth + 1)
-    lines = (f"{line}{name}: {members[name]}" for name in sorted(members))
-    return "{" + ",".join(lines) + "\n" + " " * depth + "}"
+    lines = f",{line}".join([f"{name}: {members[name]}" for name in sorted(members)])
+    return f"{{{line}{lines}\n{' ' * depth}}}"
 
 
 def digest(content: bytes) -> str:
@@ -124,7 +126,14 @@ def _salvaged(content: bytes) -> Provenance:
 def are_inside(paths: Iterable[str], dataset: str) -> bool:
     """Whether these are paths that artifacts of a dataset may have, below the folder of the dataset."""
     start = f"{dataset}/"
-    rests = [path[len(start) :] if path.startswith(start) else "" for path in paths]
+    length = len(start)
+    rests = tuple([path[length:] if path.startswith(start) else "" for path in paths])
+    return _DATASET.fullmatch(dataset) is not None and _are_rests(rests)
+
+
+@lru_cache(maxsize=1024)
+def _are_rests(rests: tuple[str, ...]) -> bool:
+    """Whether these are paths of artifacts below a folder; remembered, for most datasets have the same ones."""
     lines = "\n".join([*rests, ""])
     is_each_a_line = lines.count("\n") == len(rests)
-    return is_each_a_line and _DATASET.fullmatch(dataset) is not None and _RESTS.fullmatch(lines) is not None
+    return is_each_a_line and _RESTS.fullmatch(lines) is not None

@@ -3,8 +3,8 @@
 Layer: artifacts.
 Errors: SC541 stale-artifact, SC542 write-failed, SC543 foreign-folder, SC544 damaged-provenance, SC545 in-the-way.
 A build that dies leaves every dataset as it was or as it will be: its folder is made aside and changes places with the
-old one in one step. The provenance lists old and new files before the first of these steps and the new ones after
-the last, so that every file of ours is listed at any moment. Builds into one folder wait for each other.
+old one in one step. The provenance lists old and new files before the first of these steps, which it mostly does anyway, and
+the new ones after the last, so that every file of ours is listed at any moment. Builds into one folder wait for each other.
 """
 
 import os
@@ -17,7 +17,7 @@ from typing import NamedTuple, Protocol, TypeVar
 
 from schemac.artifacts.folder import STAGING, OutputFolder, RefusedError
 from schemac.artifacts.provenance import NAME, Built, Provenance, digest
-from schemac.artifacts.swap import Swap, is_ours, recover, remove_if_empty
+from schemac.artifacts.swap import Swap, recover, remove_if_empty
 from schemac.source.catalogue import STALE_ARTIFACT, WRITE_FAILED
 from schemac.source.report import Report
 
@@ -68,8 +68,7 @@ class Build:
         return replace(self, contents={**self.contents, **self.missing(missing)}) if missing else self
 
 
-@dataclass(frozen=True, slots=True)
-class _Change:
+class _Change(NamedTuple):
     """A dataset that is not as it is to be, and the paths that stay as they are."""
 
     dataset: str
@@ -126,7 +125,7 @@ class Store:
         try:
             with self._folder.held_for_writing(self._tell):
                 before = self._folder.provenance()
-                recover(self._folder, _listed(before))
+                recover(self._folder, before.paths)
                 return self._write(build, before)
         except RefusedError as error:
             report.add(error.code, error.message, file=self._name, help=error.help)
@@ -139,7 +138,7 @@ class Store:
         """Say which files of the folder are not what this build would write."""
         try:
             if not os.path.isdir(self._folder.root):
-                self._compare(build, Provenance(), report)
+                self._compare(build, Provenance({}), report)
                 return
             with self._folder.held_for_reading(self._tell):
                 self._compare(build, self._folder.provenance(), report)
@@ -151,12 +150,16 @@ class Store:
 
     def _write(self, build: Build, before: Provenance) -> Written:
         after = build.merged(before)
-        union = _union(before, after)
         gone = before.datasets.keys() - after.datasets.keys()
         # All is looked at before anything is changed.
         changes = self._changes([*build.built, *sorted(gone)], build, before)
+        written = Written(0, len(gone), len(after.datasets) - len(build.built))
+        if not changes and not gone:
+            self._put_provenance(after.to_json())
+            return written
         # Not before now it is known which of them have to be made.
         build = build.completed([change.dataset for change in changes])
+        union = _union(before, after)
         # Where two datasets list one path, it is of the one that there will be.
         owners = {path: name for name, dataset in after.datasets.items() for path in dataset.files}
         swaps = [
@@ -171,7 +174,7 @@ class Store:
         try:
             for change, swap in zip(changes, swaps, strict=True):
                 swap.stage(build.of(change.dataset), change.unchanged)
-            if swaps:
+            if not union.paths() <= before.paths():
                 self._put_provenance(union.to_json())
             for swap in swaps:
                 swap.commit()
@@ -179,15 +182,15 @@ class Store:
             for swap in reversed(swaps):
                 swap.undo()
             self._put_provenance(provenance)
-            recover(self._folder, _listed(union))
+            recover(self._folder, union.paths)
             raise
         # While the old files are cleared away, they have to be known for ours.
-        recover(self._folder, _listed(union))
+        recover(self._folder, union.paths)
         self._put_provenance(after.to_json())
         for dataset in gone:
             remove_if_empty(self._folder, dataset)
         changed = sum(len(build.of(change.dataset)) - len(change.unchanged) for change in changes)
-        return Written(changed, len(gone), len(after.datasets) - len(build.built))
+        return written._replace(files=changed)
 
     def _changes(self, datasets: Sequence[str], build: Build, before: Provenance) -> list[_Change]:
         """How far all datasets are from what they are to be; large folders are read by several processes."""
@@ -216,23 +219,15 @@ class Store:
                 unchanged.add(path)
             elif present is not None and path not in ours:
                 self._folder.refuse_in_the_way(path)
-        is_same = len(unchanged) == len(files)
-        return (
-            None
-            if is_same and not self._has_leftovers(files, ours)
-            else _Change(dataset, frozenset(unchanged))
-        )
+        is_same = len(unchanged) == len(files) and not self._has_any(set(ours) - files.keys())
+        return None if is_same else _Change(dataset, frozenset(unchanged))
 
-    def _has_leftovers(self, files: Mapping[str, str], ours: Collection[str]) -> bool:
-        """Whether a dataset's folders hold files of ours that belong to it no more."""
-        folders = {path.rpartition("/")[0] for path in ours}
-        present = (
-            f"{folder}/{name}"
-            for folder in folders
-            if self._folder.is_reachable(folder)
-            for name in os.listdir(self._folder.at(folder))
+    def _has_any(self, leftovers: Collection[str]) -> bool:
+        """Whether any file is there of those that a dataset had, and has no more."""
+        return any(
+            self._folder.is_reachable(path.rpartition("/")[0]) and os.path.lexists(self._folder.at(path))
+            for path in leftovers
         )
-        return any(is_ours(path, ours) and path not in files for path in present)
 
     def _compare(self, build: Build, before: Provenance, report: Report) -> None:
         for path, wanted in ((p, w) for dataset in build.built.values() for p, w in dataset.files.items()):
@@ -271,10 +266,6 @@ class Store:
         os.replace(f"{staging}/{NAME}", self._folder.at(NAME))
         with suppress(OSError):
             os.rmdir(staging)
-
-
-def _listed(provenance: Provenance) -> frozenset[str]:
-    return frozenset(path for dataset in provenance.datasets.values() for path in dataset.files)
 
 
 def _union(before: Provenance, after: Provenance) -> Provenance:

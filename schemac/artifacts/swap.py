@@ -10,7 +10,6 @@ build puts it back.
 
 import errno
 import os
-import shutil
 import stat
 import sys
 from collections.abc import Callable, Collection, Iterator, Mapping
@@ -88,15 +87,19 @@ class Swap:
                 if _holds_foreign(entry.path, here, self._own):
                     os.makedirs(target, exist_ok=True)
                     self._carry(entry.path, target, here)
-            elif not is_ours(here, self._own):
+            elif here not in self._own:
                 _link(entry.path, target)
 
 
-def recover(folder: OutputFolder, ours: Collection[str]) -> None:
-    """Clear away what this build or one that died left aside, and put back what belongs to somebody else."""
+def recover(folder: OutputFolder, listed: Callable[[], Collection[str]]) -> None:
+    """Clear away what this build or one that died left aside, and put back what belongs to somebody else.
+
+    `listed` has the paths of the files that schemac wrote.
+    """
     staging = folder.at(STAGING)
     if not folder.is_folder(STAGING):
         return
+    ours = listed()
     for root, folders, _ in os.walk(staging):
         dataset = os.path.relpath(root, staging).replace(os.sep, "/")
         place = folder.at(dataset)
@@ -111,6 +114,8 @@ def recover(folder: OutputFolder, ours: Collection[str]) -> None:
             if os.path.isdir(f"{root}/{name}"):
                 _rescue(folder, f"{root}/{name}", dataset, ours)
         folders[:] = [name for name in folders if name not in (_NEW, _OLD)]
+    import shutil  # for start-up time: only a build that changes a dataset needs it
+
     shutil.rmtree(staging)
 
 
@@ -121,11 +126,6 @@ def remove_if_empty(folder: OutputFolder, dataset: str) -> None:
             os.rmdir(folder.at(dataset.rpartition("/")[0]))
 
 
-def is_ours(path: str, ours: Collection[str]) -> bool:
-    """Whether schemac wrote a file: it is listed, or was made aside by a version that did so file by file."""
-    return path in ours or path.removesuffix(STAGING) in ours
-
-
 def _holds_foreign(folder: str, path: str, ours: Collection[str]) -> bool:
     """Whether a folder has anything in it that is not ours, or is an empty folder of somebody else."""
     entries = list(os.scandir(folder))
@@ -134,7 +134,7 @@ def _holds_foreign(folder: str, path: str, ours: Collection[str]) -> bool:
     return any(
         _holds_foreign(entry.path, f"{path}/{entry.name}", ours)
         if entry.is_dir(follow_symlinks=False)
-        else not is_ours(f"{path}/{entry.name}", ours)
+        else f"{path}/{entry.name}" not in ours
         for entry in entries
     )
 
@@ -143,7 +143,7 @@ def _rescue(folder: OutputFolder, aside: str, dataset: str, ours: Collection[str
     """Move what schemac did not write, and what has no second link in place, back to where it was."""
     for path, status in _files(aside, dataset):
         target = folder.at(path)
-        if is_ours(path, ours) or status.st_nlink > 1 or os.path.lexists(target):
+        if path in ours or status.st_nlink > 1 or os.path.lexists(target):
             continue
         os.makedirs(os.path.dirname(target), exist_ok=True)
         os.rename(f"{aside}{path[len(dataset) :]}", target)
@@ -165,6 +165,8 @@ def _link(source: str, target: str) -> None:
     except OSError as error:
         if not is_cross_device(error) or not stat.S_ISREG(os.lstat(source).st_mode):
             raise
+        import shutil  # for start-up time, as above
+
         shutil.copy2(source, target, follow_symlinks=False)
 
 

@@ -24,6 +24,7 @@ from schemac.cli.terminal import put, put_json
 from schemac.evolution.changes import Place
 from schemac.evolution.judge import JUDGE, judged_engines
 from schemac.evolution.verdict import OF_DATA, OF_READERS, Judgement, Outcome, Verdict
+from schemac.physical.arrow import numpy_left_out
 from schemac.project.compared import Comparison, Wanted
 from schemac.project.comparing import compare
 from schemac.project.promises import promise_findings
@@ -77,7 +78,7 @@ def _today(options: argparse.Namespace) -> date:
 
 def run(options: argparse.Namespace) -> int:
     """Judge; exit with 1 where an engine refuses a change, or old readers break."""
-    with collector_paused(is_last=True):
+    with collector_paused(is_last=True), numpy_left_out():
         return _run(options)
 
 

@@ -9,6 +9,7 @@ from schemac.cli.output import add_paths, add_text_or_json, exit_code, say, show
 from schemac.cli.project import open_compared
 from schemac.cli.terminal import put, put_json
 from schemac.evolution.changes import Place
+from schemac.physical.arrow import numpy_left_out
 from schemac.project.compared import Comparison, Wanted
 from schemac.project.comparing import compare
 from schemac.project.locking import summary
@@ -31,7 +32,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Diff; changes are no findings, so the exit code is 0 where both versions can be read."""
-    with collector_paused(is_last=True):
+    with collector_paused(is_last=True), numpy_left_out():
         return _run(options)
 
 

@@ -17,6 +17,7 @@ from schemac.identity.lockfile import write_lock
 from schemac.identity.opening import open_version
 from schemac.logical.slots import preorder
 from schemac.manifest.write import write_manifest
+from schemac.physical.arrow import numpy_left_out
 from schemac.project.configuration import Project
 from schemac.project.discovery import lock_path
 from schemac.project.locking import (
@@ -76,7 +77,7 @@ def run(options: argparse.Namespace) -> int:
     elif options.resolve:
         _resolve(options, report)
     else:
-        with collector_paused():
+        with collector_paused(), numpy_left_out():
             _lock(options, report)
     diagnostics = report.diagnostics
     show(diagnostics, options)

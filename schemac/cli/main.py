@@ -4,20 +4,17 @@ Layer: cli.
 """
 
 import argparse
+import gc
 import io
 import os
 import sys
 from collections.abc import Sequence
 from importlib import import_module
-from typing import Any, NoReturn
+from typing import Any, NoReturn, cast
 
 from schemac.cache.misremembered import MisrememberedError
 from schemac.cli.exit_code import ExitCode
-from schemac.cli.terminal import OutputError, tell
-from schemac.cli.waiting import bar_when_long
-from schemac.registry.engine import EngineError
 from schemac.source.listing import listed
-from schemac.source.printable import printable
 from schemac.source.suggest import closest
 from schemac.version import __version__
 
@@ -42,6 +39,8 @@ COMMANDS = {
 }
 """Commands with what they do; each is the module `schemac.cli.command_<name>`."""
 
+_COLLECTED_FROM = 50_000
+"""New values that Python looks through for cycles at a time; by itself it does so from 700 on."""
 _MAY_BE_EMPTY = ("skip", "old", "new", "against")
 """Names of columns, for a source may have one without, and what is looked up in any case and not found."""
 
@@ -58,34 +57,50 @@ def main(arguments: Sequence[str] | None = None) -> int:
             stream.reconfigure(errors="backslashreplace")
     try:
         if not _has_folder():
-            tell("schemac: the working folder is gone; change into one that is there")
+            _tell("schemac: the working folder is gone; change into one that is there")
             return ExitCode.USAGE
         return _run(given)
-    except OutputError as error:
-        return _without_output(error)
     except KeyboardInterrupt:
-        tell("interrupted; no file is half written")
+        _tell("interrupted; no file is half written")
         return 130
     except BrokenPipeError:
         # The reader of our output left, as `head` does; Python would complain once more at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return ExitCode.FINDINGS
-    except EngineError as error:
-        if os.environ.get("SCHEMAC_TRACEBACK"):
-            raise
-        tell(f"schemac: {error}; update or uninstall the distribution that it comes from")
-        return ExitCode.USAGE
     except Exception as error:
-        if os.environ.get("SCHEMAC_TRACEBACK"):
+        code = _stopped_by(error)
+        if code is None:
             raise
-        where = ", ".join(getattr(error, "__notes__", ()))
-        tell(f"schemac: internal error: {type(error).__name__}: {error}" + (f", {where}" if where else ""))
-        tell(
-            "this is a bug in schemac, not your mistake; please report it with the input and the output of"
-            " the same command\n"
-            "with SCHEMAC_TRACEBACK=1 in the environment"
-        )
-        return ExitCode.INTERNAL
+        return code
+
+
+def _stopped_by(error: Exception) -> int | None:
+    """Say why a command ended before its end; None where whoever started it wants to see the traceback."""
+    # Imported here for start-up time: most commands come to their end.
+    from schemac.cli.terminal import OutputError
+    from schemac.registry.engine import EngineError
+
+    if isinstance(error, OutputError):
+        return _without_output(error)
+    if os.environ.get("SCHEMAC_TRACEBACK"):
+        return None
+    if isinstance(error, EngineError):
+        _tell(f"schemac: {error}; update or uninstall the distribution that it comes from")
+        return ExitCode.USAGE
+    where = ", ".join(getattr(error, "__notes__", ()))
+    _tell(f"schemac: internal error: {type(error).__name__}: {error}" + (f", {where}" if where else ""))
+    _tell(
+        "this is a bug in schemac, not your mistake; please report it with the input and the output of"
+        " the same command\n"
+        "with SCHEMAC_TRACEBACK=1 in the environment"
+    )
+    return ExitCode.INTERNAL
+
+
+def _tell(message: str) -> None:
+    from schemac.cli.terminal import tell  # for start-up time, as above
+
+    tell(message)
 
 
 def entry() -> None:
@@ -94,6 +109,8 @@ def entry() -> None:
     Taking apart every value of a large schema, as Python does when it ends, would take a tenth of a build. Spark is
     another matter: it has to be stopped in good order.
     """
+    # Most commands are over before there is anything worth collecting, and loading modules makes many values that stay.
+    gc.set_threshold(_COLLECTED_FROM, *gc.get_threshold()[1:])
     code = main()
     try:
         sys.stdout.flush()
@@ -125,7 +142,7 @@ def _has_folder() -> bool:
 
 def _without_output(error: OSError) -> int:
     """Say that the output is lost, as on a full disk; what was to be done is done."""
-    tell(f"schemac: cannot write the output: {(error.strerror or str(error)).lower()}")
+    _tell(f"schemac: cannot write the output: {(error.strerror or str(error)).lower()}")
     # Python would try once more at exit.
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     return ExitCode.USAGE
@@ -136,7 +153,7 @@ def _run(given: list[str]) -> int:
     if command is not None and command not in COMMANDS and given[0] == command:
         near = closest(command, COMMANDS)
         hint = f"did you mean `schemac {near}`?" if near else f"the commands are {', '.join(COMMANDS)}"
-        tell(f"schemac: there is no command '{command}'; {hint}")
+        _tell(f"schemac: there is no command '{command}'; {hint}")
         return ExitCode.USAGE
     parser = _parser(command, given)
     options, unknown = parser.parse_known_args(given)
@@ -148,6 +165,8 @@ def _run(given: list[str]) -> int:
         return ExitCode.USAGE
     if parser.chosen is not None:
         parser.chosen.refuse_empty(options)
+    from schemac.cli.waiting import bar_when_long  # for start-up time: `--version` and `--help` end before
+
     run = import_module(f"schemac.cli.command_{options.command}").run
     with bar_when_long(options.command, getattr(options, "format", "text")):
         try:
@@ -157,6 +176,23 @@ def _run(given: list[str]) -> int:
             options.is_cache_forgotten = True
             result = run(options)
     return result
+
+
+def _formatter(prog: str) -> argparse.HelpFormatter:
+    """Return what writes help, as wide as `shutil` says; to load that for the width alone takes a tenth of `--version`."""
+    columns = os.environ.get("COLUMNS", "")
+    if columns.isdecimal() and int(columns):
+        width = int(columns)
+    else:
+        try:
+            width = os.get_terminal_size(sys.__stdout__.fileno()).columns if sys.__stdout__ else _USUAL_WIDTH
+        except (OSError, ValueError):
+            width = _USUAL_WIDTH
+    return argparse.HelpFormatter(prog, width=(width or _USUAL_WIDTH) - 2)
+
+
+_USUAL_WIDTH = 80
+"""Columns of what is no terminal."""
 
 
 class _Parser(argparse.ArgumentParser):
@@ -195,6 +231,8 @@ class _Parser(argparse.ArgumentParser):
 
     def exit(self, status: int = 0, message: str | None = None) -> NoReturn:
         """Leave; what is said may repeat the words of the command line."""
+        from schemac.source.printable import printable  # for start-up time, as above
+
         super().exit(status, message and printable(message, keep="\n"))
 
     def error(self, message: str) -> NoReturn:
@@ -211,24 +249,38 @@ class _Parser(argparse.ArgumentParser):
         super().error(message)
 
 
+class _Unread(_Parser):
+    """The parser of a command that was not named: a name, for it takes as long to make as one that is read."""
+
+    def __init__(self, **_: object) -> None:
+        """Leave it empty."""
+
+
 def _parser(command: str | None, given: Sequence[str]) -> _Parser:
     """Return the parser with the arguments of one command; the others are known by name alone."""
     parser = _Parser(
         prog="schemac",
         description="Compiles schemas of data tables, written in YAML, for ENGINES.",
         epilog="exit codes: 0 no findings, 1 findings, 2 wrong usage or configuration, 3 internal error, 4 stale artifacts or lock",
+        formatter_class=_formatter,
         allow_abbrev=False,
     )
     parser.given = given
     parser.add_argument("--version", action="version", version=f"schemac {__version__}")
     subparsers = parser.add_subparsers(
-        dest="command", metavar="COMMAND", title="commands", parser_class=_Parser
+        dest="command", metavar="COMMAND", title="commands", parser_class=_Unread, prog="schemac"
     )
     for name, summary in COMMANDS.items():
-        subparser = subparsers.add_parser(
-            name, help=summary, description=f"{summary[0].upper()}{summary[1:]}.", allow_abbrev=False
+        subparsers.add_parser(name, help=summary)
+    if command in COMMANDS:
+        summary = COMMANDS[command]
+        chosen = _Parser(
+            prog=f"schemac {command}",
+            description=f"{summary[0].upper()}{summary[1:]}.",
+            formatter_class=_formatter,
+            allow_abbrev=False,
         )
-        if name == command:
-            subparser.given, parser.chosen = given, subparser
-            import_module(f"schemac.cli.command_{name}").add_arguments(subparser)
+        chosen.given, parser.chosen = given, chosen
+        import_module(f"schemac.cli.command_{command}").add_arguments(chosen)
+        cast("dict[str, _Parser]", subparsers.choices)[command] = chosen
     return parser

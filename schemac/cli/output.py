@@ -5,9 +5,7 @@ Layer: cli.
 
 import argparse
 import os
-import shutil
 import sys
-import textwrap
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -199,6 +197,8 @@ def say(message: str, options: argparse.Namespace) -> None:
 
 def _width() -> int | None:
     """Columns of the terminal; None where the output is none, and has to be the same always."""
+    import shutil  # for start-up time: only where a person looks
+
     return shutil.get_terminal_size().columns if sys.stdout.isatty() else None
 
 
@@ -208,6 +208,8 @@ def wrapped(start: str, text: str) -> str:
     room = width - len(start) if width is not None else 0
     if len(text) <= room or room < _LEAST:
         return f"{start}{text}".rstrip()
+    import textwrap  # for start-up time, as above
+
     lines = textwrap.wrap(text, room, break_long_words=False, break_on_hyphens=False)
     return start + f"\n{' ' * len(start)}".join(lines)
 

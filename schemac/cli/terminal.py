@@ -3,7 +3,6 @@
 Layer: cli.
 """
 
-import json
 import sys
 from typing import Any
 
@@ -47,6 +46,8 @@ def put_rendered(text: str) -> None:
 
 def put_json(document: Any) -> None:
     """Print a document for programs; what a terminal obeys is escaped, which JSON takes for the same."""
+    import json  # for start-up time: people read text
+
     _write(json_printable(json.dumps(document, ensure_ascii=False, indent=2)) + "\n")
 
 

@@ -9,7 +9,6 @@ for nothing. The bar is gone before anything else is written.
 import os
 import signal
 import sys
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from types import FrameType
@@ -34,10 +33,12 @@ class _Bar:
         self._shown: Progress | None = None
         self._task: Any = None
 
-    def ring(self, _signal: int, _frame: FrameType | None) -> None:
+    def ring(self, _signal: int, frame: FrameType | None) -> None:
         """Show the bar as it is now, and let the system ring again."""
         try:
-            self._show()
+            # rich loads modules, and Python cannot do that in the middle of loading another.
+            if not _is_loading(frame):
+                self._show()
         except Exception:  # noqa: BLE001 — rich is an extra, and a terminal may go away: what is waited for goes on
             clear()
         else:
@@ -82,6 +83,15 @@ class _Bar:
             self._shown = None
 
 
+def _is_loading(frame: FrameType | None) -> bool:
+    """Whether what was interrupted is loading a module."""
+    while frame is not None:
+        if frame.f_code.co_filename.startswith("<frozen importlib"):
+            return True
+        frame = frame.f_back
+    return False
+
+
 _BARS: list[_Bar] = []
 """The bar of this process, while there may be one."""
 
@@ -111,5 +121,9 @@ def bar_when_long(command: str, format: str) -> Iterator[None]:
 
 def _is_wanted(format: str) -> bool:
     is_terminal = sys.stderr.isatty() and os.environ.get("TERM") != "dumb" and not os.environ.get("CI")
+    if format != "text" or not is_terminal:
+        return False
+    import threading  # for start-up time: only where somebody looks
+
     is_main = threading.current_thread() is threading.main_thread()
-    return format == "text" and is_terminal and is_main and hasattr(signal, "setitimer")
+    return is_main and hasattr(signal, "setitimer")

@@ -27,4 +27,4 @@ def dotted(path: FieldPath) -> str:
 
 def quoted(name: str) -> str:
     """Return a name as a segment of a dotted path."""
-    return name if name and not any(c in name for c in ".`") else f"`{name.replace('`', '``')}`"
+    return name if name and "." not in name and "`" not in name else f"`{name.replace('`', '``')}`"

@@ -7,45 +7,41 @@ not lie there any more.
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from schemac.artifacts.provenance import Built, are_inside
 from schemac.artifacts.store import built
 from schemac.cache.findings import findings_of_json, findings_to_json
 from schemac.cache.keys import Keys
 from schemac.project.configuration import Project
-from schemac.project.discovery import has_lock, lock_path
+from schemac.project.discovery import has_lock, read_lock_bytes
 from schemac.project.lock_search import LockSearch
 from schemac.project.manifests import CompiledFile
 from schemac.project.options import Options
+from schemac.project.shared_work import LARGE_FROM
 from schemac.registry.installed import engines
 from schemac.source.diagnostic import Diagnostic
 from schemac.source.report import Report
-from schemac.source.text import read_file
 
 if TYPE_CHECKING:
     # For start-up time: what is found in the cache has no need of them, and many projects have no locks.
     from schemac.project.locking import Locked
     from schemac.project.strays import LostLocks
 
-LARGE_FROM = 500_000
-"""Bytes of a manifest from which on its targets are shared between the cores."""
 
-
-@dataclass(frozen=True, slots=True)
-class BuiltFile:
+class BuiltFile(NamedTuple):
     """What a build makes of one manifest."""
 
     of_locks: tuple[Diagnostic, ...] = ()
     """What its lock has to say, and the locks of others that may be its own."""
     of_targets: tuple[Diagnostic, ...] = ()
     """What targets have to say; it counts where every manifest of the run is sound."""
-    datasets: Mapping[str, Built] = field(default_factory=dict)
+    datasets: Mapping[str, Built] = MappingProxyType({})
     losses: int = 0
     """How many losses the targets have in all."""
-    contents: Mapping[str, bytes] = field(default_factory=dict, repr=False)
+    contents: Mapping[str, bytes] = MappingProxyType({})
     """The artifacts by path, unless they were kept as digests alone."""
 
 
@@ -82,7 +78,7 @@ class Builds:
         """Return what an earlier run has kept of a manifest as it is; None where there is nothing."""
         key = self._key(file, _lock_of(file))
         kept = self._project.cache.get(key, _Kept.of_json) if key is not None else None
-        if kept is None or kept.names != [self._options.name(n.name) for n in file.named]:
+        if kept is None or tuple(kept.files) != tuple([self._options.name(n.name) for n in file.named]):
             return None
         if kept.around is not None and kept.around != self._search.around(file.file.path).hex():
             return None
@@ -166,10 +162,8 @@ def _has_errors(made: BuiltFile) -> bool:
 
 def _lock_of(file: CompiledFile) -> "bytes | OSError | None":
     """Return the bytes of the lock beside a manifest, None where there is none, or why it cannot be read."""
-    if not has_lock(file.file.path):
-        return None
     try:
-        return read_file(lock_path(file.file.path))
+        return read_lock_bytes(file.file.path)
     except OSError as error:
         return error
 
@@ -184,23 +178,18 @@ def _locked(file: CompiledFile, options: Options, report: Report) -> "Mapping[st
     return locked_datasets(file.file.path, file.file.name, file.datasets, report, is_error=options.locked)
 
 
-@dataclass(frozen=True, slots=True)
-class _Kept:
+class _Kept(NamedTuple):
     """What is kept of a build of one manifest."""
 
     of_locks: tuple[Diagnostic, ...]
     of_targets: tuple[Diagnostic, ...]
     around: str | None
     """Digest of the locks that a lost one was looked for in; None where none was looked for."""
-    files: Mapping[str, Mapping[str, str]]
+    files: Mapping[str, dict[str, str]]
     """Digests by path, by dataset."""
     losses: int
     own: str
     """Digest of the manifest."""
-
-    @property
-    def names(self) -> list[str]:
-        return list(self.files)
 
     @classmethod
     def of(cls, made: BuiltFile, around: str | None) -> "_Kept":
@@ -210,7 +199,7 @@ class _Kept:
 
     def built(self, manifest: str) -> BuiltFile:
         """Return what was built, without the artifacts' bytes."""
-        datasets = {name: Built(manifest, self.own, dict(files)) for name, files in self.files.items()}
+        datasets = {name: Built(manifest, self.own, files) for name, files in self.files.items()}
         return BuiltFile(self.of_locks, self.of_targets, datasets, self.losses)
 
     def to_json(self) -> list[Any]:
@@ -220,9 +209,9 @@ class _Kept:
     @classmethod
     def of_json(cls, value: Any) -> "_Kept":
         of_locks, of_targets, around, files, losses, own = value
-        for name, paths in files.items():
-            if not are_inside(paths, name):
-                raise ValueError(name)
+        wrong = next((name for name, paths in files.items() if not are_inside(paths, name)), None)
+        if wrong is not None:
+            raise ValueError(wrong)
         return cls(
             findings_of_json(of_locks), findings_of_json(of_targets), around, files, int(losses), str(own)
         )

@@ -18,7 +18,7 @@ from pathlib import Path, PurePosixPath
 
 from schemac.project.before import Before
 from schemac.project.configuration import Project
-from schemac.project.discovery import ManifestFile, is_manifest_name, lock_path
+from schemac.project.discovery import ManifestFile, is_manifest_name, lock_name, lock_path
 from schemac.project.git_tree import Entry, NoCommitError, Tree, open_tree
 from schemac.project.imported import FolderFiles
 from schemac.source.catalogue import NOTHING_TO_COMPILE, UNKNOWN_PAST, UNKNOWN_REFERENCE, UNREADABLE_FILE
@@ -73,11 +73,11 @@ class _Places:
 
     def path_of(self, path: Path) -> str | None:
         """Return a path of today in the tree; None outside of the repository. A manifest that is a link has its own name."""
-        try:
-            relative = (_real(path.parent.absolute()) / path.name).relative_to(self.tree.top)
-        except ValueError:
-            return None
-        return relative.as_posix()
+        folder, name = os.path.split(path)
+        inside = _inside(folder, self.tree.top)
+        if inside is not None:
+            return f"{inside}{name}"
+        return "." if _real(path.parent.absolute()) / path.name == self.tree.top else None
 
     def places_of(self, folder: Path) -> list[str]:
         """Return a folder of today in the tree, by its own name and by what it leads to."""
@@ -89,11 +89,11 @@ class _Places:
 
     def entry(self, path: Path) -> Entry | None:
         """Return what stood under a path of today; a link that leads there today may not have done so then."""
-        written = os.path.relpath(path.absolute(), self.tree.top).replace(os.sep, "/")
-        for candidate in (self.path_of(path), written):
-            if candidate is not None and (found := self.tree.find(candidate)) is not None:
-                return found
-        return None
+        own = self.path_of(path)
+        found = self.tree.find(own) if own is not None else None
+        if found is not None:
+            return found
+        return self.tree.find(os.path.relpath(path.absolute(), self.tree.top).replace(os.sep, "/"))
 
     def shown(self, path: str) -> str:
         """Return a path of the tree from the working folder."""
@@ -138,6 +138,16 @@ class _TreeFiles:
 def _real(folder: Path) -> Path:
     """Return a folder without links."""
     return folder.resolve()
+
+
+@cache
+def _inside(folder: str, top: Path) -> str | None:
+    """Return what paths in a folder begin with in a tree; None outside of it. Texts, for there are many paths in few folders."""
+    try:
+        inside = _real(Path(folder).absolute()).relative_to(top).as_posix()
+    except ValueError:
+        return None
+    return "" if inside == "." else f"{inside}/"
 
 
 class _Reading:
@@ -298,7 +308,7 @@ class _Reading:
 
 
 def _lock_of(path: str) -> str:
-    return lock_path(Path(path)).as_posix()
+    return lock_name(path).replace(os.sep, "/")
 
 
 def _object_id(path: Path, commit: str) -> str:

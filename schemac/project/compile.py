@@ -5,21 +5,25 @@ Layer: project.
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
-from schemac.artifacts.provenance import Built
 from schemac.cache.misremembered import MisrememberedError
 from schemac.logical.resources import Named
-from schemac.project.building import LARGE_FROM, Builds, BuiltFile
 from schemac.project.configuration import Project
 from schemac.project.discovery import ManifestFile
 from schemac.project.imported import FolderFiles, report_unused_groups
 from schemac.project.manifests import Checks, CompiledFile, apart
 from schemac.project.options import Options
-from schemac.project.shared_work import SharedWork, collector_paused
+from schemac.project.shared_work import LARGE_FROM, SharedWork, collector_paused
 from schemac.source.report import Report
 
+if TYPE_CHECKING:
+    # For start-up time: what only checks makes no artifacts.
+    from schemac.artifacts.provenance import Built
+    from schemac.project.building import Builds, BuiltFile
+
 SHARED_FROM = LARGE_FROM
-"""Bytes of manifests from which on a run is shared between the cores; below, a process costs more than it saves."""
+"""Bytes of manifests from which on a run is shared between the cores."""
 
 
 @dataclass(slots=True)
@@ -30,7 +34,7 @@ class Output:
     """The manifests that could be read."""
     contents: dict[str, bytes] = field(default_factory=dict)
     """The artifacts that were made; those that an earlier run had made are known by their digests."""
-    built: dict[str, Built] = field(default_factory=dict)
+    built: "dict[str, Built]" = field(default_factory=dict)
     losses: int = 0
     """How many losses the targets have in all."""
     make: "Callable[[Sequence[CompiledFile]], list[BuiltFile]]" = lambda _: []
@@ -42,7 +46,7 @@ class Output:
         """All datasets that were checked."""
         return [named for file in self.files for named in file.named]
 
-    def add(self, made: BuiltFile) -> None:
+    def add(self, made: "BuiltFile") -> None:
         """Take over what was built of a manifest."""
         self.contents |= made.contents
         self.built |= made.datasets
@@ -75,8 +79,8 @@ def compile_files(
     `is_whole` says that they are all of the project, so that a group that none of them uses is in the report. The artifacts are not to be used where the report has errors.
     """
     with collector_paused():
-        checks, builds = Checks(project, options), Builds(project, options)
-        work = SharedWork(checks, builds if options.targets else None, project.cache, SHARED_FROM)
+        checks, builds = Checks(project, options), _builds(project, options) if options.targets else None
+        work = SharedWork(checks, builds, project.cache, SHARED_FROM)
         compiled = apart(work.checked(files, report), report)
         if is_whole:
             around = ((FolderFiles(one.file.path, one.file.name), one.imported) for one in compiled)
@@ -99,3 +103,9 @@ def compile_files(
         for one in made:
             output.add(one)
     return output
+
+
+def _builds(project: Project, options: Options) -> "Builds":
+    from schemac.project.building import Builds  # for start-up time, as above
+
+    return Builds(project, options)

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from schemac.artifacts.emission import default_targets
 from schemac.logical.system import Variant
+from schemac.registry.installed import default_targets
 from schemac.source.json_object import Json
 
 

@@ -14,7 +14,7 @@ from typing import NamedTuple
 from schemac.source.catalogue import NOTHING_TO_COMPILE, UNREADABLE_FILE
 from schemac.source.report import Report
 from schemac.source.suggest import shortened
-from schemac.source.text import reason_of
+from schemac.source.text import read_file, reason_of
 
 _SUFFIXES = (".yaml", ".yml")
 _FOREIGN_FOLDERS = frozenset({"node_modules", "__pycache__", "venv", "site-packages", "target", "dist"})
@@ -36,11 +36,26 @@ def lock_path(manifest: Path) -> Path:
 
 def has_lock(manifest: Path) -> bool:
     """Whether something lies where the lock of a manifest would, readable or not."""
+    return os.path.lexists(lock_name(manifest))
+
+
+def read_lock_bytes(manifest: Path) -> bytes | None:
+    """Return the bytes of the lock of a manifest, None where there is none. Raises OSError where it cannot be read."""
+    try:
+        return read_file(lock_name(manifest))
+    except FileNotFoundError:
+        if has_lock(manifest):
+            raise
+        return None
+
+
+def lock_name(manifest: str | Path) -> str:
+    """Return `lock_path` as a text."""
     path = os.fspath(manifest)
     start = path.removesuffix(".yaml")
     # By far the most manifests are called so; a path object takes longer than the question.
     is_plain = start != path and not start.endswith(("/", "\\"))
-    return os.path.lexists(f"{start}.lock" if is_plain else lock_path(manifest))
+    return f"{start}.lock" if is_plain else str(lock_path(Path(manifest)))
 
 
 def find_manifests(paths: Sequence[str], base: Path, out: Path, report: Report) -> list[ManifestFile]:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from schemac.cache.findings import findings_of_json, findings_to_json
 from schemac.cache.misremembered import MisrememberedError
@@ -56,8 +56,7 @@ class CompiledFile:
         return [replace(d, name=n.name) for d, n in zip(made, self.named, strict=True)]
 
 
-@dataclass(frozen=True, slots=True)
-class _Checked:
+class _Checked(NamedTuple):
     """What is kept of a manifest."""
 
     findings: tuple[Diagnostic, ...]

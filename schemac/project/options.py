@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from schemac.artifacts.emission import default_targets
 from schemac.logical.system import Variant
+from schemac.registry.installed import default_targets
 
 if TYPE_CHECKING:
     # For start-up time: what is found in the cache is not lowered again.

@@ -87,13 +87,17 @@ def read_folder(
 ) -> Before:
     """Return the manifests of another folder; those at the same place below it are compared first."""
     out = project.folder / project.configuration.out
-    others = {file.path.resolve(): file for file in find_manifests([folder], Path.cwd(), out, report)}
+    resolved = Resolver()
+    others = {resolved(file.path): file for file in find_manifests([folder], Path.cwd(), out, report)}
+    bases = [os.path.join(resolved(base), "") for base in folders]
     contents: dict[Path, bytes] = {}
     names: dict[Path, str] = {}
     places: dict[Path, Path] = {}
     for file in files:
-        candidates = [Path(folder) / p for p in _places(file.path, folders)]
-        twin = next((o for place in candidates if (o := others.pop(place.resolve(), None))), None)
+        own = resolved(file.path)
+        inside = [own[len(base) :] for base in bases if own.startswith(base)] or [os.path.basename(own)]
+        candidates = (resolved(os.path.join(folder, place)) for place in inside)
+        twin = next((other for place in candidates if (other := others.pop(place, None))), None)
         if twin is not None:
             _take(twin, file.path, contents, names)
             places[file.path] = twin.path
@@ -107,11 +111,21 @@ def read_folder(
     return Before(contents, names, gone=left if folders else (), others=left, files=files_of)
 
 
-def _places(path: Path, folders: Sequence[Path]) -> list[Path]:
-    """Where a manifest lies below the folders that are compared; by its name alone where there are none."""
-    path = path.resolve()
-    bases = [folder.resolve() for folder in folders]
-    return [path.relative_to(base) for base in bases if path.is_relative_to(base)] or [Path(path.name)]
+class Resolver:
+    """Finds where paths lead without links; texts, for there are many files in few folders."""
+
+    def __init__(self) -> None:
+        self._folders: dict[str, str] = {}
+
+    def __call__(self, path: str | Path) -> str:
+        """Return the absolute path without links."""
+        folder, name = os.path.split(path)
+        if name in ("", ".", "..") or os.path.islink(path):
+            return os.path.realpath(path)
+        found = self._folders.get(folder)
+        if found is None:
+            found = self._folders[folder] = os.path.realpath(folder)
+        return os.path.join(found, name)
 
 
 def _take(file: ManifestFile, path: Path, contents: dict[Path, bytes], names: dict[Path, str]) -> None:

@@ -8,10 +8,9 @@ called otherwise because of another manifest is worked on once all names are set
 import gc
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Generic, Protocol, TypeVar
+from typing import Generic, NamedTuple, Protocol, TypeVar
 
 from schemac.cache.store import Cache
 from schemac.logical.resources import Named
@@ -23,6 +22,9 @@ from schemac.project.workers import cores, share
 from schemac.source.diagnostic import Diagnostic
 from schemac.source.report import Report
 from schemac.source.text import read_content
+
+LARGE_FROM = 500_000
+"""Bytes of manifests from which on work is shared between the cores; below, a process costs more than it saves."""
 
 P = TypeVar("P")
 R = TypeVar("R")
@@ -43,8 +45,7 @@ class Work(Protocol[T_co]):
         """Load what the work needs, before a process is copied."""
 
 
-@dataclass(frozen=True, slots=True)
-class Early(Generic[T]):
+class Early(NamedTuple, Generic[T]):
     """What a process found out of a manifest before it knew the others."""
 
     named: tuple[Named, ...] | None

@@ -18,7 +18,6 @@ from schemac.artifacts.emission import (
     Emission,
     Loss,
     Target,
-    default_targets,
     load_target,
     target_names,
 )
@@ -29,7 +28,7 @@ from schemac.logical.slots import preorder
 from schemac.project.options import Options
 from schemac.project.workers import cores, share
 from schemac.registry.engine import EngineError
-from schemac.registry.installed import blamed, engine, engines
+from schemac.registry.installed import blamed, default_targets, engine, engines
 from schemac.source.diagnostic import Diagnostic, Severity
 from schemac.source.report import Report
 

@@ -67,6 +67,11 @@ def _sorted(found: list[Engine]) -> list[Engine]:
     return sorted(found, key=lambda engine: (engine.position, engine.name))
 
 
+def default_targets() -> tuple[str, ...]:
+    """Return the names of the targets that are built where nobody names any."""
+    return tuple(engine.name for engine in engines() if engine.artifacts and engine.is_default)
+
+
 @cache
 def engine(name: str) -> Engine:
     """Return the engine of a name. Raises KeyError where there is none."""

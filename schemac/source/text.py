@@ -73,7 +73,7 @@ class SourceText:
         return f"SourceText({self.name!r}, {len(self.content)} code points)"
 
 
-def read_file(path: Path, limit: int | None = None) -> bytes:
+def read_file(path: str | Path, limit: int | None = None) -> bytes:
     """Return the content of a file, up to one byte more than a limit. Raises OSError, also for what may have no end.
 
     A pipe or a device is read only where it is open already, as `/dev/stdin` or the `/dev/fd/63` of a shell.

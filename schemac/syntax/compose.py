@@ -149,31 +149,41 @@ class _Composer:
     def content(self, event: Any, depth: int) -> YamlValue:
         kind = event.__class__
         if kind is MappingStartEvent:
-            self.check_tag(event, "map")
+            if event.ctag is not None:
+                self.check_tag(event, "map")
             return self.mapping(depth + 1)
         if kind is SequenceStartEvent:
-            self.check_tag(event, "seq")
+            if event.ctag is not None:
+                self.check_tag(event, "seq")
             return self.sequence(depth + 1)
         return self.scalar(event)
 
     def mapping(self, depth: int) -> YamlValue:
         mapping: dict[str, YamlValue] = {}
         keys: dict[str, Any] = {}
-        next_event = self.next_event
+        next_event, scalar = self.next_event, ScalarEvent
+        nodes = 0
+        # The common case, a scalar without a tag, is decided here to save a call for most nodes; `ctag` is None where `tag` is.
         while (event := next_event()).__class__ is not MappingEndEvent:
-            key = self.key(event, depth)
+            if event.__class__ is scalar and event.ctag is None and event.anchor is None:
+                nodes += 1
+                key: str = event.value
+            else:
+                key = self.key(event, depth)
             item = next_event()
-            # The common case, a plain scalar, is decided here to save a call for every second node.
-            if item.__class__ is ScalarEvent and item.anchor is None and item.tag is None:
-                self.nodes += 1
+            if item.__class__ is scalar and item.ctag is None and item.anchor is None:
+                nodes += 1
                 value: YamlValue = resolve(item.value) if item.implicit[0] else item.value
             else:
+                self.nodes += nodes
+                nodes = 0
                 value = self.value(item, depth)
             if key in mapping:
                 self.duplicate(key, event, keys[key])
                 continue
             mapping[key] = value
             keys[key] = event
+        self.nodes += nodes
         return mapping
 
     def sequence(self, depth: int) -> YamlValue:
@@ -185,13 +195,10 @@ class _Composer:
 
     def key(self, event: Any, depth: int) -> str:
         """Every scalar is taken as the text it is written as; only a null or a collection is no key."""
-        self.nodes += 1
         if event.__class__ is ScalarEvent:
-            if event.anchor is None and event.tag is None:
-                return str(event.value)
-            self.nodes -= 1
             self.value(event, depth)
             return str(event.value)
+        self.nodes += 1
         found = self.alias(event, depth) if event.__class__ is AliasEvent else None
         if not isinstance(found, str):
             self.refuse(event, INVALID_KEY, "a key has to be a text", help="write a plain text")

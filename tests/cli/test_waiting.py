@@ -3,12 +3,15 @@
 import os
 import pty
 import re
+import signal
 import subprocess
 import sys
+from importlib import import_module
 from pathlib import Path
 
 import pytest
 
+from schemac.cli.waiting import NEXT_SECONDS, _Bar
 from schemac.project.under_way import UnderWay
 from tests.bench.workload import write_manifests
 
@@ -91,6 +94,21 @@ def test_show_none_in_a_pipe(folder: Path) -> None:
     )
     assert "\x1b" not in done.stderr + done.stdout
     assert done.stderr == "checked 12 datasets: no findings\n"
+
+
+def test_show_nothing_in_the_middle_of_an_import(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    bar = _Bar("check")
+    monkeypatch.setitem(sys.modules, "bar_that_rings", bar)
+    monkeypatch.syspath_prepend(tmp_path)
+    (tmp_path / "interrupted.py").write_text(
+        "import bar_that_rings, sys\nbar_that_rings.ring(0, sys._getframe())\n"
+    )
+    with monkeypatch.context() as patch:
+        patch.setattr(signal, "setitimer", lambda *given: rung.append(given))
+        rung: list[object] = []
+        import_module("interrupted")
+    assert bar._shown is None
+    assert rung == [(signal.ITIMER_REAL, NEXT_SECONDS)]
 
 
 def test_count_the_steps() -> None:

@@ -265,14 +265,6 @@ def test_remove_the_artifacts_of_a_removed_manifest(
     assert _run(project, ["build", "--check"], capsys) == (0, [])
 
 
-def test_clear_what_older_versions_left_aside(project: Path) -> None:
-    whole = tree(project / "build")
-    for path in ("trips/losses.json", "rides/lance/schema.binpb"):
-        (project / "build" / f"{path}.schemac-new").write_text("half")
-    assert main(["build"]) == 0
-    assert tree(project / "build") == whole
-
-
 def test_list_manifests_from_the_project_wherever_it_is_built(
     project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

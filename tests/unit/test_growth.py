@@ -11,6 +11,7 @@ import pytest
 
 import schemac
 from schemac.cli.main import main
+from schemac.project import shared_work, targets, workers
 from schemac.project.configuration import find_project
 from schemac.source.report import Report
 from tests.bench.workload import write_manifests
@@ -100,7 +101,7 @@ def test_work_in_proportion_to_the_configuration(tmp_path: Path, line: str) -> N
 def _project_of(folder: Path, shape: str, number: int) -> Path:
     """A project that is as large as a number says, in one of its dimensions."""
     if shape == "manifests":
-        return write_manifests(folder, number // 10, 5)
+        return write_manifests(folder, number, 5)
     manifests = write_manifests(folder, 1, number if shape == "fields" else 1)
     if shape in WRITTEN:
         (manifests / "table_0.yaml").write_text(WRITTEN[shape](number))
@@ -108,7 +109,7 @@ def _project_of(folder: Path, shape: str, number: int) -> Path:
 
 
 WRITTEN: dict[str, Callable[[int], str]] = {
-    "documents": lambda number: _stream("name: a#\nfields: [{name: x, type: Int8}]")(number // 5),
+    "documents": lambda number: _stream("name: a#\nfields: [{name: x, type: Int8}]")(number),
     "attributes": _keys(FIELD + "    extra:\n", "      acme.com/key#: x"),
     "keys": _fields("{name: a#, type: Int8, extra: {lance.org/primaryKey: {position: 1#}}}"),
     "findings": _fields("{name: a#, type: Int8, extra: {lance.org/primraykey: 1}}"),
@@ -118,21 +119,49 @@ MOST = 2**1.05
 """Twice the input is no more than so much more work."""
 
 
-@pytest.mark.parametrize("shape", ["manifests", "fields", *WRITTEN])
+LARGEST = {
+    "manifests": (60, 1_000),
+    "fields": (600, 10_000),
+    "documents": (120, 1_000),
+    "attributes": (600, 1_000),
+    "keys": (600, 1_000),
+    "findings": (600, 10_000),
+    "warnings": (600, 10_000),
+}
+"""How far each dimension is tried: in every run, and in the long one."""
+
+
+@pytest.mark.parametrize("shape", LARGEST)
 def test_grow_no_faster_than_the_project(
     shape: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    _grow_no_faster(shape, LARGEST[shape][0], tmp_path, monkeypatch)
+    assert capsys.readouterr().out
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("shape", LARGEST)
+def test_grow_no_faster_than_a_large_project(
+    shape: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    _grow_no_faster(shape, LARGEST[shape][1], tmp_path, monkeypatch)
+    assert capsys.readouterr().out
+
+
+def _grow_no_faster(shape: str, largest: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What each of two doublings adds is compared, so that what a command costs anyway counts on neither side."""
-    sizes = (150, 300, 600)
-    targets = [word for name in ("arrow", "lance", "spark") for word in ("--target", name)]
+    sizes = (largest // 4, largest // 2, largest)
+    # All in this process, where they can be counted.
+    for module in (workers, shared_work, targets):
+        monkeypatch.setattr(module, "cores", lambda: 1)
+    words_of_targets = [word for name in ("arrow", "lance", "spark") for word in ("--target", name)]
     made = [_project_of(tmp_path / str(size), shape, size) for size in sizes]
     monkeypatch.chdir(tmp_path)
 
     def build(folder: Path, name: str) -> int:
-        words = ["build", str(folder), "--out", name, "--no-cache", "--format", "json", *targets]
+        words = ["build", str(folder), "--out", name, "--no-cache", "--format", "json", *words_of_targets]
         return _calls(lambda: main(words))
 
     build(made[0], "first")
     once, twice, thrice = (build(folder, f"out-{i}") for i, folder in enumerate(made))
     assert thrice - twice <= MOST * (twice - once), (once, twice, thrice)
-    assert capsys.readouterr().out

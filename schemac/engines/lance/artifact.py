@@ -186,7 +186,9 @@ _SPECIAL = re.compile(r'[\x00-\x1f\x7f"\\]')
 
 
 def _quoted(text: str) -> str:
-    return f'"{text.translate(_ESCAPES) if _SPECIAL.search(text) else text}"'
+    # Most texts can be printed as they are, and that is answered sooner than what is special in a text.
+    is_plain = text.isprintable() and '"' not in text and "\\" not in text
+    return f'"{text if is_plain or not _SPECIAL.search(text) else text.translate(_ESCAPES)}"'
 
 
 TARGET = Target("lance", LANCE_LOSS, emit)

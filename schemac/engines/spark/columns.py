@@ -41,11 +41,8 @@ class SparkField:
 
     def json_text(self) -> str:
         """Return the StructField as compact JSON, keys sorted."""
-        metadata = ",".join(
-            [f"{compact(key)}:{compact(self.metadata[key])}" for key in sorted(self.metadata)]
-        )
         return (
-            f'{{"metadata":{{{metadata}}},"name":{compact(self.name)}'
+            f'{{"metadata":{compact(self.metadata)},"name":{compact(self.name)}'
             f',"nullable":{"true" if self.is_nullable else "false"},"type":{compact(self.type.json)}}}'
         )
 

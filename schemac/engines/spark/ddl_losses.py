@@ -110,6 +110,8 @@ def _metadata(field: LoweredField) -> Mapping[str, str]:
 def _lost_metadata(field: LoweredField, made: Mapping[str, str]) -> Iterator[tuple[str, str]]:
     """Yield what the table does not know of a field, in the author's words."""
     wanted = _metadata(field)
+    if not wanted:
+        return
     lost = {key for key, value in wanted.items() if value and made.get(key) != value}
     if COMMENT in made:
         lost.discard(odf.DESCRIPTION.key)

@@ -7,6 +7,7 @@ Source: tables that pylance wrote of every type, read with lance-spark 0.4.0 and
 
 import re
 from collections.abc import Callable, Iterator, Mapping
+from functools import cache
 from typing import Any
 
 from schemac.artifacts.emission import Compilation, Emission
@@ -42,6 +43,8 @@ def _obstacles(field: LoweredField, connector: Connector) -> Iterator[tuple[str,
                 "remove `lance.org/json`, or do not read the column with Spark",
             )
         type_ = type_.storage_type
+    if type_.id not in _suspects():
+        return
     if pa.types.is_dictionary(type_):
         what = f"{_TABLE} a dictionary"
         if not connector.reads_all_units:
@@ -60,6 +63,14 @@ def _obstacles(field: LoweredField, connector: Connector) -> Iterator[tuple[str,
         for is_met, what in _LATER.items():
             if is_met(type_):
                 yield f"{_TABLE} {what}", "use lance-spark 0.5 or newer"
+
+
+@cache
+def _suspects() -> frozenset[int]:
+    """Return the ids of Arrow's types that may be an obstacle; most fields have another, and need no second look."""
+    names = ("DICTIONARY", "DECIMAL256", "DURATION", "TIMESTAMP")
+    later = ("TIME32", "TIME64", "HALF_FLOAT", "LARGE_LIST")
+    return frozenset(getattr(pa.lib, f"Type_{name}") for name in (*names, *later))
 
 
 _LATER: Mapping[Callable[[Any], bool], str] = {

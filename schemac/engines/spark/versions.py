@@ -7,6 +7,7 @@ pull request of the project (github.com/lance-format/lance-spark/pull/752), whic
 
 import re
 from dataclasses import dataclass
+from functools import cached_property
 
 NEXT = "next"
 """The word for the connector with the changes that wait upstream."""
@@ -35,7 +36,7 @@ class Connector:
             )
         return connector
 
-    @property
+    @cached_property
     def _number(self) -> tuple[int, ...]:
         return (9999,) if self.version == NEXT else tuple(map(int, self.version.split(".")))
 
@@ -64,7 +65,7 @@ class Connector:
         """Whether it knows the table properties of fixed-size binaries, halves and encodings, and primary keys."""
         return self._number >= (0, 5)
 
-    @property
+    @cached_property
     def reads_all_units(self) -> bool:
         """Whether it reads times, halves, large lists, and timestamps that do not count microseconds."""
         return self._number >= (0, 5)
