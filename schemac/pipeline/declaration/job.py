@@ -18,7 +18,7 @@ from pydantic import (
 )
 
 from schemac.attributes.zones import find_zone
-from schemac.kinds.units import TimeUnit
+from schemac.judging.settings import Coerce, EpochUnit, Unexpected
 from schemac.pipeline.declaration.limits import AuthoredLimits, Limits
 from schemac.registry.engine import Engine
 from schemac.runs.identity import IDENTIFIER
@@ -27,28 +27,24 @@ from schemac.runs.storage import Storage, table_address, written_secrets
 from schemac.runs.tables import sink_engine, sink_names, source_names
 from schemac.syntax.model import AuthoredModel
 
+__all__ = [
+    "Coerce",
+    "EpochUnit",
+    "Explode",
+    "FieldSource",
+    "Job",
+    "Keys",
+    "Severity",
+    "Source",
+    "SourceMode",
+    "Target",
+    "Unexpected",
+]
+
 
 class _Model(AuthoredModel):
     # A job is also made in Python, of paths, lists and texts, which the strict models of a schema would refuse.
     model_config = ConfigDict(strict=False)
-
-
-EpochUnit = Literal["Day", TimeUnit]
-"""What a number that means a timestamp counts."""
-
-
-class Coerce(StrEnum):
-    """What may be converted without being told: nothing, or text and numbers into each other when exact."""
-
-    NONE = "none"
-    TEXT = "text"
-
-
-class Unexpected(StrEnum):
-    """What a key of a record that no field takes does to the record."""
-
-    IGNORE = "ignore"
-    REJECT = "reject"
 
 
 class Keys(StrEnum):

@@ -1,0 +1,335 @@
+"""Readers of the values of one field, of any depth: compiled once, and called for each record.
+
+Layer: judging.
+Shape: a `Reader` takes a value as `tokens` reads it, its path, and a `Run` that takes the reasons; it returns the value, None
+       where there is none. The value of a map is a list of pairs in the order of the keys. Paths are strings, or pairs of a
+       path and a step: they are put together where a reason needs them.
+"""
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple, cast
+
+import pyarrow as pa
+
+from schemac.judging import tokens
+from schemac.judging.clocks import zone_of
+from schemac.judging.forms import LONGEST_VALUE
+from schemac.judging.scalars import Scalar, Token, clock_of, is_between_singles, scalar_of
+from schemac.judging.settings import Coerce, Settings, Unexpected
+from schemac.judging.shapes import is_list, is_scalar, storage_type
+from schemac.judging.tokens import NotJsonError, Number, written
+
+Path = str | tuple["Path", str | int]
+NumberText = Callable[[str], str]
+Reader = Callable[[Any, Path, "Run"], Any]
+
+
+class Reason(NamedTuple):
+    """Why a record does not fit: where, which rule, and what stands there, cut at 1000 characters; None where nothing does."""
+
+    path: str
+    rule: str
+    value: str | None
+
+
+@dataclass(slots=True)
+class Run:
+    """What is found out about one record."""
+
+    reasons: list[Reason] = field(default_factory=list)
+    is_certain: bool = True
+    """Whether nothing in it hangs on how a version of Java rounds or writes a double, or on limits of parsers."""
+
+    def object_to(self, path: Path, rule: str, value: str | None) -> None:
+        """Add a reason."""
+        shown = None if value is None else value[:LONGEST_VALUE]
+        self.reasons.append(Reason(path_text(path), rule, shown))
+
+
+class NotCoveredError(Exception):
+    """A field that only Spark reads."""
+
+
+def path_text(path: Path) -> str:
+    """Write a path.
+
+    >>> path_text((("stops", 3), ".minutes"))
+    'stops[3].minutes'
+    """
+    if isinstance(path, str):
+        return path
+    parent, step = path
+    return path_text(parent) + (f"[{step}]" if isinstance(step, int) else step)
+
+
+@dataclass(frozen=True)
+class Context:
+    """How values are read at one place: whether long numbers keep their digits, and which rules hold."""
+
+    settings: Settings
+    is_record: bool = True
+    """Whether the value stands in the record itself or in structs of it, and not in a list, a map or a cell."""
+    is_marked: bool = False
+    """Whether all long numbers keep their digits, for some of them count."""
+
+    def text_of(self, scalar: Scalar) -> NumberText:
+        """How a number is written for a scalar."""
+        if self.is_marked:
+            return tokens.as_marked
+        return tokens.with_digits if scalar.is_exact and self.is_record else tokens.as_kept
+
+    @property
+    def inner_text(self) -> NumberText:
+        """How numbers inside of a value are written."""
+        return tokens.as_marked if self.is_marked else tokens.as_kept
+
+
+def has_exact(member: pa.Field) -> bool:
+    """Whether each digit counts of some number inside a value of the field."""
+    if is_scalar(member):
+        found = scalar_of(member)
+        return found is not None and found.is_exact
+    data_type = member.type
+    if is_list(data_type):
+        return has_exact(data_type.value_field)
+    if pa.types.is_map(data_type):
+        return has_exact(data_type.item_field)
+    return any(has_exact(part) for part in data_type)
+
+
+def known_scalar(member: pa.Field, epoch: str | None = None) -> Scalar:
+    """Return how a field without parts is read. Raises NotCoveredError."""
+    data_type = storage_type(member.type)
+    if pa.types.is_timestamp(data_type):
+        is_used = data_type.tz is not None if epoch is None else data_type.tz is None
+        if is_used and not clock_of(data_type, zone_of(member)).is_fixed:
+            # The rules of a region are those of a database of Java's own.
+            raise NotCoveredError
+    found = scalar_of(member, epoch)
+    if found is None:
+        raise NotCoveredError
+    return found
+
+
+def json_reader(member: pa.Field, context: Context, epoch: str | None = None) -> Reader:
+    """Compile the reader of a value of JSON. Raises NotCoveredError."""
+    if is_scalar(member):
+        return _scalar_reader(member, known_scalar(member, epoch), context)
+    if pa.types.is_struct(member.type):
+        return _struct_reader(member, context)
+    inner = context
+    if context.is_record:
+        inner = Context(context.settings, is_record=False, is_marked=has_exact(member))
+    return _list_reader(member, inner) if is_list(member.type) else _map_reader(member, inner)
+
+
+def _absent(member: pa.Field) -> Callable[[Path, Run], None]:
+    if member.nullable:
+        return lambda path, run: None
+    return lambda path, run: run.object_to(path, "required", None)
+
+
+def text_reader(member: pa.Field, null_texts: Sequence[str], epoch: str | None = None) -> Reader:
+    """Compile the reader of a text that is no JSON: a cell, a key. Raises NotCoveredError."""
+    scalar, absent = known_scalar(member, epoch), _absent(member)
+    value, rule, nulls = scalar.value, scalar.rule, frozenset(null_texts)
+
+    def read(t: Any, path: Path, run: Run) -> Any:
+        if t is None or t in nulls:
+            return absent(path, run)
+        found = value(t)
+        if found is None:
+            run.object_to(path, rule(t), t)
+        return found
+
+    return read
+
+
+def cell_reader(member: pa.Field, settings: Settings, epoch: str | None = None) -> Reader:
+    """Compile the reader of a cell. Raises NotCoveredError."""
+    nulls = settings.null_values
+    if is_scalar(member):
+        is_identity = known_scalar(member, epoch).is_identity
+        return text_reader(member, nulls if is_identity else ("", *nulls), epoch)
+    read_value = json_reader(member, Context(settings, is_record=False, is_marked=has_exact(member)))
+    blank = frozenset(("", *nulls))
+
+    def read(t: Any, path: Path, run: Run) -> Any:
+        if t is None or t in blank:
+            return read_value(None, path, run)
+        try:
+            value = tokens.parse(t)
+        except NotJsonError as error:
+            run.is_certain = run.is_certain and error.is_certain
+            return run.object_to(path, "cast", t)
+        return read_value(value, path, run)
+
+    return read
+
+
+def _scalar_reader(member: pa.Field, scalar: Scalar, context: Context) -> Reader:
+    number_text, inner_text = context.text_of(scalar), context.inner_text
+    absent, is_coerced = _absent(member), context.settings.coerce is Coerce.TEXT
+    nulls = frozenset(f'"{text}"' for text in context.settings.null_values)
+    token, value, rule, quick = scalar.token, scalar.value, scalar.rule, _quick(scalar, number_text)
+
+    def text(x: Any, j: str) -> str | None:
+        if token is Token.ANY:
+            return j
+        if type(x) is str:
+            return x if is_coerced or token is Token.STRING else j
+        if token is not Token.STRING:
+            return j
+        return j if is_coerced and not isinstance(x, list | dict) else None
+
+    def is_other(x: Any, j: str) -> bool:
+        if is_coerced:
+            return isinstance(x, list | dict)
+        if token is Token.STRING:
+            return type(x) is not str
+        return not (isinstance(x, bool) if token is Token.BOOLEAN else j[0] in "-0123456789")
+
+    def read(x: Any, path: Path, run: Run) -> Any:
+        if x is None:
+            return absent(path, run)
+        if quick is not None and not (nulls and type(x) is str):
+            found = quick(x, run)
+            if found is not None:
+                return found
+        j = number_text(x) if type(x) is Number else written(x, inner_text)
+        if j in nulls:
+            return absent(path, run)
+        if j[0] == '"' and type(x) is Number:
+            # Infinity, which Spark writes as a text.
+            x = j[1:-1]
+        t = text(x, j)
+        found = None if t is None else value(t)
+        if found is not None:
+            return found
+        if token is Token.ANY:
+            run.object_to(path, rule(j), j)
+        elif is_other(x, j):
+            run.object_to(path, "type", j)
+        else:
+            assert t is not None
+            run.object_to(path, rule(t), t)
+        return None
+
+    return read
+
+
+def _quick(scalar: Scalar, number_text: NumberText) -> Callable[[Any, Run], Any] | None:
+    """Read what is nearly always there; None means that the whole definition has to decide."""
+    value = scalar.value
+    if scalar.token is Token.BOOLEAN:
+        return lambda x, run: x if type(x) is bool else None
+    if scalar.token is Token.STRING:
+        return lambda x, run: value(x) if type(x) is str else None
+    if scalar.token is Token.ANY:
+        return None
+    if scalar.is_exact:
+        return lambda x, run: value(x) if type(x) is Number else None
+    if scalar.is_single:
+        return lambda x, run: _quick_single(x, number_text, value, run) if type(x) is Number else None
+    return lambda x, run: value(number_text(x)) if type(x) is Number else None
+
+
+def _quick_single(x: str, number_text: NumberText, value: Callable[[str], Any], run: Run) -> Any:
+    if number_text is tokens.as_kept and tokens.is_double(x):
+        double = float(x)
+        # Two roundings, of which the second one sees the digits that Java writes.
+        run.is_certain = run.is_certain and not is_between_singles(double)
+        return value(repr(double)) if abs(double) < float("inf") else None
+    return value(number_text(x))
+
+
+def _list_reader(member: pa.Field, context: Context) -> Reader:
+    item, absent, inner_text = (
+        json_reader(member.type.value_field, context),
+        _absent(member),
+        context.inner_text,
+    )
+    size = member.type.list_size if pa.types.is_fixed_size_list(member.type) else None
+
+    def read(x: Any, path: Path, run: Run) -> Any:
+        if x is None:
+            return absent(path, run)
+        if type(x) is not list:
+            return run.object_to(path, "type", written(x, inner_text))
+        found = [item(part, (path, i), run) for i, part in enumerate(x)]
+        if size is not None and len(x) != size:
+            run.object_to(path, "length", str(len(x)))
+        return found
+
+    return read
+
+
+def _map_reader(member: pa.Field, context: Context) -> Reader:
+    key_field = member.type.key_field
+    if not is_scalar(key_field):
+        raise NotCoveredError
+    # A key is no value: a text that means null stays what it is there.
+    key, item = text_reader(key_field, ()), json_reader(member.type.item_field, context)
+    absent, inner_text, is_identity = _absent(member), context.inner_text, known_scalar(key_field).is_identity
+
+    def read(x: Any, path: Path, run: Run) -> Any:
+        if x is None:
+            return absent(path, run)
+        if type(x) is not dict:
+            return run.object_to(path, "type", written(x, inner_text))
+        found = []
+        for label in tokens.in_order(x):
+            at = (path, f'["{label}"]')
+            found.append((key(label, at, run), item(x[label], at, run)))
+        if not is_identity:
+            _check_twins([pair[0] for pair in found], path, run)
+        return found
+
+    return read
+
+
+def _check_twins(keys: list[Any], path: Path, run: Run) -> None:
+    there = [
+        "NaN" if isinstance(value, float) and math.isnan(value) else value
+        for value in keys
+        if value is not None
+    ]
+    if len(set(there)) < len(there):
+        is_plain = all(isinstance(value, int) for value in there)
+        run.is_certain = run.is_certain and is_plain
+        run.object_to(
+            path,
+            "key",
+            written([value if value is None or isinstance(value, bool) else Number(value) for value in keys]),
+        )
+
+
+def _struct_reader(member: pa.Field, context: Context) -> Reader:
+    """Compile the reader of an object. Of one in the record the keys that no field takes go before the fields, of others behind them."""
+    members = [(part.name, "." + part.name, json_reader(part, context)) for part in member.type]
+    absent, inner_text = _absent(member), context.inner_text
+    is_strict = context.settings.unexpected is Unexpected.REJECT
+    known, is_first = frozenset(label for label, _, _ in members), context.is_record
+
+    def read(x: Any, path: Path, run: Run) -> Any:
+        if x is None:
+            return absent(path, run)
+        if type(x) is not dict:
+            return run.object_to(path, "type", written(x, inner_text))
+        if is_strict and is_first:
+            object_to_unexpected(x, known, path, run)
+        found = {label: read_member(x.get(label), (path, step), run) for label, step, read_member in members}
+        if is_strict and not is_first:
+            object_to_unexpected(x, known, path, run)
+        return found
+
+    return cast("Reader", read)
+
+
+def object_to_unexpected(found: dict[str, Any], known: frozenset[str], path: Path, run: Run) -> None:
+    """Object to each key of an object that no field takes."""
+    if not known.issuperset(found):
+        for label in tokens.in_order(found.keys() - known):
+            run.object_to((path, "." + label) if path else label, "unexpected", label)

@@ -1,0 +1,59 @@
+"""What kind of value a field of Arrow has.
+
+Layer: judging.
+Shape: pyarrow fields in; a blob counts as one value, whatever its storage.
+"""
+
+import pyarrow as pa
+
+from schemac.arrow.form import extension_roles
+from schemac.attributes.attribute import Role
+
+
+def extension_name(field: pa.Field) -> str | None:
+    """Name of the field's extension type, registered with pyarrow or only written in the metadata."""
+    if isinstance(field.type, pa.BaseExtensionType):
+        return str(field.type.extension_name)
+    name = (field.metadata or {}).get(b"ARROW:extension:name")
+    return None if name is None else name.decode()
+
+
+def role_of(field: pa.Field) -> Role | None:
+    """Return what its extension type makes of a field: JSON, a blob, brain floats; None for any other."""
+    name = extension_name(field)
+    return None if name is None else extension_roles().get(name)
+
+
+def storage_type(data_type: pa.DataType) -> pa.DataType:
+    """Give the type whose values are read: storage of an extension, values of a dictionary."""
+    if isinstance(data_type, pa.BaseExtensionType):
+        return storage_type(data_type.storage_type)
+    if pa.types.is_dictionary(data_type):
+        return storage_type(data_type.value_type)
+    return data_type
+
+
+def is_string(data_type: pa.DataType) -> bool:
+    """Whether values of the type are text."""
+    is_ = pa.types
+    return bool(is_.is_string(data_type) or is_.is_large_string(data_type) or is_.is_string_view(data_type))
+
+
+def is_binary(data_type: pa.DataType) -> bool:
+    """Whether values of the type are bytes of any length."""
+    is_ = pa.types
+    return bool(is_.is_binary(data_type) or is_.is_large_binary(data_type) or is_.is_binary_view(data_type))
+
+
+def is_list(data_type: pa.DataType) -> bool:
+    """Whether values of the type are lists."""
+    is_ = pa.types
+    return bool(is_.is_list(data_type) or is_.is_large_list(data_type) or is_.is_fixed_size_list(data_type))
+
+
+def is_scalar(field: pa.Field) -> bool:
+    """Whether the field is read from one token."""
+    if role_of(field) is Role.BLOB:
+        return True
+    data_type = field.type
+    return not (is_list(data_type) or pa.types.is_map(data_type) or pa.types.is_struct(data_type))
