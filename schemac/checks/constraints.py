@@ -105,8 +105,9 @@ def _rounded(slot: Slot, key: str, authored: Any, findings: Findings) -> str | N
         if not isinstance(value, float) or origins.source is None:
             continue
         for place in slot.extra_places(key):
-            span = origins.span(place if step is None else (*place, step)) if origins.has(place) else None
-            text = origins.source.excerpt(span) if span is not None else ""
+            path = place if step is None else (*place, step)
+            found = origins.place(path) if origins.has(place) else None
+            text = found.source.excerpt(found.span) if found is not None else ""
             try:
                 if text and Decimal(text) != Decimal(repr(value)):
                     return text

@@ -67,7 +67,8 @@ class Judge:
         origins = {label: settings.origin_of(label) for label in schema.names}
         zones = {label: origin.zone for label, origin in origins.items() if origin is not None}
         self.schema = with_zones(schema, zones.get, settings.timezone)
-        self._shows_numbers = any(_shows_numbers(member, settings) for member in self.schema)
+        self.shows_numbers = any(_shows_numbers(member, settings) for member in self.schema)
+        """Whether the text of a number becomes a value, as Java would write it."""
         self._of_json = _Readers(self, is_json=True)
         self._of_csv = _Readers(self, is_json=False)
         self._objects = [*self._objects_taken()] if settings.unexpected is Unexpected.REJECT else []
@@ -107,7 +108,7 @@ class Judge:
             found = _at(record, steps)
             if type(found) is dict:
                 object_to_unexpected(found, known, path, run)
-        if (run.reasons or self._shows_numbers) and _LONG.search(text):
+        if (run.reasons or self.shows_numbers) and _LONG.search(text):
             run.is_certain = False
         return _judged(values, run)
 

@@ -18,7 +18,6 @@ from pyspark.sql.types import ArrayType, StringType, StructField, StructType
 from schemac.judging.arrays import plain_array
 from schemac.judging.judge import Judge, Judged, Reason
 from schemac.judging.settings import Origin, Settings
-from schemac.judging.settings import Unexpected as SettingsUnexpected
 from schemac.pipeline.batch_reading.batch_reader import Sieve
 from schemac.pipeline.declaration.job import FieldSource, Job
 from schemac.pipeline.reading.csv_grammar import Dialect
@@ -174,7 +173,7 @@ def settling_of(records: Records, sieve: Sieve, schema: pa.Schema, job: Job) -> 
     if any(isinstance(origin, _Unknown) for origin in origins.values()):
         return None
     settings = Settings(
-        unexpected=SettingsUnexpected(job.unexpected.value),
+        unexpected=job.unexpected,
         timezone=job.source.timezone,
         fields={label: origin for label, origin in origins.items() if not isinstance(origin, _Unknown)},
         is_geojson=records.is_geojson,
@@ -183,7 +182,7 @@ def settling_of(records: Records, sieve: Sieve, schema: pa.Schema, job: Job) -> 
     if records.csv is not None:
         judging = CsvJudging(records.csv.columns or (), records.csv.dialect)
     judge = Judge(schema, settings)
-    if judging.uncovered(judge) or judge._shows_numbers:
+    if judging.uncovered(judge) or judge.shows_numbers:
         return None
     return Settling(sieve, judging, schema.serialize().to_pybytes(), settings)
 

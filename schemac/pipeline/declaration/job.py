@@ -16,7 +16,7 @@ from pydantic import (
     model_validator,
 )
 
-from schemac.kinds.units import TimeUnit
+from schemac.judging.settings import Coerce, EpochUnit, Unexpected
 from schemac.pipeline.declaration.limits import AuthoredLimits, Limits
 from schemac.pipeline.declaration.other_tables import (
     JobModel,
@@ -34,22 +34,19 @@ from schemac.runs.modes import Mode
 from schemac.runs.storage import Storage, written_secrets
 from schemac.runs.tables import sink_engine, sink_names, source_names
 
-EpochUnit = Literal["Day", TimeUnit]
-"""What a number that means a timestamp counts."""
-
-
-class Coerce(StrEnum):
-    """What may be converted without being told: nothing, or text and numbers into each other when exact."""
-
-    NONE = "none"
-    TEXT = "text"
-
-
-class Unexpected(StrEnum):
-    """What a key of a record that no field takes does to the record."""
-
-    IGNORE = "ignore"
-    REJECT = "reject"
+__all__ = [
+    "Coerce",
+    "EpochUnit",
+    "Explode",
+    "FieldSource",
+    "Job",
+    "Keys",
+    "Severity",
+    "Source",
+    "SourceMode",
+    "Target",
+    "Unexpected",
+]
 
 
 class Keys(StrEnum):

@@ -10,66 +10,26 @@ Rule: nothing is guessed. A clock is an instant only where its zone is told, or 
       told zone shows, or that of UTC.
 """
 
-import json
 from dataclasses import dataclass
 from datetime import timedelta
 
 import pyarrow as pa
 
-from schemac.attributes.zones import is_utc
-from schemac.evolution.clocks import declared_clock
-from schemac.pipeline.declaration.job import FieldSource, Job
+from schemac.judging.clocks import with_zones as with_zones_of
+from schemac.judging.clocks import zone_of, zone_of_clock
+from schemac.judging.forms import GAP, NOT_DECLARED, OVERLAP
+from schemac.pipeline.declaration.job import Job
 from schemac.pipeline.spark.sqltext import first_of, let, literal, when
 
-CLOCK_ZONE = b"schemac.dev/clockZone"
-NOT_DECLARED = "zone: say `timezone` under `source`, or `zone` of the field"
-GAP = "zone-gap: the clocks of this zone skip the time"
-OVERLAP = "zone-overlap: the clocks of this zone show the time twice"
+__all__ = ["Clock", "with_zones", "zone_of"]
 
 DAY_MICROSECONDS = timedelta(days=1) // timedelta(microseconds=1)
 
 
 def with_zones(schema: pa.Schema, job: Job) -> pa.Schema:
     """Note the zone of its clocks beside each field of a schema that has one."""
-    origins = [job.fields.get(field.name) or FieldSource() for field in schema]
-    fields = [
-        _with_zone(field, origin.zone, job.source.timezone)
-        for field, origin in zip(schema, origins, strict=True)
-    ]
-    return pa.schema(fields, metadata=schema.metadata)
-
-
-def zone_of(field: pa.Field) -> str | None:
-    """Give the zone that was declared for a field's clocks."""
-    told = (field.metadata or {}).get(CLOCK_ZONE)
-    if told is None:
-        return None
-    text = told.decode()
-    return str(json.loads(text)) if text.startswith('"') else text
-
-
-def _with_zone(field: pa.Field, zone: str | None, of_source: str | None) -> pa.Field:
-    def inner(part: pa.Field) -> pa.Field:
-        return _with_zone(part, zone, of_source)
-
-    data_type, is_ = field.type, pa.types
-    if is_.is_struct(data_type):
-        return field.with_type(pa.struct([inner(member) for member in data_type]))
-    if is_.is_map(data_type):
-        key, item = inner(data_type.key_field), inner(data_type.item_field)
-        return field.with_type(pa.map_(key, item, keys_sorted=data_type.keys_sorted))
-    if is_.is_fixed_size_list(data_type):
-        return field.with_type(pa.list_(inner(data_type.value_field), data_type.list_size))
-    if is_.is_large_list(data_type):
-        return field.with_type(pa.large_list(inner(data_type.value_field)))
-    if is_.is_list(data_type):
-        return field.with_type(pa.list_(inner(data_type.value_field)))
-    held = data_type.value_type if is_.is_dictionary(data_type) else data_type
-    pair = (zone, zone_of(field)) if getattr(held, "tz", None) is not None else (zone_of(field), zone)
-    told = declared_clock(*pair, None) or of_source
-    if told is None or not is_.is_timestamp(held):
-        return field
-    return field.with_metadata({**(field.metadata or {}), CLOCK_ZONE: json.dumps(told).encode()})
+    zones = {label: origin.zone for label, origin in job.fields.items() if origin is not None}
+    return with_zones_of(schema, zones.get, job.source.timezone)
 
 
 @dataclass(frozen=True)
@@ -81,8 +41,7 @@ class Clock:
     @classmethod
     def of(cls, field_zone: str, told: str | None) -> "Clock":
         """Give the clock of a field whose values are shown in `field_zone`."""
-        zone = declared_clock(told, None, field_zone)
-        return cls("UTC" if is_utc(zone) else zone)
+        return cls(zone_of_clock(field_zone, told))
 
     def instant(self, clock: str) -> str:
         """Compute the instant of a clock that is given as the instant at which clocks in UTC show the same; null where it is none."""

@@ -9,15 +9,24 @@ Shape: SQL text. The record is written anew with such numbers as strings, which 
 
 import pyarrow as pa
 
+from schemac.judging.forms import MAY_BE_LONG
 from schemac.pipeline.spark.sqltext import literal, parsed, when
 from schemac.pipeline.values.inputs import NUMBER_MARK, Json, variant_path
 from schemac.pipeline.values.scalars import scalar_of
 from schemac.pipeline.values.shapes import is_list, is_scalar
 
+__all__ = [
+    "MAY_BE_LONG",
+    "exact_token",
+    "has_exact",
+    "is_unsure",
+    "with_numbers_marked",
+    "with_numbers_quoted",
+]
+
 OPENED, CLOSED = "\x01", "\x02"
 """Characters that no JSON text can hold unescaped."""
 LONG_NUMBERS = r'("(?:[^"\\]++|\\.)*+")|(-?[0-9]++(?:\.[0-9]++)?[eE][+-]?[0-9]++|-?[0-9.]{39,}+)'
-MAY_BE_LONG = "[0-9][eE][+-]?[0-9]|[0-9.]{39}"
 SURE_DIGITS = 15
 
 

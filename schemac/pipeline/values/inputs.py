@@ -6,7 +6,6 @@ Source: Spark's variant keeps what kind of token a value was, which string colum
         its exact text with quotes only around strings (numbers beyond 38 digits become doubles).
 """
 
-import re
 import uuid
 from dataclasses import dataclass, replace
 
@@ -22,13 +21,14 @@ from pyspark.sql.types import (
     VariantType,
 )
 
+from schemac.judging.record_paths import Step, UnreadablePathError
+from schemac.judging.record_paths import parse_steps as steps_of_path
 from schemac.pipeline.declaration.job import Coerce
 from schemac.pipeline.errors import PipelineError, did_you_mean
 from schemac.pipeline.spark.sqltext import first_of, literal, name, when
 from schemac.pipeline.values.scalars import Token
 from schemac.source.catalogue import INVALID_RECORD_PATH, SOURCE_TYPE_MISMATCH, UNKNOWN_SOURCE_COLUMN
 
-Step = str | int
 # Nothing that a text holds by chance, or on purpose.
 NUMBER_MARK = f"_number_{uuid.uuid4().hex}_"
 
@@ -123,21 +123,11 @@ def variant_path(steps: tuple[Step, ...]) -> str:
 
 def parse_steps(path: str) -> tuple[Step, ...]:
     """Parse a path such as "properties.mag", "geometry.coordinates[0]", "`a.b`.c"."""
-    steps: list[Step] = []
-    position = 0
-    token = re.compile(r"`((?:[^`]|``)*)`|\[(\d+)\]|([^.\[`]+)")
-    while position < len(path):
-        found = token.match(path, position)
-        if found is None:
-            raise PipelineError(
-                INVALID_RECORD_PATH, f"cannot read the path `{path}` at character {position + 1}"
-            )
-        quoted, index, plain = found.groups()
-        steps.append(int(index) if index is not None else plain or quoted.replace("``", "`"))
-        position = found.end()
-        if path[position : position + 1] == "." and position + 1 < len(path):
-            position += 1
-    return tuple(steps)
+    try:
+        return steps_of_path(path)
+    except UnreadablePathError as error:
+        message = f"cannot read the path `{path}` at character {error.position + 1}"
+        raise PipelineError(INVALID_RECORD_PATH, message) from None
 
 
 def typed_input(column: str, data_type: DataType) -> Input:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 import pyarrow as pa
 from pyspark.sql.types import ArrayType, LongType, MapType, TimestampNTZType
 
+from schemac.judging.forms import LONGEST_VALUE
 from schemac.pipeline.declaration.job import Coerce, EpochUnit, FieldSource, Unexpected
 from schemac.pipeline.errors import PipelineError
 from schemac.pipeline.spark.sqltext import concat, first_of, fresh, let, literal, struct, variant_of, when
@@ -25,7 +26,6 @@ from schemac.source.catalogue import SOURCE_TYPE_MISMATCH
 REASON_TYPE = "struct<path:string,rule:string,value:string>"
 AS_IT_IS = FieldSource()
 NO_REASONS = f"cast(null as array<{REASON_TYPE}>)"
-LONGEST_VALUE = 1000
 
 Path = tuple[str, ...]
 

@@ -13,14 +13,44 @@ from enum import StrEnum
 
 import pyarrow as pa
 
-from schemac.arrow.form import extension_roles
 from schemac.attributes.attribute import Role
+from schemac.judging.forms import (
+    BASE64,
+    BOOLEAN,
+    EXPONENT,
+    FLOAT16_OVERFLOW,
+    FLOAT32_LARGEST,
+    INTEGER,
+    LARGEST_BFLOAT16,
+    LEAST_POWER,
+    MOST_PLACES,
+    NATURAL,
+    NOT_FINITE,
+    NUMBER,
+    SCIENTIFIC,
+    UUID,
+    WHOLE,
+    decimal_form,
+)
+from schemac.judging.shapes import extension_name, is_binary, is_string, role_of, storage_type
 from schemac.pipeline.declaration.job import EpochUnit
 from schemac.pipeline.errors import PipelineError
 from schemac.pipeline.spark.sqltext import first_of, is_alone, let, literal, matches, parsed, when
 from schemac.pipeline.values.clocks import zone_of
 from schemac.pipeline.values.timestamps import date_or_timestamp, duration, time_of_day
 from schemac.source.catalogue import UNSUPPORTED_TYPE
+
+__all__ = [
+    "FLOAT16_OVERFLOW",
+    "FLOAT32_LARGEST",
+    "LARGEST_BFLOAT16",
+    "Scalar",
+    "Token",
+    "extension_name",
+    "role_of",
+    "scalar_of",
+    "storage_type",
+]
 
 
 def plain_digits(t: str) -> str:
@@ -33,7 +63,8 @@ def plain_digits(t: str) -> str:
         for i, name in enumerate(("sign", "whole", "fraction", "power"), 1)
     }
     digits = f"ltrim('0', concat({part['whole']}, {part['fraction']}))"
-    power = f"coalesce(try_cast({part['power']} as int), {MOST_PLACES + 1})"
+    # A power that is no int, or so near its end that counting on would overflow, moves the point too far as well.
+    power = f"greatest(try_cast({part['power']} as int), {LEAST_POWER})"
 
     def moved(d: str) -> str:
         return let(f"{power} - length({part['fraction']})", lambda shift: _moved(d, shift))
@@ -82,47 +113,8 @@ class Scalar:
     """Whether each digit of a number counts, as it does not for binary floats."""
 
 
-SCIENTIFIC = r"^([+-]?)([0-9]*)\.?([0-9]*)[eE]([+-]?[0-9]+)$"
-INTEGER = "[+-]?[0-9]+"
-NUMBER = r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?"
-EXPONENT = r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)[eE][+-]?[0-9]+"
-WHOLE = r"[+-]?[0-9]+(?:\.0*)?"
-MOST_PLACES = 100
-"""Further than that no type reaches; what is moved further has no value."""
-NOT_FINITE = r"NaN|[+-]?Infinity|[+-]?inf"
-BASE64 = "[A-Za-z0-9+/]*+={0,2}"
-UUID = "[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}"
-
-# The first value that rounds to infinity, where it is written exactly by a double.
-FLOAT16_OVERFLOW = 65520.0
-FLOAT32_LARGEST = 3.4028234663852886e38
-LARGEST_BFLOAT16 = 3.3895313892515355e38
-
 SIGNED = {8: "tinyint", 16: "smallint", 32: "int", 64: "bigint"}
 UNSIGNED = {8: "smallint", 16: "int", 32: "bigint", 64: "decimal(20,0)"}
-
-
-def extension_name(field: pa.Field) -> str | None:
-    """Name of the field's extension type, registered with pyarrow or only written in the metadata."""
-    if isinstance(field.type, pa.BaseExtensionType):
-        return str(field.type.extension_name)
-    name = (field.metadata or {}).get(b"ARROW:extension:name")
-    return None if name is None else name.decode()
-
-
-def role_of(field: pa.Field) -> Role | None:
-    """Return what its extension type makes of a field: JSON, a blob, brain floats; None for any other."""
-    name = extension_name(field)
-    return None if name is None else extension_roles().get(name)
-
-
-def storage_type(data_type: pa.DataType) -> pa.DataType:
-    """Give the type whose values are read: storage of an extension, values of a dictionary."""
-    if isinstance(data_type, pa.BaseExtensionType):
-        return storage_type(data_type.storage_type)
-    if pa.types.is_dictionary(data_type):
-        return storage_type(data_type.value_type)
-    return data_type
 
 
 def scalar_of(field: pa.Field, *, pattern: str | None = None, epoch: EpochUnit | None = None) -> Scalar:
@@ -145,16 +137,6 @@ def scalar_of(field: pa.Field, *, pattern: str | None = None, epoch: EpochUnit |
     )
 
 
-def _is_string(data_type: pa.DataType) -> bool:
-    is_ = pa.types
-    return bool(is_.is_string(data_type) or is_.is_large_string(data_type) or is_.is_string_view(data_type))
-
-
-def _is_binary(data_type: pa.DataType) -> bool:
-    is_ = pa.types
-    return bool(is_.is_binary(data_type) or is_.is_large_binary(data_type) or is_.is_binary_view(data_type))
-
-
 def _text(_: pa.DataType) -> Scalar:
     return Scalar("string", Token.STRING, lambda t: t, always("cast"), is_identity=True)
 
@@ -164,11 +146,10 @@ def _null(_: pa.DataType) -> Scalar:
 
 
 def _boolean(_: pa.DataType) -> Scalar:
-    pattern = "(?i:true|false)"
     return Scalar(
         "boolean",
         Token.BOOLEAN,
-        lambda t: when(matches(t, pattern), f"try_cast({t} as boolean)"),
+        lambda t: when(matches(t, BOOLEAN), f"try_cast({t} as boolean)"),
         always("cast"),
     )
 
@@ -178,7 +159,7 @@ def _integer(data_type: pa.DataType) -> Scalar:
     if pa.types.is_signed_integer(data_type):
         held, form, is_inside = SIGNED[bits], INTEGER, "{} is not null"
     else:
-        held, form, is_inside = UNSIGNED[bits], r"\+?[0-9]+|-0+", f"{{}} between 0 and {2**bits - 1}"
+        held, form, is_inside = UNSIGNED[bits], NATURAL, f"{{}} between 0 and {2**bits - 1}"
 
     def whole(t: str) -> str:
         read = f"try_cast({t} as {held})"
@@ -223,12 +204,7 @@ def _decimal(data_type: pa.DataType) -> Scalar:
     precision, scale = data_type.precision, data_type.scale
     is_native = 0 <= scale <= precision <= 38
     held = f"decimal({precision},{scale})" if is_native else "string"
-    whole, fraction = max(precision - scale, 0), max(scale, 0)
-    zeros_in_front = "" if scale <= precision else "0" * (scale - precision)
-    # One pattern: a number that fits, and needs no rounding.
-    exact = rf"[+-]?0*+[0-9]{{0,{whole}}}(?:\.{zeros_in_front}[0-9]{{0,{fraction}}}0*)?"
-    if scale < 0:
-        exact = rf"[+-]?0*+(?:0|[0-9]{{0,{precision}}}0{{{-scale}}})(?:\.0*)?"
+    exact = decimal_form(precision, scale)
     largest = f"1e{precision - scale}D"
 
     def plain(t: str) -> str:
@@ -298,12 +274,12 @@ def _json() -> Scalar:
 
 
 BUILDERS: tuple[tuple[Callable[[pa.DataType], bool], Callable[[pa.DataType], Scalar]], ...] = (
-    (_is_string, _text),
+    (is_string, _text),
     (pa.types.is_boolean, _boolean),
     (pa.types.is_integer, _integer),
     (pa.types.is_floating, _float),
     (pa.types.is_decimal, _decimal),
-    (_is_binary, _binary),
+    (is_binary, _binary),
     (pa.types.is_fixed_size_binary, _fixed_binary),
     (pa.types.is_time, _time),
     (pa.types.is_duration, _duration),

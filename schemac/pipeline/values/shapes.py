@@ -6,23 +6,11 @@ Shape: pyarrow fields in; a blob counts as one value, whatever its storage.
 
 import pyarrow as pa
 
-from schemac.attributes.attribute import Role
+from schemac.judging.shapes import is_list, is_scalar
 from schemac.pipeline.spark.sqltext import name
-from schemac.pipeline.values.scalars import role_of, scalar_of
+from schemac.pipeline.values.scalars import scalar_of
 
-
-def is_list(data_type: pa.DataType) -> bool:
-    """Whether values of the type are lists."""
-    is_ = pa.types
-    return bool(is_.is_list(data_type) or is_.is_large_list(data_type) or is_.is_fixed_size_list(data_type))
-
-
-def is_scalar(field: pa.Field) -> bool:
-    """Whether the field is read from one token."""
-    if role_of(field) is Role.BLOB:
-        return True
-    data_type = field.type
-    return not (is_list(data_type) or pa.types.is_map(data_type) or pa.types.is_struct(data_type))
+__all__ = ["is_list", "is_scalar", "spark_type"]
 
 
 def spark_type(field: pa.Field) -> str:

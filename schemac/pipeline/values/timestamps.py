@@ -11,30 +11,33 @@ from collections.abc import Callable
 import pyarrow as pa
 
 from schemac.attributes.zones import is_utc
-from schemac.kinds.units import ARROW_PER_SECOND, FRACTION_DIGITS, PER_SECOND
+from schemac.judging.forms import (
+    ANY_FRACTION,
+    CLOCK,
+    COUNT,
+    DATE,
+    FIRST_DAY,
+    FIRST_MICROSECOND,
+    LAST_DAY,
+    LAST_MICROSECOND,
+    NANOSECONDS_PER,
+    YEARLESS,
+    ZONE,
+    clock_form,
+    time_forms,
+)
+from schemac.kinds.units import ARROW_PER_SECOND, FRACTION_DIGITS
 from schemac.pipeline.spark.sqltext import first_of, let, literal, matches, when
 from schemac.pipeline.values.clocks import DAY_MICROSECONDS, Clock
 from schemac.pipeline.values.patterns import has_zone
 
 Text = Callable[[str], str]
 
-# Years 0001 to 9999, which is what other readers of dates and timestamps take.
-YEARLESS, DATE = "[0-9]{4}-[0-9]{2}-[0-9]{2}", "(?!0000)[0-9]{4}-[0-9]{2}-[0-9]{2}"
 FIRST_DATE, LAST_DATE = "date'0001-01-01'", "date'9999-12-31'"
-FIRST_MICROSECOND, LAST_MICROSECOND = -62135596800000000, 253402300799999999
 
-CLOCK = "[0-9]{2}:[0-9]{2}(?::[0-9]{2}FRACTION)?"
-ANY_FRACTION = r"(?:[.,][0-9]+)?"
-ZONE = "(?:[Zz]|[+-][0-9]{2}(?::?[0-9]{2})?)"
 # As Spark reads it, and nearly every record has it.
 STANDARD = rf"{DATE}[T ][0-9]{{2}}:[0-9]{{2}}:[0-9]{{2}}(?:\.[0-9]+)?"
 STANDARD_ZONE = "(?:Z|[+-][0-9]{2}:[0-9]{2})"
-NUMBER = r"[+-]?[0-9]+(?:\.[0-9]*)?(?:[eE]\+?[0-9]+)?"
-
-NANOSECONDS_PER: dict[str, int] = {
-    "Day": 86_400 * 10**9,
-    **{unit: 10**9 // count for unit, count in PER_SECOND.items()},
-}
 
 
 def date_or_timestamp(
@@ -81,11 +84,11 @@ def _date(pattern: str | None, epoch: str | None) -> tuple[Text, Text]:
         def of_count(t: str) -> str:
             nanoseconds = _nanoseconds_of_count(t, nanoseconds_per_unit)
             days = f"try_cast({nanoseconds} / {per_day}L as int)"
-            is_inside = f"{days} between -719162 and 2932896"
-            is_exact = f"{matches(t, NUMBER)} and {nanoseconds} % {per_day}L = 0"
+            is_inside = f"{days} between {FIRST_DAY} and {LAST_DAY}"
+            is_exact = f"{matches(t, COUNT)} and {nanoseconds} % {per_day}L = 0"
             return when(f"{is_exact} and {is_inside}", f"date_add(date'1970-01-01', {days})")
 
-        return of_count, lambda t: when(matches(t, NUMBER), literal("precision"), literal("cast"))
+        return of_count, lambda t: when(matches(t, COUNT), literal("precision"), literal("cast"))
     if pattern is not None:
         return (
             lambda t: let(
@@ -107,14 +110,9 @@ def _nanoseconds_of_count(t: str, per_unit: int) -> str:
     return f"try_cast({whole} as decimal(38,6))"
 
 
-def _clock_pattern(unit: str) -> str:
-    digits = FRACTION_DIGITS[unit]
-    return CLOCK.replace("FRACTION", rf"(?:[.,][0-9]{{0,{digits}}}0*)?")
-
-
 def _clock_of_text(data_type: pa.DataType) -> tuple[Text, Text]:
     """Read a clock that stays one: a field without a zone."""
-    exact = f"{DATE}[Tt ]{_clock_pattern(data_type.unit)}"
+    exact = f"{DATE}[Tt ]{clock_form(FRACTION_DIGITS[data_type.unit])}"
     loose = f"{YEARLESS}[Tt ]{CLOCK.replace('FRACTION', ANY_FRACTION)}"
 
     def value(t: str) -> str:
@@ -135,7 +133,7 @@ def _clock_of_text(data_type: pa.DataType) -> tuple[Text, Text]:
 
 def _instant_of_text(data_type: pa.DataType, clock: Clock) -> tuple[Text, Text]:
     """Read an instant out of a text with a zone; or without one, as the clock has it."""
-    exact = f"{DATE}[Tt ]{_clock_pattern(data_type.unit)}"
+    exact = f"{DATE}[Tt ]{clock_form(FRACTION_DIGITS[data_type.unit])}"
     loose = f"{YEARLESS}[Tt ]{CLOCK.replace('FRACTION', ANY_FRACTION)}"
 
     def shown(t: str) -> str:
@@ -248,7 +246,7 @@ def _timestamp_of_count(data_type: pa.DataType, held: str, epoch: str, clock: Cl
 
     def value(t: str) -> str:
         step = 10**9 // ARROW_PER_SECOND[unit]
-        is_exact = f"{matches(t, NUMBER)} and {nanoseconds(t)} % {step} = 0"
+        is_exact = f"{matches(t, COUNT)} and {nanoseconds(t)} % {step} = 0"
         micros = f"try_cast({nanoseconds(t)} / 1000 as bigint)"
         shown = f"timestamp_micros({micros})"
         if held == "timestamp_ntz" and clock.zone != "UTC":
@@ -266,7 +264,7 @@ def _timestamp_of_count(data_type: pa.DataType, held: str, epoch: str, clock: Cl
         step = 10**9 // ARROW_PER_SECOND[unit]
         return first_of(
             [
-                (f"not {matches(t, NUMBER)}", literal("cast")),
+                (f"not {matches(t, COUNT)}", literal("cast")),
                 (f"{nanoseconds(t)} % {step} = 0", literal("range")),
             ],
             literal("precision"),
@@ -299,10 +297,8 @@ def text_of_count(count: str, data_type: pa.DataType) -> str:
 def time_of_day(data_type: pa.DataType) -> tuple[Text, Text]:
     """Value and rule for a time of day such as `13:45:00.5`: a count in the unit of the field."""
     unit = data_type.unit
-    hours = "(?:[01][0-9]|2[0-3]):[0-5][0-9]"
     digits = FRACTION_DIGITS[unit]
-    exact = rf"{hours}(?::[0-5][0-9](?:\.[0-9]{{0,{digits}}}0*)?)?"
-    loose = rf"{hours}(?::[0-5][0-9](?:\.[0-9]+)?)?"
+    exact, loose = time_forms(digits)
 
     def value(t: str) -> str:
         seconds = (
