@@ -270,7 +270,7 @@ def _edits(dataset: LogicalDataset, slot: Slot, goal: _Goal) -> Iterator[Edit]:
     extra = dataset.schema.extra
     for attribute in ATTRIBUTES.values():
         for found in attribute.renamings(extra, old, new):
-            place = ("extra", attribute.key, found.step)
+            place = ("extra", attribute.key, *found.steps)
             if found.is_key:
                 span = dataset.origins.key_span(place)
                 assert span is not None
