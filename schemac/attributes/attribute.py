@@ -90,11 +90,16 @@ class Facts(NamedTuple):
 class Renaming(NamedTuple):
     """A place in an attribute's value that names a column, and what stands there after the column is renamed."""
 
-    step: str | int
-    """Key or index in the value."""
+    step: str | int | tuple[str | int, ...]
+    """Key or index in the value; or several, one below the other."""
     text: str
     is_key: bool = False
     """Whether it is the key that changes, not what stands behind it."""
+
+    @property
+    def steps(self) -> tuple[str | int, ...]:
+        """The keys and indices that lead to it."""
+        return self.step if isinstance(self.step, tuple) else (self.step,)
 
 
 @dataclass(frozen=True)

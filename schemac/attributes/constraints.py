@@ -5,9 +5,11 @@ Shape: on a field, or on any nested type, they hold for every value there that i
 Source: JSON Schema 2020-12, "Validation", section 6; SQL's UNIQUE, FOREIGN KEY and CHECK.
 """
 
+import re
+from collections.abc import Callable, Iterable, Iterator
 from typing import Annotated, Any
 
-from schemac.attributes.attribute import Attribute, AttributeValue, Facts
+from schemac.attributes.attribute import Attribute, AttributeValue, Facts, Renaming
 from schemac.attributes.family import NUMBERS, TEMPORAL, Family
 from schemac.attributes.own import DOMAIN
 from schemac.syntax.reading import Bounds, Rule
@@ -56,10 +58,74 @@ def _of_values(name: str, value_type: Any, fits: frozenset[Family], summary: str
     return Attribute[Any](f"{DOMAIN}/{name}", value_type, summary, fits=fits, facts=_FACTS)
 
 
-def _of_rows(name: str, value_type: Any, summary: str) -> Attribute[Any]:
+Renamed = Callable[[Any, str, str], Iterable[Renaming]]
+
+
+def _of_rows(name: str, value_type: Any, summary: str, renamed: Renamed) -> Attribute[Any]:
     return Attribute[Any](
-        f"{DOMAIN}/{name}", value_type, summary, on_field=False, on_schema=True, facts=_FACTS
+        f"{DOMAIN}/{name}",
+        value_type,
+        summary,
+        on_field=False,
+        on_schema=True,
+        facts=_FACTS,
+        renamed=renamed,
     )
+
+
+CONDITION_TOKEN = re.compile(
+    r"\s*(?:(?P<text>'(?:[^']|'')*')|(?P<number>[0-9]+(?:\.[0-9]+)?)|(?P<quoted>`(?:[^`]|``)+`)"
+    r"|(?P<word>[^\W\d]\w*)|(?P<mark><>|!=|==|<=|>=|[=<>+\-*().,]))"
+)
+"""What a condition is made of: texts, numbers, names and marks."""
+CONDITION_WORDS = frozenset({"and", "or", "not", "is", "null", "in", "between", "true", "false"})
+"""Words of conditions; a field that is called like one stands in backticks."""
+
+
+def _renamed_path(path: str, old: str, new: str) -> str | None:
+    """Return a path after its column was renamed; None for one of another column."""
+    for written in (old, f"`{old.replace('`', '``')}`"):
+        if path == written or path.startswith(f"{written}."):
+            is_plain = bool(new) and not any(c in new for c in ".`")
+            return (new if is_plain else f"`{new.replace('`', '``')}`") + path.removeprefix(written)
+    return None
+
+
+def _renamed_unique(lists: list[list[str]], old: str, new: str) -> Iterator[Renaming]:
+    for i, paths in enumerate(lists):
+        for j, path in enumerate(paths):
+            if (text := _renamed_path(path, old, new)) is not None:
+                yield Renaming((i, j), text)
+
+
+def _renamed_references(references: list[Reference], old: str, new: str) -> Iterator[Renaming]:
+    for i, reference in enumerate(references):
+        for j, path in enumerate(reference.fields):
+            if (text := _renamed_path(path, old, new)) is not None:
+                yield Renaming((i, "fields", j), text)
+
+
+def _renamed_conditions(conditions: list[str], old: str, new: str) -> Iterator[Renaming]:
+    for i, condition in enumerate(conditions):
+        text = _renamed_condition(condition, old, new)
+        if text != condition:
+            yield Renaming(i, text)
+
+
+def _renamed_condition(condition: str, old: str, new: str) -> str:
+    is_word = re.fullmatch(r"[^\W\d]\w*", new) and new.lower() not in CONDITION_WORDS
+    written = new if is_word else f"`{new.replace('`', '``')}`"
+    parts, at, before = [], 0, ""
+    for found in CONDITION_TOKEN.finditer(condition):
+        kind = str(found.lastgroup)
+        name = {"word": found[kind], "quoted": found[kind][1:-1].replace("``", "`")}.get(kind)
+        is_function = condition[found.end() :].lstrip().startswith("(")
+        is_own_word = kind == "word" and (is_function or found[kind].lower() in CONDITION_WORDS)
+        if name == old and before != "." and not is_own_word:
+            parts += [condition[at : found.start(kind)], written]
+            at = found.end()
+        before = found[kind]
+    return "".join([*parts, condition[at:]])
 
 
 MINIMUM = _of_values("minimum", _PLAIN, ORDERED, "the least value")
@@ -98,16 +164,19 @@ UNIQUE = _of_rows(
     "unique",
     Annotated[list[Paths], Bounds(min_length=1)],
     "lists of fields; no two rows have the same values in all fields of a list",
+    _renamed_unique,
 )
 REFERENCES = _of_rows(
     "references",
     Annotated[list[Reference], Bounds(min_length=1)],
     "fields whose values stand in a row of another dataset",
+    _renamed_references,
 )
 CHECK = _of_rows(
     "check",
     Annotated[list[Annotated[str, Bounds(min_length=1)]], Bounds(min_length=1)],
     "conditions of a row, such as `tip <= fare`; one that is null, for want of a value, holds",
+    _renamed_conditions,
 )
 OF_ROWS = (UNIQUE, REFERENCES, CHECK)
 """Those of whole rows."""

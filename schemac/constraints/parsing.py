@@ -8,10 +8,10 @@ as in `minimum`. What the engines could calculate differently is refused.
 """
 
 import decimal
-import re
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
+from schemac.attributes.constraints import CONDITION_TOKEN, CONDITION_WORDS
 from schemac.attributes.family import Family
 from schemac.constraints.expressions import (
     MOST_DIGITS,
@@ -36,10 +36,6 @@ from schemac.kinds.plain import Int64
 from schemac.logical.slots import Slot
 from schemac.source.suggest import closest, with_article
 
-_TOKEN = re.compile(
-    r"\s*(?:(?P<text>'(?:[^']|'')*')|(?P<number>[0-9]+(?:\.[0-9]+)?)|(?P<quoted>`(?:[^`]|``)+`)"
-    r"|(?P<word>[^\W\d]\w*)|(?P<mark><>|!=|==|<=|>=|[=<>+\-*().,]))"
-)
 _COMPARISONS = {"=": "=", "==": "=", "<>": "<>", "!=": "<>", "<": "<", "<=": "<=", ">": ">", ">=": ">="}
 _EXACT = frozenset({Family.INTEGER, Family.DECIMAL})
 _COMPARED = _EXACT | {
@@ -227,7 +223,7 @@ class _Parser:
             return Unread(token.text.lower() == "true", token.text)
         if token.kind == "word" and token.text.lower() == "length" and self.takes("("):
             return self._length()
-        if token.kind in ("word", "quoted"):
+        if token.kind == "quoted" or (token.kind == "word" and token.text.lower() not in CONDITION_WORDS):
             return self._field(token)
         self.place -= 1
         raise self.unexpected("a field or a value is expected")
@@ -395,7 +391,7 @@ def _tokens(text: str) -> list[Token]:
     found, at = [], 0
     end = len(text.rstrip())
     while at < end:
-        match = _TOKEN.match(text, at)
+        match = CONDITION_TOKEN.match(text, at)
         if match is None:
             at += len(text[at:]) - len(text[at:].lstrip())
             help = (

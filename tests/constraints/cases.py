@@ -94,7 +94,7 @@ def limits(kind: type[Constraint], type_: LogicalType) -> Iterator[Any]:
         found = [value for value in values_of(type_) if _is_written(type_, value)]
         if issubclass(kind, MultipleOf):
             found = [value for value in found if value > 0][:40:13]
-        yield from (_written(type_, value) for value in found[:24:8])
+        yield from (_written(type_, value) for value in found[:24:12])
 
 
 def _is_written(type_: LogicalType, value: Any) -> bool:
