@@ -83,7 +83,9 @@ def new_successor(extra: Extra, renamed: Mapping[str, str]) -> str | None:
     """Return what the successor of a deprecated field is called after renamings, by old path; None if it is none of them."""
     value = extra.get(DEPRECATED.key)
     successor = value.get("successor") if isinstance(value, dict) else None
-    for old, new in renamed.items() if isinstance(successor, str) else ():
+    if not isinstance(successor, str):
+        return None
+    for old, new in renamed.items():
         if successor == old or successor.startswith(f"{old}."):
             return new + successor[len(old) :]
     return None
