@@ -30,6 +30,7 @@ from schemac.project.name_edits import (
     edit_of,
     edited,
     edits_of_column,
+    edits_of_successors,
     fields_of,
     place_of_name,
     refuse_edit,
@@ -61,7 +62,8 @@ class _Member:
     @property
     def fields_after(self) -> Fields:
         """The fields as they are to be."""
-        return _renamed(fields_of(self.dataset), self.dataset.columns, frozenset(self.slots), self.new)
+        new = {old: new for new, old in self.renamed.items()}
+        return _renamed(fields_of(self.dataset, new), self.dataset.columns, frozenset(self.slots), self.new)
 
 
 @dataclass(frozen=True)
@@ -194,6 +196,12 @@ def _contents(members: Sequence[_Member], path: Path, edit: Edit, source: Source
                 if found:
                     texts.setdefault(own, own_source)
                     edits.setdefault(own, set()).update(found)
+        new = {old: new for new, old in member.renamed.items()}
+        for place, successor in edits_of_successors(member.dataset, new):
+            found_in = _file_of(member.file, place)
+            assert found_in is not None, "a manifest has texts of its own and of its imports"
+            texts.setdefault(found_in, place.source)
+            edits.setdefault(found_in, set()).add(successor)
     return {
         place: _Text(texts[place].name, texts[place].content, edited(texts[place].content, [*found]))
         for place, found in edits.items()

@@ -3,13 +3,16 @@
 Layer: project.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any
 
+from schemac.attributes.attribute import Extra
+from schemac.attributes.own import DEPRECATED
 from schemac.attributes.registry import ATTRIBUTES
 from schemac.logical.dataset import LogicalDataset
-from schemac.logical.slots import Slot, TreePath
+from schemac.logical.slots import Slot, TreePath, preorder
 from schemac.manifest.write import scalar
 from schemac.source.catalogue import REFUSED_EDIT
 from schemac.source.report import Report
@@ -76,6 +79,31 @@ def edits_of_column(dataset: LogicalDataset, old: str, new: str) -> Iterator[Edi
             yield edit_at(dataset, path, found.text, on_key=found.is_key)
 
 
+def new_successor(extra: Extra, renamed: Mapping[str, str]) -> str | None:
+    """Return what the successor of a deprecated field is called after renamings, by old path; None if it is none of them."""
+    value = extra.get(DEPRECATED.key)
+    successor = value.get("successor") if isinstance(value, dict) else None
+    if not isinstance(successor, str):
+        return None
+    for old, new in renamed.items():
+        if successor == old or successor.startswith(f"{old}."):
+            return new + successor[len(old) :]
+    return None
+
+
+def edits_of_successors(dataset: LogicalDataset, renamed: Mapping[str, str]) -> Iterator[tuple[Place, Edit]]:
+    """Yield the edits of all deprecated fields whose successors get another path."""
+    for slot in preorder(dataset.columns):
+        successor = new_successor(slot.extra, renamed) if slot.extra else None
+        if successor is None:
+            continue
+        paths = slot.extra_places(DEPRECATED.key)
+        path = next((path for path in paths if dataset.origins.has(path)), paths[0])
+        place = dataset.origins.place((*path, "successor"))
+        assert place is not None, "every value of a manifest has a place"
+        yield place, edit_of(place, successor)
+
+
 def refuse_edit(dataset: LogicalDataset, slot: Slot, message: str, report: Report) -> None:
     """Say that a field has to be edited by its author."""
     place = place_of_name(dataset, slot)
@@ -92,11 +120,18 @@ def refuse_edit(dataset: LogicalDataset, slot: Slot, message: str, report: Repor
     )
 
 
-def fields_of(dataset: LogicalDataset) -> Fields:
-    """Return the fields as plain values, to be compared; what is inside a field comes last."""
-    return [_field(slot) for slot in dataset.columns]
+def fields_of(dataset: LogicalDataset, renamed: Mapping[str, str] = MappingProxyType({})) -> Fields:
+    """Return the fields as plain values, to be compared; what is inside a field comes last.
+
+    `renamed` are new paths by old ones, which the successors of deprecated fields are to have.
+    """
+    return [_field(slot, renamed) for slot in dataset.columns]
 
 
-def _field(slot: Slot) -> list[Any]:
+def _field(slot: Slot, renamed: Mapping[str, str]) -> list[Any]:
+    extra = dict(slot.extra)
+    successor = new_successor(extra, renamed)
+    if successor is not None:
+        extra[DEPRECATED.key] = {**extra[DEPRECATED.key], "successor": successor}
     own = slot.type.model_dump(exclude={"extra", "fields", "item_type", "key_type", "value_type"})
-    return [slot.segment, own, slot.is_nullable, dict(slot.extra), [_field(child) for child in slot.children]]
+    return [slot.segment, own, slot.is_nullable, extra, [_field(child, renamed) for child in slot.children]]

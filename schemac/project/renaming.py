@@ -34,6 +34,7 @@ from schemac.project.name_edits import (
     edit_at,
     edited,
     edits_of_column,
+    edits_of_successors,
     fields_of,
     place_of_name,
     refuse_edit,
@@ -208,7 +209,7 @@ def _edited_text(dataset: LogicalDataset, slot: Slot, goal: _Goal) -> str:
     text = dataset.origins.source.content
     edits = list(_edits(dataset, slot, goal))
     if goal.parent is slot.parent:
-        return edited(text, edits)
+        return edited(text, [*dict.fromkeys([*edits, *_successors(dataset, slot, goal)])])
     block = _block(dataset, slot.declared_at)
     last = _last_block(dataset, goal.parent)
     siblings = slot.parent.children if slot.parent is not None else dataset.columns
@@ -250,6 +251,14 @@ def _edits(dataset: LogicalDataset, slot: Slot, goal: _Goal) -> Iterator[Edit]:
     yield from edits_of_column(dataset, old, new)
 
 
+def _successors(dataset: LogicalDataset, slot: Slot, goal: _Goal) -> Iterator[Edit]:
+    """Yield the edits of the deprecated fields that name this one as their successor."""
+    for place, edit in edits_of_successors(dataset, {slot.path_text: goal.path_text}):
+        if place.source.name != dataset.origins.file:
+            raise NoBlockError(f"it is a successor in {place.source.name}")
+        yield edit
+
+
 def _checked(
     text: str,
     file: CompiledFile,
@@ -288,7 +297,8 @@ def _checked(
 
 def _fields_after(dataset: LogicalDataset, slot: Slot, goal: _Goal) -> Fields:
     """Return the fields as they are to be."""
-    fields = fields_of(dataset)
+    renamed = {slot.path_text: goal.path_text} if goal.parent is slot.parent else {}
+    fields = fields_of(dataset, renamed)
 
     def at(parent: Slot | None) -> Fields:
         if parent is None:

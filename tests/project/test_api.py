@@ -13,9 +13,12 @@ from schemac.engines.lance._generated.lance import file_pb2 as pb
 from tests.golden import CORPUS
 
 EXAMPLES = CORPUS.parent.parent / "examples"
-MANIFESTS = sorted(CORPUS.glob("accepted/*/*.yaml")) + sorted(
-    path for path in EXAMPLES.glob("*/*.yaml") if path.name != "pipeline.yaml"
+OF_EXAMPLES = sorted(
+    path for path in EXAMPLES.glob("*/*.yaml") if path.name not in ("pipeline.yaml", "production.yaml")
 )
+MANIFESTS = sorted(CORPUS.glob("accepted/*/*.yaml")) + OF_EXAMPLES
+GROUPS = EXAMPLES / "shared-fields/groups"
+"""What some of them import."""
 CONFIGURATIONS = {
     "nothing": "",
     "large": '[encodings]\nstring = "large_string"\nbinary = "large_binary"\nlist = "large_list"\ndate = "date64"\n',
@@ -48,6 +51,9 @@ def test_give_the_schemas_of_a_build(
         (folder / "narrow.json").write_text('{"maxProperties": 0}')
         copy = folder / "tables" / manifest.name
         shutil.copy(manifest, copy)
+        # A text has its imports from the folder of its project.
+        for beside in (folder, folder / "tables") if manifest in OF_EXAMPLES else ():
+            shutil.copytree(GROUPS, beside / "groups")
         monkeypatch.chdir(folder)
         code = main(["build", "--target", "arrow"])
         monkeypatch.chdir(tmp_path)
@@ -73,9 +79,9 @@ def test_give_the_artifacts_of_every_engine(
     """With a lock; from Paimon only where it can hold the schema."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "schemac.toml").write_text(settings + CONFIGURATIONS["columns"])
-    for example in EXAMPLES.glob("*/*.yaml"):
-        if example.name != "pipeline.yaml":
-            shutil.copy(example, tmp_path)
+    for example in OF_EXAMPLES:
+        shutil.copy(example, tmp_path)
+    shutil.copytree(GROUPS, tmp_path / "groups")
     (tmp_path / "half.yaml").write_text(
         "name: half\nfields: [{name: v, type: {kind: List, itemType: Float16, fixedLength: 2}}]\n"
     )

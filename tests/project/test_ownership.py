@@ -141,3 +141,17 @@ def test_say_once_what_a_schema_lost(folder: Path) -> None:
     schemac(folder, "lock", "people.yaml")
     (folder / "people.yaml").write_text(PEOPLE)
     assert breaking(folder) == (1, {"": "SC432"})
+
+
+@pytest.mark.parametrize("is_shared", [False, True])
+def test_rename_a_successor(tmp_path: Path, is_shared: bool) -> None:
+    new = "groups:\n  g:\n    fields:\n      - {name: fare_amount, type: Float64}\n" if is_shared else ""
+    field = "- use: g" if is_shared else "- {name: fare_amount, type: Float64}"
+    old = "- {name: fare, type: Float64, extra: {schemac.dev/deprecated: {successor: fare_amount}}}"
+    (tmp_path / "trips.yaml").write_text(f"{new}name: trips\nfields:\n  {old}\n  {field}\n")
+    assert schemac(tmp_path, "lock", "trips.yaml").returncode == 0
+    assert schemac(tmp_path, "rename", "trips.yaml", "fare_amount", "amount").returncode == 0
+    text = (tmp_path / "trips.yaml").read_text()
+    assert "successor: amount}" in text
+    assert "fare_amount" not in text
+    assert schemac(tmp_path, "lock", "trips.yaml", "--check").returncode == 0
