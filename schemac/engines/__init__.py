@@ -6,10 +6,14 @@ through its `ENGINE` (`schemac.registry`). A module beside the folders is what s
 
 PUBLIC = (
     "Dataset",
+    "from_avro",
     "from_iceberg",
+    "from_jsonschema",
     "from_lance",
     "from_odf",
     "from_paimon",
+    "from_protobuf",
+    "from_pydantic",
     "from_source",
     "from_spark",
     "from_spark_ddl",

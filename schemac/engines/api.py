@@ -4,6 +4,7 @@ Layer: engines, above their folders. The one module that names all of them, so t
 An engine of another distribution is reached by its name: `Dataset.artifacts`, `Dataset.losses`, `from_source`.
 """
 
+import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -18,10 +19,14 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Dataset",
+    "from_avro",
     "from_iceberg",
+    "from_jsonschema",
     "from_lance",
     "from_odf",
     "from_paimon",
+    "from_protobuf",
+    "from_pydantic",
     "from_source",
     "from_spark",
     "from_spark_ddl",
@@ -73,6 +78,33 @@ class Dataset(CheckedDataset):
         from schemac.engines.iceberg import artifact as iceberg  # for start-up time, as above
 
         return iceberg.schema_of(self._compilation, self._emit("iceberg")).to_json()
+
+    def to_jsonschema(self) -> dict[str, Any]:
+        """Return the JSON Schema (2020-12) of a record. Raises SchemaError where a type has no form in JSON."""
+        found: dict[str, Any] = json.loads(self._text("jsonschema"))
+        return found
+
+    def to_python(self) -> str:
+        """Return the module with the schemas of Spark and Arrow and the names of the columns."""
+        return self._text("python")
+
+    def to_pydantic(self) -> str:
+        """Return the module with the models of pydantic. Raises SchemaError where a type has no form in a model."""
+        return self._text("pydantic")
+
+    def to_avro(self) -> dict[str, Any]:
+        """Return the Avro record as a dict, which `fastavro.parse_schema` takes. Raises SchemaError where Avro cannot hold the schema."""
+        found: dict[str, Any] = json.loads(self._text("avro"))
+        return found
+
+    def to_protobuf(self) -> str:
+        """Return the `.proto` file with the message. Raises SchemaError where Protobuf cannot hold the schema."""
+        return self._text("protobuf")
+
+    def _text(self, target: str) -> str:
+        """Return the one file of a target as text."""
+        (content,) = self.artifacts(target).values()
+        return content.decode()
 
     def to_odf(self, form: OdfForm = "event") -> str:
         """Return the schema in the standard's YAML with all defaults: the bare schema, its event, or a whole document.
@@ -166,6 +198,26 @@ def from_lance(path: str | Path, *, name: str | None = None) -> Dataset:
 def from_paimon(path: str | Path, *, name: str | None = None) -> Dataset:
     """Return the dataset of a Paimon table's newest schema, or of one schema file. Raises SchemaError where it cannot be read."""
     return from_source(path, format="paimon", name=name)
+
+
+def from_jsonschema(path: str | Path, *, name: str | None = None) -> Dataset:
+    """Return the dataset of a file with the JSON Schema of an object. Raises SchemaError where it cannot be read."""
+    return from_source(path, format="jsonschema", name=name)
+
+
+def from_pydantic(path: str | Path, *, name: str | None = None) -> Dataset:
+    """Return the dataset of a file with one model of pydantic, which is not run. Raises SchemaError where it cannot be read."""
+    return from_source(path, format="pydantic", name=name)
+
+
+def from_avro(path: str | Path, *, name: str | None = None) -> Dataset:
+    """Return the dataset of a file with an Avro record. Raises SchemaError where it cannot be read."""
+    return from_source(path, format="avro", name=name)
+
+
+def from_protobuf(path: str | Path, *, name: str | None = None) -> Dataset:
+    """Return the dataset of a `.proto` file with one message. Raises SchemaError where it cannot be read."""
+    return from_source(path, format="protobuf", name=name)
 
 
 def from_iceberg(source: Any, *, name: str | None = None) -> Dataset:

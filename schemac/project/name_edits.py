@@ -75,7 +75,7 @@ def edits_of_column(dataset: LogicalDataset, old: str, new: str) -> Iterator[Edi
     """Yield the edits of every attribute of the schema that names a column."""
     for attribute in ATTRIBUTES.values():
         for found in attribute.renamings(dataset.schema.extra, old, new):
-            path = ("extra", attribute.key, found.step)
+            path = ("extra", attribute.key, *found.steps)
             yield edit_at(dataset, path, found.text, on_key=found.is_key)
 
 
