@@ -6,10 +6,18 @@ through its `ENGINE` (`schemac.registry`). A module beside the folders is what s
 
 PUBLIC = (
     "Dataset",
+    "from_bigquery",
+    "from_datacontract",
+    "from_dbt",
+    "from_delta",
+    "from_duckdb",
     "from_iceberg",
     "from_lance",
+    "from_odcs",
     "from_odf",
     "from_paimon",
+    "from_postgres",
+    "from_snowflake",
     "from_source",
     "from_spark",
     "from_spark_ddl",
