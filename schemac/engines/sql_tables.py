@@ -115,7 +115,7 @@ class _Reader:
             try:
                 fields.append(self._field(replace(column, is_required=column.is_required or is_key), ()))
             except _UnsupportedError as error:
-                message = f"{dotted(error.path)}: there is no kind for {error}"
+                message = f"{dotted(error.path)} of {table.name[-1]}: there is no kind for {error}"
                 help = f"cast it first, or leave the column out with `--skip '{error.path[0]}'`"
                 self._report.add(
                     UNSUPPORTED_ARROW_TYPE, message, file=self._file, path=dotted(error.path), help=help
