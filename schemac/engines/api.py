@@ -5,11 +5,13 @@ An engine of another distribution is reached by its name: `Dataset.artifacts`, `
 """
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from schemac.artifacts.dataset import CheckedDataset
 from schemac.importers.checked import from_tree
+from schemac.manifest.names import fitted_name
 from schemac.source.catalogue import UNREADABLE_SOURCE
 from schemac.source.report import Report
 
@@ -20,13 +22,21 @@ if TYPE_CHECKING:
 __all__ = [
     "Dataset",
     "from_avro",
+    "from_bigquery",
+    "from_datacontract",
+    "from_dbt",
+    "from_delta",
+    "from_duckdb",
     "from_iceberg",
     "from_jsonschema",
     "from_lance",
+    "from_odcs",
     "from_odf",
     "from_paimon",
+    "from_postgres",
     "from_protobuf",
     "from_pydantic",
+    "from_snowflake",
     "from_source",
     "from_spark",
     "from_spark_ddl",
@@ -233,3 +243,67 @@ def from_iceberg(source: Any, *, name: str | None = None) -> Dataset:
     imported = read_object(source, report)
     found = imported.name if imported is not None else None
     return from_imported(imported, name or found or "table", "<pyiceberg>", report)
+
+
+def from_delta(path: str | Path, *, name: str | None = None) -> Dataset:
+    """Return the dataset of a Delta table's newest version. Raises SchemaError where it cannot be read."""
+    return from_source(path, format="delta", name=name)
+
+
+def from_odcs(path: str | Path) -> tuple[Dataset, ...]:
+    """Return the datasets of a contract of the Open Data Contract Standard. Raises SchemaError where it cannot be read."""
+    return _all_of_file(path, "odcs")
+
+
+def from_datacontract(path: str | Path) -> tuple[Dataset, ...]:
+    """Return the datasets of a datacontract.yaml. Raises SchemaError where it cannot be read."""
+    return _all_of_file(path, "datacontract")
+
+
+def from_dbt(path: str | Path) -> tuple[Dataset, ...]:
+    """Return the datasets of a property file of dbt. Raises SchemaError where it cannot be read."""
+    return _all_of_file(path, "dbt")
+
+
+def from_postgres(text: str) -> tuple[Dataset, ...]:
+    """Return the datasets of CREATE TABLE statements of PostgreSQL. Raises SchemaError where they cannot be read."""
+    return _all_of_text(text, "postgres")
+
+
+def from_duckdb(text: str) -> tuple[Dataset, ...]:
+    """Return the datasets of CREATE TABLE statements of DuckDB. Raises SchemaError where they cannot be read."""
+    return _all_of_text(text, "duckdb")
+
+
+def from_snowflake(text: str) -> tuple[Dataset, ...]:
+    """Return the datasets of CREATE TABLE statements of Snowflake. Raises SchemaError where they cannot be read."""
+    return _all_of_text(text, "snowflake")
+
+
+def from_bigquery(text: str) -> tuple[Dataset, ...]:
+    """Return the datasets of CREATE TABLE statements of BigQuery. Raises SchemaError where they cannot be read."""
+    return _all_of_text(text, "bigquery")
+
+
+def _all_of_file(path: str | Path, format: str) -> tuple[Dataset, ...]:
+    from schemac.importers.sources import import_source  # for start-up time, as above
+
+    report = Report()
+    return _each(import_source(Path(path), format, report), str(path), report)
+
+
+def _all_of_text(text: str, format: str) -> tuple[Dataset, ...]:
+    from schemac.importers.sources import import_value  # for start-up time, as above
+
+    report = Report()
+    return _each(import_value(format, text, f"<{format}>", report), f"<{format}>", report)
+
+
+def _each(imported: "Imported | None", file: str, report: Report) -> tuple[Dataset, ...]:
+    """Return all datasets that an importer found. Raises SchemaError where one of them is not sound."""
+    report.raise_errors()
+    assert imported is not None
+    return tuple(
+        from_imported(replace(one, others=()), fitted_name(one.name or file), file, report)
+        for one in (imported, *imported.others)
+    )

@@ -26,6 +26,8 @@ from schemac.source.report import Report
 from schemac.source.text import SourceText
 from schemac.syntax.words import MalformedError
 
+_LARGEST = 32 * 1024 * 1024
+"""Bytes of a script."""
 _DEEPEST = 100
 """Levels of nesting that are read."""
 
@@ -58,6 +60,10 @@ class _UnsupportedError(Exception):
 
 def read(path: Path, report: Report, dialect: Dialect) -> Imported | None:
     """Return the schemas of a script."""
+    if path.stat().st_size > _LARGEST:
+        help = "export the schema without the data, as `pg_dump --schema-only` does"
+        refuse(path, f"it is larger than {_LARGEST // 1024**2} MiB", report, help=help)
+        return None
     try:
         text = path.read_bytes().decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -69,6 +75,9 @@ def read(path: Path, report: Report, dialect: Dialect) -> Imported | None:
 def read_text(text: str, file: str, report: Report, dialect: Dialect) -> Imported | None:
     """Return the schemas of the CREATE TABLE statements in a text; notes are of one table each."""
     source = SourceText(text, file)
+    if not text.isascii() and any("\ud800" <= character <= "\udfff" for character in text):
+        refuse(file, "a name or text in it is not valid Unicode", report)
+        return None
     script = SqlScript(dialect.name, dialect.fold)
     try:
         script.read(source.content)
@@ -106,7 +115,7 @@ class _Reader:
             try:
                 fields.append(self._field(replace(column, is_required=column.is_required or is_key), ()))
             except _UnsupportedError as error:
-                message = f"{dotted(error.path)}: there is no kind for {error}"
+                message = f"{dotted(error.path)} of {table.name[-1]}: there is no kind for {error}"
                 help = f"cast it first, or leave the column out with `--skip '{error.path[0]}'`"
                 self._report.add(
                     UNSUPPORTED_ARROW_TYPE, message, file=self._file, path=dotted(error.path), help=help

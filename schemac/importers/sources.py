@@ -152,9 +152,9 @@ def _read(path: Path, format: str | None, report: Report) -> Imported | None:
 
 
 def _without(imported: Imported, skipped: Collection[str], path: Path, report: Report) -> Imported:
-    """Return the schema without columns; those that had no kind are not in it anyway."""
-    fields = imported.schema["fields"]
-    names = [f["name"] for f in fields]
+    """Return all datasets without columns; those that had no kind are not in them anyway."""
+    every = (imported, *imported.others)
+    names = list(dict.fromkeys(f["name"] for one in every for f in one.schema["fields"]))
     unsupported = [name for name in skipped if any(_is_of(d, (name,)) for d in report.diagnostics)]
     for name in skipped:
         if name not in names and name not in unsupported:
@@ -162,11 +162,14 @@ def _without(imported: Imported, skipped: Collection[str], path: Path, report: R
             help = f"did you mean `--skip {near}`?" if near else f"its columns are {', '.join(names)}"
             message = f"{path} has no column '{name}' to leave out"
             report.add(UNREADABLE_SOURCE, message, file=str(path), help=help)
-    kept = [f for f in fields if f["name"] not in skipped]
     comment = f"left out: {', '.join(skipped)}"
-    return replace(
-        imported, schema={**imported.schema, "fields": kept}, comments=(*imported.comments, comment)
-    )
+    first, *others = [_kept(one, skipped, comment) for one in every]
+    return replace(first, others=tuple(others))
+
+
+def _kept(one: Imported, skipped: Collection[str], comment: str) -> Imported:
+    kept = [f for f in one.schema["fields"] if f["name"] not in skipped]
+    return replace(one, schema={**one.schema, "fields": kept}, comments=(*one.comments, comment))
 
 
 def _is_of(diagnostic: Diagnostic, columns: Collection[str]) -> bool:

@@ -269,12 +269,45 @@ def test_refuse_a_broken_script(
     assert not (folder / "m.yaml").exists()
 
 
+def test_refuse_what_is_no_text_or_too_large(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(schemac.SchemaError, match="not valid Unicode"):
+        schemac.from_postgres('CREATE TABLE t ("\ud800" int)')
+    (folder / "s.sql").write_bytes(b"CREATE TABLE t (a int) -- \xff")
+    assert main(["import", "s.sql", "--from", "duckdb"]) == 1
+    assert "it is not UTF-8" in capsys.readouterr().err
+    with (folder / "s.sql").open("wb") as stream:
+        stream.truncate(33 * 1024 * 1024)
+    assert main(["import", "s.sql", "--from", "duckdb"]) == 1
+    assert "it is larger than 32 MiB" in capsys.readouterr().err
+
+
 def test_leave_out_what_has_no_kind(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (folder / "s.sql").write_text("CREATE TABLE t (a int, i interval, u nowhere.known)")
+    script = "CREATE TABLE s (a int, b int); CREATE TABLE t (a int, b int, i interval, u nowhere.known)"
+    (folder / "s.sql").write_text(script)
     assert main(["import", "s.sql", "--from", "postgres", "--format", "json"]) == 1
     found = json.loads(capsys.readouterr().out)["diagnostics"]
     assert [d["code"] for d in found] == ["SC551", "SC551"]
     assert main(["import", "s.sql", "--from", "postgres", "--skip", "i", "--skip", "u"]) == 0
+    assert (
+        main(
+            [
+                "import",
+                "s.sql",
+                "--from",
+                "postgres",
+                "--skip",
+                "b",
+                "--skip",
+                "i",
+                "--skip",
+                "u",
+                "--out",
+                "m.yaml",
+            ]
+        )
+        == 0
+    )
+    assert [len(d.schema.fields) for d in schemac.compile_file("m.yaml")] == [1, 1]
 
 
 def test_point_to_other_dialects(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -42,8 +42,25 @@ def test_know_the_names_without_loading_them() -> None:
 
 def test_offer_every_engine_of_ours(trips: schemac.Dataset) -> None:
     for engine in own_engines():
-        assert callable(getattr(trips, f"to_{engine.name}"))
+        assert not engine.artifacts or callable(getattr(trips, f"to_{engine.name}"))
         assert not engine.formats or callable(getattr(schemac, f"from_{engine.name}"))
+
+
+def test_read_all_datasets_of_a_source(tmp_path: Path) -> None:
+    pytest.importorskip("sqlglot")
+    script = "CREATE TABLE a (x int); CREATE TABLE b (y text NOT NULL)"
+    for read in (schemac.from_postgres, schemac.from_duckdb, schemac.from_bigquery):
+        assert [dataset.name for dataset in read(script)] == ["a", "b"]
+    assert str(schemac.from_snowflake(script)[0].to_arrow().field("X").type) == "decimal128(38, 0)"
+    with pytest.raises(schemac.SchemaError, match="there is no kind for nothing"):
+        schemac.from_postgres("CREATE TABLE a (x nothing)")
+    file = tmp_path / "c.yaml"
+    file.write_text("dataContractSpecification: 1.2.1\nmodels: {a: {fields: {x: {type: long}}}, b: {}}\n")
+    assert [dataset.name for dataset in schemac.from_datacontract(file)] == ["a", "b"]
+    file.write_text("kind: DataContract\napiVersion: v3.1.0\nschema: [{name: a}, {name: b}]\n")
+    assert [dataset.name for dataset in schemac.from_odcs(file)] == ["a", "b"]
+    file.write_text("seeds: [{name: a}, {name: b}]\n")
+    assert [dataset.name for dataset in schemac.from_dbt(file)] == ["a", "b"]
 
 
 @pytest.mark.parametrize("target", target_names())
