@@ -77,9 +77,9 @@ class Clock:
     zone: str | None
 
     @property
-    def is_fixed(self) -> bool:
-        """Whether the clocks never change."""
-        return self.zone is None or self.zone == "UTC" or self.zone[:1] in ("+", "-")
+    def is_plain(self) -> bool:
+        """Whether no zone but UTC is told."""
+        return self.zone in (None, "UTC")
 
     @cached_property
     def _rules(self) -> tzinfo:

@@ -49,7 +49,7 @@ _LONG = re.compile(MAY_BE_LONG)
 class Judged:
     """A record that was judged; `values` is None where there are reasons.
 
-    Values are what `arrays.to_array` takes: counts for dates and timestamps, in the unit of their type; `Decimal`; bytes; a list of
+    Values are what `arrays.plain_array` takes: counts for dates and timestamps, in the unit of their type; `Decimal`; bytes; a list of
     pairs for a map.
     """
 
@@ -152,16 +152,18 @@ class _Readers:
 def _compiled(judge: Judge, member: pa.Field, *, is_json: bool) -> tuple[tuple[Step, ...], Reader]:
     settings, origin = judge.settings, judge.settings.origin_of(member.name)
     epoch = None if origin is None else origin.epoch
-    if epoch is not None and not _is_counted(member):
+    if (epoch is not None and not _is_counted(member)) or not all(map(is_addressable, _labels(member))):
         raise NotCoveredError
     if origin is None:
         read = json_reader(member, Context(settings))
         return (), lambda x, path, run: read(None, path, run)
     if is_json:
         steps = judge.steps_of(member.name, origin)
-        if not all(map(is_addressable, (*steps, *_labels(member)))) or steps[:1] == (OF_FILE,):
+        if not all(map(is_addressable, steps)) or steps[:1] == (OF_FILE,):
             raise NotCoveredError
         return steps, json_reader(member, Context(settings), epoch)
+    if (origin.path or "").startswith(f"{OF_FILE}."):
+        raise NotCoveredError
     return (origin.path or member.name,), cell_reader(member, settings, epoch)
 
 

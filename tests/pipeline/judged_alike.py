@@ -14,12 +14,12 @@ from schemac.judging import forms
 from schemac.judging.arrays import plain_array
 from schemac.judging.judge import Judge, Judged, _shows_numbers
 from schemac.judging.parts import Reason, Run
-from schemac.judging.settings import Coerce, Origin, Settings, Unexpected
 from schemac.judging.tokens import NotJsonError, parse
 from schemac.pipeline.conforming import projection
 from schemac.pipeline.declaration.job import Job
 from schemac.pipeline.reading.source import open_records
 from schemac.pipeline.session import settings_of_a_run
+from schemac.pipeline.values.judges import judge_of
 from schemac.pipeline.writing.batches import to_field
 
 MAY_BE_LONG = re.compile(forms.MAY_BE_LONG)
@@ -32,21 +32,6 @@ class OfSpark:
 
     columns: dict[str, list[str]]
     reasons: list[list[Triple]]
-
-
-def settings_of(job: Job, *, is_geojson: bool = False) -> Settings:
-    fields = {
-        label: None if origin is None else Origin(origin.from_, origin.epoch, origin.zone)
-        for label, origin in job.fields.items()
-    }
-    return Settings(
-        Unexpected(job.unexpected),
-        Coerce(job.coerce),
-        job.null_values,
-        job.source.timezone,
-        fields,
-        is_geojson,
-    )
 
 
 def job_of(path: Path, form: str, options: dict[str, Any] | None = None, **told: Any) -> Job:
@@ -174,10 +159,14 @@ def json_differences(
 ) -> tuple[list[Any], int]:
     """All differences over the records, and how many the judge was certain of."""
     records = [text for text in records if text.strip(" \t")]
-    (folder / "in.json").write_text("".join(text + "\n" for text in records), newline="")
-    job = job_of(folder / "in.json", "json", {"multiLine": False}, **told)
-    judge = Judge(schema, settings_of(job))
-    assert judge.uncovered == ()
+    form = told.pop("form", "json")
+    lines = "".join(text + "\n" for text in records)
+    if form == "geojson":
+        lines = '{"type": "FeatureCollection", "features": [' + ",".join(records) + "]}"
+    (folder / "in").write_text(lines, newline="")
+    job = job_of(folder / "in", form, {"multiLine": False} if form == "json" else {}, **told)
+    judge = judge_of(job, schema)
+    assert judge is not None
     judgements = [judge.json(text) for text in records]
     differences = list(compared(spark, schema, records, job, judge, judgements))
     return differences, sum(judged.is_certain for judged in judgements)
@@ -197,8 +186,8 @@ def csv_differences(
     text = "".join(f"{line}\n" for line in [",".join(schema.names), *lines])
     (folder / "in.csv").write_text(text, newline="")
     job = job_of(folder / "in.csv", "csv", {"multiLine": True}, **told)
-    judge = Judge(schema, settings_of(job))
-    assert judge.uncovered_cells == ()
+    judge = judge_of(job, schema)
+    assert judge is not None
     records = [dict(zip(schema.names, row, strict=True)) for row in rows]
     judgements = [judge.csv(cells) for cells in records]
     spoken = of_spark(spark, schema, job)

@@ -71,7 +71,7 @@ SETTINGS: list[dict[str, Any]] = [
     {"coerce": "text"},
     {"coerce": "text", "nullValues": ["", "NULL", "\\N", "1", "null", 'a"b', "é"]},
     {"nullValues": ["", "NULL", "1"], "unexpected": "reject"},
-    {"source": {"timezone": "+05:30"}},
+    {"source": {"timezone": "UTC"}},
 ]
 
 
@@ -82,34 +82,27 @@ def test_all_settings(spark: SparkSession, tmp_path: Path, told: dict[str, Any])
     check(spark, tmp_path, schema, all_tokens(), **told)
 
 
-UNITS = ("Day", "Second", "Millisecond", "Microsecond", "Nanosecond")
-COUNTED = [
-    pa.date32(),
-    pa.date64(),
-    *(pa.timestamp(unit, zone) for unit in ("s", "us", "ns") for zone in (None, "UTC", "+05:30")),
-]
+CELL_RULES: dict[str, Any] = {"nullValues": ["NULL", "1", "[1]"], "coerce": "text"}
 
 
-@LONG
-@pytest.mark.parametrize("form", ["json", "csv"])
-def test_counts_since_1970(spark: SparkSession, tmp_path: Path, form: str) -> None:
-    pairs = [(f"r{i}{unit}", held, unit) for i, held in enumerate(COUNTED) for unit in UNITS]
-    schema = pa.schema([FIELD(label, held) for label, held, _ in pairs])
-    fields = {label: {"epoch": unit, "zone": "-03:30" if "5" in label else None} for label, _, unit in pairs}
-    if form == "json":
-        check(spark, tmp_path, schema, all_tokens(), fields=fields)
-    else:
-        rows = [[text] * len(schema) for text in cell_texts()]
-        assert csv_differences(spark, tmp_path, schema, rows, fields=fields)[0] == []
-
-
-@LONG
-@pytest.mark.parametrize("told", [{}, {"nullValues": ["NULL", "1", "[1]"], "coerce": "text"}])
-def test_all_cells(spark: SparkSession, tmp_path: Path, told: dict[str, Any]) -> None:
-    schema = of_places(readers(), "", "list", "map", "struct", "list_of_struct")
-    rows = [[text] * len(schema) for text in cell_texts()]
-    rows += [[cell_with(field, text) for field in schema] for text in all_tokens()]
+@pytest.mark.parametrize(
+    ("told", "step"),
+    [({}, 6), pytest.param({}, 1, marks=LONG), pytest.param(CELL_RULES, 1, marks=LONG)],
+)
+def test_cells(spark: SparkSession, tmp_path: Path, told: dict[str, Any], step: int) -> None:
+    schema = of_places(readers(), "")
+    rows: list[list[str | None]] = [[text] * len(schema) for text in cell_texts()[::step]]
+    rows.append(["", *[None] * (len(schema) - 1)])
     assert csv_differences(spark, tmp_path, schema, rows, **told)[0] == []
+
+
+@LONG
+@pytest.mark.parametrize("place", ["list", "map", "struct", "list_of_struct"])
+def test_cells_of_json(spark: SparkSession, tmp_path: Path, place: str) -> None:
+    schema = of_places(readers(), place)
+    rows = [[cell_with(field, text) for field in schema] for text in all_tokens()[::3]]
+    rows += [[text] * len(schema) for text in cell_texts()[::5]]
+    assert csv_differences(spark, tmp_path, schema, rows)[0] == []
 
 
 NESTED = pa.schema(
@@ -223,6 +216,32 @@ def test_paths_into_records(spark: SparkSession, tmp_path: Path) -> None:
     assert json_differences(spark, tmp_path, PATHS, records, unexpected="reject", fields=OF_PATHS)[0] == []
 
 
+FEATURES = pa.schema(
+    [
+        FIELD("id", pa.string()),
+        FIELD("mag", pa.float32()),
+        FIELD("geometry", pa.struct([("coordinates", pa.list_(pa.float64()))])),
+    ]
+)
+
+
+def test_features(spark: SparkSession, tmp_path: Path) -> None:
+    """A field of GeoJSON is a property, but for those that stand beside them."""
+    parts = {
+        "id": ['"a"', "5", "null"],
+        "geometry": ['{"type": "Point", "coordinates": [1, 2e0]}', '{"crs": 1}', "null", "[1]"],
+        "properties": ['{"mag": 1.5}', '{"mag": "x", "place": 1}', "null", "5"],
+    }
+    tokens = [(a, b, c) for a in parts["id"] for b in parts["geometry"] for c in parts["properties"]]
+    records = [
+        f'{{"type": "Feature", "id": {a}, "geometry": {b}, "properties": {c}{more}}}'
+        for a, b, c in tokens
+        for more in ("", ', "bbox": [1], "more": {}')
+    ]
+    differences, _ = json_differences(spark, tmp_path, FEATURES, records, form="geojson", unexpected="reject")
+    assert differences == []
+
+
 @LONG
 @pytest.mark.parametrize("seed", range(12))
 def test_random_schemas(spark: SparkSession, tmp_path: Path, seed: int) -> None:
@@ -254,3 +273,4 @@ def test_what_is_not_known_is_not_covered() -> None:
     )
     judge = Judge(schema, Settings(fields={"file": Origin("_metadata.file_name"), "id": Origin("a..b[")}))
     assert judge.uncovered == ("id", "t", "a?", "s", "file", "v")
+    assert judge.uncovered_cells == ("t", "s", "file", "v")
