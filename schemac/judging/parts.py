@@ -102,11 +102,10 @@ def has_exact(member: pa.Field) -> bool:
 def known_scalar(member: pa.Field, epoch: str | None = None) -> Scalar:
     """Return how a field without parts is read. Raises NotCoveredError."""
     data_type = storage_type(member.type)
-    if pa.types.is_timestamp(data_type):
-        if data_type.tz is not None and not clock_of(data_type, zone_of(member)).is_plain:
-            # No comparison with Spark covers clocks of zones yet, nor counts since 1970.
-            raise NotCoveredError
-    if epoch is not None:
+    is_instant = pa.types.is_timestamp(data_type) and data_type.tz is not None
+    is_of_zone = is_instant and not clock_of(data_type, zone_of(member)).is_plain
+    if is_of_zone or epoch is not None:
+        # No comparison with Spark covers clocks of zones yet, nor counts since 1970.
         raise NotCoveredError
     found = scalar_of(member, epoch)
     if found is None:
