@@ -17,9 +17,9 @@ from pyspark.sql.types import ArrayType, StringType, StructField, StructType
 
 from schemac.judging.arrays import plain_array
 from schemac.judging.judge import Judge, Judged, Reason
-from schemac.judging.settings import Origin, Settings
+from schemac.judging.settings import Settings
 from schemac.pipeline.batch_reading.batch_reader import Sieve
-from schemac.pipeline.declaration.job import FieldSource, Job
+from schemac.pipeline.declaration.job import Job
 from schemac.pipeline.reading.csv_grammar import Dialect
 from schemac.pipeline.reading.csv_records import QUOTES
 from schemac.pipeline.reading.cutting import Found, sound
@@ -29,6 +29,7 @@ from schemac.pipeline.reading.source import EXPLAINED, Records
 from schemac.pipeline.reading.texts import BAD_ENCODING
 from schemac.pipeline.spark.columns import ERRORS, RAW, REASON, SOURCE
 from schemac.pipeline.spark.packed import ARROW_TYPE, PACKED, PACKED_TYPE, packed
+from schemac.pipeline.values.judges import judge_of
 
 MALFORMED = "malformed"
 ROW = pa.schema(
@@ -67,10 +68,6 @@ class JsonJudging:
         """Judge a record; None where the text only holds blanks, and is none."""
         return judge.json(text) if text.strip(BLANK) else None
 
-    def uncovered(self, judge: Judge) -> tuple[str, ...]:
-        """Names of the fields that are not covered."""
-        return judge.uncovered
-
 
 @dataclass(frozen=True)
 class CsvJudging:
@@ -87,10 +84,6 @@ class CsvJudging:
         if len(cells) != len(self.columns):
             return _broken(MALFORMED, text)
         return judge.csv(dict(zip(self.columns, cells, strict=True)))
-
-    def uncovered(self, judge: Judge) -> tuple[str, ...]:
-        """Names of the fields that are not covered."""
-        return judge.uncovered_cells
 
 
 @dataclass(frozen=True)
@@ -169,31 +162,10 @@ def settling_of(records: Records, sieve: Sieve, schema: pa.Schema, job: Job) -> 
     """How the records of a source are settled where they are read; None where some of them need Spark."""
     if records.worked is None or records.partitions or records.given or job.warned:
         return None
-    origins = {label: _origin(job.fields[label]) for label in schema.names if label in job.fields}
-    if any(isinstance(origin, _Unknown) for origin in origins.values()):
+    judge = judge_of(job, schema)
+    if judge is None or judge.shows_numbers:
         return None
-    settings = Settings(
-        unexpected=job.unexpected,
-        timezone=job.source.timezone,
-        fields={label: origin for label, origin in origins.items() if not isinstance(origin, _Unknown)},
-        is_geojson=records.is_geojson,
-    )
     judging: JsonJudging | CsvJudging = JsonJudging()
     if records.csv is not None:
         judging = CsvJudging(records.csv.columns or (), records.csv.dialect)
-    judge = Judge(schema, settings)
-    if judging.uncovered(judge) or judge.shows_numbers:
-        return None
-    return Settling(sieve, judging, schema.serialize().to_pybytes(), settings)
-
-
-class _Unknown:
-    """Where a field is read that the judge does not know."""
-
-
-def _origin(origin: FieldSource | None) -> Origin | _Unknown | None:
-    if origin is None:
-        return None
-    if origin.format is not None or origin.epoch is not None or origin.is_given:
-        return _Unknown()
-    return Origin(origin.from_, None, origin.zone)
+    return Settling(sieve, judging, schema.serialize().to_pybytes(), judge.settings)
