@@ -2,7 +2,27 @@
 
 Layer: pipeline.
 Rooms: `library`, `stream` and `runner` put them together; CONTRIBUTING has a table of them in the order of their imports.
-Shape: three readers turn records into typed values. The fast ones never decide that a value is wrong: they take what is
+Shape: a run settles records of text in the tasks that read them, wherever nothing about them needs Spark (`settling`):
+
+      a piece of a file (`pieces`, `cutting`)
+                │
+                ▼
+    ┌───────────────────────────┐  proven   ┌─────────────────────────────┐
+    │ batch reader: a proof     │ ────────▶ │ packed rows: thousands of   │
+    │ over the text, Arrow's    │           │ records in one row of Spark │ ───▶ the sink unpacks them
+    │ parsers                   │           │ (`spark.packed`)            │
+    └───────────┬───────────────┘           └─────────────▲───────────────┘
+                │ not proven                              │ fits
+                ▼                                         │
+    ┌───────────────────────────┐ ────────────────────────┘
+    │ the judge in Python       │
+    │ (`schemac.judging`)       │ ───▶ a row with every reason ───▶ the quarantine
+    └───────────────────────────┘
+
+Where single records matter (keys, expressions, constraints, columns of folders, formats of Spark, a DataFrame) every record is a row,
+and where the judge does not know a field (a date pattern, UUIDs), what is not proven is one.
+
+Three readers turn such rows into typed values. The fast ones never decide that a value is wrong: they take what is
 proven to be right, and leave the rest to the next one. Only the last one gives reasons.
 
       JSON, GeoJSON and CSV with one header,        Parquet, Lance, any Spark format; `nullValues`;
@@ -44,6 +64,9 @@ text; so this is the definition that the other two have to agree with, and `test
 
 The way of a batch, in `batch_reading`: `batch_reader` (Spark calls it) → `json_batches` or `csv_batches` → `parts` → `forms`;
 `learning` finds keys that no field takes, `placing` puts the values back where their records stand.
+
+The judge in Python says of a record what item by item says; `tests/pipeline/test_judge.py` compares them, and
+`test_batch_records.py` compares runs that settle records with runs that do not.
 """
 
 from importlib import import_module
