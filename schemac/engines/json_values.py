@@ -5,13 +5,14 @@ Shape: the expressions have no anchors, and only what ECMA-262, Python, Java and
 Source: the values that a pipeline takes (`schemac/pipeline/values`); `tests/engines/json_records.py` has its verdicts.
 """
 
+from collections.abc import Mapping
 from typing import Any
 
 from schemac.attributes.arrow import EXTENSION_TYPE
 from schemac.kinds.sequences import Binary, String
 from schemac.kinds.units import FRACTION_DIGITS
 from schemac.logical.model import Field, LogicalType
-from schemac.source.json_object import Json
+from schemac.source.json_object import Json, in_order
 
 _YEAR = "(?:[0-9]{3}[1-9]|[0-9]{2}[1-9]0|[0-9][1-9]00|[1-9]000)"
 _LEAP_YEAR = "(?:[0-9]{2}(?:0[48]|[2468][048]|[13579][26])|(?:0[48]|[2468][048]|[13579][26])00)"
@@ -82,6 +83,8 @@ def _tree(value: Any) -> Any:
     if isinstance(value, LogicalType):
         return type_tree(value)
     if isinstance(value, Field):
-        extra = {"extra": dict(value.extra)} if value.extra else {}
+        extra = {"extra": in_order(dict(value.extra))} if value.extra else {}
         return {"name": value.name, "type": type_tree(value.type), **extra}
+    if isinstance(value, Mapping):
+        return in_order(dict(value))
     return [_tree(item) for item in value] if isinstance(value, list | tuple) else value

@@ -99,7 +99,8 @@ _WORDS = Vocabulary(
     },
 )
 _FRIENDLY_WORDS = _WORDS._replace(
-    friendly_keys={"Field": ("description",), "Schema": ("description", "imports", "groups")}
+    document_keys=("name",),
+    friendly_keys={"Field": ("description",), "Schema": ("description", "imports", "groups")},
 )
 _TYPES = ("type", "kind", "inner", "itemType", "keyType", "valueType")
 _TYPE_KEYS = frozenset({*_TYPES, *(key for key, meant in _WORDS.keys.items() if meant in _TYPES)})

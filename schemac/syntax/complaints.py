@@ -82,6 +82,8 @@ class Vocabulary(NamedTuple):
     complete_type: Callable[[Mapping[str, Any]], str | None] = lambda _type: None
     """A type with what its author wrote and the properties that are missing; None where there is no saying."""
     friendly_keys: Mapping[str, tuple[str, ...]] = {}
+    document_keys: tuple[str, ...] = ()
+    """Keys that may stand at the top of a document beside those of what it holds."""
     """Keys that a model has for authors, but that are rewritten before it sees them."""
 
 
@@ -209,6 +211,7 @@ def _unknown_key(error: Any, path: TreePath, model: Any, value: Any, words: Voca
     owner = _model_at(model, error["loc"][:-1])
     known = [f.alias or n for n, f in owner.model_fields.items()] if owner is not None else []
     known += words.friendly_keys.get(owner.__name__, ()) if owner is not None else ()
+    known += words.document_keys if len(path) == 1 else ()
     free = [word for word in known if word not in parent]
     message = f"the key `{key}` does not belong here"
     if fold(key) in words.advice:

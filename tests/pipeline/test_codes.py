@@ -104,7 +104,7 @@ RULES = rule_pages()
 def test_give_a_page_to_each_rule() -> None:
     """The rules are those that the pipeline's sources name: in a reason, or as the fault of a text."""
     found = set()
-    for path in (ROOT / "schemac/pipeline").rglob("*.py"):
+    for path in [p for room in ("pipeline", "judging") for p in (ROOT / "schemac" / room).rglob("*.py")]:
         text = path.read_text(encoding="utf-8")
         found |= set(re.findall(r"""literal\(["']([a-z][a-z-]+)["']\)""", text))
         found |= set(re.findall(r"""^[A-Z_]+ = "(zone[a-z-]*): """, text, re.MULTILINE))

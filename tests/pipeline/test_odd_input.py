@@ -163,7 +163,7 @@ def test_quote_that_stays_open_says_what_to_set(spark: SparkSession, tmp_path: P
     (tmp_path / "in.csv").write_text('c0,c1,c2\n1,2,"a\nb"\n3,4,5\n')
     source = {"path": str(tmp_path / "in.csv"), "format": "csv"}
     report = run_source(spark, tmp_path, TEXTS, source)
-    assert [row["c2"] for row in rows_of(report.table_path)] == ["a\nb", "5"]
+    assert sorted(row["c2"] for row in rows_of(report.table_path)) == ["5", "a\nb"]
     report = run_source(spark, tmp_path, TEXTS, {**source, "options": {"multiLine": False}})
     rows = lance.dataset(report.quarantine_path).to_table().to_pylist()
     assert [row["raw"] for row in rows] == ['1,2,"a', 'b"']

@@ -8,6 +8,7 @@ Source: sqlite.org, "ALTER TABLE", asked of sqlite3 (`tests/test_sqlite.py`).
 from schemac.evolution.changes import (
     ARROW_FACTS,
     ATTRIBUTE_FACTS,
+    CONSTRAINT_FACTS,
     DATASET_FACTS,
     DESCRIPTION_FACTS,
     FIELD_FACTS,
@@ -18,13 +19,21 @@ from schemac.evolution.changes import (
     Change,
     Fact,
 )
+from schemac.evolution.constraints import TIGHTENED, tightened
 from schemac.evolution.judge import Judge
 from schemac.evolution.verdict import NO_VERDICT, SAFE, Judgement, Outcome, of_another_unit
 from schemac.evolution.version_pair import VersionPair
 from schemac_sqlite.attributes import DEFAULT, PRIMARY_KEY
 from schemac_sqlite.types import type_of
 
-_TOLD = DESCRIPTION_FACTS | ARROW_FACTS | KEY_FACTS | STORAGE_FACTS | (MEANING_FACTS - {Fact.UNIT_CHANGED})
+_TOLD = (
+    CONSTRAINT_FACTS
+    | DESCRIPTION_FACTS
+    | ARROW_FACTS
+    | KEY_FACTS
+    | STORAGE_FACTS
+    | (MEANING_FACTS - {Fact.UNIT_CHANGED})
+)
 """What SQLite does not have."""
 FACTS = _TOLD | DATASET_FACTS | FIELD_FACTS | TYPE_FACTS | ATTRIBUTE_FACTS | {Fact.UNIT_CHANGED}
 _COPY = "make a new table, copy the rows, and rename it"
@@ -34,6 +43,8 @@ def judge(change: Change, pair: VersionPair | None) -> Judgement:
     """Judge whether ALTER TABLE can do it."""
     old, new = change.old_slot, change.new_slot
     slot = new if new is not None else old
+    if change.fact in TIGHTENED:
+        return tightened(change)
     if change.fact in _TOLD or change.fact in DATASET_FACTS:
         return SAFE
     if change.fact in ATTRIBUTE_FACTS:

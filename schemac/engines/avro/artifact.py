@@ -25,7 +25,7 @@ from schemac.engines.json_values import type_tree
 from schemac.logical.dataset import LogicalDataset
 from schemac.logical.findings import Other
 from schemac.logical.slots import Slot
-from schemac.source.json_object import Json
+from schemac.source.json_object import Json, in_order
 
 TYPE = "schemac.dev/type"
 """The property for the type of the manifest."""
@@ -193,7 +193,7 @@ def _doc(extra: Any) -> Json:
 def _properties(extra: Any) -> Json:
     """Return the attributes that Avro has no word for."""
     return {
-        key: value
+        key: in_order(value)
         for key, value in sorted(extra.items())
         if domain_of(key) != DOMAIN and key not in (DESCRIPTION.key, RENAMED_FROM.key)
     }

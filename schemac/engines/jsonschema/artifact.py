@@ -25,7 +25,7 @@ from schemac.logical.path import Part
 from schemac.logical.slots import Slot
 from schemac.physical.arrow import pa
 from schemac.physical.field import LoweredField
-from schemac.source.json_object import Json
+from schemac.source.json_object import Json, in_order
 
 SCHEMA_FILE = "jsonschema/schema.json"
 _STRING: Json = {"type": "string"}
@@ -199,7 +199,7 @@ class _Writer(TypeWriter[Json]):
 
 def _attributes(extra: Any) -> Json:
     """Return attributes as keywords; the description is a word of the standard."""
-    kept = {key: extra[key] for key in sorted(extra) if key != odf.DESCRIPTION.key}
+    kept = in_order({key: extra[key] for key in extra if key != odf.DESCRIPTION.key})
     description = {"description": extra[odf.DESCRIPTION.key]} if odf.DESCRIPTION.key in extra else {}
     return {**description, **kept}
 

@@ -69,7 +69,7 @@ class Message:
     def text(self, indent: str = "") -> Iterator[str]:
         """Return its lines."""
         if self.around:
-            yield f"{indent}// {MARK} {json.dumps({'around': self.around})}"
+            yield f"{indent}// {MARK} {json.dumps({'around': self.around}, sort_keys=True)}"
         yield f"{indent}message {self.name} {{"
         below = f"{indent}  "
         yield from (f"{below}{line}" for line in self.lines)
@@ -237,7 +237,7 @@ def _comments(extra: Mapping[str, Any], told: Json) -> Iterator[str]:
     kept = {key: extra[key] for key in sorted(extra) if key != odf.DESCRIPTION.key}
     whole = {**told, **({"extra": kept} if kept else {})}
     if whole:
-        yield f"// {MARK} {json.dumps(whole)}"
+        yield f"// {MARK} {json.dumps(whole, sort_keys=True)}"
 
 
 def _reserved(

@@ -246,7 +246,9 @@ def _attributes(extra: Mapping[str, Any]) -> Json:
 def _python(value: Any) -> str:
     """Return a value of JSON as Python writes it."""
     if isinstance(value, Mapping):
-        return "{" + ", ".join(f"{literal(key)}: {_python(item)}" for key, item in value.items()) + "}"
+        return (
+            "{" + ", ".join(f"{literal(key)}: {_python(item)}" for key, item in sorted(value.items())) + "}"
+        )
     if isinstance(value, list | tuple):
         return f"[{', '.join(map(_python, value))}]"
     return literal(value) if isinstance(value, str) else repr(value)
@@ -254,7 +256,7 @@ def _python(value: Any) -> str:
 
 def _told(value: Any) -> str:
     """Return the metadata of an annotation: JSON as text, for unions want what can be hashed."""
-    text = json.dumps(value, ensure_ascii=False)
+    text = json.dumps(value, ensure_ascii=False, sort_keys=True)
     return f"'{text}'" if text.isprintable() and not {"'", "\\"} & set(text) else literal(text)
 
 

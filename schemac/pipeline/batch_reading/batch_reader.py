@@ -86,7 +86,10 @@ class Sieve:
 
 def sieve_of(records: Records, schema: pa.Schema, job: Job) -> Sieve | None:
     """How records are sifted where they are read; None where that needs more than their text."""
-    if records.packed is None or records.given or job.compares_keys or constraints_of(schema):
+    if records.packed is None or records.given or constraints_of(schema):
+        return None
+    if job.compares_keys or job.warned:
+        # Single records are looked at once more.
         return None
     reader = batch_reader(records, schema, job)
     if reader is None or reader.is_converted or reader.values.keys() != set(schema.names):

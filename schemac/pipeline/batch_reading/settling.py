@@ -62,11 +62,13 @@ class _Wrong(NamedTuple):
 
 @dataclass(frozen=True)
 class JsonJudging:
-    """Judges the text of a record that is an object of JSON."""
+    """Judges the text of a record that is an object of JSON; one of a document may hold nothing but blanks."""
+
+    is_line: bool
 
     def judged(self, judge: Judge, text: str) -> Judged | None:
-        """Judge a record; None where the text only holds blanks, and is none."""
-        return judge.json(text) if text.strip(BLANK) else None
+        """Judge a record; None where a line only holds blanks, and is none."""
+        return None if self.is_line and not text.strip(BLANK) else judge.json(text)
 
 
 @dataclass(frozen=True)
@@ -160,12 +162,12 @@ def _rows(file: File, wrong: list[_Wrong]) -> pa.RecordBatch:
 
 def settling_of(records: Records, sieve: Sieve, schema: pa.Schema, job: Job) -> Settling | None:
     """How the records of a source are settled where they are read; None where some of them need Spark."""
-    if records.worked is None or records.partitions or records.given or job.warned:
+    if records.worked is None or records.partitions or records.given:
         return None
     judge = judge_of(job, schema)
     if judge is None or judge.shows_numbers:
         return None
-    judging: JsonJudging | CsvJudging = JsonJudging()
+    judging: JsonJudging | CsvJudging = JsonJudging(records.is_of_lines)
     if records.csv is not None:
         judging = CsvJudging(records.csv.columns or (), records.csv.dialect)
     return Settling(sieve, judging, schema.serialize().to_pybytes(), judge.settings)

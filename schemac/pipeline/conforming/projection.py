@@ -91,9 +91,7 @@ class Steps:
 
 def with_all_rules(job: Job) -> Job:
     """Have what only warns looked for too."""
-    if UNEXPECTED not in job.warned:
-        return job
-    return job.model_copy(update={"unexpected": Unexpected.REJECT})
+    return job.model_copy(update={"unexpected": Unexpected.REJECT}) if UNEXPECTED in job.warned else job
 
 
 def conform(records: Records, schema: pa.Schema, job: Job) -> DataFrame:

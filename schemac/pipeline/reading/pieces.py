@@ -15,7 +15,8 @@ import pyarrow as pa
 
 from schemac.pipeline.errors import PipelineError
 from schemac.pipeline.reading.decoding import open_file, seekable_file
-from schemac.source.catalogue import UNREADABLE_INPUT
+from schemac.pipeline.spark.failures import UNSEEN
+from schemac.source.catalogue import NOT_SHARED, UNREADABLE_INPUT
 
 PACKED_ENDINGS = (".gz", ".gzip", ".bz2", ".zst", ".zstd", ".deflate")
 BLOCK_BYTES = 4 << 20
@@ -106,6 +107,9 @@ def _blocks(piece: Piece) -> Iterator[bytes]:
                 first = max(piece.start - 1, 0)
                 stream.seek(first)
                 yield from _whole_lines(stream, piece, first)
+    except FileNotFoundError as error:
+        message = f"a file of the source cannot be seen where the tasks run: {piece.file.path}"
+        raise PipelineError(NOT_SHARED, message, UNSEEN) from error
     except (EOFError, OSError) as error:
         message = f"`{path}` cannot be read to its end: {error}"
         raise PipelineError(

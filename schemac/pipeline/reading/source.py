@@ -96,6 +96,8 @@ class Records:
     """Reads the same records where they lie, and packs those that it proves; None where each has to be a row."""
     worked: Callable[[Work], DataFrame] | None = None
     """Gives what tasks of ours make of the records where they lie; None where each has to pass through Spark."""
+    is_of_lines: bool = True
+    """Whether a record is a line, so that one without text is none."""
     is_packed: bool = False
     """Whether some rows stand for many records (see `spark.packed`)."""
 
@@ -292,6 +294,7 @@ def json_text_records(found: Texts, *, is_geojson: bool = False) -> Records:
     return Records(
         lambda: found.frame, RAW, f"({malformed})", is_geojson=is_geojson, fault_rule=rule, fault_value=_explained(rule),
         partitions=found.partitions, parsing=((RECORD, parsed(RAW)),), packed=found.packed, worked=found.worked,
+        is_of_lines=found.is_of_lines,
     )  # fmt: skip
 
 

@@ -51,6 +51,8 @@ class Texts:
     packed: Callable[[Packer], DataFrame] | None = None
     worked: Callable[[Work], DataFrame] | None = None
     """Gives what tasks of ours make of the records where they lie."""
+    is_of_lines: bool = True
+    """Whether a record is a line, so that one without text is none."""
 
     @cached_property
     def frame(self) -> DataFrame:
@@ -157,7 +159,11 @@ def cut_texts(spark: SparkSession, listed: Listed, splitter: Splitter) -> Texts:
         return found.selectExpr(f"{VALUE} as {RAW}", FAULT, *kept)
 
     return Texts(
-        lambda: read(None), listed.partitions, read, lambda work: worked(spark, listed, reader, work)
+        lambda: read(None),
+        listed.partitions,
+        read,
+        lambda work: worked(spark, listed, reader, work),
+        is_of_lines=False,
     )
 
 

@@ -33,7 +33,6 @@ from decimal import Decimal
 from enum import Enum
 from typing import Annotated, Any, ClassVar, Literal, Optional, Union
 from pydantic import BaseModel, Field, condecimal, conint
-from lancedb.pydantic import LanceModel, Vector
 raise SystemExit("this is never run")
 class Colour(str, Enum):
     RED = "red"
@@ -44,7 +43,7 @@ class Base(BaseModel):
     kind: ClassVar[str] = "x"
     _hidden: int
     id: int
-class Item(Base, LanceModel):
+class Item(Base):
     \"\"\"What is sold.\"\"\"
     f: {}
 """
