@@ -141,6 +141,8 @@ def test_import_in_no_circle() -> None:
 DICTIONARIES = {
     "source/json_object.py": "Json, an object of a document",
     "judging/judge.py": "values by the names of fields",
+    "judging/parts.py": "the same, of structs",
+    "judging/tokens.py": "objects of a record, by the keys of its source",
     "logical/model.py": "ExtraAttributes, whose keys are the author's",
     "engines/api.py": "documents that Python programs are given or give",
     "engines/lance/tables/steps.py": "IndexParameters, keyword arguments of Lance",

@@ -94,7 +94,7 @@ class _Writer(TypeWriter[Json]):
             key = slot.children[0]
             del tree["valueType"]
             if key.extra:
-                tree["keyType"]["extra"] = dict(key.extra)
+                tree["keyType"]["extra"] = in_order(dict(key.extra))
             is_told = set(tree) == {"kind", "keyType"} and not key.extra and key.type.family is Family.TEXT
             return {} if is_told else {words.TYPE: tree}
         found = words.leaf(schema)
