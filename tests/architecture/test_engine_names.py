@@ -62,10 +62,15 @@ def words(text: str) -> set[str]:
 
 def texts(tree: ast.Module) -> Iterator[str]:
     """Every identifier and every string, but for docstrings."""
+    # The tree is shared with other tests, and stays as it is.
+    docstrings = {
+        id(node.value)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+    }
     for node in ast.walk(tree):
-        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
-            node.value.value = None
-    for node in ast.walk(tree):
+        if id(node) in docstrings:
+            continue
         for _, value in ast.iter_fields(node):
             yield from (
                 item for item in (value if isinstance(value, list) else [value]) if isinstance(item, str)
