@@ -21,9 +21,8 @@ import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 
 import schemac
-from schemac.pipeline.conforming.projection import conform
+from schemac.pipeline.conforming.gather import gathered
 from schemac.pipeline.declaration.job import Job
-from schemac.pipeline.reading.source import open_records
 from schemac.pipeline.runner import run
 from schemac.pipeline.session import settings_of_a_run, start_session
 from tests.bench.memory import Watcher, processor_seconds
@@ -130,7 +129,7 @@ def cases_of(spark: SparkSession, form: str, folder: Path) -> dict[str, Callable
 
     def enforced(out: Path) -> None:
         with settings_of_a_run(spark, job(out)):
-            to_nothing(conform(open_records(spark, job(out)), schema, job(out)))
+            to_nothing(gathered(spark, job(out), schema, may_pack=True)[0])
 
     return {
         "native read": lambda _: to_nothing(native(spark, form, folder)),
