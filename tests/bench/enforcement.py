@@ -4,7 +4,7 @@ For each form a session of its own, whose first round is the cold one. The cases
 disturb all alike; the second round warms up, and the medians are of the others. Each size and form has its share of the time,
 by rows: where that is over, no further round begins, and after two rounds the second one counts. Beside seconds of the clock
 stand those of the processor, which other programs disturb less. Two in a hundred records of JSON and CSV have an amount that
-is text. Memory is the most that was resident: of Java (driver and executor are one process here) and
+is text. Enforcing is what a run does before it writes: records that are proven are batches of Arrow then, not rows of Spark. Memory is the most that was resident: of Java (driver and executor are one process here) and
 of the largest Python worker.
 """
 
