@@ -13,9 +13,11 @@ from typing import NamedTuple
 
 import pyarrow as pa
 import pyarrow.compute as pc
-from pyspark.sql.types import ArrayType, StringType, StructField, StructType
+from pyspark.sql.pandas.types import from_arrow_schema
+from pyspark.sql.types import StructType
 
 from schemac.judging.arrays import plain_array
+from schemac.judging.forms import LONGEST_VALUE
 from schemac.judging.judge import Judge, Judged, Reason
 from schemac.judging.settings import Settings
 from schemac.pipeline.batch_reading.batch_reader import Sieve
@@ -28,7 +30,7 @@ from schemac.pipeline.reading.pieces import File
 from schemac.pipeline.reading.source import EXPLAINED, Records
 from schemac.pipeline.reading.texts import BAD_ENCODING
 from schemac.pipeline.spark.columns import ERRORS, RAW, REASON, SOURCE
-from schemac.pipeline.spark.packed import ARROW_TYPE, PACKED, PACKED_TYPE, packed
+from schemac.pipeline.spark.packed import ARROW_TYPE, PACKED, packed
 from schemac.pipeline.values.judges import judge_of
 
 MALFORMED = "malformed"
@@ -38,17 +40,6 @@ ROW = pa.schema(
         pa.field(ERRORS, pa.list_(pa.field("element", REASON))),
         pa.field(SOURCE, pa.string()),
         pa.field(PACKED, ARROW_TYPE),
-    ]
-)
-SPARK_ROW = StructType(
-    [
-        StructField(RAW, StringType()),
-        StructField(
-            ERRORS,
-            ArrayType(StructType([StructField(part.name, StringType()) for part in REASON])),
-        ),
-        StructField(SOURCE, StringType()),
-        StructField(PACKED, PACKED_TYPE),
     ]
 )
 
@@ -101,7 +92,7 @@ class Settling:
     @property
     def schema(self) -> StructType:
         """Columns of the rows."""
-        return SPARK_ROW
+        return from_arrow_schema(ROW)
 
     @cached_property
     def judge(self) -> Judge:
@@ -141,7 +132,7 @@ class Settling:
 
 
 def _broken(rule: str, text: str) -> Judged:
-    return Judged(None, (Reason("", rule, EXPLAINED.get(rule, text)[:1000]),))
+    return Judged(None, (Reason("", rule, EXPLAINED.get(rule, text)[:LONGEST_VALUE]),))
 
 
 def _row(held: pa.Array) -> pa.RecordBatch:

@@ -17,7 +17,7 @@ from schemac.pipeline.batch_reading.batch_reader import sieve_of, with_packed
 from schemac.pipeline.batch_reading.settling import settling_of
 from schemac.pipeline.conforming.given import constant, with_given
 from schemac.pipeline.conforming.merge_settings import with_marker
-from schemac.pipeline.conforming.projection import conform, settled, with_all_rules
+from schemac.pipeline.conforming.projection import conform, settled
 from schemac.pipeline.declaration.job import Job
 from schemac.pipeline.errors import PipelineError
 from schemac.pipeline.reading.source import Records, check_source, open_records
@@ -55,7 +55,6 @@ def _conformed(
 ) -> DataFrame:
     """Conform records, where they are read if Spark is not needed for that, and count them."""
     count = functions.count(functions.lit(1)).alias("rows")
-    job = with_all_rules(job)
     zoned = with_zones(schema, job)
     sieve = sieve_of(records, zoned, job) if may_pack else None
     if sieve is not None:

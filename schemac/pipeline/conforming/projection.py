@@ -89,14 +89,11 @@ class Steps:
         )
 
 
-def with_all_rules(job: Job) -> Job:
-    """Have what only warns looked for too."""
-    return job.model_copy(update={"unexpected": Unexpected.REJECT}) if UNEXPECTED in job.warned else job
-
-
 def conform(records: Records, schema: pa.Schema, job: Job) -> DataFrame:
     """Turn the records into typed columns with their reasons."""
-    compiler = _Compiler(records, schema, with_all_rules(job))
+    if UNEXPECTED in job.warned:
+        job = job.model_copy(update={"unexpected": Unexpected.REJECT})
+    compiler = _Compiler(records, schema, job)
     steps, final = compiler.compile()
     frame, batch = records.frame, compiler.batch
     if batch is not None:

@@ -77,18 +77,16 @@ def raw_bytes(path: str) -> Iterator[Any]:
 
 def seekable_file(path: str) -> Any:
     """Open the bytes of a file as they lie there, to be read from any place."""
+    return _opened(path, is_seekable=True)
+
+
+def _opened(path: str, *, is_seekable: bool = False) -> Any:
     local = local_part(path)
     if local is not None:
         return open(local, "rb")
     file_system, inner = current_storage().open_arrow(path)
-    return file_system.open_input_file(inner)
-
-
-def _opened(path: str) -> Any:
-    local = local_part(path)
-    if local is not None:
-        return open(local, "rb")
-    file_system, inner = current_storage().open_arrow(path)
+    if is_seekable:
+        return file_system.open_input_file(inner)
     return file_system.open_input_stream(inner, compression=None)
 
 

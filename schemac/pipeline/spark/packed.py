@@ -10,14 +10,14 @@ Rule: whoever looks at single records (a key that is compared, an expression, a 
 from collections.abc import Iterator
 
 import pyarrow as pa
-from pyspark.sql.types import BinaryType, LongType, StructField, StructType
+from pyspark.sql.pandas.types import from_arrow_type
 
 PACKED = "_packed"
-PACKED_TYPE = StructType([StructField("rows", LongType()), StructField("batch", BinaryType())])
-NOT_PACKED = f"cast(null as struct<rows:bigint,batch:binary>) as {PACKED}"
 COUNTED = f"coalesce(sum(coalesce({PACKED}.rows, 1L)), 0L)"
 """The number of records in a frame's rows."""
 ARROW_TYPE = pa.struct([("rows", pa.int64()), ("batch", pa.binary())])
+PACKED_TYPE = from_arrow_type(ARROW_TYPE)
+NOT_PACKED = f"cast(null as {PACKED_TYPE.simpleString()}) as {PACKED}"
 
 
 def packed(batch: pa.RecordBatch) -> pa.Array:
