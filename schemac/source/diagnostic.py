@@ -44,6 +44,30 @@ class Label:
     """The source line that the place starts in."""
 
 
+class Edit(NamedTuple):
+    """A piece of a file that is replaced. Lines and columns are one-based, the end is exclusive."""
+
+    file: str
+    line: int
+    column: int
+    end_line: int
+    end_column: int
+    text: str
+    """What stands there afterwards."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fix:
+    """A way out of a finding that can be carried out as it is."""
+
+    title: str
+    """What it does, as an order: "write `Int32`"."""
+    edits: tuple[Edit, ...]
+    """Of pieces that do not overlap; all of them or none."""
+    is_safe: bool = True
+    """Whether what the manifest means stays the same, or becomes what the author can only have meant."""
+
+
 @dataclass(frozen=True, slots=True)
 class Diagnostic:
     """A finding. Lines and columns are one-based, the end is exclusive; line 0 means "the file as a whole"."""
@@ -63,6 +87,7 @@ class Diagnostic:
     labels: tuple[Label, ...] = ()
     excerpt: tuple[str, ...] = field(default=(), repr=False, compare=False)
     """The source line that the finding starts in; empty where there is none."""
+    fix: Fix | None = field(default=None, repr=False, compare=False)
 
     def __str__(self) -> str:
         place = (

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Protocol
 
-from schemac.source.diagnostic import Code, Diagnostic, Label, SchemaError, Severity
+from schemac.source.diagnostic import Code, Diagnostic, Fix, Label, SchemaError, Severity
 from schemac.source.span import WHOLE_FILE, Region, Span
 
 
@@ -44,6 +44,7 @@ class Report:
         help: str = "",
         labels: tuple[Label, ...] = (),
         severity: Severity | None = None,
+        fix: Fix | None = None,
     ) -> None:
         """Record a finding, either at a span of a source text or at a place that is given outright."""
         excerpt: tuple[str, ...] = ()
@@ -54,7 +55,7 @@ class Report:
                 excerpt = (source.line(at.line),)
         severity = severity or code.severity
         self.extend(
-            [Diagnostic(code.id, code.slug, severity, message, file, *at, path, help, labels, excerpt)]
+            [Diagnostic(code.id, code.slug, severity, message, file, *at, path, help, labels, excerpt, fix)]
         )
 
     def extend(self, diagnostics: Iterable[Diagnostic]) -> None:
