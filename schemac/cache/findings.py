@@ -59,7 +59,11 @@ def _finding(
     return Diagnostic(
         *(code, slug, _SEVERITIES[severity], message, file),
         *(line, column, end_line, end_column),
-        *(path, help, tuple([Label(*label) for label in labels]), tuple(excerpt), _fix_of(fix)),
+        path,
+        help,
+        tuple([Label(*label) for label in labels]),
+        tuple(excerpt),
+        _fix_of(fix),
     )
 
 
