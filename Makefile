@@ -50,6 +50,7 @@ quick: $(READY) lint  ## the tests that need neither Spark nor a second environm
 
 test-long: $(READY)  ## the same laws with many more examples
 	$(BIN)/python -m pytest -m long -o faulthandler_timeout=7200
+	$(BIN)/python -m pytest -m "hypothesis and not long" --hypothesis-profile=full
 
 test-lowest: $(READY)  ## the compiler's tests with the lowest declared versions, on 3.11, 3.12 and 3.13
 	@mkdir -p $(LOWEST)

@@ -8,10 +8,9 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
+from tests import effort  # noqa: F401  the profiles
 from tests.golden import Golden
 
-# No test judges how long something takes: on a busy machine an example may take any time.
-settings.register_profile("schemac", deadline=None)
 settings.load_profile("schemac")
 
 # Programs that tests start, wherever they run, are those of this tree, whether it is installed or not.
