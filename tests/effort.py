@@ -15,7 +15,7 @@ settings.register_profile("full", deadline=None, max_examples=100)
 
 def law(examples: int) -> settings:
     """Return the settings of a law that has this many examples at full size, the same ones each time."""
-    share = settings.default.max_examples
+    share = settings().max_examples
     return settings(
         max_examples=max(FEWEST, examples * share // 100),
         deadline=None,
