@@ -125,7 +125,7 @@ def test_no_setting_of_a_session_changes_values(sessions: tuple[SparkSession, Sp
         way_out = caught.value.help.partition("`")[2].partition("`")[0]
         exec(way_out, {"spark": odd})
     for name in GENERATED_CODE:
-        odd.conf.unset(name)
+        odd.conf.set(name, spark.conf.get(name))
     assert outcome(conform(texts(odd), ODD_ROWS, json_column="value")) == expected
 
 
