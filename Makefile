@@ -43,7 +43,7 @@ demo: $(READY)  ## compile a schema, and load records through Spark into a Lance
 	@$(BIN)/python examples/demo/demo.py
 
 test: $(READY) $(PAIMON_READY) lint  ## lint, types, layers and the tests
-	$(BIN)/python -m pytest -n $(JOBS) --dist loadgroup
+	$(BIN)/python -m pytest -n $(JOBS) --dist loadgroup --no-loadscope-reorder
 
 quick: $(READY) lint  ## the tests that need neither Spark nor a second environment: under a minute
 	$(BIN)/python -m pytest -q -n $(JOBS) -m "not long and not spark and not slow" $(QUICK)

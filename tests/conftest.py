@@ -62,5 +62,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> Generator[None]:
         if "spark" in getattr(item, "fixturenames", ()):
             item.add_marker(pytest.mark.spark)
             item.add_marker(pytest.mark.xdist_group("spark"))
+        elif item.get_closest_marker("xdist_group") is None:
+            # A worker gets a file at a time: what a module makes is made once, and xdist, which goes through all units
+            # that it gave away after each test, has hundreds of them and not thousands.
+            item.add_marker(pytest.mark.xdist_group(item.nodeid.partition("::")[0]))
     items.sort(key=lambda item: item.get_closest_marker("spark") is None)
     yield
