@@ -1,23 +1,28 @@
 """The refresh option of the golden files; where programs find the compiler; and one worker for all that needs Spark."""
 
 import os
-from collections.abc import Generator
+from collections.abc import Generator, Iterator
 from fnmatch import fnmatch
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import settings
 
+from tests import effort  # noqa: F401  the profiles
 from tests.golden import Golden
+from tests.java import JAVA_OF_SHORT_RUNS
 
-# No test judges how long something takes: on a busy machine an example may take any time.
-settings.register_profile("schemac", deadline=None)
 settings.load_profile("schemac")
 
 # Programs that tests start, wherever they run, are those of this tree, whether it is installed or not.
 os.environ["PYTHONPATH"] = os.pathsep.join(
     filter(None, (str(Path(__file__).parent.parent), os.environ.get("PYTHONPATH")))
 )
+# What `bin/spark-submit` and `bin/spark-class` read, where tests start programs.
+for name in ("SPARK_SUBMIT_OPTS", "SPARK_DAEMON_JAVA_OPTS"):
+    if JAVA_OF_SHORT_RUNS not in os.environ.get(name, ""):  # a worker of xdist has it from the first process
+        os.environ[name] = f"{JAVA_OF_SHORT_RUNS} {os.environ.get(name, '')}".strip()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -37,11 +42,29 @@ def golden(request: pytest.FixtureRequest) -> Golden:
     return Golden(is_refreshed)
 
 
+@pytest.fixture(scope="session")
+def spark() -> Iterator[Any]:
+    """The one session of Spark; who asks for it is marked and grouped below."""
+    from tests.spark_session import session_of_tests
+
+    session = session_of_tests()
+    yield session
+    session.stop()
+
+
 @pytest.hookimpl(wrapper=True)  # before the workers read the groups
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> Generator[None]:
-    """Spark is started once, so its tests go to one worker, which begins with them."""
+    """Spark is started once, so who asks for the session goes to one worker, which begins with them.
+
+    Tests whose programs start a Spark of their own may run beside it, on any worker.
+    """
     for item in items:
-        if item.get_closest_marker("spark") is not None:
+        if "spark" in getattr(item, "fixturenames", ()):
+            item.add_marker(pytest.mark.spark)
             item.add_marker(pytest.mark.xdist_group("spark"))
+        elif item.get_closest_marker("xdist_group") is None:
+            # A worker gets a file at a time: what a module makes is made once, and xdist, which goes through all units
+            # that it gave away after each test, has hundreds of them and not thousands.
+            item.add_marker(pytest.mark.xdist_group(item.nodeid.partition("::")[0]))
     items.sort(key=lambda item: item.get_closest_marker("spark") is None)
     yield

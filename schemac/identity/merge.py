@@ -205,6 +205,14 @@ class _Merge:
         else:
             del self.head[id]
 
+    def ids_with_them(self, ids: Mapping[Slot, int]) -> dict[Slot, int]:
+        """Return the ids that fields of ours have with them, without those that only we have.
+
+        An id that was given after the two parted says nothing: they may have given it to another field.
+        """
+        theirs = {id: id for id in self.base} | {new: id for id, new in self.new_ids.items()}
+        return {slot: theirs[id] for slot, id in ids.items() if id in theirs}
+
     def path_with_them(self, id: int) -> str:
         """Return the path of a field as they have it."""
         return dotted(paths_of(state for state in self.theirs.states if state.last is None)[id])
@@ -343,8 +351,7 @@ def _numbers(
 ) -> tuple[dict[int, Numbers], Highest]:
     """Ours where an engine keeps them; else theirs, where we have not given them to another; else new ones."""
     here = {slot: state.id for slot, state in merged.states.items()}
-    new_ids = {new: id for id, new in merge.new_ids.items()}
-    there = {slot: new_ids.get(id, id) for slot, id in here.items()}
+    there = merge.ids_with_them(here)
     highest, made = merged.version.highest, dict[str, SlotNumbers]()
     for engine in highest.engines:
         mine, other = former_of(ours, here, engine), former_of(theirs, there, engine)

@@ -6,6 +6,7 @@ Each list names what is left and why. Nothing joins a list without a reason, and
 import ast
 import re
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -55,9 +56,10 @@ def modules(*, but: set[str]) -> Iterator[tuple[str, ast.Module]]:
             yield place.as_posix(), tree_of(path)
 
 
-def words(text: str) -> set[str]:
+@cache
+def words(text: str) -> frozenset[str]:
     """The words of an identifier or a text in lower case: `LanceSchema`, `to_lance` and `lance.org` have `lance`."""
-    return {word.lower() for word in _WORD.findall(text)}
+    return frozenset(word.lower() for word in _WORD.findall(text))
 
 
 def texts(tree: ast.Module) -> Iterator[str]:

@@ -32,6 +32,7 @@ from tests.conformance.manifest_types import (
     struct,
 )
 from tests.conformance.oracle import lance_fields
+from tests.effort import law
 from tests.laws.strategies import manifests
 
 pytestmark = pytest.mark.usefixtures("quiet_panics")
@@ -376,7 +377,7 @@ def assert_any_accepted_schema_is_kept(manifest: Manifest) -> None:
             assert_is_kept(dataset.to_arrow(), version, Path(folder))
 
 
-@settings(max_examples=120, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+@law(120)
 @given(manifests())
 def test_keep_any_accepted_schema(manifest: Manifest) -> None:
     assert_any_accepted_schema_is_kept(manifest)

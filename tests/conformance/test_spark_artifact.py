@@ -1,7 +1,6 @@
 """Spark reads the artifacts as the schema they were made from."""
 
 import json
-from collections.abc import Iterator
 from contextlib import suppress
 from typing import Any
 
@@ -332,24 +331,16 @@ def test_set_table_properties_of_top_level_columns() -> None:
     )
 
 
-@pytest.fixture(scope="module")
-def session() -> Iterator[Any]:
-    from pyspark.sql import SparkSession
-
-    from tests.spark_session import session_of_tests
-
-    is_ours = SparkSession.getActiveSession() is None
-    session = session_of_tests()
-    yield session
-    if is_ours:
-        session.stop()
+@pytest.fixture(name="session")
+def session_under_another_name(request: pytest.FixtureRequest) -> Any:
+    """The types of PySpark have the name `spark` here."""
+    return request.getfixturevalue("spark")
 
 
 ODD = "a`b 'c' \"d\" \\ ü名 \n tab\t %"
 
 
-@pytest.mark.spark
-@pytest.mark.xdist_group("spark")
+@pytest.mark.usefixtures("spark")
 def test_parse_every_statement(session: Any, everything: Dataset) -> None:
     parser = session._jsparkSession.sessionState().sqlParser()
     odd = compiled(
@@ -374,8 +365,7 @@ REFERENCES = (
 )
 
 
-@pytest.mark.spark
-@pytest.mark.xdist_group("spark")
+@pytest.mark.usefixtures("spark")
 @pytest.mark.parametrize("text", REFERENCES)
 def test_replace_nothing_in_names_and_texts(session: Any, text: str) -> None:
     """What looks like a variable of Spark's is a name or a text like any other, wherever it stands."""
@@ -409,8 +399,7 @@ def test_replace_nothing_in_names_and_texts(session: Any, text: str) -> None:
     assert (table.comment().get(), table.properties().apply(text)) == (text, text)
 
 
-@pytest.mark.spark
-@pytest.mark.xdist_group("spark")
+@pytest.mark.usefixtures("spark")
 def test_define_the_columns_of_the_schema(session: Any, everything: Dataset) -> None:
     """The columns of the statement are those of the JSON, but for what DDL has no words for."""
     statement = everything.to_spark_ddl()

@@ -2,6 +2,7 @@
 
 import itertools
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -20,17 +21,17 @@ from schemac.attributes.family import Family
 from schemac.logical.model import LogicalType
 from schemac.pipeline.values.constraints import condition_sql, violation
 from tests.constraints.cases import arrow_of, cases, columns_of, values_of
-from tests.spark_session import session_of_tests
 
 pytestmark = pytest.mark.spark
 ROWS = 1000
 
 
-@pytest.fixture(scope="module")
-def spark() -> SparkSession:
-    session = session_of_tests()
-    session.conf.set("spark.sql.session.timeZone", "UTC")
-    return session
+@pytest.fixture(autouse=True)
+def in_utc(spark: SparkSession) -> Iterator[None]:
+    before = spark.conf.get("spark.sql.session.timeZone")
+    spark.conf.set("spark.sql.session.timeZone", "UTC")
+    yield
+    spark.conf.set("spark.sql.session.timeZone", before)
 
 
 def spark_form(type_: LogicalType, array: Any) -> Any:

@@ -20,9 +20,10 @@ from schemac.project.stages import check_source
 from schemac.source.report import Report
 from schemac.source.text import decode_text
 from tests.compiling import compile_bytes
+from tests.effort import law
 from tests.laws.strategies import Tree, manifests, text
 
-QUICK = settings(max_examples=100, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+QUICK = law(100)
 LONG = settings(max_examples=5000, deadline=None, suppress_health_check=list(HealthCheck))
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import lance
 import pyarrow as pa
-from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import assume, given
 from lance.schema import LanceSchema
 
 import schemac
@@ -14,11 +14,12 @@ from schemac import Dataset
 from schemac.engines.lance.artifact import to_bytes
 from schemac.engines.lance.reader_schema import to_arrow
 from tests.conformance.oracle import split
+from tests.effort import law
 from tests.laws.shapes import kept, shapes
 from tests.laws.strategies import texts
 
-QUICK = settings(max_examples=60, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
-FEW = settings(max_examples=12, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+QUICK = law(60)
+FEW = law(12)
 
 
 def taken(text: str) -> Dataset:

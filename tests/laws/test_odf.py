@@ -24,9 +24,10 @@ from schemac.logical.model import LogicalType
 from schemac.logical.slots import Slot
 from schemac.manifest.json_schema import manifest_schema
 from tests.conformance.manifest_types import POSITIONS, TYPES
+from tests.effort import law
 from tests.laws.strategies import Tree, manifests, text
 
-QUICK = settings(max_examples=100, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+QUICK = law(100)
 LONG = settings(max_examples=5000, deadline=None, suppress_health_check=list(HealthCheck))
 STRICT = Draft202012Validator(manifest_schema(strict=True))
 DEFINITION = Path(__file__).parents[2] / "protos/odf/set_data_schema.fbs"

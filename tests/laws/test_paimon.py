@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import schemac
@@ -36,9 +36,10 @@ from schemac.importers.checked import from_tree
 from schemac.logical.slots import preorder
 from schemac.manifest.write import write_manifest
 from schemac.source.report import Report
+from tests.effort import law
 from tests.laws.strategies import names, sentences, words
 
-QUICK = settings(max_examples=150, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+QUICK = law(150)
 EVOLVING = {"row-tracking.enabled": "true", "data-evolution.enabled": "true"}
 
 lengths = st.sampled_from((1, 20, LONGEST))

@@ -3,15 +3,16 @@
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from schemac.source.report import Report
 from schemac.source.text import SourceText
 from schemac.syntax.document import Document, parse
+from tests.effort import law
 from tests.laws.strategies import Tree, manifests, text
 
-QUICK = settings(max_examples=40, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+QUICK = law(40)
 
 PLAIN = """\
 name: rides

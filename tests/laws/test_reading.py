@@ -16,6 +16,7 @@ from schemac.manifest.pydantic_models import pydantic_form
 from schemac.project.settings import Settings
 from schemac.syntax.reading import InvalidValueError, Reading, reader_of
 from schemac.syntax.record import Record, dumped
+from tests.effort import law
 
 READABLE: dict[str, Any] = {
     **{attribute.key: attribute.value_type for attribute in (*ATTRIBUTES.values(), *OPEN.values())},
@@ -159,8 +160,9 @@ def read_as_pydantic_does(data: st.DataObject, by_name: bool) -> None:
     assert said_by_record(READABLE[name], value, by_name) == expected, name
 
 
+@pytest.mark.hypothesis
 def test_read_as_pydantic_does() -> None:
-    settings(max_examples=250, suppress_health_check=list(HealthCheck))(read_as_pydantic_does)()
+    law(250)(read_as_pydantic_does)()
 
 
 @pytest.mark.long

@@ -19,6 +19,7 @@ from schemac.project.discovery import ManifestFile
 from schemac.project.expanding import expand_files
 from schemac.source.diagnostic import Diagnostic
 from schemac.source.report import Report
+from tests.effort import law
 from tests.identity.commands import schemac as run
 from tests.laws.strategies import manifests, text
 
@@ -26,9 +27,7 @@ Tree = dict[str, Any]
 FILES = ("t.yaml", "outer.yaml", "shared/inner.yaml")
 """The manifest, and two files with groups; each may use groups of those after it."""
 IMPORTS: tuple[list[str], ...] = ([FILES[1], FILES[2]], [FILES[2]], [])
-QUICK = settings(
-    max_examples=40, deadline=None, derandomize=True, database=None, suppress_health_check=list(HealthCheck)
-)
+QUICK = law(40)
 LONG = settings(max_examples=3000, deadline=None, suppress_health_check=list(HealthCheck))
 
 

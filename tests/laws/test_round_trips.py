@@ -2,7 +2,7 @@
 
 import pyarrow as pa
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 
 import schemac
 from schemac.arrow.lift import lift
@@ -11,10 +11,11 @@ from schemac.importers.checked import from_tree
 from schemac.manifest.write import write_manifest
 from schemac.source.report import Report
 from tests.conformance.arrow_schemas import schemas
+from tests.effort import law
 from tests.laws.shapes import shapes
 from tests.laws.strategies import texts
 
-QUICK = settings(max_examples=150, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+QUICK = law(150)
 SCHEMAS = dict(schemas())
 
 

@@ -3,7 +3,7 @@
 import json
 from typing import Any
 
-from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import assume, given
 
 import schemac
 from schemac import Dataset
@@ -13,10 +13,11 @@ from schemac.importers.checked import from_tree
 from schemac.logical.path import FieldPath, Part
 from schemac.manifest.write import write_manifest
 from schemac.source.report import Report
+from tests.effort import law
 from tests.laws.shapes import kept
 from tests.laws.strategies import Tree, struct_types, texts
 
-QUICK = settings(max_examples=100, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+QUICK = law(100)
 PARTS = {"_lance.element": "elementType", "_lance.key": "keyType", "_lance.value": "valueType"}
 
 

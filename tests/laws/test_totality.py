@@ -20,9 +20,10 @@ from schemac.project.stages import emit
 from schemac.source.diagnostic import Severity
 from schemac.source.report import Report
 from tests.conformance.oracle import canonical, lance_fields, split
+from tests.effort import law
 from tests.laws.strategies import Tree, manifests, text, texts
 
-QUICK = settings(max_examples=100, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+QUICK = law(100)
 LONG = settings(max_examples=5000, deadline=None, suppress_health_check=list(HealthCheck))
 
 

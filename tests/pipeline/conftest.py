@@ -1,4 +1,4 @@
-"""One Spark session for all pipeline tests; without PySpark they are skipped."""
+"""What pipeline tests share; without PySpark they are skipped."""
 
 import json
 from collections.abc import Callable, Iterator
@@ -17,16 +17,20 @@ from pyspark.sql import SparkSession
 
 from schemac.pipeline.declaration.job import Job
 from schemac.pipeline.runner import RunReport, run
-from tests.spark_session import session_of_tests
+from tests.spark_session import GENERATED_CODE
 
 DATA = Path(__file__).parents[3] / "shared" / "data"
 
 
-@pytest.fixture(scope="session")
-def spark() -> Iterator[SparkSession]:
-    session = session_of_tests()
-    yield session
-    session.stop()
+@pytest.fixture
+def generated_code(spark: SparkSession) -> Iterator[None]:
+    """Spark compiles its plans, as it does outside of these tests."""
+    before = {name: spark.conf.get(name) for name in GENERATED_CODE}
+    for name, text in GENERATED_CODE.items():
+        spark.conf.set(name, text)
+    yield
+    for name, text in before.items():
+        spark.conf.set(name, text)
 
 
 @contextmanager

@@ -16,6 +16,7 @@ from schemac.pipeline.runner import run
 from schemac.pipeline.session import RUN_SETTINGS
 from schemac.runs.request import RunRequest
 from tests.pipeline.conftest import another_session
+from tests.spark_session import GENERATED_CODE
 
 pytestmark = pytest.mark.spark
 
@@ -40,6 +41,8 @@ ODD = {
     "spark.sql.files.ignoreCorruptFiles": "true",
     "spark.sql.optimizer.collapseProjectAlwaysInline": "true",
     "spark.sql.retainGroupColumns": "false",
+    # As Spark has them; the session of the tests compiles nothing.
+    **GENERATED_CODE,
 }
 SCHEMA = pa.schema(
     [

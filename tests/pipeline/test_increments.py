@@ -133,8 +133,10 @@ STREAMS: dict[str, Callable[[Path, int], object]] = {
 }
 
 
-@pytest.mark.spark
-@pytest.mark.parametrize("form", STREAMS)
+@pytest.mark.parametrize(
+    "form",
+    [pytest.param(form, marks=pytest.mark.long) if form in ("csv", "geojson") else form for form in STREAMS],
+)
 def test_a_stream_takes_what_is_available(spark: SparkSession, tmp_path: Path, form: str) -> None:
     """In three runs; the second is as if it were killed between the table's commit and the checkpoint's."""
     folder = tmp_path / "in"
@@ -238,15 +240,43 @@ KILLED = """
 """
 
 
-@pytest.mark.spark
-@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no SIGKILL")
-def test_a_kill_between_table_and_checkpoint_doubles_nothing(spark: SparkSession, tmp_path: Path) -> None:
-    write(tmp_path / "in" / "a.json", 1, 2, "wrong")
-    program = textwrap.dedent(KILLED.format(folder=str(tmp_path)))
+def die_after_the_table(folder: Path) -> None:
+    """Leave the stream by an error, which spares starting another Spark."""
+
+    def died(*arguments: Any, **settings: Any) -> None:
+        run(*arguments, **settings)
+        raise InterruptedError
+
+    job = job_of(folder, {"path": str(folder / "in")}, trigger="available-now")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("schemac.pipeline.stream.run", died)
+        with pytest.raises(InterruptedError):
+            run_stream(job, ONE)
+
+
+def be_killed_after_the_table(folder: Path) -> None:
+    program = textwrap.dedent(KILLED.format(folder=str(folder)))
     done = subprocess.run(
         [sys.executable, "-c", program], cwd=Path(__file__).parents[2], check=False, timeout=300
     )
     assert done.returncode == -9
+
+
+BY_KILL = pytest.param(
+    be_killed_after_the_table,
+    marks=[
+        pytest.mark.long,
+        pytest.mark.skipif(sys.platform == "win32", reason="Windows has no SIGKILL"),
+    ],
+)
+
+
+@pytest.mark.parametrize("die", [die_after_the_table, BY_KILL])
+def test_a_death_between_table_and_checkpoint_doubles_nothing(
+    spark: SparkSession, tmp_path: Path, die: Callable[[Path], None]
+) -> None:
+    write(tmp_path / "in" / "a.json", 1, 2, "wrong")
+    die(tmp_path)
     assert ids_of(tmp_path) == [1, 2]
     assert not list((tmp_path / "out.checkpoint" / "commits").glob("[0-9]*"))
     write(tmp_path / "in" / "b.json", 3)

@@ -27,6 +27,7 @@ from schemac.source.catalogue import (
 )
 from tests.pipeline.conftest import another_session
 from tests.pipeline.test_any_session import ODD, RECORDS, SCHEMA
+from tests.spark_session import GENERATED_CODE
 
 ODD_ROWS = schemac.from_arrow(SCHEMA, name="odd")
 (TRIPS,) = schemac.compile_text(
@@ -123,6 +124,8 @@ def test_no_setting_of_a_session_changes_values(sessions: tuple[SparkSession, Sp
         assert caught.value.help is not None
         way_out = caught.value.help.partition("`")[2].partition("`")[0]
         exec(way_out, {"spark": odd})
+    for name in GENERATED_CODE:
+        odd.conf.set(name, spark.conf.get(name))
     assert outcome(conform(texts(odd), ODD_ROWS, json_column="value")) == expected
 
 

@@ -146,8 +146,15 @@ def check(report: RunReport, label: str, case: Case, unit: str, zone: str | None
     return told
 
 
-@pytest.mark.parametrize("unit", ["us", "ns"])
-@pytest.mark.parametrize("zone", [None, NEW_YORK])
+@pytest.mark.parametrize(
+    ("unit", "zone"),
+    [
+        ("us", NEW_YORK),
+        ("ns", None),
+        pytest.param("us", None, marks=pytest.mark.long),
+        pytest.param("ns", NEW_YORK, marks=pytest.mark.long),
+    ],
+)
 def test_clocks_become_instants_by_what_is_declared(
     spark: SparkSession, tmp_path: Path, unit: str, zone: str | None
 ) -> None:
@@ -201,6 +208,7 @@ def test_undeclared_clock_is_set_aside(spark: SparkSession, tmp_path: Path, unit
     assert all("`timezone`" in error["rule"] for one in bad for error in one["errors"])
 
 
+@pytest.mark.usefixtures("generated_code")
 @pytest.mark.parametrize("unit", ["us", "ns"])
 @pytest.mark.parametrize("column", ["clock", "instant"])
 def test_midnight_is_a_day(spark: SparkSession, tmp_path: Path, unit: str, column: str) -> None:

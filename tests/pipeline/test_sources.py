@@ -207,6 +207,7 @@ TIMES = {
 
 
 @pytest.mark.spark
+@pytest.mark.usefixtures("generated_code")
 def test_parquet_of_nanoseconds_and_times(spark: SparkSession, tmp_path: Path) -> None:
     inner = pa.list_(pa.struct([("at", pa.timestamp("ns")), ("t", pa.time64("us"))]))
     columns = {label: pa.array([value, None], held) for label, (held, value) in TIMES.items()}

@@ -15,6 +15,7 @@ import pyspark
 import pytest
 
 from schemac.pipeline.spark.executors import archive, python_of_executors
+from tests.java import JAVA_OF_SHORT_RUNS
 from tests.pipeline.cluster import Cluster, cluster
 from tests.pipeline.cluster_program import ROWS
 
@@ -24,13 +25,24 @@ RECORDS = 3000
 PIPELINE = """source: {{path: in.{form}, format: {form}}}
 schema: rides.yaml
 target: {{path: {name}.lance}}
-spark: {{{master}settings: {{spark.executor.memory: 512m, spark.driver.host: 127.0.0.1, spark.pyspark.python: {python}}}}}
+spark:
+  {master}settings:
+    spark.executor.memory: 512m
+    spark.executor.extraJavaOptions: {java}
+    spark.driver.host: 127.0.0.1
+    spark.pyspark.python: {python}
 """
 
 
 @pytest.fixture(scope="module")
-def machines(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
-    with cluster(tmp_path_factory.mktemp("cluster")) as found:
+def machines(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
+    """Two workers where a task may be done twice, which only long tests need; else one."""
+    needs_two = any(
+        item.get_closest_marker("long") is not None
+        for item in request.session.items
+        if item.path == request.path
+    )
+    with cluster(tmp_path_factory.mktemp("cluster"), workers=2 if needs_two else 1) as found:
         yield found
 
 
@@ -52,8 +64,10 @@ def write_pipeline(
     master: str | None = None,
     python: str = "",
 ) -> None:
-    told = f"master: '{machines.master}', " if master is None else master
-    text = PIPELINE.format(form=form, name=name, master=told, python=python or machines.python)
+    told = f"master: '{machines.master}'\n  " if master is None else master
+    text = PIPELINE.format(
+        form=form, name=name, master=told, python=python or machines.python, java=JAVA_OF_SHORT_RUNS
+    )
     (folder / "p.yaml").write_text(text)
 
 

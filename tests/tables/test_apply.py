@@ -5,6 +5,7 @@ import json
 import signal
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -394,19 +395,25 @@ def test_show_and_do_on_the_command_line(project: Path, capsys: pytest.CaptureFi
     assert "SC421" in capsys.readouterr().out
 
 
-@pytest.mark.spark
-@pytest.mark.xdist_group("spark")
-def test_write_columns_anew_on_spark(project: Path) -> None:
+def in_a_process(words: list[str]) -> int:
+    run = subprocess.run(
+        [sys.executable, "-m", "schemac", *words], capture_output=True, text=True, check=False
+    )
+    print(run.stdout, run.stderr)
+    return run.returncode
+
+
+@pytest.mark.usefixtures("spark")
+@pytest.mark.parametrize("program", [main, pytest.param(in_a_process, marks=pytest.mark.long)])
+def test_write_columns_anew_on_spark(project: Path, program: Callable[[list[str]], int]) -> None:
+    """By the session that is there, and by one that the command starts."""
     (project / "t.yaml").write_text(json.dumps({"name": "t", "fields": AFTER}))
-    command = [sys.executable, "-m", "schemac"]
-    for words in (
-        ["lock"],
-        ["apply", "t", "--table", "t.lance", "--on", "spark"],
-        ["verify", "t", "--table", "t.lance"],
-    ):
-        run = subprocess.run([*command, *words], capture_output=True, text=True, check=False)
-        assert run.returncode == 0, run.stderr + run.stdout
-    assert lance.dataset("t.lance").to_table().to_pylist()[9]["s"] == {"n": "9", "flag": None}
+    assert program(["lock"]) == 0
+    # Workers that are there already stand in another folder.
+    table = str(project / "t.lance")
+    assert program(["apply", "t", "--table", table, "--on", "spark"]) == 0
+    assert program(["verify", "t", "--table", table]) == 0
+    assert lance.dataset(table).to_table().to_pylist()[9]["s"] == {"n": "9", "flag": None}
 
 
 def test_agree_on_a_table_that_numbers_by_itself(project: Path, capsys: pytest.CaptureFixture[str]) -> None:

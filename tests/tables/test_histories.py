@@ -16,11 +16,12 @@ from schemac.engines.lance.tables.verify import report_drift
 from schemac.evolution.version_pair import locked_schema_version
 from schemac.identity.lock import LockedDataset
 from schemac.source.report import Report
+from tests.effort import law
 from tests.tables.drawing import Drawing, Tree
 from tests.tables.test_apply import field, optional
 from tests.tables.test_oracle import QUIET, comparable, locked, opened, write
 
-QUICK = settings(max_examples=15, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+QUICK = law(15)
 LONG = settings(max_examples=1500, deadline=None, suppress_health_check=list(HealthCheck))
 
 

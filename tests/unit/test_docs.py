@@ -2,6 +2,8 @@
 
 import posixpath
 import re
+from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -21,14 +23,19 @@ from schemac.registry.installed import engines
 from schemac.registry.pages import loss_pages
 from schemac.source.pages import rule_pages
 
-PAGES = pages()
 _TOCTREE = re.compile(r"^```\{toctree\}\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _BLOCK = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
 
 
+@cache
+def made() -> dict[str, str]:
+    """All pages by path; made once, and not where tests are only collected."""
+    return pages()
+
+
 def entries(path: str) -> list[str]:
     """Paths of the pages that a page lists below itself."""
-    lines = [line for block in _TOCTREE.findall(PAGES[path]) for line in block.splitlines()]
+    lines = [line for block in _TOCTREE.findall(made()[path]) for line in block.splitlines()]
     names = [re.sub(r".*<(.*)>", r"\1", line) for line in lines if line and not line.startswith(":")]
     return [posixpath.join(posixpath.dirname(path), f"{name}.md") for name in names]
 
@@ -42,23 +49,23 @@ def test_have_a_page_for_everything() -> None:
         *(f"engines/{engine.name}.md" for engine in engines()),
         *(f"commands/{name}.md" for name in COMMANDS),
     }
-    assert expected - set(PAGES) == set()
-    assert all(text.startswith("# ") and len(text) > 60 for text in PAGES.values())
+    assert expected - set(made()) == set()
+    assert all(text.startswith("# ") and len(text) > 60 for text in made().values())
 
 
 def test_describe_every_attribute() -> None:
     for key in {**ATTRIBUTES, **OPEN}:
-        assert f"\n## `{key}`\n" in PAGES[f"attributes/{domain_of(key)}.md"]
+        assert f"\n## `{key}`\n" in made()[f"attributes/{domain_of(key)}.md"]
 
 
 def test_list_every_code_in_one_group() -> None:
     for code in own_codes():
-        assert PAGES["diagnostics/index.md"].count(f"[{code}]({code}.md)") == 1
+        assert made()["diagnostics/index.md"].count(f"[{code}]({code}.md)") == 1
 
 
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
 def test_show_what_is_known_of_a_kind(kind: type[LogicalType]) -> None:
-    page = PAGES[f"kinds/{kind.__name__}.md"]
+    page = made()[f"kinds/{kind.__name__}.md"]
     properties = set(json_schema(kind).get("properties", ())) - {"kind", "extra"}
     assert kind.__doc__ is not None
     for told in (kind.__doc__, kind.example, *(f"`{name}`" for name in (*kind.foreign_names, *properties))):
@@ -68,14 +75,14 @@ def test_show_what_is_known_of_a_kind(kind: type[LogicalType]) -> None:
 
 @pytest.mark.parametrize("command", COMMANDS)
 def test_show_the_help_of_a_command(command: str) -> None:
-    assert f"usage: schemac {command} " in PAGES[f"commands/{command}.md"]
+    assert f"usage: schemac {command} " in made()[f"commands/{command}.md"]
 
 
 def test_document_every_public_name() -> None:
     for name in dir(schemac):
-        assert name == "__version__" or f":: schemac.{name}\n" in PAGES["python.md"]
+        assert name == "__version__" or f":: schemac.{name}\n" in made()["python.md"]
     for name in schemac.pipeline.__all__:
-        assert f":: schemac.pipeline.{name}\n" in PAGES["pipeline.md"]
+        assert f":: schemac.pipeline.{name}\n" in made()["pipeline.md"]
 
 
 def test_reach_every_page_from_the_first() -> None:
@@ -85,15 +92,17 @@ def test_reach_every_page_from_the_first() -> None:
         assert path not in reached, f"{path} is listed twice"
         reached.add(path)
         waiting += entries(path)
-    assert reached == set(PAGES)
+    assert reached == set(made())
 
 
-@pytest.mark.parametrize("path", PAGES)
-def test_link_to_pages_that_exist(path: str) -> None:
-    text = _BLOCK.sub("", PAGES[path])
-    links = [link for link in re.findall(r"\]\(([^)#\s]+)", text) if "://" not in link]
-    targets = [posixpath.normpath(posixpath.join(posixpath.dirname(path), link)) for link in links]
-    assert [target for target in targets if target not in PAGES] == []
+def test_link_to_pages_that_exist() -> None:
+    def targets(path: str) -> Iterator[str]:
+        for link in re.findall(r"\]\(([^)#\s]+)", _BLOCK.sub("", made()[path])):
+            if "://" not in link:
+                yield posixpath.normpath(posixpath.join(posixpath.dirname(path), link))
+
+    broken = {path: [target for target in targets(path) if target not in made()] for path in made()}
+    assert {path: missing for path, missing in broken.items() if missing} == {}
 
 
 def test_leave_no_page_of_before(tmp_path: Path) -> None:
@@ -101,7 +110,7 @@ def test_leave_no_page_of_before(tmp_path: Path) -> None:
     (tmp_path / "site" / "old.md").write_text("# Old\n")
     write(tmp_path / "site")
     assert {p.relative_to(tmp_path / "site").as_posix() for p in (tmp_path / "site").rglob("*.md")} == set(
-        PAGES
+        made()
     )
 
 

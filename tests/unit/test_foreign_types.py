@@ -7,7 +7,7 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import schemac
@@ -30,6 +30,7 @@ from schemac.kinds.registry import KINDS
 from schemac.manifest.foreign import suggest_type
 from schemac.source.report import Report
 from tests.conformance.arrow_schemas import leaf_types
+from tests.effort import law
 
 _HELP = re.compile(
     r"(?:write|did you mean) `(?P<type>.*?)`(?: with `extra: (?P<extra>\{.*?\})` beside the field's name)?(?:[?;,].*)?"
@@ -366,7 +367,7 @@ TYPES = st.recursive(
 
 @pytest.mark.slow
 @given(TYPES)
-@settings(max_examples=40, deadline=None)
+@law(40)
 def test_read_any_nested_type_in_every_style(text: str) -> None:
     if is_bare(text):
         say_in_every_style(text)
@@ -422,7 +423,7 @@ PIECES = (
 
 
 @given(st.lists(st.sampled_from(PIECES), max_size=12))
-@settings(max_examples=300)
+@law(300)
 def test_never_fail_on_what_is_no_type(pieces: list[str]) -> None:
     suggestion = suggest_type("".join(pieces))
     assert suggestion is None or suggestion

@@ -13,6 +13,7 @@ import schemac
 from schemac.source.render.github import render_github
 from schemac.source.render.json import render_json
 from schemac.source.render.text import render_text
+from tests.effort import law
 from tests.golden import CORPUS
 
 MANIFESTS = sorted(
@@ -100,7 +101,7 @@ def _survive(text: str, *, strict: bool) -> None:
                 dataset.losses(target)
 
 
-QUICK = settings(max_examples=150, deadline=None, derandomize=True, database=None)
+QUICK = law(150)
 THOROUGH = settings(
     max_examples=20_000, deadline=None, database=None, suppress_health_check=list(HealthCheck)
 )
@@ -119,7 +120,7 @@ def test_survive_near_yaml(text: str, strict: bool) -> None:
 
 
 @pytest.mark.slow
-@settings(QUICK, max_examples=400)
+@law(400)
 @given(damaged_manifests(), st.booleans())
 def test_survive_damaged_manifests(text: str, strict: bool) -> None:
     _survive(text, strict=strict)

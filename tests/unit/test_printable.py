@@ -3,6 +3,7 @@
 import json
 import sys
 import unicodedata
+from functools import cache
 
 import pytest
 
@@ -10,31 +11,35 @@ from schemac.cli.main import main
 from schemac.source.printable import json_printable, pictured, printable
 
 JOINERS = "\u200c\u200d"
-OBEYED = [
-    character
-    for character in map(chr, range(sys.maxunicode + 1))
-    if (
-        unicodedata.category(character) in ("Cc", "Cs", "Zl", "Zp")
-        or unicodedata.bidirectional(character)
-        in ("LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI")
-        or (unicodedata.category(character) == "Cf" and unicodedata.bidirectional(character) == "BN")
-    )
-    and character not in JOINERS
-]
-"""By Unicode's own tables: controls, separators, marks of direction, and what is not seen."""
+
+
+@cache
+def obeyed() -> list[str]:
+    """By Unicode's own tables: controls, separators, marks of direction, and what is not seen."""
+    return [
+        character
+        for character in map(chr, range(sys.maxunicode + 1))
+        if (
+            unicodedata.category(character) in ("Cc", "Cs", "Zl", "Zp")
+            or unicodedata.bidirectional(character)
+            in ("LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI")
+            or (unicodedata.category(character) == "Cf" and unicodedata.bidirectional(character) == "BN")
+        )
+        and character not in JOINERS
+    ]
 
 
 def test_show_no_character_that_a_terminal_obeys() -> None:
-    assert {"\x1b", "\u202e", "\u2066", "\u2028", "\ufeff", "\x9b"} <= set(OBEYED)
+    assert {"\x1b", "\u202e", "\u2066", "\u2028", "\ufeff", "\x9b"} <= set(obeyed())
     seen = [
         c
-        for c in OBEYED
+        for c in obeyed()
         if c in printable(f"a{c}b") or c in json_printable(json.dumps(f"a{c}b", ensure_ascii=False))
     ]
     # Those of musical and shorthand notation join what stands beside them, as the joiners do.
     assert {unicodedata.name(c).split()[0] for c in seen} <= {"MUSICAL", "SHORTHAND", "EGYPTIAN"}
-    assert all(c == "\t" or c not in pictured(f"a{c}b") for c in OBEYED if c not in seen)
-    assert all(len(pictured(c)) == 1 for c in OBEYED)
+    assert all(c == "\t" or c not in pictured(f"a{c}b") for c in obeyed() if c not in seen)
+    assert all(len(pictured(c)) == 1 for c in obeyed())
 
 
 @pytest.mark.parametrize("text", ["naïve", "名前", "👩\u200d🚀", "می\u200cخواهم", "a b"])
@@ -43,7 +48,7 @@ def test_leave_words_alone(text: str) -> None:
 
 
 def test_json_says_the_same() -> None:
-    for character in [*OBEYED, "\U000e0041", "ü"]:
+    for character in [*obeyed(), "\U000e0041", "ü"]:
         text = f"a{character}b"
         assert json.loads(json_printable(json.dumps(text, ensure_ascii=False))) == text
 
