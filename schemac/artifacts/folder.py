@@ -26,6 +26,7 @@ _HARMLESS = frozenset({STAGING, ".gitignore", ".gitkeep", ".gitattributes", ".DS
 _NO_LINKS = getattr(os, "O_NOFOLLOW", 0)
 _READING = os.O_RDONLY | _NO_LINKS | getattr(os, "O_BINARY", 0) | getattr(os, "O_NONBLOCK", 0)
 """Neither a link is followed nor a pipe waited for."""
+_WRITING = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
 _AT_ONCE = 1 << 20
 """Bytes that are read at once of a file that changes while it is read."""
 _SHOWN = 3
@@ -50,6 +51,17 @@ def make_folder(path: str) -> None:
     except RecursionError:
         # It calls itself once for each folder of the path.
         raise OSError(errno.ENAMETOOLONG, os.strerror(errno.ENAMETOOLONG), path) from None
+
+
+def write_new(path: str, content: bytes) -> None:
+    """Make a file that is not there yet. Raises OSError."""
+    handle = os.open(path, _WRITING, 0o666)
+    try:
+        left = memoryview(content)
+        while left:
+            left = left[os.write(handle, left) :]
+    finally:
+        os.close(handle)
 
 
 class OutputFolder:
