@@ -94,9 +94,14 @@ class OutputFolder:
         with self._held(is_exclusive=False, tell=tell):
             yield
 
-    def provenance(self) -> Provenance:
-        """Return what the folder says of itself, empty for a new one; refuses a folder that is not ours."""
+    def provenance(self, expected: Provenance | None = None) -> Provenance:
+        """Return what the folder says of itself, empty for a new one; refuses a folder that is not ours.
+
+        Where it says what is `expected`, nothing has to be read out of it.
+        """
         content = self.read(NAME)
+        if expected is not None and content == expected.to_json():
+            return expected
         if content is None:
             self._refuse_foreign()
             return Provenance({})
@@ -112,7 +117,8 @@ class OutputFolder:
 
     def read(self, path: str) -> bytes | None:
         """Return the content of a file, None where there is none; refuses what is no plain file in plain folders."""
-        if not self.is_reachable(path.rpartition("/")[0]):
+        folder = path.rpartition("/")[0]
+        if not self._known.get(folder) and not self.is_reachable(folder):
             return None
         try:
             handle = os.open(f"{self.root}/{path}", _READING)
@@ -152,6 +158,15 @@ class OutputFolder:
             known = self.is_reachable(path.rpartition("/")[0]) and self.is_folder(path)
             self._known[path] = known
         return known
+
+    def look_into(self, path: str = "") -> None:
+        """Remember all folders in a folder, or in the output folder itself, which is asked only once."""
+        if not self.is_reachable(path):
+            return
+        start = f"{path}/" if path else ""
+        with os.scandir(self.at(path)) as entries:
+            found = [f"{start}{entry.name}" for entry in entries if entry.is_dir(follow_symlinks=False)]
+        self._known.update(dict.fromkeys(found, True))
 
     def refuse_in_the_way(self, path: str, found: os.stat_result | None = None) -> NoReturn:
         """Say that something lies where an artifact belongs."""
