@@ -92,6 +92,7 @@ def _is_foreign_key(key: str) -> bool:
     return is_own and _near_domain(domain) is None and not any(domain_of(a) == domain for a in OPEN)
 
 
+@lru_cache(maxsize=1024)
 def _near_domain(domain: str) -> str | None:
     """Return the closed domain that begins with the same word."""
     word = domain.split(".", maxsplit=1)[0]
