@@ -51,7 +51,7 @@ class Built(NamedTuple):
 class Provenance(NamedTuple):
     """Everything in an output folder, by dataset."""
 
-    datasets: dict[str, Built]
+    datasets: Mapping[str, Built]
     compiler: str = f"schemac {__version__}"
 
     def paths(self) -> frozenset[str]:

@@ -99,8 +99,9 @@ class Slot:
     @property
     def path_text(self) -> str:
         """The path for people."""
-        is_column = self.parent is None and isinstance(self.segment, str)
-        return quoted(self.segment) if is_column else dotted(self.path)
+        if self.parent is None and isinstance(self.segment, str):
+            return quoted(self.segment)
+        return dotted(self.path)
 
     @property
     def declared_at(self) -> TreePath:

@@ -211,7 +211,7 @@ class _Writer(TypeWriter[SparkType]):
             )
         if isinstance(arrow_type, pa.BaseExtensionType):
             storage = self.plainly(lowered, arrow_type.storage_type)
-            mark = _without_empty_metadata(registered_extension_metadata(arrow_type))
+            mark = {**_without_empty_metadata(registered_extension_metadata(arrow_type))}
             if arrow_type.extension_name == "arrow.json" and slot.parent is not None:
                 # Lance gives JSON back with large offsets, and below the top the connector reads it as it was marked.
                 mark[LARGE_STRING] = "true"
@@ -319,7 +319,7 @@ def _float_item(child: LoweredField) -> SparkField:
         "element",
         SparkType("float", "FLOAT"),
         child.arrow.nullable,
-        _without_empty_metadata(child.metadata),
+        {**_without_empty_metadata(child.metadata)},
         None,
     )
 
