@@ -26,6 +26,7 @@ _HARMLESS = frozenset({STAGING, ".gitignore", ".gitkeep", ".gitattributes", ".DS
 _NO_LINKS = getattr(os, "O_NOFOLLOW", 0)
 _READING = os.O_RDONLY | _NO_LINKS | getattr(os, "O_BINARY", 0) | getattr(os, "O_NONBLOCK", 0)
 """Neither a link is followed nor a pipe waited for."""
+_WRITING = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
 _AT_ONCE = 1 << 20
 """Bytes that are read at once of a file that changes while it is read."""
 _SHOWN = 3
@@ -50,6 +51,17 @@ def make_folder(path: str) -> None:
     except RecursionError:
         # It calls itself once for each folder of the path.
         raise OSError(errno.ENAMETOOLONG, os.strerror(errno.ENAMETOOLONG), path) from None
+
+
+def write_new(path: str, content: bytes) -> None:
+    """Make a file that is not there yet. Raises OSError."""
+    handle = os.open(path, _WRITING, 0o666)
+    try:
+        left = memoryview(content)
+        while left:
+            left = left[os.write(handle, left) :]
+    finally:
+        os.close(handle)
 
 
 class OutputFolder:
@@ -82,9 +94,14 @@ class OutputFolder:
         with self._held(is_exclusive=False, tell=tell):
             yield
 
-    def provenance(self) -> Provenance:
-        """Return what the folder says of itself, empty for a new one; refuses a folder that is not ours."""
+    def provenance(self, expected: Provenance | None = None) -> Provenance:
+        """Return what the folder says of itself, empty for a new one; refuses a folder that is not ours.
+
+        Where it says what is `expected`, nothing has to be read out of it.
+        """
         content = self.read(NAME)
+        if expected is not None and content == expected.to_json():
+            return expected
         if content is None:
             self._refuse_foreign()
             return Provenance({})
@@ -100,7 +117,8 @@ class OutputFolder:
 
     def read(self, path: str) -> bytes | None:
         """Return the content of a file, None where there is none; refuses what is no plain file in plain folders."""
-        if not self.is_reachable(path.rpartition("/")[0]):
+        folder = path.rpartition("/")[0]
+        if not self._known.get(folder) and not self.is_reachable(folder):
             return None
         try:
             handle = os.open(f"{self.root}/{path}", _READING)
@@ -140,6 +158,15 @@ class OutputFolder:
             known = self.is_reachable(path.rpartition("/")[0]) and self.is_folder(path)
             self._known[path] = known
         return known
+
+    def look_into(self, path: str = "") -> None:
+        """Remember all folders in a folder, or in the output folder itself, which is asked only once."""
+        if not self.is_reachable(path):
+            return
+        start = f"{path}/" if path else ""
+        with os.scandir(self.at(path)) as entries:
+            found = [f"{start}{entry.name}" for entry in entries if entry.is_dir(follow_symlinks=False)]
+        self._known.update(dict.fromkeys(found, True))
 
     def refuse_in_the_way(self, path: str, found: os.stat_result | None = None) -> NoReturn:
         """Say that something lies where an artifact belongs."""

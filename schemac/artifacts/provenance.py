@@ -9,7 +9,7 @@ of the machine, sorted keys: the same input gives the same bytes.
 
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
 from functools import lru_cache
 from hashlib import blake2b
 from json.encoder import encode_basestring
@@ -43,15 +43,15 @@ class Built(NamedTuple):
 
     def to_json(self) -> str:
         """Return the text of its object in the file."""
-        files = _object({_text(path): _text(digest) for path, digest in self.files.items()}, 3)
+        files = f"{{\n    {_encode(self.files)[1:-1]}\n   }}" if self.files else "{}"
         manifest, own = _text(self.manifest), _text(self.manifest_digest)
-        return _object({'"files"': files, '"manifest"': manifest, '"manifestDigest"': own}, 2)
+        return f'{{\n   "files": {files},\n   "manifest": {manifest},\n   "manifestDigest": {own}\n  }}'
 
 
 class Provenance(NamedTuple):
     """Everything in an output folder, by dataset."""
 
-    datasets: dict[str, Built]
+    datasets: Mapping[str, Built]
     compiler: str = f"schemac {__version__}"
 
     def paths(self) -> frozenset[str]:
@@ -64,8 +64,11 @@ class Provenance(NamedTuple):
         return (_object({'"compiler"': _text(self.compiler), '"datasets"': datasets}, 0) + "\n").encode()
 
 
-def _text(text: str) -> str:
-    return encode_basestring(text)
+_text = encode_basestring
+_encode: Callable[[Mapping[str, str]], str] = json.JSONEncoder(
+    ensure_ascii=False, separators=(",\n    ", ": "), sort_keys=True
+).encode
+"""Writes the files of a dataset, with the line ends and blanks that stand between them."""
 
 
 def _object(members: dict[str, str], depth: int) -> str:

@@ -39,13 +39,20 @@ class Build:
     missing: Callable[[Collection[str]], Mapping[str, bytes]] = lambda _: {}
     """Makes the contents of datasets that are known by their digests alone."""
 
+    @property
+    def provenance(self) -> Provenance | None:
+        """The provenance afterwards, where that of the folder before has no part in it."""
+        return Provenance(self.built) if self.is_whole else None
+
     def merged(self, before: Provenance) -> Provenance:
         """Return the provenance afterwards: a build of some manifests leaves the datasets of the others."""
+        if self.provenance is not None:
+            return self.provenance
         read = {dataset.manifest for dataset in self.built.values()}
         kept = {
             name: dataset
             for name, dataset in before.datasets.items()
-            if not self.is_whole and name not in self.built and dataset.manifest not in read
+            if name not in self.built and dataset.manifest not in read
         }
         return Provenance({**kept, **self.built})
 
@@ -124,7 +131,7 @@ class Store:
         """
         try:
             with self._folder.held_for_writing(self._tell):
-                before = self._folder.provenance()
+                before = self._folder.provenance(build.provenance)
                 recover(self._folder, before.paths)
                 return self._write(build, before)
         except RefusedError as error:
@@ -155,7 +162,8 @@ class Store:
         changes = self._changes([*build.built, *sorted(gone)], build, before)
         written = Written(0, len(gone), len(after.datasets) - len(build.built))
         if not changes and not gone:
-            self._put_provenance(after.to_json())
+            if before != after:
+                self._put_provenance(after.to_json())
             return written
         # Not before now it is known which of them have to be made.
         build = build.completed([change.dataset for change in changes])
@@ -184,6 +192,8 @@ class Store:
             self._put_provenance(provenance)
             recover(self._folder, union.paths)
             raise
+        for swap in swaps:
+            swap.clear()
         # While the old files are cleared away, they have to be known for ours.
         recover(self._folder, union.paths)
         self._put_provenance(after.to_json())
@@ -194,6 +204,7 @@ class Store:
 
     def _changes(self, datasets: Sequence[str], build: Build, before: Provenance) -> list[_Change]:
         """How far all datasets are from what they are to be; large folders are read by several processes."""
+        self._folder.look_into()
         parts = _PARTS if len(datasets) >= _SHARED_FROM else 1
         size = -(-len(datasets) // parts) or 1
         tasks = [
@@ -213,8 +224,10 @@ class Store:
             return _Change(dataset, frozenset()) if self._folder.is_reachable(dataset) else None
         ours: Collection[str] = before.datasets[dataset].files if dataset in before.datasets else ()
         unchanged: set[str] = set()
+        self._folder.look_into(dataset)
+        read = self._folder.read
         for path, wanted in files.items():
-            present = self._folder.read(path)
+            present = read(path)
             if present is not None and build.has(path, wanted, present):
                 unchanged.add(path)
             elif present is not None and path not in ours:

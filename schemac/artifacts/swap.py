@@ -16,7 +16,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import suppress
 from functools import cache
 
-from schemac.artifacts.folder import STAGING, OutputFolder, is_cross_device
+from schemac.artifacts.folder import STAGING, OutputFolder, is_cross_device, write_new
 
 _NEW, _OLD = ".new", ".old"
 _EXCHANGE = 2
@@ -32,26 +32,26 @@ class Swap:
         self._dataset = dataset
         self._own = own
         """Paths that schemac wrote for this very dataset; the folder may hold another dataset as well."""
-        aside = f"{STAGING}/{dataset}"
         self._place = folder.at(dataset)
-        self._new, self._old = folder.at(f"{aside}/{_NEW}"), folder.at(f"{aside}/{_OLD}")
+        self._aside = folder.at(f"{STAGING}/{dataset}")
+        self._new, self._old = f"{self._aside}/{_NEW}", f"{self._aside}/{_OLD}"
         self._undo: list[Callable[[], object]] = []
 
     def stage(self, contents: Mapping[str, bytes], unchanged: Collection[str]) -> None:
         """Make the new folder: these contents by path, and what others have put there."""
-        os.makedirs(self._new)
-        made: set[str] = set()
+        os.makedirs(self._aside, exist_ok=True)
+        os.mkdir(self._new)
+        made = {self._new}
         for path, content in contents.items():
             target = f"{self._new}{path[len(self._dataset) :]}"
-            parent = os.path.dirname(target)
+            parent = target.rpartition("/")[0]
             if parent not in made:
                 os.makedirs(parent, exist_ok=True)
                 made.add(parent)
             if path in unchanged:
                 _link(self._folder.at(path), target)
-                continue
-            with open(target, "xb") as stream:
-                stream.write(content)
+            else:
+                write_new(target, content)
         if os.path.isdir(self._place):
             self._carry(self._place, self._new, self._dataset)
 
@@ -69,6 +69,11 @@ class Swap:
         else:
             self._rename(self._place, self._old)
             self._rename(self._new, self._place)
+
+    def clear(self) -> None:
+        """Remove the place aside, if nothing is left there."""
+        with suppress(OSError):
+            os.rmdir(self._aside)
 
     def undo(self) -> None:
         """Take back what was committed."""

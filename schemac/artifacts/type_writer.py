@@ -8,7 +8,7 @@ that has neither is refused with a diagnostic.
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from schemac.artifacts.emission import Emission
@@ -79,14 +79,16 @@ class TypeWriter(ABC, Generic[T]):
     def __init__(self, emission: Emission, table: TypeTable[T]) -> None:
         self.emission = emission
         self.rows = table.rows
-        self.builders = {_id_of(name): getattr(self, method) for name, method in _BUILT.items()}
+        self.builders = _builders()
 
     def type(self, lowered: LoweredField, arrow_type: Any) -> T:
         """Return the type that stands for one of Arrow's; what is lost by it is entered."""
         row = self.rows.get(arrow_type.id)
         if row is None:
-            build = self.builders.get(arrow_type.id)
-            found: T = build(lowered, arrow_type) if build is not None else self.refused(lowered.slot)
+            method = self.builders.get(arrow_type.id)
+            if method is None:
+                return self.refused(lowered.slot)
+            found: T = getattr(self, method)(lowered, arrow_type)
             return found
         if row.is_other:
             self.lose(lowered, self.arrow_name(arrow_type), self.type_text(row.type))
@@ -162,6 +164,12 @@ class TypeWriter(ABC, Generic[T]):
             is_of_field = key in (odf.DESCRIPTION.key, own.RENAMED_FROM.key)
             if not (is_of_field and slot.is_member) and (is_of_field or is_lost(key)):
                 self.emission.lose(slot, f"the attribute {key}", "nothing")
+
+
+@cache
+def _builders() -> Mapping[int, str]:
+    """Return the methods by Arrow's type ids, which need pyarrow."""
+    return {_id_of(name): method for name, method in _BUILT.items()}
 
 
 class DecimalLimit(NamedTuple):

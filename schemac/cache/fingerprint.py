@@ -14,6 +14,7 @@ from hashlib import blake2b
 from schemac import version
 from schemac.registry.distributions import distribution_names
 from schemac.registry.installed import engines, outside_points
+from schemac.source.text import read_file
 
 _FORMAT = "1"
 """Counts up when entries get another form."""
@@ -48,8 +49,7 @@ def _own_code() -> bytes:
     package = os.path.dirname(os.path.realpath(version.__file__))
     record = f"{os.path.dirname(package)}/schemac-{version.__version__}.dist-info/RECORD"
     try:
-        with open(record, "rb") as stream:
-            content = stream.read()
+        content = read_file(record)
     except OSError:
         content = b""
     return content if b"\nschemac/version.py,sha256=" in content else _code(f"{package}/__init__.py")
@@ -62,11 +62,10 @@ def _code(file: str) -> bytes:
     digest = blake2b(digest_size=16)
     for path in paths:
         try:
-            with open(path, "rb") as stream:
-                content = stream.read()
+            content = read_file(path)
         except OSError:
             content = b""
-        digest.update(f"{os.path.relpath(path, folder)} {len(content)}\n".encode() + content)
+        digest.update(f"{path[len(folder) :]} {len(content)}\n".encode() + content)
     return digest.digest()
 
 

@@ -23,6 +23,7 @@ FOLDER = ".schemac"
 """A project's folder for what it need not keep."""
 _CACHE = "cache"
 _IGNORED = "*\n"
+_decode: Callable[[str], Any] = json.JSONDecoder().decode
 _DAMAGED = (ValueError, KeyError, TypeError, IndexError, AttributeError, RecursionError)
 """What comes of an entry that has another form than the one that asks expects."""
 
@@ -66,7 +67,7 @@ class Cache:
         if content is None:
             return None
         try:
-            found = form(json.loads(content))
+            found = form(_decode(content.decode("utf-8", "surrogatepass")))
         except _DAMAGED:
             return None
         self._used.add(key)

@@ -46,7 +46,10 @@ def check_slot_attributes(slot: Slot, findings: Findings, *, is_placed: bool = T
     wrong = [
         key
         for key, value in slot.extra.items()
-        if not _is_sound(key, value, slot, partial(say, slot, key), is_placed=is_placed)
+        if not (
+            _is_sound_anywhere(key, value)
+            or _is_sound(key, value, slot, partial(say, slot, key), is_placed=is_placed)
+        )
     ]
     if wrong:
         slot.extra = {key: value for key, value in slot.extra.items() if key not in wrong}
@@ -64,10 +67,14 @@ def check_schema_attributes(extra: Mapping[str, Any], findings: Findings) -> Ext
     return {key: value for key, value in extra.items() if _is_sound(key, value, None, say(key))}
 
 
+def _is_sound_anywhere(key: str, value: Any) -> bool:
+    """Whether an attribute is sound whatever has it: a description, or a plain value in the author's own domain, as most are."""
+    if key == odf.DESCRIPTION.key:
+        return value.__class__ is str
+    return value.__class__ in _ALWAYS_JSON and _is_foreign_key(key)
+
+
 def _is_sound(key: str, value: Any, slot: Slot | None, say: Say, *, is_placed: bool = True) -> bool:
-    # Descriptions are most of all attributes, and always the same.
-    if key == odf.DESCRIPTION.key and value.__class__ is str:
-        return True
     if _is_foreign_key(key):
         return _is_json(value, say)
     if not _KEY.fullmatch(key):
@@ -92,6 +99,7 @@ def _is_foreign_key(key: str) -> bool:
     return is_own and _near_domain(domain) is None and not any(domain_of(a) == domain for a in OPEN)
 
 
+@lru_cache(maxsize=1024)
 def _near_domain(domain: str) -> str | None:
     """Return the closed domain that begins with the same word."""
     word = domain.split(".", maxsplit=1)[0]

@@ -15,6 +15,7 @@ from schemac.physical.arrow import numpy_left_out
 from schemac.project.compile import Output, compile_files
 from schemac.project.configuration import Project
 from schemac.project.options import Options
+from schemac.project.shared_work import collector_paused
 from schemac.project.under_way import WORK
 from schemac.project.workers import share
 from schemac.source.catalogue import STALE_ARTIFACT
@@ -45,6 +46,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Build; the exit code tells the result."""
+    with collector_paused(is_last=True):
+        return _run(options)
+
+
+def _run(options: argparse.Namespace) -> int:
     report = Report()
     project, files = open_project(options, report, is_builder=True)
     # Whatever process comes to need Arrow, it makes no arrays.

@@ -9,7 +9,7 @@ from schemac.cli.exit_code import ExitCode
 from schemac.cli.terminal import put, put_page, tell
 from schemac.registry.codes import codes, own_codes
 from schemac.registry.pages import loss_pages, page
-from schemac.source.diagnostic import Code
+from schemac.source.code import Code
 from schemac.source.pages import rule_pages
 from schemac.source.suggest import closest
 

@@ -231,9 +231,11 @@ class _Parser(argparse.ArgumentParser):
 
     def exit(self, status: int = 0, message: str | None = None) -> NoReturn:
         """Leave; what is said may repeat the words of the command line."""
-        from schemac.source.printable import printable  # for start-up time, as above
+        if message:
+            from schemac.source.printable import printable  # for start-up time, as above
 
-        super().exit(status, message and printable(message, keep="\n"))
+            message = printable(message, keep="\n")
+        super().exit(status, message)
 
     def error(self, message: str) -> NoReturn:
         """Say what is wrong with the arguments, and leave."""

@@ -11,7 +11,7 @@ from typing import Any
 
 from schemac.attributes.family import Family
 from schemac.logical.model import Field, LogicalType, Member, Schema
-from schemac.logical.path import FieldPath, Part, Segment, dotted
+from schemac.logical.path import FieldPath, Part, Segment, dotted, quoted
 
 TreePath = tuple[str | int, ...]
 _NO_EXTRA: Mapping[str, Any] = {}
@@ -99,6 +99,8 @@ class Slot:
     @property
     def path_text(self) -> str:
         """The path for people."""
+        if self.parent is None and isinstance(self.segment, str):
+            return quoted(self.segment)
         return dotted(self.path)
 
     @property

@@ -60,4 +60,7 @@ class LoweredSchema:
     def preorder(self) -> Iterator[LoweredField]:
         """Every field, parents before children."""
         for top in self.fields:
-            yield from top.preorder()
+            if top.children:
+                yield from top.preorder()
+            else:
+                yield top

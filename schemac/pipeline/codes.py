@@ -3,7 +3,7 @@
 Layer: pipeline.
 """
 
-from schemac.source.diagnostic import Code, Severity
+from schemac.source.code import Code, Severity
 
 PIPELINE_FAILED = Code(
     "SC612", "pipeline-failed", Severity.ERROR, "a run that Spark stopped for a cause of its own"

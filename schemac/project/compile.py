@@ -11,7 +11,7 @@ from schemac.cache.misremembered import MisrememberedError
 from schemac.logical.resources import Named
 from schemac.project.configuration import Project
 from schemac.project.discovery import ManifestFile
-from schemac.project.imported import FolderFiles, report_unused_groups
+from schemac.project.imported import NOTHING, FolderFiles, report_unused_groups
 from schemac.project.manifests import Checks, CompiledFile, apart
 from schemac.project.options import Options
 from schemac.project.shared_work import LARGE_FROM, SharedWork, collector_paused
@@ -83,7 +83,11 @@ def compile_files(
         work = SharedWork(checks, builds, project.cache, SHARED_FROM)
         compiled = apart(work.checked(files, report), report)
         if is_whole:
-            around = ((FolderFiles(one.file.path, one.file.name), one.imported) for one in compiled)
+            around = (
+                (FolderFiles(one.file.path, one.file.name), one.imported)
+                for one in compiled
+                if one.imported != NOTHING
+            )
             report_unused_groups(around, report)
         if options.overlay is not None:
             names = [named.name for one in compiled for named in one.named]

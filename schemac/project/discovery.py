@@ -71,16 +71,17 @@ def find_manifests(paths: Sequence[str], base: Path, out: Path, report: Report) 
             report.add(UNREADABLE_FILE, f"cannot read {shortened(given)}: {reason_of(error)}")
             continue
         if is_folder:
-            for file in walk(path, out):
-                place = places.of(file)
-                where = places.name(file, place)
-                if os.path.exists(file):
-                    found.setdefault(place, ManifestFile(file, where, is_named=False))
+            for entry in _entries(path, out, _SUFFIXES):
+                place = places.of(entry.path)
+                where = places.name(entry.path, place)
+                if not entry.is_symlink() or os.path.exists(entry.path):
+                    found.setdefault(place, ManifestFile(Path(entry.path), where, is_named=False))
                     continue
                 report.add(UNREADABLE_FILE, f"{where} is a broken link", file=where, help="remove it")
         elif exists:
-            place = places.of(path)
-            found.setdefault(place, ManifestFile(path, places.name(path, place), is_named=True))
+            place = places.of(os.fspath(path))
+            where = places.name(os.fspath(path), place)
+            found.setdefault(place, ManifestFile(path, where, is_named=True))
         else:
             report.add(
                 UNREADABLE_FILE, f"there is no file or folder {given}", file=given, help="check the path"
@@ -97,17 +98,46 @@ def find_manifests(paths: Sequence[str], base: Path, out: Path, report: Report) 
 
 def walk(folder: Path, out: Path, suffixes: tuple[str, ...] = _SUFFIXES) -> Iterator[Path]:
     """Yield the files of these endings in a folder that may be a project's own."""
-    for root, folders, files in os.walk(folder):
-        here = Path(root)
-        folders[:] = sorted(
-            name
-            for name in folders
-            if not name.startswith(".") and name not in _FOREIGN_FOLDERS and here / name != out
-        )
+    return (Path(entry.path) for entry in _entries(folder, out, suffixes))
+
+
+def _entries(folder: Path, out: Path, suffixes: tuple[str, ...]) -> "Iterator[os.DirEntry[str]]":
+    """Yield the same as entries of folders, for path objects are slow in large projects."""
+    todo = [os.fspath(folder)]
+    while todo:
+        here = todo.pop()
+        folders: list[str] = []
+        files: list[os.DirEntry[str]] = []
+        for entry in _sorted_entries(here):
+            if not _is_folder(entry):
+                files.append(entry)
+            elif not entry.is_symlink() and _is_entered(entry, out):
+                folders.append(entry.path)
+        todo += reversed(folders)
         # The ODF artifact is YAML, and a manifest; an earlier build into another folder is no input of this one.
-        if here.name == "odf" and "schema.bin" in files:
+        if os.path.basename(here) == "odf" and any(entry.name == "schema.bin" for entry in files):
             continue
-        yield from (here / name for name in sorted(files) if name.endswith(suffixes))
+        yield from (entry for entry in files if entry.name.endswith(suffixes))
+
+
+def _sorted_entries(folder: str) -> "list[os.DirEntry[str]]":
+    try:
+        with os.scandir(folder) as entries:
+            return sorted(entries, key=lambda entry: entry.name)
+    except OSError:
+        return []
+
+
+def _is_folder(entry: "os.DirEntry[str]") -> bool:
+    try:
+        return entry.is_dir()
+    except OSError:
+        return False
+
+
+def _is_entered(folder: "os.DirEntry[str]", out: Path) -> bool:
+    name = folder.name
+    return not name.startswith(".") and name not in _FOREIGN_FOLDERS and Path(folder.path) != out
 
 
 def is_manifest_name(name: str) -> bool:
@@ -118,27 +148,25 @@ def is_manifest_name(name: str) -> bool:
 
 
 class _Places:
-    """Where files lie, however their folders were named; texts, for path objects are slow in large projects."""
+    """Where files lie, however their folders were named."""
 
     def __init__(self) -> None:
         self._below = os.path.join(os.getcwd(), "")
         self._folders: dict[str, str] = {}
 
-    def of(self, path: Path) -> str:
+    def of(self, path: str) -> str:
         """Return the place of a file or a link, with its folder without links."""
-        if path.name in ("", ".."):
-            return os.path.realpath(path)
         folder, name = os.path.split(path)
+        if name in ("", ".", ".."):
+            return os.path.realpath(path)
         found = self._folders.get(folder)
         if found is None:
             # Of a link that leads back to itself this is its own place.
-            found = self._folders[folder] = os.path.realpath(folder)
-        return os.path.join(found, name)
+            found = self._folders[folder] = os.path.join(os.path.realpath(folder), "")
+        return found + name
 
-    def name(self, path: Path, place: str) -> str:
+    def name(self, path: str, place: str) -> str:
         """Return the path from the working folder where it lies below it, with `/`; a link is called by its own name."""
-        return (
-            place[len(self._below) :].replace(os.sep, "/")
-            if place.startswith(self._below)
-            else path.as_posix()
-        )
+        if not place.startswith(self._below):
+            return Path(path).as_posix()
+        return place[len(self._below) :].replace(os.sep, "/")

@@ -102,21 +102,22 @@ class Checks:
 
     def kept(self, content: bytes, file: ManifestFile, report: Report) -> CompiledFile | None:
         """Return what an earlier run has kept of a manifest with these bytes; None where there is nothing."""
-        kept = self._project.cache.get(self._key(file, content), _Checked.of_json)
+        key = self._key(file, content)
+        kept = self._project.cache.get(key, _Checked.of_json)
         if kept is None or not self._is_current(kept.imported, file):
             return None
         report.extend(kept.findings)
-        return self._compiled(file, content, kept.named, kept.imported)
+        return self._compiled(file, content, kept.named, kept.imported, key)
 
     def known(
         self, file: ManifestFile, content: bytes, named: tuple[Named, ...], imported: Imported
     ) -> CompiledFile:
         """Return a manifest of which another process found the datasets."""
-        return self._compiled(file, content, named, imported)
+        return self._compiled(file, content, named, imported, self._key(file, content))
 
-    def _key(self, file: ManifestFile, content: bytes, imported: Imported = NOTHING) -> bytes:
+    def _key(self, file: ManifestFile, content: bytes) -> bytes:
         """Return the key of a manifest; what it imports is found only in its entry, and is a part of other keys."""
-        return self._keys.key(file.name, file.is_named, content, *imported.parts)
+        return self._keys.key(file.name, file.is_named, content)
 
     def _is_current(self, imported: Imported, file: ManifestFile) -> bool:
         return not imported.files or imported.is_current(self._contents, FolderFiles(file.path, file.name))
@@ -139,19 +140,20 @@ class Checks:
             return None
         named = tuple([Named(dataset.name, dataset.is_source) for dataset in datasets])
         checked = _Checked(found.diagnostics, named, imported)
-        self._project.cache.put(self._key(file, content), checked.to_json())
-        compiled = self._compiled(file, content, named, imported)
+        key = self._key(file, content)
+        self._project.cache.put(key, checked.to_json())
+        compiled = self._compiled(file, content, named, imported, key)
         compiled.__dict__["datasets"] = datasets
         return compiled
 
     def _compiled(
-        self, file: ManifestFile, content: bytes, named: tuple[Named, ...], imported: Imported
+        self, file: ManifestFile, content: bytes, named: tuple[Named, ...], imported: Imported, own: bytes
     ) -> CompiledFile:
         def make() -> "list[LogicalDataset]":
             source = decode_text(content, file.name, Report())
             return self._check(source, file, Report())[0] if source is not None else []
 
-        key = self._key(file, content, imported)
+        key = own if imported == NOTHING else self._keys.key(own, *imported.parts)
         return CompiledFile(file, content.removeprefix(_MARK), named, make, key, imported)
 
     def _check(

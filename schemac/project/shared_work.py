@@ -1,7 +1,7 @@
 """Work on many manifests: what the cache has of it is taken from there, the rest is shared between processes.
 
 Layer: project.
-Shape: a process checks its part of the manifests, and goes on with the work as long as nothing is wrong with the part. What is
+Shape: a process checks its part of the manifests, and works on each of them at once, until something is wrong with one. What is
 called otherwise because of another manifest is worked on once all names are settled.
 """
 
@@ -53,7 +53,7 @@ class Early(NamedTuple, Generic[T]):
     findings: tuple[Diagnostic, ...]
     imported: Imported = NOTHING
     result: T | None = None
-    """None where something in the part of the process is wrong, or nothing but checks is wanted."""
+    """None where something was wrong before in the part of the process, or nothing but checks is wanted."""
 
 
 class SharedWork(Generic[T]):
@@ -111,25 +111,22 @@ class SharedWork(Generic[T]):
         return early.result if early is not None and is_same else self._work.kept(file)
 
     def _check(self, part: Sequence[tuple[ManifestFile, bytes]]) -> list[Early[T]]:
-        """Check a part of the manifests, and work on them where nothing is wrong with any."""
+        """Check a part of the manifests, and work on each at once until something is wrong with one."""
         WORK.expect(len(part) * (1 if self._work is None else 2))
-        report = Report()
-        compiled: list[CompiledFile | None] = []
-        said: list[Report] = []
-        for file, content in part:
-            said.append(Report())
-            compiled.append(self._checks.content(content, file, said[-1]))
-            report.extend(said[-1].diagnostics)
-        work = self._work if not report.has_errors else None
-        return [
-            Early(
-                file.named if file is not None else None,
-                found.diagnostics,
-                file.imported if file is not None else NOTHING,
-                work.fresh(file) if file is not None and work is not None else None,
-            )
-            for file, found in zip(compiled, said, strict=True)
-        ]
+        found: list[Early[T]] = []
+        work = self._work
+        for manifest, content in part:
+            said = Report()
+            file = self._checks.content(content, manifest, said)
+            if said.has_errors:
+                work = None
+            if file is None:
+                found.append(Early(None, said.diagnostics))
+                continue
+            # What it was compiled to goes with the file: the memory of a run is that of its largest manifest.
+            result = work.fresh(file) if work is not None else None
+            found.append(Early(file.named, said.diagnostics, file.imported, result))
+        return found
 
     def _do(self, part: Sequence[CompiledFile]) -> list[T]:
         assert self._work is not None

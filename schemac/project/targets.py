@@ -128,22 +128,21 @@ def engines_of(dataset: LogicalDataset, targets: Sequence[str], *, is_named: boo
     built_for = TARGETS_OF.read(dataset.schema.extra)
     found = set(targets)
     if not is_named:
-        others = [e for e in engines() if not e.is_default]
-        found |= {e.name for e in others if e.name in (built_for or ()) or _has_attribute(e.domain, dataset)}
+        named = {*(built_for or ())}
+        domains = _domains_in(dataset)
+        found |= {e.name for e in engines() if not e.is_default and (e.name in named or e.domain in domains)}
     return [n for n in target_names() if n in found and (built_for is None or n in built_for)]
 
 
 def speaks_of(domain: str, dataset: LogicalDataset) -> bool:
     """Whether a schema names its engines, or has an attribute of this one's domain."""
-    return TARGETS_OF.key in dataset.schema.extra or _has_attribute(domain, dataset)
+    return TARGETS_OF.key in dataset.schema.extra or domain in _domains_in(dataset)
 
 
-def _has_attribute(domain: str, dataset: LogicalDataset) -> bool:
-    return any(
-        domain_of(key) == domain
-        for attributes in (dataset.schema.extra, *(slot.extra for slot in preorder(dataset.columns)))
-        for key in attributes
-    )
+def _domains_in(dataset: LogicalDataset) -> set[str]:
+    """Return the domains of all attributes of a schema."""
+    keys = set(dataset.schema.extra).union(*[slot.extra for slot in preorder(dataset.columns)])
+    return {domain_of(key) for key in keys}
 
 
 def is_left_aside(name: str, dataset: LogicalDataset) -> bool:

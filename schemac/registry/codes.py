@@ -12,7 +12,7 @@ from typing import NamedTuple, Protocol
 from schemac.registry.engine import EngineError, load_as
 from schemac.registry.installed import engines, own_engines
 from schemac.source.catalogue import CATALOGUE
-from schemac.source.diagnostic import Code
+from schemac.source.code import Code
 
 
 class Bringer(Protocol):

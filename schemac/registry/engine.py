@@ -8,8 +8,10 @@ is loaded when the capability is first asked for. The room that uses a capabilit
 from collections.abc import Callable, Iterable
 from enum import Enum, auto
 from importlib import import_module
-from pathlib import Path
-from typing import Generic, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
+
+if TYPE_CHECKING:
+    from pathlib import Path  # for start-up time: most commands come this far before they need one
 
 T = TypeVar("T")
 
@@ -36,7 +38,7 @@ class Format(NamedTuple):
     systems: tuple[str, ...] = ()
     """Databases in small letters whose types it reads as texts, as contracts and projects name them."""
 
-    def is_source(self, path: Path) -> bool:
+    def is_source(self, path: "Path") -> bool:
         """Ask `recognizes` about a path. Raises EngineError."""
         recognizes = _function(self.recognizes, f"`recognizes` of the format {self.name}")
         return bool(recognizes(path))

@@ -5,12 +5,12 @@ Source: every package of `schemac.engines` is one (a module beside them is what 
 name, each with its `ENGINE`: `sqlite = "schemac_sqlite:ENGINE"`.
 """
 
+import os
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
 from importlib import import_module
-from pkgutil import iter_modules
 from typing import TYPE_CHECKING
 
 from schemac.registry.distributions import entry_points_of
@@ -114,9 +114,17 @@ def own_engines() -> tuple[Engine, ...]:
     """Return the engines that come with the compiler, by position."""
     package = import_module(GROUP)
     found: list[Engine] = []
-    for module in iter_modules(package.__path__):
-        if not module.ispkg:
-            continue
-        engine: Engine = import_module(f"{GROUP}.{module.name}").ENGINE
+    for name in (name for folder in package.__path__ for name in _packages(folder)):
+        engine: Engine = import_module(f"{GROUP}.{name}").ENGINE
         found.append(engine)
     return tuple(_sorted(found))
+
+
+def _packages(folder: str) -> list[str]:
+    """Return the names of the packages in a folder."""
+    if os.path.isdir(folder):
+        return [name for name in os.listdir(folder) if os.path.isfile(f"{folder}/{name}/__init__.py")]
+    # An archive; for start-up time imported here, as it loads much that most runs do without.
+    from pkgutil import iter_modules
+
+    return [module.name for module in iter_modules([folder]) if module.ispkg]

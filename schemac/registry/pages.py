@@ -9,7 +9,7 @@ from schemac.registry.codes import Bringer, codes_of, own_bringers, own_codes
 from schemac.registry.engine import EngineError, reason_of
 from schemac.registry.installed import engines
 from schemac.source.catalogue import CATALOGUE
-from schemac.source.diagnostic import Code
+from schemac.source.code import Code
 from schemac.source.pages import Page, read_page
 
 

@@ -7,7 +7,7 @@ used twice; a retired code stays here, marked. What each means at length, with a
 in `pages/<code>.md`.
 """
 
-from schemac.source.diagnostic import Code, Severity
+from schemac.source.code import Code, Severity
 
 _ERROR, _WARNING, _NOTE = Severity.ERROR, Severity.WARNING, Severity.NOTE
 

@@ -4,30 +4,11 @@ Layer: source.
 """
 
 from dataclasses import dataclass, field
-from enum import StrEnum
 from typing import NamedTuple
 
+from schemac.source.code import Code, Severity
 
-class Severity(StrEnum):
-    """How bad a finding is. Errors stop artifacts; warnings and notes do not."""
-
-    ERROR = "error"
-    WARNING = "warning"
-    NOTE = "note"
-
-    @property
-    def rank(self) -> int:
-        """Zero for the gravest."""
-        return list(Severity).index(self)
-
-
-class Code(NamedTuple):
-    """One kind of finding: a number for ever, and a slug that completes "this schema has a …"."""
-
-    id: str
-    slug: str
-    severity: Severity
-    title: str
+__all__ = ["Code", "Diagnostic", "Edit", "Fix", "Label", "SchemaError", "Severity"]
 
 
 @dataclass(frozen=True, slots=True)

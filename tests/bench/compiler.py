@@ -169,6 +169,12 @@ def attributes_of_one_field(folder: Path, number: int) -> Path:
     return write_text(folder, f"fields:\n  - name: a\n    type: Int8\n    extra:\n{keys}")
 
 
+def parts_of_one_key(folder: Path, number: int) -> Path:
+    mark = "lance.org/primaryKey: {position: %d}"
+    fields = "".join(f"  - {{name: a{n}, type: Int64, extra: {{{mark % (n + 1)}}}}}\n" for n in range(number))
+    return write_text(folder, f"fields:\n{fields}")
+
+
 def findings_of_one_file(folder: Path, number: int) -> Path:
     fields = "".join(f"  - {{name: a{n}, type: {{kind: Timestamp, unit: seconds}}}}\n" for n in range(number))
     return write_text(folder, f"fields:\n{fields}")
@@ -185,7 +191,8 @@ GROWTH: dict[str, tuple[Callable[[Path, int], Path], tuple[int, ...]]] = {
     "manifests": (manifests_of_ten_fields, (10, 100, 1_000, 10_000)),
     "fields in one file": (fields_of_one_file, (1_000, 10_000, 100_000)),
     "documents in one file": (documents_of_one_file, (10, 100, 1_000)),
-    "attributes of a field": (attributes_of_one_field, (10, 100, 1_000)),
+    "attributes of a field": (attributes_of_one_field, (1_000, 10_000, 100_000)),
+    "parts of a key": (parts_of_one_key, (1_000, 10_000, 40_000)),
     "warnings": (findings_of_one_file, (100, 1_000, 10_000)),
 }
 """What grows, and how far."""

@@ -26,8 +26,12 @@ def lance_fields(schema: Any) -> tuple[dict[str, bytes], list[bytes]]:
 
 def lowered(schema: pa.Schema) -> LoweredSchema:
     """An Arrow schema as if it had been lowered."""
-    metadata = {key.decode(): value.decode() for key, value in (schema.metadata or {}).items()}
-    return LoweredSchema(tuple(LoweredField(field, (), None) for field in schema), metadata)
+    fields = tuple(LoweredField(field, (), None, _texts(field.metadata)) for field in schema)
+    return LoweredSchema(fields, _texts(schema.metadata))
+
+
+def _texts(metadata: dict[bytes, bytes] | None) -> dict[str, str]:
+    return {key.decode(): value.decode() for key, value in (metadata or {}).items()}
 
 
 def records(content: bytes) -> Iterator[tuple[int, bytes]]:

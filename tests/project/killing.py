@@ -53,8 +53,8 @@ def die_at(point: int, out: str, act: Callable[[], None]) -> None:
 
 
 def _is_writing(arguments: tuple[Any, ...]) -> bool:
-    mode = arguments[1] if len(arguments) > 1 else None
-    return isinstance(mode, str) and mode != "rb"
+    flags = arguments[2]
+    return bool(flags & (os.O_WRONLY | os.O_RDWR))
 
 
 def stopped_build(point: int, out: str, mode: str) -> bool:

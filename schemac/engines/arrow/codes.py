@@ -3,7 +3,7 @@
 Layer: engines.
 """
 
-from schemac.source.diagnostic import Code, Severity
+from schemac.source.code import Code, Severity
 
 ARROW_LOSS = Code("SC531", "arrow-loss", Severity.NOTE, "something that the Arrow artifact does not keep")
 CODES = (ARROW_LOSS,)

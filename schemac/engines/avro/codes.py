@@ -3,7 +3,7 @@
 Layer: engines.
 """
 
-from schemac.source.diagnostic import Code, Severity
+from schemac.source.code import Code, Severity
 
 AVRO_TYPE = Code("SC591", "avro-type", Severity.ERROR, "a type that Avro cannot hold")
 AVRO_NAME = Code("SC592", "avro-name", Severity.ERROR, "names that Avro cannot tell apart")

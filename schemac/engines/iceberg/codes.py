@@ -3,7 +3,7 @@
 Layer: engines.
 """
 
-from schemac.source.diagnostic import Code, Severity
+from schemac.source.code import Code, Severity
 
 ICEBERG_TYPE = Code("SC581", "iceberg-type", Severity.ERROR, "a type that Iceberg cannot hold")
 ICEBERG_NAME = Code("SC582", "iceberg-name", Severity.ERROR, "names that Iceberg cannot tell apart")

@@ -3,7 +3,7 @@
 Layer: engines.
 """
 
-from schemac.source.diagnostic import Code, Severity
+from schemac.source.code import Code, Severity
 
 JSON_SCHEMA_TYPE = Code("SC586", "json-schema-type", Severity.ERROR, "a type that has no form in JSON")
 JSON_SCHEMA_LOSS = Code(

@@ -9,16 +9,14 @@ Source: rust/lance-core/src/datatypes.rs and the encoding specification of githu
 held against what pylance 14.0.2 makes of the same Arrow schema. What Lance cannot hold is in `_lance.limits`.
 """
 
-import re
 from collections.abc import Iterable, Mapping
-from typing import Any
 
+from schemac.arrow.lower_metadata import EXTENSION_NAME
 from schemac.artifacts.emission import Artifact, Compilation, Emission, Target
 from schemac.engines.lance._generated.lance import file_pb2 as pb
 from schemac.engines.lance.codes import LANCE_LOSS
 from schemac.engines.lance.limits import Limits
 from schemac.engines.lance.nodes import NO_MARKS, KeyMarks, Node, nodes_of, numbered
-from schemac.engines.lance.types import NAME_KEY
 from schemac.identity.lock import Numbers
 from schemac.logical.slots import Slot
 from schemac.physical.field import LoweredSchema
@@ -63,10 +61,10 @@ def _message(nodes: _Numbered, metadata: Mapping[str, str]) -> pb.Schema:
         field.name, field.parent_id, field.logical_type, field.nullable, field.encoding, entries, marks = node
         field.id = id
         if entries:
-            target: Any = field.metadata
+            target = field.metadata
             for key, value in entries.items():
-                target[key] = value
-            field.extension_name = entries.get(NAME_KEY, b"").decode()
+                target[key] = value.encode()
+            field.extension_name = entries.get(EXTENSION_NAME, "")
             field.unenforced_primary_key = marks.is_primary
             field.unenforced_primary_key_position = marks.primary_position
             field.unenforced_clustering_key_position = marks.clustering_position
@@ -81,7 +79,7 @@ def _bytes(nodes: Iterable[Node], numbered_nodes: _Numbered, metadata: Mapping[s
     Lance leaves an empty key or value out of a map's entry, where this library writes its length of zero.
     """
     message = _message(numbered_nodes, metadata)
-    entries: list[Mapping[Any, Any]] = [metadata, *(node.metadata for node in nodes if node.metadata)]
+    entries = [metadata, *(node.metadata for node in nodes if node.metadata)]
     if all(all(entry) and all(entry.values()) for entry in entries):
         return message.SerializeToString(deterministic=True)
     fields = (_record(1, _field_bytes(field)) for field in message.fields)
@@ -128,7 +126,7 @@ def _text(nodes: _Numbered, metadata: Mapping[str, str]) -> str:
     """
     texts: list[str] = []
     types: dict[tuple[str, bool, int], str] = {}
-    keys: dict[bytes, str] = {}
+    keys: dict[str, str] = {}
     for id, (name, parent_id, logical_type, is_nullable, encoding, entries, marks) in nodes:
         type_ = types.get((logical_type, is_nullable, encoding))
         if type_ is None:
@@ -137,20 +135,17 @@ def _text(nodes: _Numbered, metadata: Mapping[str, str]) -> str:
                 f"{'  nullable: true' + _LINE if is_nullable else ''}"
                 f"{'  encoding: ' + _ENCODING_NAMES[encoding] + _LINE if encoding else ''}"
             )
-        place = (
-            f"{f'  id: {id}{_LINE}' if id else ''}{f'  parent_id: {parent_id}{_LINE}' if parent_id else ''}"
-        )
-        texts.append(f"fields {{\n  name: {_quoted(name)}\n{place}{type_}")
+        own = f"  id: {id}\n" if id else ""
+        above = f"  parent_id: {parent_id}\n" if parent_id else ""
+        texts.append(f"fields {{\n  name: {_quoted(name)}\n{own}{above}{type_}")
         if entries:
-            if extension := entries.get(NAME_KEY):
-                texts.append(f"  extension_name: {_quoted(extension.decode())}\n")
+            if extension := entries.get(EXTENSION_NAME):
+                texts.append(f"  extension_name: {_quoted(extension)}\n")
             for key, value in entries.items():
-                quoted = keys.get(key)
-                if quoted is None:
-                    quoted = keys[key] = _quoted(key.decode())
-                texts.append(
-                    f"  metadata {{\n    key: {quoted}\n    value: {_quoted(value.decode())}\n  }}\n"
-                )
+                start = keys.get(key)
+                if start is None:
+                    start = keys[key] = f"  metadata {{\n    key: {_quoted(key)}\n    value: "
+                texts.append(f"{start}{_quoted(value)}\n  }}\n")
             if marks is not NO_MARKS:
                 texts.append(_marks_text(marks))
         texts.append("}\n")
@@ -172,23 +167,20 @@ def _marks_text(marks: KeyMarks) -> str:
 
 _LINE = "\n"
 _ENCODING_NAMES = {number: name for name, number in pb.Field.Encoding.items()}
-_ESCAPES = str.maketrans(
+_CONTROLS = str.maketrans(
     {
-        "\\": "\\\\",
-        '"': '\\"',
         "\n": "\\n",
         "\r": "\\r",
         "\t": "\\t",
         **{chr(i): f"\\{i:03o}" for i in (*range(9), 11, 12, *range(14, 32), 127)},
     }
 )
-_SPECIAL = re.compile(r'[\x00-\x1f\x7f"\\]')
 
 
 def _quoted(text: str) -> str:
-    # Most texts can be printed as they are, and that is answered sooner than what is special in a text.
-    is_plain = text.isprintable() and '"' not in text and "\\" not in text
-    return f'"{text if is_plain or not _SPECIAL.search(text) else text.translate(_ESCAPES)}"'
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
+    # Hardly any text has a character of control, and to ask is quicker than to look each of them up.
+    return f'"{escaped if text.isprintable() else escaped.translate(_CONTROLS)}"'
 
 
 TARGET = Target("lance", LANCE_LOSS, emit)

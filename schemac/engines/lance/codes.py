@@ -3,7 +3,7 @@
 Layer: engines.
 """
 
-from schemac.source.diagnostic import Code, Severity
+from schemac.source.code import Code, Severity
 
 LANCE_TYPE = Code("SC501", "lance-type", Severity.ERROR, "a type that Lance cannot store")
 LANCE_NAME = Code("SC502", "lance-name", Severity.ERROR, "a field name that Lance does not allow")

@@ -24,7 +24,7 @@ from schemac.engines.lance.codes import (
     LANCE_TYPE,
 )
 from schemac.engines.lance.names import BRAIN_FLOAT
-from schemac.engines.lance.types import NAME_KEY, Types
+from schemac.engines.lance.types import NAME_KEY, types_of_lance
 from schemac.logical.slots import Slot
 from schemac.physical.arrow import pa
 from schemac.physical.field import LoweredField
@@ -68,7 +68,7 @@ class Limits:
         self.emission = emission
         self.findings = emission.findings
         self.is_ok = True
-        self.types = Types()
+        self.types = types_of_lance()
 
     def are_kept(self) -> bool:
         """Whether Lance can hold the schema; what it does not keep is entered as a loss."""

@@ -10,14 +10,19 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from schemac.arrow.lower_metadata import registered_extension_metadata
+from schemac.arrow.lower_metadata import EXTENSION_NAME, registered_extension_metadata
 from schemac.engines.lance._generated.lance import file_pb2 as pb
-from schemac.engines.lance.names import CLUSTERING_KEY_POSITION, PRIMARY_KEY_MARK, PRIMARY_KEY_POSITION
-from schemac.engines.lance.types import NAME_KEY, Types
+from schemac.engines.lance.names import (
+    CLUSTERING_KEY_POSITION,
+    JSON_EXTENSION,
+    PRIMARY_KEY_MARK,
+    PRIMARY_KEY_POSITION,
+)
+from schemac.engines.lance.types import types_of_lance
 from schemac.identity.lock import Numbers
 from schemac.logical.slots import Slot
 from schemac.physical.arrow import ArrowField, pa
-from schemac.physical.field import LoweredField, LoweredSchema
+from schemac.physical.field import NO_METADATA, LoweredField, LoweredSchema
 
 NAME = "lance"
 
@@ -44,12 +49,11 @@ class Node(NamedTuple):
     logical_type: str
     is_nullable: bool
     encoding: "pb.Field.Encoding"
-    metadata: dict[bytes, bytes]
+    metadata: Mapping[str, str]
     """Keys in order."""
     marks: KeyMarks
 
 
-_NO_METADATA: dict[bytes, bytes] = {}
 NO_MARKS = KeyMarks()
 
 
@@ -60,7 +64,7 @@ def nodes_of(lowered: LoweredSchema, *, is_tolerant: bool = False) -> list[Node]
     """
     writer = _Writer(is_tolerant)
     for top in lowered.fields:
-        writer.field(top.arrow, -1)
+        writer.field(top.arrow, -1, top.metadata)
     return writer.nodes
 
 
@@ -70,16 +74,14 @@ class _Writer:
     def __init__(self, is_tolerant: bool) -> None:
         self.is_tolerant = is_tolerant
         self.nodes: list[Node] = []
-        self.types = Types()
+        self.types = types_of_lance()
 
-    def field(self, arrow: ArrowField, parent: int) -> None:
+    def field(self, arrow: ArrowField, parent: int, metadata: Mapping[str, str]) -> None:
         nodes, types = self.nodes, self.types
         id = len(nodes)
         type_: Any = arrow.type
-        metadata: dict[bytes, bytes] = arrow.metadata or _NO_METADATA
         if isinstance(type_, pa.BaseExtensionType):
-            registered = registered_extension_metadata(type_)
-            metadata = {**{key.encode(): text.encode() for key, text in registered.items()}, **metadata}
+            metadata = {**registered_extension_metadata(type_), **metadata}
             type_ = type_.storage_type
         marks = NO_MARKS
         if metadata:
@@ -95,51 +97,56 @@ class _Writer:
         if logical_type in _PARENTS:
             self.children(type_, id)
         elif type_.id == types.fixed_list and type_.value_type.id == types.struct:
-            self.field(type_.value_field, id)
+            self.part(type_.value_field, id)
+
+    def part(self, arrow: ArrowField, parent: int) -> None:
+        """Write a field below the top, whose metadata nobody has as text."""
+        texts = {key.decode(): value.decode() for key, value in (arrow.metadata or {}).items()}
+        self.field(arrow, parent, texts)
 
     def children(self, type_: Any, id: int) -> None:
         if type_.id == self.types.struct:
             for child in type_.fields:
-                self.field(child, id)
+                self.part(child, id)
         elif type_.id == self.types.map:
             entries = len(self.nodes)
-            self.nodes.append(Node("entries", id, "struct", False, pb.Field.NONE, _NO_METADATA, NO_MARKS))
-            self.field(type_.key_field, entries)
-            self.field(type_.item_field, entries)
+            self.nodes.append(Node("entries", id, "struct", False, pb.Field.NONE, NO_METADATA, NO_MARKS))
+            self.part(type_.key_field, entries)
+            self.part(type_.item_field, entries)
         else:
-            self.field(type_.value_field, id)
+            self.part(type_.value_field, id)
 
 
 _PARENTS = frozenset({"struct", "map", "list", "list.struct", "large_list", "large_list.struct"})
 """Logical types with messages below them; so is a fixed-size list of structs."""
 
 
-def _canonical(metadata: dict[bytes, bytes]) -> dict[bytes, bytes]:
+def _canonical(metadata: Mapping[str, str]) -> Mapping[str, str]:
     """Metadata as Lance keeps it, keys in order."""
-    if metadata.get(NAME_KEY) == b"arrow.json":
-        metadata = {**metadata, NAME_KEY: b"lance.json"}
+    if metadata.get(EXTENSION_NAME) == "arrow.json":
+        metadata = {**metadata, EXTENSION_NAME: JSON_EXTENSION}
     return dict(sorted(metadata.items())) if len(metadata) > 1 else metadata
 
 
-def _key_marks(metadata: Mapping[bytes, bytes]) -> KeyMarks:
+def _key_marks(metadata: Mapping[str, str]) -> KeyMarks:
     """Read the marks of keys: a position alone makes a primary key, whatever the flag says, unless it is no number."""
     if _MARKS.isdisjoint(metadata):
         return NO_MARKS
-    flag, primary, clustering = (metadata.get(key.encode()) for key in _MARK_KEYS)
+    flag, primary, clustering = (metadata.get(key) for key in _MARK_KEYS)
     position = _position(primary)
-    is_primary = position is not None or (flag or b"").lower() in _TRUE
+    is_primary = position is not None or (flag or "").lower() in _TRUE
     return KeyMarks(is_primary, position or 0, _position(clustering) or 0)
 
 
 _MARK_KEYS = (PRIMARY_KEY_MARK, PRIMARY_KEY_POSITION, CLUSTERING_KEY_POSITION)
-_MARKS = frozenset(key.encode() for key in _MARK_KEYS)
+_MARKS = frozenset(_MARK_KEYS)
 
 
-_TRUE = (b"true", b"1", b"yes", b"y", b"on")
-_NUMBER = re.compile(rb"\+?[0-9]+")
+_TRUE = ("true", "1", "yes", "y", "on")
+_NUMBER = re.compile(r"\+?[0-9]+")
 
 
-def _position(text: bytes | None) -> int | None:
+def _position(text: str | None) -> int | None:
     if text is None or not _NUMBER.fullmatch(text):
         return None
     position = int(text)

@@ -5,18 +5,20 @@ Source: the table of logical types in rust/lance-core/src/datatypes.rs of github
 """
 
 from collections.abc import Callable, Mapping
+from functools import cache
 from typing import Any
 
 from schemac.arrow.lower_metadata import EXTENSION_NAME
 from schemac.engines.lance._generated.lance import file_pb2 as pb
-from schemac.engines.lance.names import BRAIN_FLOAT
+from schemac.engines.lance.names import BRAIN_FLOAT, JSON_EXTENSION
 from schemac.physical.arrow import ArrowField, pa
 
 NAME_KEY = EXTENSION_NAME.encode()
+"""Under which pyarrow has the name of an extension type."""
 
 
 class Types:
-    """Arrow type ids to Lance's words; made when pyarrow is there."""
+    """Arrow type ids to Lance's words."""
 
     def __init__(self) -> None:
         types = pa.lib
@@ -64,12 +66,12 @@ class Types:
         self.map = types.Type_MAP
         self.dictionary = types.Type_DICTIONARY
 
-    def words(self, type_: Any, metadata: Mapping[bytes, bytes]) -> tuple[str, "pb.Field.Encoding"]:
+    def words(self, type_: Any, metadata: Mapping[str, str]) -> tuple[str, "pb.Field.Encoding"]:
         """Logical type and (deprecated, still compared) encoding of a storage type."""
         id = type_.id
         if (plain := self.plain.get(id)) is not None:
             return plain, pb.Field.NONE if id == self.null else pb.Field.PLAIN
-        if metadata and metadata.get(NAME_KEY) == b"lance.json":
+        if metadata and metadata.get(EXTENSION_NAME) == JSON_EXTENSION:
             return "json", pb.Field.VAR_BINARY
         if (variable := self.variable.get(id)) is not None:
             return variable, pb.Field.VAR_BINARY
@@ -96,3 +98,9 @@ class Types:
             return BRAIN_FLOAT
         type_: Any = item.type
         return self.words(type_.storage_type if isinstance(type_, pa.BaseExtensionType) else type_, {})[0]
+
+
+@cache
+def types_of_lance() -> Types:
+    """Return the words, which are the same for every schema."""
+    return Types()

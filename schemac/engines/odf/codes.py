@@ -3,7 +3,7 @@
 Layer: engines.
 """
 
-from schemac.source.diagnostic import Code, Severity
+from schemac.source.code import Code, Severity
 
 ODF_LOSS = Code("SC532", "odf-loss", Severity.NOTE, "something that the ODF standard cannot express")
 CODES = (ODF_LOSS,)

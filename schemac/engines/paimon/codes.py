@@ -3,7 +3,7 @@
 Layer: engines.
 """
 
-from schemac.source.diagnostic import Code, Severity
+from schemac.source.code import Code, Severity
 
 PAIMON_TYPE = Code("SC561", "paimon-type", Severity.ERROR, "a type that Paimon cannot represent")
 PAIMON_NAME = Code("SC562", "paimon-name", Severity.ERROR, "a column name that Paimon reserves")

@@ -3,7 +3,7 @@
 Layer: engines.
 """
 
-from schemac.source.diagnostic import Code, Severity
+from schemac.source.code import Code, Severity
 
 PROTOBUF_TYPE = Code("SC595", "protobuf-type", Severity.ERROR, "a type that Protobuf cannot hold")
 PROTOBUF_NAME = Code("SC596", "protobuf-name", Severity.ERROR, "names that Protobuf cannot tell apart")

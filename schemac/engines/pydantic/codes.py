@@ -3,7 +3,7 @@
 Layer: engines.
 """
 
-from schemac.source.diagnostic import Code, Severity
+from schemac.source.code import Code, Severity
 
 PYDANTIC_TYPE = Code("SC589", "pydantic-type", Severity.ERROR, "a type that no model of pydantic can have")
 PYDANTIC_LOSS = Code(

@@ -3,7 +3,7 @@
 Layer: engines.
 """
 
-from schemac.source.diagnostic import Code, Severity
+from schemac.source.code import Code, Severity
 
 PYTHON_LOSS = Code(
     "SC588", "python-loss", Severity.NOTE, "something that the module for Python does not keep"

@@ -67,8 +67,9 @@ def emit(compilation: Compilation, emission: Emission) -> list[Artifact]:
     """Return schema and DDL."""
     fields = to_fields(compilation.lowered, emission)
     if not emission.findings.report.has_errors:
-        _lose_of_ddl(compilation, fields, emission)
-        _check_properties(compilation, fields, emission)
+        properties = own_properties(compilation, fields)
+        _lose_of_ddl(compilation, fields, properties, emission)
+        _check_properties(compilation, properties, emission)
     lines = ",\n  ".join([f.json_text() for f in fields])
     document = f'{{"fields":[\n  {lines}\n],"type":"struct"}}\n'
     return [
@@ -87,10 +88,14 @@ def ddl(compilation: Compilation, fields: Sequence[SparkField]) -> str:
     return "".join(f"{statement};\n" for statement in statements(compilation, fields))
 
 
-def _lose_of_ddl(compilation: Compilation, fields: Sequence[SparkField], emission: Emission) -> None:
+def _lose_of_ddl(
+    compilation: Compilation,
+    fields: Sequence[SparkField],
+    properties: Mapping[str, str],
+    emission: Emission,
+) -> None:
     """Enter what is different in the table that the statements make from the Lance artifact."""
     extra = compilation.dataset.schema.extra
-    properties = own_properties(compilation, fields)
     connector = Connector.of(compilation.versions.get("spark", NEWEST_KNOWN))
     made = Maker(connector).table(fields, properties, storage_version(extra), key_columns(compilation))
     told = emission.losing_paths
@@ -104,10 +109,10 @@ def _lose_of_ddl(compilation: Compilation, fields: Sequence[SparkField], emissio
         emission.lose(None, lost, "nothing")
 
 
-def _check_properties(compilation: Compilation, fields: Sequence[SparkField], emission: Emission) -> None:
+def _check_properties(compilation: Compilation, properties: Mapping[str, str], emission: Emission) -> None:
     """Table properties of the author's own that say something else than the schema."""
     written = spark.TABLE_PROPERTIES.read(compilation.dataset.schema.extra) or {}
-    for key, value in own_properties(compilation, fields).items():
+    for key, value in properties.items():
         if key in written and written[key] != value:
             emission.findings.at_schema(
                 SPARK_PROPERTY,
@@ -156,10 +161,10 @@ class _Writer(TypeWriter[SparkType]):
         arrow = lowered.arrow
         type_ = self.type(lowered, arrow.type)
         extra = lowered.slot.extra
-        metadata = dict(type_.metadata)
+        metadata = type_.metadata
         comment: str | None = None
         if extra:
-            metadata.update(_without_empty_metadata(lowered.metadata))
+            metadata = {**metadata, **_without_empty_metadata(lowered.metadata)}
             comment = extra.get(DESCRIPTION.key)
             if comment is not None:
                 metadata[COMMENT] = comment
@@ -167,8 +172,8 @@ class _Writer(TypeWriter[SparkType]):
 
     def type(self, lowered: LoweredField, arrow_type: Any) -> SparkType:
         slot: Slot = lowered.slot
-        is_extension = isinstance(arrow_type, pa.BaseExtensionType)
-        may_decide = slot.extra and (is_extension or are_telling(slot.extra))
+        extra = slot.extra
+        may_decide = extra and (are_telling(extra) or isinstance(arrow_type, pa.BaseExtensionType))
         if may_decide and (special := self.special(lowered, arrow_type)) is not None:
             return special
         return super().type(lowered, arrow_type)
@@ -206,7 +211,7 @@ class _Writer(TypeWriter[SparkType]):
             )
         if isinstance(arrow_type, pa.BaseExtensionType):
             storage = self.plainly(lowered, arrow_type.storage_type)
-            mark = _without_empty_metadata(registered_extension_metadata(arrow_type))
+            mark = {**_without_empty_metadata(registered_extension_metadata(arrow_type))}
             if arrow_type.extension_name == "arrow.json" and slot.parent is not None:
                 # Lance gives JSON back with large offsets, and below the top the connector reads it as it was marked.
                 mark[LARGE_STRING] = "true"
@@ -314,7 +319,7 @@ def _float_item(child: LoweredField) -> SparkField:
         "element",
         SparkType("float", "FLOAT"),
         child.arrow.nullable,
-        _without_empty_metadata(child.metadata),
+        {**_without_empty_metadata(child.metadata)},
         None,
     )
 
@@ -324,8 +329,10 @@ def _child_metadata(keys: Sequence[str], children: list[SparkField]) -> Json:
     return {key: compact(child.metadata) for key, child in zip(keys, children, strict=True) if child.metadata}
 
 
-def _without_empty_metadata(texts: Mapping[str, str]) -> Json:
+def _without_empty_metadata(texts: Mapping[str, str]) -> Mapping[str, str]:
     """Leave out empty metadata of an extension type, for which Spark has no entry."""
+    if texts.get(EXTENSION_METADATA) != "":
+        return texts
     return {key: text for key, text in texts.items() if text or key != EXTENSION_METADATA}
 
 

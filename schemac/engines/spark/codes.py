@@ -3,7 +3,7 @@
 Layer: engines.
 """
 
-from schemac.source.diagnostic import Code, Severity
+from schemac.source.code import Code, Severity
 
 SPARK_TYPE = Code("SC521", "spark-type", Severity.ERROR, "a type that Spark cannot represent")
 SPARK_LOSS = Code("SC522", "spark-loss", Severity.NOTE, "something that Spark does not keep")

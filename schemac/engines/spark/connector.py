@@ -40,13 +40,14 @@ _BLOB_SINCE = "2.2"
 class MadeField(NamedTuple):
     """A column as Lance is given it."""
 
-    arrow: ArrowField
-    """Name, type and nullability; the metadata of columns stands beside it."""
+    name: str
+    type: ArrowType
+    is_nullable: bool
     metadata: Mapping[str, str]
 
     def to_arrow(self) -> ArrowField:
-        """Return the field with its metadata."""
-        return self.arrow.with_metadata(dict(self.metadata) or None)
+        """Return the same as Arrow has it."""
+        return pa.field(self.name, self.type, self.is_nullable, dict(self.metadata) or None)
 
 
 class Maker:
@@ -60,44 +61,46 @@ class Maker:
     ) -> list[MadeField]:
         """Return the columns of the table; what DDL does not say of a column is not in them."""
         made = []
-        has_keys = self.connector.knows_widths
+        places = {name: str(i) for i, name in enumerate(key, 1)} if self.connector.knows_widths else {}
         # Most tables have no property of a column; the version of the files is one of the table.
         are_described = len(properties) > 1
         for column in columns:
             metadata = {} if column.comment is None else {COMMENT: column.comment}
-            field = MadeField(self.field(column.name, column.type.json, column.is_nullable), metadata)
+            type_ = self.type(column.type.json, column.is_nullable)
+            field = MadeField(column.name, type_, column.is_nullable, metadata)
             if are_described and column.metadata:  # of which all properties are made
                 field = self.with_properties(field, properties, version)
-            made.append(_with_key(field, key) if key and has_keys else field)
+            made.append(_with_key(field, places) if places else field)
         return made
 
     def with_properties(self, made: MadeField, properties: Mapping[str, str], version: str) -> MadeField:
         """Return what the table properties of a column make of it."""
-        field, metadata = made.arrow, {**made.metadata}
+        type_: Any = made.type
+        metadata = {**made.metadata}
 
         def said(suffix: str) -> str | None:
-            return properties.get(f"{field.name}.{suffix}")
+            return properties.get(f"{made.name}.{suffix}")
 
         is_newer = self.connector.knows_widths
         size, width = said(VECTOR_SIZE), said(BYTE_WIDTH)
         if size is not None:
-            item = pa.float16() if said(FLOAT16) and is_newer else field.type.value_type
-            field = field.with_type(pa.list_(field.type.value_field.with_type(item), int(size)))
+            item = pa.float16() if said(FLOAT16) and is_newer else type_.value_type
+            type_ = pa.list_(type_.value_field.with_type(item), int(size))
         elif width is not None and is_newer:
-            field = field.with_type(pa.binary(int(width)))
+            type_ = pa.binary(int(width))
         elif said("arrow.large_var_char"):
-            field = field.with_type(pa.large_string())
+            type_ = pa.large_string()
         elif said("lance.encoding") == "blob" and version >= _BLOB_SINCE:
             metadata[EXTENSION_NAME] = BLOB_EXTENSION
-            field = field.with_type(blob_type())
+            type_ = blob_type()
         elif said("lance.encoding") == "blob":
             metadata[BLOB] = "true"
-            field = field.with_type(pa.large_binary())
+            type_ = pa.large_binary()
         for encoding in ENCODINGS if is_newer else ():
             value = said(f"lance.{encoding}")
             if value is not None:
                 metadata[ENCODING_PREFIX + encoding] = value
-        return MadeField(field, metadata)
+        return made._replace(type=type_, metadata=metadata)
 
     def field(self, name: str, json: Any, is_nullable: bool, metadata: Json | None = None) -> ArrowField:
         """Return a field; DDL keeps nothing of the metadata of members but their comments."""
@@ -134,12 +137,12 @@ def blob_type() -> ArrowType:
     return pa.struct([pa.field(name, type_) for name, type_ in members])
 
 
-def _with_key(made: MadeField, key: Sequence[str]) -> MadeField:
+def _with_key(made: MadeField, places: Mapping[str, str]) -> MadeField:
     """Return a column of the key as the second statement marks it."""
-    if made.arrow.name not in key:
+    place = places.get(made.name)
+    if place is None:
         return made
-    place = str(key.index(made.arrow.name) + 1)
-    return MadeField(made.arrow, {**made.metadata, PRIMARY_KEY: "true", PRIMARY_KEY_POSITION: place})
+    return made._replace(metadata={**made.metadata, PRIMARY_KEY: "true", PRIMARY_KEY_POSITION: place})
 
 
 @cache

@@ -31,29 +31,26 @@ def tell_differences(
     wanted: Sequence[LoweredField], made: Sequence[MadeField], told: frozenset[str], lose: Lose
 ) -> None:
     """Enter all differences; the types of the fields that were `told` of count as told."""
-    for field, (column, metadata) in zip(wanted, made, strict=True):
-        if not field.children and field.arrow.equals(column):
-            for lost, becomes in _lost_metadata(field, metadata):
-                lose(field.slot, lost, becomes)
-            continue
-        for slot, lost, becomes in _of_field(field, column, metadata, told):
+    for field, there in zip(wanted, made, strict=True):
+        for slot, lost, becomes in _of_field(field, there, told):
             lose(slot, lost, becomes)
 
 
-def _of_field(
-    field: LoweredField, made: ArrowField, made_metadata: Mapping[str, str], told: frozenset[str]
-) -> Iterator[tuple[Slot, str, str]]:
+def _of_field(field: LoweredField, made: MadeField, told: frozenset[str]) -> Iterator[tuple[Slot, str, str]]:
     slot: Slot = field.slot
-    wanted_type = _storage(field.arrow.type)
-    if made.nullable and not field.arrow.nullable:
+    wanted_type: Any = _storage(field.arrow.type)
+    if made.is_nullable and not field.arrow.nullable:
         yield slot, "a value that may not be null", "one that may"
-    for lost, becomes in _lost_metadata(field, made_metadata):
-        yield slot, lost, becomes
+    if metadata := _metadata(field):
+        for lost, becomes in _lost_metadata(field, metadata, made.metadata):
+            yield slot, lost, becomes
     if not field.children and wanted_type.equals(made.type):
         return
     words, becomes = _layout(wanted_type), _layout(made.type)
     if words != becomes and slot.path_text not in told and not _is_json(field.arrow):
         yield slot, words, becomes
+    if not field.children:
+        return
     # What is in a vector of plain values Lance itself does not keep.
     if pa.types.is_fixed_size_list(wanted_type) and not pa.types.is_struct(wanted_type.value_type):
         return
@@ -62,7 +59,8 @@ def _of_field(
         for child, part in zip(field.children, parts, strict=True):
             if pa.types.is_list(made.type) and child.arrow.name != part.name:
                 yield slot, f"the name {child.arrow.name} of its items", part.name
-            yield from _of_field(child, part, _texts(part.metadata), told)
+            inner = MadeField(part.name, part.type, part.nullable, _texts(part.metadata))
+            yield from _of_field(child, inner, told)
 
 
 def _storage(type_: ArrowType) -> ArrowType:
@@ -76,6 +74,8 @@ def _is_json(field: ArrowField) -> bool:
 
 def _layout(type_: ArrowType) -> str:
     """Return a type without its parts."""
+    if not pa.types.is_nested(type_):
+        return str(type_)
     if pa.types.is_fixed_size_list(type_):
         of = "" if pa.types.is_nested(type_.value_type) else f" of {type_.value_type}"
         return f"a vector of length {type_.list_size}{of}"
@@ -85,7 +85,7 @@ def _layout(type_: ArrowType) -> str:
         return "a map"
     if pa.types.is_struct(type_):
         return "a struct"
-    return "a list" if pa.types.is_nested(type_) else str(type_)
+    return "a list"
 
 
 def _parts(type_: ArrowType) -> list[ArrowField]:
@@ -107,11 +107,10 @@ def _metadata(field: LoweredField) -> Mapping[str, str]:
     return field.metadata
 
 
-def _lost_metadata(field: LoweredField, made: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+def _lost_metadata(
+    field: LoweredField, wanted: Mapping[str, str], made: Mapping[str, str]
+) -> Iterator[tuple[str, str]]:
     """Yield what the table does not know of a field, in the author's words."""
-    wanted = _metadata(field)
-    if not wanted:
-        return
     lost = {key for key, value in wanted.items() if value and made.get(key) != value}
     if COMMENT in made:
         lost.discard(odf.DESCRIPTION.key)

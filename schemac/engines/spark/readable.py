@@ -26,7 +26,11 @@ def warn_of_unreadable(compilation: Compilation, emission: Emission, asked: froz
     if not asked >= {"lance", "spark"}:
         return
     connector = Connector.of(compilation.versions.get("spark", NEWEST_KNOWN))
+    suspects = _suspects()
     for field in compilation.lowered.preorder():
+        type_ = field.arrow.type
+        if type_.id not in suspects and not isinstance(type_, pa.BaseExtensionType):
+            continue
         for what, help in _obstacles(field, connector):
             slot: Slot = field.slot
             emission.findings.at_type(
@@ -43,8 +47,6 @@ def _obstacles(field: LoweredField, connector: Connector) -> Iterator[tuple[str,
                 "remove `lance.org/json`, or do not read the column with Spark",
             )
         type_ = type_.storage_type
-    if type_.id not in _suspects():
-        return
     if pa.types.is_dictionary(type_):
         what = f"{_TABLE} a dictionary"
         if not connector.reads_all_units:

@@ -9,19 +9,18 @@ lines. `rules/<rule>.md` has a rule of the quarantine, with a record or a run th
 engine is written by `tests/losses`. In an example of bytes that no text has, `\\xNN` stands for a byte (`bytes wrong`).
 """
 
+import os
 import re
-from dataclasses import dataclass
-from pathlib import Path
+from typing import NamedTuple
 
-from schemac.source.diagnostic import Code
+from schemac.source.code import Code
 
-PAGES = Path(__file__).parent
-_FENCE = re.compile(r"^```(\w+) (wrong|right)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-_FILE = re.compile(r"^```(\w+) ([\w./=-]*\.[\w./=-]+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+_FOLDER = os.path.dirname(__file__)
+_FENCE = r"(?ms)^```(\w+) (wrong|right)\n(.*?)^```$"
+_FILE = r"(?ms)^```(\w+) ([\w./=-]*\.[\w./=-]+)\n(.*?)^```$"
 
 
-@dataclass(frozen=True, slots=True)
-class Example:
+class Example(NamedTuple):
     """One example of a page."""
 
     language: str
@@ -29,8 +28,7 @@ class Example:
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class ExampleFile:
+class ExampleFile(NamedTuple):
     """A file that the examples of a page read."""
 
     format: str
@@ -38,8 +36,7 @@ class ExampleFile:
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class Page:
+class Page(NamedTuple):
     """The text of a code and the examples in it."""
 
     text: str
@@ -47,20 +44,25 @@ class Page:
     @property
     def examples(self) -> tuple[Example, ...]:
         """All examples, in their order."""
-        return tuple(Example(m[1], m[2] == "right", m[3]) for m in _FENCE.finditer(self.text))
+        return tuple(Example(m[1], m[2] == "right", m[3]) for m in re.finditer(_FENCE, self.text))
 
     @property
     def files(self) -> tuple[ExampleFile, ...]:
         """The files that the examples read."""
-        return tuple(ExampleFile(*m.groups()) for m in _FILE.finditer(self.text))
+        return tuple(ExampleFile(*m.groups()) for m in re.finditer(_FILE, self.text))
 
 
 def read_page(code: Code) -> Page:
     """Return the page of a code."""
-    return Page((PAGES / f"{code.id}.md").read_text(encoding="utf-8"))
+    return _page(f"{code.id}.md")
 
 
 def rule_pages() -> dict[str, Page]:
     """Give the page of each rule that the quarantine of a pipeline names."""
-    files = sorted((PAGES / "rules").glob("*.md"))
-    return {file.stem: Page(file.read_text(encoding="utf-8")) for file in files}
+    names = sorted(name for name in os.listdir(f"{_FOLDER}/rules") if name.endswith(".md"))
+    return {name.removesuffix(".md"): _page(f"rules/{name}") for name in names}
+
+
+def _page(name: str) -> Page:
+    with open(f"{_FOLDER}/{name}", encoding="utf-8") as stream:
+        return Page(stream.read())
