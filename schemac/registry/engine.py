@@ -101,6 +101,8 @@ class Engine(NamedTuple):
     """Its `Source` (`schemac.runs.tables`): tables that runs of a pipeline read, as the format of its name."""
     column_sink: str = ""
     """Its `ColumnSink` (`schemac.runs.columns`): columns of its tables that runs of a pipeline fill."""
+    row_writer: str = ""
+    """Its `RowWriter` (`schemac.artifacts.rows`): new tables of rows that somebody made, such as samples."""
     table_suffix: str = ""
     """What names of its tables end with, with the dot."""
     formats: tuple[Format, ...] = ()
