@@ -17,8 +17,8 @@ from schemac.logical.slots import Slot
 from schemac.samples.draws import Draws, indices
 from schemac.samples.values import NULLS, Values, leaves_of, optional, values_of
 
-CANDIDATES = 8192
-"""Rows that are made at a time."""
+FIRST_CANDIDATES, CANDIDATES = 256, 8192
+"""Rows that are made at a time, at first and later."""
 _POOL, _LEAST_POOL, _MOST_LEAVES = 1024, 16, 8192
 """Values that are drawn for each of them; rows draw among these."""
 
@@ -46,7 +46,7 @@ class Pool(Column):
         """Draw some values, and each row among them."""
         draws = Draws(*self.seed, self.slot.path_text, start)
         draw = optional(self.slot, self.values)
-        count = max(_LEAST_POOL, min(_POOL, _MOST_LEAVES // leaves_of(self.slot)))
+        count = max(_LEAST_POOL, min(size, _POOL, _MOST_LEAVES // leaves_of(self.slot)))
         pool = loose_array([draw(draws) for _ in range(count)], self.member)
         return pool.take(indices(draws, size, count))
 

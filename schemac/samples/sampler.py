@@ -24,13 +24,13 @@ from schemac.judging.shapes import opened
 from schemac.logical.keys import primary_key
 from schemac.logical.path import dotted
 from schemac.logical.slots import Slot, columns
-from schemac.samples.columns import CANDIDATES, Column, Path, column_of
+from schemac.samples.columns import CANDIDATES, FIRST_CANDIDATES, Column, Path, column_of
 from schemac.samples.plan import CircleError, Place, Plan, plan_of, wanted_values
 from schemac.samples.values import NoValueError
 from schemac.source.catalogue import UNSAMPLABLE
 from schemac.source.diagnostic import Diagnostic, SchemaError
 
-_MOST_VAIN = 24
+_MOST_VAIN = 12
 """So many batches of candidates without a good one are made before it is given up."""
 
 Datasets = Mapping[str, CheckedDataset]
@@ -109,7 +109,7 @@ class Sampler:
         left, vain, start = self.count, 0, 0
         tally: dict[str, int] = {}
         while left:
-            size = min(CANDIDATES, self.plan.capacity - start)
+            size = min(CANDIDATES if start else FIRST_CANDIDATES, self.plan.capacity - start)
             if size <= 0:
                 raise self._error(
                     f"{self.plan.limited_by} is unique, and has values for {self.count - left:,} of {self.count:,} rows"

@@ -42,7 +42,7 @@ BASES = 15
 _RAW = 1024
 """Candidates among which rows are looked for that break a condition alone."""
 _TOKENS = (
-    "null", '""', '"x"', "true", "[]", "{}", "0", "1", "-1", "1.5", "200", "300", "-200", "70000", "-70000", "5000000000", "-5000000000", "1e19", "-1e19",
+    "null", '""', '"x"', "true", "[]", "{}", "0", "1", "-1", "1.5", "5", "37", "200", "300", "-200", "70000", "-70000", "5000000000", "-5000000000", "1e19", "-1e19",
     "1e30", "-1e30", "1e400", "0.12345678901234567890123456789", "9999999999999999999999999999999999999999", '"2024-02-30"', '"0000-01-01"', '"2024-01-01T00:00:00"',
     '"0000-01-01T00:00:00Z"', '"2024-01-01T00:00:00.1234567891Z"', '"2024-01-01T00:00:00.1234567891"', '"13:45:00.1234567891"', '"25:00"', '"AA="', '"AAE="',
     '"AAECAwQF"', '"1999-12-31"', '"1999-12-31T23:59:59"', '"1999-12-31T23:59:59Z"', '"12:34:56"', "[null]", '{"x": 1}',
@@ -172,10 +172,9 @@ def _with_members(sampler: Sampler) -> Iterator[tuple[Slot, pa.Field]]:
 
 
 def _with_place(records: Sequence[Any], slot: Slot) -> Iterator[Any]:
-    """Yield the records that have a value where the slot stands."""
-    for record in records:
-        if _place(record, slot) is not None:
-            yield record
+    """Yield the records that have something where the slot stands, those with a value first."""
+    there = [record for record in records if _place(record, slot) is not None]
+    yield from sorted(there, key=lambda record: _held(record, slot) in (None, [], {}, ""))
 
 
 def _place(record: Any, slot: Slot) -> tuple[Any, Any] | None:
