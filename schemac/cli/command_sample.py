@@ -8,11 +8,13 @@ import json
 import os
 from typing import TYPE_CHECKING
 
+from schemac.artifacts.rows import ROW_WRITER
 from schemac.cli.output import add_no_cache, exit_code, say, show
 from schemac.cli.project import find_dataset, open_project
 from schemac.cli.terminal import put_source, tell
 from schemac.project.manifests import read_manifests
 from schemac.project.stages import lowering_of
+from schemac.registry.installed import engines
 from schemac.source.catalogue import SAMPLE_OUTPUT, WRITE_FAILED
 from schemac.source.diagnostic import SchemaError
 from schemac.source.report import Report
@@ -43,7 +45,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--format",
         dest="rows_format",
         metavar="FORMAT",
-        help="ndjson, csv, parquet, arrow, or an engine that keeps rows, such as lance (default: by the name of the output, or ndjson)",
+        help=f"ndjson, csv, parquet, arrow, {', '.join(ROW_WRITER.names(engines()))} (default: by the name of the output, or ndjson)",
     )
     parser.add_argument(
         "--output", metavar="FILE", help="write to this file or table instead of the terminal"

@@ -229,7 +229,8 @@ def _short(value: Any) -> str:
     try:
         found = value.as_py()
     except (ValueError, OverflowError):
-        # Python's calendar is narrower than Arrow's.
-        return str(value)
+        # Python's calendar is narrower than Arrow's, and pyarrow's own text goes through it.
+        counts = pa.int64() if value.type.bit_width == 64 else pa.int32()
+        return str(pa.array([value]).view(counts)[0])
     text = json.dumps(found, ensure_ascii=False) if isinstance(found, str) else str(found)
     return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"

@@ -192,7 +192,7 @@ class _TimestampProof(Proof):
             limits = range_of(own)
             if limits is not None:
                 found = pc.or_(found, _outside(counts, -(-limits[0] // factor), limits[1] // factor))
-            return pc.or_(found, self._beyond_spark(counts))
+            return pc.or_(found, self._beyond_calendar(counts))
         step = per_held // per_own
         shorter = pc.divide(counts, step)
         found = pc.not_equal(pc.multiply(shorter, step), counts)
@@ -203,7 +203,7 @@ class _TimestampProof(Proof):
         own = storage_type(self.member.type)
         return ARROW_PER_SECOND[own.unit], ARROW_PER_SECOND[self.held.unit]
 
-    def _beyond_spark(self, counts: pa.Array) -> pa.Array:
+    def _beyond_calendar(self, counts: pa.Array) -> pa.Array:
         """Return what is outside of the years 1 to 9999, where coarser counts become nanoseconds."""
         if self.held.unit == "ns":
             return _none(counts)

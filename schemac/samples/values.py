@@ -286,7 +286,7 @@ def _lists(slot: Slot, member: pa.Field, constraints: tuple[Constraint, ...]) ->
         return Values(lambda draws: [draw_item(draws) for _ in range(low + draws.below(high - low + 1))])
 
     def draw(draws: Draws) -> list[Any]:
-        wanted, found = low + draws.below(high - low + 1), dict[str, Any]()
+        wanted, found = low + draws.below(high - low + 1), dict[str, object]()
         for _ in range(wanted * 20 + 20):
             if len(found) == wanted:
                 break

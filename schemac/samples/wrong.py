@@ -93,16 +93,16 @@ def wrong_rows(dataset: CheckedDataset, seed: int, others: Datasets) -> WrongRow
     return WrongRows(rows, tuple([one for one in _expected(sampler) if one not in there]))
 
 
-def _text(value: Any) -> str:
+def record_text(value: Any) -> str:
     """Write a value that `parse` has read, as it was read."""
     if type(value) is Number:
         return str(value)
     if type(value) is str:
         return quoted(value)
     if type(value) is list:
-        return f"[{','.join(map(_text, value))}]"
+        return f"[{','.join(map(record_text, value))}]"
     if type(value) is dict:
-        return f"{{{','.join(f'{quoted(key)}:{_text(item)}' for key, item in value.items())}}}"
+        return f"{{{','.join(f'{quoted(key)}:{record_text(item)}' for key, item in value.items())}}}"
     return {None: "null", True: "true", False: "false"}[value]
 
 
@@ -152,9 +152,9 @@ def _changed(sampler: Sampler, good: Sequence[str], seed: int) -> Iterator[str]:
                 *(_tokens(slot, member, draws, held) if number < 3 else ()),
             ]
             for token in tokens:
-                copy = parse(_text(base))
+                copy = parse(record_text(base))
                 if _put(copy, slot, token):
-                    yield _text(copy)
+                    yield record_text(copy)
 
 
 def _with_members(sampler: Sampler) -> Iterator[tuple[Slot, pa.Field]]:
@@ -218,8 +218,8 @@ def _tokens(slot: Slot, member: pa.Field, draws: Draws, held: Any) -> Iterator[s
     """Yield tokens that may be wrong for a slot."""
     yield from _TOKENS
     if type(held) is list and held:
-        yield _text([*held, *({_text(one): one for one in _others(held)}.values())])
-        yield from (_text([*held, *held[:1]]), _text(held[:-1]), _text(held + held))
+        yield record_text([*held, *({record_text(one): one for one in _others(held)}.values())])
+        yield from (record_text([*held, *held[:1]]), record_text(held[:-1]), record_text(held + held))
     try:
         other: Values = values_of(slot, member)
     except NoValueError:
@@ -261,8 +261,8 @@ def _beyond(slot: Slot, constraint: Constraint, draws: Draws, held: Any) -> Iter
         yield shown(type_, _moved(constraint.divisor, step_of(type_) or Decimal(1)))
     elif isinstance(constraint, Size) and type(held) is list:
         items = held or [None]
-        yield _text((items * (constraint.limit + 1))[: constraint.limit + 1])
-        yield _text(held[: max(constraint.limit - 1, 0)])
+        yield record_text((items * (constraint.limit + 1))[: constraint.limit + 1])
+        yield record_text(held[: max(constraint.limit - 1, 0)])
     elif isinstance(constraint, Size) and type(held) is str:
         yield from _sized(held, constraint.limit)
     elif isinstance(constraint, Pattern):
@@ -318,4 +318,4 @@ def _alike(text: str, other: str, fields: Sequence[tuple[str, ...]]) -> str | No
         if type(source) is not dict or type(target) is not dict or source.get(path[-1]) is None:
             return None
         target[path[-1]] = source[path[-1]]
-    return _text(second)
+    return record_text(second)

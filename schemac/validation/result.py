@@ -10,12 +10,13 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from html import escape
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import pyarrow as pa
 
 from schemac.source.catalogue import UNFIT_ROWS
 from schemac.source.diagnostic import Diagnostic, SchemaError
+from schemac.source.json_object import Json
 from schemac.source.listing import listed
 from schemac.source.printable import printable
 
@@ -95,7 +96,7 @@ class Validation:
             raise UnfitRowsError(self)
         return self
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> Json:
         """Give the counts for programs."""
         return {
             "records": {"in": self.rows, "fit": self.good.num_rows, "rejected": self.bad.num_rows},
