@@ -70,6 +70,8 @@ class Trait(Enum):
     """It compresses equal values that follow each other without being asked."""
     ROUNDS = auto()
     """`apply` can round the values of its tables."""
+    CHECKS_CONSTRAINTS = auto()
+    """Its artifacts refuse values that break a constraint, but for those constraints that it names as losses."""
     IS_NOT_READ = auto()
     """`apply` changes its tables without reading their data."""
 

@@ -1,14 +1,14 @@
 """One table: constraint × kind × place. Wherever a value is held against a constraint, the same is said of it.
 
 Shape: a place gives, for the values of a case, whether each breaks the constraint; None where the place does not see the value, such as NaN
-       in a record of JSON. An engine takes part with those constraints that its artifact has: one that looks the same without the
-       constraint, or that names it as lost, does not write it.
+       in a record of JSON. An engine takes part once it has the trait CHECKS_CONSTRAINTS, with those constraints that it does not name as losses.
 """
 
 import json
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from decimal import localcontext
 from typing import Any
 
 import pyarrow as pa
@@ -23,6 +23,8 @@ from schemac.checks.constraints import _forbids
 from schemac.constraints.rows import RowConstraints
 from schemac.constraints.survey import survey
 from schemac.judging.tokens import parse
+from schemac.registry.engine import Trait
+from schemac.registry.installed import engines
 from schemac.samples.written import json_lines
 from schemac.samples.wrong import record_text
 from tests.constraints.cases import Case, arrow_of, cases, dataset_of, values_of
@@ -184,9 +186,11 @@ class OfEngine(Place):
 
     def writes(self, case: Case) -> bool:
         """Whether the artifact has the constraint."""
-        one = dataset_of([case])
-        is_lost = any(case.kind.attribute.key in str(loss) for loss in one.losses(self.engine))
-        return not is_lost and one.artifacts(self.engine) != _bare([case]).artifacts(self.engine)
+        if self.engine not in {one.name for one in engines() if Trait.CHECKS_CONSTRAINTS in one.traits}:
+            return False
+        return not any(
+            case.kind.attribute.key in str(loss) for loss in dataset_of([case]).losses(self.engine)
+        )
 
 
 def _alone(text: str, i: int) -> str:
@@ -203,7 +207,12 @@ def _bare(found: Sequence[Case]) -> schemac.Dataset:
 
 def _json_schema(dataset: schemac.Dataset) -> Callable[[str], bool]:
     asked = validator(dataset)
-    return lambda text: bool(asked.is_valid(exact(text)))
+
+    def takes(text: str) -> bool:
+        with localcontext(prec=500):
+            return bool(asked.is_valid(exact(text)))
+
+    return takes
 
 
 def _pydantic(dataset: schemac.Dataset) -> Callable[[str], bool]:
