@@ -82,6 +82,10 @@ class Counter(Column):
         draws = Draws(*self.seed, self.slot.path_text, "null", start)
         nth, found = self.values.nth, list[Any]()
         assert nth is not None
+        if self.values.differ and not self.may_be_null:
+            found = [nth(self.digit.of(number)) for number in range(start, start + size)]
+            self.rejected.update(start + i for i, value in enumerate(found) if value is None)
+            return loose_array(found, self.member)
         for number in range(start, start + size):
             if self.may_be_null and draws.chance(NULLS):
                 found.append(None)

@@ -24,8 +24,11 @@ class Draws:
 
     def below(self, count: int) -> int:
         """Return a number from 0 to `count` - 1, each as likely as the others but for less than 2⁻³²."""
-        size = (count.bit_length() + 39) // 8
-        return int.from_bytes(self._take(size), "little") % count
+        size, at = (count.bit_length() + 39) // 8, self._at
+        if at + size > len(self._bytes):
+            self._bytes, at = self.bytes(max(_BLOCK, size)), 0
+        self._at = at + size
+        return int.from_bytes(self._bytes[at : at + size], "little") % count
 
     def chance(self, percent: int) -> bool:
         """Return whether something happens in so many of 100 cases."""
@@ -39,13 +42,6 @@ class Draws:
         """Return bytes."""
         self._blocks += 1
         return shake_128(f"{self._purpose}#{self._blocks}".encode()).digest(count)
-
-    def _take(self, count: int) -> bytes:
-        if self._at + count > len(self._bytes):
-            self._bytes, self._at = self.bytes(max(_BLOCK, count)), 0
-        found = self._bytes[self._at : self._at + count]
-        self._at += count
-        return found
 
 
 def indices(draws: Draws, count: int, size: int) -> Any:

@@ -42,16 +42,24 @@ class Grid:
     apart: int = 1
     """How far those are from each other that are numbered."""
 
-    @property
+    @cached_property
     def count(self) -> int:
         """How many there are."""
-        return max(self.last // self.step - -(-self.first // self.step) + 1, 0)
+        return max(self.last // self.step - self._low + 1, 0)
 
     def nth(self, number: int) -> int:
         """Return a count; numbers begin with those that are usual, and go on from the first one behind the last."""
-        low = -(-self.first // self.step)
-        start = -(-self._home // self.step)
-        return (low + (start - low + number * self._stride) % self.count) * self.step
+        return (self._low + (self._start + number * self._stride) % self.count) * self.step
+
+    @cached_property
+    def _low(self) -> int:
+        return -(-self.first // self.step)
+
+    @cached_property
+    def _start(self) -> int:
+        """How far the first numbered one is from the least."""
+        wanted = self.usual[0] if self.usual is not None else 1
+        return -(-min(max(wanted, self.first), self.last) // self.step) - self._low
 
     @cached_property
     def _stride(self) -> int:
@@ -61,14 +69,9 @@ class Grid:
             found += 1
         return found
 
-    @property
-    def _home(self) -> int:
-        wanted = self.usual[0] if self.usual is not None else 1
-        return min(max(wanted, self.first), self.last)
-
     def draw(self, draws: Draws) -> int:
         """Return a count: nearly always a usual one, sometimes one at an end."""
-        low, high = -(-self.first // self.step), self.last // self.step
+        low, high = self._low, self.last // self.step
         if high - low < _NEAR:
             return (low + draws.below(high - low + 1)) * self.step
         case = draws.below(100)
