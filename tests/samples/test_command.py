@@ -1,6 +1,7 @@
 """`schemac sample` in a project: its formats, what it refuses, and that pipelines and engines read what it writes."""
 
 import json
+import runpy
 from pathlib import Path
 
 import pyarrow as pa
@@ -97,3 +98,10 @@ def test_refuse_a_sample_of_nothing() -> None:
     (drivers,) = schemac.compile_text(DRIVERS)
     with pytest.raises(ValueError, match="ask for at least one row"):
         drivers.sample(0)
+
+
+def test_run_the_example(capsys: pytest.CaptureFixture[str]) -> None:
+    runpy.run_path(str(ROOT / "examples/constraints/try_rows.py"))
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0] == "2 of 5 rows fit rides"
+    assert lines[-1] == "1,000 of 1,000 rows fit rides"

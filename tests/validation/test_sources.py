@@ -148,7 +148,7 @@ TAKEN = {
     "b": b"ab",
     "u": ID,
     "d": datetime.date(2024, 1, 2),
-    "c": datetime.datetime(2024, 1, 2, 3),
+    "c": datetime.datetime(2024, 1, 2, 3),  # noqa: DTZ001 — a clock has no zone
     "t": datetime.time(1, 2, 3),
     "w": datetime.timedelta(seconds=1.5),
     "i": 5,
