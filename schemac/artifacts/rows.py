@@ -23,4 +23,4 @@ class RowWriter(ABC):
         """Make a table where nothing is, with the schema of a dataset. Raises OSError; nothing is left then."""
 
 
-ROW_WRITER = Capability("row_writer", RowWriter)
+ROW_WRITER: Capability[RowWriter] = Capability("row_writer", RowWriter)  # type: ignore[type-abstract]

@@ -34,9 +34,9 @@ def loose_type(member: pa.Field, source: pa.Field | None = None) -> pa.DataType:
             [pa.field(part.name, loose_type(part, _member(of_struct, part.name))) for part in own]
         )
     if is_.is_map(own):
-        is_typed = held is not None and is_.is_map(held)
-        key = loose_type(own.key_field, held.key_field if is_typed else None)
-        item = loose_type(own.item_field, held.item_field if is_typed else None)
+        of_map = held if held is not None and is_.is_map(held) else None
+        key = loose_type(own.key_field, None if of_map is None else of_map.key_field)
+        item = loose_type(own.item_field, None if of_map is None else of_map.item_field)
         return pa.map_(pa.field("key", key, nullable=False), pa.field("value", item))
     assert is_list(own)
     item_field = held.value_field if held is not None and is_list(held) else None

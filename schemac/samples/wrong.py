@@ -268,9 +268,15 @@ def _beyond(slot: Slot, constraint: Constraint, draws: Draws, held: Any) -> Iter
     elif isinstance(constraint, Pattern):
         length = len(held) if isinstance(held, str) else 3
         yield from (quoted(filler * length) for filler in _FILLERS)
-    patterns = [one for one in constraints_at(slot) if isinstance(one, Pattern)]
-    for one in patterns if isinstance(constraint, Size) else ():
-        for more in (0, 1, constraint.limit, constraint.limit + 4):
+    if isinstance(constraint, Size):
+        yield from _of_other_sizes(slot, constraint.limit, draws)
+
+
+def _of_other_sizes(slot: Slot, limit: int, draws: Draws) -> Iterator[str]:
+    """Yield texts that match the pattern of a slot, whatever their length."""
+    for one in constraints_at(slot):
+        for more in (0, 1, limit, limit + 4) if isinstance(one, Pattern) else ():
+            assert isinstance(one, Pattern)
             piece = piece_of(one.pattern.text, more)
             yield from (quoted(piece.nth(draws.below(piece.count))) for _ in range(20) if piece.count)
 

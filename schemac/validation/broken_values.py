@@ -36,9 +36,13 @@ def broken_values(places: tuple[Constrained, ...], rows: pa.RecordBatch) -> Iter
     """Yield the rows that break a constraint of values, with the reasons."""
     for place in places:
         name = place.field.name
-        found = _walk(place, rows.column(name), lambda i, name=name: (i, name, ()))
+        found = _walk(place, rows.column(name), _column(name))
         for one in sorted(found, key=lambda one: (one.row, one.order)):
             yield one.row, one.reason
+
+
+def _column(name: str) -> _Trail:
+    return lambda i: (i, name, ())
 
 
 def _walk(place: Constrained, values: Any, trail: _Trail) -> Iterator[_Found]:

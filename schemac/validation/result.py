@@ -42,7 +42,8 @@ class RowReason(NamedTuple):
     """What stands there, cut at 1000 characters; None where nothing does."""
 
 
-class RuleCount(NamedTuple):
+@dataclass(frozen=True)
+class RuleCount:
     """How often a rule is broken at a path, whose positions are left out."""
 
     path: str
@@ -100,7 +101,7 @@ class Validation:
         """Give the counts for programs."""
         return {
             "records": {"in": self.rows, "fit": self.good.num_rows, "rejected": self.bad.num_rows},
-            "reasons": [one._asdict() for one in self.counts],
+            "reasons": [{"path": one.path, "rule": one.rule, "count": one.count} for one in self.counts],
             "uncheckedReferences": [*self.unchecked],
         }
 
@@ -138,7 +139,8 @@ def _diagnostics(found: Validation) -> Iterator[Diagnostic]:
     first: dict[tuple[str, str], RowReason] = {}
     for one in found.reasons:
         first.setdefault((_POSITIONS.sub("[]", one.path), one.rule), one)
-    for path, rule, count in found.counts:
+    for counted in found.counts:
+        path, rule, count = counted.path, counted.rule, counted.count
         one = first[path, rule]
         held = "" if one.value is None else f": {one.value[:_SHOWN]}{'…' if len(one.value) > _SHOWN else ''}"
         where = f"{one.path}: " if one.path else ""

@@ -178,7 +178,9 @@ def _table(given: Any, name: str) -> pa.Table:
 
 def _result(dataset: CheckedDataset, batches: list[JudgedBatch], unchecked: tuple[str, ...]) -> Validation:
     exact = dataset.to_arrow()
-    good, bad, reasons = [], [], []
+    good: list[pa.RecordBatch] = []
+    bad: list[pa.RecordBatch] = []
+    reasons: list[RowReason] = []
     start = 0
     for batch in batches:
         count = batch.rows.num_rows

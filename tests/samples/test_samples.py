@@ -24,14 +24,12 @@ from schemac.samples.patterns import piece_of
 from schemac.samples.sampler import Sampler
 from schemac.samples.written import csv_lines, json_lines
 from schemac.samples.wrong import wrong_rows
+from tests.conformance.manifest_types import POSITIONS
 from tests.constraints.cases import PATTERNS, cases, dataset_of
 from tests.engines import crossing
 
 ROOT = Path(__file__).parents[2]
-PLACES = [
-    one if one in crossing.FEW[::2] else pytest.param(one, marks=pytest.mark.long)
-    for one in crossing.POSITIONS
-]
+PLACES = [one if one in crossing.FEW[::2] else pytest.param(one, marks=pytest.mark.long) for one in POSITIONS]
 DRIVERS = """
 name: drivers
 fields:
@@ -61,7 +59,7 @@ def manifests() -> list[Path]:
 @cache
 def datasets() -> dict[str, tuple[schemac.Dataset, Mapping[str, CheckedDataset]]]:
     """All datasets of the corpus and the examples that have fields, with those beside them."""
-    found = {}
+    found: dict[str, tuple[schemac.Dataset, Mapping[str, CheckedDataset]]] = {}
     for path in manifests():
         try:
             compiled = schemac.compile_file(path)

@@ -142,10 +142,10 @@ def test_judge_columns_of_every_type(spark: SparkSession, tmp_path: Path, share:
         table, dataset = table_of(some), dataset_of(some)
         theirs, ours = of_spark(spark, tmp_path, table, dataset), of_validation(dataset.validate(table))
         differing = [
-            (some[label], row, found)
+            (some[label], row, said)
             for row in theirs
             for label in some
-            if (found := (_of(theirs[row], label), _of(ours[row], label)))[0] != found[1]
+            if (said := (_of(theirs[row], label), _of(ours[row], label)))[0] != said[1]
         ]
         assert differing == []
         assert theirs == ours
@@ -241,7 +241,7 @@ def test_judge_rows_among_each_other(spark: SparkSession, tmp_path: Path, count:
     assert ours.keys() == rejected.keys()
     assert found.unchecked == ()
     counts = [(one.path, one.rule, one.count) for one in conformed.report().reasons]
-    assert counts == [tuple(one) for one in found.counts]
+    assert counts == [(one.path, one.rule, one.count) for one in found.counts]
     assert {one.rule.partition(":")[0] for one in found.reasons} == {
         "unique", "references", "check", "duplicate", "maximum", "pattern", "maxLength", "minItems", "uniqueItems", "minLength", "minimum",
     }  # fmt: skip
