@@ -135,7 +135,8 @@ def test_break_each_rule_once() -> None:
         if not name.startswith("constraints"):
             continue
         found = wrong_rows(dataset, 7, others)
-        targets = {"drivers": drivers_of(dataset).sample(60, seed=7)}
+        referred = dataset.validate([]).unchecked
+        targets = {one: drivers_of(dataset).sample(60, seed=7) for one in referred}
         judged = dataset.validate([one.text for one in found.rows], references=targets)
         assert [(one.path, one.rule) for one in judged.reasons] == [
             (one.path, one.rule) for one in found.rows
