@@ -131,7 +131,7 @@ def of_validation(found: Any) -> dict[int, Reasons]:
     return reasons
 
 
-@pytest.mark.parametrize("share", [12, pytest.param(1, marks=pytest.mark.long)])
+@pytest.mark.parametrize("share", [24, pytest.param(1, marks=pytest.mark.long)])
 def test_judge_columns_of_every_type(spark: SparkSession, tmp_path: Path, share: int) -> None:
     found = {f"c{i}": pair for i, pair in enumerate(pairs())}
     labels = random.Random(7).sample(sorted(found), len(found) // share)

@@ -7,11 +7,14 @@ import schemac
 from schemac.engines.jsonschema.words import dump
 from schemac.judging.shapes import opened
 from tests.conformance.arrow_values import table as table_of
+from tests.conformance.manifest_types import POSITIONS
 from tests.engines import crossing
 from tests.engines.json_records import FITS, manifest, records, verdicts
 
+PLACES = [one if one in crossing.FEW[::2] else pytest.param(one, marks=pytest.mark.long) for one in POSITIONS]
 
-@pytest.mark.parametrize("place", crossing.PLACES)
+
+@pytest.mark.parametrize("place", PLACES)
 def test_take_tables_of_their_own_schema(place: str) -> None:
     dataset = crossing.dataset(place)
     given = table_of(dataset.to_arrow())
@@ -22,7 +25,7 @@ def test_take_tables_of_their_own_schema(place: str) -> None:
     found.good.validate(full=True)
 
 
-@pytest.mark.parametrize("place", crossing.PLACES)
+@pytest.mark.parametrize("place", PLACES)
 def test_take_records_of_python(place: str) -> None:
     dataset = crossing.dataset(place, without=uncovered(place))
     rows = crossing.records(dataset)
