@@ -70,8 +70,6 @@ class Trait(Enum):
     """It compresses equal values that follow each other without being asked."""
     ROUNDS = auto()
     """`apply` can round the values of its tables."""
-    CHECKS_CONSTRAINTS = auto()
-    """Its artifacts refuse values that break a constraint, but for those constraints that it names as losses."""
     IS_NOT_READ = auto()
     """`apply` changes its tables without reading their data."""
 
@@ -129,6 +127,8 @@ class Engine(NamedTuple):
     """Its `Spread` (`schemac.evolution.tables`): it does the work of other engines on parts of a table."""
     traits: frozenset[Trait] = frozenset()
     """What people are told of it."""
+    checks_constraints: bool = False
+    """Whether its artifacts refuse values that break a constraint, but for those constraints that it names as losses."""
     is_default: bool = False
     """Whether it is built and judged for where nobody names engines."""
     is_optional: bool = False

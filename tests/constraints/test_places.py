@@ -1,7 +1,7 @@
 """One table: constraint × kind × place. Wherever a value is held against a constraint, the same is said of it.
 
 Shape: a place gives, for the values of a case, whether each breaks the constraint; None where the place does not see the value, such as NaN
-       in a record of JSON. An engine takes part once it has the trait CHECKS_CONSTRAINTS, with those constraints that it does not name as losses.
+       in a record of JSON. An engine takes part once it says that it `checks_constraints`, with those constraints that it does not name as losses.
 """
 
 import json
@@ -23,7 +23,6 @@ from schemac.checks.constraints import _forbids
 from schemac.constraints.rows import RowConstraints
 from schemac.constraints.survey import survey
 from schemac.judging.tokens import parse
-from schemac.registry.engine import Trait
 from schemac.registry.installed import engines
 from schemac.samples.written import json_lines
 from schemac.samples.wrong import record_text
@@ -192,7 +191,7 @@ class OfEngine(Place):
     @property
     def takes_part(self) -> bool:
         """Whether the engine says that its artifacts check constraints."""
-        return self.engine in {one.name for one in engines() if Trait.CHECKS_CONSTRAINTS in one.traits}
+        return self.engine in {one.name for one in engines() if one.checks_constraints}
 
 
 def _alone(text: str, i: int) -> str:
