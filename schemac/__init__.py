@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from schemac.source.diagnostic import Diagnostic as Diagnostic
     from schemac.source.diagnostic import SchemaError as SchemaError
     from schemac.source.diagnostic import Severity as Severity
+    from schemac.validation.result import UnfitRowsError as UnfitRowsError
+    from schemac.validation.result import Validation as Validation
 else:
     _HOMES = {
         **dict.fromkeys(("build_text", "check_text", "compile_file", "compile_text", "diff"), "schemac.api"),
@@ -38,6 +40,7 @@ else:
         "ArrowDefaults": "schemac.attributes.arrow",
         "Change": "schemac.evolution.changes",
         "Loss": "schemac.artifacts.emission",
+        **dict.fromkeys(("UnfitRowsError", "Validation"), "schemac.validation.result"),
     }
     # Type checkers take a list for all there is, and could not follow this one.
     __all__ = sorted([*_HOMES, "__version__"])  # noqa: PLE0605 — the names of the engines stand with them

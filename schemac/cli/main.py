@@ -25,6 +25,7 @@ COMMANDS = {
     "import": "create a manifest from an existing file or table",
     "list": "list fields by owner, tag, classification or deprecation",
     "expand": "show manifests without groups, in the standard's form",
+    "sample": "make rows of a dataset, or records that break each of its rules",
     "lock": "freeze schemas as their next versions, and give each field a permanent id",
     "rename": "rename or move a field, keeping its id and its data",
     "diff": "show what changed since a locked version, a commit or another manifest",

@@ -89,15 +89,37 @@ def _look_up(
     reference: ReferenceTo, batch: Any, rows: Any, target: Any, offence: Callable[[str, str, str], Offence]
 ) -> None:
     """Look for the values of a batch among those of the other table."""
-    keys = [f"key{i}" for i in range(len(reference.fields))]
-    values = [_joinable(node.evaluate(batch)) for node in reference.fields]
-    table = pa.table([*values, pa.array(range(len(rows)), pa.int64())], names=[*keys, "row"])
-    table = table.filter(_all_there(values))
-    missing = table.join(target, keys, join_type="left anti").column("row").sort().combine_chunks()
+    missing = without_target(reference, batch, target)
     if len(missing):
         wrong = [_key_text(batch, reference.fields, place) for place in missing.slice(0, _SHOWN).to_pylist()]
         text = f"those of a row of {reference.dataset}"
         offence(reference.path, REFERENCE_RULE, text).add(_padded(wrong, len(missing)), rows.take(missing))
+
+
+def without_target(reference: ReferenceTo, batch: Any, target: Any) -> Any:
+    """Return the numbers of the rows of a batch whose values are not among those of `target_keys`, in their order."""
+    keys = [f"key{i}" for i in range(len(reference.fields))]
+    values = [_joinable(node.evaluate(batch)) for node in reference.fields]
+    table = pa.table([*values, pa.array(range(batch.num_rows), pa.int64())], names=[*keys, "row"])
+    table = table.filter(all_there(values))
+    return table.join(target, keys, join_type="left anti").column("row").sort().combine_chunks()
+
+
+def twins(values: Sequence[Any], rows: Any) -> Any:
+    """Return those rows whose values another one has as well, as a table of both, sorted by the values.
+
+    Values are arrays as `FieldNode.evaluate` gives them, without nulls.
+    """
+    keys = [f"key{i}" for i in range(len(values))]
+    return _twins(pa.table([*map(_joinable, values), rows], names=[*keys, "row"]), keys)
+
+
+def _twins(table: Any, keys: list[str]) -> Any:
+    groups = table.group_by(keys).aggregate([("row", "count")])
+    groups = groups.filter(compute().greater(groups.column("row_count"), 1))
+    return table.join(groups.select(keys), keys, join_type="left semi").sort_by(
+        [*((k, "ascending") for k in keys), ("row", "ascending")]
+    )
 
 
 def target_keys(reference: ReferenceTo, table: Any, nodes: Sequence[FieldNode]) -> Any:
@@ -133,17 +155,12 @@ def _find_twins(
         part = part.slice(0, max(_MOST_TWINS - count, 0))
         count += len(part)
         parts.append(part)
-    table = pa.concat_tables(parts)
-    groups = table.group_by(keys).aggregate([("row", "count")])
-    groups = groups.filter(compute().greater(groups.column("row_count"), 1))
-    twins = table.join(groups.select(keys), keys, join_type="left semi").sort_by(
-        [*((k, "ascending") for k in keys), ("row", "ascending")]
-    )
-    if len(twins):
+    found_twins = _twins(pa.concat_tables(parts), keys)
+    if len(found_twins):
         one = offence(unique.path, UNIQUE_RULE, "unique")
-        first = [", ".join(str(row[key]) for key in keys) for row in twins.slice(0, _SHOWN).to_pylist()]
+        first = [", ".join(str(row[key]) for key in keys) for row in found_twins.slice(0, _SHOWN).to_pylist()]
         one.is_least = is_least
-        one.add(_padded(first, len(twins)), twins.column("row").combine_chunks())
+        one.add(_padded(first, len(found_twins)), found_twins.column("row").combine_chunks())
 
 
 def _hashed(arrays: Sequence[Any]) -> Any:
@@ -155,7 +172,7 @@ def _hashed(arrays: Sequence[Any]) -> Any:
         mixed = (mixed ^ _words(array)) * np.uint64(0xFF51AFD7ED558CCD)
         mixed ^= mixed >> np.uint64(32)
     mixed[mixed == 0] = 1
-    mixed[~np.asarray(_all_there(arrays))] = 0
+    mixed[~np.asarray(all_there(arrays))] = 0
     return mixed
 
 
@@ -173,7 +190,8 @@ def _words(array: Any) -> Any:
     return np.array([*known, 0], "u8")[places]
 
 
-def _all_there(arrays: Sequence[Any]) -> Any:
+def all_there(arrays: Sequence[Any]) -> Any:
+    """Return the rows in which no value is null."""
     there = compute().is_valid(arrays[0])
     for array in arrays[1:]:
         there = compute().and_(there, compute().is_valid(array))
@@ -211,7 +229,8 @@ def _short(value: Any) -> str:
     try:
         found = value.as_py()
     except (ValueError, OverflowError):
-        # Python's calendar is narrower than Arrow's.
-        return str(value)
+        # Python's calendar is narrower than Arrow's, and pyarrow's own text goes through it.
+        counts = pa.int64() if value.type.bit_width == 64 else pa.int32()
+        return str(pa.array([value]).view(counts)[0])
     text = json.dumps(found, ensure_ascii=False) if isinstance(found, str) else str(found)
     return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"

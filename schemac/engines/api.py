@@ -5,6 +5,7 @@ An engine of another distribution is reached by its name: `Dataset.artifacts`, `
 """
 
 import json
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -16,8 +17,11 @@ from schemac.source.catalogue import UNREADABLE_SOURCE
 from schemac.source.report import Report
 
 if TYPE_CHECKING:
+    import pyarrow as pa
+
     from schemac.engines.lance._generated.lance.file_pb2 import Schema as LanceSchema
     from schemac.importers.importer import Imported
+    from schemac.validation.result import Validation
 
 __all__ = [
     "Dataset",
@@ -47,7 +51,70 @@ OdfForm = Literal["schema", "event", "metadata-event", "snapshot", "resource"]
 
 
 class Dataset(CheckedDataset):
-    """A checked dataset, ready to be turned into what an engine takes."""
+    """A checked dataset, ready to be turned into what an engine takes, and to judge and make rows."""
+
+    def to_table(
+        self,
+        rows: Iterable[Any],
+        *,
+        references: Mapping[str, Any] | None = None,
+        keys: Literal["check", "trust"] = "check",
+        unexpected: Literal["ignore", "reject"] = "reject",
+        timezone: str | None = None,
+    ) -> "pa.Table":
+        """Return rows as a table with the schema of `to_arrow()`, each value exactly.
+
+        A row is a mapping from names to values, a JSON text, a dataclass, a model of pydantic, or a tuple in the order of the fields. Values
+        are those of a JSON record, or objects of Python: dates, times, datetimes, timedeltas, bytes, UUIDs, `Decimal`. The
+        settings are those of `validate`, but a name that no field has is refused unless `unexpected` says otherwise.
+
+        Raises UnfitRowsError, a SchemaError, if a row does not fit; its `validation` has the reasons of every row.
+
+        >>> rides.to_table([{"ride_id": "a", "fare": "12.50"}])  # doctest: +SKIP
+        """
+        found = self.validate(
+            rows, references=references, keys=keys, unexpected=unexpected, timezone=timezone
+        )
+        return found.raise_if_bad().good
+
+    def validate(
+        self,
+        table: Any,
+        *,
+        references: Mapping[str, Any] | None = None,
+        keys: Literal["check", "trust"] = "check",
+        unexpected: Literal["ignore", "reject"] = "ignore",
+        timezone: str | None = None,
+    ) -> "Validation":
+        """Judge the rows of a table by the rules of a pipeline: types, ranges, nulls, and all constraints.
+
+        `table` is a table, batch or reader of pyarrow, whatever hands Arrow over (frames of polars, relations of DuckDB), a frame of
+        pandas, or rows as in `to_table`. Columns are found by their names. `references` has the tables of the datasets that
+        the schema refers to; those that are not given are named in `unchecked` of the result. With `keys="trust"` the primary key is not
+        checked. `timezone` is the zone of clocks that say none.
+
+        Raises SchemaError if the table cannot be judged at all, such as one without a column of the schema.
+        """
+        # Imported here for start-up time: rows are for those who have some.
+        from schemac.judging.settings import Unexpected
+        from schemac.validation.validating import Rules, validated
+
+        return validated(self, table, Rules(references or {}, keys, Unexpected(unexpected), timezone))
+
+    def sample(
+        self, n: int = 1000, *, seed: int = 0, references: "Mapping[str, CheckedDataset] | None" = None
+    ) -> "pa.Table":
+        """Return `n` rows that keep the schema: types, constraints, keys, references and conditions.
+
+        The same seed gives the same rows. `references` has the datasets that the schema refers to, and those that they refer
+        to, by name; rows refer to the first rows of their samples with the same seed and `n`. Raises SchemaError where no sample can
+        be made, ValueError for an `n` below 1.
+        """
+        if n < 1:
+            raise ValueError(f"n is {n}; ask for at least one row")
+        from schemac.samples.sampler import sampled  # for start-up time, as above
+
+        return sampled(self, n, seed, references or {})
 
     def to_lance(self) -> "LanceSchema":
         """Return the `lance.file.Schema` message that Lance makes of `to_arrow()`. Raises SchemaError where it makes none."""

@@ -21,6 +21,9 @@ from schemac.judging import forms
 CLOCK_ZONE = b"schemac.dev/clockZone"
 _EPOCH, _EPOCH_UTC = datetime(1970, 1, 1), datetime(1970, 1, 1, tzinfo=UTC)  # noqa: DTZ001  # a clock has no zone
 _MICROSECOND = timedelta(microseconds=1)
+_DAY = 86_400 * 10**6
+_CALENDAR = 146_097 * _DAY
+_LEAST, _GREATEST = forms.FIRST_MICROSECOND + 2 * _DAY, forms.LAST_MICROSECOND - 2 * _DAY
 
 
 def zone_of(field: pa.Field) -> str | None:
@@ -105,8 +108,10 @@ class Clock:
         """Return what the clock shows at an instant."""
         if self.zone == "UTC":
             return instant
-        there = (_EPOCH_UTC + timedelta(microseconds=instant)).astimezone(self._rules)
-        return (there.replace(tzinfo=None) - _EPOCH) // _MICROSECOND
+        # The calendar repeats itself after 400 years, and what is shown at its ends may lie beyond those of Python.
+        shift = _CALENDAR if instant < _LEAST else -_CALENDAR if instant > _GREATEST else 0
+        there = (_EPOCH_UTC + timedelta(microseconds=instant + shift)).astimezone(self._rules)
+        return (there.replace(tzinfo=None) - _EPOCH) // _MICROSECOND - shift
 
     def _instants(self, clock: int) -> set[int]:
         """All instants at which the clock shows the time."""

@@ -101,6 +101,13 @@ class Judge:
         # A record is an object: a number or a list where a record should be is as unreadable as a broken one.
         if type(record) is not dict or not text.lstrip(" ").startswith("{"):
             return _malformed(text)
+        values, run = self.read(record)
+        if (run.reasons or self.shows_numbers) and _LONG.search(text):
+            run.is_certain = False
+        return _judged(values, run)
+
+    def read(self, record: dict[str, Any]) -> tuple[dict[str, Any], Run]:
+        """Return the values of a record that was parsed, also beside wrong ones, and the reasons."""
         run, values = Run(), {}
         for label, steps, read in self._of_json.readers:
             values[label] = read(_at(record, steps), label, run)
@@ -108,9 +115,7 @@ class Judge:
             found = _at(record, steps)
             if type(found) is dict:
                 object_to_unexpected(found, known, path, run)
-        if (run.reasons or self.shows_numbers) and _LONG.search(text):
-            run.is_certain = False
-        return _judged(values, run)
+        return values, run
 
     def csv(self, cells: Mapping[str, str | None]) -> Judged:
         """Judge a record of cells, by the names of their columns; None is an empty cell without quotes."""

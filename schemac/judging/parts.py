@@ -16,6 +16,7 @@ import pyarrow as pa
 from schemac.judging import tokens
 from schemac.judging.clocks import zone_of
 from schemac.judging.forms import LONGEST_VALUE
+from schemac.judging.objects import with_objects, with_pairs
 from schemac.judging.scalars import Scalar, Token, clock_of, is_between_singles, scalar_of
 from schemac.judging.settings import Coerce, Settings, Unexpected
 from schemac.judging.shapes import is_list, is_scalar, storage_type
@@ -99,13 +100,13 @@ def has_exact(member: pa.Field) -> bool:
     return any(has_exact(part) for part in data_type)
 
 
-def known_scalar(member: pa.Field, epoch: str | None = None) -> Scalar:
+def known_scalar(member: pa.Field, epoch: str | None = None, *, is_alone: bool = False) -> Scalar:
     """Return how a field without parts is read. Raises NotCoveredError."""
     data_type = storage_type(member.type)
     is_instant = pa.types.is_timestamp(data_type) and data_type.tz is not None
     is_of_zone = is_instant and not clock_of(data_type, zone_of(member)).is_plain
-    if is_of_zone or epoch is not None:
-        # No comparison with Spark covers clocks of zones yet, nor counts since 1970.
+    if (is_of_zone and not is_alone) or epoch is not None:
+        # In a run Spark reads these: its zones are those of Java.
         raise NotCoveredError
     found = scalar_of(member, epoch)
     if found is None:
@@ -116,24 +117,32 @@ def known_scalar(member: pa.Field, epoch: str | None = None) -> Scalar:
 def json_reader(member: pa.Field, context: Context, epoch: str | None = None) -> Reader:
     """Compile the reader of a value of JSON. Raises NotCoveredError."""
     if is_scalar(member):
-        return _scalar_reader(member, known_scalar(member, epoch), context)
+        scalar = known_scalar(member, epoch, is_alone=context.settings.is_alone)
+        read = _scalar_reader(member, scalar, context)
+        return with_objects(member, read) if context.settings.takes_objects else read
     if pa.types.is_struct(member.type):
         return _struct_reader(member, context)
     inner = context
     if context.is_record:
         inner = Context(context.settings, is_record=False, is_marked=has_exact(member))
-    return _list_reader(member, inner) if is_list(member.type) else _map_reader(member, inner)
+    if is_list(member.type):
+        return _list_reader(member, inner)
+    read_map = _map_reader(member, inner)
+    return with_pairs(read_map) if context.settings.takes_objects else read_map
 
 
-def _absent(member: pa.Field) -> Callable[[Path, Run], None]:
+def absent_reader(member: pa.Field) -> Callable[[Path, Run], None]:
+    """Return what is done where a field has no value."""
     if member.nullable:
         return lambda path, run: None
     return lambda path, run: run.object_to(path, "required", None)
 
 
-def text_reader(member: pa.Field, null_texts: Sequence[str], epoch: str | None = None) -> Reader:
+def text_reader(
+    member: pa.Field, null_texts: Sequence[str], epoch: str | None = None, *, is_alone: bool = False
+) -> Reader:
     """Compile the reader of a text that is no JSON: a cell, a key. Raises NotCoveredError."""
-    scalar, absent = known_scalar(member, epoch), _absent(member)
+    scalar, absent = known_scalar(member, epoch, is_alone=is_alone), absent_reader(member)
     value, rule, nulls = scalar.value, scalar.rule, frozenset(null_texts)
 
     def read(t: Any, path: Path, run: Run) -> Any:
@@ -151,8 +160,8 @@ def cell_reader(member: pa.Field, settings: Settings, epoch: str | None = None) 
     """Compile the reader of a cell. Raises NotCoveredError."""
     nulls = settings.null_values
     if is_scalar(member):
-        is_identity = known_scalar(member, epoch).is_identity
-        return text_reader(member, nulls if is_identity else ("", *nulls), epoch)
+        is_identity = known_scalar(member, epoch, is_alone=settings.is_alone).is_identity
+        return text_reader(member, nulls if is_identity else ("", *nulls), epoch, is_alone=settings.is_alone)
     read_value = json_reader(member, Context(settings, is_record=False, is_marked=has_exact(member)))
     blank = frozenset(("", *nulls))
 
@@ -171,7 +180,7 @@ def cell_reader(member: pa.Field, settings: Settings, epoch: str | None = None) 
 
 def _scalar_reader(member: pa.Field, scalar: Scalar, context: Context) -> Reader:
     number_text, inner_text = context.text_of(scalar), context.inner_text
-    absent, is_coerced = _absent(member), context.settings.coerce is Coerce.TEXT
+    absent, is_coerced = absent_reader(member), context.settings.coerce is Coerce.TEXT
     nulls = frozenset(f'"{text}"' for text in context.settings.null_values)
     token, value, rule, quick = scalar.token, scalar.value, scalar.rule, _quick(scalar, number_text)
 
@@ -248,7 +257,7 @@ def _quick_single(x: str, number_text: NumberText, value: Callable[[str], Any], 
 def _list_reader(member: pa.Field, context: Context) -> Reader:
     item, absent, inner_text = (
         json_reader(member.type.value_field, context),
-        _absent(member),
+        absent_reader(member),
         context.inner_text,
     )
     size = member.type.list_size if pa.types.is_fixed_size_list(member.type) else None
@@ -271,8 +280,10 @@ def _map_reader(member: pa.Field, context: Context) -> Reader:
     if not is_scalar(key_field):
         raise NotCoveredError
     # A key is no value: a text that means null stays what it is there.
-    key, item = text_reader(key_field, ()), json_reader(member.type.item_field, context)
-    absent, inner_text, is_identity = _absent(member), context.inner_text, known_scalar(key_field).is_identity
+    is_alone = context.settings.is_alone
+    key = text_reader(key_field, (), is_alone=is_alone)
+    item, inner_text = json_reader(member.type.item_field, context), context.inner_text
+    absent, is_identity = absent_reader(member), known_scalar(key_field, is_alone=is_alone).is_identity
 
     def read(x: Any, path: Path, run: Run) -> Any:
         if x is None:
@@ -284,13 +295,14 @@ def _map_reader(member: pa.Field, context: Context) -> Reader:
             at = (path, f'["{label}"]')
             found.append((key(label, at, run), item(x[label], at, run)))
         if not is_identity:
-            _check_twins([pair[0] for pair in found], path, run)
+            check_twins([pair[0] for pair in found], path, run)
         return found
 
     return read
 
 
-def _check_twins(keys: list[Any], path: Path, run: Run) -> None:
+def check_twins(keys: list[Any], path: Path, run: Run) -> None:
+    """Object to keys of a map that are equal."""
     there = [
         "NaN" if isinstance(value, float) and math.isnan(value) else value
         for value in keys
@@ -309,7 +321,7 @@ def _check_twins(keys: list[Any], path: Path, run: Run) -> None:
 def _struct_reader(member: pa.Field, context: Context) -> Reader:
     """Compile the reader of an object. Of one in the record the keys that no field takes go before the fields, of others behind them."""
     members = [(part.name, "." + part.name, json_reader(part, context)) for part in member.type]
-    absent, inner_text = _absent(member), context.inner_text
+    absent, inner_text = absent_reader(member), context.inner_text
     is_strict = context.settings.unexpected is Unexpected.REJECT
     known, is_first = frozenset(label for label, _, _ in members), context.is_record
 

@@ -50,6 +50,10 @@ class Settings:
     timezone: str | None = None
     fields: Mapping[str, Origin | None] = field(default_factory=dict)
     is_geojson: bool = False
+    takes_objects: bool = False
+    """Whether records hold objects of Python beside what JSON has: dates, bytes and the like."""
+    is_alone: bool = False
+    """Whether there is no Spark that reads what depends on the zones of Java."""
 
     def origin_of(self, label: str) -> Origin | None:
         """Return where a field is read; None where from nowhere."""

@@ -57,3 +57,26 @@ def is_scalar(field: pa.Field) -> bool:
         return True
     data_type = field.type
     return not (is_list(data_type) or pa.types.is_map(data_type) or pa.types.is_struct(data_type))
+
+
+def opened(field: pa.Field) -> pa.Field:
+    """Return a field with lists for views of lists, and with the storage of extension types that have parts and no role, such as tensors."""
+    data_type = field.type
+    if role_of(field) is not None:
+        return field
+    if isinstance(data_type, pa.BaseExtensionType):
+        storage = data_type.storage_type
+        return opened(field.with_type(storage)) if pa.types.is_nested(storage) else field
+    if pa.types.is_struct(data_type):
+        return field.with_type(pa.struct([opened(part) for part in data_type]))
+    if pa.types.is_map(data_type):
+        return field.with_type(
+            pa.map_(opened(data_type.key_field), opened(data_type.item_field), data_type.keys_sorted)
+        )
+    if pa.types.is_fixed_size_list(data_type):
+        return field.with_type(pa.list_(opened(data_type.value_field), data_type.list_size))
+    if pa.types.is_large_list(data_type) or pa.types.is_large_list_view(data_type):
+        return field.with_type(pa.large_list(opened(data_type.value_field)))
+    if pa.types.is_list(data_type) or pa.types.is_list_view(data_type):
+        return field.with_type(pa.list_(opened(data_type.value_field)))
+    return field

@@ -103,6 +103,8 @@ class Engine(NamedTuple):
     """Its `Source` (`schemac.runs.tables`): tables that runs of a pipeline read, as the format of its name."""
     column_sink: str = ""
     """Its `ColumnSink` (`schemac.runs.columns`): columns of its tables that runs of a pipeline fill."""
+    row_writer: str = ""
+    """Its `RowWriter` (`schemac.artifacts.rows`): new tables of rows that somebody made, such as samples."""
     table_suffix: str = ""
     """What names of its tables end with, with the dot."""
     formats: tuple[Format, ...] = ()
@@ -127,6 +129,8 @@ class Engine(NamedTuple):
     """Its `Spread` (`schemac.evolution.tables`): it does the work of other engines on parts of a table."""
     traits: frozenset[Trait] = frozenset()
     """What people are told of it."""
+    checks_constraints: bool = False
+    """Whether its artifacts refuse values that break a constraint, but for those constraints that it names as losses."""
     is_default: bool = False
     """Whether it is built and judged for where nobody names engines."""
     is_optional: bool = False

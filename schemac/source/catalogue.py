@@ -93,6 +93,13 @@ UNKNOWN_SUCCESSOR = Code(
     "SC341", "unknown-successor", _ERROR, "a deprecated field whose successor does not exist"
 )
 
+# Rows of programs, and samples.
+UNFIT_ROWS = Code("SC350", "unfit-rows", _ERROR, "rows that do not fit the schema")
+NO_ROWS = Code("SC351", "no-rows", _ERROR, "an object in Python that holds no rows, where rows are needed")
+
+UNSAMPLABLE = Code("SC352", "unsamplable", _ERROR, "a dataset for which no sample can be made")
+SAMPLE_OUTPUT = Code("SC353", "sample-output", _ERROR, "an output that a sample cannot be written to")
+
 UNFIT_CONSTRAINT = Code(
     "SC324", "unfit-constraint", _ERROR, "a value of a constraint that does not fit its field"
 )

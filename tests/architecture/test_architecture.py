@@ -146,6 +146,7 @@ DICTIONARIES = {
     "logical/model.py": "ExtraAttributes, whose keys are the author's",
     "engines/api.py": "documents that Python programs are given or give",
     "engines/lance/tables/steps.py": "IndexParameters, keyword arguments of Lance",
+    "validation/judged.py": "values by the names of fields",
     "syntax/compose.py": "events of YAML by the author's keys",
     "syntax/reading.py": "what an author wrote, before it is known to be anything",
     "syntax/record.py": "the same, and values of records by the names of their properties",

@@ -12,6 +12,7 @@ from pyspark.sql import SparkSession
 
 from schemac.judging import forms
 from schemac.judging.arrays import plain_array
+from schemac.judging.exact_types import to_field
 from schemac.judging.judge import Judge, Judged, _shows_numbers
 from schemac.judging.parts import Reason, Run
 from schemac.judging.tokens import NotJsonError, parse
@@ -20,7 +21,6 @@ from schemac.pipeline.declaration.job import Job
 from schemac.pipeline.reading.source import open_records
 from schemac.pipeline.session import settings_of_a_run
 from schemac.pipeline.values.judges import judge_of
-from schemac.pipeline.writing.batches import to_field
 
 MAY_BE_LONG = re.compile(forms.MAY_BE_LONG)
 Triple = tuple[str, str, str | None] | Reason

@@ -18,6 +18,7 @@ ENGINE = Engine(
     sink="schemac.engines.lance.runs.sink:SINK",
     source="schemac.engines.lance.runs.source:SOURCE",
     column_sink="schemac.engines.lance.runs.filling:COLUMN_SINK",
+    row_writer="schemac.engines.lance.rows:ROW_WRITER",
     table_suffix=".lance",
     domain="lance.org",
     facts="schemac.engines.lance.facts:LanceFact",

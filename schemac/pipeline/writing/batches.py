@@ -3,16 +3,12 @@
 Layer: pipeline.
 Shape: a record batch of Spark types in, a record batch of the target schema out; buffers are shared where they can be.
        Values have been checked by `projection`, or are checked here by Arrow's safe casts: what does not fit raises.
-Source: arrow-java aligns buffers to 8 bytes, Rust's 128-bit integers need 16, and Lance 14 panics on the difference.
 """
 
-import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
-from schemac.attributes.attribute import Role
+from schemac.judging.exact_types import MissingMemberError, to_field
 from schemac.pipeline.errors import PipelineError
-from schemac.pipeline.values.scalars import role_of
 from schemac.source.catalogue import MISSING_COLUMN, NULL_IN_REQUIRED_FIELD
 
 
@@ -23,167 +19,14 @@ def to_schema(batch: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
         index = batch.schema.get_field_index(field.name)
         if index < 0:
             raise PipelineError(MISSING_COLUMN, f"the frame has no column `{field.name}`, the schema has")
-        array = to_field(batch.column(index), field)
+        try:
+            array = to_field(batch.column(index), field)
+        except MissingMemberError as error:
+            message = f"the frame's struct has no member `{error}`"
+            raise PipelineError(MISSING_COLUMN, message) from error
         if not field.nullable and array.null_count:
             raise PipelineError(
                 NULL_IN_REQUIRED_FIELD, f"`{field.name}` is required, and is null in some rows"
             )
         columns.append(array)
     return pa.RecordBatch.from_arrays(columns, schema=schema)
-
-
-def to_field(array: pa.Array, field: pa.Field) -> pa.Array:
-    """Bring an array to the type of the field."""
-    target = field.type
-    if role_of(field) is Role.BRAIN_FLOATS and pa.types.is_float32(array.type):
-        array = _bfloat16(array)
-    if isinstance(target, pa.BaseExtensionType):
-        if array.type == target:
-            return array
-        if role_of(field) is Role.BLOB and not pa.types.is_struct(array.type):
-            storage = _blob(array, target.storage_type)
-        else:
-            storage = to_field(array, pa.field(field.name, target.storage_type))
-        return pa.ExtensionArray.from_storage(target, storage)
-    if role_of(field) is Role.BLOB and pa.types.is_struct(target) and not pa.types.is_struct(array.type):
-        return _blob(array, target)
-    if pa.types.is_struct(target):
-        return _struct(array, target)
-    if pa.types.is_fixed_size_list(target):
-        return _fixed_size_list(array, target, field.name)
-    if pa.types.is_list(target) or pa.types.is_large_list(target):
-        return _list(array, target)
-    if pa.types.is_map(target):
-        return _map(array, target)
-    if pa.types.is_dictionary(target):
-        return _dictionary(array, target)
-    return _plain(array, target)
-
-
-def _plain(array: pa.Array, target: pa.DataType) -> pa.Array:
-    if pa.types.is_null(target):
-        if array.null_count < len(array):
-            raise pa.ArrowInvalid("a field of type null holds a value")
-        return pa.nulls(len(array))
-    if pa.types.is_decimal(array.type):
-        array = _aligned(array)
-    if array.type.equals(target):
-        return array
-    if pa.types.is_time32(target) and pa.types.is_int64(array.type):
-        array = array.cast(pa.int32())
-    if pa.types.is_fixed_size_binary(target) and pa.types.is_binary(array.type):
-        return _fixed_binary(array, target)
-    return array.cast(target)
-
-
-def _fixed_binary(array: pa.Array, target: pa.DataType) -> pa.Array:
-    lengths = pc.binary_length(array)
-    if not pc.all(pc.equal(lengths, target.byte_width)).as_py() and array.null_count < len(array):
-        raise pa.ArrowInvalid(f"a value is not {target.byte_width} bytes long")
-    return array.cast(target)
-
-
-def _aligned(array: pa.Array) -> pa.Array:
-    validity, values = array.buffers()
-    if values is None or values.address % 16 == 0:
-        return array
-    copy = pa.allocate_buffer(values.size)
-    pa.FixedSizeBufferWriter(copy).write(values)
-    return pa.Array.from_buffers(array.type, len(array), [validity, copy], array.null_count, array.offset)
-
-
-def _unsliced(array: pa.Array) -> pa.Array:
-    return array if array.offset == 0 else array.take(pa.array(range(len(array)), pa.int64()))
-
-
-def _struct(array: pa.Array, target: pa.StructType) -> pa.Array:
-    array = _unsliced(array)
-    if not target.num_fields:
-        return array.cast(target)
-    # What lies below null is null: it may be a list of no items, which is not what the vector of a struct may be.
-    members = array.flatten()
-    children = []
-    for field in target:
-        index = array.type.get_field_index(field.name)
-        if index < 0:
-            raise PipelineError(MISSING_COLUMN, f"the frame's struct has no member `{field.name}`")
-        children.append(to_field(members[index], field))
-    mask = array.is_null() if array.null_count else None
-    return pa.StructArray.from_arrays(children, fields=list(target), mask=mask)
-
-
-def _list(array: pa.Array, target: pa.DataType) -> pa.Array:
-    array = _unsliced(array)
-    validity, offsets = array.buffers()[:2]
-    if pa.types.is_large_list(target) and not pa.types.is_large_list(array.type):
-        offsets = array.offsets.cast(pa.int64()).buffers()[1]
-    values = to_field(array.values, target.value_field)
-    return pa.Array.from_buffers(target, len(array), [validity, offsets], array.null_count, 0, [values])
-
-
-def _map(array: pa.Array, target: pa.DataType) -> pa.Array:
-    array = _unsliced(array)
-    validity, offsets = array.buffers()[:2]
-    keys = to_field(array.keys, target.key_field)
-    items = to_field(array.items, target.item_field)
-    entries = pa.StructArray.from_arrays([keys, items], fields=[target.key_field, target.item_field])
-    return pa.Array.from_buffers(target, len(array), [validity, offsets], array.null_count, 0, [entries])
-
-
-def _fixed_size_list(array: pa.Array, target: pa.DataType, label: str) -> pa.Array:
-    length_items = target.list_size
-    if pa.types.is_fixed_size_list(array.type):
-        # `flatten` leaves out what is sliced off, and what lies below null.
-        lengths_fit = array.type.list_size == length_items
-    else:
-        lengths_fit = pc.all(pc.equal(pc.list_value_length(array), length_items)).as_py() is not False
-    if not lengths_fit:
-        raise pa.ArrowInvalid(f"`{label}`: a list does not have {length_items} items")
-    values = to_field(array.flatten(), target.value_field)
-    if not array.null_count:
-        return pa.FixedSizeListArray.from_arrays(values, type=target)
-    is_valid = array.is_valid().to_numpy(zero_copy_only=False)
-    starts = (np.cumsum(is_valid) - 1) * length_items
-    places = starts[:, np.newaxis] + np.arange(length_items)
-    # Zeros below null: Lance counts nulls there as nulls of items that are required.
-    places[~is_valid] = len(values)
-    values = _with_a_zero(values).take(pa.array(places.ravel()))
-    return pa.FixedSizeListArray.from_arrays(values, type=target, mask=array.is_null())
-
-
-def _with_a_zero(values: pa.Array) -> pa.Array:
-    if isinstance(values, pa.ExtensionArray):
-        return pa.ExtensionArray.from_storage(values.type, _with_a_zero(values.storage))
-    try:
-        zeros = pa.py_buffer(bytes(max(1, values.type.bit_width // 8)))
-    except ValueError:
-        return pa.concat_arrays([values, pa.nulls(1, values.type)])
-    return pa.concat_arrays([values, pa.Array.from_buffers(values.type, 1, [None, zeros])])
-
-
-def _dictionary(array: pa.Array, target: pa.DictionaryType) -> pa.Array:
-    if pa.types.is_dictionary(array.type):
-        return array.cast(target)
-    encoded = to_field(array, pa.field("value", target.value_type)).dictionary_encode()
-    indices = encoded.indices.cast(target.index_type)
-    return pa.DictionaryArray.from_arrays(indices, encoded.dictionary, ordered=target.ordered)
-
-
-def _bfloat16(array: pa.Array) -> pa.Array:
-    """Keep the upper half of each float, rounded to the nearest, ties to even."""
-    bits = pc.cast(array.view(pa.int32()), pa.int64())
-    odd = pc.bit_wise_and(pc.shift_right(bits, 16), 1)
-    rounded = pc.bit_wise_and(pc.shift_right(pc.add(bits, pc.add(odd, 0x7FFF)), 16), 0xFFFF)
-    is_nan = pc.is_nan(array)
-    halves = pc.if_else(is_nan, pa.scalar(0x7FC0, pa.int64()), rounded).cast(pa.uint16())
-    halves = _unsliced(halves)
-    return pa.Array.from_buffers(pa.binary(2), len(halves), halves.buffers(), halves.null_count)
-
-
-def _blob(array: pa.Array, storage: pa.StructType) -> pa.Array:
-    bytes_of = array.cast(pa.large_binary())
-    children = [
-        bytes_of if member.name == "data" else pa.nulls(len(array), member.type) for member in storage
-    ]
-    mask = array.is_null() if array.null_count else None
-    return pa.StructArray.from_arrays(children, fields=list(storage), mask=mask)

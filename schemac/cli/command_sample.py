@@ -1,0 +1,206 @@
+"""`schemac sample`: rows of a dataset, good ones or wrong ones.
+
+Layer: cli.
+"""
+
+import argparse
+import json
+import os
+from typing import TYPE_CHECKING
+
+from schemac.artifacts.rows import ROW_WRITER
+from schemac.cli.output import add_no_cache, exit_code, say, show
+from schemac.cli.project import find_dataset, open_project
+from schemac.cli.terminal import put_source, tell
+from schemac.project.manifests import read_manifests
+from schemac.project.stages import lowering_of
+from schemac.registry.installed import engines
+from schemac.source.catalogue import SAMPLE_OUTPUT, WRITE_FAILED
+from schemac.source.diagnostic import SchemaError
+from schemac.source.report import Report
+from schemac.source.text import reason_of
+
+if TYPE_CHECKING:
+    # For start-up time: `--help` needs no Arrow.
+    from schemac.artifacts.dataset import CheckedDataset
+    from schemac.samples.files import SampleFormat
+    from schemac.samples.sampler import Datasets
+    from schemac.samples.wrong import WrongRow
+
+_MOST_SEEDS = 2**63
+RULES_SUFFIX = ".rules.ndjson"
+"""What the name of the file ends with that says what each wrong record breaks."""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Arguments of the command."""
+    parser.add_argument("dataset", metavar="DATASET", help="name of the dataset, or its manifest")
+    parser.add_argument(
+        "-n", "--rows", type=_count, default=1000, metavar="N", help="how many rows (default: 1000)"
+    )
+    parser.add_argument(
+        "--seed", type=_seed, default=0, metavar="N", help="the same number gives the same rows (default: 0)"
+    )
+    parser.add_argument(
+        "--format",
+        dest="rows_format",
+        metavar="FORMAT",
+        help=f"ndjson, csv, parquet, arrow, {', '.join(ROW_WRITER.names(engines()))} (default: by the name of the output, or ndjson)",
+    )
+    parser.add_argument(
+        "--output", metavar="FILE", help="write to this file or table instead of the terminal"
+    )
+    parser.add_argument(
+        "--wrong",
+        action="store_true",
+        help="records of JSON that break each rule once instead, and beside the output a file that says what each of them breaks",
+    )
+    parser.add_argument("--config", metavar="FILE", help=argparse.SUPPRESS)
+    add_no_cache(parser)
+    parser.set_defaults(format="text", max_findings=100, fail_on="error")
+
+
+def _count(text: str) -> int:
+    found = _whole(text)
+    if found < 1:
+        raise argparse.ArgumentTypeError(f"'{text}' rows cannot be made; ask for at least 1")
+    return found
+
+
+def _seed(text: str) -> int:
+    found = _whole(text)
+    if not 0 <= found < _MOST_SEEDS:
+        raise argparse.ArgumentTypeError(f"'{text}' is no seed; take a number from 0 to {_MOST_SEEDS - 1}")
+    return found
+
+
+def _whole(text: str) -> int:
+    try:
+        return int(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"'{text}' is no whole number") from None
+
+
+def run(options: argparse.Namespace) -> int:
+    """Make the rows; nothing is written where there are errors."""
+    report = Report()
+    form = _format(options, report)
+    found = _found(options, report) if form is not None else None
+    if form is not None and found is not None:
+        try:
+            (_write_wrong if options.wrong else _write)(options, form, *found)
+        except SchemaError as error:
+            report.extend(error.diagnostics)
+        except OSError as error:
+            message = f"cannot write {options.output}: {reason_of(error)}"
+            report.add(WRITE_FAILED, message, file=options.output or "")
+    diagnostics = report.diagnostics
+    show(diagnostics, options)
+    return exit_code(diagnostics, options)
+
+
+def _format(options: argparse.Namespace, report: Report) -> "SampleFormat | None":
+    """Return the form of the output; None after saying why it cannot be written."""
+    from schemac.samples.files import NDJSON, format_of, sample_formats  # for start-up time, as above
+    from schemac.source.suggest import closest
+
+    known = {one.name: one for one in sample_formats()}
+    named = options.rows_format
+    if named is not None and named not in known:
+        near = closest(named, known)
+        help = f"did you mean `--format {near}`?" if near else f"the formats are {', '.join(known)}"
+        report.add(SAMPLE_OUTPUT, f"there is no format '{named}' for rows", help=help)
+        return None
+    by_name = format_of(options.output) if options.output is not None else None
+    form = known[named] if named is not None else by_name or NDJSON
+    if options.wrong and form is not NDJSON:
+        message = f"{form.name} cannot hold wrong records: its columns have types"
+        report.add(
+            SAMPLE_OUTPUT,
+            message,
+            help="write them with `--format ndjson`, or to a file such as wrong.ndjson",
+        )
+        return None
+    if options.output is None and not form.is_text:
+        message = f"{form.name} cannot be printed"
+        report.add(SAMPLE_OUTPUT, message, help=f"name a file with `--output rows{form.suffixes[0]}`")
+        return None
+    for path in _outputs(options):
+        if os.path.lexists(path):
+            report.add(
+                SAMPLE_OUTPUT, f"{path} is there already", file=path, help="remove it, or name another file"
+            )
+            return None
+    return form
+
+
+def _outputs(options: argparse.Namespace) -> list[str]:
+    if options.output is None:
+        return []
+    return [options.output, _rules_file(options.output)] if options.wrong else [options.output]
+
+
+def _rules_file(output: str) -> str:
+    return os.path.splitext(output)[0] + RULES_SUFFIX
+
+
+def _found(options: argparse.Namespace, report: Report) -> "tuple[CheckedDataset, Datasets] | None":
+    """Return the dataset, and all datasets of the project by name."""
+    from schemac.artifacts.dataset import CheckedDataset  # for start-up time, as above
+
+    found = find_dataset(options, report)
+    if found is None:
+        return None
+    project, file, dataset = found
+    options.paths = []
+    files = open_project(options, Report())[1]
+    others = {one.name: one for held in read_manifests(files, project, Report()) for one in held.datasets}
+    others |= {one.name: one for one in file.datasets}
+    made = {
+        name: CheckedDataset(one, None, (), lowering_of(project), project.versions)
+        for name, one in others.items()
+    }
+    return made[dataset.name], made
+
+
+def _write(
+    options: argparse.Namespace, form: "SampleFormat", dataset: "CheckedDataset", others: "Datasets"
+) -> None:
+    from schemac.samples.files import TextFormat  # for start-up time, as above
+    from schemac.samples.sampler import Sampler
+
+    sampler = Sampler(dataset, options.rows, options.seed, others)
+    if options.output is None:
+        assert isinstance(form, TextFormat)
+        for text in form.texts(sampler):
+            put_source(text)
+        return
+    form.write(options.output, sampler)
+    say(f"wrote {options.rows:,} rows of {dataset.name} to {options.output}", options)
+
+
+def _write_wrong(
+    options: argparse.Namespace, form: "SampleFormat", dataset: "CheckedDataset", others: "Datasets"
+) -> None:
+    from schemac.samples.files import new_file  # for start-up time, as above
+    from schemac.samples.wrong import wrong_rows
+
+    found = wrong_rows(dataset, options.seed, others)
+    if options.output is None:
+        for i, one in enumerate(found.rows, 1):
+            put_source(f"{json.dumps({**_rule(one, i), 'record': one.text}, ensure_ascii=False)}\n")
+    else:
+        with new_file(options.output) as records, new_file(_rules_file(options.output)) as rules:
+            for i, one in enumerate(found.rows, 1):
+                records.write(f"{one.text}\n".encode())
+                rules.write(f"{json.dumps(_rule(one, i), ensure_ascii=False)}\n".encode())
+        say(
+            f"wrote {len(found.rows):,} records to {options.output}, and what each breaks to {_rules_file(options.output)}",
+            options,
+        )
+    for path, rule in found.missing:
+        tell(f"no record was found that breaks {rule.partition(':')[0]} of {path} and nothing else")
+
+
+def _rule(one: "WrongRow", line: int) -> dict[str, int | str]:
+    return {"line": line, "_path": one.path, "_rule": one.rule}
