@@ -31,9 +31,40 @@ def test_import_what_was_written(place: str, tmp_path: Path, capsys: pytest.Capt
 
 
 FOREIGN: dict[str, tuple[Any, str, str]] = {
-    "enum": ({"enum": ["a", "b"]}, "String", 'not kept: enum ["a", "b"]'),
-    "const": ({"const": 1}, "Int64", "not kept: const 1"),
-    "bounds": ({"type": "integer", "minimum": 1}, "Int64", "not kept: minimum 1"),
+    "enum": ({"enum": ["a", "b"]}, "String", "schemac.dev/enum: [a, b]"),
+    "const": ({"const": 1}, "Int64", "schemac.dev/enum: [1]"),
+    "enum with null": ({"type": ["string", "null"], "enum": ["a", None]}, "String", "schemac.dev/enum: [a]"),
+    "enum of several types": ({"enum": ["a", 1]}, "String", "any value of JSON"),
+    "bounds": ({"type": "integer", "minimum": 1}, "Int64", "schemac.dev/minimum: 1"),
+    "wide bounds": (
+        {"type": "integer", "maximum": 1e20},
+        "Int64",
+        "not kept: maximum 1e+20: 100000000000000000000 is outside Int64",
+    ),
+    "fraction": ({"type": "number", "exclusiveMaximum": 0.1}, "Float64", "schemac.dev/exclusiveMaximum: 0.1"),
+    "draft 4": (
+        {"type": "number", "minimum": 0, "exclusiveMinimum": True},
+        "Float64",
+        "schemac.dev/exclusiveMinimum: 0",
+    ),
+    "contradiction": ({"type": "integer", "minimum": 5, "maximum": 1}, "Int64", "not kept: maximum 1: "),
+    "lengths": (
+        {"type": "string", "minLength": 1, "pattern": "^[a-z]$"},
+        "String",
+        "schemac.dev/pattern: ^[a-z]$",
+    ),
+    "look-around": ({"type": "string", "pattern": "^(?=a)"}, "String", 'not kept: pattern "^(?=a)": '),
+    "all of them": (
+        {"type": "integer", "allOf": [{"minimum": 1}, {"minimum": 5}]},
+        "Int64",
+        "not kept: minimum 5",
+    ),
+    "names": (
+        {"type": "object", "additionalProperties": {"type": "integer"}, "propertyNames": {"maxLength": 5}},
+        "Map",
+        "schemac.dev/maxLength: 5",
+    ),
+    "deprecated": ({"type": "string", "deprecated": True}, "String", "schemac.dev/deprecated: {}"),
     "format": ({"type": "string", "format": "email"}, "String", 'not kept: format "email"'),
     "date": ({"type": "string", "format": "date"}, "Date", ""),
     "date-time": ({"type": "string", "format": "date-time"}, "Timestamp", ""),
@@ -74,7 +105,7 @@ FOREIGN: dict[str, tuple[Any, str, str]] = {
     "unique": (
         {"type": "array", "items": {"type": "string"}, "uniqueItems": True, "minItems": 1},
         "List",
-        "not kept: uniqueItems true",
+        "schemac.dev/uniqueItems: true",
     ),
     "default": ({"type": "string", "default": "x"}, "String", 'not kept: default "x"'),
 }
