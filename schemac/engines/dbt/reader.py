@@ -14,12 +14,14 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from schemac.attributes.family import Family
 from schemac.engines.dbt.sources import dialect_beside
 from schemac.importers.constraining import Constraints, enumerated
 from schemac.importers.declared import MisplacedError, Node, finished, meaning, member, read_documents
 from schemac.importers.importer import Imported, Importer, Notes
 from schemac.importers.keys import mark_key
 from schemac.importers.type_texts import kind_of, type_of_text
+from schemac.kinds.registry import BY_NAME
 from schemac.logical.path import FieldPath, dotted
 from schemac.physical.arrow import pa
 from schemac.source.json_object import Json
@@ -128,7 +130,7 @@ class _Reader:
             case "accepted_values" if set(arguments) <= {"values", "quote"} and isinstance(
                 arguments.get("values"), list
             ):
-                values = [_as(tree["kind"], value) for value in arguments["values"]]
+                values = [_as(tree, value) for value in arguments["values"]]
                 self._constraints.add(path, enumerated(values), said)
             case "relationships" if set(arguments) == {"to", "field"} and _table(arguments["to"]):
                 to = [dotted((str(arguments["field"]),))]
@@ -202,9 +204,13 @@ def _table(text: Any) -> str:
     return found["model"] or f"{found['source']}/{found['table']}"
 
 
-def _as(kind: str, value: Any) -> Any:
-    """Return a value that dbt compares as text, as one of a kind."""
-    if kind == "String" and isinstance(value, int | float) and not isinstance(value, bool):
+def _as(tree: Json, value: Any) -> Any:
+    """Return a value that dbt compares as text, as one of a type."""
+    if (
+        BY_NAME[tree["kind"]].family is Family.TEXT
+        and isinstance(value, int | float)
+        and not isinstance(value, bool)
+    ):
         return str(value)
     return value
 

@@ -1,7 +1,7 @@
 """Constraints as Python writes them: calls that make validators, and conditions over the fields of a record.
 
 Layer: engines.
-Shape: source text over the functions of `values`; None for what no value of Python can be compared with, which is a loss.
+Shape: source text over the functions of `keeping`; None for what no value of Python can be compared with, which is a loss.
 """
 
 from collections.abc import Callable
@@ -48,7 +48,7 @@ _FUNCTIONS = {
     "maxItems": "keeps_max_items",
     "uniqueItems": "keeps_unique_items",
 }
-"""Functions of `values`, by the rules that they check."""
+"""Functions of `keeping`, by the rules that they check."""
 OF_LISTS = tuple(_FUNCTIONS[rule] for rule in ("minItems", "maxItems", "uniqueItems"))
 
 

@@ -9,6 +9,7 @@ Source: the documentation of pydantic 2, "Fields" and "Standard Library Types"; 
 
 import ast
 import json
+from collections.abc import Callable, Mapping
 from datetime import date, datetime, time
 from pathlib import Path
 from typing import Any
@@ -427,7 +428,11 @@ def _written(node: ast.Call) -> str | None:
         return None
     if _name(node.func) == "Decimal" and len(arguments) == 1:
         return str(arguments[0])
-    makers: dict[str, Any] = {"date": date, "datetime": datetime, "time": time}
+    makers: Mapping[str, Callable[..., date | datetime | time]] = {
+        "date": date,
+        "datetime": datetime,
+        "time": time,
+    }
     maker = makers.get(_name(node.func))
     zones = {keyword.arg: ast.unparse(keyword.value).rpartition(".")[2].upper() for keyword in node.keywords}
     if maker is None or (zones and zones != {"tzinfo": "UTC"}):
