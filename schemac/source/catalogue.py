@@ -93,6 +93,14 @@ UNKNOWN_SUCCESSOR = Code(
     "SC341", "unknown-successor", _ERROR, "a deprecated field whose successor does not exist"
 )
 
+UNKNOWN_REFERRED = Code(
+    "SC342", "unknown-referred", _WARNING, "a reference to a dataset that is called otherwise"
+)
+UNFIT_REFERENCE = Code(
+    "SC343", "unfit-reference", _ERROR, "a reference to a field that is not there, or of another type"
+)
+REFERENCE_TO_NO_KEY = Code("SC344", "reference-to-no-key", _WARNING, "a reference to fields that are no key")
+
 UNFIT_CONSTRAINT = Code(
     "SC324", "unfit-constraint", _ERROR, "a value of a constraint that does not fit its field"
 )
