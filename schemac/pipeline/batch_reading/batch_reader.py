@@ -86,15 +86,17 @@ class Sieve:
 
 def sieve_of(records: Records, schema: pa.Schema, job: Job) -> Sieve | None:
     """How records are sifted where they are read; None where that needs more than their text."""
-    if records.packed is None or records.given or constraints_of(schema):
-        return None
-    if job.compares_keys or job.warned:
-        # Single records are looked at once more.
+    if records.packed is None or records.given or needs_single_records(schema, job):
         return None
     reader = batch_reader(records, schema, job)
     if reader is None or reader.is_converted or reader.values.keys() != set(schema.names):
         return None
     return Sieve(reader.task, tuple(reader.values))
+
+
+def needs_single_records(schema: pa.Schema, job: Job) -> bool:
+    """Whether single records are looked at once more, behind what their types say."""
+    return bool(constraints_of(schema) or job.compares_keys or job.warned)
 
 
 def with_packed(records: Records, sieve: Sieve) -> Records:

@@ -8,6 +8,7 @@ Shape: a tree of `Leaf`, `Items` (a list), `Members` (an object) and `Entries` (
 import json
 import re
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 import pyarrow as pa
@@ -26,6 +27,29 @@ ANY_STRING = r'"(?:[^"\\]|\\.)*"'
 
 Found = tuple[pa.Array, pa.Array | None]
 """Values, and which of them break a rule; None where none does."""
+
+
+class Part(Protocol):
+    """How the values of a field, or of a part of one, are spelled and read."""
+
+    @property
+    def is_nullable(self) -> bool:
+        """Whether a null is a value."""
+
+    @property
+    def pattern(self) -> str:
+        """In RE2's dialect, over the text of a value."""
+
+    @property
+    def parsed(self) -> pa.DataType:
+        """The type of what `read` takes."""
+
+    @property
+    def spark(self) -> pa.DataType:
+        """The type of the column for Spark."""
+
+    def read(self, values: pa.Array) -> Found:
+        """Turn what was parsed into values for Spark."""
 
 
 @dataclass(frozen=True)
@@ -61,7 +85,7 @@ class Leaf:
 class Items:
     """A list; `size` where all have one length."""
 
-    item: "Part"
+    item: Part
     size: int | None = None
     is_nullable: bool = True
 
@@ -99,7 +123,7 @@ class Items:
 class Members:
     """An object with known keys; those that are not kept are parsed because the parser has to know each key."""
 
-    members: "dict[str, Part]"
+    members: dict[str, Part]
     kept: tuple[str, ...]
     is_nullable: bool = True
 
@@ -174,6 +198,7 @@ class Entries:
 
     def read(self, values: pa.Array) -> Found:
         """Turn the parsed entries into maps; a key that stands twice is none of ours to judge."""
+        values = _as_list(values)
         entries, wrong = Items(self.entry).read(values)
         keys = entries.values.field(0)
         if len(keys):
@@ -188,7 +213,16 @@ class Entries:
         return _mapped(entries, self.spark), wrong
 
 
-Part = Leaf | Items | Members | Entries
+def _as_list(values: pa.Array) -> pa.Array:
+    """See maps as the lists of entries that they are."""
+    if not pa.types.is_map(values.type):
+        return values
+    validity, offsets = values.buffers()[:2]
+    buffers = [validity, offsets]
+    data_type = pa.list_(values.values.type)
+    return pa.Array.from_buffers(
+        data_type, len(values), buffers, values.null_count, values.offset, [values.values]
+    )
 
 
 def _listed(values: pa.Array, items: pa.Array, data_type: pa.DataType) -> pa.Array:

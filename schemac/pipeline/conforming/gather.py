@@ -14,6 +14,7 @@ import pyarrow as pa
 from pyspark.sql import DataFrame, Observation, SparkSession, functions
 
 from schemac.pipeline.batch_reading.batch_reader import sieve_of, with_packed
+from schemac.pipeline.batch_reading.column_settling import columns_settled
 from schemac.pipeline.batch_reading.settling import settling_of
 from schemac.pipeline.conforming.given import constant, with_given
 from schemac.pipeline.conforming.merge_settings import with_marker
@@ -56,12 +57,16 @@ def _conformed(
     """Conform records, where they are read if Spark is not needed for that, and count them."""
     count = functions.count(functions.lit(1)).alias("rows")
     zoned = with_zones(schema, job)
+    columns = columns_settled(records, zoned, job) if may_pack else None
+    if columns is not None:
+        found = settled(records, columns.frame, schema, job, raw=columns.raw)
+        return found.observe(counted, functions.expr(COUNTED).alias("rows"))
     sieve = sieve_of(records, zoned, job) if may_pack else None
     if sieve is not None:
         count = functions.expr(COUNTED).alias("rows")
         settling = settling_of(records, sieve, zoned, job)
-        if settling is not None:
-            return settled(records, settling, schema, job).observe(counted, count)
+        if settling is not None and records.worked is not None:
+            return settled(records, records.worked(settling), schema, job).observe(counted, count)
         records = with_packed(records, sieve)
     return conform(records.with_frame(records.frame.observe(counted, count)), schema, job)
 

@@ -17,7 +17,6 @@ from schemac.arrow.constrained import constraints_of
 from schemac.pipeline.batch_reading.batch_reader import PROVEN, Levels, batch_reader
 from schemac.pipeline.conforming.row_constraints import rows_checked
 from schemac.pipeline.declaration.job import FieldSource, Job, Unexpected
-from schemac.pipeline.reading.cutting import Work
 from schemac.pipeline.reading.source import RECORD, Records
 from schemac.pipeline.spark.columns import ERRORS, RAW, SOURCE, WARNINGS
 from schemac.pipeline.spark.packed import PACKED
@@ -102,13 +101,12 @@ def conform(records: Records, schema: pa.Schema, job: Job) -> DataFrame:
     return projected(frame, [compiler.parsing, *steps.projections]).selectExpr(*final, *held)
 
 
-def settled(records: Records, work: Work, schema: pa.Schema, job: Job) -> DataFrame:
-    """Give what `conform` gives of records that are settled where they are read: nothing is left to Spark."""
+def settled(records: Records, found: DataFrame, schema: pa.Schema, job: Job, *, raw: str = RAW) -> DataFrame:
+    """Give what `conform` gives of records that were `found` to be good or not where they are read; `raw` is left to Spark."""
     # What is wrong with the mapping is found by compiling it.
     _Compiler(records, schema, job).compile()
-    assert records.worked is not None
     nothing = [f"cast(null as {shapes.spark_type(member)}) as {name(member.name)}" for member in schema]
-    return records.worked(work).selectExpr(*nothing, ERRORS, RAW, SOURCE, PACKED)
+    return found.selectExpr(*nothing, ERRORS, f"{raw} as {RAW}", SOURCE, PACKED)
 
 
 def projected(frame: DataFrame, levels: Levels) -> DataFrame:

@@ -32,6 +32,8 @@ from schemac.source.catalogue import CHANGED_INPUT, DUPLICATE_COLUMN, EMPTY_INPU
 CORRUPT = "__corrupt"
 QUOTES = "quotes"
 UNSOUND = "a quote is not escaped, does not close, or stands beside other text of its value"
+BYTES_WORTH_A_JOB = 32 << 20
+"""Up to here this process looks through text before Spark has begun to."""
 
 
 @dataclass(frozen=True)
@@ -181,7 +183,10 @@ def _is_left_open(dialect: Dialect) -> str:
 def _has_open_quotes(spark: SparkSession, files: CsvFiles) -> bool:
     """Whether some line leaves a quote open, so that the value goes on in the next."""
     if texts.is_in_reach(files.listed):
-        found = cut(spark, files.listed, OpenQuotes(files.dialect), is_cut=True)
+        finder = OpenQuotes(files.dialect)
+        if sum(file.size_bytes for file in files.listed.files) <= BYTES_WORTH_A_JOB:
+            return any(True for file in files.listed.files for _ in finder(Piece(file)))
+        found = cut(spark, files.listed, finder, is_cut=True)
     else:
         lines = _uncommented(texts.lines(spark, files.source, files.listed), files.dialect)
         found = lines.where(_is_left_open(files.dialect))
@@ -209,7 +214,7 @@ def _lines(spark: SparkSession, files: CsvFiles) -> Texts:
         found = texts.lines_in_place(spark, files.listed, _reader_of_lines(files), packer)
         return texts.judged(found, faults)
 
-    def made(work: Work) -> DataFrame:
+    def made(work: Work[Found]) -> DataFrame:
         return worked(spark, files.listed, _reader_of_lines(files), work, is_cut=True)
 
     is_ours = len(files.headers) == 1 and not files.line_break and texts.is_in_reach(files.listed)

@@ -9,7 +9,7 @@ import base64
 import pickle
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -52,18 +52,20 @@ class Sifted(NamedTuple):
     batch: pa.RecordBatch
 
 
-Reader = Callable[[Piece], Iterator[Found]]
+Read = TypeVar("Read")
+Read_contra = TypeVar("Read_contra", contravariant=True)
+Reader = Callable[[Piece], Iterator[Read]]
 Packer = Callable[[pa.Array], Sifted]
 
 
-class Work(Protocol):
+class Work(Protocol[Read_contra]):
     """What a task does with the records that it has read: rows for Spark, whose columns are those of `schema`."""
 
     @property
     def schema(self) -> StructType:
         """Columns of the rows."""
 
-    def __call__(self, file: File, found: Found) -> Iterator[pa.RecordBatch]:
+    def __call__(self, file: File, found: Read_contra, /) -> Iterator[pa.RecordBatch]:
         """Make rows of some records of a file."""
 
 
@@ -153,8 +155,8 @@ class TextRows:
 class _Cutter:
     """What the tasks do."""
 
-    reader: Reader
-    work: Work
+    reader: Reader[Any]
+    work: Work[Any]
     shares: list[list[Piece]]
     storage: Storage = NO_STORAGE
 
@@ -194,7 +196,12 @@ def _unchecked(texts: pa.Array) -> pa.Array:
 
 
 def cut(
-    spark: SparkSession, listed: Listed, reader: Reader, packer: Packer | None = None, *, is_cut: bool = False
+    spark: SparkSession,
+    listed: Listed,
+    reader: Reader[Found],
+    packer: Packer | None = None,
+    *,
+    is_cut: bool = False,
 ) -> DataFrame:
     """Read the records of files: `value`, `_fault`, `_source`, `__file`, columns of folders; `_packed` where a packer is given.
 
@@ -212,7 +219,7 @@ def cut(
 
 
 def worked(
-    spark: SparkSession, listed: Listed, reader: Reader, work: Work, *, is_cut: bool = False
+    spark: SparkSession, listed: Listed, reader: Reader[Read], work: Work[Read], *, is_cut: bool = False
 ) -> DataFrame:
     """Read the records of files in tasks of ours, which make rows of them."""
     share = _share_bytes(spark, listed) if is_cut else BYTES_WORTH_A_TASK

@@ -49,7 +49,7 @@ def _lines(spark: SparkSession, source: Source, listed: Listed) -> Texts:
     def packed(packer: Packer) -> DataFrame:
         return texts.judged(texts.lines_in_place(spark, listed, JsonLines(), packer, BLANK))
 
-    def made(work: Work) -> DataFrame:
+    def made(work: Work[Found]) -> DataFrame:
         return worked(spark, listed, JsonLines(), work, is_cut=True)
 
     is_ours = not Options(source).text("lineSep") and texts.is_in_reach(listed)

@@ -8,7 +8,7 @@ Errors: PipelineError, before Spark reads: no such file, an option that is not h
 Source: a string column of Spark's JSON reader is exact but forgets what was quoted; a variant remembers.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -20,17 +20,18 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import DataType
 
 from schemac.pipeline.codes import PIPELINE_FAILED
-from schemac.pipeline.declaration.job import Explode, FieldSource, Job
+from schemac.pipeline.declaration.job import Explode, FieldSource, Job, Source
 from schemac.pipeline.declaration.source_options import option_mistakes
 from schemac.pipeline.errors import PipelineError
 from schemac.pipeline.reading import texts
 from schemac.pipeline.reading.csv_records import CsvRecords, read_csv
-from schemac.pipeline.reading.cutting import FAULT, Packer, Work
+from schemac.pipeline.reading.cutting import FAULT, Found, Packer, Work
 from schemac.pipeline.reading.file_columns import FILE, METADATA, NO_FILE_KNOWN, OF_FILE
 from schemac.pipeline.reading.items import items_of_columns, items_of_texts
 from schemac.pipeline.reading.json_records import read_geojson, read_json
 from schemac.pipeline.reading.parquet_types import read_parquet
 from schemac.pipeline.reading.paths import check_path
+from schemac.pipeline.reading.row_groups import InPlace, in_place
 from schemac.pipeline.reading.table_source import read_tables
 from schemac.pipeline.reading.texts import Texts
 from schemac.pipeline.spark.columns import RAW, SOURCE
@@ -94,10 +95,12 @@ class Records:
     csv: CsvRecords | None = None
     packed: Callable[[Packer], DataFrame] | None = None
     """Reads the same records where they lie, and packs those that it proves; None where each has to be a row."""
-    worked: Callable[[Work], DataFrame] | None = None
+    worked: Callable[[Work[Found]], DataFrame] | None = None
     """Gives what tasks of ours make of the records where they lie; None where each has to pass through Spark."""
     is_of_lines: bool = True
     """Whether a record is a line, so that one without text is none."""
+    in_place: InPlace | None = None
+    """How tasks of ours can read the columns; None where only Spark can."""
     is_packed: bool = False
     """Whether some rows stand for many records (see `spark.packed`)."""
 
@@ -108,7 +111,7 @@ class Records:
 
     def with_frame(self, frame: DataFrame) -> "Records":
         """Take other rows with the same columns."""
-        return replace(self, rows=lambda: frame, packed=None, worked=None)
+        return replace(self, rows=lambda: frame, packed=None, worked=None, in_place=None)
 
     def parsed(self) -> "Records":
         """Parse every record now, for expressions over what is in them."""
@@ -252,6 +255,9 @@ def _opened(spark: SparkSession, job: Job) -> Records:
     if source.format in source_names():
         return _typed_records(read_tables(spark, source, job.storage_options), explode=source.explode)
     if source.format == "parquet":
+        place = in_place(spark, source) if source.explode is None else None
+        if place is not None:
+            return _records_in_place(spark, source, place)
         return _typed_records(*read_parquet(spark, source), explode=source.explode)
     return _typed_records(_loaded(spark, job), explode=source.explode)
 
@@ -328,6 +334,21 @@ def _csv_records(found: CsvRecords) -> Records:
     )  # fmt: skip
 
 
+def _records_in_place(spark: SparkSession, source: Source, place: InPlace) -> Records:
+    """See rows as records that Spark has not looked at; it does where their columns do not suffice."""
+    found = _records_of(place.spark_types)
+
+    def rows() -> DataFrame:
+        return with_file(read_parquet(spark, source)[0])
+
+    return replace(found, rows=rows, has_file=True, in_place=place)
+
+
+def with_file(frame: DataFrame) -> DataFrame:
+    """Add what is known of the file of each row. Raises PySparkException for rows of no file."""
+    return frame.selectExpr("*", f"{METADATA}.file_path as {SOURCE}", OF_FILE)
+
+
 def _typed_records(
     frame: DataFrame, types: dict[str, DataType] | None = None, *, explode: Explode | None = None
 ) -> Records:
@@ -335,13 +356,21 @@ def _typed_records(
     has_file = False
     if SOURCE not in frame.columns:
         try:
-            frame = frame.selectExpr("*", f"{METADATA}.file_path as {SOURCE}", OF_FILE)
+            frame = with_file(frame)
             has_file = True
         except PySparkException:
             frame = frame.selectExpr("*", f"cast(null as string) as {SOURCE}")
     if explode is not None:
         frame, types = items_of_columns(frame, types, explode)
+    return replace(_records_of(types), rows=lambda: frame, has_file=has_file)
+
+
+def _records_of(types: Mapping[str, DataType]) -> Records:
+    """See columns of these types as records that have no rows yet."""
     cells = ", ".join([f"{literal(NO_RAW)} as _note", *(name(label) for label in types)])
-    types.pop(SOURCE, None)
-    columns = {label: typed_input(name(label), held) for label, held in types.items()}
-    return Records(lambda: frame, f"to_json(struct({cells}))", None, columns, has_file=has_file)
+    columns = {label: typed_input(name(label), held) for label, held in types.items() if label != SOURCE}
+    return Records(_no_rows, f"to_json(struct({cells}))", None, columns)
+
+
+def _no_rows() -> DataFrame:
+    raise AssertionError

@@ -17,6 +17,7 @@ from schemac.pipeline.declaration.source_options import FILES, Options
 from schemac.pipeline.reading.cutting import (
     FAULT,
     VALUE,
+    Found,
     Listed,
     Packer,
     Reader,
@@ -49,7 +50,7 @@ class Texts:
     rows: Callable[[], DataFrame]
     partitions: dict[str, str]
     packed: Callable[[Packer], DataFrame] | None = None
-    worked: Callable[[Work], DataFrame] | None = None
+    worked: Callable[[Work[Found]], DataFrame] | None = None
     """Gives what tasks of ours make of the records where they lie."""
     is_of_lines: bool = True
     """Whether a record is a line, so that one without text is none."""
@@ -109,7 +110,7 @@ def _not_blank(frame: DataFrame, blank: str) -> DataFrame:
 
 
 def lines_in_place(
-    spark: SparkSession, listed: Listed, reader: Reader, packer: Packer, blank: str = " "
+    spark: SparkSession, listed: Listed, reader: Reader[Found], packer: Packer, blank: str = " "
 ) -> DataFrame:
     """Give the same as `lines`, read by tasks of ours, which pack the records that are proven."""
     return _not_blank(cut(spark, listed, reader, packer, is_cut=True), blank)

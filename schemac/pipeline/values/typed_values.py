@@ -112,7 +112,11 @@ def _checked_map(field: pa.Field, column: str, data_type: DataType) -> list[str]
     if not is_scalar(key) or extension_name(key) is not None or not scalar_of(key).is_identity:
         return None
     inner = _checked(field.type.item_field, x, data_type.valueType)
-    return None if inner is None else _exists(f"map_values({column})", x, inner)
+    if inner is None:
+        return None
+    # A file may hold a key twice, and Spark's reader lets it pass.
+    has_twin = f"coalesce(size(array_distinct(map_keys({column}))) <> size({column}), false)"
+    return [*_exists(f"map_values({column})", x, inner), has_twin]
 
 
 def _checked_struct(field: pa.Field, column: str, data_type: DataType) -> list[str] | None:
