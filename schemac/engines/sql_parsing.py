@@ -121,6 +121,8 @@ class SqlParser:
             index = next((i for i, t in enumerate(tokens) if (t.line, t.col) == place), len(tokens) - 1)
             at = tokens[index]
             reason = str(told.get("description") or "it cannot be parsed").strip().rstrip(".")
+            # The library names its own classes here.
+            reason = "something is missing" if "required keyword" in reason.lower() else reason
             message = f"{reason[:1].lower()}{reason[1:]}, at {text[at.start : at.end + 1]}"
             raise _NotParsedError(message, Span(at.start, at.end + 1), index) from None
         except RecursionError:

@@ -145,9 +145,9 @@ def _refusal(tree: Json, extra: Json, key: str) -> str | None:
     """Return why a type cannot have constraints, the last of which is new."""
     try:
         _BY_KEY[key].typed(extra[key])
-        schema = Schema.model_validate({"fields": [{"name": "x", "type": tree}]})
+        schema = Schema.model_validate({"fields": [{"name": "it", "type": tree}]})
     except InvalidValueError as error:
-        return str(error.errors()[0]["msg"])
+        return str(error.errors()[0]["msg"] or f"{_name(key)} has no such values")
     (slot,) = columns(schema)
     if slot.type.family not in (_BY_KEY[key].fits or ()):
         return f"it is not for values of {slot.type.type_text()}"
@@ -155,4 +155,4 @@ def _refusal(tree: Json, extra: Json, key: str) -> str | None:
     report = Report()
     check_constraints(slot, Findings(report, Origins("")))
     first = next(iter(report.diagnostics), None)
-    return None if first is None else first.message.removeprefix("x: ")
+    return None if first is None else first.message.removeprefix("it: ")

@@ -13,7 +13,7 @@ from schemac.attributes.constraints import OF_VALUES
 from schemac.attributes.family import Family
 from schemac.constraints.values import limits_of
 from schemac.engines.json_values import LARGEST_BRAIN_FLOAT
-from schemac.engines.jsonschema.words import floating
+from schemac.engines.jsonschema.words import floating, nearest_float
 from schemac.logical.model import LogicalType
 from schemac.source.json_object import Json
 
@@ -72,8 +72,9 @@ def _is_of_type(word: str, value: Any, type_: LogicalType) -> bool:
         bits: int = getattr(type_, "bits")  # noqa: B009  of the family, not of a class
         own = floating(bits).get(word)
         # Items of a vector of brain floats have their limits, and the type of wider floats.
-        is_brain = word in ("minimum", "maximum") and abs(float(value)) == LARGEST_BRAIN_FLOAT
-        return is_brain or (own is not None and float(own) == float(value))
+        number = nearest_float(value)
+        is_brain = word in ("minimum", "maximum") and abs(number) == LARGEST_BRAIN_FLOAT
+        return is_brain or (own is not None and nearest_float(own) == number)
     if type_.family is Family.DECIMAL and word == "multipleOf":
         return bool(value == Decimal(1).scaleb(-getattr(type_, "scale")))  # noqa: B009  likewise
     if getattr(type_, "fixed_length", None) is not None and word in ("minItems", "maxItems"):

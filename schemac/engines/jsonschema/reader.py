@@ -9,22 +9,25 @@ Source: JSON Schema 2020-12 and draft 7, "Core" and "Validation".
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
 from schemac.attributes.attribute import KEY_PATTERN
+from schemac.attributes.constraints import ENUM
 from schemac.attributes.odf import DESCRIPTION
 from schemac.attributes.own import DEPRECATED
 from schemac.engines.json_values import JSON_TYPE
 from schemac.engines.jsonschema.narrowing import attributes_told, is_own, redundant
 from schemac.engines.jsonschema.words import TYPE, leaf
-from schemac.importers.constraining import fitting, typed
-from schemac.importers.importer import Imported, Importer, Notes, refuse
+from schemac.importers.constraining import enumerated, fitting, typed
+from schemac.importers.importer import Imported, Importer, Notes, first_line, refuse
 from schemac.logical.path import FieldPath, Part
 from schemac.source.json_object import Json
 from schemac.source.report import Report
+from schemac.source.span import Span
+from schemac.source.text import decode_text
 
 _KEY = re.compile(KEY_PATTERN)
 _SILENT = frozenset(
@@ -65,10 +68,21 @@ class _UnreadableError(Exception):
 
 def read(path: Path, report: Report) -> Imported | None:
     """Read the schema of a file."""
+    source = decode_text(path.read_bytes(), str(path), report)
+    if source is None:
+        return None
     try:
-        document = json.loads(path.read_bytes(), parse_float=Decimal)
+        document = json.loads(source.content, parse_float=Decimal)
+        json.dumps(document, default=str, ensure_ascii=False).encode()
+    except json.JSONDecodeError as error:
+        span = Span(error.pos, error.pos + 1)
+        refuse(path, f"it is no JSON: {first_line(error)}", report, source=source, span=span)
+        return None
+    except UnicodeEncodeError:
+        refuse(path, "a name or text in it is not valid Unicode", report, source=source)
+        return None
     except (ValueError, RecursionError) as error:
-        refuse(path, f"it is no JSON: {error}", report)
+        refuse(path, f"it is no JSON: {first_line(error)}", report, source=source)
         return None
     if not isinstance(document, dict):
         refuse(path, "it is no JSON Schema of an object", report)
@@ -180,6 +194,9 @@ class _Reader:
         names = schema.get("propertyNames")
         if not isinstance(names, dict):
             return {"kind": "String"}
+        if names.get("type", "string") != "string":
+            self._notes.add(path, f"not kept: {_shown('propertyNames', schema)}")
+            return {"kind": "String"}
         return self._part({"type": "string", **names}, (*path, Part.KEY))
 
     def _constraints(self, schema: Json, tree: Json, path: FieldPath) -> tuple[Json, frozenset[str]]:
@@ -190,6 +207,8 @@ class _Reader:
         told = attributes_told(schema, type_)
         # An annotation of ours says more exactly what the keyword beside it says.
         wanted = {key: value for key, value in told.items() if key not in schema}
+        if isinstance(values := wanted.get(ENUM.key), list):
+            wanted |= enumerated(values)
         found, lost = fitting(tree, wanted)
         for key, reason in lost.items():
             self._notes.add(path, f"not kept: {_shown(key.rpartition('/')[2], schema)}: {reason}")
@@ -226,8 +245,8 @@ class _Reader:
         if schema.get("additionalProperties") is False or schema.get("unevaluatedProperties") is False:
             self._notes.add(path, "not kept: that there are no other properties")
 
-    def _resolved(self, schema: Any, path: FieldPath) -> tuple[Json, list[str]]:
-        """Return a schema without references and `allOf`, and the references that it came through."""
+    def _resolved(self, schema: Any, path: FieldPath, around: Sequence[str] = ()) -> tuple[Json, list[str]]:
+        """Return a schema without references and `allOf`, and the references that it came through, behind those around it."""
         opened: list[str] = []
         while True:
             if not isinstance(schema, dict):
@@ -238,7 +257,7 @@ class _Reader:
                 schema = {key: value for key, value in schema.items() if key != "$ref"}
                 continue
             if isinstance(reference, str):
-                if reference in self._open or reference in opened:
+                if reference in (*self._open, *around, *opened):
                     self._notes.add(path, f"it contains itself ({reference})")
                     return {}, opened
                 rest = {key: value for key, value in schema.items() if key != "$ref"}
@@ -252,7 +271,7 @@ class _Reader:
                 return schema, opened
             merged = {key: value for key, value in schema.items() if key != "allOf"}
             for part in parts:
-                found, more = self._resolved(part, path)
+                found, more = self._resolved(part, path, (*around, *opened))
                 opened += more
                 self._note_clashes(merged, found, path)
                 merged = _merged(merged, found)

@@ -23,6 +23,8 @@ from schemac.importers.importer import Imported, Importer, Notes, first_line, re
 from schemac.logical.path import FieldPath, Part
 from schemac.source.json_object import Json
 from schemac.source.report import Report
+from schemac.source.span import Span
+from schemac.source.text import decode_text
 
 _BASES = frozenset({"BaseModel", "Record", "LanceModel"})
 _PLAIN: dict[str, Json] = {
@@ -86,10 +88,19 @@ class _UnreadableError(Exception):
 
 def read(path: Path, report: Report) -> Imported | None:
     """Read the models of a file."""
+    source = decode_text(path.read_bytes(), str(path), report)
+    if source is None:
+        return None
     try:
-        module = ast.parse(path.read_bytes())
-    except (SyntaxError, ValueError, RecursionError) as error:
-        refuse(path, f"it is no Python: {first_line(error)}", report)
+        module = ast.parse(source.content)
+    except SyntaxError as error:
+        lines = source.content.splitlines(keepends=True)
+        at = sum(map(len, lines[: (error.lineno or 1) - 1])) + max((error.offset or 1) - 1, 0)
+        reason = f"it is no Python: {error.msg}"
+        refuse(path, reason, report, source=source, span=Span(at, min(at + 1, len(source.content))))
+        return None
+    except (ValueError, RecursionError, MemoryError) as error:
+        refuse(path, f"it is no Python: {first_line(error)}", report, source=source)
         return None
     try:
         tables = _Reader(module).tables()
@@ -216,7 +227,10 @@ class _Reader:
             raise _UnreadableError("it is nested too deeply")
         if isinstance(node, ast.Constant):
             if isinstance(node.value, str):
-                return self._type(ast.parse(node.value, mode="eval").body, path)
+                try:
+                    return self._type(ast.parse(node.value, mode="eval").body, path)
+                except (SyntaxError, ValueError):
+                    return self._unknown(node, path)
             return _null() if node.value is None else self._unknown(node, path)
         choices = _choices(node)
         if choices is not None:

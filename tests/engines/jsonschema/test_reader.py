@@ -110,7 +110,22 @@ FOREIGN: dict[str, tuple[Any, str, str]] = {
     "default": ({"type": "string", "default": "x"}, "String", 'not kept: default "x"'),
 }
 """Schemas of a property, the kind that it becomes, and what is said of the rest."""
+ODD: dict[str, Any] = {
+    "limits": {"type": "integer", "minimum": "x", "maximum": None, "enum": 5, "multipleOf": 0, "pattern": 5},
+    "texts": {"type": "string", "pattern": "(", "minLength": -1, "maxLength": 10**400, "enum": ["a", "a"]},
+    "lists": {"type": "array", "items": {"type": "number"}, "uniqueItems": "x", "minItems": 5, "maxItems": 1},
+    "names": {"type": "object", "additionalProperties": {}, "propertyNames": {"type": "null", "minimum": 1}},
+    "beyond": {"type": "number", "minimum": 10**400, "exclusiveMinimum": True, "maximum": 10**400},
+    "no value": {"const": None},
+    "no values": {"type": "string", "enum": []},
+    "no list": {"type": ["string", "null"], "enum": "x"},
+    "a circle": {"allOf": [{"$ref": "#/properties/f"}]},
+    "a long circle": {"allOf": [{"$ref": "#/$defs/one"}]},
+}
+"""What no schema should say."""
 DEFS = {
+    "one": {"allOf": [{"$ref": "#/$defs/other"}]},
+    "other": {"allOf": [{"$ref": "#/$defs/one"}]},
     "leaf": {"type": "boolean"},
     "node": {"type": "object", "properties": {"next": {"$ref": "#/$defs/node"}}},
 }
@@ -126,10 +141,26 @@ def test_read_what_others_write(name: str, tmp_path: Path, capsys: pytest.Captur
     assert said in text
 
 
+@pytest.mark.parametrize("name", ODD)
+def test_say_what_is_odd(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    document = {"type": "object", "properties": {"f": ODD[name]}, "$defs": DEFS}
+    text = imported(tmp_path, document, capsys)
+    assert "  # " in text
+    schemac.compile_text(text)
+
+
+def test_point_to_where_json_ends(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "a.schema.json").write_text('{\n "type": "object",\n "properties": {"a')
+    assert main(["import", str(tmp_path / "a.schema.json"), "--format", "json"]) == 1
+    (found,) = json.loads(capsys.readouterr().out)["diagnostics"]
+    assert (found["code"], found["line"], found["column"]) == ("SC552", 3, 17)
+
+
 @pytest.mark.parametrize(
     ("document", "said"),
     [
         ("[", "it is no JSON"),
+        ('{"type": "object", "properties": {"\\ud800": {}}}', "not valid Unicode"),
         ("[]", "no JSON Schema of an object"),
         ("{}", "no object with properties"),
         ('{"type": "array", "items": {}}', "no object with properties"),

@@ -86,6 +86,15 @@ FOREIGN = {
     "int = Field(ge=5, le=1)": ("Int64", "not kept: maximum 1: "),
     "str = Field(default='x', alias='odd name', max_length=5)": ("String", "odd name"),
     "'Item'": ("String", "contains itself"),
+    "'int |'": ("String", "any value of JSON"),
+    "int = Field(ge=float('nan'), le=1e400, multiple_of=0)": (
+        "Int64",
+        "not kept: multipleOf 0: 0 is not above zero",
+    ),
+    "str = Field(pattern='(', min_length=-1)": ("String", "not kept: pattern '(': a group is not closed"),
+    "Literal[()]": ("String", "any value of JSON"),
+    "conlist()": ("String", "any value of JSON"),
+    "dt.date = Field(ge=dt.date(2020, 13, 1))": ("Date", "is no date"),
     "Somewhere.Else": ("String", "not kept: the type Somewhere.Else"),
 }
 """Annotations, the kinds that they become, and what is said of the rest."""
@@ -101,6 +110,12 @@ def test_read_what_others_write(annotation: str, tmp_path: Path, capsys: pytest.
     assert [str(c.segment) for c in columns][:1] == ["id"]
     assert columns[1].type.kind == kind
     assert "What is sold." in text
+
+
+def test_point_to_what_is_no_python(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "a.py").write_text("class A(BaseModel):\n    x: int = Field(ge=")
+    assert main(["import", str(tmp_path / "a.py"), "--format", "json"]) == 1
+    assert '"line": 2' in capsys.readouterr().out.replace('"line":2', '"line": 2')
 
 
 @pytest.mark.parametrize(
