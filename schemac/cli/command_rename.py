@@ -6,7 +6,9 @@ Layer: cli.
 import argparse
 
 from schemac.cli.output import add_no_cache, add_output_arguments, exit_code, say, show
-from schemac.cli.project import find_dataset
+from schemac.cli.project import find_dataset, open_project
+from schemac.project.manifests import read_manifests
+from schemac.project.referring import referring_fields
 from schemac.project.renaming import pipeline_hints, rename
 from schemac.source.report import Report
 
@@ -42,7 +44,10 @@ def run(options: argparse.Namespace) -> int:
             for other in renamed.others:
                 version = f", version {other.version} in its lock" if other.version else ""
                 say(f"{other.manifest} uses the same group: the field is now {other.path}{version}", options)
-            for hint in pipeline_hints(file, dataset, options.old, renamed.path):
+            options.paths = []
+            every = read_manifests(open_project(options, Report())[1], project, Report())
+            referring = referring_fields(every, dataset.name, options.old, renamed.path)
+            for hint in (*referring, *pipeline_hints(file, dataset, options.old, renamed.path)):
                 say(hint, options)
     diagnostics = report.diagnostics
     show(diagnostics, options)

@@ -13,8 +13,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from schemac.cli.exit_code import ExitCode
-from schemac.cli.output import add_output_arguments, exit_code, say, show
+from schemac.cli.output import add_output_arguments, add_overlay_argument, exit_code, say, show
 from schemac.cli.progress import ProgressLines, records_bar
+from schemac.cli.project import overlay_of
 from schemac.cli.run_files import RunFiles, add_file_arguments
 from schemac.cli.terminal import put, put_json, tell
 from schemac.pipeline.codes import MISSING_PACKAGE
@@ -52,6 +53,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--again", action="store_true", help="read input once more that the table has the rows of"
     )
+    add_overlay_argument(parser)
     replay = parser.add_argument_group("replay")
     replay.add_argument(
         "--replay", action="store_true", help="read the quarantine, and move what fits now into the table"
@@ -141,7 +143,10 @@ def _run(options: argparse.Namespace, call: _Call, progress: "Callable[[State], 
         help = "install it with: pip install 'schemac[all]'"
         report.add(MISSING_PACKAGE, f"the pipeline needs {error.name}, which is not installed", help=help)
         return
-    loaded = call.loaded = load_job(Path(options.pipeline), report)
+    overlay = overlay_of(options, report)
+    loaded = call.loaded = (
+        load_job(Path(options.pipeline), report, overlay) if not report.has_errors else None
+    )
     if loaded is None:
         return
     try:

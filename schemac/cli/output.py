@@ -98,15 +98,20 @@ def add_no_cache(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def add_compile_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments that `check` and `build` have in common."""
-    add_paths(parser)
-    parser.add_argument("--strict", action="store_true", help="accept only what is in the ODF standard")
+def add_overlay_argument(parser: argparse.ArgumentParser) -> None:
+    """Add `--overlay`."""
     parser.add_argument(
         "--overlay",
         metavar="FILE",
         help="lay the names, options and encodings of an environment over the datasets",
     )
+
+
+def add_compile_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments that `check` and `build` have in common."""
+    add_paths(parser)
+    parser.add_argument("--strict", action="store_true", help="accept only what is in the ODF standard")
+    add_overlay_argument(parser)
     parser.add_argument(
         "--system-columns",
         choices=tuple(VARIANTS),

@@ -37,9 +37,11 @@ class PortablePattern:
     """A pattern that four engines read alike."""
 
     text: str
-    """As it was written; RE2 and ECMAScript read it like this."""
+    """As it was written; RE2 reads it like this."""
     java: str
     """For `find` of java.util.regex."""
+    ecma: str
+    """For ECMAScript with the flag `u`, which refuses a backslash before what needs none."""
 
     @property
     def python(self) -> str:
@@ -57,7 +59,10 @@ def read_pattern(text: str) -> PortablePattern:
         re.compile(text)
     except (re.error, OverflowError) as error:
         raise PatternError(f"this is no regular expression: {error}") from error
-    return PortablePattern(text, "".join(reader.java))
+    ecma = re.sub(
+        r"\\(.)", lambda found: found[1] if found[1] in "&~" else found[0], "".join(reader.portable)
+    )
+    return PortablePattern(text, "".join(reader.java), ecma)
 
 
 @dataclass

@@ -19,6 +19,9 @@ from schemac.constraints.values import UnfitValueError, Value, comparable, read_
 from schemac.logical.model import LogicalType
 from schemac.physical.arrow import pa
 
+_LARGEST = 2**63 - 1
+"""What lengths are counted in."""
+
 
 @dataclass(frozen=True)
 class Size(Constraint):
@@ -33,6 +36,8 @@ class Size(Constraint):
         fixed = getattr(type_, "fixed_length", None)
         if fixed is not None:
             raise UnfitValueError(f"every {type_.type_text()} has the length {fixed}", "remove it")
+        if authored > _LARGEST:
+            raise UnfitValueError(f"no {type_.type_text()} is as long as {authored}", "remove it")
         return cls(type_, int(authored))
 
     def sizes(self, values: Any) -> Any:

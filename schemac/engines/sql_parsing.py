@@ -8,10 +8,11 @@ Errors: raises MalformedError, at the very word if that is known.
 
 import logging
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from schemac.attributes.constraints import CONDITION_WORDS
 from schemac.source.span import Span
 from schemac.syntax.words import MalformedError
 
@@ -51,6 +52,39 @@ class SqlParser:
         with _silent():
             return " ".join(expression.sql(dialect=self._dialect, comments=False).split())
 
+    def condition(self, expression: Any, name_of: Callable[[Any], str]) -> str:
+        """Return a condition over columns in the words of all SQL; empty where that is not possible.
+
+        Names stand in backticks where they need them. Casts of values that are written out are left out: the other side of
+        the comparison decides what they are.
+        """
+        exp = self._exp
+
+        def plain(node: Any) -> Any:
+            if isinstance(node, exp.Cast):
+                inside = _bare(node.this, exp)
+                is_told = isinstance(inside, exp.Literal) or node.to.this.name in ("TEXT", "VARCHAR")
+                return inside if is_told else node
+            if isinstance(node, exp.EQ) and isinstance(node.expression, exp.Any):
+                values = _bare(node.expression.this, exp)
+                is_list = isinstance(values, exp.Array)
+                return exp.In(this=node.this, expressions=values.expressions) if is_list else node
+            if isinstance(node, exp.Identifier):
+                name = name_of(node)
+                is_plain = re.fullmatch(r"[^\W\d]\w*", name) and name.lower() not in CONDITION_WORDS
+                return exp.Identifier(this=name, quoted=not is_plain)
+            return node
+
+        if expression.find(exp.Select) is not None:
+            return ""
+        try:
+            with _silent():
+                found = expression.copy().transform(plain).transform(plain)
+                found = found.this if isinstance(found, exp.Paren) else found
+                return " ".join(found.sql(dialect="spark", comments=False).split())
+        except (AttributeError, ValueError, RecursionError):
+            return ""
+
     def tokens(self, text: str) -> list[Any]:
         """Return the words of a text. Raises MalformedError."""
         from sqlglot.errors import SqlglotError  # as above
@@ -87,6 +121,8 @@ class SqlParser:
             index = next((i for i, t in enumerate(tokens) if (t.line, t.col) == place), len(tokens) - 1)
             at = tokens[index]
             reason = str(told.get("description") or "it cannot be parsed").strip().rstrip(".")
+            # The library names its own classes here.
+            reason = "something is missing" if "required keyword" in reason.lower() else reason
             message = f"{reason[:1].lower()}{reason[1:]}, at {text[at.start : at.end + 1]}"
             raise _NotParsedError(message, Span(at.start, at.end + 1), index) from None
         except RecursionError:
@@ -108,6 +144,13 @@ class SqlParser:
                 cuts.setdefault(name, []).append(f"not kept: {shown}")
                 tokens = [*tokens[: error.index], *tokens[end:]]
         raise MalformedError("it has too many clauses that are not known", span_of(tokens))
+
+
+def _bare(node: Any, exp: Any) -> Any:
+    """Return what stands in parentheses and casts."""
+    while isinstance(node, exp.Paren | exp.Cast):
+        node = node.this
+    return node
 
 
 def _clause(tokens: list[Any], index: int) -> tuple[str, int] | None:

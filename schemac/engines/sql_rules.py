@@ -18,6 +18,8 @@ class Found(NamedTuple):
     type: ArrowType
     loss: str = ""
     """What the type does not say, as a note."""
+    longest: int | None = None
+    """The greatest length of its values."""
 
 
 class SqlType(NamedTuple):
@@ -46,13 +48,13 @@ def text(written: SqlType) -> Found:
 
 
 def string(written: SqlType) -> Found:
-    """Judge a text, whose greatest length has no place."""
-    return Found(pa.string(), f"not kept: the length in {written.text}" if written.numbers else "")
+    """Judge a text, with its greatest length in characters."""
+    return Found(pa.string(), longest=written.numbers[0] if written.numbers else None)
 
 
 def binary(written: SqlType) -> Found:
-    """Judge bytes, whose greatest length has no place."""
-    return Found(pa.binary(), f"not kept: the length in {written.text}" if written.numbers else "")
+    """Judge bytes, with their greatest length."""
+    return Found(pa.binary(), longest=written.numbers[0] if written.numbers else None)
 
 
 def wkb(written: SqlType) -> Found:

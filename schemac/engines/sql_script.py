@@ -38,6 +38,24 @@ class SqlColumn:
     """Whether the database gives its values, as those of an identity column."""
     comment: str | None = None
     losses: list[str] = field(default_factory=list)
+    constraints: "list[SqlConstraint]" = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class SqlConstraint:
+    """UNIQUE, FOREIGN KEY or CHECK of a table, or of one of its columns."""
+
+    text: str
+    """As the dialect writes it."""
+    columns: tuple[str, ...] = ()
+    """Those that are unique together, or refer to others; none of a condition."""
+    table: tuple[str, ...] = ()
+    """The table that is referred to."""
+    to: tuple[str, ...] = ()
+    """Its columns, as far as they are written."""
+    condition: str = ""
+    losses: tuple[str, ...] = ()
+    """What else it says, such as what happens to rows that refer to one that is deleted."""
 
 
 @dataclass(slots=True)
@@ -52,6 +70,7 @@ class SqlTable:
     comment: str | None = None
     head: list[str] = field(default_factory=list)
     """What is to be said of the table as a whole."""
+    constraints: list[SqlConstraint] = field(default_factory=list)
 
     def column(self, name: str) -> SqlColumn | None:
         """Return the column of a name."""
@@ -154,6 +173,8 @@ class SqlScript:
                 column.comment = str(kind.name)
             elif isinstance(kind, exp.Properties):
                 self._options(kind, column)
+            elif (found := self._rule(kind, constraint, column.name)) is not None:
+                column.constraints.append(found)
             else:
                 is_identity = isinstance(kind, exp.GeneratedAsIdentityColumnConstraint)
                 column.is_counter |= is_identity and kind.args.get("expression") is None
@@ -188,7 +209,45 @@ class SqlScript:
             if columns and None not in columns:
                 table.key = tuple(self._text(column) for column in columns)
                 return
-        table.head.append(f"not kept: {self.parser.sql(element)}")
+        found = self._rule(inner, element)
+        if found is not None:
+            table.constraints.append(found)
+        else:
+            table.head.append(f"not kept: {self.parser.sql(element)}")
+
+    def _rule(self, kind: Expression, written: Expression, column: str = "") -> SqlConstraint | None:
+        """Return a constraint of rows; None for what is none, or has a form of its own."""
+        exp = self._exp
+        text = self.parser.sql(written)
+        if isinstance(kind, exp.CheckColumnConstraint):
+            condition = self.parser.condition(kind.this, self._text)
+            return SqlConstraint(text, condition=condition) if condition else None
+        if isinstance(kind, exp.UniqueColumnConstraint) and not kind.args.get("nulls"):
+            parts = kind.this.expressions if kind.this is not None else ()
+            names = [part.find(exp.Identifier) for part in parts]
+            return SqlConstraint(text, tuple(self._text(name) for name in names if name) or (column,))
+        if isinstance(kind, exp.Reference):
+            return self._reference(kind, text, (column,))
+        if isinstance(kind, exp.ForeignKey) and isinstance(kind.args.get("reference"), exp.Reference):
+            return self._reference(
+                kind.args["reference"], text, tuple(self._text(one) for one in kind.expressions)
+            )
+        return None
+
+    def _reference(self, reference: Expression, text: str, columns: tuple[str, ...]) -> SqlConstraint | None:
+        exp = self._exp
+        target = reference.this
+        table = target.this if isinstance(target, exp.Schema) else target
+        if not isinstance(table, exp.Table):
+            return None
+        to = target.expressions if isinstance(target, exp.Schema) else ()
+        more = tuple(
+            f"not kept: {one if isinstance(one, str) else self.parser.sql(one)}"
+            for one in _options(reference)
+        )
+        return SqlConstraint(
+            text, columns, self._table_name(table), tuple(self._text(one) for one in to), losses=more
+        )
 
     def _named_type(self, tokens: list[Any], text: str) -> None:
         """Take CREATE TYPE or DOMAIN for a name of what stands behind AS: columns, an enumeration, another type."""
@@ -258,6 +317,10 @@ class SqlScript:
                 column.comment = str(said.name)
                 return
         self._skip(tokens, text)
+
+
+def _options(reference: Expression) -> list[Any]:
+    return list(reference.args.get("options") or ())
 
 
 def _no_change(tokens: list[Any]) -> MalformedError:

@@ -12,9 +12,11 @@ from pathlib import Path
 from typing import Any
 
 from schemac.arrow.lift import lift
+from schemac.attributes.constraints import MAX_LENGTH
 from schemac.attributes.odf import DESCRIPTION
 from schemac.engines.sql_rules import Rule, SqlType
-from schemac.engines.sql_script import SqlColumn, SqlScript, SqlTable
+from schemac.engines.sql_script import SqlColumn, SqlConstraint, SqlScript, SqlTable
+from schemac.importers.constraining import Constraints, enumerated
 from schemac.importers.importer import Imported, Notes, refuse
 from schemac.importers.keys import mark_key
 from schemac.importers.table_names import dataset_names, repeated
@@ -91,7 +93,9 @@ def read_text(text: str, file: str, report: Report, dialect: Dialect) -> Importe
         refuse(file, reason, report, source=source, span=table.name_span)
         return None
     found = [
-        _Reader(script, dialect, file, report).table(table, name)
+        _Reader(script, dialect, file, report, dict(zip(map(id, script.tables), names, strict=True))).table(
+            table, name
+        )
         for table, name in zip(script.tables, names, strict=True)
     ]
     return replace(found[0], others=tuple(found[1:]))
@@ -100,12 +104,17 @@ def read_text(text: str, file: str, report: Report, dialect: Dialect) -> Importe
 class _Reader:
     """Reads the columns of one table."""
 
-    def __init__(self, script: SqlScript, dialect: Dialect, file: str, report: Report) -> None:
+    def __init__(
+        self, script: SqlScript, dialect: Dialect, file: str, report: Report, names: Mapping[int, str | None]
+    ) -> None:
         self._script = script
         self._dialect = dialect
         self._file = file
         self._report = report
+        self._names = names
+        """Names of datasets by the identities of their tables."""
         self._notes = Notes()
+        self._constraints = Constraints(self._notes)
 
     def table(self, table: SqlTable, name: str | None) -> Imported:
         """Return a table's schema; columns without a kind are in the report."""
@@ -127,13 +136,30 @@ class _Reader:
         if not mark_key(tree, table.key):
             head.append(f"not kept: PRIMARY KEY ({', '.join(table.key)})")
         _describe(tree, table)
+        for one in (*table.constraints, *(one for column in table.columns for one in column.constraints)):
+            self._rule(one)
+            head += one.losses
+        head += self._constraints.put(tree)
         return Imported(tree, tuple(head), name, self._notes)
+
+    def _rule(self, one: SqlConstraint) -> None:
+        """Enter a constraint of rows."""
+        fields = [dotted((name,)) for name in one.columns]
+        if one.condition:
+            self._constraints.add_check(one.condition, one.text)
+        elif not one.table:
+            self._constraints.add_unique(fields, one.text)
+        else:
+            table = next((t for t in self._script.tables if t.name[-len(one.table) :] == one.table), None)
+            name = self._names[id(table)] if table is not None else "/".join(one.table[-2:])
+            to = one.to or (table.key if table is not None else ()) or one.columns
+            self._constraints.add_reference(fields, name or "", [dotted((part,)) for part in to], one.text)
 
     def _field(self, column: SqlColumn, holder: FieldPath) -> ArrowField:
         path = (*holder, column.name)
         if len(path) > _DEEPEST:
             raise _UnsupportedError(path[:1], "types that are nested so deeply")
-        for loss in column.losses:
+        for loss in (*column.losses, *(f"not kept: {one.text}" for one in column.constraints if holder)):
             self._notes.add(path, loss)
         type_ = self._type(column.type, path)
         is_counter = column.is_counter and self._dialect.is_counter_required
@@ -198,12 +224,19 @@ class _Reader:
             raise _UnsupportedError(path, text)
         if found.loss:
             self._notes.add(path, found.loss)
+        if word == "ENUM":
+            values = [str(part.name) for part in parts]
+            self._constraints.add(path, enumerated(values), f"the type {text}")
+        if found.longest is not None:
+            self._constraints.add(path, {MAX_LENGTH.key: found.longest}, f"the length in {text}")
         return found.type
 
     def _made(self, made: Any, name: str, path: FieldPath) -> ArrowType:
         """Return a type that the script makes: an enumeration, or one of columns."""
         if self._word(made) == "ENUM":
-            self._notes.add(path, f"not kept: the type {name}, {self._script.parser.sql(made)}")
+            self._notes.add(path, f"not kept: the name of its type, {name}")
+            values = [str(part.name) for part in made.expressions]
+            self._constraints.add(path, enumerated(values), self._script.parser.sql(made))
             return pa.string()
         if self._word(made) not in ("Schema", "STRUCT"):
             self._notes.add(path, f"not kept: the name of its type, {name}")

@@ -11,12 +11,22 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from schemac.importers.importer import Imported, refuse
+from schemac.attributes.constraints import (
+    EXCLUSIVE_MAXIMUM,
+    EXCLUSIVE_MINIMUM,
+    MAXIMUM,
+    MINIMUM,
+    OF_VALUES,
+)
+from schemac.attributes.odf import DESCRIPTION
+from schemac.attributes.own import CLASSIFICATION, DEPRECATED, OWNER, TAGS, Classification
+from schemac.importers.importer import Imported, Notes, refuse
 from schemac.kinds.map import Map
 from schemac.kinds.null import Null
 from schemac.kinds.option import Option
 from schemac.kinds.sequences import List
 from schemac.kinds.struct import Struct
+from schemac.logical.path import FieldPath
 from schemac.source.json_object import Json
 from schemac.source.report import Report
 from schemac.source.text import SourceText, decode_text
@@ -31,9 +41,10 @@ _SILENT: tuple[Any, ...] = (None, [], {}, "")
 class MisplacedError(Exception):
     """A value that the format does not have at its place."""
 
-    def __init__(self, reason: str, path: TreePath) -> None:
+    def __init__(self, reason: str, path: TreePath, help: str = "") -> None:
         super().__init__(reason)
         self.path = path
+        self.help = help
 
 
 class Node:
@@ -45,10 +56,20 @@ class Node:
         self.path = path
         self._value: Mapping[str, Any] = value
         self._left = dict.fromkeys(value)
+        self._called: Mapping[str, str] = {}
+
+    def calling(self, names: Mapping[str, str]) -> "Node":
+        """Return this mapping as one whose keys have other names in the document; `names` gives those by the names that are asked for."""
+        found = Node(self._value, self.path)
+        found._called = names
+        return found
+
+    def _key(self, key: str) -> str:
+        return self._called.get(key, key)
 
     def has(self, key: str) -> bool:
         """Whether a key is there, with a value."""
-        return self._value.get(key) is not None
+        return self._value.get(self._key(key)) is not None
 
     def text(self, *keys: str) -> str | None:
         """Return the text at the first of some keys that is there; a number counts as its text."""
@@ -65,7 +86,7 @@ class Node:
         """Return a text that has to be there, and not empty."""
         found = self.text(key)
         if not found:
-            raise MisplacedError(f"{_shown_path(self.path)} needs a `{key}`", self.path)
+            raise MisplacedError(f"{_shown_path(self.path)} needs a `{self._key(key)}`", self.path)
         return found
 
     def flag(self, *keys: str) -> bool | None:
@@ -91,11 +112,11 @@ class Node:
     def node(self, key: str) -> "Node | None":
         """Return a mapping in this one."""
         value = self._taken(key)
-        return None if value is None else Node(value, (*self.path, key))
+        return None if value is None else Node(value, (*self.path, self._key(key)))
 
     def nodes(self, key: str) -> "list[Node]":
         """Return the mappings of a list."""
-        return [Node(item, (*self.path, key, i)) for i, item in enumerate(self.items(key))]
+        return [Node(item, (*self.path, self._key(key), i)) for i, item in enumerate(self.items(key))]
 
     def items(self, key: str) -> list[Any]:
         """Return a list as it is."""
@@ -127,7 +148,11 @@ class Node:
     def drop(self, *keys: str) -> None:
         """Leave out keys that say nothing of a schema, or say it again."""
         for key in keys:
-            self._left.pop(key, None)
+            self._left.pop(self._key(key), None)
+
+    def peek(self, key: str) -> Any:
+        """Return a value as it is, which counts as not read."""
+        return self._value.get(self._key(key)) if self._key(key) in self._left else None
 
     def losses(self) -> list[str]:
         """Return what was not read, as notes; an empty value says nothing."""
@@ -138,12 +163,13 @@ class Node:
         ]
 
     def _taken(self, key: str) -> Any:
-        self._left.pop(key, None)
-        return self._value.get(key)
+        self._left.pop(self._key(key), None)
+        return self._value.get(self._key(key))
 
     def _wrong(self, key: str, wanted: str) -> MisplacedError:
-        path = (*self.path, key)
-        return MisplacedError(f"{_shown_path(path)} has to be {wanted}, not {_shown(self._value[key])}", path)
+        path = (*self.path, self._key(key))
+        value = self._value[self._key(key)]
+        return MisplacedError(f"{_shown_path(path)} has to be {wanted}, not {_shown(value)}", path)
 
 
 def read_documents(
@@ -181,7 +207,65 @@ def read_documents(
 
 def _refuse_at(error: MisplacedError, document: Document, path: Path, title: str, report: Report) -> None:
     source: SourceText = document.source
-    refuse(path, f"it is not {title}: {error}", report, source=source, span=document.span(error.path))
+    span = document.span(error.path)
+    refuse(path, f"it is not {title}: {error}", report, source=source, span=span, help=error.help)
+
+
+_CLASSES = {value.casefold(): value for value in map(str, Classification)} | {
+    "pii": str(Classification.PERSONAL)
+}
+
+
+def meaning(node: Node) -> Json:
+    """Return what a mapping says of its data as attributes: description, owner, tags, classification, deprecation."""
+    found: Json = {}
+    description = node.text("description")
+    if description:
+        found[DESCRIPTION.key] = description
+    owner, tags, word = node.peek("owner"), node.peek("tags"), node.peek("classification")
+    if isinstance(owner, str) and owner:
+        found[OWNER.key] = owner
+        node.drop("owner")
+    if isinstance(tags, list) and tags and all(isinstance(tag, str) and tag for tag in tags):
+        found[TAGS.key] = list(dict.fromkeys(tags))
+        node.drop("tags")
+    if isinstance(word, str) and word.casefold() in _CLASSES:
+        found[CLASSIFICATION.key] = _CLASSES[word.casefold()]
+        node.drop("classification")
+    if node.peek("pii") is True:
+        found.setdefault(CLASSIFICATION.key, str(Classification.PERSONAL))
+        node.drop("pii")
+    if node.peek("deprecated") is True:
+        found[DEPRECATED.key] = {}
+        node.drop("deprecated")
+    return found
+
+
+def rules(node: Node) -> Json:
+    """Return the constraints of values that stand in a mapping by their names."""
+    found: Json = {}
+    for attribute in OF_VALUES:
+        value = node.peek(attribute.name)
+        if value is not None and value is not False:
+            found[attribute.key] = value
+        if value is not None:
+            node.drop(attribute.name)
+    for exclusive, bound in ((EXCLUSIVE_MINIMUM, MINIMUM), (EXCLUSIVE_MAXIMUM, MAXIMUM)):
+        # As in draft 4 of JSON Schema, `true` says it of the other bound.
+        if found.get(exclusive.key) is True and bound.key in found:
+            found[exclusive.key] = found.pop(bound.key)
+    return found
+
+
+def finished(
+    node: Node, found: tuple[Json, Json], path: FieldPath, notes: Notes, *, is_required: bool
+) -> tuple[Json, Json]:
+    """Return a type, which may be null unless it is required, with the attributes of its node; what nobody read is noted."""
+    tree, extra = found
+    extra = {**meaning(node), **extra}
+    for loss in node.losses():
+        notes.add(path, loss)
+    return optional(tree, is_required=is_required), extra
 
 
 def optional(tree: Json, *, is_required: bool) -> Json:

@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from schemac.importers.constraining import without_missing
 from schemac.importers.foreign_json import refuse_foreign
 from schemac.importers.importer import Imported, Importer, refuse
 from schemac.logical.path import FieldPath, Part, quoted
@@ -169,7 +170,8 @@ def _without(imported: Imported, skipped: Collection[str], path: Path, report: R
 
 def _kept(one: Imported, skipped: Collection[str], comment: str) -> Imported:
     kept = [f for f in one.schema["fields"] if f["name"] not in skipped]
-    return replace(one, schema={**one.schema, "fields": kept}, comments=(*one.comments, comment))
+    schema, losses = without_missing({**one.schema, "fields": kept})
+    return replace(one, schema=schema, comments=(*one.comments, comment, *losses))
 
 
 def _is_of(diagnostic: Diagnostic, columns: Collection[str]) -> bool:

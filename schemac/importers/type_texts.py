@@ -6,6 +6,8 @@ Layer: importers.
 from typing import NamedTuple
 
 from schemac.arrow.lift import lift
+from schemac.attributes.constraints import MAX_LENGTH
+from schemac.importers.constraining import fitting
 from schemac.importers.importer import Notes
 from schemac.importers.sources import formats, import_value
 from schemac.kinds.option import Option
@@ -74,7 +76,11 @@ def _in_any_notation(text: str, written: TypeText | None) -> TypeFound | None:
     found = suggest_meaning(written) if written is not None else None
     if found is None or found.tree["kind"] == Option.__name__:
         return None
-    notes = Notes()
+    notes, extra = Notes(), dict(found.extra)
     if written is not None and written.bracket == "(" and set(found.tree) == {"kind"}:
-        notes.add(("c",), f"not kept: the length in {text}")
-    return TypeFound(dict(found.tree), dict(found.extra), notes)
+        longest = [one.head for one in written.types if one.head.isascii() and one.head.isdecimal()][:1]
+        kept, _ = fitting(found.tree, {MAX_LENGTH.key: int(longest[0])} if longest else {})
+        extra |= kept
+        if not kept:
+            notes.add(("c",), f"not kept: the length in {text}")
+    return TypeFound(dict(found.tree), extra, notes)

@@ -44,6 +44,7 @@ from schemac.project.references import (
     read_folder,
     versions_in_file,
 )
+from schemac.project.referring import check_references
 from schemac.project.shared_work import SharedWork, collector_paused
 from schemac.project.targets import engines_of, is_left_aside
 from schemac.source.catalogue import UNKNOWN_REFERENCE
@@ -190,6 +191,7 @@ def _compared(files: Sequence[ManifestFile], run: _Run, report: Report) -> list[
     work = SharedWork(Checks(run.project, options), _Comparing(run), run.project.cache, SHARED_FROM)
     read = Report()
     compiled = apart(work.checked(files, read), read)
+    check_references(compiled, read)
     # Whoever asks what a change means does not ask what else there is to say of a manifest.
     report.extend(d for d in read.diagnostics if d.severity is Severity.ERROR)
     return [] if read.has_errors else work.done(compiled)

@@ -14,6 +14,7 @@ from schemac.project.discovery import ManifestFile
 from schemac.project.imported import NOTHING, FolderFiles, report_unused_groups
 from schemac.project.manifests import Checks, CompiledFile, apart
 from schemac.project.options import Options
+from schemac.project.referring import check_references
 from schemac.project.shared_work import LARGE_FROM, SharedWork, collector_paused
 from schemac.source.report import Report
 
@@ -82,6 +83,7 @@ def compile_files(
         checks, builds = Checks(project, options), _builds(project, options) if options.targets else None
         work = SharedWork(checks, builds, project.cache, SHARED_FROM)
         compiled = apart(work.checked(files, report), report)
+        check_references(compiled, report)
         if is_whole:
             around = (
                 (FolderFiles(one.file.path, one.file.name), one.imported)

@@ -93,6 +93,14 @@ UNKNOWN_SUCCESSOR = Code(
     "SC341", "unknown-successor", _ERROR, "a deprecated field whose successor does not exist"
 )
 
+UNKNOWN_REFERRED = Code(
+    "SC342", "unknown-referred", _WARNING, "a reference to a dataset that is called otherwise"
+)
+UNFIT_REFERENCE = Code(
+    "SC343", "unfit-reference", _ERROR, "a reference to a field that is not there, or of another type"
+)
+REFERENCE_TO_NO_KEY = Code("SC344", "reference-to-no-key", _WARNING, "a reference to fields that are no key")
+
 # Rows of programs, and samples.
 UNFIT_ROWS = Code("SC350", "unfit-rows", _ERROR, "rows that do not fit the schema")
 NO_ROWS = Code("SC351", "no-rows", _ERROR, "an object in Python that holds no rows, where rows are needed")

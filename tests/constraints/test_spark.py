@@ -1,7 +1,6 @@
 """Spark says of each value what Arrow says of it, for every constraint, kind and pattern; one job asks for all."""
 
 import itertools
-import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -15,12 +14,19 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from pyspark.sql import SparkSession
 
-import schemac
 from schemac.arrow.constrained import constraints_of
 from schemac.attributes.family import Family
 from schemac.logical.model import LogicalType
 from schemac.pipeline.values.constraints import condition_sql, violation
-from tests.constraints.cases import arrow_of, cases, columns_of, values_of
+from tests.constraints.cases import (
+    COMPARED,
+    CONDITIONS,
+    arrow_of,
+    cases,
+    columns_of,
+    dataset_of_conditions,
+    values_of,
+)
 
 pytestmark = pytest.mark.spark
 ROWS = 1000
@@ -108,24 +114,8 @@ def test_see_the_half_float_that_a_number_will_be(spark: SparkSession, tmp_path:
         assert answers.column(i).combine_chunks() == place.constraints[0].violations(stored), found[i]
 
 
-CONDITIONS = [
-    "a < b", "a <= u", "u = 18446744073709551615", "a + u > 0", "a - b < b * 2", "d = e", "d + e >= 1.25", "d * 3 <> e", "d <= a",
-    "f < g", "f <> g", "f = g", "not f >= 0.5", "s = 'a'", "s < t", "s in ('a', 'é')", "length(s) > 1", "day between '1970-01-01' and '2022-01-08'",
-    "at > '1970-01-01T00:00:00Z'", "ok or a > 0", "not ok and b is null", "ok is null or s is not null", "a in (0, 1, -1)",
-    "d in (0.05, 1.50)", "a not in (5, 7) and (b = 0 or not ok)", "ns <= '2001-09-09T01:46:40.000000001'", "p.q >= a", "d - e < -0.5", "d = 1.5",
-]  # fmt: skip
-
-
 def test_say_the_same_of_every_condition(spark: SparkSession, tmp_path: Path) -> None:
-    kinds = {
-        "a": "Int64", "b": "Int16", "u": "UInt64", "d": {"kind": "Decimal", "precision": 10, "scale": 2},
-        "e": {"kind": "Decimal", "precision": 12, "scale": 4}, "f": "Float32", "g": "Float64", "s": "String", "t": "String",
-        "day": "Date", "at": "Timestamp", "ns": {"kind": "Timestamp", "unit": "Nanosecond", "timezone": None}, "ok": "Bool",
-        "p": {"kind": "Struct", "fields": [{"name": "q", "type": {"kind": "Option", "inner": "Int64"}}]},
-    }  # fmt: skip
-    fields = [{"name": name, "type": {"kind": "Option", "inner": kind}} for name, kind in kinds.items()]
-    extra = {"schemac.dev/check": CONDITIONS}
-    (dataset,) = schemac.compile_text(json.dumps({"name": "r", "fields": fields, "extra": extra}))
+    dataset, kinds = dataset_of_conditions(), COMPARED
     schema = dataset.to_arrow()
     found = constraints_of(schema).rows.checks
     assert [check.text for check in found] == CONDITIONS

@@ -150,20 +150,27 @@ def test_read_a_contract_of_odcs(folder: Path) -> None:
         "# from a contract of version v3.1.0 of the Open Data Contract Standard\n"
         "# not kept of the contract: version, id, status, servers\n"
         "# not kept: physicalName: trips_v1\n"
-        '# not kept: tags: ["mobility"]\n'
         "name: trips\n"
         "description: All trips\n"
+        "extra:\n"
+        "  schemac.dev/tags:\n"
+        "    - mobility\n"
+        "  schemac.dev/unique:\n"
+        "    -   - fare\n"
         "fields:\n"
         "  # its name in the contract is ride\n"
         "  - {name: ride_id, type: Int64, extra: {lance.org/primaryKey: {position: 2}}}\n"
-        "  # not kept: the length in VARCHAR(2)\n"
-        "  - {name: region, type: String, extra: {lance.org/primaryKey: {position: 1}}}\n"
-        "  # not kept: minimum: 0\n"
-        "  # not kept: classification: internal\n"
-        "  # not kept: unique: true\n"
+        "  - name: region\n"
+        "    type: String\n"
+        "    extra:\n"
+        "      lance.org/primaryKey: {position: 1}\n"
+        "      schemac.dev/maxLength: 2\n"
         "  - name: fare\n"
         "    description: What was paid\n"
         "    type: {kind: Option, inner: {kind: Decimal, precision: 10, scale: 2}}\n"
+        "    extra:\n"
+        "      schemac.dev/classification: internal\n"
+        "      schemac.dev/minimum: 0\n"
         "  - {name: at, type: {kind: Timestamp, unit: Microsecond}}\n"
         "  - name: clock\n"
         "    type:\n"
@@ -180,8 +187,7 @@ def test_read_a_contract_of_odcs(folder: Path) -> None:
         "          inner:\n"
         "            kind: Struct\n"
         "            fields:\n"
-        '              # not kept: pattern: [A-Z]+\n'
-        "              - {name: stop, type: String}\n"
+        "              - {name: stop, type: String, extra: {schemac.dev/pattern: '[A-Z]+'}}\n"
         "              - {name: when, type: {kind: Option, inner: Date}}\n"
         "  # its parts are not described; this is its JSON\n"
         "  - name: more\n"
@@ -217,13 +223,19 @@ def test_read_a_data_contract(folder: Path) -> None:
     assert lines.to_lance().fields[1].unenforced_primary_key_position == 2
     for note in (
         "not kept of the contract: id, info",
-        "not kept: minimum: 0",
-        'not kept: enum: ["open", "paid"]',
         "not kept: format: uuid",
         "not kept: classification: restricted",
-        "not kept: pii: true",
     ):
         assert f"# {note}\n" in text
+    assert orders.schema.extra == {
+        "opendatafabric.org/description": "One record per order",
+        "schemac.dev/owner": "me",
+        "schemac.dev/unique": [["order_id"]],
+    }
+    extras = {field.name: field.extra for field in orders.schema.fields}
+    assert extras["total"] == {"schemac.dev/minimum": 0}
+    assert extras["status"] == {"schemac.dev/enum": ["open", "paid"]}
+    assert "schemac.dev/classification: personal" in text
 
 
 def test_read_properties_of_dbt(folder: Path) -> None:
@@ -241,14 +253,89 @@ def test_read_properties_of_dbt(folder: Path) -> None:
     ]
     assert payments.to_lance().fields[0].unenforced_primary_key_position == 1
     for note in (
-        'not kept: constraint: {"type": "check", "expression": "total > 0"}',
-        "not kept: data_test: unique",
-        'not kept: test: {"accepted_values": {"values": ["open", "paid"]}}',
+        'not kept: constraint: {"type": "check", "expression": "total > 0"} (there is no field `total`)',
+        """not kept: data_test: {"not_null": {"where": "status = 'paid'"}}""",
         "dbt does not say its type: set it",
         "there is no kind for its type frobnicated: set it",
         "dbt lists none of its columns: add them",
     ):
         assert f"# {note}\n" in text
+
+
+SECOND = """\
+kind: DataContract
+apiVersion: v2.2.2
+uuid: x
+datasetName: seller
+driver: bigquery
+dataset:
+  - table: payments
+    description: What was paid
+    tags: [pii]
+    columns:
+      - {column: day, isPrimaryKey: true, primaryKeyPosition: 1, logicalType: date, physicalType: date, isNullable: false, partitionStatus: true, clusterStatus: false}
+      - {column: code, logicalType: string, physicalType: STRING(18), isUnique: true, classification: internal, criticalDataElementStatus: false}
+      - {column: sum, logicalType: double, isNullable: true, description: In euros, partitionKeyPosition: -1}
+      - {column: odd, logicalType: frob}
+"""
+
+
+def test_read_a_contract_of_the_second_version(folder: Path) -> None:
+    text = manifest(SECOND)
+    (payments,) = schemac.compile_file("m.yaml")
+    assert [(f.name, str(f.type), f.nullable) for f in payments.to_arrow()] == [
+        ("day", "date32[day]", False),
+        ("code", "string", False),
+        ("sum", "double", True),
+        ("odd", "string", False),
+    ]
+    assert payments.schema.extra["schemac.dev/unique"] == [["code"]]
+    assert payments.schema.fields[1].extra["schemac.dev/classification"] == "internal"
+    assert payments.to_lance().fields[0].unenforced_primary_key_position == 1
+    assert "not kept of the contract: uuid, datasetName\n" in text
+    assert "  # not kept: partitionStatus: true\n" in text
+    assert "there is no kind for its type frob: set it" in text
+    assert "clusterStatus" not in text
+
+
+RULES = """\
+models:
+  - name: orders
+    meta: {owner: shop}
+    data_tests:
+      - dbt_utils.unique_combination_of_columns: {combination_of_columns: [id, at]}
+      - dbt_utils.expression_is_true: {expression: "1 = 1"}
+    constraints:
+      - {type: unique, columns: [id]}
+      - {type: foreign_key, columns: [at], to: ref('days'), to_columns: [day]}
+      - {type: check, expression: "id > 0 and id <> 7"}
+    columns:
+      - {name: id, data_type: bigint, tags: [key], meta: {owner: ids, pii: true}, data_tests: [unique, {accepted_values: {arguments: {values: [1, 2], quote: false}}}]}
+      - {name: at, data_type: date, data_tests: [{relationships: {to: "{{ source('raw', 'days') }}", field: day}}, {accepted_values: {values: [soon]}}]}
+"""
+
+
+def test_take_the_tests_of_dbt_for_constraints(folder: Path) -> None:
+    text = manifest(RULES)
+    (orders,) = schemac.compile_file("m.yaml")
+    assert orders.schema.extra == {
+        "schemac.dev/owner": "shop",
+        "schemac.dev/unique": [["id"], ["id", "at"]],
+        "schemac.dev/references": [
+            {"fields": ["at"], "dataset": "days", "to": ["day"]},
+            {"fields": ["at"], "dataset": "raw/days", "to": ["day"]},
+        ],
+        "schemac.dev/check": ["id > 0 and id <> 7"],
+    }
+    (id, _) = orders.schema.fields
+    assert id.extra == {
+        "schemac.dev/owner": "ids",
+        "schemac.dev/classification": "personal",
+        "schemac.dev/tags": ["key"],
+        "schemac.dev/enum": [1, 2],
+    }
+    assert "# not kept: accepted_values of at ('soon' is no date)\n" in text
+    assert '# not kept: data_test: {"dbt_utils.expression_is_true": {"expression": "1 = 1"}}\n' in text
 
 
 def test_read_types_of_dbt_in_the_words_of_its_database(folder: Path) -> None:
@@ -263,7 +350,9 @@ def test_read_types_of_dbt_in_the_words_of_its_database(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
-        ("kind: DataContract\napiVersion: v2.2.2\n", "version v2.2.2 is not read; 3.0 and 3.1 are"),
+        ("kind: DataContract\napiVersion: v1.2.2\n", "version v1.2.2 is not read; 2.2, 3.0 and 3.1 are"),
+        ("kind: DataContract\napiVersion: v2.2.2\n", "it is a contract of ODCS without a table"),
+        ("kind: DataContract\napiVersion: v2.2.2\ndataset: [{table: x, columns: [{column: [a]}]}]", "`dataset[0].columns[0].column` has to be a text"),
         ("kind: DataContract\napiVersion: v3.0.0\n", "it is a contract of ODCS without a table"),
         ("kind: DataContract\napiVersion: v3.0.0\nschema: {a: b}\n", "`schema` has to be a list"),
         ("kind: DataContract\napiVersion: v3.0.0\nschema: [{name: x, properties: [{name: a, logicalType: int}]}]", "there is no logicalType int"),

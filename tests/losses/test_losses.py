@@ -180,6 +180,10 @@ INTRODUCTIONS = {
         "stands only once, that an instant with an offset lies in the years 1 to 9999 in UTC too, and how a number is written:",
         "`5.0` is an integer for it, also where a pipeline wants the digits of a count, in a duration.",
         "",
+        "Constraints are keywords of the standard. A bound of a float is compared with a number as it is written, before it is",
+        "rounded to the type. Of constraints with instants, of those of maps with keys that are no texts, and of `unique`,",
+        "`references` and `check` only the annotation is left; each of them is a loss.",
+        "",
     ),
     "iceberg": (
         "The table is of format 2. Format 3, which `iceberg.apache.org/formatVersion: 3` asks for, has types for nanoseconds and",

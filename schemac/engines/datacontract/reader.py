@@ -10,27 +10,32 @@ Source: the specification of version 1.2.1, "Data Types", "Field Object" and "De
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
-from schemac.attributes.odf import DESCRIPTION
+from schemac.attributes.own import OWNER
+from schemac.importers.constraining import Constraints
 from schemac.importers.declared import (
     MisplacedError,
     Node,
+    finished,
     list_of,
     map_of,
+    meaning,
     member,
     optional,
     part,
     read_documents,
+    rules,
     struct,
 )
 from schemac.importers.importer import Imported, Importer, Notes
 from schemac.importers.keys import mark_key
 from schemac.importers.type_texts import kind_of
-from schemac.logical.path import FieldPath, Part
+from schemac.logical.path import FieldPath, Part, dotted
 from schemac.physical.arrow import ArrowType, pa
 from schemac.source.json_object import Json
 from schemac.source.report import Report
 
 _TITLE = "a data contract"
+_DEEPEST = 50
 _REFERENCE = "#/definitions/"
 _PRECISION, _SCALE, _NARROW, _MOST_DIGITS = 38, 0, 38, 76
 """Those of a number that does not say them, and the most digits of 128 and of 256 bits."""
@@ -64,12 +69,15 @@ def _models(contract: Node) -> Iterator[Imported]:
         raise MisplacedError("the document has to have a `dataContractSpecification`", ())
     definitions = dict(contract.members("definitions"))
     models = contract.members("models")
+    info = contract.peek("info")
+    owner = info.get("owner") if isinstance(info, dict) else None
+    owned: Json = {OWNER.key: owner} if isinstance(owner, str) and owner else {}
     head = [f"from a contract of version {version} of the Data Contract Specification"]
     said = [loss.removeprefix("not kept: ").partition(":")[0] for loss in contract.losses()]
     if said:
         head.append(f"not kept of the contract: {', '.join(said)}")
     for name, model in models:
-        yield _Reader(definitions).model(name, model, head)
+        yield _Reader(definitions).model(name, model, head, owned)
 
 
 class _Reader:
@@ -78,22 +86,23 @@ class _Reader:
     def __init__(self, definitions: Mapping[str, Node]) -> None:
         self._definitions = definitions
         self._notes = Notes()
+        self._constraints = Constraints(self._notes)
 
-    def model(self, name: str, node: Node, head: list[str]) -> Imported:
-        """Return a model as a dataset."""
-        description = node.text("description")
+    def model(self, name: str, node: Node, head: list[str], owner: Json) -> Imported:
+        """Return a model as a dataset; its owner is that of the contract."""
         key = node.texts("primaryKey")
         own: list[str] = []
         fields = [
             self._field(field_name, field, (), own, key) for field_name, field in node.members("fields")
         ]
         tree: Json = {"fields": fields}
-        if description:
-            tree["extra"] = {DESCRIPTION.key: description}
+        if extra := {**owner, **meaning(node)}:
+            tree["extra"] = extra
         comments = [*head, *node.losses()]
         key = key or own
         if not mark_key(tree, key):
             comments.append(f"not kept: the primary key {', '.join(key)}, because a part of it may be null")
+        comments += self._constraints.put(tree)
         return Imported(tree, tuple(comments), name, self._notes)
 
     def _field(self, name: str, node: Node, holder: FieldPath, own: list[str], key: list[str]) -> Json:
@@ -118,7 +127,8 @@ class _Reader:
     ) -> tuple[Json, Json]:
         """Return a type, which may be null unless it is required, and its attributes; the rest becomes notes."""
         node = self._resolved(node)
-        description = node.text("description")
+        if len(path) > _DEEPEST:
+            raise MisplacedError("it is nested too deeply, or contains itself", node.path)
         is_required = node.flag("required")
         is_key = node.flag("primaryKey", "primary")
         if own is not None and len(path) == 1 and (is_key or path[0] in (key or ())):
@@ -126,12 +136,16 @@ class _Reader:
             is_required = True if is_required is None else is_required
         elif is_key:
             self._notes.add(path, "not kept: primaryKey: true")
-        tree, extra = self._type(node, path)
-        if description:
-            extra = {DESCRIPTION.key: description, **extra}
-        for loss in node.losses():
-            self._notes.add(path, loss)
-        return optional(tree, is_required=bool(is_required)), extra
+        self._constraints.add(path, rules(node))
+        if node.flag("unique"):
+            self._constraints.add_unique([dotted(path)], f"unique: true of {dotted(path)}")
+        target = node.peek("references")
+        if isinstance(target, str) and target.count(".") == 1:
+            model, column = target.split(".")
+            node.drop("references")
+            self._constraints.add_reference([dotted(path)], model, [column], f"references: {target}")
+        found = self._type(node, path)
+        return finished(node, found, path, self._notes, is_required=bool(is_required))
 
     def _type(self, node: Node, path: FieldPath) -> tuple[Json, Json]:
         word = node.text("type")
@@ -167,6 +181,7 @@ class _Reader:
         if keys is not None:
             keys = self._resolved(keys)
             keys.drop("required")
+            self._constraints.add((*path, Part.KEY), rules(keys))
             key = part(*self._type(keys, (*path, Part.KEY)))
             for loss in keys.losses():
                 self._notes.add(path, loss)

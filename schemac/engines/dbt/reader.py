@@ -8,17 +8,21 @@ Source: dbt's documentation, "Model properties", "Source properties", "constrain
 """
 
 import json
+import re
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-from schemac.attributes.odf import DESCRIPTION
+from schemac.attributes.family import Family
 from schemac.engines.dbt.sources import dialect_beside
-from schemac.importers.declared import MisplacedError, Node, member, optional, read_documents
+from schemac.importers.constraining import Constraints, enumerated
+from schemac.importers.declared import MisplacedError, Node, finished, meaning, member, read_documents
 from schemac.importers.importer import Imported, Importer, Notes
 from schemac.importers.keys import mark_key
 from schemac.importers.type_texts import kind_of, type_of_text
+from schemac.kinds.registry import BY_NAME
+from schemac.logical.path import FieldPath, dotted
 from schemac.physical.arrow import pa
 from schemac.source.json_object import Json
 from schemac.source.report import Report
@@ -54,11 +58,11 @@ class _Reader:
     def __init__(self, dialect: str | None) -> None:
         self._dialect = dialect
         self._notes = Notes()
+        self._constraints = Constraints(self._notes)
 
     def dataset(self, sort: str, prefix: str, node: Node, head: list[str]) -> Imported:
         """Return a model, seed, snapshot or table."""
         name = f"{prefix}{node.needed_text('name')}"
-        description = node.text("description")
         key: list[str] = []
         required: set[str] = set()
         head = [f"from a {sort} of dbt", *head]
@@ -67,25 +71,31 @@ class _Reader:
             if isinstance(columns, list) and constraint.get("type") == "primary_key":
                 key = [str(column) for column in columns]
                 required |= set(key)
-            else:
+            elif not self._rule_of_rows(constraint):
                 head.append(f"not kept: constraint: {json.dumps(constraint, ensure_ascii=False)}")
+        for word in ("data_tests", "tests"):
+            for test in node.items(word):
+                if not self._unique_together(test):
+                    head.append(f"not kept: {word.removesuffix('s')}: {json.dumps(test, ensure_ascii=False)}")
         columns_of = node.nodes("columns")
         own: list[str] = []
         fields = [self._column(column, required, own) for column in columns_of if not column.has("include")]
         tree: Json = {"fields": fields}
-        if description:
-            tree["extra"] = {DESCRIPTION.key: description}
+        if extra := {**_settings(node), **meaning(node)}:
+            tree["extra"] = extra
         comments = [*head, *node.losses()]
         if not fields:
             comments.append("dbt lists none of its columns: add them")
         if not mark_key(tree, key or own):
             comments.append(f"not kept: the primary key {', '.join(key or own)}")
+        comments += self._constraints.put(tree)
         return Imported(tree, tuple(comments), name, self._notes)
 
     def _column(self, node: Node, required: set[str], own: list[str]) -> Json:
         name = node.needed_text("name")
         path = (name,)
-        description, written = node.text("description"), node.text("data_type")
+        written = node.text("data_type")
+        found = type_of_text(written, self._dialect) if written else None
         is_required = name in required
         for key in _OF_COLUMNS:
             for rule in node.items(key):
@@ -94,20 +104,128 @@ class _Reader:
                     own.append(name)
                 if sort in ("not_null", "primary_key"):
                     is_required = True
-                else:
+                elif not self._rule(rule, path, found.tree if found is not None else kind_of(pa.string())[0]):
                     text = rule if isinstance(rule, str) else json.dumps(rule, ensure_ascii=False)
                     self._notes.add(path, f"not kept: {key.removesuffix('s')}: {text}")
-        found = type_of_text(written, self._dialect) if written else None
         if found is not None:
             self._notes.merge(found.notes, path)
             tree, extra = found.tree, found.extra
         else:
             self._notes.add(path, f"there is no kind for its type {written}: set it" if written else _UNKNOWN)
             tree, extra = kind_of(pa.string())
-        for loss in node.losses():
-            self._notes.add(path, loss)
-        extra = {DESCRIPTION.key: description, **extra} if description else extra
-        return member(name, optional(tree, is_required=is_required), extra)
+        settings = _settings(node)
+        tree, extra = finished(
+            node, (tree, {**settings, **extra}), path, self._notes, is_required=is_required
+        )
+        return member(name, tree, extra)
+
+    def _rule(self, rule: Any, path: FieldPath, tree: Json) -> bool:
+        """Enter a constraint or test of a column; whether there is a place for it."""
+        sort, arguments = _named(rule)
+        (column,) = path
+        said = f"{sort} of {column}"
+        match sort:
+            case "unique" if not arguments:
+                self._constraints.add_unique([dotted(path)], said)
+            case "accepted_values" if set(arguments) <= {"values", "quote"} and isinstance(
+                arguments.get("values"), list
+            ):
+                values = [_as(tree, value) for value in arguments["values"]]
+                self._constraints.add(path, enumerated(values), said)
+            case "relationships" if set(arguments) == {"to", "field"} and _table(arguments["to"]):
+                to = [dotted((str(arguments["field"]),))]
+                self._constraints.add_reference([dotted(path)], _table(arguments["to"]), to, said)
+            case "check" if set(arguments) == {"expression"}:
+                self._constraints.add_check(str(arguments["expression"]), f"check: {arguments['expression']}")
+            case _:
+                return False
+        return True
+
+    def _rule_of_rows(self, rule: Any) -> bool:
+        """Enter a constraint of a model, likewise."""
+        sort, arguments = _named(rule)
+        columns = arguments.get("columns")
+        fields = [dotted((str(column),)) for column in columns] if isinstance(columns, list) else []
+        said = f"constraint: {json.dumps(rule, ensure_ascii=False)}"
+        if sort == "unique" and fields and set(arguments) == {"columns"}:
+            self._constraints.add_unique(fields, said)
+        elif sort == "check" and set(arguments) == {"expression"}:
+            self._constraints.add_check(str(arguments["expression"]), said)
+        elif sort == "foreign_key" and fields and set(arguments) == {"columns", "to", "to_columns"}:
+            to, dataset = arguments["to_columns"], _table(arguments["to"])
+            if not isinstance(to, list) or len(to) != len(fields) or not dataset:
+                return False
+            self._constraints.add_reference(fields, dataset, [dotted((str(one),)) for one in to], said)
+        else:
+            return False
+        return True
+
+    def _unique_together(self, test: Any) -> bool:
+        sort, arguments = _named(test)
+        columns = arguments.get("combination_of_columns")
+        is_one = sort == "dbt_utils.unique_combination_of_columns" and set(arguments) == {
+            "combination_of_columns"
+        }
+        if not is_one or not isinstance(columns, list) or not columns:
+            return False
+        self._constraints.add_unique([dotted((str(column),)) for column in columns], f"test: {sort}")
+        return True
+
+
+_OF_DBT = frozenset({"type", "name", "warn_unenforced", "warn_unsupported"})
+_REF = re.compile(
+    r"\s*(?:\{\{)?\s*(?:ref\(\s*['\"](?P<model>[^'\"]+)['\"]\s*\)|source\(\s*['\"](?P<source>[^'\"]+)['\"]\s*,\s*['\"](?P<table>[^'\"]+)['\"]\s*\))\s*(?:\}\})?\s*"
+)
+
+
+def _named(rule: Any) -> tuple[str, Json]:
+    """Return the name of a constraint or test, and its arguments."""
+    if isinstance(rule, str):
+        return rule, {}
+    if not isinstance(rule, dict):
+        return "", {}
+    if isinstance(rule.get("type"), str):
+        return rule["type"], {key: value for key, value in rule.items() if key not in _OF_DBT}
+    if len(rule) != 1:
+        return "", {}
+    ((name, arguments),) = rule.items()
+    if arguments is not None and not isinstance(arguments, dict):
+        return "", {}
+    arguments = {key: value for key, value in (arguments or {}).items() if key != "name"}
+    inner = arguments.get("arguments")
+    return str(name), inner if set(arguments) == {"arguments"} and isinstance(inner, dict) else arguments
+
+
+def _table(text: Any) -> str:
+    """Return the dataset that `ref` or `source` names; empty for any other text."""
+    found = _REF.fullmatch(text) if isinstance(text, str) else None
+    if found is None:
+        return ""
+    return found["model"] or f"{found['source']}/{found['table']}"
+
+
+def _as(tree: Json, value: Any) -> Any:
+    """Return a value that dbt compares as text, as one of a type."""
+    if (
+        BY_NAME[tree["kind"]].family is Family.TEXT
+        and isinstance(value, int | float)
+        and not isinstance(value, bool)
+    ):
+        return str(value)
+    return value
+
+
+def _settings(node: Node) -> Json:
+    """Return what the `meta` of a node says of its data, where it says nothing else."""
+    meta = node.peek("meta")
+    if not isinstance(meta, dict):
+        return {}
+    inner = Node(meta, (*node.path, "meta"))
+    found = meaning(inner) if set(meta) <= {"owner", "tags", "classification", "pii", "deprecated"} else {}
+    if found and not inner.losses():
+        node.drop("meta")
+        return found
+    return {}
 
 
 def _sort(rule: Any) -> str:

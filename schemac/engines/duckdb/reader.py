@@ -7,9 +7,7 @@ Source: DuckDB's documentation, "Data Types"; the Arrow types that DuckDB itself
 from functools import partial
 
 from schemac.engines.sql_rules import (
-    Found,
     Rule,
-    SqlType,
     binary,
     decimals,
     plain,
@@ -24,10 +22,6 @@ from schemac.physical.arrow import pa
 
 _ZONE = "not kept: the zone of each time"
 _HUGE = "not kept: the type {}, which has values with 39 digits"
-
-
-def _enumeration(written: SqlType) -> Found:
-    return Found(pa.string(), f"not kept: the type {written.text}")
 
 
 _RULES: dict[str, Rule] = {
@@ -64,7 +58,7 @@ _RULES: dict[str, Rule] = {
     "TIMETZ": times(6, _ZONE),
     **dict.fromkeys(("UUID", "guid"), plain(lambda: pa.uuid())),
     "JSON": plain(lambda: pa.json_()),
-    "ENUM": _enumeration,
+    "ENUM": plain(lambda: pa.string()),
     "BIT": text,
     "BIGNUM": text,
     "varint": text,

@@ -15,12 +15,16 @@ from schemac.artifacts.emission import Artifact, Compilation, Emission, Target
 from schemac.artifacts.type_writer import TypeTable, TypeWriter
 from schemac.attributes import odf, own
 from schemac.attributes.attribute import Role
+from schemac.attributes.constraints import OF_ROWS
 from schemac.attributes.family import NESTED, Family
 from schemac.attributes.registry import has_role
 from schemac.attributes.zones import is_utc
+from schemac.constraints.registry import constraints_at
 from schemac.engines import json_values
 from schemac.engines.jsonschema import words
 from schemac.engines.jsonschema.codes import JSON_SCHEMA_LOSS, JSON_SCHEMA_TYPE
+from schemac.engines.jsonschema.constraints import IGNORED, constrained
+from schemac.engines.jsonschema.narrowing import attributes_told
 from schemac.logical.path import Part
 from schemac.logical.slots import Slot
 from schemac.physical.arrow import pa
@@ -58,6 +62,9 @@ def emit(compilation: Compilation, emission: Emission) -> list[Artifact]:
     """Return the schema."""
     dataset = compilation.dataset
     writer = _Writer(emission)
+    for attribute in OF_ROWS:
+        if attribute.key in dataset.schema.extra:
+            emission.lose(None, f"the constraint {attribute.key}", IGNORED)
     document = {
         "$schema": words.DIALECT,
         "title": dataset.name,
@@ -77,12 +84,14 @@ class _Writer(TypeWriter[Json]):
         """Return the schema of a property, an item or a value: the one place where a slot gets its keywords."""
         slot: Slot = lowered.slot
         schema = dict(self.type(lowered, lowered.arrow.type))
+        if slot.extra:
+            schema = constrained(schema, slot, lambda lost, becomes: self.emission.lose(slot, lost, becomes))
         schema = {**schema, **self.kept_type(slot, schema)}
+        told = attributes_told(schema, slot.type) if slot.extra else {}
         if lowered.arrow.nullable:
-            named = schema["type"] if isinstance(schema["type"], list) else [schema["type"]]
-            schema["type"] = [*named, *(() if "null" in named else ("null",))]
-            schema["type"] = schema["type"] if len(schema["type"]) > 1 else schema["type"][0]
-        return {**_attributes(slot.extra), **schema} if slot.extra else schema
+            schema = _nullable(schema)
+        rest = {key: value for key, value in slot.extra.items() if not _is_same(told.get(key), value)}
+        return {**_attributes(rest), **schema} if rest else schema
 
     def kept_type(self, slot: Slot, schema: Json) -> Json:
         """Return the keyword for the type of the manifest; nothing where the schema says it."""
@@ -187,19 +196,46 @@ class _Writer(TypeWriter[Json]):
         schema: Json = {"type": "object", "additionalProperties": self.field(value)}
         slot: Slot = key.slot
         if slot.type.family is Family.TEXT:
-            return schema
+            narrowed = self.constrained_key(slot, {})
+            return {**schema, "propertyNames": narrowed} if narrowed else schema
         if slot.type.family in NESTED:
             self.refused(slot)
             return schema
         self.emission.lose(slot, f"keys of {slot.type.type_text()}", "texts, which may be equal as keys")
         pattern = _KEYS.get(slot.type.family)
         names = words.text(pattern) if pattern else self.type(key, key.arrow.type)
-        return {**schema, "propertyNames": {"pattern": names["pattern"]} if "pattern" in names else True}
+        told = {"pattern": names["pattern"]} if "pattern" in names else {}
+        return {**schema, "propertyNames": self.constrained_key(slot, told) or True}
+
+    def constrained_key(self, slot: Slot, told: Json) -> Json:
+        """Return what the keys of a map are, with their constraints where they have no value but their texts."""
+        if slot.type.family in _KEYS:
+            for constraint in constraints_at(slot):
+                self.emission.lose(slot, f"the constraint {constraint.attribute.key}", IGNORED)
+            return told
+        return constrained(told, slot, lambda lost, becomes: self.emission.lose(slot, lost, becomes))
+
+
+def _nullable(schema: Json) -> Json:
+    """Return a schema with null among its values."""
+    named = schema["type"] if isinstance(schema["type"], list) else [schema["type"]]
+    types = [*named, *(() if "null" in named else ("null",))]
+    values = {"enum": [*schema["enum"], None]} if "enum" in schema else {}
+    return {**schema, "type": types if len(types) > 1 else types[0], **values}
+
+
+def _is_same(told: Any, written: Any) -> bool:
+    """Whether the standard's keywords give a value back as it was written; 1 and `true` are two."""
+    return type(told) is type(written) and repr(told) == repr(written)
 
 
 def _attributes(extra: Any) -> Json:
     """Return attributes as keywords; the description is a word of the standard."""
     kept = in_order({key: extra[key] for key in extra if key != odf.DESCRIPTION.key})
+    if own.DEPRECATED.key in kept:
+        kept = {"deprecated": True, **kept}
+    if not kept.get(own.DEPRECATED.key, True):
+        del kept[own.DEPRECATED.key]
     description = {"description": extra[odf.DESCRIPTION.key]} if odf.DESCRIPTION.key in extra else {}
     return {**description, **kept}
 

@@ -9,19 +9,25 @@ Source: JSON Schema 2020-12 and draft 7, "Core" and "Validation".
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
 from schemac.attributes.attribute import KEY_PATTERN
+from schemac.attributes.constraints import ENUM
 from schemac.attributes.odf import DESCRIPTION
+from schemac.attributes.own import DEPRECATED
 from schemac.engines.json_values import JSON_TYPE
+from schemac.engines.jsonschema.narrowing import attributes_told, is_own, redundant
 from schemac.engines.jsonschema.words import TYPE, leaf
-from schemac.importers.importer import Imported, Importer, Notes, refuse
+from schemac.importers.constraining import enumerated, fitting, typed
+from schemac.importers.importer import Imported, Importer, Notes, first_line, refuse
 from schemac.logical.path import FieldPath, Part
 from schemac.source.json_object import Json
 from schemac.source.report import Report
+from schemac.source.span import Span
+from schemac.source.text import decode_text
 
 _KEY = re.compile(KEY_PATTERN)
 _SILENT = frozenset(
@@ -49,6 +55,7 @@ _SILENT = frozenset(
         "propertyNames",
         "unevaluatedProperties",
         "nullable",
+        "deprecated",
     ]
 )
 """Keywords that are read, or say nothing of values."""
@@ -61,10 +68,21 @@ class _UnreadableError(Exception):
 
 def read(path: Path, report: Report) -> Imported | None:
     """Read the schema of a file."""
+    source = decode_text(path.read_bytes(), str(path), report)
+    if source is None:
+        return None
     try:
-        document = json.loads(path.read_bytes(), parse_float=Decimal)
+        document = json.loads(source.content, parse_float=Decimal)
+        json.dumps(document, default=str, ensure_ascii=False).encode()
+    except json.JSONDecodeError as error:
+        span = Span(error.pos, error.pos + 1)
+        refuse(path, f"it is no JSON: {first_line(error)}", report, source=source, span=span)
+        return None
+    except UnicodeEncodeError:
+        refuse(path, "a name or text in it is not valid Unicode", report, source=source)
+        return None
     except (ValueError, RecursionError) as error:
-        refuse(path, f"it is no JSON: {error}", report)
+        refuse(path, f"it is no JSON: {first_line(error)}", report, source=source)
         return None
     if not isinstance(document, dict):
         refuse(path, "it is no JSON Schema of an object", report)
@@ -141,6 +159,8 @@ class _Reader:
         finally:
             del self._open[len(self._open) - len(opened) :]
         extra = {**tree.pop("extra", {}), **_extra(found)}
+        if isinstance(found.get("enum"), list) and "type" in found:
+            is_null = is_null and None in found["enum"]
         if tree["kind"] == "Null":
             return tree, extra, True
         return tree, extra, is_null
@@ -148,7 +168,8 @@ class _Reader:
     def _type(self, schema: Json, path: FieldPath) -> Json:
         kept = schema.get(TYPE)
         if isinstance(kept, dict) and isinstance(kept.get("kind"), str) and kept["kind"] != "Map":
-            return dict(kept)
+            extra, _ = self._constraints(schema, dict(kept), path)
+            return _with_extra(dict(kept), extra)
         if isinstance(schema.get("properties"), dict) and schema.get("type", "object") == "object":
             self._note_rest(schema, path, frozenset())
             return {"kind": "Struct", "fields": self._members(schema, path)}
@@ -156,23 +177,52 @@ class _Reader:
             case "object" if isinstance(schema.get("additionalProperties"), dict):
                 self._note_rest(schema, path, frozenset())
                 value = self._part(schema["additionalProperties"], (*path, Part.VALUE))
-                tree = kept if isinstance(kept, dict) else {"kind": "Map", "keyType": {"kind": "String"}}
+                tree = kept if isinstance(kept, dict) else {"kind": "Map", "keyType": self._key(schema, path)}
                 return {**tree, "valueType": value}
             case "array" if isinstance(schema.get("items"), dict):
                 return self._list(schema, path)
         told = leaf(_with_inferred_type(schema))
         if told is None:
             return self._any(schema, path)
-        self._note_rest(schema, path, told[1])
-        return dict(told[0])
+        tree = dict(told[0])
+        extra, words = self._constraints(schema, tree, path)
+        self._note_rest(schema, path, told[1] | words)
+        return _with_extra(tree, extra)
+
+    def _key(self, schema: Json, path: FieldPath) -> Json:
+        """Return the type of the keys of an object: texts, with what is said of names."""
+        names = schema.get("propertyNames")
+        if not isinstance(names, dict):
+            return {"kind": "String"}
+        if names.get("type", "string") != "string":
+            self._notes.add(path, f"not kept: {_shown('propertyNames', schema)}")
+            return {"kind": "String"}
+        return self._part({"type": "string", **names}, (*path, Part.KEY))
+
+    def _constraints(self, schema: Json, tree: Json, path: FieldPath) -> tuple[Json, frozenset[str]]:
+        """Return the constraints among the keywords, and which keywords need no note any more."""
+        type_ = typed(tree)
+        if type_ is None:
+            return {}, frozenset()
+        told = attributes_told(schema, type_)
+        # An annotation of ours says more exactly what the keyword beside it says.
+        wanted = {key: value for key, value in told.items() if key not in schema}
+        if isinstance(values := wanted.get(ENUM.key), list):
+            wanted |= enumerated(values)
+        found, lost = fitting(tree, wanted)
+        for key, reason in lost.items():
+            self._notes.add(path, f"not kept: {_shown(key.rpartition('/')[2], schema)}: {reason}")
+        words = {key.rpartition("/")[2] for key in told} | redundant(schema, type_)
+        return found, frozenset(words | {"const"} if "const" in schema and told else words)
 
     def _list(self, schema: Json, path: FieldPath) -> Json:
         least, most = schema.get("minItems"), schema.get("maxItems")
         is_fixed = isinstance(least, int) and least == most and least > 0
-        told = frozenset({"minItems", "maxItems"}) if is_fixed else frozenset()
-        self._note_rest(schema, path, told)
         tree: Json = {"kind": "List", "itemType": self._part(schema["items"], (*path, Part.ITEM))}
-        return {**tree, "fixedLength": least} if is_fixed else tree
+        tree = {**tree, "fixedLength": least} if is_fixed else tree
+        extra, words = self._constraints(schema, tree, path)
+        self._note_rest(schema, path, words)
+        return _with_extra(tree, extra)
 
     def _any(self, schema: Json, path: FieldPath) -> Json:
         """Return any value of JSON, and say what the schema says of it."""
@@ -189,15 +239,14 @@ class _Reader:
 
     def _note_rest(self, schema: Json, path: FieldPath, told: frozenset[str]) -> None:
         """Say which keywords are not kept."""
-        for key, value in schema.items():
+        for key in schema:
             if key not in _SILENT and key not in told and "/" not in key:
-                text = json.dumps(value, default=float, ensure_ascii=False)
-                self._notes.add(path, f"not kept: {key} {text if len(text) <= 200 else f'{text[:200]}…'}")
+                self._notes.add(path, f"not kept: {_shown(key, schema)}")
         if schema.get("additionalProperties") is False or schema.get("unevaluatedProperties") is False:
             self._notes.add(path, "not kept: that there are no other properties")
 
-    def _resolved(self, schema: Any, path: FieldPath) -> tuple[Json, list[str]]:
-        """Return a schema without references and `allOf`, and the references that it came through."""
+    def _resolved(self, schema: Any, path: FieldPath, around: Sequence[str] = ()) -> tuple[Json, list[str]]:
+        """Return a schema without references and `allOf`, and the references that it came through, behind those around it."""
         opened: list[str] = []
         while True:
             if not isinstance(schema, dict):
@@ -208,12 +257,13 @@ class _Reader:
                 schema = {key: value for key, value in schema.items() if key != "$ref"}
                 continue
             if isinstance(reference, str):
-                if reference in self._open or reference in opened:
+                if reference in (*self._open, *around, *opened):
                     self._notes.add(path, f"it contains itself ({reference})")
                     return {}, opened
                 rest = {key: value for key, value in schema.items() if key != "$ref"}
                 target = self._target(reference)
                 opened.append(reference)
+                self._note_clashes(rest, target, path)
                 schema = {**target, **rest} if isinstance(target, dict) else target
                 continue
             parts = schema.get("allOf")
@@ -221,10 +271,18 @@ class _Reader:
                 return schema, opened
             merged = {key: value for key, value in schema.items() if key != "allOf"}
             for part in parts:
-                found, more = self._resolved(part, path)
+                found, more = self._resolved(part, path, (*around, *opened))
                 opened += more
+                self._note_clashes(merged, found, path)
                 merged = _merged(merged, found)
             schema = merged
+
+    def _note_clashes(self, one: Json, other: Any, path: FieldPath) -> None:
+        """Say what the second of two schemas says with a word that the first one has with another value."""
+        for key in other if isinstance(other, dict) and not is_own(one) else ():
+            is_said = key in one and one[key] != other[key] and "/" not in key
+            if is_said and (key == "type" or key not in _SILENT):
+                self._notes.add(path, f"not kept: {_shown(key, other)}")
 
     def _target(self, reference: str) -> Any:
         target: Any = self._document
@@ -237,6 +295,16 @@ class _Reader:
             else:
                 raise _UnreadableError(f"{reference} is not there")
         return target
+
+
+def _shown(key: str, schema: Json) -> str:
+    """Return a keyword with its value."""
+    text = json.dumps(schema.get(key, schema.get("const")), default=float, ensure_ascii=False)
+    return f"{key} {text if len(text) <= 200 else f'{text[:200]}…'}"
+
+
+def _with_extra(tree: Json, extra: Json) -> Json:
+    return {**tree, "extra": {**tree.get("extra", {}), **extra}} if extra else tree
 
 
 def _merged(one: Json, other: Json) -> Json:
@@ -281,7 +349,18 @@ def _extra(schema: Json) -> Json:
     """Return the attributes among the keywords."""
     description = schema.get("description")
     found: Json = {DESCRIPTION.key: description} if isinstance(description, str) else {}
-    return {**found, **{key: value for key, value in schema.items() if _is_attribute(key)}}
+    if schema.get("deprecated") is True:
+        found[DEPRECATED.key] = {}
+    return {**found, **{key: _plain(value) for key, value in schema.items() if _is_attribute(key)}}
+
+
+def _plain(value: Any) -> Any:
+    """Return a value of an attribute, in which a number with a fraction is a float again."""
+    if isinstance(value, Mapping):
+        return {key: _plain(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_plain(item) for item in value]
+    return float(value) if isinstance(value, Decimal) else value
 
 
 def _is_attribute(key: str) -> bool:

@@ -160,8 +160,16 @@ def _has(schema: Mapping[str, Any], words: Json) -> bool:
 def _is_same(found: Any, word: Any) -> bool:
     """Compare a value of a document with a word of ours; a float of ours is written with the digits that tell it."""
     if isinstance(word, float) and isinstance(found, int | Decimal):
-        return float(found) == word
+        return nearest_float(found) == word
     return bool(found == word)
+
+
+def nearest_float(value: float | Decimal) -> float:
+    """Return the nearest float, which is infinite for a number without one."""
+    try:
+        return float(value)
+    except OverflowError:
+        return float("inf") if value > 0 else float("-inf")
 
 
 def dump(value: Any, indent: str = "") -> str:

@@ -10,21 +10,23 @@ Source: the JSON Schema of the standard, version 3.1.0, and its page "Schema".
 from collections.abc import Iterator
 from pathlib import Path
 
-from schemac.attributes.odf import DESCRIPTION
+from schemac.importers.constraining import Constraints
 from schemac.importers.declared import (
     MisplacedError,
     Node,
+    finished,
     list_of,
+    meaning,
     member,
-    optional,
     part,
     read_documents,
+    rules,
     struct,
 )
 from schemac.importers.importer import Imported, Importer, Notes
 from schemac.importers.keys import mark_key
 from schemac.importers.type_texts import TypeFound, dialect_of, kind_of, type_of_text
-from schemac.logical.path import FieldPath, Part
+from schemac.logical.path import FieldPath, Part, dotted
 from schemac.physical.arrow import pa
 from schemac.source.json_object import Json
 from schemac.source.report import Report
@@ -52,8 +54,16 @@ def _objects(contract: Node) -> Iterator[Imported]:
     version = contract.text("apiVersion") or ""
     if contract.text("kind") != "DataContract" or not version:
         raise MisplacedError("the document has to have `kind: DataContract` and an `apiVersion`", ())
-    if not version.lstrip("v").startswith("3."):
-        raise MisplacedError(f"version {version} is not read; 3.0 and 3.1 are", ("apiVersion",))
+    is_second = version.lstrip("v").startswith("2.")
+    if not (is_second or version.lstrip("v").startswith("3.")):
+        raise MisplacedError(
+            f"version {version} is not read; 2.2, 3.0 and 3.1 are",
+            ("apiVersion",),
+            "if its form is one of these, write that version, such as `apiVersion: v3.1.0`",
+        )
+    if is_second:
+        yield from _tables(contract, version)
+        return
     servers = {dialect_of(server.text("type")) for server in contract.nodes("servers")}
     # Types of several systems cannot be told apart.
     dialect = servers.pop() if len(servers) == 1 else None
@@ -66,30 +76,58 @@ def _objects(contract: Node) -> Iterator[Imported]:
         yield _Reader(dialect).object(object, head)
 
 
+_TABLE = {"name": "table", "properties": "columns"}
+_COLUMN = {"name": "column", "primaryKey": "isPrimaryKey", "unique": "isUnique", "required": "isNullable"}
+"""What version 2 calls keys of version 3; `isNullable` says the contrary."""
+_NOTHING = ("partitionStatus", "clusterStatus", "criticalDataElementStatus", "encryptedColumnName")
+_NOWHERE = ("partitionKeyPosition", "clusterKeyPosition")
+
+
+def _tables(contract: Node, version: str) -> Iterator[Imported]:
+    """Read a contract of version 2."""
+    dialect = dialect_of(contract.text("driver", "sourceSystem"))
+    head = [f"from a contract of version {version} of the Open Data Contract Standard"]
+    tables = contract.nodes("dataset")
+    contract.drop("kind", "apiVersion")
+    said = [loss.removeprefix("not kept: ").partition(":")[0] for loss in contract.losses()]
+    if said:
+        head.append(f"not kept of the contract: {', '.join(said)}")
+    for table in tables:
+        yield _Reader(dialect, is_second=True).object(table.calling(_TABLE), head)
+
+
 class _Reader:
     """Reads one object."""
 
-    def __init__(self, dialect: str | None) -> None:
+    def __init__(self, dialect: str | None, *, is_second: bool = False) -> None:
         self._dialect = dialect
+        self._is_second = is_second
         self._notes = Notes()
+        self._constraints = Constraints(self._notes)
 
     def object(self, node: Node, head: list[str]) -> Imported:
         """Return an object as a dataset."""
         name = node.needed_text("name")
-        description = node.text("description")
         keys: list[tuple[int, str]] = []
         fields = [self._property(property, (), keys) for property in node.nodes("properties")]
         tree: Json = {"fields": fields}
-        if description:
-            tree["extra"] = {DESCRIPTION.key: description}
+        if extra := meaning(node):
+            tree["extra"] = extra
         node.drop("logicalType")
         comments = [*head, *node.losses()]
         key = [name for _, name in sorted(keys, key=lambda found: found[0])]
         if not mark_key(tree, key):
             comments.append(f"not kept: the primary key {', '.join(key)}, because a part of it may be null")
+        comments += self._constraints.put(tree)
         return Imported(tree, tuple(comments), name, self._notes)
 
     def _property(self, node: Node, holder: FieldPath, keys: list[tuple[int, str]]) -> Json:
+        if self._is_second:
+            node = node.calling(_COLUMN)
+            node.drop(
+                *(key for key in _NOTHING if node.peek(key) is False),
+                *(key for key in _NOWHERE if node.peek(key) == -1),
+            )
         logical_name = node.needed_text("name")
         name = node.text("physicalName") or logical_name
         path = (*holder, name)
@@ -100,10 +138,11 @@ class _Reader:
 
     def _slot(self, node: Node, path: FieldPath, keys: list[tuple[int, str]] | None) -> tuple[Json, Json]:
         """Return a type, which may be null unless it is required, and its attributes; the rest becomes notes."""
-        description = node.text("description")
         is_key = node.flag("primaryKey")
         position = node.number("primaryKeyPosition")
         is_required = node.flag("required")
+        if self._is_second:
+            is_required = not is_required
         if is_key and keys is not None and len(path) == 1:
             keys.append((position if position is not None and position > 0 else 2**31, str(path[0])))
             is_required = True if is_required is None else is_required
@@ -113,12 +152,10 @@ class _Reader:
             node.drop("partitionKeyPosition")
         else:
             self._notes.add(path, "not kept: partitioned: true")
-        tree, extra = self._type(node, path)
-        if description:
-            extra = {DESCRIPTION.key: description, **extra}
-        for loss in node.losses():
-            self._notes.add(path, loss)
-        return optional(tree, is_required=bool(is_required)), extra
+        if node.flag("unique"):
+            self._constraints.add_unique([dotted(path)], f"unique: true of {dotted(path)}")
+        found = self._type(node, path)
+        return finished(node, found, path, self._notes, is_required=bool(is_required))
 
     def _type(self, node: Node, path: FieldPath) -> tuple[Json, Json]:
         logical, physical = node.text("logicalType"), node.text("physicalType")
@@ -139,6 +176,7 @@ class _Reader:
                 found = self._logical(logical, options, node, path)
         if physical is not None and physical.casefold() not in (str(logical).casefold(), "object", "array"):
             self._notes.add(path, f"not kept: physicalType: {physical}")
+        self._constraints.add(path, rules(options))
         for loss in options.losses():
             self._notes.add(path, loss)
         return found
@@ -179,6 +217,12 @@ class _Reader:
         plain = {"string": pa.string, "date": pa.date32, "boolean": pa.bool_}
         if logical in plain:
             return kind_of(plain[logical]())
+        known = type_of_text(logical, self._dialect) if logical is not None and self._is_second else None
+        if known is not None:
+            return known.tree, known.extra
+        if logical is not None and self._is_second:
+            self._notes.add(path, f"there is no kind for its type {logical}: set it")
+            return kind_of(pa.string())
         if logical is not None:
             raise MisplacedError(f"there is no logicalType {logical}", (*node.path, "logicalType"))
         self._notes.add(path, "the contract does not say its type: set it")

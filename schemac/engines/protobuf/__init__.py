@@ -10,6 +10,7 @@ ENGINE = Engine(
     "Protobuf",
     position=74,
     artifacts="schemac.engines.protobuf.artifact:TARGET",
+    judge="schemac.engines.protobuf.judge:JUDGE",
     numbering="schemac.engines.protobuf.numbering:NUMBERING",
     formats=(Format("protobuf", "schemac.engines.protobuf.reader:IMPORTER", suffixes=(".proto",)),),
     codes="schemac.engines.protobuf.codes:CODES",

@@ -15,9 +15,20 @@ from typing import Any, NamedTuple
 
 from schemac.artifacts.emission import Artifact, Compilation, Emission, Target
 from schemac.attributes import odf
+from schemac.attributes.constraints import REFERENCES, UNIQUE
 from schemac.attributes.family import Family
+from schemac.constraints.items import UniqueItems
+from schemac.constraints.registry import constraints_at
+from schemac.constraints.rows import row_constraints
 from schemac.engines import json_values
 from schemac.engines.pydantic.codes import PYDANTIC_LOSS
+from schemac.engines.pydantic.constraints import (
+    OF_LISTS,
+    UnwritableError,
+    condition,
+    python_names,
+    validator,
+)
 from schemac.engines.pydantic.leaves import Leaf, Leaves
 from schemac.engines.pydantic.library import import_lines, parts
 from schemac.engines.python_source import NOTICE, docstring, identifier, identifiers, literal, module_name
@@ -45,6 +56,8 @@ TAKEN = frozenset(
         "list",
         "Field",
         "Annotated",
+        "AfterValidator",
+        *OF_LISTS,
         "Record",
         "model_computed_fields",
         "model_config",
@@ -62,6 +75,7 @@ TAKEN = frozenset(
         "model_validate",
         "model_validate_json",
         "model_validate_strings",
+        "model_validator",
     ]
 )
 """Names that models have, and those that annotations of fields use."""
@@ -74,6 +88,7 @@ _OF_MODULE = frozenset(
         "ConfigDict",
         "Decimal",
         "Field",
+        "Fraction",
         "InitErrorDetails",
         "Mapping",
         "Nanoseconds",
@@ -83,7 +98,12 @@ _OF_MODULE = frozenset(
     ]
 )
 """Names of classes that no model may have."""
-_OF_PYDANTIC = ("BeforeValidator", "Field", "PlainSerializer", "PlainValidator", "WrapValidator")
+_OF_PYDANTIC = (
+    "AfterValidator", "BeforeValidator", "Field", "PlainSerializer", "PlainValidator", "WrapValidator", "model_validator",
+)  # fmt: skip
+
+
+IGNORED = "an annotation that pydantic ignores"
 
 
 class Class(NamedTuple):
@@ -109,6 +129,8 @@ class _Module:
         self._aliases: dict[str, str] = {}
         """Names of types without parts by what they are."""
         self._classes: list[Class] = []
+        self._names: dict[tuple[str, ...], dict[str, str]] = {}
+        """What the members of a struct are called, by its path."""
 
     def lines(self) -> Iterator[str]:
         """Return the whole module."""
@@ -136,6 +158,7 @@ class _Module:
         """Enter the class of a table or struct, and return its name."""
         fields = {member.arrow.name: member for member in members}
         names = identifiers(fields, TAKEN)
+        self._names[tuple(path)] = names
         lines = [
             f"    {docstring(str(extra.get(odf.DESCRIPTION.key) or f'A record of {title}.'), '    ')}",
             "",
@@ -149,12 +172,48 @@ class _Module:
             lines += [f"    model_config = {_python(settings)}", ""]
         for name, member in fields.items():
             lines.append(f"    {names[name]}: {self._field((*path, name), member, names[name])}")
+        if not path:
+            lines += self._conditions()
         while lines[-1] == "":
             lines.pop()
         words = [word for part in (self._dataset.name, *path) for word in re.findall("[A-Za-z0-9]+", part)]
         base = "".join(word[0].upper() + word[1:] for word in words) or "Table"
         found = identifier(base, {*_OF_MODULE, *(part.name for part in self._classes)})
         self._classes.append(Class(found, lines))
+        return found
+
+    def _conditions(self) -> Iterator[str]:
+        """Return the method that checks the conditions of a record; nothing where there are none."""
+        extra = self._dataset.schema.extra
+        for attribute in (UNIQUE, REFERENCES):
+            if attribute.key in extra:
+                self._leaves.emission.lose(None, f"the constraint {attribute.key}", IGNORED)
+        written: list[str] = []
+        for check in row_constraints(extra, self._dataset.columns).checks:
+            try:
+                truth = condition(check.condition, python_names(self._names))
+            except UnwritableError:
+                self._leaves.emission.lose(None, f"the condition {check.text}", IGNORED)
+                continue
+            written.append(f"        keep_condition({literal(check.text)}, {truth})")
+        if written:
+            yield from ("", '    @model_validator(mode="after")', "    def _keep_conditions(self) -> Self:")
+            yield from (
+                '        """Refuse a record for which a condition is false."""',
+                *written,
+                "        return self",
+            )
+
+    def _validators(self, slot: Slot) -> list[str]:
+        """Return the metadata of an annotation that checks the constraints of a slot."""
+        found: list[str] = []
+        for constraint in constraints_at(slot):
+            if isinstance(constraint, UniqueItems) and not constraint.is_set:
+                continue
+            try:
+                found.append(validator(constraint))
+            except UnwritableError:
+                self._leaves.emission.lose(slot, f"the constraint {constraint.attribute.key}", IGNORED)
         return found
 
     def _field(self, path: Sequence[str], member: LoweredField, name: str) -> str:
@@ -204,7 +263,8 @@ class _Module:
         found = found or self._type((*path, Part.ITEM.value), item)
         length = tree.get("fixedLength")
         bounds = f", min_length={length}, max_length={length}" if length is not None else ""
-        return f"Annotated[list[{found}], Field(strict=True{bounds})]"
+        told = ", ".join([f"Field(strict=True{bounds})", *self._validators(lowered.slot)])
+        return f"Annotated[list[{found}], {told}]"
 
     def _map(self, path: Sequence[str], lowered: LoweredField, tree: Json) -> str:
         key, value = lowered.children
@@ -223,7 +283,9 @@ class _Module:
 
     def _alias(self, slot: Slot, leaf: Leaf, tree: Mapping[str, Any], suffix: str = "") -> str:
         """Return the name of a type without parts; its definition is entered once."""
-        text = f"Annotated[{', '.join([leaf.type, *leaf.metadata, _told(tree)])}]"
+        validators = self._validators(slot)
+        suffix = f"{suffix}Constrained" if validators else suffix
+        text = f"Annotated[{', '.join([leaf.type, *leaf.metadata, *validators, _told(tree)])}]"
         if text not in self._aliases:
             word = "".join(
                 part[0].upper() + part[1:] for part in re.findall("[A-Za-z0-9]+", slot.type.type_text())

@@ -1,7 +1,7 @@
-"""The parts of `values` that a generated module needs.
+"""The parts of `values` and `keeping` that a generated module needs.
 
 Layer: engines.
-Shape: source text; a part is a statement at the top of that module, and needs the parts whose names it has.
+Shape: source text; a part is a statement at the top of these modules, and needs the parts whose names it has.
 """
 
 import ast
@@ -10,23 +10,27 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from pkgutil import get_data
 
-_FILE = "values.py"
+_FILES = ("values.py", "keeping.py")
 
 
 class Parts:
-    """The statements of a module by the names that they define."""
+    """The statements of modules by the names that they define."""
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, texts: Iterable[str]) -> None:
         self._by_name: dict[str, int] = {}
         self._texts: list[str] = []
         self._needs: list[set[str]] = []
         self._imports: dict[str, str] = {}
-        for statement in ast.parse(text).body:
-            self._enter(statement, text)
+        for text in texts:
+            _docstring, *statements = ast.parse(text).body
+            for statement in statements:
+                self._enter(statement, text)
 
     def _enter(self, statement: ast.stmt, text: str) -> None:
         if isinstance(statement, ast.Import):
             self._imports |= {name.name: f"import {name.name}" for name in statement.names}
+            return
+        if isinstance(statement, ast.ImportFrom) and (statement.module or "").startswith(__package__):
             return
         if isinstance(statement, ast.ImportFrom):
             line = f"from {statement.module} import "
@@ -34,9 +38,8 @@ class Parts:
             return
         source = ast.get_source_segment(text, statement) or ""
         if isinstance(statement, ast.Expr):
-            # The docstring of the statement before, or of the module.
-            if self._texts:
-                self._texts[-1] += f"\n{source}"
+            # The docstring of the statement before.
+            self._texts[-1] += f"\n{source}"
             return
         for name in _defined(statement):
             self._by_name[name] = len(self._texts)
@@ -69,10 +72,9 @@ def _defined(statement: ast.stmt) -> Iterator[str]:
 
 @cache
 def parts() -> Parts:
-    """Return the parts of `values`."""
-    content = get_data(__package__, _FILE)
-    assert content is not None
-    return Parts(content.decode())
+    """Return the parts of both modules."""
+    contents = [get_data(__package__, name) for name in _FILES]
+    return Parts(content.decode() for content in contents if content is not None)
 
 
 def import_lines(lines: Iterable[str]) -> list[str]:

@@ -9,15 +9,22 @@ Source: the documentation of pydantic 2, "Fields" and "Standard Library Types"; 
 
 import ast
 import json
+from collections.abc import Callable, Mapping
+from datetime import date, datetime, time
 from pathlib import Path
 from typing import Any
 
+from schemac.attributes.constraints import UNIQUE_ITEMS
 from schemac.attributes.odf import DESCRIPTION
+from schemac.attributes.own import DOMAIN
 from schemac.engines.json_values import JSON_TYPE, UUID_TYPE
+from schemac.importers.constraining import enumerated, fitting
 from schemac.importers.importer import Imported, Importer, Notes, first_line, refuse
 from schemac.logical.path import FieldPath, Part
 from schemac.source.json_object import Json
 from schemac.source.report import Report
+from schemac.source.span import Span
+from schemac.source.text import decode_text
 
 _BASES = frozenset({"BaseModel", "Record", "LanceModel"})
 _PLAIN: dict[str, Json] = {
@@ -44,10 +51,34 @@ _PLAIN: dict[str, Json] = {
 }
 _LISTS = frozenset({"list", "List", "Sequence", "Iterable", "set", "Set", "frozenset", "FrozenSet"})
 _MAPS = frozenset({"dict", "Dict", "Mapping", "MutableMapping"})
-_NARROWER = frozenset(
-    {"strict", "default", "alias", "description", "json_schema_extra", "min_length", "max_length"}
-)
-"""Arguments of `Field` that are read, or say nothing of values."""
+_SIGNED = {
+    "Positive": "exclusiveMinimum",
+    "NonNegative": "minimum",
+    "Negative": "exclusiveMaximum",
+    "NonPositive": "maximum",
+}
+_PLAIN |= {
+    f"{sign}{name}": {"kind": kind, "extra": {f"{DOMAIN}/{rule}": 0}}
+    for sign, rule in _SIGNED.items()
+    for name, kind in (("Int", "Int64"), ("Float", "Float64"))
+}
+_READ = frozenset({"strict", "default", "alias", "description", "json_schema_extra"})
+"""Arguments of `Field` that are read elsewhere, or say nothing of values."""
+_RULES = {
+    "ge": "minimum",
+    "le": "maximum",
+    "gt": "exclusiveMinimum",
+    "lt": "exclusiveMaximum",
+    "multiple_of": "multipleOf",
+    "min_length": "minLength",
+    "max_length": "maxLength",
+    "pattern": "pattern",
+    "regex": "pattern",
+    "min_items": "minItems",
+    "max_items": "maxItems",
+    "unique_items": "uniqueItems",
+}
+"""Constraints by the arguments of `Field` that say them; of lists, lengths are numbers of items."""
 _DEEPEST = 50
 
 
@@ -57,10 +88,19 @@ class _UnreadableError(Exception):
 
 def read(path: Path, report: Report) -> Imported | None:
     """Read the models of a file."""
+    source = decode_text(path.read_bytes(), str(path), report)
+    if source is None:
+        return None
     try:
-        module = ast.parse(path.read_bytes())
-    except (SyntaxError, ValueError, RecursionError) as error:
-        refuse(path, f"it is no Python: {first_line(error)}", report)
+        module = ast.parse(source.content)
+    except SyntaxError as error:
+        lines = source.content.splitlines(keepends=True)
+        at = sum(map(len, lines[: (error.lineno or 1) - 1])) + max((error.offset or 1) - 1, 0)
+        reason = f"it is no Python: {error.msg}"
+        refuse(path, reason, report, source=source, span=Span(at, min(at + 1, len(source.content))))
+        return None
+    except (ValueError, RecursionError, MemoryError) as error:
+        refuse(path, f"it is no Python: {first_line(error)}", report, source=source)
         return None
     try:
         tables = _Reader(module).tables()
@@ -168,14 +208,15 @@ class _Reader:
         settings = _settings(statement.value)
         alias = settings.get("alias")
         path = (*holder, alias if isinstance(alias, str) else statement.target.id)
+        more = settings.get("json_schema_extra")
+        is_own = isinstance(more, dict) and any("/" in key for key in more)
         tree = self._type(statement.annotation, path)
+        tree = self._narrowed(tree, {} if is_own else settings, path)
         extra = tree.pop("extra", {})
         if isinstance(settings.get("description"), str):
             extra = {DESCRIPTION.key: settings["description"], **extra}
-        more = settings.get("json_schema_extra")
         if isinstance(more, dict):
             extra |= {key: value for key, value in more.items() if "/" in key}
-        tree = self._narrowed(tree, settings, path)
         if settings.get("default") is not None:
             self._notes.add(path, f"not kept: the default {settings['default']!r}")
         return {"name": path[-1], "type": tree, **({"extra": extra} if extra else {})}
@@ -186,7 +227,10 @@ class _Reader:
             raise _UnreadableError("it is nested too deeply")
         if isinstance(node, ast.Constant):
             if isinstance(node.value, str):
-                return self._type(ast.parse(node.value, mode="eval").body, path)
+                try:
+                    return self._type(ast.parse(node.value, mode="eval").body, path)
+                except (SyntaxError, ValueError):
+                    return self._unknown(node, path)
             return _null() if node.value is None else self._unknown(node, path)
         choices = _choices(node)
         if choices is not None:
@@ -196,8 +240,7 @@ class _Reader:
             tree = self._type(others[0], path)
             if tree["kind"] == "Option" or len(others) == len(choices):
                 return tree
-            extra = tree.pop("extra", {})
-            return {"kind": "Option", "inner": tree, **({"extra": extra} if extra else {})}
+            return _optional(tree)
         if isinstance(node, ast.Subscript):
             return self._generic(node, path)
         if isinstance(node, ast.Call):
@@ -211,8 +254,7 @@ class _Reader:
         if name in self._classes and self._is_model(name):
             return self._inside(name, lambda: {"kind": "Struct", "fields": self._members(name, path)}, path)
         if name in self._classes and any(base.endswith("Enum") for base in self._bases(name)):
-            self._notes.add(path, f"not kept: the values of {name}")
-            return {"kind": "String"}
+            return self._enumeration(name, path)
         if name in _PLAIN:
             if name == "datetime":
                 self._notes.add(path, "a datetime, with a zone or without; here it is an instant in UTC")
@@ -220,6 +262,22 @@ class _Reader:
         if name in _LISTS:
             return {"kind": "List", "itemType": json.loads(json.dumps(JSON_TYPE))}
         return self._unknown(node, path)
+
+    def _enumeration(self, name: str, path: FieldPath) -> Json:
+        """Return the type of the values of an enumeration, with the values where they are written out."""
+        found = [_literal(one.value) for one in self._classes[name].body if isinstance(one, ast.Assign)]
+        kind = {frozenset({str}): "String", frozenset({int}): "Int64"}.get(frozenset(map(type, found)))
+        if kind is None or any(isinstance(value, str) and "(" in value for value in found):
+            self._notes.add(path, f"not kept: the values of {name}")
+            return {"kind": kind or "String"}
+        return self._constrained({"kind": kind}, enumerated(found), path)
+
+    def _constrained(self, tree: Json, wanted: Json, path: FieldPath) -> Json:
+        """Return a type with constraints beside its outermost kind; those that it cannot have are noted."""
+        kept, lost = fitting(tree, wanted)
+        for key, reason in lost.items():
+            self._notes.add(path, f"not kept: {key.rpartition('/')[2]} {wanted[key]!r}: {reason}")
+        return {**tree, "extra": {**tree.get("extra", {}), **kept}} if kept else tree
 
     def _inside(self, name: str, make: Any, path: FieldPath) -> Json:
         if name in self._open:
@@ -240,9 +298,12 @@ class _Reader:
         if name in _LISTS or (
             name in ("tuple", "Tuple") and len(arguments) == 2 and ast.unparse(arguments[1]) == "..."
         ):
+            tree: Json = {"kind": "List", "itemType": self._type(arguments[0], (*path, Part.ITEM))}
+            if name.lower() in ("set", "frozenset"):
+                return self._constrained(tree, {UNIQUE_ITEMS.key: True}, path)
             if name.lower() not in ("list", "sequence"):
                 self._notes.add(path, f"not kept: that it is a {name}")
-            return {"kind": "List", "itemType": self._type(arguments[0], (*path, Part.ITEM))}
+            return tree
         if name in _MAPS and len(arguments) == 2:
             key, value = (
                 self._type(arguments[0], (*path, Part.KEY)),
@@ -250,14 +311,15 @@ class _Reader:
             )
             return {"kind": "Map", "keyType": key, "valueType": value}
         if name == "Literal":
-            values = [argument.value for argument in arguments if isinstance(argument, ast.Constant)]
-            self._notes.add(path, f"not kept: that it is one of {', '.join(map(repr, values))}")
-            is_text = all(isinstance(value, str) for value in values)
-            return (
-                {"kind": "String" if is_text else "Int64"}
-                if is_text or all(type(v) is int for v in values)
-                else self._unknown(node, path)
-            )
+            values = [_literal(argument) for argument in arguments]
+            if all(isinstance(argument, ast.Constant) for argument in arguments):
+                others = [value for value in values if value is not None]
+                kind = {frozenset({str}): "String", frozenset({int}): "Int64", frozenset({bool}): "Bool"}.get(
+                    frozenset(map(type, others))
+                )
+                if kind is not None:
+                    tree = self._constrained({"kind": kind}, enumerated(others), path)
+                    return tree if len(others) == len(values) else _optional(tree)
         return self._unknown(node, path)
 
     def _annotated(self, arguments: list[ast.expr], path: FieldPath) -> Json:
@@ -278,16 +340,19 @@ class _Reader:
         """Return a type with what `Field` says of its values; the rest is noted."""
         inner = tree["inner"] if tree["kind"] == "Option" else tree
         least, most = settings.get("min_length"), settings.get("max_length")
+        settings = {key: value for key, value in settings.items() if key not in _READ and value is not None}
         if inner["kind"] == "List" and isinstance(least, int) and least == most and least > 0:
             inner["fixedLength"] = least
-        elif least is not None or most is not None:
-            self._notes.add(path, f"not kept: from {least} to {most} characters or items")
+            del settings["min_length"], settings["max_length"]
+        wanted: Json = {}
         for key, value in settings.items():
-            if key not in _NARROWER and not (
-                key in ("max_digits", "decimal_places") and inner["kind"] == "Decimal"
-            ):
+            rule = _RULES.get(key)
+            if rule is not None:
+                rule = rule.replace("Length", "Items") if inner["kind"] == "List" else rule
+                wanted[f"{DOMAIN}/{rule}"] = value
+            elif key not in ("max_digits", "decimal_places") or inner["kind"] != "Decimal":
                 self._notes.add(path, f"not kept: {key} {value!r}")
-        return tree
+        return self._constrained(tree, wanted, path)
 
     def _call(self, node: ast.Call, path: FieldPath) -> Json:
         """Read `Vector(128)` of LanceDB and `condecimal(max_digits=…)`; of other calls, what they narrow."""
@@ -299,12 +364,22 @@ class _Reader:
                 return {"kind": "List", "itemType": {"kind": "Float32"}, "fixedLength": length}
         if name.startswith("con") and name[3:] in ("int", "float", "str", "bytes", "date"):
             return self._narrowed(dict(_PLAIN[name[3:]]), settings, path)
+        if name in ("conlist", "conset", "confrozenset") and node.args:
+            tree: Json = {"kind": "List", "itemType": self._type(node.args[0], (*path, Part.ITEM))}
+            settings |= {} if name == "conlist" else {"unique_items": True}
+            return self._narrowed(tree, settings, path)
         return self._unknown(node, path)
 
     def _unknown(self, node: ast.expr, path: FieldPath) -> Json:
         self._notes.add(path, f"any value of JSON; not kept: the type {ast.unparse(node)[:200]}")
         found: Json = json.loads(json.dumps(JSON_TYPE))
         return found
+
+
+def _optional(tree: Json) -> Json:
+    """Return a type that may be null; its attributes stand beside the outermost kind."""
+    extra = tree.pop("extra", {})
+    return {"kind": "Option", "inner": tree, **({"extra": extra} if extra else {})}
 
 
 def _null() -> Json:
@@ -360,10 +435,34 @@ def _kept(text: str) -> Json:
     return found if is_ours else {}
 
 
+def _written(node: ast.Call) -> str | None:
+    """Return a number or a date that a call makes, as a manifest writes it; None for any other call."""
+    arguments = [argument.value for argument in node.args if isinstance(argument, ast.Constant)]
+    if len(arguments) < len(node.args):
+        return None
+    if _name(node.func) == "Decimal" and len(arguments) == 1:
+        return str(arguments[0])
+    makers: Mapping[str, Callable[..., date | datetime | time]] = {
+        "date": date,
+        "datetime": datetime,
+        "time": time,
+    }
+    maker = makers.get(_name(node.func))
+    zones = {keyword.arg: ast.unparse(keyword.value).rpartition(".")[2].upper() for keyword in node.keywords}
+    if maker is None or (zones and zones != {"tzinfo": "UTC"}):
+        return None
+    try:
+        return f"{maker(*arguments).isoformat()}{'Z' if zones else ''}"
+    except (TypeError, ValueError):
+        return None
+
+
 def _literal(node: ast.expr | None) -> Any:
     """Return the value of an expression that is one; its text for any other."""
     if node is None:
         return None
+    if isinstance(node, ast.Call) and (written := _written(node)) is not None:
+        return written
     try:
         return ast.literal_eval(node)
     except (ValueError, TypeError, SyntaxError):

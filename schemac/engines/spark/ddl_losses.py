@@ -15,9 +15,10 @@ from schemac.arrow.lower_metadata import (
     field_metadata,
     registered_extension_metadata,
 )
-from schemac.attributes import arrow, odf
+from schemac.artifacts.type_writer import is_lost
+from schemac.attributes import arrow, odf, own
 from schemac.attributes.attribute import Role
-from schemac.attributes.registry import DOMAINS, are_telling, domain_of, has_role
+from schemac.attributes.registry import are_telling, domain_of, has_role
 from schemac.engines.spark.connector import MadeField
 from schemac.engines.spark.marks import COMMENT
 from schemac.logical.slots import Slot
@@ -148,8 +149,5 @@ def lost_of_schema(extra: Mapping[str, Any]) -> Iterator[str]:
     for key in sorted(extra):
         if key == odf.DESCRIPTION.key:
             yield "the description of the table"
-        elif key == arrow.METADATA.key or domain_of(key) not in _OTHERS:
+        elif key != own.TARGETS_OF.key and is_lost(key):
             yield f"the attribute {key}"
-
-
-_OTHERS = frozenset(DOMAINS) - {arrow.DOMAIN, odf.DOMAIN}

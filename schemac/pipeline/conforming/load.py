@@ -34,6 +34,7 @@ from schemac.project.discovery import has_lock
 from schemac.project.imported import FolderFiles
 from schemac.project.locking import Locked, locked_datasets
 from schemac.project.options import Options
+from schemac.project.overlays import RunOverlay
 from schemac.project.stages import check_source, emit
 from schemac.registry.installed import engines
 from schemac.runs.errors import PipelineError
@@ -90,8 +91,8 @@ class LoadedJob:
             report.add(error.code, error.message, file=name, help=error.help or "")
 
 
-def load_job(path: Path, report: Report) -> LoadedJob | None:
-    """Load the job of a pipeline file; None after saying what is wrong with it."""
+def load_job(path: Path, report: Report, overlay: RunOverlay | None = None) -> LoadedJob | None:
+    """Load the job of a pipeline file, its schema with an overlay; None after saying what is wrong with it."""
     source = read_text(path, str(path), report)
     documents = parse(source, report) if source is not None else []
     if report.has_errors:
@@ -127,7 +128,7 @@ def load_job(path: Path, report: Report) -> LoadedJob | None:
         )
         _complain(document, missing, report)
         return None
-    return _with_schema(job, path, document, report)
+    return _with_schema(job, path, document, report, overlay)
 
 
 def _complain(document: Document, found: Complaint, report: Report, code: Code = PIPELINE_FILE) -> None:
@@ -135,7 +136,9 @@ def _complain(document: Document, found: Complaint, report: Report, code: Code =
     report.add(code, found.message, source=document.source, span=span, help=found.help)
 
 
-def _with_schema(job: Job, path: Path, document: Document, report: Report) -> LoadedJob | None:
+def _with_schema(
+    job: Job, path: Path, document: Document, report: Report, overlay: RunOverlay | None
+) -> LoadedJob | None:
     assert job.schema_ is not None
     project = find_project(path.parent.resolve(), report)
     manifest = path.parent / job.schema_
@@ -161,11 +164,25 @@ def _with_schema(job: Job, path: Path, document: Document, report: Report) -> Lo
         )
         return None
     (dataset,) = wanted
+    locked = None
+    if overlay is not None:
+        locked = _locked(manifest, dataset, report)
+        overlay.check_names([one.name for one in datasets], report, is_whole=False)
+        dataset, locked = overlay.over(dataset, locked, project, report)
+        if report.has_errors:
+            return None
     loaded = _lowered(job, dataset, project, document, report)
     if loaded is None or not has_lock(manifest):
         return loaded
-    locked = locked_datasets(manifest, str(manifest), [dataset], report, is_error=True)
-    return None if report.has_errors else loaded.with_lock(locked[dataset.name])
+    locked = locked or _locked(manifest, dataset, report)
+    return None if report.has_errors or locked is None else loaded.with_lock(locked)
+
+
+def _locked(manifest: Path, dataset: LogicalDataset, report: Report) -> Locked | None:
+    """Return what the lock beside a manifest says; None where there is none, and after saying what is wrong with it."""
+    if not has_lock(manifest):
+        return None
+    return locked_datasets(manifest, str(manifest), [dataset], report, is_error=True).get(dataset.name)
 
 
 def _lowered(

@@ -31,9 +31,40 @@ def test_import_what_was_written(place: str, tmp_path: Path, capsys: pytest.Capt
 
 
 FOREIGN: dict[str, tuple[Any, str, str]] = {
-    "enum": ({"enum": ["a", "b"]}, "String", 'not kept: enum ["a", "b"]'),
-    "const": ({"const": 1}, "Int64", "not kept: const 1"),
-    "bounds": ({"type": "integer", "minimum": 1}, "Int64", "not kept: minimum 1"),
+    "enum": ({"enum": ["a", "b"]}, "String", "schemac.dev/enum: [a, b]"),
+    "const": ({"const": 1}, "Int64", "schemac.dev/enum: [1]"),
+    "enum with null": ({"type": ["string", "null"], "enum": ["a", None]}, "String", "schemac.dev/enum: [a]"),
+    "enum of several types": ({"enum": ["a", 1]}, "String", "any value of JSON"),
+    "bounds": ({"type": "integer", "minimum": 1}, "Int64", "schemac.dev/minimum: 1"),
+    "wide bounds": (
+        {"type": "integer", "maximum": 1e20},
+        "Int64",
+        "not kept: maximum 1e+20: 100000000000000000000 is outside Int64",
+    ),
+    "fraction": ({"type": "number", "exclusiveMaximum": 0.1}, "Float64", "schemac.dev/exclusiveMaximum: 0.1"),
+    "draft 4": (
+        {"type": "number", "minimum": 0, "exclusiveMinimum": True},
+        "Float64",
+        "schemac.dev/exclusiveMinimum: 0",
+    ),
+    "contradiction": ({"type": "integer", "minimum": 5, "maximum": 1}, "Int64", "not kept: maximum 1: "),
+    "lengths": (
+        {"type": "string", "minLength": 1, "pattern": "^[a-z]$"},
+        "String",
+        "schemac.dev/pattern: ^[a-z]$",
+    ),
+    "look-around": ({"type": "string", "pattern": "^(?=a)"}, "String", 'not kept: pattern "^(?=a)": '),
+    "all of them": (
+        {"type": "integer", "allOf": [{"minimum": 1}, {"minimum": 5}]},
+        "Int64",
+        "not kept: minimum 5",
+    ),
+    "names": (
+        {"type": "object", "additionalProperties": {"type": "integer"}, "propertyNames": {"maxLength": 5}},
+        "Map",
+        "schemac.dev/maxLength: 5",
+    ),
+    "deprecated": ({"type": "string", "deprecated": True}, "String", "schemac.dev/deprecated: {}"),
     "format": ({"type": "string", "format": "email"}, "String", 'not kept: format "email"'),
     "date": ({"type": "string", "format": "date"}, "Date", ""),
     "date-time": ({"type": "string", "format": "date-time"}, "Timestamp", ""),
@@ -74,12 +105,27 @@ FOREIGN: dict[str, tuple[Any, str, str]] = {
     "unique": (
         {"type": "array", "items": {"type": "string"}, "uniqueItems": True, "minItems": 1},
         "List",
-        "not kept: uniqueItems true",
+        "schemac.dev/uniqueItems: true",
     ),
     "default": ({"type": "string", "default": "x"}, "String", 'not kept: default "x"'),
 }
 """Schemas of a property, the kind that it becomes, and what is said of the rest."""
+ODD: dict[str, Any] = {
+    "limits": {"type": "integer", "minimum": "x", "maximum": None, "enum": 5, "multipleOf": 0, "pattern": 5},
+    "texts": {"type": "string", "pattern": "(", "minLength": -1, "maxLength": 10**400, "enum": ["a", "a"]},
+    "lists": {"type": "array", "items": {"type": "number"}, "uniqueItems": "x", "minItems": 5, "maxItems": 1},
+    "names": {"type": "object", "additionalProperties": {}, "propertyNames": {"type": "null", "minimum": 1}},
+    "beyond": {"type": "number", "minimum": 10**400, "exclusiveMinimum": True, "maximum": 10**400},
+    "no value": {"const": None},
+    "no values": {"type": "string", "enum": []},
+    "no list": {"type": ["string", "null"], "enum": "x"},
+    "a circle": {"allOf": [{"$ref": "#/properties/f"}]},
+    "a long circle": {"allOf": [{"$ref": "#/$defs/one"}]},
+}
+"""What no schema should say."""
 DEFS = {
+    "one": {"allOf": [{"$ref": "#/$defs/other"}]},
+    "other": {"allOf": [{"$ref": "#/$defs/one"}]},
     "leaf": {"type": "boolean"},
     "node": {"type": "object", "properties": {"next": {"$ref": "#/$defs/node"}}},
 }
@@ -95,10 +141,26 @@ def test_read_what_others_write(name: str, tmp_path: Path, capsys: pytest.Captur
     assert said in text
 
 
+@pytest.mark.parametrize("name", ODD)
+def test_say_what_is_odd(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    document = {"type": "object", "properties": {"f": ODD[name]}, "$defs": DEFS}
+    text = imported(tmp_path, document, capsys)
+    assert "  # " in text
+    schemac.compile_text(text)
+
+
+def test_point_to_where_json_ends(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "a.schema.json").write_text('{\n "type": "object",\n "properties": {"a')
+    assert main(["import", str(tmp_path / "a.schema.json"), "--format", "json"]) == 1
+    (found,) = json.loads(capsys.readouterr().out)["diagnostics"]
+    assert (found["code"], found["line"], found["column"]) == ("SC552", 3, 17)
+
+
 @pytest.mark.parametrize(
     ("document", "said"),
     [
         ("[", "it is no JSON"),
+        ('{"type": "object", "properties": {"\\ud800": {}}}', "not valid Unicode"),
         ("[]", "no JSON Schema of an object"),
         ("{}", "no object with properties"),
         ('{"type": "array", "items": {}}', "no object with properties"),

@@ -58,18 +58,43 @@ FOREIGN = {
     "Any": ("String", ""),
     "int | str": ("String", "any value of JSON; not kept: the type int | str"),
     "dt.datetime": ("Timestamp", "an instant in UTC"),
-    "Colour": ("String", "not kept: the values of Colour"),
-    "Literal['a', 'b']": ("String", "not kept: that it is one of 'a', 'b'"),
-    "Literal[1, 2]": ("Int64", "one of 1, 2"),
-    "set[str]": ("List", "not kept: that it is a set"),
+    "Colour": ("String", "schemac.dev/enum: [red]"),
+    "Literal['a', 'b']": ("String", "schemac.dev/enum: [a, b]"),
+    "Literal[1, 2]": ("Int64", "schemac.dev/enum: [1, 2]"),
+    "set[str]": ("List", "schemac.dev/uniqueItems: true"),
     "tuple[int, ...]": ("List", "not kept: that it is a tuple"),
     "Decimal": ("String", "not kept: the type Decimal"),
     "Vector(8)": ("List", ""),
-    "conint(gt=0)": ("Int64", "not kept: gt 0"),
-    "Annotated[int, Field(ge=1, description='n')]": ("Int64", "not kept: ge 1"),
+    "conint(gt=0)": ("Int64", "schemac.dev/exclusiveMinimum: 0"),
+    "Annotated[int, Field(ge=1, description='n')]": ("Int64", "schemac.dev/minimum: 1"),
     "list[float] = Field(min_length=3, max_length=3, description='why')": ("List", "why"),
+    "PositiveInt": ("Int64", "schemac.dev/exclusiveMinimum: 0"),
+    "Literal['a', None]": ("String", "schemac.dev/enum: [a]"),
+    "Literal['a', 1]": ("String", "not kept: the type Literal['a', 1]"),
+    "conlist(int, min_length=1)": ("List", "schemac.dev/minItems: 1"),
+    "set[float]": ("List", "not kept: uniqueItems True: items of the type Float64 are not compared"),
+    "dt.date = Field(ge=dt.date(2020, 1, 31))": ("Date", "schemac.dev/minimum: '2020-01-31'"),
+    "dt.datetime = Field(lt=dt.datetime(2020, 1, 31, tzinfo=dt.timezone.utc))": (
+        "Timestamp",
+        "exclusiveMaximum: '2020-01-31T00:00:00Z'",
+    ),
+    "str = Field(pattern='^a(?=b)')": (
+        "String",
+        "not kept: pattern '^a(?=b)': `(?=b` is not in all of RE2, Java and Python",
+    ),
+    "int = Field(ge=LEAST)": ("Int64", "not kept: minimum 'LEAST': 'LEAST' is no number"),
+    "int = Field(ge=5, le=1)": ("Int64", "not kept: maximum 1: "),
     "str = Field(default='x', alias='odd name', max_length=5)": ("String", "odd name"),
     "'Item'": ("String", "contains itself"),
+    "'int |'": ("String", "any value of JSON"),
+    "int = Field(ge=float('nan'), le=1e400, multiple_of=0)": (
+        "Int64",
+        "not kept: multipleOf 0: 0 is not above zero",
+    ),
+    "str = Field(pattern='(', min_length=-1)": ("String", "not kept: pattern '(': a group is not closed"),
+    "Literal[()]": ("String", "any value of JSON"),
+    "conlist()": ("String", "any value of JSON"),
+    "dt.date = Field(ge=dt.date(2020, 13, 1))": ("Date", "is no date"),
     "Somewhere.Else": ("String", "not kept: the type Somewhere.Else"),
 }
 """Annotations, the kinds that they become, and what is said of the rest."""
@@ -85,6 +110,12 @@ def test_read_what_others_write(annotation: str, tmp_path: Path, capsys: pytest.
     assert [str(c.segment) for c in columns][:1] == ["id"]
     assert columns[1].type.kind == kind
     assert "What is sold." in text
+
+
+def test_point_to_what_is_no_python(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "a.py").write_text("class A(BaseModel):\n    x: int = Field(ge=")
+    assert main(["import", str(tmp_path / "a.py"), "--format", "json"]) == 1
+    assert '"line": 2' in capsys.readouterr().out.replace('"line":2', '"line": 2')
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,160 @@
+"""What a change means for messages of Protobuf that were written, by the rules of its wire format.
+
+Layer: engines.
+Shape: messages are read with the new file. Fields are found by number, which the lock keeps; what is not there is null, or the default
+of proto3. Whoever adds a sort of change to schemac is refused here until it stands in `FACTS`.
+Source: the language guide of proto3, "Updating A Message Type"; asked of protobuf's own library and of buf
+(`tests/engines/protobuf/test_evolution.py`).
+"""
+
+from schemac.attributes.family import Family
+from schemac.engines.protobuf.leaves import DURATION, TIMESTAMP, leaf_of
+from schemac.evolution.castability import castability, misfit
+from schemac.evolution.changes import (
+    ARROW_FACTS,
+    ATTRIBUTE_FACTS,
+    CONSTRAINT_FACTS,
+    DATASET_FACTS,
+    DESCRIPTION_FACTS,
+    FIELD_FACTS,
+    KEY_FACTS,
+    MEANING_FACTS,
+    STORAGE_FACTS,
+    TYPE_FACTS,
+    Change,
+    Fact,
+)
+from schemac.evolution.constraints import TIGHTENED, tightened
+from schemac.evolution.judge import Judge
+from schemac.evolution.verdict import NO_VERDICT, SAFE, Judgement, Outcome, of_another_unit
+from schemac.evolution.version_pair import VersionPair
+from schemac.logical.castability import Castability
+from schemac.logical.slots import Slot
+
+_NOTHING = DATASET_FACTS | {Fact.FIELD_DROPPED, Fact.FIELDS_REORDERED}
+_PROPERTIES = (
+    DESCRIPTION_FACTS
+    | ARROW_FACTS
+    | KEY_FACTS
+    | STORAGE_FACTS
+    | ATTRIBUTE_FACTS
+    | CONSTRAINT_FACTS
+    | (MEANING_FACTS - {Fact.UNIT_CHANGED})
+)
+"""What stands in a comment, or not at all."""
+FACTS = _NOTHING | _PROPERTIES | FIELD_FACTS | TYPE_FACTS | {Fact.UNIT_CHANGED}
+_BESIDE = "add a field beside it, and fill it"
+_VARINTS = frozenset({"bool", "int32", "int64", "uint32", "uint64"})
+"""Types that are written alike, so that each is read as any other; what does not fit is cut off."""
+
+
+def judge(change: Change, pair: VersionPair | None) -> Judgement:
+    """Judge whether messages that were written can be read with the new file."""
+    old, new = change.old_slot, change.new_slot
+    if change.fact in TIGHTENED:
+        return tightened(change)
+    if change.fact in _NOTHING:
+        return SAFE
+    if change.fact in _PROPERTIES:
+        return Judgement(Outcome.METADATA)
+    if change.fact in TYPE_FACTS and old is not None and new is not None:
+        return _type(old, new)
+    match change.fact:
+        case Fact.FIELD_ADDED if new is not None:
+            return _added(change.path, new)
+        case Fact.FIELD_RENAMED:
+            # The number stays; only JSON goes by names.
+            return Judgement(Outcome.METADATA, "messages in JSON go by names", "read those with the old file")
+        case Fact.FIELD_MOVED:
+            return Judgement(Outcome.REFUSED, "a number counts in its own message only", _BESIDE)
+        case Fact.BECAME_OPTIONAL | Fact.BECAME_REQUIRED if new is not None:
+            return _presence(change, new)
+        case Fact.UNIT_CHANGED:
+            if change.old is None or change.new is None:
+                return Judgement(Outcome.METADATA)
+            return of_another_unit(change)
+    return NO_VERDICT
+
+
+def _added(path: str, new: Slot) -> Judgement:
+    if new.is_nullable:
+        return SAFE
+    leaf = leaf_of(new.type)
+    found = "nothing" if leaf is None or leaf.is_message else "the default of proto3, such as 0"
+    return Judgement(
+        Outcome.DATA,
+        f"messages that were written have no {path}, and readers find {found}",
+        "wrap its type in `{kind: Option, inner: …}` to tell them apart",
+    )
+
+
+def _presence(change: Change, new: Slot) -> Judgement:
+    """Judge a field that may be absent now, or may not any more."""
+    is_plain = leaf_of(new.type) is not None or new.type.family is Family.STRUCT
+    if not new.is_member or not is_plain:
+        # Items, values, lists and maps that may be absent have a message around them.
+        return Judgement(Outcome.REFUSED, f"Protobuf writes {change.path} in another form then", _BESIDE)
+    if change.fact is Fact.BECAME_OPTIONAL:
+        if leaf_of(new.type) is None or _is_message(new):
+            return SAFE
+        reason = f"a default of {change.path} was not written, and is absent now"
+        return Judgement(Outcome.DATA, reason, "look for values such as 0 and the empty text")
+    return Judgement(Outcome.DATA, f"a null in {change.path} is read as a default", "look for nulls first")
+
+
+def _is_message(slot: Slot) -> bool:
+    leaf = leaf_of(slot.type)
+    return leaf is not None and leaf.is_message
+
+
+def _type(old: Slot, new: Slot) -> Judgement:
+    written, wanted = leaf_of(old.type), leaf_of(new.type)
+    if written is None or wanted is None:
+        return _shape(old, new)
+    if not _is_readable(written.type, wanted.type) or castability(old.type, new.type) is Castability.NEVER:
+        what = f"Protobuf does not read {written.type} as {wanted.type} ({new.type.type_text()})"
+        if written.type == wanted.type:
+            what = f"values of {old.type.type_text()} are none of {new.type.type_text()}"
+        return Judgement(Outcome.REFUSED, what, _BESIDE)
+    if _is_count(old) and not _has_same_unit(old, new):
+        return Judgement(
+            Outcome.REFUSED, f"what was written counts in the unit of {old.type.type_text()}", _BESIDE
+        )
+    if castability(old.type, new.type) is Castability.DEPENDS:
+        what = f"Protobuf reads it, but {misfit(old.type, new.type)}"
+        return Judgement(Outcome.DATA, what, "look at the values first")
+    return SAFE
+
+
+def _is_readable(written: str, wanted: str) -> bool:
+    return written == wanted or {written, wanted} <= _VARINTS or (written, wanted) == ("string", "bytes")
+
+
+def _is_count(slot: Slot) -> bool:
+    """Whether its values are counts of a unit that only the manifest says."""
+    leaf = leaf_of(slot.type)
+    is_of_time = slot.type.family in (Family.TIME, Family.TIMESTAMP)
+    return is_of_time and leaf is not None and leaf.type not in (TIMESTAMP, DURATION)
+
+
+def _has_same_unit(old: Slot, new: Slot) -> bool:
+    return old.type.family is new.type.family and getattr(old.type, "unit", None) == getattr(
+        new.type, "unit", None
+    )
+
+
+def _shape(old: Slot, new: Slot) -> Judgement:
+    """Judge a type with parts; what changes in its parts is a change of its own."""
+    families = {old.type.family, new.type.family}
+    if families == {Family.LIST}:
+        if getattr(new.type, "fixed_length", None) is None:
+            return SAFE
+        return Judgement(Outcome.DATA, "Protobuf reads lists of any length", "look at their lengths first")
+    if families == {Family.MAP}:
+        return Judgement(Outcome.METADATA)
+    return Judgement(
+        Outcome.REFUSED, f"Protobuf does not read {old.type.type_text()} as {new.type.type_text()}", _BESIDE
+    )
+
+
+JUDGE = Judge(judge, facts=frozenset(FACTS))

@@ -1,0 +1,158 @@
+"""Constraints that a source has of its values, as attributes of the manifest.
+
+Layer: importers.
+Rule: an attribute is taken if the checks of the manifest take it at its field; what they refuse is told above the field.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from schemac.attributes.constraints import CHECK, ENUM, OF_VALUES, REFERENCES, UNIQUE
+from schemac.checks.constraints import check_constraints, check_row_constraints
+from schemac.importers.importer import Notes
+from schemac.kinds.option import Option
+from schemac.logical.findings import Findings
+from schemac.logical.model import LogicalType, Schema
+from schemac.logical.origins import Origins
+from schemac.logical.path import FieldPath, Part
+from schemac.logical.slots import columns
+from schemac.source.json_object import Json
+from schemac.source.report import Report
+from schemac.syntax.reading import InvalidValueError
+
+_BY_KEY = {attribute.key: attribute for attribute in OF_VALUES}
+
+
+def typed(tree: Json) -> LogicalType | None:
+    """Return the type of a tree without its Option; None for one that no kind takes."""
+    try:
+        found: LogicalType = LogicalType.model_validate(tree)
+    except InvalidValueError:
+        return None
+    return found.inner_type() or found
+
+
+def fitting(tree: Json, wanted: Mapping[str, Any]) -> tuple[Json, dict[str, str]]:
+    """Return the constraints that a type can have, by their keys, and of the others why it cannot."""
+    kept: Json = {}
+    lost: dict[str, str] = {}
+    inner = tree["inner"] if tree["kind"] == Option.__name__ else tree
+    for key, value in wanted.items():
+        reason = _refusal(inner, {**kept, key: value}, key)
+        if reason is None:
+            kept[key] = value
+        else:
+            lost[key] = reason
+    return kept, lost
+
+
+class Constraints:
+    """Collects what a source says of its values and rows while columns are read, to be put into the schema once that is there."""
+
+    def __init__(self, notes: Notes) -> None:
+        self._notes = notes
+        self._wanted: list[tuple[FieldPath, Json, str]] = []
+        self._rows: list[tuple[str, Any, str]] = []
+
+    def add(self, path: FieldPath, wanted: Json, said: str = "") -> None:
+        """Enter constraints of the values at a path; `said` is how the source says it."""
+        if wanted:
+            self._wanted.append((path, wanted, said))
+
+    def add_unique(self, fields: Sequence[str], said: str) -> None:
+        """Enter fields, by their paths, that are unique together."""
+        self._rows.append((UNIQUE.key, list(fields), said))
+
+    def add_reference(self, fields: Sequence[str], dataset: str, to: Sequence[str], said: str) -> None:
+        """Enter fields whose values stand in a row of another dataset."""
+        renamed = {"to": list(to)} if list(to) != list(fields) else {}
+        self._rows.append((REFERENCES.key, {"fields": list(fields), "dataset": dataset, **renamed}, said))
+
+    def add_check(self, condition: str, said: str) -> None:
+        """Enter a condition of every row."""
+        self._rows.append((CHECK.key, condition, said))
+
+    def put(self, tree: Json) -> list[str]:
+        """Add to a schema in the standard's long form what it can have; return what is lost of its rows, as notes."""
+        for path, wanted, said in self._wanted:
+            place = _place(tree, path)
+            found, lost = fitting(place.get("type", place), wanted)
+            for key, reason in lost.items():
+                self._notes.add(path, f"not kept: {said or f'{_name(key)}: {wanted[key]}'} ({reason})")
+            if found:
+                place["extra"] = {**place.get("extra", {}), **found}
+        losses: list[str] = []
+        for key, value, said in self._rows:
+            reason = _row_refusal(tree, key, value)
+            extra = tree.get("extra", {})
+            if reason is not None:
+                losses.append(f"not kept: {said} ({reason})")
+            elif value not in extra.get(key, ()):
+                tree["extra"] = {**extra, key: [*extra.get(key, ()), value]}
+        return losses
+
+
+def without_missing(schema: Json) -> tuple[Json, list[str]]:
+    """Return a schema without constraints of its rows that name a column which is not there, and these as notes."""
+    extra, losses = dict(schema.get("extra", {})), []
+    for key in (UNIQUE.key, REFERENCES.key, CHECK.key):
+        kept = [value for value in extra.get(key, ()) if _row_refusal(schema, key, value) is None]
+        losses += [f"not kept: {_name(key)} {value}" for value in extra.get(key, ()) if value not in kept]
+        extra = {**extra, key: kept} if kept else {name: one for name, one in extra.items() if name != key}
+    return ({**schema, "extra": extra} if "extra" in schema else schema), losses
+
+
+def _name(key: str) -> str:
+    return key.rpartition("/")[2]
+
+
+def _place(tree: Json, path: FieldPath) -> Json:
+    """Return the mapping beside whose name or kind the attributes of a path stand."""
+    found = tree
+    for step in path:
+        inner = found.get("type", found)
+        inner = inner["inner"] if inner.get("kind") == Option.__name__ else inner
+        if isinstance(step, Part):
+            found = inner[{Part.ITEM: "itemType", Part.KEY: "keyType", Part.VALUE: "valueType"}[step]]
+        else:
+            found = next(field for field in inner["fields"] if field["name"] == step)
+    return found
+
+
+def _row_refusal(tree: Json, key: str, value: Any) -> str | None:
+    """Return why a schema cannot have a constraint of its rows."""
+    extra = {key: [value]}
+    try:
+        schema = Schema.model_validate({"fields": tree["fields"]})
+    except InvalidValueError as error:
+        return str(error.errors()[0]["msg"])
+    report = Report()
+    check_row_constraints(extra, columns(schema), Findings(report, Origins("")))
+    first = next(iter(report.diagnostics), None)
+    return None if first is None else first.message.rpartition("cannot be used: ")[2]
+
+
+def enumerated(values: list[Any]) -> Json:
+    """Return the attribute of the only values that a source names; those that stand there twice count once."""
+    distinct: list[Any] = []
+    for value in values:
+        if not any(type(one) is type(value) and one == value for one in distinct):
+            distinct.append(value)
+    return {ENUM.key: distinct} if distinct else {}
+
+
+def _refusal(tree: Json, extra: Json, key: str) -> str | None:
+    """Return why a type cannot have constraints, the last of which is new."""
+    try:
+        _BY_KEY[key].typed(extra[key])
+        schema = Schema.model_validate({"fields": [{"name": "it", "type": tree}]})
+    except InvalidValueError as error:
+        return str(error.errors()[0]["msg"] or f"{_name(key)} has no such values")
+    (slot,) = columns(schema)
+    if slot.type.family not in (_BY_KEY[key].fits or ()):
+        return f"it is not for values of {slot.type.type_text()}"
+    slot.extra = {**slot.extra, **extra}
+    report = Report()
+    check_constraints(slot, Findings(report, Origins("")))
+    first = next(iter(report.diagnostics), None)
+    return None if first is None else first.message.removeprefix("it: ")

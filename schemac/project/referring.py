@@ -1,0 +1,177 @@
+"""References between datasets of a run: whether what they name is there, and can be compared.
+
+Layer: project.
+Shape: manifests that are sound each for itself; a finding is at the reference, and shows the field that is meant at its own place.
+Rule: a dataset that no manifest describes may have a table all the same, so that only a name like that of another is a finding.
+Errors: SC342, SC343; warning SC344.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from schemac.attributes.family import Family
+from schemac.project.manifests import CompiledFile
+from schemac.source.catalogue import REFERENCE_TO_NO_KEY, UNFIT_REFERENCE, UNKNOWN_REFERRED
+from schemac.source.diagnostic import Code, Label
+from schemac.source.report import Report, label
+from schemac.source.suggest import closest
+
+if TYPE_CHECKING:
+    # For start-up time: most projects have no references.
+    from schemac.attributes.constraints import Reference
+    from schemac.logical.dataset import LogicalDataset
+    from schemac.logical.model import LogicalType
+    from schemac.logical.slots import Slot
+
+_WORD = b"references"
+_COMPARED_BY = {
+    Family.DECIMAL: ("precision", "scale"),
+    Family.FLOAT: ("bits",),
+    Family.TIME: ("unit",),
+    Family.DURATION: ("unit",),
+}
+"""Properties without which values of a family are not compared."""
+
+
+def check_references(files: Sequence[CompiledFile], report: Report) -> None:
+    """Report references that lead nowhere, or to what is no key."""
+    referring = [file for file in files if _WORD in file.content]
+    if not referring or report.has_errors:
+        return
+    holders = {named.name: file for file in files for named in file.named}
+    for file in referring:
+        for dataset in file.datasets:
+            _Checks(dataset, holders, report).check()
+
+
+class _Checks:
+    """Checks the references of one dataset."""
+
+    def __init__(
+        self, dataset: "LogicalDataset", holders: Mapping[str, CompiledFile], report: Report
+    ) -> None:
+        self._dataset = dataset
+        self._holders = holders
+        self._report = report
+
+    def check(self) -> None:
+        """Check all of them."""
+        from schemac.attributes.constraints import REFERENCES  # for start-up time, as above
+
+        for i, reference in enumerate(REFERENCES.read(self._dataset.schema.extra) or ()):
+            at = ("extra", REFERENCES.key, i)
+            holder = self._holders.get(reference.dataset)
+            if holder is None:
+                near = closest(reference.dataset, self._holders)
+                if near is not None:
+                    message = f"there is no dataset `{reference.dataset}`"
+                    self._add(UNKNOWN_REFERRED, message, (*at, "dataset"), help=f"did you mean `{near}`?")
+                continue
+            other = next(one for one in holder.datasets if one.name == reference.dataset)
+            self._check_fields(reference, other, at)
+
+    def _check_fields(
+        self, reference: "Reference", other: "LogicalDataset", at: tuple[str | int, ...]
+    ) -> None:
+        from schemac.constraints.rows import named_paths  # for start-up time, as above
+
+        own, theirs = named_paths(self._dataset.columns), named_paths(other.columns)
+        names = reference.to or reference.fields
+        is_sound = True
+        for j, (field, name) in enumerate(zip(reference.fields, names, strict=True)):
+            place = (*at, "to" if reference.to else "fields", j)
+            if name not in theirs or theirs[name].children:
+                near = closest(name, theirs)
+                help = (
+                    f"did you mean `{near}`?" if near is not None else f"its fields are {', '.join(theirs)}"
+                )
+                message = f"{other.name} has no field `{name}` that can be referred to"
+                self._add(UNFIT_REFERENCE, message, place, labels=_named(other), help=help)
+                is_sound = False
+            elif field in own and not _are_alike(own[field].type, theirs[name].type):
+                there = theirs[name]
+                message = f"{field} is {own[field].type.type_text()}, but `{name}` of {other.name} is {there.type.type_text()}"
+                labels = _at(other, there, "this field")
+                self._add(UNFIT_REFERENCE, message, place, labels=labels, help="give both fields one type")
+                is_sound = False
+        if is_sound and not _is_key(names, other):
+            message = (
+                f"{', '.join(names)} is no key of {other.name}: several of its rows may have the same values"
+            )
+            fields = ", ".join(names)
+            help = f"make it the primary key there, or add `schemac.dev/unique: [[{fields}]]`"
+            labels = _at(other, theirs[names[0]], "this field")
+            self._add(REFERENCE_TO_NO_KEY, message, at, labels=labels, help=help)
+
+    def _add(
+        self,
+        code: Code,
+        message: str,
+        path: tuple[str | int, ...],
+        *,
+        labels: tuple[Label, ...] = (),
+        help: str = "",
+    ) -> None:
+        origins = self._dataset.origins
+        found = origins.place(path)
+        self._report.add(
+            code,
+            message,
+            source=found.source if found is not None else None,
+            span=found.span if found is not None else None,
+            file=origins.file,
+            labels=(*labels, *(found.labels if found is not None else ())),
+            help=help,
+        )
+
+
+def referring_fields(files: Sequence[CompiledFile], dataset: str, old: str, new: str) -> Iterator[str]:
+    """Yield what to change in manifests that refer to a field of a dataset, after it has got another name."""
+    from schemac.attributes.constraints import REFERENCES  # for start-up time, as above
+
+    for file in files:
+        for one in file.datasets if _WORD in file.content else ():
+            for reference in REFERENCES.read(one.schema.extra) or ():
+                if reference.dataset == dataset and old in (reference.to or reference.fields):
+                    names = [new if name == old else name for name in reference.to or reference.fields]
+                    yield f"{file.file.name}: `references` of {one.name} names {old} of {dataset}; write `to: [{', '.join(names)}]`"
+
+
+def _are_alike(one: "LogicalType", other: "LogicalType") -> bool:
+    """Whether a run compares values of two types."""
+    if one.family is not other.family:
+        return False
+    if one.family is Family.INTEGER:
+        return _is_widest(one) == _is_widest(other)
+    if one.family is Family.TIMESTAMP:
+        return _of_timestamp(one) == _of_timestamp(other)
+    return all(getattr(one, name) == getattr(other, name) for name in _COMPARED_BY.get(one.family, ()))
+
+
+def _is_widest(type_: Any) -> bool:
+    """Whether values need more than 64 bits with a sign."""
+    return bool(type_.bits == 64 and not type_.is_signed)
+
+
+def _of_timestamp(type_: Any) -> tuple[bool, bool]:
+    return type_.timezone is None, type_.unit == "Nanosecond"
+
+
+def _is_key(names: Sequence[str], other: "LogicalDataset") -> bool:
+    from schemac.attributes.constraints import UNIQUE  # for start-up time, as above
+    from schemac.logical.keys import named_key, primary_key
+    from schemac.logical.path import dotted
+
+    found = primary_key(other.columns) or named_key(other)
+    keys = [*(UNIQUE.read(other.schema.extra) or ()), [dotted(tuple(map(str, slot.path))) for slot in found]]
+    return any(key and set(key) <= set(names) for key in keys)
+
+
+def _at(dataset: "LogicalDataset", slot: "Slot", message: str) -> tuple[Label, ...]:
+    found = dataset.origins.place((*slot.declared_at, "name"))
+    return () if found is None else (label(message, found.source, found.span), *found.labels)
+
+
+def _named(dataset: "LogicalDataset") -> tuple[Label, ...]:
+    source, span = dataset.origins.source, dataset.origins.name_span
+    return () if source is None or span is None else (label("this dataset", source, span),)
