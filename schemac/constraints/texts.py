@@ -18,6 +18,7 @@ from schemac.constraints.patterns import PortablePattern, read_pattern
 from schemac.constraints.values import UnfitValueError, Value, comparable, read_value, scale_of, shown
 from schemac.logical.model import LogicalType
 from schemac.physical.arrow import pa
+from schemac.syntax.remedies import Remove
 
 
 @dataclass(frozen=True)
@@ -32,7 +33,7 @@ class Size(Constraint):
         """Return the limit; what always has the same size has none."""
         fixed = getattr(type_, "fixed_length", None)
         if fixed is not None:
-            raise UnfitValueError(f"every {type_.type_text()} has the length {fixed}", "remove it")
+            raise UnfitValueError(f"every {type_.type_text()} has the length {fixed}", Remove.it())
         return cls(type_, int(authored))
 
     def sizes(self, values: Any) -> Any:

@@ -22,7 +22,7 @@ from schemac.registry.installed import engines
 from schemac.source.diagnostic import Diagnostic
 from schemac.source.files import Contents
 from schemac.source.report import Report
-from schemac.source.text import SourceText, decode_text, read_content
+from schemac.source.text import SourceText, decode_text
 
 if TYPE_CHECKING:
     # For start-up time: what is found in the cache has no need of them.
@@ -91,9 +91,13 @@ class Checks:
             *vocabularies,
         )
 
+    def read(self, file: ManifestFile, report: Report) -> bytes | None:
+        """Return the bytes of a manifest; None after saying why it cannot be read."""
+        return self._options.read(file, report)
+
     def file(self, file: ManifestFile, report: Report) -> CompiledFile | None:
         """Return a checked manifest; None after saying why it cannot be read."""
-        content = read_content(file.path, file.name, report)
+        content = self.read(file, report)
         return None if content is None else self.content(content, file, report)
 
     def content(self, content: bytes, file: ManifestFile, report: Report) -> CompiledFile | None:
@@ -119,7 +123,10 @@ class Checks:
         return self._keys.key(file.name, file.is_named, content, *imported.parts)
 
     def _is_current(self, imported: Imported, file: ManifestFile) -> bool:
-        return not imported.files or imported.is_current(self._contents, FolderFiles(file.path, file.name))
+        return not imported.files or imported.is_current(self._contents, self._files(file))
+
+    def _files(self, file: ManifestFile) -> FolderFiles:
+        return FolderFiles(file.path, file.name, self._options.edited)
 
     @property
     def _imports(self) -> "Library":
@@ -160,7 +167,7 @@ class Checks:
         from schemac.manifest.library import Reuse  # for start-up time, as above
         from schemac.project.stages import check_source
 
-        reuse = Reuse(FolderFiles(file.path, file.name), self._imports)
+        reuse = Reuse(self._files(file), self._imports)
         datasets = check_source(
             source,
             self._project,
