@@ -5,6 +5,7 @@ Layer: cli.
 
 import argparse
 
+from schemac.cli.denial import add_deny, denied
 from schemac.cli.fixes import add_fix_arguments, fix_hint, is_fixing, run_fixes
 from schemac.cli.output import add_compile_arguments, exit_code, say, show
 from schemac.cli.project import edited_of, open_project, overlay_of
@@ -18,6 +19,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Arguments of the command."""
     add_compile_arguments(parser)
     add_fix_arguments(parser)
+    add_deny(parser)
 
 
 def run(options: argparse.Namespace) -> int:
@@ -27,10 +29,11 @@ def run(options: argparse.Namespace) -> int:
     configuration = project.configuration
     wanted = Options(
         strict=options.strict or configuration.strict,
-        targets=(),
         system_columns=options.system_columns or configuration.system_columns,
         overlay=overlay_of(options, report),
         edited=edited_of(files),
+        has_rules=True,
+        **denied(options, project),
     )
     if is_fixing(options) and not report.has_errors:
         return run_fixes(options, files, project, wanted, report)

@@ -5,6 +5,7 @@ Shape: what is found in one manifest depends on its bytes, its name and the sett
 when somebody asks for them.
 """
 
+import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -89,6 +90,7 @@ class Checks:
         self._keys = project.cache.keys(
             *("check", options.strict, options.system_columns, ",".join(e.name for e in engines())),
             *vocabularies,
+            *((repr(project.configuration.lint), *project.rule_contents) if options.has_rules else ()),
         )
 
     def read(self, file: ManifestFile, report: Report) -> bytes | None:
@@ -120,7 +122,18 @@ class Checks:
 
     def _key(self, file: ManifestFile, content: bytes, imported: Imported = NOTHING) -> bytes:
         """Return the key of a manifest; what it imports is found only in its entry, and is a part of other keys."""
-        return self._keys.key(file.name, file.is_named, content, *imported.parts)
+        path = (self._path(file),) if self._options.has_rules else ()
+        return self._keys.key(file.name, file.is_named, content, *path, *imported.parts)
+
+    def _path(self, file: ManifestFile) -> str:
+        """Return the path of a manifest from the project's folder, by which it may have rules of its own."""
+        if not self._project.configuration.lint.per_path:
+            return file.name
+        try:
+            return os.path.relpath(file.path, self._project.folder).replace(os.sep, "/")
+        except ValueError:
+            # On another drive of Windows.
+            return file.name
 
     def _is_current(self, imported: Imported, file: ManifestFile) -> bool:
         return not imported.files or imported.is_current(self._contents, self._files(file))
@@ -141,28 +154,49 @@ class Checks:
         found = Report()
         source = decode_text(content, file.name, found)
         datasets, imported = self._check(source, file, found) if source is not None else ([], NOTHING)
-        report.extend(found.diagnostics)
         if source is None:
+            report.extend(found.diagnostics)
             return None
+        findings = self._kept(found.diagnostics, source, file, imported, has_schema=bool(datasets))
+        report.extend(findings)
         named = tuple([Named(dataset.name, dataset.is_source) for dataset in datasets])
-        checked = _Checked(found.diagnostics, named, imported)
+        checked = _Checked(findings, named, imported)
         self._project.cache.put(self._key(file, content), checked.to_json())
         compiled = self._compiled(file, content, named, imported)
         compiled.__dict__["datasets"] = datasets
         return compiled
+
+    def _kept(
+        self,
+        findings: tuple[Diagnostic, ...],
+        source: SourceText,
+        file: ManifestFile,
+        imported: Imported,
+        *,
+        has_schema: bool,
+    ) -> tuple[Diagnostic, ...]:
+        """Return the findings that no comment ignores, and what there is to say of the comments."""
+        from schemac.project.ignoring import Ignoring  # for start-up time, as above
+
+        ignoring = Ignoring(source, self._project, self._files(file), imported, self._contents)
+        report = Report()
+        report.extend(ignoring.kept(findings))
+        if self._options.has_rules:
+            report.extend(ignoring.of_comments(self._path(file), findings, has_schema=has_schema))
+        return report.diagnostics
 
     def _compiled(
         self, file: ManifestFile, content: bytes, named: tuple[Named, ...], imported: Imported
     ) -> CompiledFile:
         def make() -> "list[LogicalDataset]":
             source = decode_text(content, file.name, Report())
-            return self._check(source, file, Report())[0] if source is not None else []
+            return self._check(source, file, Report(), has_rules=False)[0] if source is not None else []
 
         key = self._key(file, content, imported)
         return CompiledFile(file, content.removeprefix(_MARK), named, make, key, imported)
 
     def _check(
-        self, source: SourceText, file: ManifestFile, report: Report
+        self, source: SourceText, file: ManifestFile, report: Report, *, has_rules: bool = True
     ) -> "tuple[list[LogicalDataset], Imported]":
         from schemac.manifest.library import Reuse  # for start-up time, as above
         from schemac.project.stages import check_source
@@ -176,6 +210,7 @@ class Checks:
             is_named=file.is_named,
             system_columns=self._options.system_columns,
             reuse=reuse,
+            rules_for=self._path(file) if self._options.has_rules and has_rules else None,
         )
         return datasets, Imported.of(reuse)
 

@@ -40,6 +40,10 @@ class Options:
     """Refuse a schema that is not as it was locked."""
     system_columns: Variant | None = None
     """Insert the standard's system columns, in this variant of their types."""
+    has_rules: bool = False
+    """Look also for what rules find, and for comments that ignore nothing."""
+    denied: frozenset[str] = frozenset()
+    """The engines whose losses are errors."""
     edited: Mapping[str, bytes] = field(default_factory=dict)
     """What is read in the place of files, by absolute path: edits that are not written."""
     overlay: "RunOverlay | None" = None

@@ -64,6 +64,11 @@ class Document:
         self.stream = stream
         self._searches = 0
 
+    @property
+    def written(self) -> YamlValue:
+        """The value as its text has it."""
+        return self.value
+
     def span(self, path: TreePath) -> Span:
         """Where a value stands; for a path that the text does not have, where its nearest parent stands."""
         return self._find(path)[0].span
