@@ -4,10 +4,10 @@ Layer: cli.
 """
 
 import argparse
-from typing import Any
 
 from schemac.artifacts.emission import target_names
 from schemac.project.configuration import Project
+from schemac.source.json_object import Json
 
 _LOSSES = "losses"
 
@@ -43,7 +43,7 @@ def denied_engines(options: argparse.Namespace, targets: tuple[str, ...]) -> fro
     return frozenset(name for names in named for name in (names or targets))
 
 
-def denied(options: argparse.Namespace, project: Project) -> dict[str, Any]:
+def denied(options: argparse.Namespace, project: Project) -> Json:
     """Return the options of a check that has to know losses: it makes what a build would write, and keeps nothing of it."""
     configuration = project.configuration
     engines = denied_engines(options, configuration.targets)

@@ -15,6 +15,7 @@ from schemac.constraints.items import MinItems, UniqueItems
 from schemac.constraints.registry import are_constrained, constraints_at
 from schemac.constraints.texts import Enum, MinLength, Pattern
 from schemac.constraints.values import limits_of
+from schemac.lint import codes
 from schemac.lint.rule import Say, Subject, has_word, rule
 from schemac.lint.words import PERSONAL, PERSONAL_NAMES, SECRETS, STATES, snake_case, words_of
 from schemac.logical.slots import Slot
@@ -28,7 +29,7 @@ def _constrained(subject: Subject) -> list[Slot]:
     return [slot for slot in subject.slots if slot.extra and are_constrained(slot.extra)]
 
 
-@rule("SC871", "single-value-enum", "an enumeration of one value", category=CONSTRAINTS, is_default=True)
+@rule(codes.SINGLE_VALUE_ENUM, category=CONSTRAINTS, is_default=True)
 def single_value_enum(subject: Subject, say: Say) -> None:
     """A field with one possible value says nothing; a list that grows later is a wider constraint."""
     for slot in _constrained(subject):
@@ -37,7 +38,7 @@ def single_value_enum(subject: Subject, say: Say) -> None:
             say.attribute(slot, attributes.ENUM.key, f"{slot.path_text} has only the value {values[0]}")
 
 
-@rule("SC872", "equal-bounds", "bounds that leave one value", category=CONSTRAINTS, is_default=True)
+@rule(codes.EQUAL_BOUNDS, category=CONSTRAINTS, is_default=True)
 def equal_bounds(subject: Subject, say: Say) -> None:
     """Often one of the two was copied."""
     for slot in _constrained(subject):
@@ -67,9 +68,7 @@ def _is_redundant(one: Constraint) -> bool:
 
 
 @rule(
-    "SC873",
-    "redundant-constraint",
-    "a constraint that every value keeps",
+    codes.REDUNDANT_CONSTRAINT,
     category=CONSTRAINTS,
     is_default=True,
 )
@@ -82,7 +81,7 @@ def redundant_constraint(subject: Subject, say: Say) -> None:
                 say.attribute(slot, one.attribute.key, message, on_key=True, help=Remove.it())
 
 
-@rule("SC874", "unanchored-pattern", "a pattern that a part of a text may match", category=CONSTRAINTS)
+@rule(codes.UNANCHORED_PATTERN, category=CONSTRAINTS)
 def unanchored_pattern(subject: Subject, say: Say) -> None:
     """`[0-9]{4}` is found in `x12345`; `^` and `$` are the ends of a text."""
     for slot in _constrained(subject):
@@ -100,7 +99,7 @@ def unanchored_pattern(subject: Subject, say: Say) -> None:
                 )
 
 
-@rule("SC875", "open-state", "a state without a list of its values", category=CONSTRAINTS)
+@rule(codes.OPEN_STATE, category=CONSTRAINTS)
 def open_state(subject: Subject, say: Say) -> None:
     """Readers of a field `status` need to know all its values."""
     for field in subject.fields:
@@ -114,7 +113,7 @@ def open_state(subject: Subject, say: Say) -> None:
             say.name(field, f"nothing says which values {field.path_text} has", help=help)
 
 
-@rule("SC876", "long-enum", "an enumeration of very many values", category=CONSTRAINTS)
+@rule(codes.LONG_ENUM, category=CONSTRAINTS)
 def long_enum(subject: Subject, say: Say) -> None:
     """It is a dataset of its own, which the field can refer to."""
     for slot in _constrained(subject):
@@ -126,7 +125,7 @@ def long_enum(subject: Subject, say: Say) -> None:
                 say.attribute(slot, attributes.ENUM.key, message, on_key=True, help=help)
 
 
-@rule("SC881", "missing-owner", "a dataset that nobody answers for", category=OWNERSHIP)
+@rule(codes.MISSING_OWNER, category=OWNERSHIP)
 def missing_owner(subject: Subject, say: Say) -> None:
     """Whoever finds something wrong needs to know whom to tell."""
     if OWNER.key not in subject.dataset.schema.extra:
@@ -135,9 +134,7 @@ def missing_owner(subject: Subject, say: Say) -> None:
 
 
 @rule(
-    "SC882",
-    "deprecated-without-successor",
-    "a deprecated field that nothing takes the place of",
+    codes.DEPRECATED_WITHOUT_SUCCESSOR,
     category=OWNERSHIP,
 )
 def deprecated_without_successor(subject: Subject, say: Say) -> None:
@@ -155,7 +152,7 @@ def deprecated_without_successor(subject: Subject, say: Say) -> None:
             )
 
 
-@rule("SC883", "deprecated-without-day", "a deprecated field without a last day", category=OWNERSHIP)
+@rule(codes.DEPRECATED_WITHOUT_DAY, category=OWNERSHIP)
 def deprecated_without_day(subject: Subject, say: Say) -> None:
     """Without a day nobody hurries, and the field never goes."""
     for field in subject.fields:
@@ -171,7 +168,7 @@ def deprecated_without_day(subject: Subject, say: Say) -> None:
             )
 
 
-@rule("SC891", "unclassified-personal-data", "personal data that nobody has classified", category=PRIVACY)
+@rule(codes.UNCLASSIFIED_PERSONAL_DATA, category=PRIVACY)
 def unclassified_personal_data(subject: Subject, say: Say) -> None:
     """What looks like data about people says how sensitive it is."""
     if CLASSIFICATION.key in subject.dataset.schema.extra:
@@ -192,7 +189,7 @@ def _is_classified(field: Slot) -> bool:
     return False
 
 
-@rule("SC892", "stored-secret", "a secret in a table", category=PRIVACY)
+@rule(codes.STORED_SECRET, category=PRIVACY)
 def stored_secret(subject: Subject, say: Say) -> None:
     """Passwords and tokens belong into a store for secrets."""
     for field in subject.fields:

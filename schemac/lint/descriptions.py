@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from schemac.attributes.odf import DESCRIPTION
+from schemac.lint import codes
 from schemac.lint.rule import Say, Subject, description_of, rule
 from schemac.lint.words import words_of
 from schemac.logical.slots import Slot
@@ -19,14 +20,14 @@ _PLACEHOLDER = re.compile(
 _EMPTY_WORDS = frozenset(["the", "a", "an", "of", "this", "is", "it", "field", "column", "value", "for"])
 
 
-@rule("SC831", "missing-dataset-description", "a dataset without a description", category=DESCRIPTIONS)
+@rule(codes.MISSING_DATASET_DESCRIPTION, category=DESCRIPTIONS)
 def missing_dataset_description(subject: Subject, say: Say) -> None:
     """One sentence about what a row is."""
     if not subject.dataset.schema.extra.get(DESCRIPTION.key):
         say.schema(f"{subject.dataset.name} has no description", help="write `description:` beside `fields:`")
 
 
-@rule("SC832", "missing-field-description", "a field without a description", category=DESCRIPTIONS)
+@rule(codes.MISSING_FIELD_DESCRIPTION, category=DESCRIPTIONS)
 def missing_field_description(subject: Subject, say: Say) -> None:
     """What its values mean, as far as name and type do not say it."""
     for field in subject.fields:
@@ -36,7 +37,7 @@ def missing_field_description(subject: Subject, say: Say) -> None:
             )
 
 
-@rule("SC833", "missing-group-description", "a group without a description", category=DESCRIPTIONS)
+@rule(codes.MISSING_GROUP_DESCRIPTION, category=DESCRIPTIONS)
 def missing_group_description(subject: Subject, say: Say) -> None:
     """What the fields of a group are for together; asked where the group stands beside the fields of a dataset."""
     for name, group in _groups(subject):
@@ -56,7 +57,7 @@ def _groups(subject: Subject) -> Iterator[tuple[str, Mapping[str, Any]]]:
             yield name, group
 
 
-@rule("SC834", "repeating-description", "a description that only repeats the name", category=DESCRIPTIONS)
+@rule(codes.REPEATING_DESCRIPTION, category=DESCRIPTIONS)
 def repeating_description(subject: Subject, say: Say) -> None:
     """A description such as `The fare` of a field `fare` says nothing."""
     for field in subject.fields:
@@ -66,9 +67,7 @@ def repeating_description(subject: Subject, say: Say) -> None:
 
 
 @rule(
-    "SC835",
-    "placeholder-description",
-    "a description that is still to be written",
+    codes.PLACEHOLDER_DESCRIPTION,
     category=DESCRIPTIONS,
     is_default=True,
 )
@@ -80,7 +79,7 @@ def placeholder_description(subject: Subject, say: Say) -> None:
             say.description(field, f"the description of {field.path_text} is still to be written")
 
 
-@rule("SC836", "duplicate-description", "two fields with the same description", category=DESCRIPTIONS)
+@rule(codes.DUPLICATE_DESCRIPTION, category=DESCRIPTIONS)
 def duplicate_description(subject: Subject, say: Say) -> None:
     """A copied description was not adapted."""
     first: dict[str, Slot] = {}

@@ -11,6 +11,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 
+from schemac.lint.codes import INVALID_IGNORE, UNUSED_IGNORE
 from schemac.lint.rule import Rule
 from schemac.source.diagnostic import Code, Diagnostic, Edit, Fix, Severity
 from schemac.source.report import Report
@@ -19,10 +20,6 @@ from schemac.source.suggest import closest
 from schemac.source.text import SourceText
 from schemac.syntax.events import YAMLError, events
 
-UNUSED_IGNORE = Code("SC801", "unused-ignore", Severity.WARNING, "a comment that ignores what is not found")
-INVALID_IGNORE = Code(
-    "SC802", "invalid-ignore", Severity.WARNING, "a comment that cannot ignore what it names"
-)
 RULES = tuple(
     Rule(code, "ignores", lambda _subject, _say: None, is_default=True)
     for code in (UNUSED_IGNORE, INVALID_IGNORE)

@@ -6,6 +6,7 @@ Layer: lint.
 import re
 
 from schemac.attributes.family import Family
+from schemac.lint import codes
 from schemac.lint.rule import Say, Subject, rule
 from schemac.lint.words import (
     ABBREVIATIONS,
@@ -30,7 +31,7 @@ _NUMBERED = re.compile(r"(.*?[^0-9_])_?([0-9]+)")
 _RENAME = "a field that is locked keeps its id with `schemac rename`"
 
 
-@rule("SC811", "field-name-case", "a field name that is not in snake_case", category=NAMING)
+@rule(codes.FIELD_NAME_CASE, category=NAMING)
 def field_name_case(subject: Subject, say: Say) -> None:
     """Names of fields have small letters, digits, and underscores between words."""
     for field in subject.fields:
@@ -41,7 +42,7 @@ def field_name_case(subject: Subject, say: Say) -> None:
             say.name(field, f"the name '{name}' is not in snake_case", help=help)
 
 
-@rule("SC812", "dataset-name-case", "a dataset name that is not in snake_case", category=NAMING)
+@rule(codes.DATASET_NAME_CASE, category=NAMING)
 def dataset_name_case(subject: Subject, say: Say) -> None:
     """Names of datasets as those of fields; dots, dashes and an account may part them."""
     name = subject.dataset.name
@@ -49,7 +50,7 @@ def dataset_name_case(subject: Subject, say: Say) -> None:
         say.schema(f"the dataset name '{name}' is not in snake_case", "name")
 
 
-@rule("SC813", "long-name", "a field name that is very long", category=NAMING)
+@rule(codes.LONG_NAME, category=NAMING)
 def long_name(subject: Subject, say: Say) -> None:
     """PostgreSQL cuts names after 63 bytes, other systems after some more."""
     most = subject.settings.max_name_length
@@ -61,7 +62,7 @@ def long_name(subject: Subject, say: Say) -> None:
             )
 
 
-@rule("SC814", "short-name", "a field name of one character", category=NAMING)
+@rule(codes.SHORT_NAME, category=NAMING)
 def short_name(subject: Subject, say: Say) -> None:
     """A name of one character says nothing about its values."""
     for field in subject.fields:
@@ -69,7 +70,7 @@ def short_name(subject: Subject, say: Say) -> None:
             say.name(field, f"the name '{field.segment}' does not say what it stands for")
 
 
-@rule("SC815", "reserved-word", "a field name that is a reserved word of SQL", category=NAMING)
+@rule(codes.RESERVED_WORD, category=NAMING)
 def reserved_word(subject: Subject, say: Say) -> None:
     """In every query such a name needs quotes."""
     words = {e.title: RESERVED_WORDS.of(e) for e in engines() if RESERVED_WORDS.is_of(e)}
@@ -79,7 +80,7 @@ def reserved_word(subject: Subject, say: Say) -> None:
             say.name(field, f"'{field.segment}' is a reserved word of {' and '.join(found)}", help=_RENAME)
 
 
-@rule("SC816", "flag-without-verb", "a truth value whose name is no statement", category=NAMING)
+@rule(codes.FLAG_WITHOUT_VERB, category=NAMING)
 def flag_without_verb(subject: Subject, say: Say) -> None:
     """A Bool whose name starts with a verb can be read as a statement."""
     for field in subject.fields:
@@ -90,7 +91,7 @@ def flag_without_verb(subject: Subject, say: Say) -> None:
             )
 
 
-@rule("SC817", "negated-flag", "a truth value whose name is negated", category=NAMING)
+@rule(codes.NEGATED_FLAG, category=NAMING)
 def negated_flag(subject: Subject, say: Say) -> None:
     """Who reads `not is_not_paid` has to think twice."""
     for field in subject.fields:
@@ -98,7 +99,7 @@ def negated_flag(subject: Subject, say: Say) -> None:
             say.name(field, f"'{field.segment}' is negated; name what is true, and turn its values around")
 
 
-@rule("SC818", "singular-list", "a list with a name for one thing", category=NAMING)
+@rule(codes.SINGULAR_LIST, category=NAMING)
 def singular_list(subject: Subject, say: Say) -> None:
     """Lists of variable length hold several things; vectors are one."""
     for field in subject.fields:
@@ -110,7 +111,7 @@ def singular_list(subject: Subject, say: Say) -> None:
             )
 
 
-@rule("SC819", "plural-value", "a single value with a name for several things", category=NAMING)
+@rule(codes.PLURAL_VALUE, category=NAMING)
 def plural_value(subject: Subject, say: Say) -> None:
     """A text or a date named in the plural looks like a list."""
     single = (Family.TEXT, Family.DATE, Family.TIMESTAMP, Family.BOOLEAN)
@@ -120,7 +121,7 @@ def plural_value(subject: Subject, say: Say) -> None:
             say.name(field, f"'{field.segment}' names several things, but is one {field.type.type_text()}")
 
 
-@rule("SC820", "abbreviated-name", "a field name with an abbreviation", category=NAMING)
+@rule(codes.ABBREVIATED_NAME, category=NAMING)
 def abbreviated_name(subject: Subject, say: Say) -> None:
     """Abbreviations are read differently by different people."""
     for field in subject.fields:
@@ -133,7 +134,7 @@ def abbreviated_name(subject: Subject, say: Say) -> None:
                 )
 
 
-@rule("SC821", "id-before-name", "an id whose name does not end with `id`", category=NAMING)
+@rule(codes.ID_BEFORE_NAME, category=NAMING)
 def id_before_name(subject: Subject, say: Say) -> None:
     """`ride_id`, so that ids stand beside what they identify when names are sorted."""
     for field in subject.fields:
@@ -147,9 +148,7 @@ def id_before_name(subject: Subject, say: Say) -> None:
 
 
 @rule(
-    "SC822",
-    "near-duplicate-name",
-    "two field names that differ only in signs",
+    codes.NEAR_DUPLICATE_NAME,
     category=NAMING,
     is_default=True,
 )
@@ -166,7 +165,7 @@ def near_duplicate_name(subject: Subject, say: Say) -> None:
                 say.name(field, message, help="rename one of the two", other=Other(twin, "the other one"))
 
 
-@rule("SC823", "repeated-prefix", "a field name that repeats what it is in", category=NAMING)
+@rule(codes.REPEATED_PREFIX, category=NAMING)
 def repeated_prefix(subject: Subject, say: Say) -> None:
     """`stop.stop_name` says `stop` twice."""
     for field in subject.fields:
@@ -188,7 +187,7 @@ def _is_inside(field: Slot) -> bool:
     return field.parent is not None
 
 
-@rule("SC824", "type-in-name", "a field name that says its type", category=NAMING)
+@rule(codes.TYPE_IN_NAME, category=NAMING)
 def type_in_name(subject: Subject, say: Say) -> None:
     """The schema says the type, and a name that says another one later misleads."""
     for field in subject.fields:
@@ -197,7 +196,7 @@ def type_in_name(subject: Subject, say: Say) -> None:
             say.name(field, f"the name '{field.segment}' says a type; the schema has it already")
 
 
-@rule("SC825", "generic-name", "a field name that could stand for anything", category=NAMING)
+@rule(codes.GENERIC_NAME, category=NAMING)
 def generic_name(subject: Subject, say: Say) -> None:
     """Names such as `value`, `data` or `col_1` come from tools, not from people."""
     for field in subject.fields:
@@ -210,7 +209,7 @@ def generic_name(subject: Subject, say: Say) -> None:
             say.name(field, f"the name '{field.segment}' could stand for anything")
 
 
-@rule("SC826", "name-needs-quotes", "a field name that needs quotes in SQL", category=NAMING)
+@rule(codes.NAME_NEEDS_QUOTES, category=NAMING)
 def name_needs_quotes(subject: Subject, say: Say) -> None:
     """Letters of ASCII, digits and underscores need none anywhere."""
     for field in subject.fields:
@@ -218,7 +217,7 @@ def name_needs_quotes(subject: Subject, say: Say) -> None:
             say.name(field, f"the name '{field.segment}' needs quotes in SQL", help=_RENAME)
 
 
-@rule("SC827", "numbered-fields", "fields that are told apart by a number", category=NAMING)
+@rule(codes.NUMBERED_FIELDS, category=NAMING)
 def numbered_fields(subject: Subject, say: Say) -> None:
     """`phone1`, `phone2`, `phone3` are a list."""
     for siblings in subject.siblings():

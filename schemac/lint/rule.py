@@ -17,7 +17,7 @@ from schemac.logical.dataset import LogicalDataset
 from schemac.logical.findings import Findings, Other
 from schemac.logical.keys import named_key, primary_key
 from schemac.logical.slots import Slot, preorder
-from schemac.source.diagnostic import Code, Severity
+from schemac.source.diagnostic import Code
 
 
 @dataclass(frozen=True)
@@ -99,11 +99,8 @@ class Rule:
     """Whether it is wanted where a project says nothing about rules."""
 
 
-def rule(
-    id: str, slug: str, title: str, *, category: str, is_default: bool = False
-) -> Callable[[Check], Rule]:
-    """Make a rule of a function that looks at a dataset; the title completes "this schema has …"."""
-    code = Code(id, slug, Severity.WARNING, title)
+def rule(code: Code, *, category: str, is_default: bool = False) -> Callable[[Check], Rule]:
+    """Make a rule of a function that looks at a dataset; the title of the code completes "this schema has …"."""
     return lambda check: Rule(code, category, check, is_default)
 
 

@@ -5,7 +5,6 @@ Layer: lint.
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
 from schemac.source.json_object import Json
 
@@ -47,6 +46,6 @@ class LintSettings:
     @classmethod
     def of_json(cls, value: Json) -> "LintSettings":
         """Return what `asdict` gave. Raises KeyError or TypeError for anything else."""
-        lists: dict[str, Any] = {name: tuple(value[name]) for name in _LISTS}
+        lists: Json = {name: tuple(value[name]) for name in _LISTS}
         per_path = {pattern: tuple(words) for pattern, words in value["per_path"].items()}
         return cls(**{**value, **lists, "per_path": per_path})

@@ -8,6 +8,7 @@ from schemac.attributes.constraints import REFERENCES, UNIQUE
 from schemac.attributes.family import Family
 from schemac.attributes.registry import of_role
 from schemac.constraints.rows import named_paths
+from schemac.lint import codes
 from schemac.lint.rule import Say, Subject, rule
 from schemac.lint.words import words_of
 from schemac.logical.slots import Slot
@@ -15,7 +16,7 @@ from schemac.logical.slots import Slot
 STRUCTURE, KEYS = "structure", "keys"
 
 
-@rule("SC854", "deep-nesting", "types that nest deeply", category=STRUCTURE)
+@rule(codes.DEEP_NESTING, category=STRUCTURE)
 def deep_nesting(subject: Subject, say: Say) -> None:
     """Deep types are hard to query, and each level costs when it is read."""
     most = subject.settings.max_depth
@@ -24,7 +25,7 @@ def deep_nesting(subject: Subject, say: Say) -> None:
             say.type(slot, f"{slot.path_text} stands on level {most + 1}; {most} are allowed")
 
 
-@rule("SC855", "many-fields", "a dataset with very many fields", category=STRUCTURE)
+@rule(codes.MANY_FIELDS, category=STRUCTURE)
 def many_fields(subject: Subject, say: Say) -> None:
     """It may be several datasets."""
     most, count = subject.settings.max_fields, len(subject.fields)
@@ -32,7 +33,7 @@ def many_fields(subject: Subject, say: Say) -> None:
         say.schema(f"{subject.dataset.name} has {count} fields; {most} are allowed")
 
 
-@rule("SC859", "all-nullable", "a dataset in which every column may be null", category=STRUCTURE)
+@rule(codes.ALL_NULLABLE, category=STRUCTURE)
 def all_nullable(subject: Subject, say: Say) -> None:
     """Nobody has said which values are always there."""
     columns = subject.dataset.columns
@@ -43,7 +44,7 @@ def all_nullable(subject: Subject, say: Say) -> None:
         )
 
 
-@rule("SC861", "missing-key", "a dataset without a key", category=KEYS)
+@rule(codes.MISSING_KEY, category=KEYS)
 def missing_key(subject: Subject, say: Say) -> None:
     """Without a key nobody can tell two rows from one that was written twice."""
     if not subject.key and UNIQUE.key not in subject.dataset.schema.extra:
@@ -51,7 +52,7 @@ def missing_key(subject: Subject, say: Say) -> None:
         say.schema(f"nothing identifies the rows of {subject.dataset.name}", help=help)
 
 
-@rule("SC862", "nullable-key", "a key with a field that may be null", category=KEYS)
+@rule(codes.NULLABLE_KEY, category=KEYS)
 def nullable_key(subject: Subject, say: Say) -> None:
     """Null equals nothing, so rows with it are never the same."""
     for field in _unique_fields(subject):
@@ -59,7 +60,7 @@ def nullable_key(subject: Subject, say: Say) -> None:
             say.name(field, f"{field.path_text} is a part of a key, and may be null")
 
 
-@rule("SC863", "float-key", "a key with a float", category=KEYS)
+@rule(codes.FLOAT_KEY, category=KEYS)
 def float_key(subject: Subject, say: Say) -> None:
     """Floats that look the same need not be equal."""
     for field in _unique_fields(subject):
@@ -74,7 +75,7 @@ def _unique_fields(subject: Subject) -> list[Slot]:
     return list(dict.fromkeys([*subject.key, *listed]))
 
 
-@rule("SC864", "late-key", "a key that is not in front", category=KEYS)
+@rule(codes.LATE_KEY, category=KEYS)
 def late_key(subject: Subject, say: Say) -> None:
     """Who looks at a table looks for the key first; many systems also keep statistics for the first columns only."""
     columns = list(subject.dataset.columns)
@@ -86,7 +87,7 @@ def late_key(subject: Subject, say: Say) -> None:
             )
 
 
-@rule("SC865", "wide-key", "a key of many fields", category=KEYS)
+@rule(codes.WIDE_KEY, category=KEYS)
 def wide_key(subject: Subject, say: Say) -> None:
     """Every join has to name all of them."""
     most = subject.settings.max_key_fields
@@ -94,7 +95,7 @@ def wide_key(subject: Subject, say: Say) -> None:
         say.name(subject.key[most], f"the key has {len(subject.key)} fields; {most} are allowed")
 
 
-@rule("SC866", "unlinked-id", "an id of something that is not named", category=KEYS)
+@rule(codes.UNLINKED_ID, category=KEYS)
 def unlinked_id(subject: Subject, say: Say) -> None:
     """`driver_id` refers to a driver; the schema may say to which dataset."""
     references = REFERENCES.read(subject.dataset.schema.extra) or ()
@@ -108,7 +109,7 @@ def unlinked_id(subject: Subject, say: Say) -> None:
             say.name(column, f"nothing says what {column.path_text} refers to", help=help)
 
 
-@rule("SC867", "partial-reference", "a reference of which only a part may be null", category=KEYS)
+@rule(codes.PARTIAL_REFERENCE, category=KEYS)
 def partial_reference(subject: Subject, say: Say) -> None:
     """If one of several fields is null the others are not looked up, and may be wrong."""
     known = named_paths(subject.dataset.columns)

@@ -7,6 +7,8 @@ from schemac.attributes.attribute import Role
 from schemac.attributes.family import NUMBERS, Family
 from schemac.attributes.own import CLOCK_ZONE, UNIT
 from schemac.attributes.registry import ATTRIBUTES, has_role, of_role
+from schemac.kinds.temporal import Date, Timestamp
+from schemac.lint import codes
 from schemac.lint.rule import Say, Subject, has_word, rule
 from schemac.lint.words import (
     COUNTS,
@@ -29,7 +31,7 @@ _COMPRESSING = tuple(
 """Attributes that say how a column is compressed."""
 
 
-@rule("SC841", "unit-in-name", "a number whose unit only its name says", category=TYPES)
+@rule(codes.UNIT_IN_NAME, category=TYPES)
 def unit_in_name(subject: Subject, say: Say) -> None:
     """As an attribute the unit is compared when the schema changes."""
     for field in subject.fields:
@@ -40,7 +42,7 @@ def unit_in_name(subject: Subject, say: Say) -> None:
             say.name(field, f"only the name of {field.path_text} says its unit", help=help)
 
 
-@rule("SC842", "float-money", "an amount of money as a float", category=TYPES)
+@rule(codes.FLOAT_MONEY, category=TYPES)
 def float_money(subject: Subject, say: Say) -> None:
     """Floats round: 0.1 + 0.2 is not 0.3."""
     for field in subject.fields:
@@ -53,7 +55,7 @@ def float_money(subject: Subject, say: Say) -> None:
             )
 
 
-@rule("SC843", "text-date", "a date or a time as a text", category=TYPES)
+@rule(codes.TEXT_DATE, category=TYPES)
 def text_date(subject: Subject, say: Say) -> None:
     """Texts are not compared, sorted and checked as dates are."""
     for field in subject.fields:
@@ -62,13 +64,13 @@ def text_date(subject: Subject, say: Say) -> None:
             continue
         is_time = has_word(field, TIME_WORDS) or (words[-1] == "at" and len(words) > 1)
         if is_time or words[-1] in DATE_WORDS or words[0] == "date":
-            kind = "Timestamp" if is_time else "Date"
+            kind = (Timestamp if is_time else Date).__name__
             say.type(
                 field, f"{field.path_text} looks like a {kind}, but is a text", help=f"write `type: {kind}`"
             )
 
 
-@rule("SC844", "clock-without-zone", "a reading of a clock that nobody can place", category=TYPES)
+@rule(codes.CLOCK_WITHOUT_ZONE, category=TYPES)
 def clock_without_zone(subject: Subject, say: Say) -> None:
     """A timestamp without a zone is a point in time only for who knows the clock."""
     for field in subject.fields:
@@ -80,7 +82,7 @@ def clock_without_zone(subject: Subject, say: Say) -> None:
             )
 
 
-@rule("SC845", "zone-other-than-utc", "timestamps in a zone other than UTC", category=TYPES)
+@rule(codes.ZONE_OTHER_THAN_UTC, category=TYPES)
 def zone_other_than_utc(subject: Subject, say: Say) -> None:
     """Instants are the same in every zone; UTC is the one that all systems show alike."""
     for slot in subject.slots:
@@ -94,7 +96,7 @@ def zone_other_than_utc(subject: Subject, say: Say) -> None:
             )
 
 
-@rule("SC846", "vector-without-length", "a vector of variable length", category=TYPES)
+@rule(codes.VECTOR_WITHOUT_LENGTH, category=TYPES)
 def vector_without_length(subject: Subject, say: Say) -> None:
     """Engines store vectors of one length in one piece, and index only these."""
     for slot in subject.slots:
@@ -112,7 +114,7 @@ def vector_without_length(subject: Subject, say: Say) -> None:
             say.type(slot, f"{slot.path_text} is a vector of any length", help=help)
 
 
-@rule("SC847", "wide-decimal", "a decimal with more digits than most engines have", category=TYPES)
+@rule(codes.WIDE_DECIMAL, category=TYPES)
 def wide_decimal(subject: Subject, say: Say) -> None:
     """Spark, Paimon and Iceberg have 38 digits."""
     most = subject.settings.max_precision
@@ -122,7 +124,7 @@ def wide_decimal(subject: Subject, say: Say) -> None:
             say.type(slot, f"{slot.path_text} has {precision} digits; {most} are allowed", "precision")
 
 
-@rule("SC848", "text-number", "a number as a text", category=TYPES)
+@rule(codes.TEXT_NUMBER, category=TYPES)
 def text_number(subject: Subject, say: Say) -> None:
     """Texts sort 10 before 9."""
     for field in subject.fields:
@@ -135,7 +137,7 @@ def text_number(subject: Subject, say: Say) -> None:
             )
 
 
-@rule("SC849", "text-flag", "a truth value as a text or a number", category=TYPES)
+@rule(codes.TEXT_FLAG, category=TYPES)
 def text_flag(subject: Subject, say: Say) -> None:
     """`Y`, `1` and `true` are three ways to say one thing."""
     for field in subject.fields:
@@ -145,7 +147,7 @@ def text_flag(subject: Subject, say: Say) -> None:
             say.type(field, f"{field.path_text} looks like a truth value", help="write `type: Bool`")
 
 
-@rule("SC850", "nullable-items", "a list whose items may be null", category=TYPES)
+@rule(codes.NULLABLE_ITEMS, category=TYPES)
 def nullable_items(subject: Subject, say: Say) -> None:
     """An item that is not there can be left out. Vectors in Lance have optional items anyway."""
     for slot in subject.slots:
@@ -154,7 +156,7 @@ def nullable_items(subject: Subject, say: Say) -> None:
             say.type(slot, f"the items of {slot.parent.path_text if slot.parent else ''} may be null")
 
 
-@rule("SC851", "odd-map-key", "a map whose keys are no texts or integers", category=TYPES)
+@rule(codes.ODD_MAP_KEY, category=TYPES)
 def odd_map_key(subject: Subject, say: Say) -> None:
     """JSON has only texts as keys, and floats and structs are found by luck alone."""
     for slot in subject.slots:
@@ -162,7 +164,7 @@ def odd_map_key(subject: Subject, say: Say) -> None:
             say.type(slot, f"{slot.path_text} is a key of the type {slot.type.type_text()}")
 
 
-@rule("SC852", "empty-struct", "a struct without members", category=TYPES)
+@rule(codes.EMPTY_STRUCT, category=TYPES)
 def empty_struct(subject: Subject, say: Say) -> None:
     """It holds nothing, and Lance, Paimon and Parquet cannot keep it."""
     for slot in subject.slots:
@@ -170,7 +172,7 @@ def empty_struct(subject: Subject, say: Say) -> None:
             say.type(slot, f"{slot.path_text} has no members")
 
 
-@rule("SC853", "single-member-struct", "a struct with one member", category=TYPES)
+@rule(codes.SINGLE_MEMBER_STRUCT, category=TYPES)
 def single_member_struct(subject: Subject, say: Say) -> None:
     """A level that could be left out."""
     for slot in subject.slots:
@@ -178,7 +180,7 @@ def single_member_struct(subject: Subject, say: Say) -> None:
             say.type(slot, f"{slot.path_text} has only the member '{slot.children[0].segment}'")
 
 
-@rule("SC856", "always-null", "a field that is always null", category=TYPES)
+@rule(codes.ALWAYS_NULL, category=TYPES)
 def always_null(subject: Subject, say: Say) -> None:
     """A placeholder that engines keep as a column of its own, or not at all."""
     for field in subject.fields:
@@ -186,7 +188,7 @@ def always_null(subject: Subject, say: Say) -> None:
             say.type(field, f"{field.path_text} is always null", help="leave it out until it has a type")
 
 
-@rule("SC857", "uncompressed-text", "large texts without compression", category=TYPES)
+@rule(codes.UNCOMPRESSED_TEXT, category=TYPES)
 def uncompressed_text(subject: Subject, say: Say) -> None:
     """Lance compresses a column generally only if it is asked to."""
     for field in subject.fields:
@@ -196,7 +198,7 @@ def uncompressed_text(subject: Subject, say: Say) -> None:
             say.type(field, f"{field.path_text} looks like large texts", help=help)
 
 
-@rule("SC858", "binary-without-blob", "media that are no blobs", category=TYPES)
+@rule(codes.BINARY_WITHOUT_BLOB, category=TYPES)
 def binary_without_blob(subject: Subject, say: Say) -> None:
     """A blob is stored beside its column, so that scans of the others do not read it."""
     for field in subject.fields:
