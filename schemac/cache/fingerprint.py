@@ -48,7 +48,8 @@ def _file_of(package: str) -> str:
     """Return where the code of another distribution lies; rules are loaded only where something is checked afresh."""
     module = sys.modules.get(package)
     if module is not None:
-        return getattr(module, "__file__", None) or ""
+        file: str = getattr(module, "__file__", None) or ""
+        return file
     from importlib.util import find_spec  # for start-up time: hardly anybody has rules of other distributions
 
     spec = find_spec(package)

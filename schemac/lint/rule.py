@@ -77,12 +77,10 @@ class Say:
 
     def schema(self, message: str, *steps: str | int, help: str = "", on_key: bool = False) -> None:
         """Report a finding about the dataset as a whole, or about the part of its schema that `steps` lead to."""
-        origins = self._findings.origins
-        if steps and not origins.has(steps):
-            steps = ("fields",)
-        self._findings.at_schema(
-            self._code, message, *(steps or ("fields",)), help=help, on_key=on_key or not steps
-        )
+        is_there = bool(steps) and self._findings.origins.has(steps)
+        place = steps if is_there else ("fields",)
+        on_key = on_key or not is_there
+        self._findings.at_schema(self._code, message, *place, help=help, on_key=on_key)
 
 
 Check = Callable[[Subject, Say], None]

@@ -8,6 +8,7 @@ import pytest
 from schemac.cli.main import main
 from schemac.engines.duckdb.words import RESERVED_WORDS
 from schemac.lint.registry import own_rules
+from schemac.lint.rule import Rule
 from schemac.lint.words import is_plural, plural_of, snake_case, words_of
 from schemac.registry.pages import page
 
@@ -49,10 +50,10 @@ def test_take_no_singular_for_a_plural(word: str) -> None:
 
 @pytest.mark.parametrize("rule", own_rules(), ids=lambda rule: rule.code.id)
 def test_fix_what_rules_find(
-    rule: object, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    rule: Rule, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """With all rules at once on the wrong example of each page: fixed or found again, and never an error."""
-    code = rule.code  # type: ignore[attr-defined]
+    code = rule.code
     monkeypatch.chdir(tmp_path)
     (tmp_path / "schemac.toml").write_text('[lint]\nselect = ["all"]\nmax-fields = 2\nmax-values = 2\n')
     path = tmp_path / "rides.yaml"
