@@ -7,6 +7,7 @@ from schemac.attributes.attribute import Role
 from schemac.attributes.family import NUMBERS, Family
 from schemac.attributes.own import CLOCK_ZONE, UNIT
 from schemac.attributes.registry import ATTRIBUTES, has_role, of_role
+from schemac.kinds.plain import Bool
 from schemac.kinds.temporal import Date, Timestamp
 from schemac.lint import codes
 from schemac.lint.rule import Say, Subject, has_word, rule
@@ -22,6 +23,8 @@ from schemac.lint.words import (
     words_of,
 )
 from schemac.logical.path import Part
+from schemac.syntax.plain import written
+from schemac.syntax.remedies import Attach, Remove, WriteType
 
 TYPES = "types"
 _MOST_VECTOR_BITS = 32
@@ -38,7 +41,7 @@ def unit_in_name(subject: Subject, say: Say) -> None:
         words = words_of(str(field.segment))
         is_number = field.type.family in NUMBERS or field.type.family is Family.DECIMAL
         if is_number and len(words) > 1 and words[-1] in UNITS and UNIT.key not in field.extra:
-            help = f"write `{UNIT.key}: {UNITS[words[-1]]}` under its `extra:`"
+            help = Attach.attribute(UNIT.key, written(UNITS[words[-1]]))
             say.name(field, f"only the name of {field.path_text} says its unit", help=help)
 
 
@@ -66,7 +69,9 @@ def text_date(subject: Subject, say: Say) -> None:
         if is_time or words[-1] in DATE_WORDS or words[0] == "date":
             kind = (Timestamp if is_time else Date).__name__
             say.type(
-                field, f"{field.path_text} looks like a {kind}, but is a text", help=f"write `type: {kind}`"
+                field,
+                f"{field.path_text} looks like a {kind}, but is a text",
+                help=WriteType.value(kind, key="type", is_safe=False),
             )
 
 
@@ -92,7 +97,7 @@ def zone_other_than_utc(subject: Subject, say: Say) -> None:
                 slot,
                 f"{slot.path_text} is in the zone {zone}",
                 "timezone",
-                help="leave `timezone` out for UTC",
+                help=Remove.it(help="leave `timezone` out for UTC", is_safe=False),
             )
 
 
@@ -144,7 +149,11 @@ def text_flag(subject: Subject, say: Say) -> None:
         words = words_of(str(field.segment))
         is_other = field.type.family in (Family.TEXT, Family.INTEGER)
         if is_other and len(words) > 1 and words[0] in FLAGS:
-            say.type(field, f"{field.path_text} looks like a truth value", help="write `type: Bool`")
+            say.type(
+                field,
+                f"{field.path_text} looks like a truth value",
+                help=WriteType.value(Bool.__name__, key="type", is_safe=False),
+            )
 
 
 @rule(codes.NULLABLE_ITEMS, category=TYPES)
@@ -194,7 +203,7 @@ def uncompressed_text(subject: Subject, say: Say) -> None:
     for field in subject.fields:
         is_asked = any(attribute.key in field.extra for attribute in _COMPRESSING)
         if field.type.family is Family.TEXT and has_word(field, LARGE) and not is_asked:
-            help = f"write `{_COMPRESSING[0].key}: {{compression: zstd}}` under its `extra:`"
+            help = Attach.attribute(_COMPRESSING[0].key, "{compression: zstd}")
             say.type(field, f"{field.path_text} looks like large texts", help=help)
 
 
@@ -204,7 +213,7 @@ def binary_without_blob(subject: Subject, say: Say) -> None:
     for field in subject.fields:
         is_bytes = field.type.family is Family.BYTES and getattr(field.type, "fixed_length", None) is None
         if is_bytes and has_word(field, MEDIA) and not has_role(field.extra, Role.BLOB):
-            help = f"write `{of_role(Role.BLOB)[0].key}: {{}}` under its `extra:`"
+            help = Attach.attribute(of_role(Role.BLOB)[0].key, "{}")
             say.type(field, f"{field.path_text} looks like media, and is read with every row", help=help)
 
 

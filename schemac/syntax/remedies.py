@@ -13,7 +13,7 @@ from schemac.source.diagnostic import Edit, Fix
 from schemac.source.remedy import Remedy, Spot
 from schemac.source.span import Span
 from schemac.source.suggest import fold
-from schemac.syntax.entries import Entry, without
+from schemac.syntax.entries import Collection, Entry, without
 from schemac.syntax.place import Place
 from schemac.syntax.plain import quoted, written
 
@@ -206,6 +206,64 @@ class MakeOptional(Remedy):
         if wrapped is None or removed is None or "\n" in text or span.start < type_.value.end <= span.end:
             return None
         return Fix(str(self), (*wrapped.edits, *removed.edits), wrapped.is_safe and removed.is_safe)
+
+
+class Attach(Remedy):
+    """Writes an attribute under the `extra:` of the field that the finding is about."""
+
+    __slots__ = ("key", "value")
+    key: str
+    value: str
+    """As it stands in the manifest afterwards."""
+
+    @classmethod
+    def attribute(cls, key: str, value: str) -> Self:
+        """Return "write `schemac.dev/unit: km` under its `extra:`"; that it fits is a guess."""
+        self = cls(f"write `{key}: {value}` under its `extra:`")
+        self.key, self.value = key, value
+        return self
+
+    def fix(self, spot: Spot) -> Fix | None:
+        """Return the edit."""
+        field = _field_around(spot.entry) if isinstance(spot, Place) else None
+        if field is None or not isinstance(spot, Place):
+            return None
+        extra = next((one for one in field.entries if one.key == "extra"), None)
+        pair = f"{self.key}: {self.value}"
+        if extra is None:
+            return _after_last(self, spot, field, f"extra: {{{pair}}}")
+        inside = extra.inside
+        return None if inside is None or not inside.entries else _after_last(self, spot, inside, pair)
+
+
+def _field_around(entry: Entry | None) -> Collection | None:
+    """Return the mapping of the field that a place is in."""
+    while entry is not None:
+        keys = {one.key for one in entry.within.entries}
+        if {"name", "type"} <= keys:
+            return None if entry.is_shared else entry.within
+        entry = entry.within.holder
+    return None
+
+
+def _after_last(remedy: Remedy, spot: Place, mapping: Collection, text: str) -> Fix | None:
+    """Return the fix that puts a key with its value at the end of a mapping."""
+    content = spot.source.content
+    first, last = mapping.entries[0], mapping.entries[-1]
+    at = last.span.end
+    if mapping.is_flow:
+        text = f", {text}"
+    else:
+        line = content.rfind("\n", 0, first.span.start) + 1
+        is_line_end = content[at - 1 : at] == "\n"
+        indent = " " * (first.span.start - line)
+        text = f"{indent}{text}\n" if is_line_end else f"\n{indent}{text}"
+        rest = content[at : content.find("\n", at) if "\n" in content[at:] else len(content)]
+        if not is_line_end and rest.strip():
+            # The comment at the end of the line stays there.
+            at += len(rest.rstrip("\r"))
+    region = spot.source.region(Span(at, at))
+    return Fix(str(remedy), (Edit(spot.source.name, *region, text),), is_safe=False)
 
 
 class Untag(Remedy):

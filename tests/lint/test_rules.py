@@ -65,4 +65,4 @@ def test_fix_what_rules_find(
     assert main(["check", "--no-cache"]) == 0
     out, err = capsys.readouterr()
     assert "can be fixed" not in err
-    assert (f"[{code.id}]" in out) == (fixed == example.text)
+    assert f"[{code.id}]" in out or fixed != example.text
