@@ -87,10 +87,13 @@ class Checks:
         self._contents = Contents()
         self._library: Library | None = None
         vocabularies = (part for item in project.vocabulary_contents.items() for part in item)
+        rules: tuple[str | bytes, ...] = ()
+        if options.has_rules:
+            rules = (repr(project.configuration.lint), *project.rule_contents)
         self._keys = project.cache.keys(
             *("check", options.strict, options.system_columns, ",".join(e.name for e in engines())),
             *vocabularies,
-            *((repr(project.configuration.lint), *project.rule_contents) if options.has_rules else ()),
+            *rules,
         )
 
     def read(self, file: ManifestFile, report: Report) -> bytes | None:

@@ -108,10 +108,9 @@ def _collection(
     is_mapping = event.__class__ is MappingStartEvent
     end = own.span.end
     while (first := next(rest)).__class__ not in _ENDS:
-        key = first if is_mapping else None
         value = next(rest) if is_mapping else first
         at = Span(first.start_mark.index, first.end_mark.index)
-        name = str(key.value) if key.__class__ is ScalarEvent else None
+        name = str(first.value) if is_mapping and first.__class__ is ScalarEvent else None
         here = is_shared or getattr(value, "anchor", None) is not None
         entry = Entry(name, at, at, own, len(own.entries), here)
         own.entries.append(entry)

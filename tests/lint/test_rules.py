@@ -14,7 +14,7 @@ from schemac.registry.pages import page
 
 
 def test_know_the_words_that_duckdb_reserves() -> None:
-    rows = duckdb.sql(
+    rows = duckdb.execute(
         "SELECT keyword_name FROM duckdb_keywords() WHERE keyword_category = 'reserved'"
     ).fetchall()
     assert {name for (name,) in rows} == RESERVED_WORDS
