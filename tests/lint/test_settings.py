@@ -256,3 +256,11 @@ def test_take_rules_of_a_distribution(tmp_path: Path, monkeypatch: pytest.Monkey
     )
     assert "warning[ACME801]" in ran.stdout
     assert "warning[SC822]" in ran.stdout
+    explained = subprocess.run(
+        [sys.executable, "-m", "schemac", "explain", "acme-team"],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert explained.stdout.startswith("# ACME801 acme-team\n")
