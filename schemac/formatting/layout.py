@@ -70,13 +70,14 @@ def _entry(entry: Entry, depth: int) -> list[str]:
         return [*inside, _beside(f"{start} {_properties(value)}{empty}", _joined(entry.head, tail))]
     properties = f" {value.properties}" if value.properties else ""
     lines = _block(value, depth + 1)
-    if tail:
-        lines = [*lines, f"{_INDENT * (depth + 1)}{tail}"]
-    if entry.key is None and not properties and not entry.head:
+    # The comment of a line that is broken stays with what the line begins with.
+    above = [f"{indent}{tail}"] if tail and entry.key is None else []
+    head = _joined(entry.head, tail) if entry.key is not None else entry.head
+    if entry.key is None and not properties and not head:
         # The first entry of an item stands on the line of its dash.
         first, *rest = _without_first_blanks(lines)
-        return [f"{start} {first[len(indent) + 2 :]}", *rest]
-    return [_beside(f"{start}{properties}", entry.head), *lines]
+        return [*above, f"{start} {first[len(indent) + 2 :]}", *rest]
+    return [*above, _beside(f"{start}{properties}", head), *lines]
 
 
 def _is_on_line(node: Node, column: int) -> bool:

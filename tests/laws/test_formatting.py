@@ -124,6 +124,7 @@ def test_keep_the_meaning_of_many_manifests(text: str) -> None:
     _keep_laws_of_written(text)
 
 
+LONG = "a" * 70
 STYLE = {
     "name: a\nfields:\n- type: {kind: 'Int32'}\n  name:   \"b\"\n": "name: a\nfields:\n  - name: b\n    type: Int32\n",
     "fields:\n    -   extra: {a.b/c: 1}\n        name: 'no'\n        type:\n            kind: Option\n            inner:\n                kind: String\n": "fields:\n  - name: 'no'\n    type: {kind: Option, inner: String}\n    extra: {a.b/c: 1}\n",
@@ -133,6 +134,8 @@ STYLE = {
     "fields: [{name: a, type: Int32}]\n---\nname: b\nfields: []\n": "fields: [{name: a, type: Int32}]\n---\nname: b\nfields: []\n",
     "fields:\r\n- {name: a, type: {kind: Int32}}\r\n": "fields:\r\n  - {name: a, type: Int32}\r\n",
     "fields:\n  - name: a\n    description: |\n        two\n          lines\n    type: Int32\n": "fields:\n  - name: a\n    description: |\n      two\n        lines\n    type: Int32\n",
+    f"fields:\n  - {{name: {LONG}, type: {{kind: Decimal, precision: 9, scale: 2}}}}  # why\n": f"fields:\n  # why\n  - name: {LONG}\n    type: {{kind: Decimal, precision: 9, scale: 2}}\n",
+    f"fields:\n  - name: a\n    type: Int32\n    extra: {{a.b/c: {LONG}, a.b/d: {LONG}}}  # why\n": f"fields:\n  - name: a\n    type: Int32\n    extra:  # why\n      a.b/c: {LONG}\n      a.b/d: {LONG}\n",
 }
 """Texts, and how they are laid out."""
 
